@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/model/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace pgtune {
+namespace {
+
+using nlohmann::json;
+
+/// Through text, as the worker protocol and the database do it.
+template <typename Value>
+Value round_trip(const Value& value) {
+  return json::parse(json(value).dump()).template get<Value>();
+}
+
+Problem sample_problem() {
+  Problem problem{.m = 127,
+                  .n = 129,
+                  .k = 131,
+                  .batch = 3,
+                  .trans_b = true,
+                  .lda = 132,
+                  .ldb = 136,
+                  .ldc = 200,
+                  .alpha = 0.1,
+                  .beta = -2.5};
+  return with_default_strides(problem).value();
+}
+
+LaunchPlan sample_plan() {
+  LaunchPlan plan;
+  plan.workspace_bytes = 1024;
+  plan.zero_workspace = ZeroWorkspace::kEveryLaunch;
+  plan.tensor_maps.push_back({.name = "map_a",
+                              .operand = Operand::kB,
+                              .type = TensorType::kTfloat32,
+                              .dims = {64, 128},
+                              .strides_bytes = {256},
+                              .box = {32, 64},
+                              .swizzle = Swizzle::k128B,
+                              .l2_promotion = L2Promotion::k256B});
+  KernelLaunch launch{.symbol = "gemm",
+                      .grid = {3, 2, 1},
+                      .block = {256, 1, 1},
+                      .cluster = {2, 1, 1},
+                      .dynamic_smem_bytes = 65536,
+                      .arguments = {},
+                      .l2_window = L2Window{Operand::kB, L2Access::kPersisting, 0.5}};
+  launch.arguments = {{.kind = ArgumentKind::kPointer, .operand = Operand::kWorkspace},
+                      {.kind = ArgumentKind::kTensorMap, .integer = 0},
+                      {.kind = ArgumentKind::kInt32, .integer = -7},
+                      {.kind = ArgumentKind::kInt64, .integer = 1LL << 40},
+                      {.kind = ArgumentKind::kFloat32, .real = 0.1}};
+  plan.kernels = {
+      launch,
+      KernelLaunch{.symbol = "reduce", .grid = {}, .block = {}, .cluster = {}, .arguments = {}, .l2_window = {}}};
+  return plan;
+}
+
+TEST(ModelJson, ValuesSurviveARoundTrip) {
+  EXPECT_EQ(round_trip(sample_problem()), sample_problem());
+  EXPECT_EQ(round_trip(sample_plan()), sample_plan());
+  const Variant variant{"sgemm_simt", {{"BM", std::int64_t{128}}, {"COPY", std::string("cp_async")}}};
+  EXPECT_EQ(round_trip(variant), variant);
+  EXPECT_EQ(variant.key(), "BM=128,COPY=cp_async");
+  EXPECT_EQ(parameters_to_json(variant).dump(), R"({"BM":128,"COPY":"cp_async"})");
+}
+
+TEST(ModelJson, ReportsSurviveARoundTrip) {
+  const TrialReport trial{.outcome = {OutcomeKind::kWrongResult, "element (1,2)"},
+                          .cut = true,
+                          .check = CheckReport{3.5, 1e-3},
+                          .blocks = {{.stage = Stage::kFinal,
+                                      .round = 2,
+                                      .position = 1,
+                                      .launches = 40,
+                                      .time_s = 0.0123,
+                                      .sm_clock_hz = 1.98e9}}};
+  EXPECT_EQ(round_trip(trial), trial);
+  EXPECT_EQ(round_trip(TrialReport{}), TrialReport{});
+  const ReferenceReport reference{
+      .library = "cuBLASLt 13.0",
+      .algorithms =
+          {{.rank = 2, .description = "tile 128x128", .workspace_bytes = 9, .time_s = 1e-3, .max_error = 0.25}},
+      .first = 0,
+      .best = 0,
+      .buffer_copies = 4,
+      .data_seed = 1ULL << 63};
+  EXPECT_EQ(round_trip(reference), reference);
+}
+
+TEST(ModelJson, MalformedMessagesThrowJsonErrorsOnly) {
+  json problem = sample_problem();
+  problem["layout"] = "xx";
+  EXPECT_THROW((void)problem.get<Problem>(), json::exception);
+  problem = sample_problem();
+  problem["m"] = -1;
+  EXPECT_THROW((void)problem.get<Problem>(), json::exception);
+  json plan = sample_plan();
+  plan["kernels"][0]["arguments"][0]["operand"] = "Z";
+  EXPECT_THROW((void)plan.get<LaunchPlan>(), json::exception);
+  EXPECT_THROW((void)json::parse(R"({"kind":"fine","reason":""})").get<Outcome>(), json::exception);
+}
+
+}  // namespace
+}  // namespace pgtune

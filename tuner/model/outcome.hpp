@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What became of a variant. Always data with a reason, never an exception.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pgtune {
+
+enum class OutcomeKind {
+  kOk,       ///< right and timed (or dropped early as clearly slow, see TrialReport::cut)
+  kInvalid,  ///< a static rule or the build's resources exclude it
+  kCompileFailed,
+  kLaunchFailed,
+  kWrongResult,
+  kTimeout,
+  kCrashed,
+  kUnstable,
+  kNotRecorded,  ///< replay only: the recording does not hold it
+};
+
+inline constexpr std::array kAllOutcomeKinds{
+    OutcomeKind::kOk,           OutcomeKind::kInvalid,     OutcomeKind::kCompileFailed,
+    OutcomeKind::kLaunchFailed, OutcomeKind::kWrongResult, OutcomeKind::kTimeout,
+    OutcomeKind::kCrashed,      OutcomeKind::kUnstable,    OutcomeKind::kNotRecorded};
+
+/// "ok", "invalid", "compile_failed", ... as stored and shown.
+[[nodiscard]] std::string_view to_string(OutcomeKind kind);
+[[nodiscard]] std::optional<OutcomeKind> parse_outcome_kind(std::string_view text);
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::kOk;
+  std::string reason;  ///< one line; empty only for kOk
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+}  // namespace pgtune

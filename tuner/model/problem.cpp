@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/model/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+namespace pgtune {
+namespace {
+
+constexpr std::string_view kShapeRemedy = "give M, N and K as MxNxK, for example 4096x4096x4096";
+
+std::optional<std::int64_t> checked_product(std::initializer_list<std::int64_t> factors) {
+  std::int64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    if (__builtin_mul_overflow(product, factor, &product)) return std::nullopt;
+  }
+  return product;
+}
+
+std::vector<std::string_view> split_shape(std::string_view text) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t end = text.find_first_of("xX", begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+Result<std::int64_t> parse_extent(std::string_view part, char name, std::string_view shape) {
+  std::int64_t value = 0;
+  const auto [end, status] = std::from_chars(part.data(), part.data() + part.size(), value);
+  if (status == std::errc::result_out_of_range)
+    return fail(ErrorKind::kUsage,
+                fmt::format("shape '{}': {} = {} does not fit 64 bits; {}", shape, name, part, kShapeRemedy));
+  if (part.empty() || status != std::errc() || end != part.data() + part.size())
+    return fail(ErrorKind::kUsage, fmt::format("shape '{}': {} is '{}', which is not a whole number; {}", shape, name,
+                                               part, kShapeRemedy));
+  if (value < 1)
+    return fail(ErrorKind::kUsage, fmt::format("shape '{}': {} is {}, but every extent must be at least 1; {}", shape,
+                                               name, value, kShapeRemedy));
+  return value;
+}
+
+/// What one operand needs: its leading dimension is long enough and its size in bytes fits 64 bits for all batches.
+std::optional<std::string> operand_problem(std::string_view name, std::int64_t rows, std::int64_t columns,
+                                           std::int64_t leading, const Problem& problem) {
+  if (leading < columns)
+    return fmt::format("ld{} is {}, but a row of {} has {} elements; give --ld{} at least {}", name, leading, name,
+                       columns, name, columns);
+  if (!checked_product({rows, leading, problem.batch, element_bytes(problem.math_mode)}))
+    return fmt::format(
+        "matrix {} of {} x {} elements in {} batches is larger than 64 bits can count; give a smaller problem", name,
+        rows, leading, problem.batch);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(MathMode mode) {
+  switch (mode) {
+    case MathMode::kF32:
+      return "f32";
+  }
+  return "?";
+}
+
+Result<MathMode> parse_math_mode(std::string_view text) {
+  if (text == "f32") return MathMode::kF32;
+  return fail(ErrorKind::kUsage, fmt::format("unknown dtype '{}'; this pgtune knows: f32", text));
+}
+
+std::int64_t element_bytes(MathMode mode) {
+  switch (mode) {
+    case MathMode::kF32:
+      return 4;
+  }
+  return 0;
+}
+
+std::int64_t Problem::operand_bytes() const {
+  const std::int64_t addend = beta != 0 ? stride_c() : 0;
+  return (stride_a() + stride_b() + stride_c() + addend) * batch * element_bytes(math_mode);
+}
+
+double Problem::flops() const {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
+}
+
+std::string Problem::layout() const { return {trans_a ? 't' : 'n', trans_b ? 't' : 'n'}; }
+
+std::string Problem::shape() const { return fmt::format("{}x{}x{}", m, n, k); }
+
+std::string Problem::key() const {
+  return fmt::format("{} {} {} b{} ld{},{},{} a{} b{}", to_string(math_mode), layout(), shape(), batch, lda, ldb, ldc,
+                     alpha, beta);
+}
+
+std::string Problem::title() const {
+  std::string text = fmt::format("{} {} {}", shape(), to_string(math_mode), layout());
+  if (batch != 1) text += fmt::format(" batch {}", batch);
+  if (lda != columns_a() || ldb != columns_b() || ldc != n) text += fmt::format(" ld {},{},{}", lda, ldb, ldc);
+  if (alpha != 1) text += fmt::format(" alpha {}", alpha);
+  if (beta != 0) text += fmt::format(" beta {}", beta);
+  return text;
+}
+
+Result<Problem> parse_shape(std::string_view text) {
+  const std::vector<std::string_view> parts = split_shape(text);
+  if (parts.size() != 3)
+    return fail(ErrorKind::kUsage, fmt::format("shape '{}' has {} extent{}, not 3; {}", text, parts.size(),
+                                               parts.size() == 1 ? "" : "s", kShapeRemedy));
+  Problem problem;
+  const std::array targets{&problem.m, &problem.n, &problem.k};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto extent = parse_extent(parts[i], "MNK"[i], text);
+    if (!extent) return tl::unexpected(extent.error());
+    *targets[i] = *extent;
+  }
+  return problem;
+}
+
+Result<Problem> with_layout(Problem problem, std::string_view layout) {
+  const auto known = [](char letter) { return letter == 'n' || letter == 't'; };
+  if (layout.size() != 2 || !known(layout[0]) || !known(layout[1]))
+    return fail(
+        ErrorKind::kUsage,
+        fmt::format("unknown layout '{}'; give two letters for A and B, n (as is) or t (transposed): nn, nt, tn or tt",
+                    layout));
+  problem.trans_a = layout[0] == 't';
+  problem.trans_b = layout[1] == 't';
+  return problem;
+}
+
+Result<Problem> with_default_strides(Problem problem) {
+  if (problem.m < 1 || problem.n < 1 || problem.k < 1)
+    return fail(ErrorKind::kUsage,
+                fmt::format("shape '{}': every extent must be at least 1; {}", problem.shape(), kShapeRemedy));
+  if (problem.batch < 1)
+    return fail(ErrorKind::kUsage, fmt::format("batch is {}, but must be at least 1", problem.batch));
+  if (!std::isfinite(problem.alpha) || !std::isfinite(problem.beta))
+    return fail(ErrorKind::kUsage, "alpha and beta must be finite numbers");
+  if (problem.lda == 0) problem.lda = problem.columns_a();
+  if (problem.ldb == 0) problem.ldb = problem.columns_b();
+  if (problem.ldc == 0) problem.ldc = problem.n;
+  auto trouble = operand_problem("a", problem.rows_a(), problem.columns_a(), problem.lda, problem);
+  if (!trouble) trouble = operand_problem("b", problem.rows_b(), problem.columns_b(), problem.ldb, problem);
+  if (!trouble) trouble = operand_problem("c", problem.m, problem.n, problem.ldc, problem);
+  if (!trouble && !checked_product({2, problem.m, problem.n, problem.k, problem.batch}))
+    trouble = "2*M*N*K*batch floating-point operations do not fit 64 bits; give a smaller problem";
+  if (!trouble) {
+    // Each operand fits; their sum (C counted twice) must fit as well.
+    std::int64_t sum = 0;
+    for (const std::int64_t stride : {problem.stride_a(), problem.stride_b(), problem.stride_c(), problem.stride_c()}) {
+      const auto bytes = checked_product({stride, problem.batch, element_bytes(problem.math_mode)});
+      if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) {
+        trouble = "the operands together are larger than 64 bits can count; give a smaller problem";
+        break;
+      }
+    }
+  }
+  if (trouble) return fail(ErrorKind::kUsage, fmt::format("shape '{}': {}", problem.shape(), *trouble));
+  return problem;
+}
+
+}  // namespace pgtune

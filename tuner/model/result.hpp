@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The one error type of fallible steps. A variant's fate is never an Error: it is an Outcome (outcome.hpp).
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+namespace pgtune {
+
+/// What kind of remedy an error needs; the command line maps it to an exit code (usage 2, environment 3, database 4).
+enum class ErrorKind { kUsage, kEnvironment, kDatabase, kInternal };
+
+struct Error {
+  ErrorKind kind = ErrorKind::kInternal;
+  std::string message;               ///< the cause, and the remedy where there is one
+  std::vector<std::string> context;  ///< what was being done, innermost first
+
+  /// "outermost: ...: innermost: message".
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (auto it = context.rbegin(); it != context.rend(); ++it) out += *it + ": ";
+    return out + message;
+  }
+};
+
+template <typename T>
+using Result = tl::expected<T, Error>;
+
+[[nodiscard]] inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
+  return tl::unexpected<Error>(Error{kind, std::move(message), {}});
+}
+
+/// Adds "while doing this" to an error on its way up.
+[[nodiscard]] inline tl::unexpected<Error> fail(Error error, std::string context) {
+  error.context.push_back(std::move(context));
+  return tl::unexpected<Error>(std::move(error));
+}
+
+}  // namespace pgtune

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Robust summaries of a sample. Pure functions; samples need not be sorted.
+#pragma once
+
+#include <span>
+
+namespace pgtune::stats {
+
+/// The q-quantile (q from 0 to 1) with linear interpolation between order statistics; 0 for an empty sample.
+[[nodiscard]] double quantile(std::span<const double> sample, double q);
+
+/// The middle value, or the mean of the two middle ones; 0 for an empty sample.
+[[nodiscard]] double median(std::span<const double> sample);
+
+/// Median absolute deviation from the median, times 1.4826: estimates the standard deviation of a normal sample and
+/// ignores outliers. 0 for an empty sample.
+[[nodiscard]] double scaled_mad(std::span<const double> sample);
+
+/// scaled_mad / median; 0 where the median is 0.
+[[nodiscard]] double relative_spread(std::span<const double> sample);
+
+}  // namespace pgtune::stats

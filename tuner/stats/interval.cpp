@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/stats/interval.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::stats {
+namespace {
+
+/// P[Binomial(n, 1/2) == i], through logarithms so that large n do not underflow.
+double fair_binomial(std::size_t n, std::size_t i) {
+  const auto count = static_cast<double>(n);
+  const auto hits = static_cast<double>(i);
+  return std::exp(std::lgamma(count + 1) - std::lgamma(hits + 1) - std::lgamma(count - hits + 1) -
+                  count * std::log(2.0));
+}
+
+}  // namespace
+
+Interval sign_test_interval(std::span<const double> sample, double confidence) {
+  if (sample.empty()) return {};
+  std::vector<double> sorted(sample.begin(), sample.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t n = sorted.size();
+  std::size_t k = 1;
+  double coverage = std::max(0.0, 1 - 2 * fair_binomial(n, 0));
+  while (k + 1 <= n / 2) {
+    const double narrower = coverage - 2 * fair_binomial(n, k);
+    if (narrower < confidence) break;
+    coverage = narrower;
+    ++k;
+  }
+  return {sorted[k - 1], sorted[n - k], coverage};
+}
+
+Interval bootstrap_median_interval(std::span<const double> sample, std::uint64_t seed, double confidence,
+                                   int resamples) {
+  if (sample.empty()) return {};
+  std::mt19937_64 random(seed);  // its output is fixed by the standard; the distributions' is not, hence the remainder
+  std::vector<double> resample(sample.size());
+  std::vector<double> medians;
+  medians.reserve(static_cast<std::size_t>(resamples));
+  for (int i = 0; i < resamples; ++i) {
+    for (double& value : resample) value = sample[random() % sample.size()];
+    medians.push_back(median(resample));
+  }
+  const double tail = (1 - confidence) / 2;
+  return {quantile(medians, tail), quantile(medians, 1 - tail), confidence};
+}
+
+Interval median_interval(std::span<const double> sample, std::uint64_t seed, double confidence) {
+  return sample.size() < kBootstrapMinimum ? sign_test_interval(sample, confidence)
+                                           : bootstrap_median_interval(sample, seed, confidence);
+}
+
+}  // namespace pgtune::stats
