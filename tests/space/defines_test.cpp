@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// The macros a variant is compiled with, and the facts of problem and device they come from.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/space/sample_template.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::space {
+namespace {
+
+using testing::device;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::json;
+using testing::parse_or_die;
+using testing::problem;
+using testing::sample_json;
+
+TEST(Defines, HoldLabelsParametersDerivedAndDefines) {
+  const TemplateDefinition definition = parse_or_die(sample_json());
+  const auto defines = make_defines(definition, definition.default_variant(), problem(500), device());
+  ASSERT_TRUE(defines) << defines.error().text();
+  EXPECT_THAT(*defines,
+              ElementsAre(Define{"LABEL_ldg", std::to_string(label_value("ldg"))},
+                          Define{"LABEL_cp_async", std::to_string(label_value("cp_async"))}, Define{"BM", "64"},
+                          Define{"TM", "4"}, Define{"COPY", "LABEL_cp_async"}, Define{"THREADS", "256"},
+                          Define{"SMEM_BYTES", "8192"}, Define{"EDGE", "1"}, Define{"NO_EDGE", "0"}));
+}
+
+TEST(Defines, LabelsSharedByParametersAppearOnce) {
+  json document = sample_json();
+  document["parameters"].push_back({{"name", "CACHE"}, {"values", {"ldg", "other"}}, {"default", "other"}});
+  const TemplateDefinition definition = parse_or_die(document);
+  int labels = 0;
+  const auto defines = make_defines(definition, definition.default_variant(), problem(), device());
+  for (const Define& define : defines.value()) {
+    labels += define.name == "LABEL_ldg" ? 1 : 0;
+  }
+  EXPECT_EQ(labels, 1);
+}
+
+TEST(Defines, BuiltInFactsAreHandedOnUnderTheirOwnName) {
+  json document = sample_json();
+  document["defines"].push_back({{"name", "TRANS_A"}, {"expr", "TRANS_A"}});
+  document["defines"].push_back({{"name", "ARCH"}, {"expr", "ARCH"}});
+  const TemplateDefinition definition = parse_or_die(document);
+  Problem shape = problem(512, 512, 512);
+  shape.trans_a = true;
+  const auto defines = make_defines(definition, definition.default_variant(), shape, device());
+  ASSERT_TRUE(defines) << defines.error().text();
+  EXPECT_EQ(defines->at(defines->size() - 2), (Define{"TRANS_A", "1"}));
+  EXPECT_EQ(defines->back(), (Define{"ARCH", "90"}));
+  document["defines"].push_back({{"name", "TRANS_B"}, {"expr", "!TRANS_B"}});
+  EXPECT_THAT(testing::parse(document).error().text(), HasSubstr("'TRANS_B' is already a fact of the problem"));
+}
+
+TEST(Defines, ErrorsNameTheDefineAndTheVariant) {
+  json document = sample_json();
+  document["defines"].push_back({{"name", "BROKEN"}, {"expr", "M / (BM - 64)"}});
+  const TemplateDefinition definition = parse_or_die(document);
+  const auto defines = make_defines(definition, definition.default_variant(), problem(), device());
+  EXPECT_EQ(defines.error().text(),
+            "template 'sample': define 'BROKEN': division by zero\n  M / (BM - 64)\n    ^\n"
+            "  with BM=64,TM=4,COPY=cp_async");
+}
+
+/// What `expression` is worth as a define.
+std::string value_of(const std::string& expression, const Problem& shape) {
+  json document = sample_json();
+  document["defines"] = json::array({{{"name", "X"}, {"expr", expression}}});
+  const TemplateDefinition definition = parse_or_die(document);
+  const auto defines = make_defines(definition, definition.default_variant(), shape, device());
+  return defines ? defines->back().value : defines.error().text();
+}
+
+TEST(ProblemFacts, AreElementsAndBytes) {
+  Problem shape = problem(10, 20, 30);
+  shape.batch = 3;
+  shape.trans_b = true;
+  shape.lda = 32;
+  shape.ldb = 40;
+  shape.ldc = 24;
+  shape.beta = 0.5;
+  EXPECT_EQ(value_of("M * 10000 + N * 100 + K", shape), "102030");
+  EXPECT_EQ(value_of("BATCH * 1000000 + LDA * 10000 + LDB * 100 + LDC", shape), "3324024");
+  EXPECT_EQ(value_of("STRIDE_A", shape), "320");
+  EXPECT_EQ(value_of("STRIDE_B", shape), "800");
+  EXPECT_EQ(value_of("STRIDE_C", shape), "240");
+  EXPECT_EQ(value_of("TRANS_A * 10 + TRANS_B", shape), "1");
+  EXPECT_EQ(value_of("ALPHA_IS_ONE * 10 + BETA_IS_ZERO", shape), "10");
+  EXPECT_EQ(value_of("ELEM_BYTES", shape), "4");
+}
+
+TEST(ProblemFacts, AlignmentIsThatOfEveryRow) {
+  EXPECT_EQ(value_of("ALIGN_A", problem(8, 8, 131)), "4");
+  EXPECT_EQ(value_of("ALIGN_A", problem(8, 8, 130)), "8");
+  EXPECT_EQ(value_of("ALIGN_A", problem(8, 8, 4096)), "256");
+  EXPECT_EQ(value_of("ALIGN_B", problem(8, 36, 8)), "16");
+  Problem batched = problem(1, 64, 3);  // one row of 3 elements: strides of 12 bytes from matrix to matrix
+  batched.lda = 64;
+  EXPECT_EQ(value_of("ALIGN_A", batched), "256");
+  batched.batch = 2;
+  EXPECT_EQ(value_of("ALIGN_A", batched), "256");
+  batched.lda = 6;
+  EXPECT_EQ(value_of("ALIGN_A", batched), "8");
+}
+
+TEST(DeviceFacts, AreTheDevices) {
+  const auto check = [](const std::string& expression) { return value_of(expression, problem()); };
+  EXPECT_EQ(check("ARCH"), "90");
+  EXPECT_EQ(check("SM_COUNT"), "132");
+  EXPECT_EQ(check("SMEM_LIMIT"), "232448");
+  EXPECT_EQ(check("SMEM_PER_SM"), "233472");
+  EXPECT_EQ(check("REGS_PER_SM"), "65536");
+  EXPECT_EQ(check("L2_BYTES"), std::to_string(50 << 20));
+}
+
+}  // namespace
+}  // namespace pgtune::space

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The order in which a search tries variants. docs/strategies.md says how to add one.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "tuner/model/outcome.hpp"
+
+namespace pgtune::search {
+
+/// What became of a proposal.
+struct Observation {
+  OutcomeKind outcome = OutcomeKind::kOk;
+  bool cut = false;   ///< right but clearly slow: time_s is rough
+  double time_s = 0;  ///< median per launch; 0 unless the outcome is kOk
+};
+
+/// Proposes variants by their index in the enumeration. Builds run ahead of trials, so several proposals are open at
+/// once and reports arrive in any order.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+
+  /// The next variant to try; each index at most once. Nothing: no proposal until more reports arrive, which ends the
+  /// search when no proposal is open.
+  [[nodiscard]] virtual std::optional<std::size_t> next() = 0;
+
+  /// Called once for every variant that has an outcome: before the first next() for those known from an earlier
+  /// session, later for those proposed. A known variant may be proposed; it costs nothing.
+  virtual void report(std::size_t index, const Observation& observation) = 0;
+};
+
+}  // namespace pgtune::search

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The names every template's expressions may use: facts of the device and of the problem.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tuner/model/problem.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::space {
+
+[[nodiscard]] const std::vector<std::string>& device_names();
+[[nodiscard]] const std::vector<std::string>& problem_names();
+
+/// Values of device_names() and problem_names(), in their order.
+[[nodiscard]] std::vector<std::int64_t> device_values(const DeviceInfo& device);
+[[nodiscard]] std::vector<std::int64_t> problem_values(const Problem& problem);
+
+}  // namespace pgtune::space

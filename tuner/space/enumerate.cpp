@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Backtracking over a template's space.
+#include "tuner/space/enumerate.hpp"
+
+#include <fmt/format.h>
+
+#include "tuner/space/rule_schedule.hpp"
+#include "tuner/space/variant_check.hpp"
+
+namespace pgtune::space {
+namespace {
+
+/// A search can neither hold nor try more; each variant takes about a kilobyte.
+constexpr std::size_t kMaxVariants = 1'000'000;
+/// Half a minute or so of walking.
+constexpr std::int64_t kMaxSteps = 400'000'000;
+
+class Walk {
+ public:
+  Walk(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)
+      : definition_(definition),
+        schedule_(definition, problem, device),
+        values_(schedule_.initial_values()),
+        below_(definition.parameters.size() + 1, 1),
+        current_(definition.default_variant()) {
+    for (const Parameter& parameter : definition.parameters) {
+      auto& numbers = numeric_values_.emplace_back();
+      for (const ParameterValue& value : parameter.values) numbers.push_back(numeric_value(value));
+    }
+    for (const Rule& rule : definition.constraints) {
+      out_.removals.push_back({rule.expression.text(), rule.reason, false, 0});
+    }
+    for (const Rule& rule : definition.legality) {
+      out_.removals.push_back({rule.expression.text(), rule.reason, true, 0});
+    }
+  }
+
+  Result<Enumeration> run() {
+    for (std::size_t i = below_.size() - 1; i-- > 0;) {
+      const auto count = static_cast<std::int64_t>(numeric_values_[i].size());
+      if (__builtin_mul_overflow(below_[i + 1], count, &below_[i])) {
+        return fail(ErrorKind::kUsage,
+                    fmt::format("the space of '{}' has more than 2^63 points; list fewer values", definition_.name));
+      }
+    }
+    out_.space = below_[0];
+    if (auto walked = descend(0); !walked) return tl::unexpected<Error>(std::move(walked.error()));
+    return std::move(out_);
+  }
+
+ private:
+  /// Everything below the values of the first `bound` parameters.
+  Result<void> descend(std::size_t bound) {
+    if (++steps_ > kMaxSteps) {
+      return fail(ErrorKind::kUsage,
+                  fmt::format("the space of '{}' is too large to walk ({} points): list fewer values, or put the "
+                              "parameters that constraints tie together next to each other",
+                              definition_.name, out_.space));
+    }
+    const auto removed = RuleSchedule::run(schedule_.constraints_after(bound), values_);
+    if (!removed) return with_values(removed.error(), bound);
+    if (*removed) {
+      out_.removals[**removed].removed += below_[bound];
+      return {};
+    }
+    if (bound == numeric_values_.size()) return leaf();
+    for (std::size_t i = 0; i < numeric_values_[bound].size(); ++i) {
+      values_[schedule_.parameter_slot(bound)] = numeric_values_[bound][i];
+      current_.parameters[bound].value = definition_.parameters[bound].values[i];
+      if (auto walked = descend(bound + 1); !walked) return walked;
+    }
+    return {};
+  }
+
+  Result<void> leaf() {
+    ++out_.after_constraints;
+    const auto removed = RuleSchedule::run(schedule_.legality(), values_);
+    if (!removed) return with_values(removed.error(), numeric_values_.size());
+    if (*removed) {
+      ++out_.removals[**removed].removed;
+      return {};
+    }
+    if (out_.variants.size() == kMaxVariants) {
+      return fail(ErrorKind::kUsage,
+                  fmt::format("the space of '{}' has more than {} legal variants; add constraints or "
+                              "list fewer values",
+                              definition_.name, kMaxVariants));
+    }
+    out_.variants.push_back(current_);
+    return {};
+  }
+
+  [[nodiscard]] tl::unexpected<Error> with_values(Error error, std::size_t bound) const {
+    std::string values;
+    for (std::size_t i = 0; i < bound; ++i) {
+      const Assignment& assignment = current_.parameters[i];
+      values += fmt::format("{}{}={}", i == 0 ? "" : ",", assignment.name, to_string(assignment.value));
+    }
+    if (!values.empty()) error.message += "\n  with " + values;
+    return fail(std::move(error), fmt::format("template '{}'", definition_.name));
+  }
+
+  const TemplateDefinition& definition_;
+  RuleSchedule schedule_;
+  std::vector<std::int64_t> values_;
+  std::vector<std::vector<std::int64_t>> numeric_values_;
+  std::vector<std::int64_t> below_;  ///< points of a subtree whose first i parameters are bound
+  Variant current_;
+  std::int64_t steps_ = 0;
+  Enumeration out_;
+};
+
+}  // namespace
+
+Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
+  if (auto checked = check_math_mode(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  return Walk(definition, problem, device).run();
+}
+
+Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definition, const Variant& variant,
+                                               const Problem& problem, const DeviceInfo& device) {
+  if (auto checked = check_math_mode(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  if (auto checked = check_variant(definition, variant); !checked) return tl::unexpected<Error>(checked.error());
+  const RuleSchedule schedule(definition, problem, device);
+  std::vector<std::int64_t> values = schedule.initial_values();
+  const std::size_t count = variant.parameters.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    values[schedule.parameter_slot(i)] = numeric_value(variant.parameters[i].value);
+  }
+  for (std::size_t level = 0; level <= count + 1; ++level) {
+    const bool legality = level > count;
+    const auto removed = RuleSchedule::run(legality ? schedule.legality() : schedule.constraints_after(level), values);
+    if (!removed) return fail(removed.error(), fmt::format("variant '{}'", variant.key()));
+    if (!*removed) continue;
+    const std::size_t rule = **removed;
+    return legality ? definition.legality[rule - definition.constraints.size()].reason
+                    : definition.constraints[rule].reason;
+  }
+  return std::nullopt;
+}
+
+}  // namespace pgtune::space

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The points of a space that are worth compiling for a problem on a device, and why the others are not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::space {
+
+/// How many points one rule removed (points already removed by an earlier rule are not counted again).
+struct Removal {
+  std::string rule;  ///< the expression's text
+  std::string reason;
+  bool legality = false;
+  std::int64_t removed = 0;
+};
+
+struct Enumeration {
+  std::int64_t space = 0;  ///< Cartesian product of the parameters' values
+  std::int64_t after_constraints = 0;
+  std::vector<Variant> variants;  ///< legal ones, in the order of the parameters' values
+  std::vector<Removal> removals;  ///< in the template's order, rules that removed nothing included
+};
+
+/// Walks the space with each constraint applied as soon as its names are bound, so impossible subtrees are skipped
+/// (their points are still counted). Errors (usage): an expression that fails, a math mode the template lacks.
+/// An empty result is not an error here; the removals explain it.
+[[nodiscard]] Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem,
+                                            const DeviceInfo& device);
+
+/// Why one variant is not legal: the first failing rule's reason, or nothing. Errors: unknown parameter or value.
+[[nodiscard]] Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definition,
+                                                             const Variant& variant, const Problem& problem,
+                                                             const DeviceInfo& device);
+
+/// Parses "BM=128,BN=64" over the template's defaults for parameters not named. Errors name the bad part.
+[[nodiscard]] Result<Variant> parse_variant(const TemplateDefinition& definition, std::string_view text);
+
+}  // namespace pgtune::space

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/space/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "tuner/space/launch_limits.hpp"
+#include "tuner/space/variant_scope.hpp"
+
+namespace pgtune::space {
+namespace {
+
+/// Evaluates expressions and keeps the first error, with the field it came from.
+class PlanBuilder {
+ public:
+  PlanBuilder(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device,
+              const VariantScope& scope)
+      : definition_(definition), problem_(problem), device_(device), scope_(scope) {}
+
+  Result<LaunchPlan> build() {
+    if (definition_.workspace_bytes) {
+      plan_.workspace_bytes = number(*definition_.workspace_bytes, "workspace.bytes");
+      if (plan_.workspace_bytes < 0)
+        refuse("workspace.bytes", fmt::format("is {}, but must not be negative", plan_.workspace_bytes));
+      plan_.zero_workspace = definition_.zero_workspace;
+    }
+    // A map may be impossible for variants whose kernels do not use it, so only those that are passed count.
+    for (const KernelSpec& kernel : definition_.kernels) add_kernel(kernel);
+    if (!error_ && plan_.kernels.empty()) refuse("kernels", "no kernel is launched: every \"when\" is zero");
+    if (error_) return tl::unexpected<Error>(std::move(*error_));
+    return std::move(plan_);
+  }
+
+ private:
+  void refuse(const std::string& field, std::string message) {
+    if (!error_) error_ = Error{ErrorKind::kUsage, std::move(message), {field}};
+  }
+
+  void check(const Result<void>& checked, const std::string& field) {
+    if (!checked && !error_) error_ = fail(checked.error(), field).value();
+  }
+
+  std::int64_t number(const Expression& expression, const std::string& field) {
+    if (error_) return 0;
+    auto value = expression.evaluate(scope_);
+    if (value) return *value;
+    error_ = fail(std::move(value.error()), field).value();
+    return 0;
+  }
+
+  std::vector<std::int64_t> numbers(const std::vector<Expression>& expressions, const std::string& field) {
+    std::vector<std::int64_t> out;
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      out.push_back(number(expressions[i], fmt::format("{}[{}]", field, i)));
+    }
+    return out;
+  }
+
+  Dim3 dimensions(const std::vector<Expression>& expressions, const std::string& field) {
+    std::vector<std::int64_t> values = numbers(expressions, field);
+    values.resize(3, 1);
+    return {values[0], values[1], values[2]};
+  }
+
+  void add_kernel(const KernelSpec& spec) {
+    const std::string field = fmt::format("kernel '{}'", spec.symbol);
+    if (spec.when && number(*spec.when, field + ".when") == 0) return;
+    KernelLaunch launch;
+    launch.symbol = spec.symbol;
+    launch.grid = dimensions(spec.grid, field + ".grid");
+    launch.block = dimensions(spec.block, field + ".block");
+    launch.cluster = dimensions(spec.cluster, field + ".cluster");
+    if (spec.dynamic_smem_bytes) launch.dynamic_smem_bytes = number(*spec.dynamic_smem_bytes, field + ".dynamic_smem");
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+      launch.arguments.push_back(argument(spec.arguments[i], fmt::format("{}.arguments[{}]", field, i)));
+    }
+    launch.l2_window = spec.l2_window;
+    if (error_) return;
+    check(check_launch_limits(launch, device_), field);
+    plan_.kernels.push_back(std::move(launch));
+  }
+
+  KernelArgument argument(const ArgumentSpec& spec, const std::string& field) {
+    KernelArgument out;
+    out.kind = spec.kind;
+    switch (spec.kind) {
+      case ArgumentKind::kPointer:
+        out.operand = spec.operand;
+        break;
+      case ArgumentKind::kTensorMap:
+        out.integer = tensor_map(spec.tensor_map);
+        break;
+      case ArgumentKind::kInt32:
+      case ArgumentKind::kInt64:
+        out.integer = number(*spec.expression, field);
+        if (spec.kind == ArgumentKind::kInt32 && (out.integer > std::numeric_limits<std::int32_t>::max() ||
+                                                  out.integer < std::numeric_limits<std::int32_t>::min())) {
+          refuse(field, fmt::format("'{}' is {}, which does not fit in int32; pass it as int64",
+                                    spec.expression->text(), out.integer));
+        }
+        break;
+      case ArgumentKind::kFloat32:
+        out.real = spec.scalar == ArgumentSpec::Scalar::kAlpha ? problem_.alpha : problem_.beta;
+        break;
+    }
+    return out;
+  }
+
+  /// Index of the map in the plan, which gets it when it is first passed.
+  std::int64_t tensor_map(const std::string& name) {
+    for (std::size_t i = 0; i < plan_.tensor_maps.size(); ++i) {
+      if (plan_.tensor_maps[i].name == name) return static_cast<std::int64_t>(i);
+    }
+    for (const TensorMapSpec& spec : definition_.tensor_maps) {
+      if (spec.name == name) plan_.tensor_maps.push_back(evaluate_map(spec));
+    }
+    return static_cast<std::int64_t>(plan_.tensor_maps.size()) - 1;
+  }
+
+  TensorMapPlan evaluate_map(const TensorMapSpec& spec) {
+    const std::string field = fmt::format("tensor map '{}'", spec.name);
+    TensorMapPlan map;
+    map.name = spec.name;
+    map.operand = spec.operand;
+    map.type = spec.type;
+    map.dims = numbers(spec.dims, field + ".dims");
+    map.box = numbers(spec.box, field + ".box");
+    map.swizzle = spec.swizzle;
+    map.l2_promotion = spec.l2_promotion;
+    for (const std::int64_t elements : numbers(spec.strides, field + ".strides")) {
+      std::int64_t bytes = 0;
+      if (__builtin_mul_overflow(elements, bytes_per_element(map.type), &bytes)) {
+        refuse(field + ".strides", "a stride in bytes does not fit in 64 bits");
+      }
+      map.strides_bytes.push_back(bytes);
+    }
+    if (!error_) check(check_tensor_map_limits(map, device_), field);
+    return map;
+  }
+
+  const TemplateDefinition& definition_;
+  const Problem& problem_;
+  const DeviceInfo& device_;
+  const VariantScope& scope_;
+  LaunchPlan plan_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<LaunchPlan> make_launch_plan(const TemplateDefinition& definition, const Variant& variant,
+                                    const Problem& problem, const DeviceInfo& device) {
+  const auto scope = VariantScope::create(definition, variant, problem, device);
+  if (!scope) return fail(scope.error(), fmt::format("template '{}'", definition.name));
+  auto plan = PlanBuilder(definition, problem, device, *scope).build();
+  if (!plan) {
+    auto error = std::move(plan.error());
+    error.message += fmt::format("\n  with {}", variant.key());
+    return fail(std::move(error), fmt::format("template '{}'", definition.name));
+  }
+  return plan;
+}
+
+}  // namespace pgtune::space

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Evaluates a template's JSON for one variant and problem into plain numbers.
+#pragma once
+
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::space {
+
+/// Launch geometry, arguments, tensor maps, workspace. Errors (usage) name the field: an expression that fails, a grid
+/// or block outside CUDA's limits, a tensor map that breaks TMA's rules (stride not a multiple of 16 bytes, box over
+/// 256 ...).
+[[nodiscard]] Result<LaunchPlan> make_launch_plan(const TemplateDefinition& definition, const Variant& variant,
+                                                  const Problem& problem, const DeviceInfo& device);
+
+/// Preprocessor definitions of a build: every parameter, derived value, problem-dependent define, and LABEL_* macros.
+[[nodiscard]] Result<std::vector<Define>> make_defines(const TemplateDefinition& definition, const Variant& variant,
+                                                       const Problem& problem, const DeviceInfo& device);
+
+}  // namespace pgtune::space

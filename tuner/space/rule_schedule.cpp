@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/space/rule_schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/space/builtin_names.hpp"
+
+namespace pgtune::space {
+
+std::int64_t numeric_value(const ParameterValue& value) {
+  if (const auto* const label = std::get_if<std::string>(&value)) return label_value(*label);
+  return std::get<std::int64_t>(value);
+}
+
+RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)
+    : derived_(definition.derived), scheduled_(definition.derived.size()), levels_(definition.parameters.size() + 2) {
+  const auto device_facts = device_values(device);
+  for (std::size_t i = 0; i < device_facts.size(); ++i) add_slot(device_names()[i], device_facts[i], 0);
+  const auto problem_facts = problem_values(problem);
+  for (std::size_t i = 0; i < problem_facts.size(); ++i) add_slot(problem_names()[i], problem_facts[i], 0);
+  first_parameter_ = values_.size();
+  for (std::size_t i = 0; i < definition.parameters.size(); ++i) add_slot(definition.parameters[i].name, 0, i + 1);
+  first_derived_ = values_.size();
+  for (const NamedExpression& entry : derived_) add_slot(entry.name, 0, level_of(entry.expression));
+
+  // Levels in ascending order, so a derived value lands behind the rules that guard it.
+  std::uint32_t index = 0;
+  for (std::size_t level = 0; level <= definition.parameters.size(); ++level) {
+    index = 0;
+    for (const Rule& rule : definition.constraints) {
+      if (level_of(rule.expression) == level) schedule_rule(rule, index, level);
+      ++index;
+    }
+  }
+  for (const Rule& rule : definition.legality) schedule_rule(rule, index++, levels_.size() - 1);
+}
+
+std::uint32_t RuleSchedule::add_slot(const std::string& name, std::int64_t value, std::size_t level) {
+  const auto slot = static_cast<std::uint32_t>(values_.size());
+  slots_.emplace(name, slot);
+  values_.push_back(value);
+  slot_levels_.push_back(level);
+  return slot;
+}
+
+std::size_t RuleSchedule::level_of(const Expression& expression) const {
+  std::size_t level = 0;
+  for (const std::string& name : expression.names()) level = std::max(level, slot_levels_[slots_.at(name)]);
+  return level;
+}
+
+std::vector<std::uint32_t> RuleSchedule::slots_of(const Expression& expression) const {
+  std::vector<std::uint32_t> slots;
+  for (const std::string& name : expression.names()) slots.push_back(slots_.at(name));
+  return slots;
+}
+
+void RuleSchedule::schedule_rule(const Rule& rule, std::uint32_t index, std::size_t level) {
+  const bool legality = level + 1 == levels_.size();
+  schedule_needed(rule.expression, legality);
+  levels_[level].push_back(
+      {rule.expression, slots_of(rule.expression), legality ? "legality rule" : "constraint", true, index});
+}
+
+void RuleSchedule::schedule_needed(const Expression& expression, bool for_legality) {
+  // Derived values use earlier ones only, so marking from the back and adding from the front orders them.
+  std::vector<bool> needed(derived_.size());
+  const auto mark = [&](const Expression& user) {
+    for (const std::string& name : user.names()) {
+      if (const std::uint32_t slot = slots_.at(name); slot >= first_derived_) needed[slot - first_derived_] = true;
+    }
+  };
+  mark(expression);
+  for (std::size_t i = derived_.size(); i-- > 0;) {
+    if (needed[i]) mark(derived_[i].expression);
+  }
+  for (std::size_t i = 0; i < derived_.size(); ++i) {
+    if (!needed[i] || scheduled_[i]) continue;
+    scheduled_[i] = true;
+    const auto slot = static_cast<std::uint32_t>(first_derived_ + i);
+    const std::size_t level = for_legality ? levels_.size() - 1 : slot_levels_[slot];
+    levels_[level].push_back({derived_[i].expression, slots_of(derived_[i].expression),
+                              fmt::format("derived value '{}'", derived_[i].name), false, slot});
+  }
+}
+
+Result<std::optional<std::uint32_t>> RuleSchedule::run(const Steps& steps, std::vector<std::int64_t>& values) {
+  for (const Step& step : steps) {
+    auto value = step.expression.evaluate(values, step.slots);
+    if (!value) return fail(std::move(value.error()), step.what);
+    if (!step.is_rule) {
+      values[step.target] = *value;
+    } else if (*value == 0) {
+      return step.target;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace pgtune::space

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A template's rules for one problem and device, with names resolved to places in an array of values and ordered by
+// when they can be evaluated. Private to tuner/space.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::space {
+
+class RuleSchedule {
+ public:
+  /// Computes a derived value or checks a rule.
+  struct Step {
+    Expression expression;
+    std::vector<std::uint32_t> slots;  ///< of expression.names()
+    std::string what;                  ///< for messages: "constraint", "legality rule", "derived value 'THREADS'"
+    bool is_rule = false;
+    /// Rule: place among constraints followed by legality rules. Derived value: the slot that receives it.
+    std::uint32_t target = 0;
+  };
+  using Steps = std::vector<Step>;
+
+  RuleSchedule(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device);
+
+  /// What can be evaluated once the first `bound` parameters have values (and not before).
+  [[nodiscard]] const Steps& constraints_after(std::size_t bound) const { return levels_[bound]; }
+  /// Legality rules in the template's order, for points that pass every constraint.
+  [[nodiscard]] const Steps& legality() const { return levels_.back(); }
+
+  /// Facts of problem and device filled in, the rest zero.
+  [[nodiscard]] const std::vector<std::int64_t>& initial_values() const { return values_; }
+  [[nodiscard]] std::size_t parameter_slot(std::size_t parameter) const { return first_parameter_ + parameter; }
+
+  /// Runs steps up to the first rule that is zero, and returns that rule's place. Errors name rule or derived value
+  /// and show the caret.
+  [[nodiscard]] static Result<std::optional<std::uint32_t>> run(const Steps& steps, std::vector<std::int64_t>& values);
+
+ private:
+  std::uint32_t add_slot(const std::string& name, std::int64_t value, std::size_t level);
+  [[nodiscard]] std::size_t level_of(const Expression& expression) const;
+  void schedule_rule(const Rule& rule, std::uint32_t index, std::size_t level);
+  /// Adds what computes the derived values `expression` needs: to the level where each has all it depends on, or, for a
+  /// legality rule, before that rule.
+  void schedule_needed(const Expression& expression, bool for_legality);
+  [[nodiscard]] std::vector<std::uint32_t> slots_of(const Expression& expression) const;
+
+  const std::vector<NamedExpression>& derived_;
+  std::unordered_map<std::string, std::uint32_t> slots_;
+  std::vector<std::size_t> slot_levels_;  ///< parameters that must be bound before the slot has its value
+  std::vector<std::int64_t> values_;
+  std::vector<bool> scheduled_;  ///< derived values that a step computes already
+  std::size_t first_parameter_ = 0, first_derived_ = 0;
+  std::vector<Steps> levels_;  ///< 0 to all parameters bound, then legality
+};
+
+/// A parameter's value as expressions see it.
+[[nodiscard]] std::int64_t numeric_value(const ParameterValue& value);
+
+}  // namespace pgtune::space

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// A template's JSON, read and checked: parameters, constraints, derived values, legality, launch contract.
+// docs/templates.md describes the format for people.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/model/launch_plan.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/model/source.hpp"
+#include "tuner/model/variant.hpp"
+#include "tuner/space/expression.hpp"
+
+namespace pgtune::space {
+
+struct Parameter {
+  std::string name;
+  std::vector<ParameterValue> values;
+  ParameterValue default_value;
+  std::string description;
+};
+
+/// An expression that must be non-zero, with the reason shown to people when it is not.
+struct Rule {
+  Expression expression;
+  std::string reason;
+};
+
+struct NamedExpression {
+  std::string name;
+  Expression expression;
+};
+
+struct TensorMapSpec {
+  std::string name;
+  Operand operand = Operand::kA;
+  TensorType type = TensorType::kFloat32;
+  std::vector<Expression> dims, strides, box;  ///< strides in elements
+  Swizzle swizzle = Swizzle::kNone;
+  L2Promotion l2_promotion = L2Promotion::kNone;
+};
+
+struct ArgumentSpec {
+  ArgumentKind kind = ArgumentKind::kInt32;
+  Operand operand = Operand::kA;                                ///< kPointer
+  std::string tensor_map;                                       ///< kTensorMap
+  std::optional<Expression> expression;                         ///< kInt32, kInt64
+  enum class Scalar { kAlpha, kBeta } scalar = Scalar::kAlpha;  ///< kFloat32
+};
+
+struct KernelSpec {
+  std::string symbol;
+  std::optional<Expression> when;  ///< launched only where non-zero; absent: always
+  std::vector<Expression> grid, block, cluster;
+  std::optional<Expression> dynamic_smem_bytes;
+  std::vector<ArgumentSpec> arguments;
+  std::optional<L2Window> l2_window;
+};
+
+struct TemplateDefinition {
+  std::string name, description;
+  std::vector<MathMode> math_modes;
+  std::vector<Parameter> parameters;
+  std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
+  std::vector<Rule> constraints;         ///< over parameters, derived values and the device
+  std::vector<Rule> legality;            ///< over all of that and the problem
+  std::vector<NamedExpression> defines;  ///< problem-dependent macros beside parameters and derived values
+  std::vector<KernelSpec> kernels;
+  std::vector<TensorMapSpec> tensor_maps;
+  std::optional<Expression> workspace_bytes;
+  ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
+
+  std::shared_ptr<const TemplateSource> source;
+  std::string content_hash;  ///< XXH3-128 hex over source, headers and JSON (its layout and "source" path aside)
+
+  [[nodiscard]] Variant default_variant() const;
+};
+
+/// Fetches a file as text. Paths are relative to the JSON's folder and normalised: the JSON's "source"
+/// ("../templates/x.cu"), and the source's includes in that source's folder ("../templates/device/y.cuh").
+using FileReader = std::function<Result<std::string>(const std::string& relative_path)>;
+
+/// Parses `json_text`; `origin` names it in messages (line and column for syntax errors). Errors are kUsage.
+[[nodiscard]] Result<TemplateDefinition> parse_template(std::string_view json_text, const std::string& origin,
+                                                        const FileReader& read_file);
+/// Reads a definition from disk; its source and quoted includes are relative to the JSON file, with the shipped
+/// "device/*.cuh" headers as a fallback given by `shipped_headers` ("device/x.cuh" -> text).
+[[nodiscard]] Result<TemplateDefinition> load_template(const std::filesystem::path& json_path,
+                                                       const FileReader& shipped_headers);
+
+}  // namespace pgtune::space

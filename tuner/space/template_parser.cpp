@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// A template's JSON text to a TemplateDefinition with its source.
+#include "tuner/space/template_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/space/identifier.hpp"
+#include "tuner/space/template_source.hpp"
+
+namespace pgtune::space {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+
+void check_schema(const JsonCursor& root) {
+  const JsonCursor schema = root.required("schema");
+  if (const std::int64_t version = schema.integer(); version != kSchema) {
+    schema.problem(fmt::format("this pgtune reads schema {}, not {}{}", kSchema, version,
+                               version > kSchema ? "; use a newer pgtune" : ""));
+  }
+}
+
+std::vector<MathMode> read_math_modes(const JsonCursor& root) {
+  std::vector<MathMode> out;
+  for (const JsonCursor& element : root.required("math_modes").elements(1, kMaxEntries)) {
+    auto mode = parse_math_mode(element.string());
+    if (!mode) {
+      element.problem(std::move(mode.error()));
+    } else if (std::find(out.begin(), out.end(), *mode) != out.end()) {
+      element.problem(fmt::format("the math mode '{}' appears twice", to_string(*mode)));
+    } else {
+      out.push_back(*mode);
+    }
+  }
+  return out;
+}
+
+TemplateDefinition read_definition(const JsonCursor& root) {
+  TemplateDefinition out;
+  root.expect_fields({"schema", "name", "description", "source", "math_modes", "parameters", "derived", "constraints",
+                      "legality", "defines", "workspace", "tensor_maps", "kernels"});
+  check_schema(root);
+  const JsonCursor name = root.required("name");
+  out.name = name.string();
+  if (!is_identifier(out.name)) {
+    name.problem(
+        fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", out.name));
+  }
+  if (const auto description = root.optional("description")) out.description = description->string();
+  out.math_modes = read_math_modes(root);
+
+  KnownNames names;
+  out.parameters = read_parameters(root, names);
+  out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
+  out.constraints = read_rules(root, "constraints", Reach::kSpace, names);
+  out.legality = read_rules(root, "legality", Reach::kProblem, names);
+  out.defines = read_named_expressions(root, "defines", NameKind::kDefine, Reach::kDefines, names);
+  read_launch(root, names, out);
+  return out;
+}
+
+}  // namespace
+
+Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text, const std::string& origin,
+                                                        const FileReader& read_file,
+                                                        const FileReader& shipped_headers) {
+  auto document = parse_json(json_text, origin);
+  if (!document) return tl::unexpected<Error>(std::move(document.error()));
+  JsonProblems problems;
+  const JsonCursor root(*document, {}, problems);
+  TemplateDefinition out = read_definition(root);
+  const std::string source_path = root.required("source").string();
+  if (problems.first()) return fail(*problems.first(), origin);
+
+  auto source = read_template_source(source_path, read_file, shipped_headers);
+  if (!source) return fail(std::move(source.error()), origin);
+  // Where the source lies does not change what is compiled.
+  document->erase("source");
+  out.content_hash = hash_template(*source, document->dump());
+  out.source = std::make_shared<const TemplateSource>(std::move(*source));
+  return out;
+}
+
+Result<TemplateDefinition> parse_template(std::string_view json_text, const std::string& origin,
+                                          const FileReader& read_file) {
+  return parse_template_with_fallback(json_text, origin, read_file, {});
+}
+
+}  // namespace pgtune::space

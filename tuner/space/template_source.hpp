@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// A template's source with everything it includes in quotes, and the hash over it. Private to tuner/space.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::space {
+
+/// Names in #include "..." directives outside comments, in order. Includes in angle brackets are the toolkit's.
+/// Conditional compilation is not looked at: what is included under any condition is listed.
+[[nodiscard]] std::vector<std::string> quoted_includes(std::string_view source);
+
+/// Reads the source at `path` (relative to the JSON) and, transitively, its quoted includes. Every include, also one
+/// inside a header, is looked up relative to the source's folder and then among `shipped_headers` (may be empty).
+[[nodiscard]] Result<TemplateSource> read_template_source(const std::string& path, const FileReader& read_file,
+                                                          const FileReader& shipped_headers);
+
+/// XXH3-128, in hex, over the length-prefixed source text, headers (name, text) by name, and `canonical_json`.
+/// File names of source and JSON do not count.
+[[nodiscard]] std::string hash_template(const TemplateSource& source, std::string_view canonical_json);
+
+}  // namespace pgtune::space

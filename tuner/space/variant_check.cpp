@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/space/variant_check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace pgtune::space {
+
+Error not_a_value(const Parameter& parameter, std::string_view text) {
+  std::vector<std::string> values;
+  for (const ParameterValue& value : parameter.values) values.push_back(to_string(value));
+  return Error{ErrorKind::kUsage,
+               fmt::format("{} has no value '{}'; its values are {}", parameter.name, text, fmt::join(values, ", ")),
+               {}};
+}
+
+Result<void> check_variant(const TemplateDefinition& definition, const Variant& variant) {
+  if (variant.parameters.size() != definition.parameters.size()) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("the variant '{}' has {} parameters, the template '{}' has {}", variant.key(),
+                            variant.parameters.size(), definition.name, definition.parameters.size()));
+  }
+  for (std::size_t i = 0; i < variant.parameters.size(); ++i) {
+    const Assignment& assignment = variant.parameters[i];
+    const Parameter& parameter = definition.parameters[i];
+    if (assignment.name != parameter.name) {
+      return fail(ErrorKind::kUsage,
+                  fmt::format("parameter {} of the template '{}' is '{}', the variant has '{}' there", i + 1,
+                              definition.name, parameter.name, assignment.name));
+    }
+    if (std::find(parameter.values.begin(), parameter.values.end(), assignment.value) == parameter.values.end()) {
+      return tl::unexpected<Error>(not_a_value(parameter, to_string(assignment.value)));
+    }
+  }
+  return {};
+}
+
+Result<void> check_math_mode(const TemplateDefinition& definition, const Problem& problem) {
+  const auto& modes = definition.math_modes;
+  if (std::find(modes.begin(), modes.end(), problem.math_mode) != modes.end()) return {};
+  std::vector<std::string_view> known;
+  for (const MathMode mode : modes) known.push_back(to_string(mode));
+  return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not compute in {}; its math modes are {}",
+                                             definition.name, to_string(problem.math_mode), fmt::join(known, ", ")));
+}
+
+}  // namespace pgtune::space

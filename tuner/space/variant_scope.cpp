@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/space/variant_scope.hpp"
+
+#include <fmt/format.h>
+
+#include "tuner/space/builtin_names.hpp"
+#include "tuner/space/rule_schedule.hpp"
+#include "tuner/space/variant_check.hpp"
+
+namespace pgtune::space {
+
+std::optional<std::int64_t> VariantScope::value(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<VariantScope> VariantScope::create(const TemplateDefinition& definition, const Variant& variant,
+                                          const Problem& problem, const DeviceInfo& device) {
+  if (auto checked = check_math_mode(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  if (auto checked = check_variant(definition, variant); !checked) return tl::unexpected<Error>(checked.error());
+  VariantScope out;
+  const auto device_facts = device_values(device);
+  for (std::size_t i = 0; i < device_facts.size(); ++i) out.set(device_names()[i], device_facts[i]);
+  const auto problem_facts = problem_values(problem);
+  for (std::size_t i = 0; i < problem_facts.size(); ++i) out.set(problem_names()[i], problem_facts[i]);
+  for (std::size_t i = 0; i < definition.parameters.size(); ++i) {
+    out.set(definition.parameters[i].name, numeric_value(variant.parameters[i].value));
+  }
+  for (const NamedExpression& entry : definition.derived) {
+    auto value = entry.expression.evaluate(out);
+    if (!value) return fail(std::move(value.error()), fmt::format("derived value '{}'", entry.name));
+    out.set(entry.name, *value);
+  }
+  return out;
+}
+
+}  // namespace pgtune::space

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Every name of one variant on one problem, for evaluating launch geometry and defines. Private to tuner/space.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::space {
+
+/// Borrows the definition.
+class VariantScope : public Scope {
+ public:
+  /// Computes all derived values. Errors (usage): a variant or math mode that does not fit, a derived value that fails.
+  [[nodiscard]] static Result<VariantScope> create(const TemplateDefinition& definition, const Variant& variant,
+                                                   const Problem& problem, const DeviceInfo& device);
+
+  [[nodiscard]] std::optional<std::int64_t> value(std::string_view name) const override;
+  /// `name` must outlive the scope.
+  void set(std::string_view name, std::int64_t value) { values_[name] = value; }
+
+ private:
+  std::unordered_map<std::string_view, std::int64_t> values_;
+};
+
+}  // namespace pgtune::space
