@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "db/database.hpp"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "db/file_header.hpp"
+#include "db/file_system.hpp"
+#include "db/migrate.hpp"
+#include "db/sqlite_error.hpp"
+#include "db/statement.hpp"
+
+namespace pgtune::db {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyTimeoutMs = 60'000;
+
+fs::path folder_of(const fs::path& path) { return fs::absolute(path).parent_path(); }
+
+void require_regular_file(const fs::path& path) {
+  std::error_code ignored;
+  const auto status = fs::status(path, ignored);
+  if (fs::is_directory(status)) {
+    throw Error(path.string() + " is a folder, not a pgtune database. Name a file with --db", 0);
+  }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error(path.string() + " is not a regular file and cannot hold a database. Name another with --db", 0);
+  }
+}
+
+void require_writable(const fs::path& path) {
+  if (fs::exists(path) && !is_writable(path)) {
+    throw Error(
+        "database " + path.string() + " is read-only. Make it writable (chmod u+w) or use another file with --db",
+        SQLITE_READONLY);
+  }
+  const auto folder = folder_of(path);
+  if (!is_writable(folder)) {
+    throw Error("folder " + folder.string() + " is read-only, database " + path.string() +
+                    " and its journal cannot be written there. Make the folder writable or use another file with --db",
+                SQLITE_READONLY_DIRECTORY);
+  }
+}
+
+void create_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw Error("cannot create folder " + folder.string() + " for the database: " + error.message() +
+                    ". Use another place with --db",
+                0);
+  }
+}
+
+/// A file name as a URI for SQLite, https://www.sqlite.org/uri.html.
+std::string immutable_uri(const fs::path& path) {
+  std::string uri = "file:";
+  for (const char c : path.string()) {
+    if (c == '%') {
+      uri += "%25";
+    } else if (c == '?') {
+      uri += "%3f";
+    } else if (c == '#') {
+      uri += "%23";
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+/// True when a write-ahead log with content lies beside the file: a writer is active or was killed.
+bool has_log(const fs::path& path) {
+  std::error_code ignored;
+  const auto size = fs::file_size(path.string() + "-wal", ignored);
+  return !ignored && size > 0;
+}
+
+void set_journal(const Database& database, const JournalPolicy& policy) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
+  while (database.journal_mode() != policy.mode) {
+    try {
+      // Answers with the mode now in force: a file system without shared memory keeps the old one.
+      if (query_text(database, "PRAGMA journal_mode = " + policy.mode) != policy.mode) {
+        execute(database, "PRAGMA synchronous = full");
+        return;
+      }
+    } catch (const Error& error) {
+      // SQLite does not use its busy timeout here, as the switch needs the file for itself.
+      if ((error.extended_code() & 0xff) != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline) {
+        throw;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  execute(database, "PRAGMA synchronous = " + policy.synchronous);
+}
+
+/// Lifts PRAGMA query_only for a while: it forbids writing even to another file.
+class QueryOnlyLifted {
+ public:
+  explicit QueryOnlyLifted(const Database& database)
+      : database_(database), was_on_(query_integer(database, "PRAGMA query_only") != 0) {
+    execute(database_, "PRAGMA query_only = off");
+  }
+  QueryOnlyLifted(const QueryOnlyLifted&) = delete;
+  QueryOnlyLifted& operator=(const QueryOnlyLifted&) = delete;
+  ~QueryOnlyLifted() {
+    if (was_on_) {
+      sqlite3_exec(database_.handle(), "PRAGMA query_only = on", nullptr, nullptr, nullptr);
+    }
+  }
+
+ private:
+  const Database& database_;
+  bool was_on_;
+};
+
+}  // namespace
+
+Database::Database(sqlite3* handle, std::string origin) : handle_(handle), origin_(std::move(origin)) {}
+
+Database::Database(Database&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)), origin_(std::move(other.origin_)) {}
+
+Database& Database::operator=(Database&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(origin_, other.origin_);
+  return *this;
+}
+
+Database::~Database() { sqlite3_close_v2(handle_); }
+
+Database Database::connect(const std::string& name, int flags, const std::string& origin) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
+  Database database(handle, origin);
+  if (code != SQLITE_OK) {
+    throw_sqlite_error(handle, origin);
+  }
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+  execute(database, "PRAGMA foreign_keys = on");
+  return database;
+}
+
+Database Database::open(const fs::path& path, OpenMode mode) {
+  require_regular_file(path);
+  return mode == OpenMode::kReadOnly ? open_for_reading(path) : open_for_writing(path);
+}
+
+Database Database::connect_for_reading(const fs::path& path, bool wal, const std::string& origin) {
+  if (!wal) {
+    return connect(path.string(), SQLITE_OPEN_READONLY, origin);
+  }
+  // Even reading makes the log's files, and only a connection that may write removes them at the end.
+  if (is_writable(path) && is_writable(path.parent_path())) {
+    Database database = connect(path.string(), SQLITE_OPEN_READWRITE, origin);
+    execute(database, "PRAGMA query_only = on");
+    return database;
+  }
+  // Where that is forbidden and no log waits to be read, take the file as it is. Others who may write could change it
+  // meanwhile; pgtune's reads are short.
+  if (!is_writable(path.parent_path()) && !has_log(path)) {
+    return connect(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, origin);
+  }
+  return connect(path.string(), SQLITE_OPEN_READONLY, origin);
+}
+
+Database Database::open_for_reading(const fs::path& path) {
+  const std::string origin = path.string();
+  std::error_code error;
+  if (!fs::exists(path, error) && !error) {
+    throw Error("there is no database " + origin + ". Make one with 'pgtune search' or name another with --db", 0);
+  }
+  const auto header = require_own_file(path, origin);
+  if (!header) {
+    throw Error(
+        origin + " is not a pgtune database: it is empty. Make one with 'pgtune search' or name another with --db", 0);
+  }
+  Database database = connect_for_reading(fs::absolute(path), header->wal, origin);
+  require_current_schema(database);
+  return database;
+}
+
+Database Database::open_for_writing(const fs::path& path) {
+  const std::string origin = path.string();
+  create_folder(folder_of(path));
+  if (std::error_code ignored; fs::exists(path, ignored)) {
+    static_cast<void>(require_own_file(path, origin));
+  }
+  require_writable(path);
+  Database database = connect(fs::absolute(path).string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, origin);
+  // The journal comes last: somebody else's file must not be changed.
+  migrate(database);
+  set_journal(database, journal_policy(folder_of(path)));
+  return database;
+}
+
+Database Database::open_image(std::span<const std::byte> image, const std::string& origin) {
+  const auto header = parse_file_header(image);
+  if (!header) {
+    throw Error(origin + " is not a pgtune database: it is no SQLite image", 0);
+  }
+  if (header->wal) {
+    throw Error(origin + " needs a write-ahead log, which an image cannot have. Ship a compact copy of the database",
+                0);
+  }
+  Database database = connect(":memory:", SQLITE_OPEN_READWRITE, origin);
+  // SQLite takes a plain pointer but does not write through it where the image is read-only.
+  auto* bytes = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(image.data()));
+  const auto size = static_cast<sqlite3_int64>(image.size());
+  if (sqlite3_deserialize(database.handle(), "main", bytes, size, size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK) {
+    throw_sqlite_error(database.handle(), origin);
+  }
+  require_current_schema(database);
+  return database;
+}
+
+Database Database::open_memory() {
+  Database database = connect(":memory:", SQLITE_OPEN_READWRITE, "in memory");
+  migrate(database);
+  return database;
+}
+
+int Database::schema_version() const { return static_cast<int>(query_integer(*this, "PRAGMA user_version")); }
+
+std::string Database::journal_mode() const { return query_text(*this, "PRAGMA journal_mode"); }
+
+std::vector<std::string> Database::check() const {
+  std::vector<std::string> problems;
+  try {
+    Statement integrity(*this, "PRAGMA integrity_check");
+    for (std::string line; integrity.step();) {
+      integrity >> line;
+      if (line != "ok") {
+        problems.push_back(line);
+      }
+    }
+    Statement foreign(*this, R"(SELECT "table", parent FROM pragma_foreign_key_check)");
+    for (std::string table, parent; foreign.step();) {
+      foreign >> table >> parent;
+      problems.push_back("a row of " + table + " refers to a missing row of " + parent);
+    }
+  } catch (const Error& error) {
+    const int primary_code = error.extended_code() & 0xff;
+    if (primary_code != SQLITE_CORRUPT && primary_code != SQLITE_NOTADB) {
+      throw;
+    }
+    problems.emplace_back(error.what());
+  }
+  return problems;
+}
+
+void Database::vacuum() {
+  execute(*this, "VACUUM");
+  // With a write-ahead log, the new pages are in the log until now.
+  execute(*this, "PRAGMA wal_checkpoint(truncate)");
+}
+
+void Database::write_compact_copy(const fs::path& path) const {
+  const auto absolute = fs::absolute(path);
+  create_folder(absolute.parent_path());
+  const fs::path temporary = absolute.string() + ".tmp-" + std::to_string(::getpid());
+  std::error_code error;
+  fs::remove(temporary, error);
+  try {
+    const QueryOnlyLifted lifted(*this);
+    // The copy gets the default journal, a rollback journal, whatever this database's.
+    Statement(*this, "VACUUM INTO ?1").bind(temporary.string()).run();
+    fs::rename(temporary, absolute);
+  } catch (const fs::filesystem_error& failure) {
+    fs::remove(temporary, error);
+    throw Error("cannot write " + path.string() + ": " + failure.code().message() + ". Use another place", 0);
+  } catch (const Error& failure) {
+    fs::remove(temporary, error);
+    throw Error("cannot write copy " + path.string() + ": " + failure.what(), failure.extended_code());
+  }
+}
+
+}  // namespace pgtune::db

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// One pgtune database file: open, migrate, check. Knows no CUDA and no search.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+
+namespace pgtune::db {
+
+/// Every database failure: message with cause and remedy, SQLite's extended code (0 when it is not SQLite's).
+class Error : public std::runtime_error {
+ public:
+  Error(const std::string& message, int extended_code) : std::runtime_error(message), extended_code_(extended_code) {}
+  [[nodiscard]] int extended_code() const { return extended_code_; }
+
+ private:
+  int extended_code_;
+};
+
+/// "pgtn" as PRAGMA application_id: says that a SQLite file is ours.
+inline constexpr std::int32_t kApplicationId = 0x7067746e;
+/// PRAGMA user_version written by this program.
+inline constexpr int kSchemaVersion = 1;
+
+enum class OpenMode { kReadOnly, kReadWriteCreate };
+
+class Database {
+ public:
+  /// Opens and migrates (read-write only). Creates missing parent folders in kReadWriteCreate. Throws Error for: not a
+  /// database, somebody else's database, newer schema version (file left untouched), older version opened read-only,
+  /// read-only file or folder, no such file.
+  [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode);
+  /// Opens bytes in memory, read-only (the embedded recording). The bytes must outlive the database.
+  [[nodiscard]] static Database open_image(std::span<const std::byte> image, const std::string& origin);
+  /// A private in-memory database, migrated.
+  [[nodiscard]] static Database open_memory();
+
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  [[nodiscard]] sqlite3* handle() const { return handle_; }
+  /// File name or origin, for messages.
+  [[nodiscard]] const std::string& origin() const { return origin_; }
+  [[nodiscard]] int schema_version() const;
+  [[nodiscard]] std::string journal_mode() const;
+  /// PRAGMA integrity_check and foreign_key_check; empty when sound, else one line a problem.
+  [[nodiscard]] std::vector<std::string> check() const;
+  /// Rewrites the file without free pages.
+  void vacuum();
+  /// Writes a compact copy that is complete in one file (no write-ahead log), fit to be shipped as a recording and
+  /// opened with open_image. Copies of one state are equal byte for byte. Replaces `path` at once or, on Error, leaves
+  /// it as it was.
+  void write_compact_copy(const std::filesystem::path& path) const;
+
+ private:
+  Database(sqlite3* handle, std::string origin);
+  static Database connect(const std::string& name, int flags, const std::string& origin);
+  static Database connect_for_reading(const std::filesystem::path& path, bool wal, const std::string& origin);
+  static Database open_for_reading(const std::filesystem::path& path);
+  static Database open_for_writing(const std::filesystem::path& path);
+  sqlite3* handle_ = nullptr;
+  std::string origin_;
+};
+
+}  // namespace pgtune::db

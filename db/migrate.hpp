@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Brings a database to the schema of this program, with the scripts of db/migrations.
+#pragma once
+
+#include "db/database.hpp"
+
+namespace pgtune::db {
+
+/// Creates the schema in an empty database or applies the missing migrations, in one transaction. Throws Error for
+/// another application's database or a newer version, changing nothing.
+void migrate(Database& database);
+
+/// Throws Error unless the database is pgtune's and of exactly this program's version.
+void require_current_schema(const Database& database);
+
+}  // namespace pgtune::db

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// What pgtune asks. "Newest" means the highest id: rows are numbered in the order they were written.
+#include "db/queries.hpp"
+#include "db/statement.hpp"
+#include "db/transaction.hpp"
+
+namespace pgtune::db {
+namespace {
+
+/// Newest trial of each variant under a ResultKey bound to ?1 to ?6.
+constexpr std::string_view kNewestTrials =
+    "WITH newest AS ("
+    " SELECT max(trials.id) AS trial FROM session_keys JOIN trials ON trials.session = session_keys.session"
+    " WHERE device_uuid = ?1 AND driver_branch = ?2 AND problem_key = ?3 AND template_name = ?4"
+    "  AND template_hash = ?5 AND source = ?6"
+    " GROUP BY trials.variant) ";
+
+void bind_key(Statement& statement, const ResultKey& key) {
+  statement.bind(key.device_uuid, key.driver_branch, key.problem_key, key.template_name, key.template_hash, key.source);
+}
+
+constexpr std::string_view kBlockColumns = "stages.name, round, position, launches, time_s, sm_clock_hz";
+
+std::string concat(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const auto part : parts) {
+    text += part;
+  }
+  return text;
+}
+
+BlockRow read_block(Statement& statement) {
+  BlockRow block;
+  statement >> block.stage >> block.round >> block.position >> block.launches >> block.time_s >> block.sm_clock_hz;
+  return block;
+}
+
+TrialRow read_trial(Statement& statement) {
+  TrialRow trial;
+  auto& outcome = trial.outcome;
+  statement >> trial.variant.key >> trial.variant.parameters_json >> outcome.kind >> outcome.reason >> outcome.cut >>
+      outcome.max_error >> outcome.norm_error;
+  if (!statement.next_is_null()) {
+    BuildRow build;
+    statement >> build.key_hash >> build.cubin_hash >> build.registers >> build.static_smem_bytes >>
+        build.local_bytes >> build.spill_bytes >> build.compile_s;
+    trial.build = std::move(build);
+  }
+  return trial;
+}
+
+BestRow read_best(Statement& statement) {
+  BestRow best;
+  statement >> best.session >> best.device_uuid >> best.device_name >> best.architecture >> best.problem_key >>
+      best.template_name >> best.template_hash >> best.source >> best.finished_at >> best.driver_branch >>
+      best.problem_json >> best.device_json >> best.variant_key >> best.parameters_json >> best.time_s >> best.tflops >>
+      best.ratio >> best.ratio_low >> best.ratio_high >> best.reference_first_s >> best.reference_best_s >>
+      best.complete >> best.answer_json;
+  return best;
+}
+
+}  // namespace
+
+std::optional<BestRow> find_best(const Database& database, const ResultKey& key) {
+  auto rows = list_best(database, {.problem_key = key.problem_key,
+                                   .device_uuid = key.device_uuid,
+                                   .template_name = key.template_name,
+                                   .template_hash = key.template_hash,
+                                   .source = key.source,
+                                   .driver_branch = key.driver_branch});
+  if (rows.empty()) {
+    return std::nullopt;
+  }
+  return std::move(rows.front());
+}
+
+std::vector<BestRow> list_best(const Database& database, const BestFilter& filter) {
+  Statement statement(
+      database,
+      "WITH newest AS ("
+      " SELECT max(best.session) AS session FROM best JOIN session_keys ON session_keys.session = best.session"
+      " WHERE (?1 IS NULL OR problem_key = ?1) AND (?2 IS NULL OR device_uuid = ?2)"
+      "  AND (?3 IS NULL OR template_name = ?3) AND (?4 IS NULL OR template_hash = ?4)"
+      "  AND (?5 IS NULL OR source = ?5) AND (?6 IS NULL OR driver_branch = ?6)"
+      " GROUP BY problem_key, device_uuid, template_name, template_hash, source)"
+      "SELECT best.session, keys.device_uuid, devices.name, devices.architecture, keys.problem_key,"
+      " keys.template_name, keys.template_hash, keys.source, sessions.finished_at, keys.driver_branch,"
+      " problems.problem_json, devices.info_json, variants.key, variants.parameters_json, best.time_s, best.tflops,"
+      " best.ratio, best.ratio_low, best.ratio_high, best.reference_first_s, best.reference_best_s, best.complete,"
+      " best.answer_json "
+      "FROM newest JOIN best ON best.session = newest.session"
+      " JOIN session_keys AS keys ON keys.session = best.session JOIN sessions ON sessions.id = best.session"
+      " JOIN devices ON devices.id = keys.device JOIN problems ON problems.id = keys.problem"
+      " JOIN variants ON variants.id = best.variant "
+      "ORDER BY problems.m, problems.n, problems.k, problems.key, best.session DESC");
+  statement.bind(filter.problem_key, filter.device_uuid, filter.template_name, filter.template_hash, filter.source,
+                 filter.driver_branch);
+  std::vector<BestRow> rows;
+  while (statement.step()) {
+    rows.push_back(read_best(statement));
+  }
+  return rows;
+}
+
+std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key) {
+  Transaction transaction(database, TransactionKind::kRead);
+  std::map<std::string, TrialRow> trials;
+  std::map<RowId, TrialRow*> by_id;
+  Statement select_trials(
+      database, concat({kNewestTrials,
+                        "SELECT trials.id, variants.key, parameters_json, kind, reason, cut, max_error, norm_error,"
+                        " key_hash, cubin_hash, registers, static_smem_bytes, local_bytes, spill_bytes, compile_s "
+                        "FROM newest JOIN trials ON trials.id = newest.trial"
+                        " JOIN variants ON variants.id = trials.variant JOIN outcomes ON outcomes.id = trials.outcome"
+                        " LEFT JOIN builds ON builds.id = trials.build"}));
+  bind_key(select_trials, key);
+  while (select_trials.step()) {
+    RowId id = 0;
+    select_trials >> id;
+    TrialRow trial = read_trial(select_trials);
+    std::string variant_key = trial.variant.key;
+    by_id[id] = &trials.insert_or_assign(std::move(variant_key), std::move(trial)).first->second;
+  }
+  Statement select_blocks(database, concat({kNewestTrials, "SELECT blocks.trial, ", kBlockColumns,
+                                            " FROM newest JOIN blocks ON blocks.trial = newest.trial"
+                                            " JOIN stages ON stages.id = blocks.stage "
+                                            "ORDER BY blocks.trial, ordinal"}));
+  bind_key(select_blocks, key);
+  while (select_blocks.step()) {
+    RowId id = 0;
+    select_blocks >> id;
+    by_id.at(id)->blocks.push_back(read_block(select_blocks));
+  }
+  transaction.commit();
+  return trials;
+}
+
+std::vector<DeviceRow> list_devices(const Database& database) {
+  // SQLite takes the other columns from the row that holds the max(): the device as its newest session saw it.
+  Statement statement(database,
+                      "SELECT uuid, name, architecture, info_json, max(sessions.id) FROM devices"
+                      " JOIN sessions ON sessions.device = devices.id GROUP BY uuid ORDER BY uuid");
+  std::vector<DeviceRow> rows;
+  while (statement.step()) {
+    auto& row = rows.emplace_back();
+    statement >> row.uuid >> row.name >> row.architecture >> row.info_json;
+  }
+  return rows;
+}
+
+std::vector<SessionRow> list_sessions(const Database& database) {
+  Statement statement(
+      database,
+      "SELECT sessions.id, device_uuid, problem_key, template_name, template_hash, driver_branch,"
+      " sessions.source, started_at, finished_at, seed, command_line "
+      "FROM sessions JOIN session_keys ON session_keys.session = sessions.id ORDER BY sessions.id DESC");
+  std::vector<SessionRow> rows;
+  while (statement.step()) {
+    auto& row = rows.emplace_back();
+    statement >> row.id >> row.device_uuid >> row.problem_key >> row.template_name >> row.template_hash >>
+        row.driver_branch >> row.source >> row.started_at >> row.finished_at >> row.seed >> row.command_line;
+  }
+  return rows;
+}
+
+std::optional<ReferenceRow> find_reference(const Database& database, RowId session) {
+  Statement statement(database, "SELECT library, report_json FROM reference_reports WHERE session = ?1");
+  if (!statement.bind(session).step()) {
+    return std::nullopt;
+  }
+  ReferenceRow row;
+  statement >> row.library >> row.report_json;
+  return row;
+}
+
+std::map<std::string, std::vector<BlockRow>> final_blocks(const Database& database, RowId session) {
+  Statement statement(database, concat({"SELECT variants.key, ", kBlockColumns,
+                                        " FROM final_blocks JOIN variants ON variants.id = final_blocks.variant"
+                                        " JOIN stages ON stages.id = final_blocks.stage "
+                                        "WHERE session = ?1 ORDER BY variant, ordinal"}));
+  statement.bind(session);
+  std::map<std::string, std::vector<BlockRow>> blocks;
+  while (statement.step()) {
+    std::string key;
+    statement >> key;
+    blocks[key].push_back(read_block(statement));
+  }
+  return blocks;
+}
+
+std::vector<ReferenceBlocksRow> reference_blocks(const Database& database, RowId session) {
+  Statement statement(database, concat({"SELECT algorithm, ", kBlockColumns,
+                                        " FROM reference_blocks JOIN stages ON stages.id = reference_blocks.stage "
+                                        "WHERE session = ?1 ORDER BY algorithm, ordinal"}));
+  statement.bind(session);
+  std::vector<ReferenceBlocksRow> rows;
+  while (statement.step()) {
+    int algorithm = 0;
+    statement >> algorithm;
+    if (rows.empty() || rows.back().algorithm != algorithm) {
+      rows.push_back({algorithm, {}});
+    }
+    rows.back().blocks.push_back(read_block(statement));
+  }
+  return rows;
+}
+
+std::optional<ProblemRow> find_problem(const Database& database, const std::string& key) {
+  Statement statement(database,
+                      "SELECT key, m, n, k, batch, math_mode, layout, problem_json FROM problems WHERE key = ?1");
+  if (!statement.bind(key).step()) {
+    return std::nullopt;
+  }
+  ProblemRow row;
+  statement >> row.key >> row.m >> row.n >> row.k >> row.batch >> row.math_mode >> row.layout >> row.problem_json;
+  return row;
+}
+
+Totals totals(const Database& database) {
+  Transaction transaction(database, TransactionKind::kRead);
+  Totals result;
+  Statement tables(database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  while (tables.step()) {
+    std::string name;
+    tables >> name;
+    result.rows[name] = query_integer(database, "SELECT count(*) FROM \"" + name + '"');
+  }
+  Statement outcomes(database,
+                     "WITH newest AS ("
+                     " SELECT max(trials.id) AS trial FROM trials"
+                     " JOIN session_keys ON session_keys.session = trials.session"
+                     " GROUP BY device_uuid, driver_branch, session_keys.problem, source, trials.variant)"
+                     "SELECT kind, count(*) FROM newest JOIN trials ON trials.id = newest.trial"
+                     " JOIN outcomes ON outcomes.id = trials.outcome GROUP BY kind");
+  while (outcomes.step()) {
+    std::string kind;
+    outcomes >> kind;
+    outcomes >> result.outcomes[kind];
+  }
+  transaction.commit();
+  return result;
+}
+
+}  // namespace pgtune::db

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "db/sqlite_error.hpp"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "db/database.hpp"
+
+namespace pgtune::db {
+namespace {
+
+std::string detail(sqlite3* handle, int extended_code) {
+  std::string text = sqlite3_errmsg(handle);
+  if (const int system_error = sqlite3_system_errno(handle); system_error != 0) {
+    text += std::string(", ") + std::strerror(system_error);
+  }
+  return text + ", SQLite error " + std::to_string(extended_code);
+}
+
+bool is_disk_full(sqlite3* handle, int primary_code) {
+  const int system_error = sqlite3_system_errno(handle);
+  // Growing the shared-memory file of the write-ahead log reports a full disk as an input/output error.
+  return primary_code == SQLITE_FULL ||
+         (primary_code == SQLITE_IOERR && (system_error == ENOSPC || system_error == EDQUOT));
+}
+
+std::string explain(sqlite3* handle, const std::string& origin, int extended_code) {
+  const int primary_code = extended_code & 0xff;
+  const std::string because = " (" + detail(handle, extended_code) + ")";
+  if (is_disk_full(handle, primary_code)) {
+    return "the disk is full, cannot write to database " + origin +
+           ". Everything saved before is kept: free some space and run the same command again" + because;
+  }
+  switch (primary_code) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "database " + origin +
+             " stayed locked by another process. Wait for that process or stop it, then run the same command again" +
+             because;
+    case SQLITE_READONLY:
+      return "database " + origin +
+             " cannot be written. Make the file and its folder writable or use another with --db" + because;
+    case SQLITE_NOTADB:
+      return origin + " is not a pgtune database. Name another file with --db" + because;
+    case SQLITE_CORRUPT:
+      return "database " + origin +
+             " is damaged. List the damage with 'pgtune db check', then restore a copy or use another file with --db" +
+             because;
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return "cannot open database " + origin +
+             ". Check the permissions of the file and its folder or use another with --db" + because;
+    case SQLITE_IOERR:
+      return "cannot read or write database " + origin +
+             ". Check the disk; where it is a network share, keep the database on a local disk with --db" + because;
+    default:
+      return "database " + origin + " failed" + because;
+  }
+}
+
+}  // namespace
+
+void throw_sqlite_error(sqlite3* handle, const std::string& origin) {
+  const int extended_code = sqlite3_extended_errcode(handle);
+  throw Error(explain(handle, origin, extended_code), extended_code);
+}
+
+}  // namespace pgtune::db

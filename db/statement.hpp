@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// A prepared statement: bind, step, read columns in order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "db/database.hpp"
+
+struct sqlite3_stmt;
+
+namespace pgtune::db {
+
+/// Runs one or more statements that give no rows. Throws Error.
+void execute(const Database& database, const std::string& sql);
+
+/// Must not outlive its database. All functions throw Error.
+class Statement {
+ public:
+  Statement(const Database& database, std::string_view sql);
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  /// Binds all parameters, ?1 first, and rewinds, so that a statement can be run again with other values.
+  template <typename... Values>
+  Statement& bind(const Values&... values) {
+    rewind();
+    int index = 0;
+    (bind_value(++index, values), ...);
+    return *this;
+  }
+
+  /// True while there is a row; the next `>>` reads its first column.
+  [[nodiscard]] bool step();
+  /// For statements without rows.
+  void run();
+
+  Statement& operator>>(std::int64_t& value);
+  Statement& operator>>(std::uint64_t& value);
+  Statement& operator>>(int& value);
+  Statement& operator>>(bool& value);
+  Statement& operator>>(double& value);
+  Statement& operator>>(std::optional<double>& value);
+  /// NULL reads as an empty string.
+  Statement& operator>>(std::string& value);
+  /// Whether the next column is NULL; does not move on.
+  [[nodiscard]] bool next_is_null() const;
+  /// Moves on by some columns.
+  void skip(int columns) { column_ += columns; }
+
+ private:
+  void rewind();
+  void check(int code) const;
+  void bind_value(int index, std::int64_t value);
+  void bind_value(int index, int value) { bind_value(index, std::int64_t{value}); }
+  void bind_value(int index, bool value) { bind_value(index, std::int64_t{value}); }
+  /// SQLite has no unsigned integers: the bits are kept.
+  void bind_value(int index, std::uint64_t value) { bind_value(index, static_cast<std::int64_t>(value)); }
+  void bind_value(int index, double value);
+  void bind_value(int index, std::string_view value);
+  void bind_value(int index, const std::string& value) { bind_value(index, std::string_view(value)); }
+  void bind_value(int index, const char* value) { bind_value(index, std::string_view(value)); }
+  template <typename Value>
+  void bind_value(int index, const std::optional<Value>& value) {
+    if (value) {
+      bind_value(index, *value);
+    } else {
+      bind_null(index);
+    }
+  }
+  void bind_null(int index);
+
+  const Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
+  int column_ = 0;
+};
+
+/// The single integer of a query's first row.
+[[nodiscard]] std::int64_t query_integer(const Database& database, std::string_view sql);
+/// The single text of a query's first row.
+[[nodiscard]] std::string query_text(const Database& database, std::string_view sql);
+
+}  // namespace pgtune::db

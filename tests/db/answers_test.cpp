@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// Sessions, references, finals, answers and totals.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/queries.hpp"
+#include "tests/db/fixtures.hpp"
+
+namespace pgtune::db {
+namespace {
+
+using testing::block;
+using ::testing::ElementsAre;
+using testing::error_of;
+using testing::failed_trial;
+using testing::good_trial;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using testing::Sample;
+
+class Answers : public ::testing::Test {
+ protected:
+  /// A finished session whose winner is `variant`.
+  RowId answer(const Sample& sample, const std::string& variant, double time_s = 1e-3) {
+    const auto session = sample.begin(database_);
+    save_trial(database_, session, good_trial(variant));
+    BestRow best;
+    best.variant_key = variant;
+    best.time_s = time_s;
+    best.tflops = 40;
+    best.ratio = 0.95;
+    best.ratio_low = 0.94;
+    best.ratio_high = 0.96;
+    best.reference_first_s = 2e-3;
+    best.reference_best_s = 1.9e-3;
+    best.complete = true;
+    best.answer_json = R"({"schema":1})";
+    finish_session(database_, session, best);
+    return session;
+  }
+  static Sample shaped(std::int64_t m, std::int64_t n, std::int64_t k) {
+    Sample sample;
+    sample.problem.key = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+    sample.problem.m = m;
+    sample.problem.n = n;
+    sample.problem.k = k;
+    return sample;
+  }
+  std::vector<std::string> winners(const BestFilter& filter) {
+    std::vector<std::string> keys;
+    for (const auto& row : list_best(database_, filter)) {
+      keys.push_back(row.variant_key);
+    }
+    return keys;
+  }
+
+  Database database_ = Database::open_memory();
+  Sample sample_;
+};
+
+TEST_F(Answers, BestComesBackWithItsSurroundings) {
+  const auto session = answer(sample_, "A=1", 1.5e-3);
+  const auto best = find_best(database_, sample_.key());
+  ASSERT_TRUE(best.has_value());
+  EXPECT_EQ(best->session, session);
+  EXPECT_EQ(best->device_uuid, sample_.device.uuid);
+  EXPECT_EQ(best->device_name, "H200");
+  EXPECT_EQ(best->architecture, "sm_90a");
+  EXPECT_EQ(best->device_json, sample_.device.info_json);
+  EXPECT_EQ(best->problem_key, sample_.problem.key);
+  EXPECT_EQ(best->problem_json, sample_.problem.problem_json);
+  EXPECT_EQ(best->template_name, "sgemm_simt");
+  EXPECT_EQ(best->template_hash, "c0ffee");
+  EXPECT_EQ(best->source, "gpu");
+  EXPECT_EQ(best->driver_branch, "580");
+  EXPECT_THAT(best->finished_at, MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"));
+  EXPECT_EQ(best->variant_key, "A=1");
+  EXPECT_EQ(best->parameters_json, R"({"key":"A=1"})");
+  EXPECT_EQ(best->time_s, 1.5e-3);
+  EXPECT_EQ(best->tflops, 40);
+  EXPECT_EQ(best->ratio, 0.95);
+  EXPECT_EQ(best->ratio_low, 0.94);
+  EXPECT_EQ(best->ratio_high, 0.96);
+  EXPECT_EQ(best->reference_first_s, 2e-3);
+  EXPECT_EQ(best->reference_best_s, 1.9e-3);
+  EXPECT_TRUE(best->complete);
+  EXPECT_EQ(best->answer_json, R"({"schema":1})");
+}
+
+TEST_F(Answers, TheNewestWinsAndSessionsWithoutBestDoNotHideIt) {
+  answer(sample_, "A=1");
+  answer(sample_, "A=2");
+  const auto empty = sample_.begin(database_);
+  finish_session(database_, empty, std::nullopt);
+  static_cast<void>(sample_.begin(database_));
+  EXPECT_EQ(find_best(database_, sample_.key()).value().variant_key, "A=2");
+  EXPECT_THAT(winners({}), ElementsAre("A=2"));
+  EXPECT_EQ(totals(database_).rows.at("best"), 2);
+}
+
+TEST_F(Answers, AreFoundUnderTheirWholeKeyOnly) {
+  answer(sample_, "A=1");
+  auto key = sample_.key();
+  key.driver_branch = "590";
+  EXPECT_FALSE(find_best(database_, key).has_value());
+  key = sample_.key();
+  key.source = "replay";
+  EXPECT_FALSE(find_best(database_, key).has_value());
+  key = sample_.key();
+  key.template_hash = "changed";
+  EXPECT_FALSE(find_best(database_, key).has_value());
+}
+
+TEST_F(Answers, AreListedByShape) {
+  answer(shaped(1024, 64, 64), "A=4");
+  answer(shaped(512, 512, 512), "A=2");
+  answer(shaped(512, 512, 1024), "A=3");
+  answer(shaped(64, 4096, 4096), "A=1");
+  EXPECT_THAT(winners({}), ElementsAre("A=1", "A=2", "A=3", "A=4"));
+}
+
+TEST_F(Answers, AreListedOncePerDeviceTemplateAndSourceNewestFirst) {
+  answer(sample_, "A=1");
+  auto other_device = sample_;
+  other_device.device.uuid = "GPU-2";
+  answer(other_device, "A=2");
+  auto other_template = sample_;
+  other_template.template_row.content_hash = "beef";
+  answer(other_template, "A=3");
+  auto replay = sample_;
+  replay.session.source = "replay";
+  answer(replay, "A=4");
+  auto other_driver = sample_;
+  other_driver.environment.driver_branch = "590";
+  answer(other_driver, "A=5");
+  EXPECT_THAT(winners({}), ElementsAre("A=5", "A=4", "A=3", "A=2"));
+  EXPECT_THAT(winners({.driver_branch = "580"}), ElementsAre("A=4", "A=3", "A=2", "A=1"));
+  EXPECT_THAT(winners({.device_uuid = "GPU-2"}), ElementsAre("A=2"));
+  EXPECT_THAT(winners({.template_hash = "beef"}), ElementsAre("A=3"));
+  EXPECT_THAT(winners({.source = "replay"}), ElementsAre("A=4"));
+  EXPECT_THAT(winners({.template_name = "sgemm_simt", .source = "gpu"}), ElementsAre("A=5", "A=3", "A=2"));
+  EXPECT_THAT(winners({.problem_key = "none"}), IsEmpty());
+}
+
+TEST_F(Answers, NeedATriedVariant) {
+  const auto session = sample_.begin(database_);
+  BestRow best;
+  best.variant_key = "A=9";
+  EXPECT_THAT(error_of([&] { finish_session(database_, session, best); }).what(), HasSubstr("no trial of variant A=9"));
+  EXPECT_EQ(list_sessions(database_).at(0).finished_at, "");
+  EXPECT_THAT(error_of([&] { finish_session(database_, 77, std::nullopt); }).what(), HasSubstr("no session 77"));
+}
+
+TEST_F(Answers, SessionsAreListedNewestFirst) {
+  const auto first = sample_.begin(database_);
+  const auto second = sample_.begin(database_);
+  finish_session(database_, first, std::nullopt);
+  const auto sessions = list_sessions(database_);
+  ASSERT_EQ(sessions.size(), 2U);
+  EXPECT_EQ(sessions[0].id, second);
+  EXPECT_EQ(sessions[0].finished_at, "");
+  EXPECT_EQ(sessions[1].id, first);
+  EXPECT_NE(sessions[1].finished_at, "");
+  EXPECT_EQ(sessions[1].seed, 0xfedcba9876543210U);
+  EXPECT_EQ(sessions[1].command_line, sample_.session.command_line);
+  EXPECT_EQ(sessions[1].device_uuid, sample_.device.uuid);
+  EXPECT_EQ(sessions[1].problem_key, sample_.problem.key);
+  EXPECT_EQ(sessions[1].template_name, "sgemm_simt");
+  EXPECT_EQ(sessions[1].template_hash, "c0ffee");
+  EXPECT_EQ(sessions[1].driver_branch, "580");
+  EXPECT_EQ(sessions[1].source, "gpu");
+  EXPECT_EQ(sessions[1].started_at.size(), 20U);
+  EXPECT_EQ(totals(database_).rows.at("devices"), 1);
+  EXPECT_EQ(totals(database_).rows.at("environments"), 1);
+}
+
+TEST_F(Answers, DevicesAreListedAsLastSeen) {
+  const auto original = sample_.device.info_json;
+  static_cast<void>(sample_.begin(database_));
+  sample_.device.info_json = R"({"power_limit_w":600})";
+  static_cast<void>(sample_.begin(database_));
+  auto devices = list_devices(database_);
+  ASSERT_EQ(devices.size(), 1U);
+  EXPECT_EQ(devices[0].info_json, R"({"power_limit_w":600})");
+  sample_.device.info_json = original;
+  static_cast<void>(sample_.begin(database_));
+  sample_.device.uuid = "GPU-0";
+  static_cast<void>(sample_.begin(database_));
+  devices = list_devices(database_);
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0].uuid, "GPU-0");
+  EXPECT_EQ(devices[1].uuid, "GPU-1a2b");
+  EXPECT_EQ(devices[1].info_json, original);
+  EXPECT_EQ(devices[1].name, "H200");
+  EXPECT_EQ(devices[1].architecture, "sm_90a");
+}
+
+TEST_F(Answers, ReferencesBelongToASession) {
+  const auto session = sample_.begin(database_);
+  EXPECT_FALSE(find_reference(database_, session).has_value());
+  save_reference(database_, session, {"cuBLASLt 13.0", "{}"});
+  save_reference(database_, session, {"cuBLASLt 13.0.2", "[1]"});
+  const auto reference = find_reference(database_, session);
+  ASSERT_TRUE(reference.has_value());
+  EXPECT_EQ(reference->library, "cuBLASLt 13.0.2");
+  EXPECT_EQ(reference->report_json, "[1]");
+  EXPECT_THAT(error_of([&] { save_reference(database_, 77, {"x", "{}"}); }).what(), HasSubstr("no session 77"));
+}
+
+TEST_F(Answers, FinalsMayNameVariantsOfEarlierSessions) {
+  save_trial(database_, sample_.begin(database_), good_trial("A=1"));
+  const auto session = sample_.begin(database_);
+  save_trial(database_, session, good_trial("A=2"));
+  save_final(database_, session, {{"A=1", {block(9, 9, "final", 9)}}}, {});
+  save_final(
+      database_, session,
+      {{"A=1", {block(1e-3, 0, "final", 0), block(1.1e-3, 2, "final", 1)}}, {"A=2", {block(2e-3, 1, "final", 0)}}},
+      {{0, {block(3e-3, 3, "final", 0)}}, {5, {block(4e-3, 4, "final", 0), block(4.5e-3, 1, "final", 1)}}});
+  const auto finals = final_blocks(database_, session);
+  ASSERT_EQ(finals.size(), 2U);
+  ASSERT_EQ(finals.at("A=1").size(), 2U);
+  EXPECT_EQ(finals.at("A=1")[1].time_s, 1.1e-3);
+  EXPECT_EQ(finals.at("A=1")[1].round, 1);
+  EXPECT_EQ(finals.at("A=1")[1].position, 2);
+  EXPECT_EQ(finals.at("A=1")[1].stage, "final");
+  EXPECT_EQ(finals.at("A=2").size(), 1U);
+  const auto references = reference_blocks(database_, session);
+  ASSERT_EQ(references.size(), 2U);
+  EXPECT_EQ(references[0].algorithm, 0);
+  EXPECT_EQ(references[1].algorithm, 5);
+  ASSERT_EQ(references[1].blocks.size(), 2U);
+  EXPECT_EQ(references[1].blocks[1].time_s, 4.5e-3);
+  EXPECT_THAT(final_blocks(database_, session + 1), IsEmpty());
+  EXPECT_EQ(find_trials(database_, sample_.key()).at("A=1").blocks.size(), 3U) << "finals are no trial's blocks";
+}
+
+TEST_F(Answers, FinalsOfUnknownVariantsAreRefusedWhole) {
+  const auto session = sample_.begin(database_);
+  save_trial(database_, session, good_trial("A=1"));
+  EXPECT_THROW(save_final(database_, session, {{"A=1", {block(1)}}, {"A=2", {block(1)}}}, {}), Error);
+  EXPECT_THAT(final_blocks(database_, session), IsEmpty());
+}
+
+TEST_F(Answers, ProblemsAreFoundByKey) {
+  static_cast<void>(sample_.begin(database_));
+  const auto problem = find_problem(database_, sample_.problem.key);
+  ASSERT_TRUE(problem.has_value());
+  EXPECT_EQ(problem->m, 512);
+  EXPECT_EQ(problem->n, 512);
+  EXPECT_EQ(problem->k, 512);
+  EXPECT_EQ(problem->batch, 1);
+  EXPECT_EQ(problem->math_mode, "f32");
+  EXPECT_EQ(problem->layout, "nn");
+  EXPECT_EQ(problem->problem_json, sample_.problem.problem_json);
+  EXPECT_FALSE(find_problem(database_, "none").has_value());
+}
+
+TEST_F(Answers, TotalsCountTheNewestTrialOfEachVariantUnderEachKey) {
+  const auto session = sample_.begin(database_);
+  save_trial(database_, session, failed_trial("A=1", "timeout", "5 s"));
+  save_trial(database_, session, good_trial("A=1"));
+  save_trial(database_, session, failed_trial("A=2", "crashed", "signal 11"));
+  save_trial(database_, shaped(64, 64, 64).begin(database_), good_trial("A=1"));
+  const auto counted = totals(database_);
+  EXPECT_EQ(counted.outcomes, (std::map<std::string, std::int64_t>{{"crashed", 1}, {"ok", 2}}));
+  EXPECT_EQ(counted.rows.at("sessions"), 2);
+  EXPECT_EQ(counted.rows.at("trials"), 4);
+  EXPECT_EQ(counted.rows.at("problems"), 2);
+  EXPECT_EQ(counted.rows.at("blocks"), 6);
+  EXPECT_EQ(counted.rows.at("final_blocks"), 0);
+}
+
+}  // namespace
+}  // namespace pgtune::db

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "db/file_system.hpp"
+
+#include <gtest/gtest.h>
+
+#include "db/database.hpp"
+#include "db/statement.hpp"
+#include "tests/db/fixtures.hpp"
+
+namespace pgtune::db {
+namespace {
+
+TEST(JournalPolicy, NetworkFileSystemsGetARollbackJournal) {
+  for (const std::uint32_t type : {0x6969U, 0x517BU, 0xFF534D42U, 0x0BD00BD0U, 0x47504653U, 0x65735546U}) {
+    EXPECT_EQ(journal_policy(type).mode, "delete") << std::hex << type;
+    EXPECT_EQ(journal_policy(type).synchronous, "full") << std::hex << type;
+  }
+}
+
+TEST(JournalPolicy, LocalFileSystemsGetAWriteAheadLog) {
+  for (const std::uint32_t type : {0xEF53U /* ext4 */, 0x58465342U /* XFS */, 0x01021994U /* tmpfs */}) {
+    EXPECT_EQ(journal_policy(type).mode, "wal") << std::hex << type;
+    EXPECT_EQ(journal_policy(type).synchronous, "normal") << std::hex << type;
+  }
+}
+
+TEST(JournalPolicy, IsAppliedOnOpening) {
+  const testing::ScratchFolder folder;
+  const auto policy = journal_policy(folder.path());
+  const auto database = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
+  EXPECT_EQ(database.journal_mode(), policy.mode);
+  EXPECT_EQ(query_integer(database, "PRAGMA synchronous"), policy.synchronous == "normal" ? 1 : 2);
+}
+
+}  // namespace
+}  // namespace pgtune::db

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// Opening: what is made, and what is refused with which words.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "db/database.hpp"
+#include "db/statement.hpp"
+#include "tests/db/fixtures.hpp"
+
+namespace pgtune::db {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using testing::contents;
+using testing::error_of;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Sample;
+using testing::ScratchFolder;
+
+constexpr OpenMode kBothModes[] = {OpenMode::kReadOnly, OpenMode::kReadWriteCreate};
+
+std::string open_error(const fs::path& path, OpenMode mode) {
+  return error_of([&] { static_cast<void>(Database::open(path, mode)); }).what();
+}
+
+/// Makes a database and spoils it with SQL.
+void make_database(const fs::path& path, const std::string& sql) {
+  const auto database = Database::open(path, OpenMode::kReadWriteCreate);
+  execute(database, sql);
+}
+
+/// Acts as a user without rights on root's files, where tests run as root.
+class Unprivileged {
+ public:
+  Unprivileged() : was_root_(::geteuid() == 0), works_(!was_root_ || ::seteuid(65534) == 0) {}
+  Unprivileged(const Unprivileged&) = delete;
+  Unprivileged& operator=(const Unprivileged&) = delete;
+  ~Unprivileged() {
+    if (was_root_) {
+      EXPECT_EQ(::seteuid(0), 0);
+    }
+  }
+  /// Whether the effective user lost its rights but still sees the file.
+  [[nodiscard]] bool sees(const fs::path& path) const {
+    return works_ && ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
+  }
+
+ private:
+  bool was_root_, works_;
+};
+
+TEST(Open, MakesMissingFoldersAndAMigratedDatabase) {
+  const ScratchFolder folder;
+  const auto path = folder / "a/b/pgtune.db";
+  const auto database = Database::open(path, OpenMode::kReadWriteCreate);
+  EXPECT_EQ(database.schema_version(), kSchemaVersion);
+  EXPECT_EQ(query_integer(database, "PRAGMA application_id"), kApplicationId);
+  EXPECT_EQ(query_integer(database, "PRAGMA foreign_keys"), 1);
+  EXPECT_EQ(database.origin(), path.string());
+  EXPECT_THAT(database.check(), IsEmpty());
+}
+
+TEST(Open, AnEmptyFileBecomesADatabase) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "empty.db").close();
+  EXPECT_EQ(Database::open(folder / "empty.db", OpenMode::kReadWriteCreate).schema_version(), kSchemaVersion);
+}
+
+TEST(Open, ReadingDoesNotWrite) {
+  const ScratchFolder folder;
+  const auto path = folder / "pgtune.db";
+  make_database(path, "SELECT 1");
+  auto database = Database::open(path, OpenMode::kReadOnly);
+  const auto error = error_of([&] { static_cast<void>(Sample().begin(database)); });
+  EXPECT_THAT(error.what(), HasSubstr("cannot be written"));
+}
+
+TEST(Open, ReadingLeavesNoFilesBehind) {
+  const ScratchFolder folder;
+  const auto path = folder / "pgtune.db";
+  make_database(path, "SELECT 1");
+  const auto before = contents(path);
+  EXPECT_EQ(totals(Database::open(path, OpenMode::kReadOnly)).rows.at("trials"), 0);
+  EXPECT_EQ(contents(path), before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Open, ReadersSeeWhatAWriterCommits) {
+  const ScratchFolder folder;
+  auto writer = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
+  const auto reader = Database::open(folder / "pgtune.db", OpenMode::kReadOnly);
+  const auto session = Sample().begin(writer);
+  save_trial(writer, session, testing::good_trial("A=1"));
+  EXPECT_EQ(find_trials(reader, Sample().key()).size(), 1U);
+}
+
+TEST(Open, NamesThatSqliteWouldInterpretAreJustNames) {
+  const ScratchFolder folder;
+  for (const std::string name : {":memory:", "file:x?mode=memory", "per%20cent#1"}) {
+    static_cast<void>(Database::open(folder / name, OpenMode::kReadWriteCreate));
+    EXPECT_TRUE(fs::exists(folder / name)) << name;
+    EXPECT_EQ(Database::open(folder / name, OpenMode::kReadOnly).schema_version(), kSchemaVersion) << name;
+  }
+}
+
+TEST(OpenRefuses, AMissingFileForReading) {
+  const ScratchFolder folder;
+  EXPECT_THAT(open_error(folder / "none.db", OpenMode::kReadOnly),
+              AllOf(HasSubstr("there is no database"), HasSubstr("none.db"), HasSubstr("pgtune search")));
+  EXPECT_FALSE(fs::exists(folder / "none.db"));
+}
+
+TEST(OpenRefuses, ATextFile) {
+  const ScratchFolder folder;
+  const auto path = folder / "notes.txt";
+  const std::string text = "not a database\n" + std::string(4096, 'x');
+  std::ofstream(path) << text;
+  for (const auto mode : kBothModes) {
+    EXPECT_THAT(open_error(path, mode), AllOf(HasSubstr("notes.txt is not a pgtune database"), HasSubstr("--db")));
+  }
+  EXPECT_EQ(contents(path), text);
+}
+
+TEST(OpenRefuses, AnEmptyFileForReading) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "empty.db").close();
+  EXPECT_THAT(open_error(folder / "empty.db", OpenMode::kReadOnly), HasSubstr("is not a pgtune database: it is empty"));
+}
+
+TEST(OpenRefuses, AnotherApplicationsDatabase) {
+  const ScratchFolder folder;
+  make_database(folder / "with_id.db", "PRAGMA application_id = 252006674");
+  make_database(folder / "without_id.db", "PRAGMA application_id = 0");
+  for (const std::string name : {"with_id.db", "without_id.db"}) {
+    const auto before = contents(folder / name);
+    for (const auto mode : kBothModes) {
+      EXPECT_THAT(open_error(folder / name, mode), HasSubstr("another application's SQLite file")) << name;
+    }
+    EXPECT_EQ(contents(folder / name), before) << name;
+  }
+}
+
+TEST(OpenRefuses, ANewerVersionAndLeavesItUntouched) {
+  const ScratchFolder folder;
+  const auto path = folder / "newer.db";
+  make_database(path, "PRAGMA user_version = 99");
+  const auto before = contents(path);
+  for (const auto mode : kBothModes) {
+    EXPECT_THAT(open_error(path, mode), AllOf(HasSubstr("newer pgtune"), HasSubstr("schema version 99"),
+                                              HasSubstr("up to " + std::to_string(kSchemaVersion)),
+                                              HasSubstr("update pgtune"), HasSubstr("untouched")));
+  }
+  EXPECT_EQ(contents(path), before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1) << "files were left beside it";
+}
+
+TEST(OpenRefuses, ANewerVersionThatIsStillInTheLog) {
+  const ScratchFolder folder;
+  const auto path = folder / "newer.db";
+  const auto writer = Database::open(path, OpenMode::kReadWriteCreate);
+  execute(writer, "PRAGMA user_version = 99");
+  EXPECT_THAT(open_error(path, OpenMode::kReadWriteCreate), HasSubstr("schema version 99"));
+}
+
+TEST(OpenRefuses, AnOlderVersionForReading) {
+  const ScratchFolder folder;
+  make_database(folder / "older.db", "PRAGMA user_version = 0");
+  EXPECT_THAT(open_error(folder / "older.db", OpenMode::kReadOnly),
+              AllOf(HasSubstr("older pgtune"), HasSubstr("schema version 0")));
+}
+
+TEST(OpenRefuses, AFolder) {
+  const ScratchFolder folder;
+  for (const auto mode : kBothModes) {
+    EXPECT_THAT(open_error(folder.path(), mode), HasSubstr("is a folder"));
+  }
+}
+
+TEST(OpenRefuses, ADeviceFile) {
+  EXPECT_THAT(open_error("/dev/null", OpenMode::kReadWriteCreate), HasSubstr("not a regular file"));
+}
+
+TEST(OpenRefuses, AFileWhereAFolderIsNeeded) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "file") << "x";
+  EXPECT_THAT(open_error(folder / "file/pgtune.db", OpenMode::kReadWriteCreate), HasSubstr("cannot create folder"));
+}
+
+TEST(OpenRefuses, AReadOnlyFileForWriting) {
+  const ScratchFolder folder;
+  const auto path = folder / "pgtune.db";
+  make_database(path, "SELECT 1");
+  fs::permissions(path, fs::perms{0444});
+  fs::permissions(folder.path(), fs::perms{0777});
+  const Unprivileged user;
+  if (!user.sees(path)) {
+    GTEST_SKIP() << "this user cannot give up its rights on " << path;
+  }
+  EXPECT_THAT(open_error(path, OpenMode::kReadWriteCreate), AllOf(HasSubstr("is read-only"), HasSubstr("chmod")));
+}
+
+TEST(OpenRefuses, AReadOnlyFolderForWriting) {
+  const ScratchFolder folder;
+  const auto path = folder / "pgtune.db";
+  make_database(path, "SELECT 1");
+  fs::permissions(path, fs::perms{0666});
+  fs::permissions(folder.path(), fs::perms{0555});
+  const Unprivileged user;
+  if (!user.sees(path)) {
+    GTEST_SKIP() << "this user cannot give up its rights on " << path;
+  }
+  EXPECT_THAT(open_error(path, OpenMode::kReadWriteCreate), AllOf(HasSubstr("folder "), HasSubstr("is read-only")));
+}
+
+TEST(OpenRefuses, AFolderWhereNobodyCanMakeFiles) {
+  if (!fs::exists("/proc/self")) {
+    GTEST_SKIP() << "no /proc here";
+  }
+  EXPECT_THAT(open_error("/proc/pgtune.db", OpenMode::kReadWriteCreate), HasSubstr("/proc/pgtune.db"));
+}
+
+TEST(Open, ReadsInAReadOnlyFolder) {
+  const ScratchFolder folder;
+  const auto path = folder / "pgtune.db";
+  {
+    auto database = Database::open(path, OpenMode::kReadWriteCreate);
+    static_cast<void>(Sample().begin(database));
+  }
+  fs::permissions(path, fs::perms{0444});
+  fs::permissions(folder.path(), fs::perms{0555});
+  const Unprivileged user;
+  if (!user.sees(path)) {
+    GTEST_SKIP() << "this user cannot give up its rights on " << path;
+  }
+  EXPECT_EQ(list_sessions(Database::open(path, OpenMode::kReadOnly)).size(), 1U);
+}
+
+TEST(Open, MovesWithItsConnection) {
+  auto first = Database::open_memory();
+  auto second = std::move(first);
+  static_cast<void>(Sample().begin(second));
+  first = Database::open_memory();
+  EXPECT_THAT(list_sessions(first), IsEmpty());
+  EXPECT_EQ(list_sessions(second).size(), 1U);
+}
+
+}  // namespace
+}  // namespace pgtune::db
