@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/device/device_list.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/device/fake_worker_test.hpp"
+
+namespace pgtune::device {
+namespace {
+
+using testing::HasSubstr;
+
+class DeviceList : public FakeWorkerTest {
+ protected:
+  static std::string error_text() {
+    const auto devices = list_devices(worker_path());
+    if (devices) return "no error";
+    EXPECT_EQ(devices.error().kind, ErrorKind::kEnvironment);
+    return devices.error().text();
+  }
+};
+
+TEST_F(DeviceList, HasTheWorkersGpus) {
+  const auto devices = list_devices(worker_path());
+  ASSERT_TRUE(devices) << devices.error().text();
+  ASSERT_EQ(devices->size(), 1U);
+  EXPECT_EQ(devices->front().name, "Fake GPU");
+  EXPECT_EQ(devices->front().sm_count, 132);
+}
+
+TEST_F(DeviceList, PassesTheWorkersProblemOn) {
+  set_faults("list||no_devices");
+  EXPECT_EQ(error_text(), "fake: no driver is loaded. Install one");
+}
+
+TEST_F(DeviceList, SaysHowTheWorkerFailed) {
+  set_faults("list||segv");
+  EXPECT_THAT(error_text(), HasSubstr("killed by signal 11 (SIGSEGV)"));
+  set_faults("list||exit3");
+  EXPECT_THAT(error_text(), HasSubstr("exited with 3: fake: out of luck"));
+  set_faults("list||garbage");
+  EXPECT_THAT(error_text(), HasSubstr("not understood"));
+  set_faults("list||huge");
+  EXPECT_THAT(error_text(), HasSubstr("does not end its answer"));
+}
+
+TEST_F(DeviceList, AMissingWorkerNamesPathAndRemedy) {
+  const auto devices = list_devices("/nonexistent/pgtune-worker");
+  ASSERT_FALSE(devices);
+  EXPECT_EQ(devices.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(devices.error().text(),
+              AllOf(HasSubstr("/nonexistent/pgtune-worker"), HasSubstr("CUDA Toolkit"), HasSubstr("PGTUNE_WORKER")));
+}
+
+}  // namespace
+}  // namespace pgtune::device

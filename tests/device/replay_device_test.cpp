@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/device/replay_device.hpp"
+
+#include <gmock/gmock.h>
+
+namespace pgtune::device {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+Problem problem(const char* shape) { return with_default_strides(*parse_shape(shape)).value(); }
+Variant variant(std::int64_t tile) { return {"sgemm_simt", {{"BM", tile}}}; }
+std::string name(std::int64_t tile) { return "sgemm_simt/" + variant(tile).key(); }
+
+Block block(Stage stage, int round, double time_s) { return {stage, round, 0, 10, time_s, 1.7e9}; }
+
+RecordedVariant good(double time_s) {
+  RecordedVariant recorded;
+  recorded.build.cubin_hash = "abc";
+  recorded.build.cubin_path = "/somewhere/else.cubin";
+  recorded.build.registers = 100;
+  recorded.trial.blocks = {block(Stage::kScreen, 0, time_s), block(Stage::kScreen, 0, 2 * time_s)};
+  return recorded;
+}
+
+RecordedVariant bad(OutcomeKind kind, const std::string& cubin_hash) {
+  RecordedVariant recorded;
+  recorded.trial.outcome = {kind, "recorded reason"};
+  recorded.build.cubin_hash = cubin_hash;
+  return recorded;
+}
+
+class ReplayDeviceTest : public testing::Test {
+ protected:
+  ReplayDeviceTest() : device_(recording()) { EXPECT_TRUE(device_.prepare(problem("512x512x512"))); }
+
+  static Recording recording() {
+    Recording recording;
+    recording.origin = "test recording";
+    recording.device.name = "Recorded GPU";
+    RecordedProblem& recorded = recording.problems[problem("512x512x512").key()];
+    recorded.problem = problem("512x512x512");
+    recorded.reference.report.algorithms = {{0, "first", 0, 7.0, 0}, {1, "best", 0, 6.0, 0}};
+    recorded.reference.report.best = 1;
+    recorded.reference.final_blocks[1] = {block(Stage::kFinal, 1, 61), block(Stage::kFinal, 2, 62)};
+    recorded.variants[name(16)] = good(1);
+    recorded.variants[name(16)].final_blocks = {block(Stage::kFinal, 1, 11), block(Stage::kFinal, 2, 12),
+                                                block(Stage::kFinal, 3, 13)};
+    recorded.variants[name(32)] = good(2);
+    recorded.variants[name(48)] = bad(OutcomeKind::kCompileFailed, "");
+    recorded.variants[name(64)] = bad(OutcomeKind::kCrashed, "");
+    recorded.variants[name(80)] = bad(OutcomeKind::kCrashed, "abc");
+    recorded.variants[name(96)] = bad(OutcomeKind::kWrongResult, "abc");
+    recording.problems[problem("64x64x64").key()].problem = problem("64x64x64");
+    return recording;
+  }
+
+  BuildDone build(std::int64_t tile) {
+    device_.submit_build({1, variant(tile), {}, {}, "sm_90a"});
+    return std::get<BuildDone>(device_.wait(milliseconds(0)).value().at(0));
+  }
+  TrialReport trial(std::int64_t tile) {
+    device_.submit_trial({1, variant(tile), {}, {}, 0});
+    return std::get<TrialDone>(device_.wait(milliseconds(0)).value().at(0)).report;
+  }
+  /// Times of these contenders' blocks in a round; -1 where there is none.
+  std::vector<double> round_times(int round, const std::vector<Contender>& contenders) {
+    RoundRequest request{contenders, {}, round};
+    for (int index = static_cast<int>(contenders.size()) - 1; index >= 0; --index) request.order.push_back(index);
+    const RoundReport report = device_.run_round(request).value();
+    std::vector<double> times;
+    for (std::size_t index = 0; index < report.blocks.size(); ++index) {
+      times.push_back(report.blocks[index] ? report.blocks[index]->time_s : -1);
+      if (!report.blocks[index]) continue;
+      EXPECT_EQ(report.blocks[index]->round, round);
+      EXPECT_EQ(report.blocks[index]->stage, Stage::kFinal);
+      EXPECT_EQ(report.blocks[index]->position, static_cast<int>(report.blocks.size() - 1 - index));
+    }
+    return times;
+  }
+
+  ReplayDevice device_;
+};
+
+TEST_F(ReplayDeviceTest, SaysThatItIsAReplayOfTheRecordedGpu) {
+  EXPECT_EQ(device_.source(), "replay");
+  EXPECT_EQ(device_.info().name, "Recorded GPU");
+  EXPECT_EQ(device_.prepare(problem("512x512x512")).value().best, 1);
+}
+
+TEST_F(ReplayDeviceTest, AProblemThatWasNotRecordedListsThoseThatWere) {
+  const auto reference = device_.prepare(problem("100x100x100"));
+  ASSERT_FALSE(reference);
+  EXPECT_EQ(reference.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(reference.error().text(), AllOf(HasSubstr("100x100x100"), HasSubstr("test recording"),
+                                              HasSubstr("512x512x512"), HasSubstr("64x64x64")));
+}
+
+TEST_F(ReplayDeviceTest, BuildsAreTheRecordedOnes) {
+  const BuildDone done = build(16);
+  EXPECT_EQ(done.outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(done.build.registers, 100);
+  EXPECT_TRUE(done.build.cubin_path.empty());
+}
+
+TEST_F(ReplayDeviceTest, WhatFailedBeforeItHadABuildFailsThereAgain) {
+  EXPECT_EQ(build(48).outcome, (Outcome{OutcomeKind::kCompileFailed, "recorded reason"}));
+  EXPECT_EQ(build(64).outcome.kind, OutcomeKind::kCrashed);
+  EXPECT_EQ(build(1).outcome.kind, OutcomeKind::kNotRecorded);
+  EXPECT_FALSE(build(1).outcome.reason.empty());
+}
+
+TEST_F(ReplayDeviceTest, WhatFailedOnTheGpuFailsInTheTrialAgain) {
+  EXPECT_EQ(build(80).outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(trial(80).outcome, (Outcome{OutcomeKind::kCrashed, "recorded reason"}));
+  EXPECT_EQ(trial(96).outcome.kind, OutcomeKind::kWrongResult);
+  EXPECT_EQ(trial(16).blocks.size(), 2U);
+  EXPECT_EQ(trial(1).outcome.kind, OutcomeKind::kNotRecorded);
+}
+
+TEST_F(ReplayDeviceTest, EventsComeInTheOrderOfSubmissionAndOnce) {
+  device_.submit_build({1, variant(32), {}, {}, "sm_90a"});
+  device_.submit_trial({2, variant(16), {}, {}, 0});
+  device_.submit_build({3, variant(16), {}, {}, "sm_90a"});
+  const auto events = device_.wait(milliseconds(0)).value();
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(std::get<BuildDone>(events[0]).id, 1);
+  EXPECT_EQ(std::get<TrialDone>(events[1]).id, 2);
+  EXPECT_EQ(std::get<BuildDone>(events[2]).id, 3);
+  EXPECT_TRUE(device_.wait(milliseconds(0)).value().empty());
+}
+
+TEST_F(ReplayDeviceTest, RoundsReplayTheRecordedOnes) {
+  const Contender first{variant(16), {}, {}, -1};
+  const Contender best_reference{{}, {}, {}, 1};
+  EXPECT_EQ(round_times(1, {first, best_reference}), (std::vector<double>{11, 61}));
+  EXPECT_EQ(round_times(2, {first, best_reference}), (std::vector<double>{12, 62}));
+  // Beyond what was recorded: by round modulo, 3 of 3 and 3 of 2 blocks.
+  EXPECT_EQ(round_times(3, {first, best_reference}), (std::vector<double>{13, 62}));
+  EXPECT_EQ(round_times(6, {first, best_reference}), (std::vector<double>{11, 61}));
+}
+
+TEST_F(ReplayDeviceTest, ContendersWithoutARecordedFinalAnswerWithTheirScreening) {
+  const Contender screened{variant(32), {}, {}, -1};
+  const Contender first_reference{{}, {}, {}, 0};
+  EXPECT_EQ(round_times(1, {screened, first_reference}), (std::vector<double>{4, 7}));
+  EXPECT_EQ(round_times(2, {screened, first_reference}), (std::vector<double>{2, 7}));
+}
+
+TEST_F(ReplayDeviceTest, ContendersThatWereNotRecordedGetAnOutcome) {
+  EXPECT_EQ(round_times(1, {{variant(1), {}, {}, -1}, {{}, {}, {}, 9}}), (std::vector<double>{-1, -1}));
+  const RoundReport report = device_.run_round({{{variant(48), {}, {}, -1}}, {0}, 1}).value();
+  EXPECT_EQ(report.outcomes.at(0).kind, OutcomeKind::kNotRecorded);
+}
+
+}  // namespace
+}  // namespace pgtune::device

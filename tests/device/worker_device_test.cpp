@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/device/worker_device.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "tests/device/fake_worker_test.hpp"
+
+namespace pgtune::device {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class WorkerDeviceTest : public FakeWorkerTest {
+ protected:
+  [[nodiscard]] WorkerDevice::Options options() const {
+    WorkerDevice::Options options;
+    options.worker_path = worker_path();
+    options.cache_dir = folder_.string();
+    options.jobs = 2;
+    return options;
+  }
+  /// For tests in which something hangs.
+  [[nodiscard]] WorkerDevice::Options impatient_options() const {
+    WorkerDevice::Options impatient = options();
+    impatient.trial_floor = impatient.prepare_timeout = impatient.hello_timeout = milliseconds(300);
+    return impatient;
+  }
+  [[nodiscard]] static std::unique_ptr<WorkerDevice> open_prepared(const WorkerDevice::Options& options) {
+    auto device = WorkerDevice::open(options).value();
+    EXPECT_TRUE(device->prepare(problem()));
+    return device;
+  }
+  static Result<TrialReport> trial(WorkerDevice& device, int tile) {
+    device.submit_trial(trial_request(tile, tile));
+    for (;;) {
+      auto events = device.wait(milliseconds(10'000));
+      if (!events) return tl::unexpected<Error>(events.error());
+      if (events->empty()) continue;
+      EXPECT_EQ(std::get<TrialDone>(events->front()).id, tile);
+      return std::get<TrialDone>(events->front()).report;
+    }
+  }
+  static Outcome trial_outcome(WorkerDevice& device, int tile) { return trial(device, tile).value().outcome; }
+
+  static RoundRequest round_of(const std::vector<int>& tiles, std::vector<int> order) {
+    RoundRequest request{{}, std::move(order), 5};
+    for (const int tile : tiles) request.contenders.push_back({variant(tile), {}, {}, -1});
+    request.contenders.push_back({{}, {}, {}, 0});
+    return request;
+  }
+};
+
+TEST_F(WorkerDeviceTest, OpensPreparesBuildsAndTries) {
+  auto device = WorkerDevice::open(options()).value();
+  EXPECT_EQ(device->info().name, "Fake GPU");
+  EXPECT_EQ(device->source(), "gpu");
+  EXPECT_EQ(device->build_slots(), 4U);
+  const auto reference = device->prepare(problem());
+  ASSERT_TRUE(reference) << reference.error().text();
+  EXPECT_EQ(reference->algorithms.size(), 2U);
+
+  device->submit_build(build_request(1, 64));
+  device->submit_trial(trial_request(2, 64));
+  bool built = false, tried = false;
+  while (!built || !tried) {
+    const auto events = device->wait(milliseconds(10'000)).value();
+    for (const Event& event : events) {
+      if (const auto* const done = std::get_if<BuildDone>(&event)) built = done->id == 1;
+      if (const auto* const done = std::get_if<TrialDone>(&event)) tried = done->id == 2;
+    }
+  }
+}
+
+TEST_F(WorkerDeviceTest, WaitingForNothingEndsAtTheTimeout) {
+  const auto device = WorkerDevice::open(options()).value();
+  EXPECT_TRUE(device->wait(milliseconds(1)).value().empty());
+}
+
+TEST_F(WorkerDeviceTest, ASignalEndsTheWait) {
+  const auto device = open_prepared(options());
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) {};
+  ::sigaction(SIGUSR1, &action, &before);
+  const pthread_t self = ::pthread_self();
+  std::atomic<bool> woken = false;
+  std::thread sender([&] {
+    while (!woken) {
+      std::this_thread::sleep_for(milliseconds(20));
+      ::pthread_kill(self, SIGUSR1);
+    }
+  });
+  const auto started = Clock::now();
+  EXPECT_TRUE(device->wait(std::chrono::minutes(1)).value().empty());
+  EXPECT_LT(Clock::now() - started, std::chrono::seconds(50));
+  woken = true;
+  sender.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_F(WorkerDeviceTest, ACrashIsTheVariantsOutcomeAndTheProblemIsPreparedAgain) {
+  set_faults("trial|BM=32,|segv;trial|BM=48,|exit3");
+  const auto device = open_prepared(options());
+  EXPECT_EQ(trial_outcome(*device, 16).kind, OutcomeKind::kOk);
+  EXPECT_EQ(trial_outcome(*device, 32),
+            (Outcome{OutcomeKind::kCrashed, "measure worker killed by signal 11 (SIGSEGV)"}));
+  EXPECT_EQ(trial_outcome(*device, 48),
+            (Outcome{OutcomeKind::kCrashed, "measure worker exited with 3: fake: out of luck"}));
+  EXPECT_EQ(trial_outcome(*device, 64).kind, OutcomeKind::kOk);
+  EXPECT_EQ(measure_operations(), "hello prepare trial trial hello prepare trial hello prepare trial");
+}
+
+TEST_F(WorkerDeviceTest, TimesAreTheSameAfterARespawn) {
+  set_faults("trial|BM=32,|segv");
+  const auto device = open_prepared(options());
+  const TrialReport before = trial(*device, 16).value();
+  EXPECT_EQ(trial_outcome(*device, 32).kind, OutcomeKind::kCrashed);
+  EXPECT_EQ(trial(*device, 16).value(), before);
+}
+
+TEST_F(WorkerDeviceTest, AHangIsATimeout) {
+  set_faults("trial|BM=32,|hang");
+  const auto device = open_prepared(impatient_options());
+  const Outcome outcome = trial_outcome(*device, 32);
+  EXPECT_EQ(outcome.kind, OutcomeKind::kTimeout);
+  EXPECT_THAT(outcome.reason, StartsWith("measure worker gave no answer within 0.3"));
+  EXPECT_EQ(trial_outcome(*device, 64).kind, OutcomeKind::kOk);
+}
+
+TEST_F(WorkerDeviceTest, NonsenseInsteadOfAReplyIsACrash) {
+  set_faults("trial|BM=32,|garbage;trial|BM=48,|huge");
+  const auto device = open_prepared(options());
+  EXPECT_THAT(trial_outcome(*device, 32).reason, HasSubstr("this is not JSON"));
+  EXPECT_EQ(trial_outcome(*device, 48).kind, OutcomeKind::kCrashed);
+  EXPECT_EQ(trial_outcome(*device, 64).kind, OutcomeKind::kOk);
+}
+
+TEST_F(WorkerDeviceTest, ALostContextKeepsItsOutcomeAndReplacesTheWorkerQuietly) {
+  set_faults("trial|BM=32,|context_lost");
+  const auto device = open_prepared(options());
+  EXPECT_EQ(trial_outcome(*device, 32), (Outcome{OutcomeKind::kLaunchFailed, "fake: does not launch"}));
+  EXPECT_EQ(trial_outcome(*device, 64).kind, OutcomeKind::kOk);
+  EXPECT_EQ(measure_operations(), "hello prepare trial hello prepare trial");
+}
+
+TEST_F(WorkerDeviceTest, NoiseOnStandardErrorIsHarmless) {
+  set_faults("trial||noisy");
+  const auto device = open_prepared(options());
+  EXPECT_EQ(trial_outcome(*device, 32).kind, OutcomeKind::kOk);
+}
+
+TEST_F(WorkerDeviceTest, AnEnvironmentErrorInATrialEndsTheSession) {
+  set_faults("trial||error");
+  const auto device = open_prepared(options());
+  const auto report = trial(*device, 32);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::kEnvironment);
+}
+
+TEST_F(WorkerDeviceTest, ThreeRespawnsInARowThatFailEndTheSession) {
+  const auto broken = folder_ / "broken";
+  for (const std::string fault : {"hello||exit3|", "prepare||segv|", "prepare||error|"}) {
+    set_faults("trial|BM=32,|segv;" + fault + broken.string());
+    const auto device = open_prepared(options());
+    std::ofstream(broken) << "now";
+    EXPECT_EQ(trial_outcome(*device, 32).kind, OutcomeKind::kCrashed);
+    const auto report = trial(*device, 64);
+    ASSERT_FALSE(report) << fault;
+    EXPECT_EQ(report.error().kind, ErrorKind::kEnvironment);
+    EXPECT_THAT(report.error().text(), HasSubstr("3 measure workers in a row failed"));
+    std::filesystem::remove(broken);
+  }
+}
+
+TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
+  const auto reason = [&] {
+    const auto device = WorkerDevice::open(impatient_options());
+    return device ? std::string("it opened") : device.error().text();
+  };
+  set_faults("hello||error");
+  EXPECT_EQ(reason(), "GPU 0: fake: this machine cannot do it");
+  set_faults("hello||exit3");
+  EXPECT_THAT(reason(), AllOf(HasSubstr("could not start"), HasSubstr("exited with 3: fake: out of luck")));
+  set_faults("hello||wrong_version");
+  EXPECT_THAT(reason(), HasSubstr("speaks protocol 2"));
+  set_faults("hello||hang");
+  EXPECT_THAT(reason(), HasSubstr("gave no answer within 0.3 s"));
+}
+
+TEST_F(WorkerDeviceTest, PreparingFailsWithContext) {
+  set_faults("prepare||error");
+  const auto device = WorkerDevice::open(options()).value();
+  const auto reference = device->prepare(problem());
+  ASSERT_FALSE(reference);
+  EXPECT_THAT(reference.error().text(), AllOf(HasSubstr("preparing 512x512x512"), HasSubstr("cannot do it")));
+}
+
+TEST_F(WorkerDeviceTest, ARoundGivesEachContenderItsBlock) {
+  const auto device = open_prepared(options());
+  const auto report = device->run_round(round_of({16, 32}, {2, 0, 1}));
+  ASSERT_TRUE(report) << report.error().text();
+  for (const auto& [index, position] : {std::pair{0U, 1}, {1U, 2}, {2U, 0}}) {
+    ASSERT_TRUE(report->blocks.at(index));
+    EXPECT_EQ(report->blocks[index]->position, position);
+    EXPECT_EQ(report->blocks[index]->round, 5);
+    EXPECT_EQ(report->outcomes.at(index).kind, OutcomeKind::kOk);
+  }
+}
+
+TEST_F(WorkerDeviceTest, TheContenderThatBreaksARoundIsFoundAndTheOthersKeepTheirBlocks) {
+  for (const auto& [fault, kind] : {std::pair{"segv", OutcomeKind::kCrashed},
+                                    {"hang", OutcomeKind::kTimeout},
+                                    {"context_lost", OutcomeKind::kCrashed}}) {
+    set_faults(std::string("round|BM=32,|") + fault);
+    const auto device = open_prepared(impatient_options());
+    const auto report = device->run_round(round_of({16, 32, 48}, {3, 1, 2, 0}));
+    ASSERT_TRUE(report) << report.error().text();
+    EXPECT_FALSE(report->blocks.at(1));
+    EXPECT_EQ(report->outcomes.at(1).kind, kind) << fault;
+    EXPECT_FALSE(report->outcomes[1].reason.empty());
+    for (const auto& [index, position] : {std::pair{0U, 3}, {2U, 2}, {3U, 0}}) {
+      ASSERT_TRUE(report->blocks.at(index)) << fault;
+      EXPECT_EQ(report->blocks[index]->position, position);
+      EXPECT_EQ(report->outcomes.at(index).kind, OutcomeKind::kOk);
+    }
+  }
+}
+
+TEST_F(WorkerDeviceTest, CrashesLeakNoDescriptors) {
+  set_faults("trial||segv;build||segv");
+  const std::size_t before = open_descriptors();
+  {
+    const auto device = open_prepared(options());
+    for (int tile = 1; tile <= 5; ++tile) {
+      EXPECT_EQ(trial_outcome(*device, tile).kind, OutcomeKind::kCrashed);
+      device->submit_build(build_request(tile, tile));
+      while (device->wait(milliseconds(10'000)).value().empty()) {
+      }
+    }
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(WorkerDeviceTest, WorkersDieWithTheParent) {
+  set_faults("trial||hang;build||hang");
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the orphans come here, where their end can be seen
+  const pid_t parent = ::fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    const auto device = open_prepared(options());
+    device->submit_build(build_request(1, 16));
+    device->submit_trial(trial_request(2, 16));
+    for (;;) static_cast<void>(device->wait(std::chrono::minutes(1)));
+  }
+  const auto busy = [&] {
+    int count = 0;
+    for (const LoggedRequest& request : log()) count += request.op == "trial" || request.op == "build" ? 1 : 0;
+    return count == 2;
+  };
+  while (!busy()) std::this_thread::sleep_for(milliseconds(5));
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  for (const LoggedRequest& request : log()) {
+    if (request.op != "trial" && request.op != "build") continue;
+    int status = 0;
+    EXPECT_EQ(::waitpid(request.pid, &status, 0), request.pid);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << request.op;
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+}  // namespace
+}  // namespace pgtune::device

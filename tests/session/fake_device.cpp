@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "fake_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pgtune::session {
+namespace {
+
+double noise(const std::string& name, int round, int position) {
+  std::uint64_t hash = 1469598103934665603ULL;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  hash ^= static_cast<std::uint64_t>(round * 64 + position) * 0x9E3779B97F4A7C15ULL;
+  hash ^= hash >> 29;
+  hash *= 0xBF58476D1CE4E5B9ULL;
+  hash ^= hash >> 32;
+  return 1 + 0.001 * (static_cast<double>(hash % 1000) / 1000 - 0.5);
+}
+
+Block block_of(const std::string& name, double time_s, int round, int position) {
+  constexpr std::int64_t kLaunches = 10;
+  return {round == 0 ? Stage::kScreen : Stage::kFinal,       round, position, kLaunches,
+          time_s * kLaunches * noise(name, round, position), 1.98e9};
+}
+
+}  // namespace
+
+FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
+  device_info.uuid = "GPU-fake";
+  device_info.name = "Fake GPU";
+  device_info.architecture = "sm_90a";
+  device_info.compute_major = 9;
+  device_info.sm_count = 132;
+  device_info.memory_bytes = std::int64_t{1} << 30;
+  device_info.smem_per_block_bytes = 232448;
+  device_info.smem_per_sm_bytes = 233472;
+  device_info.registers_per_sm = 65536;
+  device_info.threads_per_sm = 2048;
+  device_info.driver_version = "580.1";
+  reference.library = "cuBLASLt";
+  reference.algorithms = {{0, "first", 0, 1.2e-3, 0.1}, {3, "third", 0, 1.1e-3, 0.1}};
+  reference.first = 0;
+  reference.best = 1;
+}
+
+Result<ReferenceReport> FakeDevice::prepare(const Problem&) {
+  ++prepared;
+  return reference;
+}
+
+void FakeDevice::submit_build(device::BuildRequest request) {
+  builds.push_back(request.variant.key());
+  const double done_s = now_s + plan_(request.variant).build_s;
+  building_.emplace(done_s, std::move(request));
+  most_building = std::max(most_building, building_.size());
+}
+
+void FakeDevice::submit_trial(device::TrialRequest request) {
+  EXPECT_EQ(prepared, 1) << "a trial before the problem was prepared";
+  EXPECT_TRUE(trying_.empty()) << "two trials in flight";
+  trials.push_back(request.variant.key());
+  incumbents_s.push_back(request.incumbent_s);
+  --ready_;
+  trying_.emplace(now_s + trial_s, std::move(request));
+}
+
+Result<std::vector<device::Event>> FakeDevice::wait(std::chrono::milliseconds timeout) {
+  if (dies_after_trials > 0 && trials.size() > dies_after_trials) {
+    return fail(ErrorKind::kEnvironment, "no worker can be started");
+  }
+  const double until_s = now_s + std::chrono::duration<double>(timeout).count();
+  double next_s = until_s;
+  if (!building_.empty()) next_s = std::min(next_s, building_.begin()->first);
+  if (!trying_.empty()) next_s = std::min(next_s, trying_.begin()->first);
+  now_s = std::max(now_s, next_s);
+  std::vector<device::Event> events;
+  while (!building_.empty() && building_.begin()->first <= now_s) {
+    events.push_back(finish_build(building_.extract(building_.begin()).mapped()));
+  }
+  if (!trying_.empty() && trying_.begin()->first <= now_s) {
+    events.push_back(finish_trial(trying_.extract(trying_.begin()).mapped()));
+    if (after_trial) after_trial();
+  }
+  return events;
+}
+
+device::Event FakeDevice::finish_build(const device::BuildRequest& request) {
+  const Script script = plan_(request.variant);
+  device::BuildDone done{request.id, script.build, {}};
+  if (script.build.kind == OutcomeKind::kOk) {
+    done.build.cubin_hash = "cubin of " + request.variant.key();
+    done.build.cubin_path = "/cache/" + request.variant.key();
+    done.build.registers = 64;
+    done.build.spill_bytes = script.spill_bytes;
+    if (script.spill_bytes == 0) most_ready = std::max(most_ready, ++ready_);
+  }
+  return done;
+}
+
+device::Event FakeDevice::finish_trial(const device::TrialRequest& request) {
+  const Script script = plan_(request.variant);
+  device::TrialDone done{request.id, {}};
+  done.report.outcome = script.trial;
+  if (script.trial.kind != OutcomeKind::kOk) return done;
+  done.report.cut = request.incumbent_s > 0 && script.time_s > 1.5 * request.incumbent_s;
+  const int blocks = done.report.cut ? 1 : 3;
+  for (int i = 0; i < blocks; ++i) {
+    done.report.blocks.push_back(block_of(request.variant.key(), script.time_s, 0, i));
+  }
+  return done;
+}
+
+Result<device::RoundReport> FakeDevice::run_round(const device::RoundRequest& request) {
+  EXPECT_TRUE(building_.empty() && trying_.empty()) << "a round with work in flight";
+  device::RoundReport report;
+  report.blocks.resize(request.contenders.size());
+  report.outcomes.resize(request.contenders.size());
+  std::vector<std::string> names;
+  for (std::size_t position = 0; position < request.order.size(); ++position) {
+    const auto i = static_cast<std::size_t>(request.order[position]);
+    const device::Contender& contender = request.contenders[i];
+    const bool is_reference = contender.reference_algorithm >= 0;
+    names.push_back(is_reference ? "ref" + std::to_string(contender.reference_algorithm) : contender.variant.key());
+    Script script;
+    if (is_reference) {
+      script.time_s = reference.algorithms[static_cast<std::size_t>(contender.reference_algorithm)].time_s;
+    } else {
+      EXPECT_FALSE(contender.build.cubin_hash.empty());
+      EXPECT_FALSE(contender.plan.kernels.empty());
+      script = plan_(contender.variant);
+    }
+    if (script.fails_in_round == request.round) {
+      report.outcomes[i] = {OutcomeKind::kWrongResult, "wrong in the final"};
+      continue;
+    }
+    const double drift = 1 + drift_per_round * request.round;
+    report.blocks[i] = block_of(names.back(), script.time_s * drift, request.round, static_cast<int>(position));
+  }
+  rounds.push_back(std::move(names));
+  now_s += round_s;
+  if (after_round) after_round();
+  return report;
+}
+
+}  // namespace pgtune::session

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "fake_store.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pgtune::session {
+namespace {
+
+std::string text(const StoreKey& key) {
+  return key.problem.key() + "|" + key.template_name + "|" + key.template_hash + "|" + key.device.uuid + "|" +
+         key.device.driver_branch() + "|" + key.source;
+}
+
+}  // namespace
+
+std::optional<StoredAnswer> FakeStore::answer(const StoreKey& key) {
+  const auto found = answers_.find(text(key));
+  if (found == answers_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::map<std::string, StoredTrial> FakeStore::trials(const StoreKey& key) { return trials_[text(key)]; }
+
+void FakeStore::begin(const StoreKey& key, std::uint64_t /*seed*/, const std::string& command_line) {
+  ++sessions;
+  current_ = text(key);
+  last_command_line = command_line;
+}
+
+void FakeStore::save_reference(const ReferenceReport& /*reference*/) {
+  EXPECT_FALSE(current_.empty()) << "saved outside a session";
+  ++references;
+}
+
+void FakeStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
+  EXPECT_FALSE(current_.empty()) << "saved outside a session";
+  saved_trials.push_back(variant.key());
+  trials_[current_][variant.key()] = {report, build};
+}
+
+void FakeStore::save_final(const std::vector<FinalBlocks>& final_blocks) { finals.push_back(final_blocks); }
+
+void FakeStore::finish(const std::optional<StoredAnswer>& answer) {
+  finished.push_back(answer);
+  if (answer) answers_[current_] = *answer;
+  current_.clear();
+}
+
+}  // namespace pgtune::session

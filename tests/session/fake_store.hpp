@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A store in memory that keeps sessions apart by key and counts what was saved.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tuner/session/store.hpp"
+
+namespace pgtune::session {
+
+class FakeStore final : public Store {
+ public:
+  [[nodiscard]] std::optional<StoredAnswer> answer(const StoreKey& key) override;
+  [[nodiscard]] std::map<std::string, StoredTrial> trials(const StoreKey& key) override;
+  void begin(const StoreKey& key, std::uint64_t seed, const std::string& command_line) override;
+  void save_reference(const ReferenceReport& reference) override;
+  void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
+  void save_final(const std::vector<FinalBlocks>& final_blocks) override;
+  void finish(const std::optional<StoredAnswer>& answer) override;
+
+  int sessions = 0, references = 0;
+  std::vector<std::string> saved_trials;  ///< keys in order
+  std::vector<std::vector<FinalBlocks>> finals;
+  std::vector<std::optional<StoredAnswer>> finished;
+  std::string last_command_line;
+
+ private:
+  std::string current_;
+  std::map<std::string, std::map<std::string, StoredTrial>> trials_;
+  std::map<std::string, StoredAnswer> answers_;
+};
+
+}  // namespace pgtune::session

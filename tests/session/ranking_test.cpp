@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/ranking.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_search.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<Block> blocks(const std::vector<double>& times_s) {
+  std::vector<Block> out;
+  for (std::size_t i = 0; i < times_s.size(); ++i) {
+    out.push_back({Stage::kFinal, static_cast<int>(i) + 1, 0, 2, 2 * times_s[i], 0});
+  }
+  return out;
+}
+
+MeasuredVariant variant(std::int64_t a, const std::vector<double>& times_s, std::int64_t smem_bytes = 1000,
+                        int registers = 64) {
+  MeasuredVariant out;
+  out.variant = {"fake", {{"A", a}}};
+  out.build.registers = registers;
+  out.smem_bytes = smem_bytes;
+  out.blocks = blocks(times_s);
+  return out;
+}
+
+const std::vector<double> kFast{1.000, 1.001, 1.000, 0.999, 1.000, 1.001, 0.999, 1.000};
+const std::vector<double> kSame{1.001, 1.000, 0.999, 1.000, 1.001, 1.000, 1.000, 1.001};
+const std::vector<double> kSlow{1.050, 1.051, 1.050, 1.049, 1.050, 1.051, 1.049, 1.050};
+
+Ranking rank(const std::vector<MeasuredVariant>& variants, const std::vector<MeasuredReference>& references = {}) {
+  return rank_final(test_problem(), variants, references, 0, 1);
+}
+
+TEST(RankFinal, TheFastestWinsAndTheOthersFollowByMedian) {
+  const Ranking ranking = rank({variant(1, kSlow), variant(2, kFast), variant(3, {2, 2, 2, 2, 2, 2, 2, 2})});
+  EXPECT_EQ(ranking.best.variant.key(), "A=2");
+  EXPECT_TRUE(ranking.best.ties.empty());
+  ASSERT_EQ(ranking.ranked.size(), 3U);
+  EXPECT_EQ(ranking.ranked[1].variant.key(), "A=1");
+  EXPECT_EQ(ranking.ranked[2].variant.key(), "A=3");
+  EXPECT_DOUBLE_EQ(ranking.ranked[2].spread, 0);
+}
+
+TEST(RankFinal, ATieGoesToFewerSharedMemoryBytes) {
+  const Ranking ranking = rank({variant(1, kFast, 2000), variant(2, kSame, 1000), variant(3, kSlow, 10)});
+  EXPECT_EQ(ranking.best.variant.key(), "A=2");
+  EXPECT_THAT(ranking.best.ties, ElementsAre("A=1"));
+  EXPECT_EQ(ranking.ranked.front().variant.key(), "A=2");
+  EXPECT_DOUBLE_EQ(ranking.best.time_s, ranking.ranked.front().time_s);
+}
+
+TEST(RankFinal, ThenToFewerRegistersThenToTheLowerKey) {
+  EXPECT_EQ(rank({variant(1, kFast, 1000, 128), variant(2, kSame, 1000, 64)}).best.variant.key(), "A=2");
+  EXPECT_EQ(rank({variant(2, kFast), variant(1, kSame)}).best.variant.key(), "A=1");
+}
+
+TEST(RankFinal, ANoisyVariantMayTieButNotWinWithASlowerMedian) {
+  // 2 % slower in the median, but its interval reaches below the fastest.
+  const auto noisy = variant(2, {1.02, 0.97, 1.02, 1.03, 0.98, 1.03, 1.02, 1.04}, 10);
+  const Ranking ranking = rank({variant(1, kFast), noisy});
+  EXPECT_EQ(ranking.best.variant.key(), "A=1");
+  EXPECT_THAT(ranking.best.ties, ElementsAre("A=2"));
+}
+
+TEST(RankFinal, ASteadyDifferenceInsideTheMarginIsATie) {
+  std::vector<double> close = kFast;
+  for (double& time_s : close) time_s *= 1.001;
+  EXPECT_THAT(rank({variant(1, kFast), variant(2, close)}).best.ties, ElementsAre("A=2"));
+  for (double& time_s : close) time_s *= 1.004;
+  EXPECT_TRUE(rank({variant(1, kFast), variant(2, close)}).best.ties.empty());
+}
+
+TEST(RankFinal, RatiosArePairedWithTheFasterReference) {
+  std::vector<double> first, best;
+  for (const double time_s : kFast) {
+    first.push_back(time_s * 1.3);
+    best.push_back(time_s * 1.1);
+  }
+  const Ranking ranking = rank({variant(1, kFast)}, {{0, blocks(first)}, {5, blocks(best)}});
+  EXPECT_NEAR(ranking.best.ratio_to_reference, 1.1, 1e-9);
+  EXPECT_NEAR(ranking.best.ratio_low, 1.1, 1e-9);
+  EXPECT_NEAR(ranking.best.reference_first_s, 1.3, 1e-9);
+  EXPECT_NEAR(ranking.best.reference_best_s, 1.1, 1e-9);
+}
+
+TEST(RankFinal, RoundsAReferenceMissedAreNotPaired) {
+  auto reference = blocks({5, 2, 2, 2, 2, 2, 2, 2});
+  reference.erase(reference.begin());
+  auto measured = variant(1, {5, 1, 1, 1, 1, 1, 1, 1});
+  const Ranking ranking = rank({measured}, {{0, reference}});
+  EXPECT_DOUBLE_EQ(ranking.best.ratio_low, 2);
+  EXPECT_DOUBLE_EQ(ranking.best.ratio_high, 2);
+}
+
+TEST(RankScreening, RangeOverTheBlocksStandsInForTheInterval) {
+  ReferenceReport reference;
+  reference.algorithms = {{0, "first", 0, 3.0, 0}, {1, "best", 0, 2.0, 0}};
+  reference.best = 1;
+  const Ranking ranking =
+      rank_screening(test_problem(), {variant(2, {1.1, 1.1, 1.1}), variant(1, {0.8, 1.0, 1.25})}, reference);
+  EXPECT_EQ(ranking.best.variant.key(), "A=1");
+  EXPECT_DOUBLE_EQ(ranking.best.ratio_to_reference, 2);
+  EXPECT_DOUBLE_EQ(ranking.best.ratio_low, 1.6);
+  EXPECT_DOUBLE_EQ(ranking.best.ratio_high, 2.5);
+  EXPECT_DOUBLE_EQ(ranking.best.reference_first_s, 3);
+}
+
+}  // namespace
+}  // namespace pgtune::session

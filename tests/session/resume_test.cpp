@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Searches that were interrupted, and what the next one makes of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "test_search.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// Fails for some variants, so that resuming has failures to remember.
+Script mixed_script(const Variant& variant) {
+  Script script = plain_script(variant);
+  if (parameter(variant, "A") == 3) script.trial = {OutcomeKind::kCrashed, "illegal address"};
+  if (parameter(variant, "A") == 4) script.build = {OutcomeKind::kTimeout, "compiler hung"};
+  return script;
+}
+
+void interrupt_after_trials(TestSearch& search, FakeDevice& device, std::size_t count) {
+  device.after_trial = [&search, &device, count] {
+    if (device.trials.size() == count) search.stop = true;
+  };
+}
+
+TEST(Interrupt, FinishesTheTrialInFlightAndReturnsAPartialAnswer) {
+  TestSearch search;
+  auto device = search.device();
+  interrupt_after_trials(search, device, 12);
+  const auto result = search.run(device);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_TRUE(result->interrupted);
+  EXPECT_EQ(device.trials.size(), 12U);
+  EXPECT_EQ(search.store.saved_trials.size(), 12U);
+  EXPECT_TRUE(device.rounds.empty()) << "no final";
+  ASSERT_TRUE(result->answer);
+  EXPECT_FALSE(result->answer->complete);
+  EXPECT_FALSE(result->answer->from_final);
+  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.1e-3 / result->answer->best.time_s, 1e-9);
+  EXPECT_LE(result->answer->best.ratio_low, result->answer->best.ratio_to_reference);
+  EXPECT_EQ(search.store.finished.size(), 1U);
+}
+
+TEST(Interrupt, BeforeAnythingWasMeasuredThereIsNoAnswer) {
+  TestSearch search;
+  search.stop = true;
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->interrupted);
+  EXPECT_FALSE(result->answer);
+  EXPECT_TRUE(device.builds.empty());
+}
+
+TEST(Resume, RepeatsNoTrialAndEndsLikeAnUninterruptedSearch) {
+  TestSearch straight, search;
+  straight.plan = search.plan = mixed_script;
+  auto reference_device = straight.device();
+  const auto expected = straight.run(reference_device);
+
+  auto first = search.device();
+  interrupt_after_trials(search, first, 15);
+  ASSERT_TRUE(search.run(first));
+  const std::size_t known = search.store.saved_trials.size();
+  search.stop = false;
+  auto second = search.device();
+  const auto result = search.run(second);
+  ASSERT_TRUE(expected && result && expected->answer && result->answer);
+
+  std::set<std::string> once(first.trials.begin(), first.trials.end());
+  for (const std::string& key : second.trials) EXPECT_TRUE(once.insert(key).second) << key << " tried twice";
+  EXPECT_EQ(search.store.saved_trials.size(), static_cast<std::size_t>(kSpace));
+  EXPECT_EQ(search.progress.back().resumed, static_cast<std::int64_t>(known));
+  EXPECT_TRUE(result->answer->complete);
+  EXPECT_FALSE(result->interrupted);
+  EXPECT_EQ(result->answer->best.variant, expected->answer->best.variant);
+  EXPECT_EQ(result->counts.measured, expected->counts.measured);
+  EXPECT_EQ(result->counts.compiled, expected->counts.compiled);
+  EXPECT_EQ(result->counts.failed, expected->counts.failed);
+}
+
+TEST(Resume, GoesOnAfterTheDeviceDied) {
+  TestSearch search;
+  auto first = search.device();
+  first.dies_after_trials = 10;
+  const auto failed = search.run(first);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(failed.error().text(), "searching 256x256x256 f32 nn: no worker can be started");
+  EXPECT_TRUE(search.store.finished.empty()) << "the session stays open, its trials are kept";
+  auto second = search.device();
+  const auto result = search.run(second);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(second.trials.size(), static_cast<std::size_t>(kSpace) - 10);
+  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+}
+
+TEST(Resume, FinalistsFromAnEarlierSessionAreBuiltAgainForTheFinal) {
+  TestSearch search;
+  auto first = search.device();
+  first.after_round = [&] { search.stop = true; };  // every trial done, interrupted in the final
+  const auto partial = search.run(first);
+  ASSERT_TRUE(partial && partial->answer);
+  EXPECT_TRUE(partial->interrupted);
+  EXPECT_FALSE(partial->answer->complete);
+  search.stop = false;
+  auto second = search.device();
+  const auto result = search.run(second);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(second.trials.empty());
+  EXPECT_EQ(second.builds.size(), static_cast<std::size_t>(search.options.finalists));
+  EXPECT_EQ(second.rounds.size(), static_cast<std::size_t>(search.options.final_rounds));
+  EXPECT_TRUE(result->answer->complete);
+  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+}
+
+TEST(Resume, AFinalistThatNoLongerBuildsIsReplacedByItsFailure) {
+  TestSearch search;
+  auto first = search.device();
+  first.after_round = [&] { search.stop = true; };
+  ASSERT_TRUE(search.run(first));
+  search.stop = false;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == kBestKey) script.build = {OutcomeKind::kCompileFailed, "header is gone"};
+    return script;
+  };
+  auto second = search.device();
+  const auto result = search.run(second);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_NE(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->counts.failed.at(OutcomeKind::kCompileFailed), 1);
+  EXPECT_EQ(search.store.saved_trials.back(), kBestKey);
+}
+
+TEST(Resume, WhatARecordingDidNotHoldIsAskedAgain) {
+  TestSearch search;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (parameter(variant, "A") > 4) script.build = {OutcomeKind::kNotRecorded, "not in the recording"};
+    return script;
+  };
+  auto first = search.device();
+  interrupt_after_trials(search, first, 20);  // all that the recording holds
+  const auto partial = search.run(first);
+  ASSERT_TRUE(partial);
+  search.stop = false;
+  search.plan = plain_script;
+  auto second = search.device();
+  const auto result = search.run(second);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->counts.failed.count(OutcomeKind::kNotRecorded), 0U);
+}
+
+}  // namespace
+}  // namespace pgtune::session

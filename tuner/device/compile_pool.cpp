@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/device/compile_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace pgtune::device {
+namespace {
+
+constexpr int kFailedStartLimit = 3;
+/// The compiler's memory grows from build to build; a fresh process every so often keeps the pool's bounded.
+constexpr int kBuildsPerWorker = 200;
+
+Event lost_build(const BuildRequest& build, OutcomeKind kind, std::string reason) {
+  return BuildDone{build.id, {kind, std::move(reason)}, {}};
+}
+
+}  // namespace
+
+CompilePool::CompilePool(Options options) : options_(std::move(options)) {
+  if (options_.jobs == 0) options_.jobs = std::max(1U, std::thread::hardware_concurrency());
+  workers_.resize(options_.jobs);
+}
+
+void CompilePool::submit(BuildRequest request) { waiting_.push_back(std::move(request)); }
+
+Result<void> CompilePool::poll(std::vector<Event>& events) {
+  for (Worker& worker : workers_) {
+    if (auto collected = collect(worker, events); !collected) return collected;
+  }
+  return assign();
+}
+
+Result<void> CompilePool::collect(Worker& worker, std::vector<Event>& events) {
+  if (!worker.client) return {};
+  auto event = worker.client->poll();
+  if (!event) return {};
+  return std::visit([&](auto& content) { return handle(worker, std::move(content), events); }, *event);
+}
+
+Result<void> CompilePool::handle(Worker& worker, Reply reply, std::vector<Event>& events) {
+  failed_starts_ = 0;
+  const BuildRequest build = std::move(*std::exchange(worker.build, std::nullopt));
+  if (++worker.builds >= kBuildsPerWorker) worker = {};
+  if (!reply.body) {
+    if (reply.body.error().kind == ErrorKind::kEnvironment)
+      return fail(std::move(reply.body.error()), fmt::format("compiling {}", build.variant.key()));
+    events.push_back(lost_build(build, OutcomeKind::kCrashed, "compile worker: " + reply.body.error().text()));
+    return {};
+  }
+  auto done = decode_body<BuildDone>(*reply.body, "build reply");
+  if (done) {
+    done->id = build.id;
+    events.emplace_back(std::move(*done));
+  } else {
+    worker = {};
+    events.push_back(lost_build(build, OutcomeKind::kCrashed, "compile worker sent a " + done.error().text()));
+  }
+  return {};
+}
+
+Result<void> CompilePool::handle(Worker& worker, WorkerFailure failure, std::vector<Event>& events) {
+  const auto build = std::exchange(worker.build, std::nullopt);
+  worker = {};
+  if (failure.kind == WorkerFailure::Kind::kStart) {
+    if (build) waiting_.push_front(*build);
+    return count_failed_start(std::move(failure.error));
+  }
+  failed_starts_ = 0;
+  if (!build) return {};  // died idle: replaced when it is needed
+  const bool timed_out = failure.kind == WorkerFailure::Kind::kTimedOut;
+  events.push_back(lost_build(*build, timed_out ? OutcomeKind::kTimeout : OutcomeKind::kCrashed, failure.error.text()));
+  return {};
+}
+
+Result<void> CompilePool::count_failed_start(Error error) {
+  if (++failed_starts_ < kFailedStartLimit) return {};
+  return fail(std::move(error), fmt::format("{} compile workers in a row failed", failed_starts_));
+}
+
+CompilePool::Worker* CompilePool::free_worker() {
+  Worker* unstarted = nullptr;
+  for (Worker& worker : workers_) {
+    if (worker.client && !worker.build) return &worker;
+    if (!worker.client && unstarted == nullptr) unstarted = &worker;
+  }
+  return unstarted;
+}
+
+Result<void> CompilePool::assign() {
+  while (!waiting_.empty()) {
+    Worker* const worker = free_worker();
+    if (worker == nullptr) return {};
+    if (!worker->client) {
+      auto client = WorkerClient::start(
+          {options_.worker_path, "compile", {"--cache-dir", options_.cache_dir}, options_.hello_timeout});
+      if (!client) {
+        if (auto counted = count_failed_start(std::move(client.error())); !counted) return counted;
+        continue;
+      }
+      worker->client = std::move(*client);
+    }
+    worker->build = std::move(waiting_.front());
+    waiting_.pop_front();
+    worker->client->request("build", *worker->build, options_.build_timeout);
+  }
+  return {};
+}
+
+void CompilePool::add_poll_fds(std::vector<pollfd>& fds) const {
+  for (const Worker& worker : workers_) {
+    if (worker.client) worker.client->add_poll_fds(fds);
+  }
+}
+
+std::optional<Clock::time_point> CompilePool::deadline() const {
+  std::optional<Clock::time_point> first;
+  for (const Worker& worker : workers_) {
+    const auto deadline = worker.client ? worker.client->deadline() : std::nullopt;
+    if (deadline && (!first || *deadline < *first)) first = deadline;
+  }
+  return first;
+}
+
+Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request) {
+  options.jobs = 1;
+  CompilePool pool(std::move(options));
+  pool.submit(std::move(request));
+  std::vector<Event> events;
+  for (;;) {
+    if (auto polled = pool.poll(events); !polled) return tl::unexpected<Error>(std::move(polled.error()));
+    if (!events.empty()) return std::get<BuildDone>(events.front());
+    std::vector<pollfd> fds;
+    pool.add_poll_fds(fds);
+    // A signal only means another look; every wait ends with the build's deadline.
+    static_cast<void>(wait_ready(fds, pool.deadline().value_or(Clock::now())));
+  }
+}
+
+}  // namespace pgtune::device

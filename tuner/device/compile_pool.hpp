@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Compile workers: builds in, builds done out. A worker that dies or takes too long costs its build, never the pool.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/device/device.hpp"
+#include "tuner/device/worker_client.hpp"
+
+namespace pgtune::device {
+
+class CompilePool {
+ public:
+  struct Options {
+    std::string worker_path;
+    std::string cache_dir;  ///< of cubins
+    std::size_t jobs = 0;   ///< workers at most; 0: one a core
+    std::chrono::milliseconds build_timeout{60'000};
+    std::chrono::milliseconds hello_timeout{60'000};
+  };
+
+  /// Starts no worker: that happens as builds arrive.
+  explicit CompilePool(Options options);
+
+  /// Builds that may be in flight: twice the workers, so that a worker finds its next build waiting.
+  [[nodiscard]] std::size_t slots() const { return 2 * workers_.size(); }
+  void submit(BuildRequest request);
+
+  /// Does what can be done without waiting and appends finished builds to `events`. The error (environment) ends the
+  /// session: workers do not start, or one says that it cannot work here.
+  [[nodiscard]] Result<void> poll(std::vector<Event>& events);
+  void add_poll_fds(std::vector<pollfd>& fds) const;
+  /// When poll() has to be called even if nothing arrives.
+  [[nodiscard]] std::optional<Clock::time_point> deadline() const;
+
+ private:
+  struct Worker {
+    std::unique_ptr<WorkerClient> client;
+    std::optional<BuildRequest> build;
+    int builds = 0;  ///< done by this process
+  };
+
+  [[nodiscard]] Result<void> collect(Worker& worker, std::vector<Event>& events);
+  [[nodiscard]] Result<void> handle(Worker& worker, Reply reply, std::vector<Event>& events);
+  [[nodiscard]] Result<void> handle(Worker& worker, WorkerFailure failure, std::vector<Event>& events);
+  [[nodiscard]] Result<void> assign();
+  [[nodiscard]] Result<void> count_failed_start(Error error);
+  [[nodiscard]] Worker* free_worker();
+
+  Options options_;
+  std::vector<Worker> workers_;
+  std::deque<BuildRequest> waiting_;
+  int failed_starts_ = 0;  ///< in a row
+};
+
+/// Builds one variant with one worker and waits for it. Errors as CompilePool::poll.
+[[nodiscard]] Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request);
+
+}  // namespace pgtune::device

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/device/measure_worker.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace pgtune::device {
+namespace {
+
+constexpr int kFailedStartLimit = 3;
+
+}  // namespace
+
+Result<DeviceInfo> MeasureWorker::start() {
+  if (auto spawned = spawn(); !spawned) return tl::unexpected<Error>(std::move(spawned.error()));
+  while (!client_->hello()) {
+    if (auto event = client_->poll()) {
+      client_.reset();
+      return tl::unexpected<Error>(std::get<WorkerFailure>(*event).error);
+    }
+    if (!client_->hello()) wait_for_worker();
+  }
+  uuid_ = client_->hello()->device->uuid;
+  return *client_->hello()->device;
+}
+
+Result<nlohmann::json> MeasureWorker::prepare(nlohmann::json problem) {
+  problem_.reset();
+  auto answer = call("prepare", problem, options_.prepare_timeout);
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (!answer->body) return fail(ErrorKind::kEnvironment, answer->body.error().reason);
+  problem_ = std::move(problem);
+  prepared_ = client_ != nullptr;
+  return std::move(*answer->body);
+}
+
+void MeasureWorker::submit(std::string op, nlohmann::json body, std::chrono::milliseconds timeout) {
+  request_ = Request{std::move(op), std::move(body), timeout};
+}
+
+Result<MeasureWorker::Answer> MeasureWorker::call(std::string op, nlohmann::json body,
+                                                  std::chrono::milliseconds timeout) {
+  submit(std::move(op), std::move(body), timeout);
+  for (;;) {
+    auto answer = poll();
+    if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+    if (*answer) return std::move(**answer);
+    wait_for_worker();
+  }
+}
+
+void MeasureWorker::wait_for_worker() const {
+  std::vector<pollfd> fds;
+  add_poll_fds(fds);
+  // A signal only means another look; every wait ends with the worker's deadline.
+  static_cast<void>(wait_ready(fds, deadline().value_or(Clock::now())));
+}
+
+Result<std::optional<MeasureWorker::Answer>> MeasureWorker::poll() {
+  for (;;) {
+    if (client_) {
+      if (auto event = client_->poll()) {
+        auto answer = std::visit([&](auto& content) { return handle(std::move(content)); }, *event);
+        if (!answer || *answer) return answer;
+      }
+    }
+    if (!request_ || step_ != Step::kIdle) return std::nullopt;
+    if (auto sent = send_next(); !sent) return tl::unexpected<Error>(std::move(sent.error()));
+  }
+}
+
+Result<void> MeasureWorker::spawn() {
+  auto client = WorkerClient::start({options_.worker_path, "measure", {"--gpu", options_.gpu}, options_.hello_timeout});
+  if (!client) return tl::unexpected<Error>(std::move(client.error()));
+  client_ = std::move(*client);
+  return {};
+}
+
+/// Starts a worker where there is none, and gives it the problem before the request.
+Result<void> MeasureWorker::send_next() {
+  if (!client_) {
+    if (auto spawned = spawn(); !spawned) return count_failed_start(std::move(spawned.error()));
+  }
+  if (problem_ && !prepared_) {
+    client_->request("prepare", *problem_, options_.prepare_timeout);
+    step_ = Step::kPreparing;
+  } else {
+    client_->request(request_->op, request_->body, request_->timeout);
+    step_ = Step::kRequest;
+  }
+  return {};
+}
+
+Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(Reply reply) {
+  if (const std::string& uuid = client_->hello()->device->uuid; uuid != uuid_)
+    return fail(ErrorKind::kEnvironment, fmt::format("GPU {} was {} and is now {}", options_.gpu, uuid_, uuid));
+  const bool preparing = std::exchange(step_, Step::kIdle) == Step::kPreparing;
+  if (preparing) {
+    if (reply.body && !reply.context_lost) {
+      prepared_ = true;
+      failed_starts_ = 0;
+      return std::nullopt;
+    }
+    drop_worker();
+    Error error = reply.body ? Error{ErrorKind::kEnvironment, "the CUDA context was lost", {}} : reply.body.error();
+    if (auto counted = count_failed_start(std::move(error)); !counted)
+      return tl::unexpected<Error>(std::move(counted.error()));
+    return std::nullopt;
+  }
+  failed_starts_ = 0;
+  if (reply.body) return finish(std::move(*reply.body), reply.context_lost);
+  Error& error = reply.body.error();
+  // With a healthy context it is not a variant's doing: for "prepare" the problem's, else the machine's.
+  if (!reply.context_lost && (error.kind != ErrorKind::kInternal || request_->op == "prepare")) {
+    request_.reset();
+    return tl::unexpected<Error>(std::move(error));
+  }
+  return finish(tl::unexpected<Outcome>({OutcomeKind::kCrashed, "measure worker: " + error.text()}),
+                reply.context_lost);
+}
+
+Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(WorkerFailure failure) {
+  const Step step = std::exchange(step_, Step::kIdle);
+  if (failure.kind == WorkerFailure::Kind::kStart || step == Step::kPreparing) {
+    drop_worker();
+    if (auto counted = count_failed_start(std::move(failure.error)); !counted)
+      return tl::unexpected<Error>(std::move(counted.error()));
+    return std::nullopt;
+  }
+  failed_starts_ = 0;
+  if (step == Step::kIdle) {  // died between requests: replaced when it is needed
+    drop_worker();
+    return std::nullopt;
+  }
+  const bool timed_out = failure.kind == WorkerFailure::Kind::kTimedOut;
+  return finish(
+      tl::unexpected<Outcome>({timed_out ? OutcomeKind::kTimeout : OutcomeKind::kCrashed, failure.error.text()}), true);
+}
+
+MeasureWorker::Answer MeasureWorker::finish(tl::expected<nlohmann::json, Outcome> body, bool context_lost) {
+  request_.reset();
+  if (context_lost) drop_worker();
+  return {std::move(body), context_lost};
+}
+
+void MeasureWorker::drop_worker() {
+  client_.reset();
+  prepared_ = false;
+}
+
+Result<void> MeasureWorker::count_failed_start(Error error) {
+  if (++failed_starts_ < kFailedStartLimit) return {};
+  error.kind = ErrorKind::kEnvironment;
+  return fail(std::move(error), fmt::format("{} measure workers in a row failed", failed_starts_));
+}
+
+void MeasureWorker::add_poll_fds(std::vector<pollfd>& fds) const {
+  if (client_) client_->add_poll_fds(fds);
+}
+
+std::optional<Clock::time_point> MeasureWorker::deadline() const {
+  return client_ ? client_->deadline() : std::nullopt;
+}
+
+}  // namespace pgtune::device

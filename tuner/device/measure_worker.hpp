@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The measure worker of one GPU: replaced when it dies, hangs or loses its CUDA context, and the problem prepared again
+// before it gets the next request.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/device/worker_client.hpp"
+
+namespace pgtune::device {
+
+class MeasureWorker {
+ public:
+  struct Options {
+    std::string worker_path;
+    std::string gpu;  ///< ordinal or UUID
+    std::chrono::milliseconds hello_timeout{60'000};
+    std::chrono::milliseconds prepare_timeout{120'000};
+  };
+
+  struct Answer {
+    /// The reply's body, or what became of the variant that took the worker with it (kCrashed or kTimeout).
+    tl::expected<nlohmann::json, Outcome> body;
+    bool context_lost = false;  ///< also true where the worker died
+  };
+
+  explicit MeasureWorker(Options options) : options_(std::move(options)) {}
+
+  /// Starts the first worker and waits for its hello; the error has the worker's own reason.
+  [[nodiscard]] Result<DeviceInfo> start();
+  /// Prepares a problem and waits for it. The problem stays current for all later workers.
+  [[nodiscard]] Result<nlohmann::json> prepare(nlohmann::json problem);
+
+  /// Queues the one request that may be in flight; poll() returns its answer.
+  void submit(std::string op, nlohmann::json body, std::chrono::milliseconds timeout);
+  /// Does what can be done without waiting. The error (environment) ends the session: no worker can be started or
+  /// prepared any more, or one says that it cannot work here.
+  [[nodiscard]] Result<std::optional<Answer>> poll();
+  /// submit, then poll until the answer is there.
+  [[nodiscard]] Result<Answer> call(std::string op, nlohmann::json body, std::chrono::milliseconds timeout);
+
+  void add_poll_fds(std::vector<pollfd>& fds) const;
+  /// When poll() has to be called even if nothing arrives.
+  [[nodiscard]] std::optional<Clock::time_point> deadline() const;
+
+ private:
+  struct Request {
+    std::string op;
+    nlohmann::json body;
+    std::chrono::milliseconds timeout{};
+  };
+  enum class Step { kIdle, kPreparing, kRequest };  ///< what the current worker is doing
+
+  [[nodiscard]] Result<void> spawn();
+  [[nodiscard]] Result<void> send_next();
+  [[nodiscard]] Result<std::optional<Answer>> handle(Reply reply);
+  [[nodiscard]] Result<std::optional<Answer>> handle(WorkerFailure failure);
+  [[nodiscard]] Result<void> count_failed_start(Error error);
+  [[nodiscard]] Answer finish(tl::expected<nlohmann::json, Outcome> body, bool context_lost);
+  void drop_worker();
+  void wait_for_worker() const;
+
+  Options options_;
+  std::string uuid_;                       ///< of the first worker's GPU; the later ones must have the same
+  std::optional<nlohmann::json> problem_;  ///< as last prepared
+  std::unique_ptr<WorkerClient> client_;
+  bool prepared_ = false;  ///< problem_ is current in client_
+  Step step_ = Step::kIdle;
+  std::optional<Request> request_;
+  int failed_starts_ = 0;  ///< in a row
+};
+
+}  // namespace pgtune::device

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// One worker process and its conversation: hello, then one request at a time, each with a deadline.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tuner/device/child_process.hpp"
+#include "tuner/device/protocol.hpp"
+
+namespace pgtune::device {
+
+/// The end of a worker. `error` says how: "compile worker killed by signal 11 (SIGSEGV)".
+struct WorkerFailure {
+  enum class Kind {
+    kStart,     ///< never said hello, or not one that pgtune understands
+    kDied,      ///< died, or broke the protocol and was killed
+    kTimedOut,  ///< passed its deadline and was killed
+  };
+  Kind kind = Kind::kDied;
+  Error error;
+};
+
+using WorkerEvent = std::variant<Reply, WorkerFailure>;
+
+/// Error (environment, with the remedy) where there is no program at `path`.
+[[nodiscard]] Result<void> check_worker_program(const std::string& path);
+
+class WorkerClient {
+ public:
+  struct Options {
+    std::string path;                    ///< of pgtune-worker
+    std::string role;                    ///< "compile" or "measure"
+    std::vector<std::string> arguments;  ///< after "--role ROLE"
+    std::chrono::milliseconds hello_timeout{};
+  };
+
+  /// Starts the process and says hello without waiting for the answer.
+  [[nodiscard]] static Result<std::unique_ptr<WorkerClient>> start(const Options& options);
+
+  /// What the worker said; empty until it did.
+  [[nodiscard]] const std::optional<Hello>& hello() const { return hello_; }
+
+  /// Sends a request, or keeps it until the worker has said hello; `timeout` counts from the sending. One at a time:
+  /// the next only after poll() has returned this one's reply.
+  void request(std::string op, nlohmann::json body, std::chrono::milliseconds timeout);
+
+  /// Does what can be done without waiting. Returns the reply to the request, or the worker's end; after a failure the
+  /// client is of no more use.
+  [[nodiscard]] std::optional<WorkerEvent> poll();
+  void add_poll_fds(std::vector<pollfd>& fds) const { child_->add_poll_fds(fds); }
+  /// When poll() has to be called even if nothing arrives.
+  [[nodiscard]] std::optional<Clock::time_point> deadline() const { return deadline_; }
+
+ private:
+  struct Pending {
+    std::string op;
+    nlohmann::json body;
+    std::chrono::milliseconds timeout{};
+  };
+
+  WorkerClient(const Options& options, std::unique_ptr<ChildProcess> child);
+
+  void send(Pending pending);
+  [[nodiscard]] std::optional<WorkerEvent> take(const std::string& line);
+  [[nodiscard]] std::optional<WorkerEvent> greet(const Reply& reply);
+  [[nodiscard]] WorkerFailure failure(WorkerFailure::Kind kind, const std::string& what);
+  [[nodiscard]] WorkerFailure misbehaved(const std::string& what);
+
+  std::string path_, role_;
+  std::unique_ptr<ChildProcess> child_;
+  std::optional<Hello> hello_;
+  std::optional<Pending> pending_;  ///< waits for hello
+  RequestId last_id_ = 0;
+  bool awaiting_ = false;  ///< the reply to last_id_
+  std::chrono::milliseconds timeout_{};
+  std::optional<Clock::time_point> deadline_;
+};
+
+}  // namespace pgtune::device

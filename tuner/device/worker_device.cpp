@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/device/worker_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace pgtune::device {
+namespace {
+
+/// How many times slower than expected a variant may be before it counts as hanging.
+constexpr double kSlowestFactor = 100;
+
+/// The report of a round of `count` contenders.
+Result<RoundReport> decode_round(const nlohmann::json& body, std::size_t count) {
+  auto report = decode_body<RoundReport>(body, "round report");
+  if (report && (report->blocks.size() != count || report->outcomes.size() != count))
+    return fail(ErrorKind::kInternal, "malformed round report: not one block and outcome for each contender");
+  return report;
+}
+
+/// A trial's answer as the event it becomes; a reply that cannot be read is the worker's crash.
+TrialReport trial_report(const MeasureWorker::Answer& answer) {
+  TrialReport report;
+  if (!answer.body) {
+    report.outcome = answer.body.error();
+  } else if (auto done = decode_body<TrialDone>(*answer.body, "trial report")) {
+    report = std::move(done->report);
+  } else {
+    report.outcome = {OutcomeKind::kCrashed, "measure worker sent a " + done.error().text()};
+  }
+  return report;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WorkerDevice>> WorkerDevice::open(const Options& options) {
+  std::unique_ptr<WorkerDevice> device(new WorkerDevice(options));
+  auto info = device->measure_.start();
+  if (!info) return fail(std::move(info.error()), fmt::format("GPU {}", options.gpu));
+  device->info_ = std::move(*info);
+  return device;
+}
+
+WorkerDevice::WorkerDevice(const Options& options)
+    : trial_floor_(options.trial_floor),
+      compile_({options.worker_path, options.cache_dir, options.jobs, options.compile_timeout, options.hello_timeout}),
+      measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}) {}
+
+Result<ReferenceReport> WorkerDevice::prepare(const Problem& problem) {
+  const auto context = [&] { return "preparing " + problem.title(); };
+  auto body = measure_.prepare(problem);
+  if (!body) return fail(std::move(body.error()), context());
+  auto report = decode_body<ReferenceReport>(*body, "reference report");
+  if (!report) return fail(std::move(report.error()), context());
+  const auto first = static_cast<std::size_t>(report->first);
+  reference_s_ = first < report->algorithms.size() ? report->algorithms[first].time_s : 0;
+  return report;
+}
+
+void WorkerDevice::submit_build(BuildRequest request) { compile_.submit(std::move(request)); }
+
+void WorkerDevice::submit_trial(TrialRequest request) {
+  trial_ = request.id;
+  measure_.submit("trial", request, limit(reference_s_ > 0 ? reference_s_ : request.incumbent_s, 1));
+}
+
+std::chrono::milliseconds WorkerDevice::limit(double expected_s, std::size_t contenders) const {
+  const std::chrono::duration<double> launches(kSlowestFactor * expected_s * static_cast<double>(contenders));
+  return trial_floor_ + std::chrono::ceil<std::chrono::milliseconds>(launches);
+}
+
+Result<std::vector<Event>> WorkerDevice::wait(std::chrono::milliseconds timeout) {
+  const Clock::time_point until = Clock::now() + timeout;
+  std::vector<Event> events;
+  for (;;) {
+    if (auto polled = poll(events); !polled) return tl::unexpected<Error>(std::move(polled.error()));
+    if (!events.empty() || Clock::now() >= until) return events;
+
+    std::vector<pollfd> fds;
+    compile_.add_poll_fds(fds);
+    measure_.add_poll_fds(fds);
+    Clock::time_point wake = until;
+    for (const auto& deadline : {compile_.deadline(), measure_.deadline()}) {
+      if (deadline) wake = std::min(wake, *deadline);
+    }
+    if (!wait_ready(fds, wake)) return events;
+  }
+}
+
+Result<void> WorkerDevice::poll(std::vector<Event>& events) {
+  if (auto built = compile_.poll(events); !built) return built;
+  auto answer = measure_.poll();
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (*answer) events.emplace_back(TrialDone{trial_, trial_report(**answer)});
+  return {};
+}
+
+Result<RoundReport> WorkerDevice::run_round(const RoundRequest& request) {
+  const std::size_t count = request.contenders.size();
+  auto answer = measure_.call("round", request, limit(reference_s_, count));
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (!answer->body || answer->context_lost) return run_one_by_one(request);
+  return decode_round(*answer->body, count);
+}
+
+Result<RoundReport> WorkerDevice::run_one_by_one(const RoundRequest& request) {
+  const std::size_t count = request.contenders.size();
+  RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
+  for (std::size_t position = 0; position < request.order.size(); ++position) {
+    const auto index = static_cast<std::size_t>(request.order[position]);
+    const RoundRequest alone{{request.contenders.at(index)}, {0}, request.round};
+    auto answer = measure_.call("round", alone, limit(reference_s_, 1));
+    if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+    if (!answer->body) {
+      report.outcomes[index] = answer->body.error();
+      continue;
+    }
+    auto single = decode_round(*answer->body, 1);
+    if (!single) return single;
+    report.blocks[index] = single->blocks[0];
+    report.outcomes[index] = std::move(single->outcomes[0]);
+    if (report.blocks[index]) report.blocks[index]->position = static_cast<int>(position);
+  }
+  return report;
+}
+
+}  // namespace pgtune::device

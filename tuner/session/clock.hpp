@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Time as a search sees it; tests give their own.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace pgtune::session {
+
+struct Clock {
+  std::function<double()> now_s;             ///< monotonic seconds from any origin
+  std::function<std::string()> utc_iso8601;  ///< "2026-01-31T12:00:00Z"
+};
+
+[[nodiscard]] Clock system_clock();
+
+}  // namespace pgtune::session

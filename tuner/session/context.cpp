@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/context.hpp"
+
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::session {
+
+std::optional<double> Context::time_left_s() const {
+  if (!options.budget.seconds) return std::nullopt;
+  return *options.budget.seconds - elapsed_s();
+}
+
+device::RequestId next_request_id() {
+  static std::atomic<device::RequestId> last{0};
+  return ++last;
+}
+
+Result<device::BuildRequest> make_build_request(const Context& context, const Variant& variant) {
+  auto defines = space::make_defines(context.definition, variant, context.problem, context.device.info());
+  if (!defines) return tl::unexpected(std::move(defines.error()));
+  return device::BuildRequest{next_request_id(), variant, context.definition.source, std::move(*defines),
+                              context.device.info().architecture};
+}
+
+Result<LaunchPlan> make_plan(const Context& context, const Variant& variant) {
+  return space::make_launch_plan(context.definition, variant, context.problem, context.device.info());
+}
+
+}  // namespace pgtune::session

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What every step of one search works with. References live as long as run_search.
+#pragma once
+
+#include <atomic>
+
+#include "tuner/device/device.hpp"
+#include "tuner/session/clock.hpp"
+#include "tuner/session/search_session.hpp"
+#include "tuner/session/store.hpp"
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::session {
+
+struct Context {
+  const Problem& problem;
+  const space::TemplateDefinition& definition;
+  device::Device& device;
+  Store& store;
+  const Options& options;
+  const std::atomic<bool>& stop;
+  const Clock& clock;
+  double start_s = 0;  ///< of the search, by `clock`
+
+  [[nodiscard]] double elapsed_s() const { return clock.now_s() - start_s; }
+  /// Seconds left of the time budget, or nothing where there is none.
+  [[nodiscard]] std::optional<double> time_left_s() const;
+};
+
+/// A ticket no other request of this process has: a device outlives a search, and so may a build that was abandoned.
+[[nodiscard]] device::RequestId next_request_id();
+
+/// The build of one variant for the context's problem and device. Errors: a define that cannot be evaluated.
+[[nodiscard]] Result<device::BuildRequest> make_build_request(const Context& context, const Variant& variant);
+
+/// A variant's plan for the context's problem and device.
+[[nodiscard]] Result<LaunchPlan> make_plan(const Context& context, const Variant& variant);
+
+}  // namespace pgtune::session

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What a finished build says about a variant before it is ever launched.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tuner/model/launch_plan.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::session {
+
+/// Why this build is not worth a launch: it spills, or the GPU cannot hold one CTA of it. Nothing where it may run.
+/// BuildInfo has maxima over the kernels, so with several kernels only what is certain is refused.
+[[nodiscard]] std::optional<std::string> why_not_launchable(const BuildInfo& build, const LaunchPlan& plan,
+                                                            const DeviceInfo& device);
+
+/// Shared memory of the plan's largest kernel: static and dynamic bytes of one CTA.
+[[nodiscard]] std::int64_t smem_bytes(const BuildInfo& build, const LaunchPlan& plan);
+
+}  // namespace pgtune::session

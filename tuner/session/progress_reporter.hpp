@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Calls the user's progress callback: at once when the phase changes, otherwise a few times a second.
+#pragma once
+
+#include "tuner/session/context.hpp"
+#include "tuner/session/search_state.hpp"
+
+namespace pgtune::session {
+
+class ProgressReporter {
+ public:
+  /// The callback may be empty; context and callback must outlive the reporter.
+  ProgressReporter(const Context& context, const ProgressCallback& callback);
+
+  void reference(double best_s) { progress_.reference_best_s = best_s; }
+  /// `total`: variants this search means to decide.
+  void enter_search(const SearchState& state, std::size_t total);
+  void search(const SearchState& state, std::optional<double> remaining_s);
+  void enter_final(const SearchState& state, int rounds, double remaining_s);
+  void final_round(int round, int rounds, double remaining_s);
+  void done();
+
+ private:
+  void take_counts(const SearchState& state);
+  void emit();
+
+  const Context& context_;
+  const ProgressCallback& callback_;
+  Progress progress_;
+  double last_emit_s_ = 0;
+};
+
+}  // namespace pgtune::session

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// One run of search for one problem: enumerate, build ahead, check and screen, final against the reference, store.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tuner/device/device.hpp"
+#include "tuner/session/clock.hpp"
+#include "tuner/session/store.hpp"
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::session {
+
+struct Budget {
+  std::optional<double> seconds;       ///< wall time of this problem's search
+  std::optional<std::int64_t> trials;  ///< variants to try
+};
+
+struct Options {
+  Budget budget;
+  bool force = false;      ///< measure again even where stored results answer
+  std::uint64_t seed = 1;  ///< order of the search and of rounds
+  int finalists = 8;
+  int final_rounds = 12;
+  std::string command_line;  ///< recorded with the session
+};
+
+/// State of a running search for the live line; all counts of this problem.
+struct Progress {
+  enum class Phase { kPrepare, kSearch, kFinal, kDone };
+  Phase phase = Phase::kPrepare;
+  std::int64_t total = 0, done = 0, failed = 0, cut = 0, resumed = 0;
+  double best_s = 0;            ///< best median per launch so far, 0 while none
+  double reference_best_s = 0;  ///< 0 before prepare
+  int final_round = 0, final_rounds = 0;
+  double elapsed_s = 0;
+  std::optional<double> remaining_s;  ///< estimate
+  Problem problem;
+};
+
+/// Called from the search loop, at most a few times a second apart from phase changes. Must not throw.
+using ProgressCallback = std::function<void(const Progress&)>;
+
+struct SearchResult {
+  std::optional<StoredAnswer> answer;  ///< absent when nothing valid was found
+  CountsRecord counts;
+  ReferenceReport reference;
+  bool from_store = false;   ///< answered without measuring
+  bool interrupted = false;  ///< stopped by `stop` (signal); partial
+  bool budget_reached = false;
+  double elapsed_s = 0;
+  /// Up to a few examples for each failure kind: variant key and reason.
+  std::map<OutcomeKind, std::vector<std::pair<std::string, std::string>>> failure_examples;
+};
+
+/// Runs one search. `stop` is polled between events: when it becomes true the search finishes the trial in flight,
+/// stores it, and returns what it has with interrupted = true. A budget ends the proposals; the final still runs. A
+/// stored answer is returned at once when it is complete, or tried as many variants as a trial budget asks for. Errors:
+/// problem larger than the device's memory (usage), an empty space (usage), a device that cannot work (environment).
+/// Outcomes saved before an error stay in the store, and a later search goes on from them.
+[[nodiscard]] Result<SearchResult> run_search(const Problem& problem, const space::TemplateDefinition& definition,
+                                              device::Device& device, Store& store, const Options& options,
+                                              const std::atomic<bool>& stop, const ProgressCallback& progress,
+                                              const Clock& clock = system_clock());
+
+}  // namespace pgtune::session

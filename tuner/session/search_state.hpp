@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What is known about every variant of one search, from this session and from earlier ones.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tuner/search/strategy.hpp"
+#include "tuner/session/store.hpp"
+#include "tuner/space/enumerate.hpp"
+
+namespace pgtune::session {
+
+using FailureExamples = std::map<OutcomeKind, std::vector<std::pair<std::string, std::string>>>;
+
+class SearchState {
+ public:
+  explicit SearchState(space::Enumeration enumeration);
+
+  [[nodiscard]] std::size_t size() const { return variants_.size(); }
+  [[nodiscard]] const Variant& variant(std::size_t index) const { return variants_[index]; }
+  [[nodiscard]] std::optional<std::size_t> find(const std::string& variant_key) const;
+
+  /// Takes over trials of earlier sessions. What a recording did not hold is asked for again: another one may.
+  void resume(const std::map<std::string, StoredTrial>& trials);
+  /// Notes a variant's outcome; a later one replaces an earlier one.
+  void record(std::size_t index, BuildInfo build, TrialReport report);
+
+  [[nodiscard]] bool decided(std::size_t index) const { return trials_[index].has_value(); }
+  [[nodiscard]] std::size_t decided_count() const { return decided_count_; }
+  [[nodiscard]] std::size_t resumed_count() const { return resumed_count_; }
+  /// Precondition: decided(index).
+  [[nodiscard]] const StoredTrial& trial(std::size_t index) const { return *trials_[index]; }
+  [[nodiscard]] search::Observation observation(std::size_t index) const;
+
+  /// Variants that are right and were screened to the end, fastest first (equal times: in the space's order).
+  [[nodiscard]] std::vector<std::size_t> ranked() const;
+  /// Median per launch of the fastest; 0 while there is none.
+  [[nodiscard]] double best_s() const { return best_ ? screening_s_[*best_] : 0; }
+  [[nodiscard]] std::int64_t failed_count() const;
+  [[nodiscard]] std::int64_t cut_count() const;
+  [[nodiscard]] CountsRecord counts() const;
+  /// At most three for each kind, in the space's order.
+  [[nodiscard]] FailureExamples failure_examples() const;
+
+ private:
+  [[nodiscard]] bool ranks(std::size_t index) const;
+
+  std::int64_t space_ = 0;
+  std::vector<Variant> variants_;
+  std::map<std::string, std::size_t> index_of_key_;
+  std::vector<std::optional<StoredTrial>> trials_;
+  std::vector<double> screening_s_;  ///< median per launch; 0 where undecided or failed
+  std::size_t decided_count_ = 0, resumed_count_ = 0;
+  std::optional<std::size_t> best_;
+};
+
+/// Median per launch over blocks; 0 without blocks.
+[[nodiscard]] double median_per_launch_s(const std::vector<Block>& blocks);
+
+}  // namespace pgtune::session
