@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// A measurer on the first GPU; tests skip with the reason where there is none.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "tests/gpu/measure_gemm_source.hpp"
+
+namespace pgtune::gpu {
+
+class MeasureOnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    measurer_ = open_measurer(why);
+    if (measurer_ == nullptr) GTEST_SKIP() << why;
+  }
+
+  [[nodiscard]] ReferenceReport prepare(const Problem& problem) {
+    const auto report = measurer_->prepare(problem);
+    EXPECT_TRUE(report) << report.error().text();
+    return report ? *report : ReferenceReport{};
+  }
+
+  [[nodiscard]] device::TrialRequest request(const Problem& problem, const std::string& fault) {
+    return gemm_trial(folder_, problem, measurer_->info().architecture, fault);
+  }
+
+  TestFolder folder_;
+  std::unique_ptr<Measurer> measurer_;
+};
+
+}  // namespace pgtune::gpu

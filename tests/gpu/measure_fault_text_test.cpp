@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tuner/gpu/measure/fault_text.hpp"
+#include "tuner/gpu/measure/operand_layout.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+Problem problem() {
+  Problem p;
+  p.m = 127;
+  p.n = 127;
+  p.k = 64;
+  p.batch = 2;
+  return p;
+}
+
+CheckFindings wrong_at(std::int64_t batch, std::int64_t row, std::int64_t column, float value) {
+  CheckFindings findings;
+  findings.comparison.wrong = 5321;
+  findings.comparison.first_wrong = static_cast<std::uint64_t>((batch * 127 + row) * 127 + column);
+  findings.first_value = value;
+  findings.first_expected = 1.3125;
+  findings.first_ratio = 840.2;
+  return findings;
+}
+
+TEST(FaultText, NothingFoundIsNoFault) { EXPECT_EQ(fault_text({}, problem()), ""); }
+
+TEST(FaultText, NamesTheElementAndHowManyAreWrong) {
+  EXPECT_EQ(
+      fault_text(wrong_at(1, 17, 3, 1.25F), problem()),
+      "element (17,3) of batch 1 is 1.25, expected 1.3125 (error 840 times the bound); 5321 of 32258 elements wrong");
+}
+
+TEST(FaultText, TellsUnwrittenFromNan) {
+  const std::string unwritten = fault_text(wrong_at(0, 0, 0, std::bit_cast<float>(kPoison)), problem());
+  EXPECT_NE(unwritten.find("was not written"), std::string::npos) << unwritten;
+  const std::string nan = fault_text(wrong_at(0, 0, 0, std::numeric_limits<float>::infinity()), problem());
+  EXPECT_NE(nan.find("is inf, expected"), std::string::npos) << nan;
+}
+
+TEST(FaultText, NamesEveryPlaceThatWasTouched) {
+  CheckFindings findings;
+  findings.comparison.padding_changed = 2;
+  findings.guards = {{"after D", true, 12}, {"after the workspace", false, 4}};
+  findings.changed_operands = {"A"};
+  EXPECT_EQ(fault_text(findings, problem()),
+            "wrote outside D: 2 elements changed in the padding between N and its leading dimension; "
+            "wrote outside D: 12 bytes changed in the guard after D; "
+            "wrote outside its buffers: 4 bytes changed in the guard after the workspace; changed A");
+}
+
+TEST(CheckReport, NormErrorIsRelative) {
+  CheckFindings findings;
+  findings.comparison.squared_error = 4;
+  findings.comparison.squared_reference = 16;
+  findings.comparison.max_ratio_bits = std::bit_cast<std::uint64_t>(0.25);
+  EXPECT_DOUBLE_EQ(check_report(findings).norm_error, 0.5);
+  EXPECT_DOUBLE_EQ(check_report(findings).max_error, 0.25);
+}
+
+TEST(CheckReport, AnAllZeroReferenceGivesFiniteNumbers) {
+  EXPECT_EQ(check_report({}).norm_error, 0);
+  CheckFindings findings;
+  findings.comparison.squared_error = 1;
+  EXPECT_TRUE(std::isfinite(check_report(findings).norm_error));
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

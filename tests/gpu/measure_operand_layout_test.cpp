@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tuner/gpu/measure/error_bound.hpp"
+#include "tuner/gpu/measure/operand_layout.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+constexpr std::int64_t kL2 = 60'000'000;
+constexpr std::int64_t kPlenty = 100'000'000'000;
+
+Problem ragged_problem(double beta) {
+  Problem problem;
+  problem.m = 127;
+  problem.n = 129;
+  problem.k = 131;
+  problem.batch = 3;
+  problem.lda = 133;
+  problem.ldb = 130;
+  problem.ldc = 137;
+  problem.beta = beta;
+  return problem;
+}
+
+TEST(CopyCount, OneWhereASetIsFiveTimesTheL2) {
+  EXPECT_EQ(copy_count(5 * kL2, 5 * kL2, kL2, kPlenty), 1);
+  EXPECT_GT(copy_count(5 * kL2 - 1, 5 * kL2 - 1, kL2, kPlenty), 1);
+}
+
+TEST(CopyCount, FourTimesTheL2PassesBeforeASetComesRound) {
+  EXPECT_EQ(copy_count(201'326'592, 201'400'000, kL2, kPlenty), 3);
+  EXPECT_EQ(copy_count(12'000'000, 12'100'000, kL2, kPlenty), 21);
+}
+
+TEST(CopyCount, StaysInsideAQuarterOfTheFreeMemory) {
+  EXPECT_EQ(copy_count(12'000'000, 12'000'000, kL2, 12'000'000 * 4 * 5), 5);
+  EXPECT_EQ(copy_count(12'000'000, 12'000'000, kL2, 1), 1);
+}
+
+TEST(CopyCount, TinyProblemsAreCapped) { EXPECT_EQ(copy_count(12, 24'000, kL2, kPlenty), kMaxCopies); }
+
+class Layout : public testing::TestWithParam<double> {};
+
+TEST_P(Layout, BuffersAreAlignedInsideTheCopyAndSeparatedByGuards) {
+  const Problem problem = ragged_problem(GetParam());
+  const OperandLayout layout = operand_layout(problem);
+  EXPECT_EQ(layout.a.bytes, 127 * 133 * 3 * 4);
+  EXPECT_EQ(layout.b.bytes, 131 * 130 * 3 * 4);
+  EXPECT_EQ(layout.d.bytes, 127 * 137 * 3 * 4);
+
+  std::vector<Extent> extents{layout.a, layout.b, layout.d};
+  if (problem.beta != 0) extents.push_back(layout.c);
+  for (const Extent& extent : extents) EXPECT_EQ(extent.offset % kBufferAlignment, 0);
+  for (const GuardZone& zone : layout.guards) {
+    EXPECT_GE(zone.extent.bytes, kGuardBytes) << zone.place;
+    EXPECT_EQ(zone.extent.bytes % 4, 0) << zone.place;
+    extents.push_back(zone.extent);
+  }
+  // Buffers and guards tile the copy: no byte is in two of them or in none.
+  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+  std::int64_t end = 0;
+  for (const Extent& extent : extents) {
+    EXPECT_EQ(extent.offset, end);
+    end = extent.offset + extent.bytes;
+  }
+  EXPECT_EQ(end, layout.copy_bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Beta, Layout, testing::Values(0.0, 0.5));
+
+TEST(OperandLayout, WithoutBetaTheAddendIsTheResultsBuffer) {
+  const OperandSet set = operand_layout(ragged_problem(0)).at(4096);
+  EXPECT_EQ(set.c.address, set.d.address);
+  const OperandSet with_beta = operand_layout(ragged_problem(1)).at(4096);
+  EXPECT_NE(with_beta.c.address, with_beta.d.address);
+  EXPECT_EQ(with_beta.a.address, 4096U + 4096U);
+}
+
+TEST(OperandLayout, GuardsNextToTheResultAreItsOwn) {
+  const OperandLayout layout = operand_layout(ragged_problem(0));
+  ASSERT_EQ(layout.guards.size(), 4U);
+  EXPECT_FALSE(layout.guards[0].around_d);
+  EXPECT_TRUE(layout.guards[2].around_d);
+  EXPECT_EQ(layout.guards[3].place, "after D");
+}
+
+TEST(ErrorBound, GrowsWithTheRootOfK) {
+  EXPECT_DOUBLE_EQ(relative_bound(4096) / kUnitRoundoffFloat32, 2 * (64 + 4));
+  EXPECT_DOUBLE_EQ(relative_bound(1) / kUnitRoundoffFloat32, 10);
+  // One missing product of average size at K = 4096 costs S / K, well outside the bound.
+  EXPECT_GT(1.0 / 4096, 20 * relative_bound(4096));
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#include "tool/worker/compile_service.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace pgtune::worker {
+
+device::Hello CompileService::hello() const {
+  return {.protocol = device::kProtocolVersion,
+          .role = "compile",
+          .nvrtc_version = builder_.toolkit().nvrtc_version,
+          .device = std::nullopt};
+}
+
+Result<nlohmann::json> CompileService::handle(const device::Request& request) {
+  if (request.op != "build") return unknown_operation(request);
+  Result<device::BuildDone> done = builder_.build(request.body.get<device::BuildRequest>());
+  if (!done) return tl::unexpected(std::move(done.error()));
+  return nlohmann::json(*done);
+}
+
+}  // namespace pgtune::worker

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// pgtune-worker: everything of pgtune that touches CUDA, as a child process that may crash, hang or be killed.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tool/worker/compile_service.hpp"
+#include "tool/worker/line_channel.hpp"
+#include "tool/worker/list_gpus.hpp"
+#include "tool/worker/measure_service.hpp"
+#include "tool/worker/options.hpp"
+#include "tool/worker/process.hpp"
+#include "tuner/gpu/measure/measurer.hpp"
+
+namespace pgtune::worker {
+namespace {
+
+// As pgtune's own exit codes.
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitEnvironment = 3;
+
+Result<void> serve_compile(const Options& options, LineChannel& channel) {
+  Result<gpu::CubinCache> cache = gpu::CubinCache::open(options.cache_folder);
+  if (!cache) return tl::unexpected(refuse(channel, std::move(cache.error())));
+  CompileService service(gpu::Builder(std::move(*cache), gpu::find_toolkit()));
+  return serve(channel, service);
+}
+
+Result<void> serve_measure(const Options& options, LineChannel& channel) {
+  Result<std::unique_ptr<gpu::Measurer>> measurer = gpu::Measurer::open(options.gpu);
+  if (!measurer) return tl::unexpected(refuse(channel, std::move(measurer.error())));
+  MeasureService service(std::move(*measurer));
+  return serve(channel, service);
+}
+
+Result<void> run(const std::vector<std::string>& arguments) {
+  const Result<Options> options = parse_options(arguments);
+  if (!options) return tl::unexpected(options.error());
+  if (options->role == Role::kHelp) {
+    fmt::print("{}", kUsage);
+    return {};
+  }
+  const Result<int> replies = take_over_stdout();
+  if (!replies) return tl::unexpected(replies.error());
+  LineChannel channel(STDIN_FILENO, *replies, device::kMaxLineBytes);
+  if (options->role == Role::kList) return channel.write_line(list_gpus_line());
+
+  if (auto tied = tie_to_parent(); !tied) return tied;
+  return options->role == Role::kCompile ? serve_compile(*options, channel) : serve_measure(*options, channel);
+}
+
+int exit_code(ErrorKind kind) {
+  if (kind == ErrorKind::kUsage) return kExitUsage;
+  return kind == ErrorKind::kEnvironment ? kExitEnvironment : kExitFailure;
+}
+
+}  // namespace
+}  // namespace pgtune::worker
+
+int main(int argc, char** argv) try {
+  const pgtune::Result<void> result = pgtune::worker::run({argv + 1, argv + argc});
+  if (result) return 0;
+  fmt::print(stderr, "pgtune-worker: {}\n", result.error().text());
+  return pgtune::worker::exit_code(result.error().kind);
+} catch (const std::exception& exception) {
+  std::fprintf(stderr, "pgtune-worker: %s\n", exception.what());
+  return pgtune::worker::kExitFailure;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "tool/worker/measure_service.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "tuner/model/json.hpp"
+
+namespace pgtune::worker {
+namespace {
+
+template <typename T>
+Result<nlohmann::json> body(Result<T> result) {
+  if (!result) return tl::unexpected(std::move(result.error()));
+  return nlohmann::json(*result);
+}
+
+}  // namespace
+
+device::Hello MeasureService::hello() const {
+  return {.protocol = device::kProtocolVersion,
+          .role = "measure",
+          .nvrtc_version = measurer_->info().nvrtc_version,
+          .device = measurer_->info()};
+}
+
+Result<nlohmann::json> MeasureService::handle(const device::Request& request) {
+  if (request.op == "prepare") return body(measurer_->prepare(request.body.get<Problem>()));
+  if (request.op == "round") return body(measurer_->round(request.body.get<device::RoundRequest>()));
+  if (request.op == "trial") {
+    const auto trial = request.body.get<device::TrialRequest>();
+    return nlohmann::json(device::TrialDone{.id = trial.id, .report = measurer_->trial(trial)});
+  }
+  return unknown_operation(request);
+}
+
+}  // namespace pgtune::worker

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What makes this process a well-behaved child of pgtune.
+#pragma once
+
+#include "tuner/model/result.hpp"
+
+namespace pgtune::worker {
+
+/// Moves standard output to a private descriptor, which it returns, and points descriptor 1 at standard error: nothing
+/// a library prints can then get between the replies. Call before any library does.
+[[nodiscard]] Result<int> take_over_stdout();
+
+/// Dies with the parent (SIGKILL, also in the middle of a compile or a kernel) and leaves Ctrl-C to it: a terminal
+/// sends SIGINT to the whole process group, and the parent may want to finish what is in flight. Errors (environment):
+/// the parent is gone already, or the kernel refuses.
+[[nodiscard]] Result<void> tie_to_parent();
+
+}  // namespace pgtune::worker

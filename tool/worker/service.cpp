@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "tool/worker/service.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace pgtune::worker {
+namespace {
+
+Result<nlohmann::json> answer(Service& service, const device::Request& request, bool greeted) {
+  if (request.op == "hello") return nlohmann::json(service.hello());
+  if (!greeted) return fail(ErrorKind::kInternal, fmt::format("'{}' came before 'hello'", request.op));
+  try {
+    return service.handle(request);
+  } catch (const std::exception& exception) {
+    return fail(ErrorKind::kInternal, fmt::format("cannot handle '{}': {}", request.op, exception.what()));
+  }
+}
+
+}  // namespace
+
+tl::unexpected<Error> unknown_operation(const device::Request& request) {
+  return fail(ErrorKind::kInternal, fmt::format("this worker's role has no operation '{}'", request.op));
+}
+
+Result<void> serve(LineChannel& channel, Service& service) {
+  bool greeted = false;
+  while (true) {
+    Result<std::optional<std::string>> line = channel.read_line();
+    if (!line) return tl::unexpected(std::move(line.error()));
+    if (!*line) return {};
+    const Result<device::Request> request = device::decode_request(**line);
+    if (!request) return tl::unexpected(request.error());
+
+    device::Reply reply{request->id, answer(service, *request, greeted), false};
+    greeted = greeted || request->op == "hello";
+    reply.context_lost = service.context_lost();
+    if (auto written = channel.write_line(device::encode(reply)); !written) return written;
+    if (reply.context_lost) return {};
+  }
+}
+
+Error refuse(LineChannel& channel, Error cause) {
+  const Result<std::optional<std::string>> line = channel.read_line();
+  if (!line || !*line) return cause;
+  const Result<device::Request> request = device::decode_request(**line);
+  if (!request) return cause;
+  // Nobody left to hear it is no second error: the cause is returned all the same.
+  std::ignore = channel.write_line(device::encode(device::Reply{request->id, tl::unexpected(cause), false}));
+  return cause;
+}
+
+}  // namespace pgtune::worker

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a role answers, and the loop that asks it. The protocol is tuner/device/protocol.hpp's.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tool/worker/line_channel.hpp"
+#include "tuner/device/protocol.hpp"
+#include "tuner/model/result.hpp"
+
+namespace pgtune::worker {
+
+/// One role's operations beyond "hello".
+class Service {
+ public:
+  virtual ~Service() = default;
+  [[nodiscard]] virtual device::Hello hello() const = 0;
+  /// The reply's body. May throw nlohmann::json::exception on a malformed body.
+  [[nodiscard]] virtual Result<nlohmann::json> handle(const device::Request& request) = 0;
+  /// Whether this process has become useless (a sticky CUDA error): it ends after the reply that says so.
+  [[nodiscard]] virtual bool context_lost() const = 0;
+};
+
+/// "this role has no operation ..."
+[[nodiscard]] tl::unexpected<Error> unknown_operation(const device::Request& request);
+
+/// Answers requests in order until the input ends or the context is lost. The first must be "hello". Errors: a line
+/// that is no request or too long, a channel that fails; what is wrong inside a request is an error reply.
+[[nodiscard]] Result<void> serve(LineChannel& channel, Service& service);
+
+/// For a role that could not start: answers the first request with the cause, so that the parent learns it through the
+/// protocol, and returns it.
+[[nodiscard]] Error refuse(LineChannel& channel, Error cause);
+
+}  // namespace pgtune::worker

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Compiled variants on disk, found by key: <folder>/cubin/<2 hex>/<key>.cubin and a .json beside it that says what the
+// cubin is. The .json is written last: an entry exists once it does. Safe for any number of processes at once.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "tuner/gpu/jit/cubin_key.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/model/result.hpp"
+
+namespace pgtune::gpu {
+
+class CubinCache {
+ public:
+  /// Creates what is missing of `folder` with access for the user alone. Errors (environment) carry the remedy.
+  [[nodiscard]] static Result<CubinCache> open(const std::filesystem::path& folder);
+
+  /// The stored build, with `cached` set and cubin_path pointing into this cache; nothing where there is none. An entry
+  /// whose cubin does not match its recorded size and hash is removed and counts as none.
+  [[nodiscard]] std::optional<BuildInfo> find(const CubinKey& key) const;
+
+  /// Stores a cubin. Returns `build` with cubin_path, cubin_hash and key_hash filled in. Errors (environment) carry the
+  /// remedy: the measure worker loads cubins from here, so a build that cannot be stored is of no use.
+  [[nodiscard]] Result<BuildInfo> store(const CubinKey& key, std::string_view cubin, BuildInfo build) const;
+
+ private:
+  explicit CubinCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  [[nodiscard]] std::filesystem::path cubin_path(const std::string& key_hash) const;
+
+  std::filesystem::path folder_;  ///< absolute: the measure worker may have another working directory
+};
+
+}  // namespace pgtune::gpu

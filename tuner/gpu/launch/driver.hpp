@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Entry points of the CUDA driver, looked up at run time: nothing here links libcuda, so the program starts without it.
+#pragma once
+
+#include <cuda.h>
+
+#include "tuner/model/result.hpp"
+
+namespace pgtune::gpu {
+
+struct Driver {
+  decltype(&cuModuleLoadData) module_load_data = nullptr;
+  decltype(&cuModuleUnload) module_unload = nullptr;
+  decltype(&cuModuleGetFunction) module_get_function = nullptr;
+  decltype(&cuFuncSetAttribute) function_set_attribute = nullptr;
+  decltype(&cuLaunchKernelEx) launch_kernel = nullptr;
+  decltype(&cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;
+
+  /// Errors (environment) name the missing entry point and the remedy. Needs an initialised device.
+  [[nodiscard]] static Result<Driver> load();
+};
+
+}  // namespace pgtune::gpu

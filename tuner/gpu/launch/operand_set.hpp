@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Where one set of operands lies in device memory.
+#pragma once
+
+#include <cstdint>
+
+#include "tuner/model/launch_plan.hpp"
+
+namespace pgtune::gpu {
+
+/// A device address in the form CUDA's functions take; the host never dereferences it.
+[[nodiscard]] inline void* device_pointer(std::uint64_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+struct DeviceSpan {
+  std::uint64_t address = 0;
+  std::int64_t bytes = 0;
+};
+
+/// c is d where beta == 0.
+struct OperandSet {
+  DeviceSpan a, b, c, d, workspace;
+
+  [[nodiscard]] const DeviceSpan& operator[](Operand operand) const {
+    switch (operand) {
+      case Operand::kA:
+        return a;
+      case Operand::kB:
+        return b;
+      case Operand::kC:
+        return c;
+      case Operand::kD:
+        return d;
+      case Operand::kWorkspace:
+        break;
+    }
+    return workspace;
+  }
+};
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// A launch plan bound to a loaded module and to every operand copy: launching it costs the host no more than the
+// launch.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <vector>
+
+#include "tuner/gpu/launch/argument_block.hpp"
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/launch/module.hpp"
+#include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/model/launch_plan.hpp"
+
+namespace pgtune::gpu {
+
+class PreparedPlan {
+ public:
+  /// Looks up kernels, raises their shared-memory limits, encodes tensor maps and packs arguments for each of `copies`.
+  /// `driver` and the module must outlive the result. Failures are the variant's fault.
+  /// `max_window_bytes`: the device's limit on an access policy window, 0 where it has none.
+  [[nodiscard]] static CudaResult<PreparedPlan> prepare(const Driver& driver, const Module& module,
+                                                        const LaunchPlan& plan, const std::vector<OperandSet>& copies,
+                                                        std::int64_t max_window_bytes);
+
+  /// Enqueues the whole plan on operand copy `copy`: the zeroing of the workspace where every launch needs it, then its
+  /// kernels in order.
+  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) const;
+
+  /// Some kernel asks for persisting L2 lines, which need a set-aside part of L2 while it runs.
+  [[nodiscard]] bool wants_persisting_l2() const { return wants_persisting_l2_; }
+
+ private:
+  struct Kernel {
+    CUfunction function = nullptr;
+    KernelLaunch launch;
+    std::string call;  ///< for messages
+  };
+  struct Copy {
+    OperandSet operands;
+    std::vector<CUtensorMap> maps;
+    std::vector<ArgumentBlock> arguments;  ///< one per kernel; points into maps
+  };
+
+  PreparedPlan() = default;
+  [[nodiscard]] CudaResult<> launch_kernel(const Kernel& kernel, const OperandSet& operands,
+                                           const ArgumentBlock& arguments, cudaStream_t stream) const;
+
+  const Driver* driver_ = nullptr;
+  std::vector<Kernel> kernels_;
+  std::vector<std::unique_ptr<Copy>> copies_;
+  bool zero_every_launch_ = false;
+  bool wants_persisting_l2_ = false;
+  std::int64_t max_window_bytes_ = 0;
+};
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/current_problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/gpu/measure/screening.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+Error too_large(const Problem& problem, std::int64_t needed_bytes, std::size_t free_bytes) {
+  return Error{ErrorKind::kUsage,
+               fmt::format("{} needs {} bytes of GPU memory (operands, float64 reference, cuBLASLt's workspace) and {} "
+                           "are free; choose a smaller problem or free memory on the GPU",
+                           problem.title(), needed_bytes, free_bytes),
+               {}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureContext& context, const Problem& problem) {
+  std::unique_ptr<CurrentProblem> current(new CurrentProblem(context));
+  if (auto ok = current->allocate(problem); !ok) return tl::unexpected(ok.error());
+  auto reference = Reference::create(problem, *current->buffers_, *current->checker_, context.timer, context.library,
+                                     context.stream);
+  if (!reference) return tl::unexpected(reference.error());
+  current->reference_ = std::move(*reference);
+  return current;
+}
+
+Result<void> CurrentProblem::allocate(const Problem& problem) {
+  std::size_t free_bytes = 0, total_bytes = 0;
+  if (auto ok = check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory"); !ok) {
+    return tl::unexpected(to_error(ok.error()));
+  }
+  const std::int64_t copy_bytes = operand_layout(problem).copy_bytes;
+  const std::int64_t fixed_bytes = Checker::memory_bytes(problem) + CublasLtMatmul::kWorkspaceBytes;
+  const std::int64_t copies =
+      copy_count(problem.operand_bytes(), copy_bytes, context_->l2_bytes, static_cast<std::int64_t>(free_bytes));
+  const Error out_of_memory = too_large(problem, copy_bytes + fixed_bytes, free_bytes);
+  if (copy_bytes + fixed_bytes > static_cast<std::int64_t>(free_bytes)) return tl::unexpected(out_of_memory);
+
+  const auto to_usage = [&](const CudaFailure& failure) {
+    return failure.code == cudaErrorMemoryAllocation ? out_of_memory : to_error(failure);
+  };
+  auto buffers = OperandBuffers::allocate(context_->kernels, problem, copies, context_->stream);
+  if (!buffers) return tl::unexpected(to_usage(buffers.error()));
+  buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
+  auto checker = Checker::create(context_->kernels, *buffers_, problem, context_->stream);
+  if (!checker) return tl::unexpected(to_usage(checker.error()));
+  checker_ = std::move(*checker);
+  return {};
+}
+
+CudaResult<std::unique_ptr<LoadedVariant>> CurrentProblem::load(const BuildInfo& build, const LaunchPlan& plan) const {
+  return LoadedVariant::load(context_->driver, context_->kernels, build, plan, buffers_->copies(),
+                             context_->max_window_bytes, context_->stream);
+}
+
+LaunchSeries CurrentProblem::make_series(Launchable& launchable) const {
+  return {launchable, buffers_->copies().size(), context_->stream};
+}
+
+CudaResult<Finalist*> CurrentProblem::finalist(const BuildInfo& build, const LaunchPlan& plan) {
+  const auto known = std::find_if(finalists_.begin(), finalists_.end(), [&](const auto& finalist) {
+    return finalist->cubin_path == build.cubin_path && finalist->plan == plan;
+  });
+  if (known != finalists_.end()) return known->get();
+
+  auto variant = load(build, plan);
+  if (!variant) return tl::unexpected(variant.error());
+  auto finalist = std::make_unique<Finalist>();
+  finalist->cubin_path = build.cubin_path;
+  finalist->plan = plan;
+  finalist->variant = std::move(*variant);
+  finalist->series = std::make_unique<LaunchSeries>(make_series(*finalist->variant));
+  const auto probe = calibrate(*finalist->series, context_->timer);
+  if (!probe) return tl::unexpected(probe.error());
+  finalist->per_launch_s = probe->per_launch_s();
+  finalists_.push_back(std::move(finalist));
+  return finalists_.back().get();
+}
+
+void CurrentProblem::keep_finalists(const std::vector<const Finalist*>& keep) {
+  finalists_.erase(std::remove_if(finalists_.begin(), finalists_.end(),
+                                  [&](const auto& finalist) {
+                                    return std::find(keep.begin(), keep.end(), finalist.get()) == keep.end();
+                                  }),
+                   finalists_.end());
+}
+
+}  // namespace pgtune::gpu

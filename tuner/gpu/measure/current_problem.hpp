@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Everything that lives as long as one problem is current.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/measure/block_timer.hpp"
+#include "tuner/gpu/measure/checker.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/loaded_variant.hpp"
+#include "tuner/gpu/measure/operand_buffers.hpp"
+#include "tuner/gpu/reference/reference.hpp"
+
+namespace pgtune::gpu {
+
+/// The parts of the measurer that outlive every problem.
+struct MeasureContext {
+  const Driver& driver;
+  const HelperKernels& kernels;
+  BlockTimer& timer;
+  cudaStream_t stream;
+  std::string library;  ///< "cuBLASLt 13.1.0"
+  std::int64_t l2_bytes = 0;
+  std::int64_t max_window_bytes = 0;
+};
+
+/// A variant kept loaded for the rounds of a final.
+struct Finalist {
+  std::string cubin_path;
+  LaunchPlan plan;
+  std::unique_ptr<LoadedVariant> variant;
+  std::unique_ptr<LaunchSeries> series;  ///< calibrated
+  double per_launch_s = 0;
+};
+
+class CurrentProblem {
+ public:
+  /// Errors as Measurer::prepare. `context` must outlive the result.
+  [[nodiscard]] static Result<std::unique_ptr<CurrentProblem>> create(const MeasureContext& context,
+                                                                      const Problem& problem);
+
+  [[nodiscard]] CudaResult<std::unique_ptr<LoadedVariant>> load(const BuildInfo& build, const LaunchPlan& plan) const;
+  /// The finalist with this build and plan, loaded and calibrated at its first round. Owned by this object.
+  [[nodiscard]] CudaResult<Finalist*> finalist(const BuildInfo& build, const LaunchPlan& plan);
+  /// Unloads finalists that are not in `keep`.
+  void keep_finalists(const std::vector<const Finalist*>& keep);
+
+  [[nodiscard]] LaunchSeries make_series(Launchable& launchable) const;
+  [[nodiscard]] Checker& checker() { return *checker_; }
+  [[nodiscard]] Reference& reference() { return *reference_; }
+
+ private:
+  explicit CurrentProblem(const MeasureContext& context) : context_(&context) {}
+  [[nodiscard]] Result<void> allocate(const Problem& problem);
+
+  const MeasureContext* context_;
+  std::unique_ptr<OperandBuffers> buffers_;
+  std::unique_ptr<Checker> checker_;
+  std::unique_ptr<Reference> reference_;
+  std::vector<std::unique_ptr<Finalist>> finalists_;
+};
+
+}  // namespace pgtune::gpu

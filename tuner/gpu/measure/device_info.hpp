@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Which GPUs there are and what they are.
+#pragma once
+
+#include <string>
+
+#include "tuner/model/records.hpp"
+#include "tuner/model/result.hpp"
+
+namespace pgtune::gpu {
+
+/// Number of GPUs CUDA shows this process, at least 1. Errors (environment): no driver, one too old for the CUDA
+/// runtime (have and need), no GPU, none visible.
+[[nodiscard]] Result<int> gpu_count();
+/// The CUDA ordinal of `gpu`: an ordinal, a UUID as nvidia-smi prints it, or the unique beginning of one.
+[[nodiscard]] Result<int> find_gpu(const std::string& gpu);
+[[nodiscard]] Result<DeviceInfo> describe_gpu(int ordinal);
+
+/// "GPU-" and the 16 bytes in the grouping of a UUID.
+[[nodiscard]] std::string uuid_text(const char (&bytes)[16]);
+/// The architecture to compile for: "sm_90a" where the GPU has architecture-specific instructions, else "sm_86".
+[[nodiscard]] std::string architecture_name(int compute_major, int compute_minor);
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/helper_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pgtune_measure_kernels.hpp"
+#include "tuner/gpu/jit/nvrtc_program.hpp"
+#include "tuner/gpu/measure/error_bound.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+constexpr std::array kSymbols{"fill_words",        "fill_uniform", "checksum",   "count_changed_bytes",
+                              "reference_float64", "compare",      "read_clocks"};
+constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
+constexpr std::int64_t kBlocksPerSm = 8;
+constexpr std::int64_t kReferenceTile = 64;
+constexpr std::int64_t kMaxGridY = 65535;
+
+/// Layout of Shape in kernels.cu.
+struct Shape {
+  std::int64_t m, n, k, batch, ldc, stride_c;
+  std::int64_t row_a, column_a, stride_a, row_b, column_b, stride_b;
+};
+
+/// Layout of Guards in kernels.cu.
+struct Guards {
+  std::array<std::uint64_t, kMaxGuards> words;
+  std::array<std::int64_t, kMaxGuards> counts;
+};
+
+std::int64_t words_of(const DeviceSpan& span) { return span.bytes / 4; }
+
+}  // namespace
+
+Result<std::unique_ptr<HelperKernels>> HelperKernels::load(const Driver& driver, const std::string& architecture,
+                                                           int sm_count) {
+  const auto& file = embedded::pgtune_measure_kernels().front();
+  auto program = NvrtcProgram::create({std::string(file.path), std::string(file.contents), {}});
+  if (!program) return tl::unexpected(program.error());
+  const Compilation compiled = program->compile({"--gpu-architecture=" + architecture, "--std=c++17", "--no-cache"});
+  if (compiled.status != NVRTC_SUCCESS) {
+    return fail(ErrorKind::kEnvironment,
+                fmt::format("this NVRTC does not compile for {}: {} {}; a newer CUDA Toolkit may know this GPU",
+                            architecture, nvrtcGetErrorString(compiled.status), compiled.log));
+  }
+  auto module = Module::load(driver, compiled.cubin);
+  if (!module) return tl::unexpected(to_error(module.error()));
+  std::unique_ptr<HelperKernels> kernels(new HelperKernels(driver, std::move(*module), sm_count));
+  static_assert(kSymbols.size() == kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    auto function = kernels->module_.function(kSymbols[i]);
+    if (!function) return tl::unexpected(to_error(function.error()));
+    kernels->functions_[i] = *function;
+  }
+  return kernels;
+}
+
+template <typename... Arguments>
+CudaResult<> HelperKernels::launch(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, cudaStream_t stream,
+                                   Arguments... arguments) const {
+  std::array<void*, sizeof...(arguments)> pointers{&arguments...};
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(grid_x);
+  config.gridDimY = static_cast<unsigned>(grid_y);
+  config.gridDimZ = 1;
+  config.blockDimX = kThreads;
+  config.blockDimY = 1;
+  config.blockDimZ = 1;
+  config.hStream = stream;
+  return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
+               std::string("launching pgtune's ") + kSymbols[kernel]);
+}
+
+std::int64_t HelperKernels::grid_for(std::int64_t blocks) const {
+  return std::clamp<std::int64_t>(blocks, 1, kBlocksPerSm * sm_count_);
+}
+
+CudaResult<> HelperKernels::fill_words(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const {
+  return launch(kFillWords, grid_for(words_of(span) / kThreads), 1, stream, span.address, words_of(span), pattern);
+}
+
+CudaResult<> HelperKernels::fill_uniform(std::uint64_t matrix, std::int64_t rows, std::int64_t columns, std::int64_t ld,
+                                         std::uint64_t seed, cudaStream_t stream) const {
+  return launch(kFillUniform, grid_for(rows), 1, stream, matrix, rows, columns, ld, seed);
+}
+
+CudaResult<> HelperKernels::checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const {
+  return launch(kChecksum, grid_for(words_of(span) / kThreads), 1, stream, span.address, words_of(span), sum);
+}
+
+CudaResult<> HelperKernels::count_changed_bytes(std::span<const DeviceSpan> guards, std::uint32_t pattern,
+                                                std::uint64_t changed, cudaStream_t stream) const {
+  Guards argument{};
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    argument.words.at(i) = guards[i].address;
+    argument.counts.at(i) = words_of(guards[i]);
+  }
+  return launch(kCountChangedBytes, static_cast<std::int64_t>(guards.size()), 1, stream, argument, pattern, changed);
+}
+
+CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet& operands, std::uint64_t result,
+                                              std::uint64_t scale, cudaStream_t stream) const {
+  const Shape shape{p.m,
+                    p.n,
+                    p.k,
+                    p.batch,
+                    p.ldc,
+                    p.stride_c(),
+                    p.trans_a ? 1 : p.lda,
+                    p.trans_a ? p.lda : 1,
+                    p.stride_a(),
+                    p.trans_b ? 1 : p.ldb,
+                    p.trans_b ? p.ldb : 1,
+                    p.stride_b()};
+  const std::int64_t tiles =
+      ((p.m + kReferenceTile - 1) / kReferenceTile) * ((p.n + kReferenceTile - 1) / kReferenceTile);
+  // Kernels take alpha and beta as float32, so that is what the reference must use.
+  const double alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
+  return launch(kReference, tiles, std::min(p.batch, kMaxGridY), stream, shape, operands.a.address, operands.b.address,
+                operands.c.address, result, scale, alpha, beta);
+}
+
+CudaResult<> HelperKernels::compare(const Problem& p, std::uint64_t d, std::uint64_t result, std::uint64_t scale,
+                                    std::uint32_t pattern, std::uint64_t out, cudaStream_t stream) const {
+  const std::int64_t rows = p.m * p.batch;
+  return launch(kCompare, grid_for(rows), 1, stream, d, result, scale, rows, p.n, p.ldc, relative_bound(p.k),
+                kAbsoluteBound, kNotFiniteRatio, pattern, out);
+}
+
+CudaResult<> HelperKernels::read_clocks(std::uint64_t entries, cudaStream_t stream) const {
+  // More CTAs than SMs, so that few SMs are left out.
+  return launch(kReadClocks, 2 * static_cast<std::int64_t>(sm_count_), 1, stream, entries);
+}
+
+}  // namespace pgtune::gpu

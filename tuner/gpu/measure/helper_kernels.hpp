@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The kernels of kernels.cu as functions. All of them only enqueue.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/launch/module.hpp"
+#include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::gpu {
+
+/// Counters a comparison leaves in device memory; the layout is that of Comparison in kernels.cu.
+struct Comparison {
+  std::uint64_t wrong = 0, first_wrong = ~0ULL, max_ratio_bits = 0, padding_changed = 0;
+  double squared_error = 0, squared_reference = 0;
+};
+
+inline constexpr std::size_t kMaxGuards = 8;
+
+class HelperKernels {
+ public:
+  /// Compiles kernels.cu for `architecture` and loads it. `driver` must outlive the result.
+  [[nodiscard]] static Result<std::unique_ptr<HelperKernels>> load(const Driver& driver,
+                                                                   const std::string& architecture, int sm_count);
+
+  [[nodiscard]] CudaResult<> fill_words(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const;
+  /// Uniform in [-1, 1); equal seeds give equal data whatever the leading dimension.
+  [[nodiscard]] CudaResult<> fill_uniform(std::uint64_t matrix, std::int64_t rows, std::int64_t columns,
+                                          std::int64_t ld, std::uint64_t seed, cudaStream_t stream) const;
+  /// Adds the checksum of `span` to the 64-bit word at `sum`.
+  [[nodiscard]] CudaResult<> checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const;
+  /// Adds the number of bytes of guard i that differ from the pattern to word i at `changed`.
+  [[nodiscard]] CudaResult<> count_changed_bytes(std::span<const DeviceSpan> guards, std::uint32_t pattern,
+                                                 std::uint64_t changed, cudaStream_t stream) const;
+  /// result (double) and scale (float), both packed M x N per batch.
+  [[nodiscard]] CudaResult<> reference_float64(const Problem& problem, const OperandSet& operands, std::uint64_t result,
+                                               std::uint64_t scale, cudaStream_t stream) const;
+  /// Into the Comparison at `out`, which the caller has initialised.
+  [[nodiscard]] CudaResult<> compare(const Problem& problem, std::uint64_t d, std::uint64_t result, std::uint64_t scale,
+                                     std::uint32_t pattern, std::uint64_t out, cudaStream_t stream) const;
+  /// Into sm_count pairs (nanoseconds, clocks) at `entries`.
+  [[nodiscard]] CudaResult<> read_clocks(std::uint64_t entries, cudaStream_t stream) const;
+
+ private:
+  enum Kernel { kFillWords, kFillUniform, kChecksum, kCountChangedBytes, kReference, kCompare, kReadClocks, kCount };
+
+  HelperKernels(const Driver& driver, Module module, int sm_count)
+      : driver_(&driver), module_(std::move(module)), sm_count_(sm_count) {}
+  template <typename... Arguments>
+  [[nodiscard]] CudaResult<> launch(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, cudaStream_t stream,
+                                    Arguments... arguments) const;
+  [[nodiscard]] std::int64_t grid_for(std::int64_t blocks) const;
+
+  const Driver* driver_;
+  Module module_;
+  int sm_count_;
+  std::array<CUfunction, kCount> functions_{};
+};
+
+}  // namespace pgtune::gpu

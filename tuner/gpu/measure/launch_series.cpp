@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/launch_series.hpp"
+
+#include <utility>
+
+namespace pgtune::gpu {
+namespace {
+
+// Enough that starting a graph costs little beside what it runs, and few enough that a block's length can be chosen.
+constexpr std::int64_t kMinGraphLaunches = 64, kMaxGraphLaunches = 128;
+
+}  // namespace
+
+CudaResult<> LaunchSeries::launch_next() {
+  const std::size_t copy = next_copy_;
+  next_copy_ = (next_copy_ + 1) % copies_;
+  return launchable_->launch(copy, stream_);
+}
+
+CudaResult<> LaunchSeries::capture() {
+  const auto copies = static_cast<std::int64_t>(copies_);
+  const std::int64_t graphs = (copies + kMaxGraphLaunches - 1) / kMaxGraphLaunches;
+  const std::int64_t turns = copies < kMinGraphLaunches ? (kMinGraphLaunches + copies - 1) / copies : 1;
+  const std::int64_t launches = (turns * copies + graphs - 1) / graphs;
+  for (std::int64_t i = 0; i < graphs; ++i) {
+    auto graph = capture_graph(launches);
+    if (!graph) return tl::unexpected(graph.error());
+    graphs_.push_back(std::move(*graph));
+  }
+  granule_ = launches;
+  return {};
+}
+
+CudaResult<GraphExec> LaunchSeries::capture_graph(std::int64_t launches) {
+  auto ok = check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+  if (!ok) return tl::unexpected(ok.error());
+  for (std::int64_t i = 0; i < launches && ok; ++i) ok = launch_next();
+  // Ends the capture also after a failure: the stream is of no use otherwise.
+  cudaGraph_t raw = nullptr;
+  const auto ended = check(cudaStreamEndCapture(stream_, &raw), "capturing a graph");
+  const Graph graph(raw);
+  if (!ok) return tl::unexpected(ok.error());
+  if (!ended) return tl::unexpected(ended.error());
+  cudaGraphExec_t executable = nullptr;
+  ok = check(cudaGraphInstantiate(&executable, graph.get(), 0), "instantiating a graph");
+  if (!ok) return tl::unexpected(ok.error());
+  GraphExec owned(executable);
+  ok = check(cudaGraphUpload(executable, stream_), "uploading a graph");
+  if (!ok) return tl::unexpected(ok.error());
+  return owned;
+}
+
+CudaResult<> LaunchSeries::launch_piece() {
+  if (graphs_.empty()) return launch_next();
+  const std::size_t graph = next_graph_;
+  next_graph_ = (next_graph_ + 1) % graphs_.size();
+  return check(cudaGraphLaunch(graphs_[graph].get(), stream_), "launching a graph");
+}
+
+CudaResult<std::int64_t> LaunchSeries::enqueue(std::int64_t launches) {
+  const std::int64_t pieces = (launches + granule_ - 1) / granule_;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    if (auto ok = launch_piece(); !ok) return tl::unexpected(ok.error());
+  }
+  return pieces * granule_;
+}
+
+}  // namespace pgtune::gpu

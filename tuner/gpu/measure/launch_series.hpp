@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Back-to-back launches of one launchable over the rotating operand copies.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/measure/launchable.hpp"
+
+namespace pgtune::gpu {
+
+class LaunchSeries {
+ public:
+  /// `launchable` must outlive the series.
+  LaunchSeries(Launchable& launchable, std::size_t copies, cudaStream_t stream)
+      : launchable_(&launchable), copies_(copies), stream_(stream) {}
+
+  /// Puts launches into CUDA graphs of granule() each, which enqueue() then replays in turn: for launches so short that
+  /// the host could not keep the GPU busy one by one. The launchable must have been launched before (lazy loading
+  /// cannot be captured).
+  [[nodiscard]] CudaResult<> capture();
+
+  /// Launches that come in one piece: 1 until capture().
+  [[nodiscard]] std::int64_t granule() const { return granule_; }
+
+  /// Enqueues at least `launches`, rounded up to whole granules, and returns how many. The copies go on in turn from
+  /// call to call.
+  [[nodiscard]] CudaResult<std::int64_t> enqueue(std::int64_t launches);
+
+  [[nodiscard]] Launchable& launchable() const { return *launchable_; }
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+
+ private:
+  [[nodiscard]] CudaResult<> launch_next();
+  [[nodiscard]] CudaResult<> launch_piece();
+  [[nodiscard]] CudaResult<GraphExec> capture_graph(std::int64_t launches);
+
+  Launchable* launchable_;
+  std::size_t copies_;
+  cudaStream_t stream_;
+  std::size_t next_copy_ = 0;
+  std::int64_t granule_ = 1;
+  std::vector<GraphExec> graphs_;  ///< together one turn over the copies, or several turns in one
+  std::size_t next_graph_ = 0;
+};
+
+}  // namespace pgtune::gpu

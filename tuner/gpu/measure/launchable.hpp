@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Something that computes the current problem: a variant or an algorithm of the reference. Both are checked and timed
+// through this one interface, so that neither is treated better.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/launch/operand_set.hpp"
+
+namespace pgtune::gpu {
+
+class Launchable {
+ public:
+  Launchable() = default;
+  Launchable(const Launchable&) = delete;
+  Launchable& operator=(const Launchable&) = delete;
+  virtual ~Launchable() = default;
+
+  /// Enqueues one computation of the whole problem on operand copy `copy`.
+  [[nodiscard]] virtual CudaResult<> launch(std::size_t copy, cudaStream_t stream) = 0;
+
+  /// Enqueues what brings private memory into the state the first launch of a process finds, guards included.
+  [[nodiscard]] virtual CudaResult<> reset(cudaStream_t /*stream*/) { return {}; }
+  /// Private memory that launches must leave alone, filled with kPoison by reset().
+  [[nodiscard]] virtual std::vector<DeviceSpan> guards() const { return {}; }
+  /// A launch may depend on what the one before it left behind, so one right launch proves too little.
+  [[nodiscard]] virtual bool keeps_state() const { return false; }
+  [[nodiscard]] virtual bool wants_persisting_l2() const { return false; }
+};
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/loaded_variant.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "tuner/gpu/measure/operand_layout.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+CudaResult<std::string> read_cubin(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file || bytes.empty()) {
+    return tl::unexpected(CudaFailure{cudaErrorFileNotFound, cudaGetErrorName(cudaErrorFileNotFound),
+                                      "cannot read " + path, "loading the cubin", false});
+  }
+  return bytes;
+}
+
+}  // namespace
+
+LoadedVariant::LoadedVariant(const HelperKernels& kernels, ZeroWorkspace zero, DeviceBuffer memory,
+                             DeviceSpan workspace, Module module, PreparedPlan plan)
+    : kernels_(&kernels),
+      zero_workspace_(zero),
+      memory_(std::move(memory)),
+      workspace_(workspace),
+      module_(std::move(module)),
+      plan_(std::move(plan)) {}
+
+CudaResult<std::unique_ptr<LoadedVariant>> LoadedVariant::load(const Driver& driver, const HelperKernels& kernels,
+                                                               const BuildInfo& build, const LaunchPlan& plan,
+                                                               std::vector<OperandSet> copies,
+                                                               std::int64_t max_window_bytes, cudaStream_t stream) {
+  auto cubin = read_cubin(build.cubin_path);
+  if (!cubin) return tl::unexpected(cubin.error());
+  auto module = Module::load(driver, *cubin);
+  if (!module) return tl::unexpected(module.error());
+
+  DeviceBuffer memory;
+  DeviceSpan workspace;
+  if (plan.workspace_bytes > 0) {
+    const std::int64_t rounded = (plan.workspace_bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+    auto allocated = DeviceBuffer::allocate(rounded + 2 * kGuardBytes);
+    if (!allocated) {
+      allocated.error().call = "allocating " + std::to_string(plan.workspace_bytes) + " bytes of workspace";
+      return tl::unexpected(allocated.error());
+    }
+    memory = std::move(*allocated);
+    workspace = {memory.address() + kGuardBytes, plan.workspace_bytes};
+  }
+  for (OperandSet& copy : copies) copy.workspace = workspace;
+  auto prepared = PreparedPlan::prepare(driver, *module, plan, copies, max_window_bytes);
+  if (!prepared) return tl::unexpected(prepared.error());
+
+  std::unique_ptr<LoadedVariant> variant(new LoadedVariant(kernels, plan.zero_workspace, std::move(memory), workspace,
+                                                           std::move(*module), std::move(*prepared)));
+  if (auto ok = variant->reset(stream); !ok) return tl::unexpected(ok.error());
+  return variant;
+}
+
+CudaResult<> LoadedVariant::launch(std::size_t copy, cudaStream_t stream) { return plan_.launch(copy, stream); }
+
+CudaResult<> LoadedVariant::reset(cudaStream_t stream) {
+  if (workspace_.bytes == 0) return {};
+  auto ok = kernels_->fill_words({memory_.address(), memory_.bytes()}, kPoison, stream);
+  if (!ok || zero_workspace_ == ZeroWorkspace::kNever) return ok;
+  return check(
+      cudaMemsetAsync(device_pointer(workspace_.address), 0, static_cast<std::size_t>(workspace_.bytes), stream),
+      "zeroing the workspace");
+}
+
+std::vector<DeviceSpan> LoadedVariant::guards() const {
+  if (workspace_.bytes == 0) return {};
+  // A workspace whose size is no multiple of the word leaves its last bytes unguarded.
+  const std::int64_t words_end = (workspace_.bytes + 3) / 4 * 4;
+  const std::uint64_t after = workspace_.address + static_cast<std::uint64_t>(words_end);
+  const std::uint64_t end = memory_.address() + static_cast<std::uint64_t>(memory_.bytes());
+  return {{memory_.address(), kGuardBytes}, {after, static_cast<std::int64_t>(end - after)}};
+}
+
+}  // namespace pgtune::gpu

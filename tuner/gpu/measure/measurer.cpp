@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/measurer.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/measure/block_timer.hpp"
+#include "tuner/gpu/measure/current_problem.hpp"
+#include "tuner/gpu/measure/device_info.hpp"
+#include "tuner/gpu/measure/helper_kernels.hpp"
+#include "tuner/gpu/measure/screening.hpp"
+#include "tuner/gpu/reference/cublaslt_library.hpp"
+
+namespace pgtune::gpu {
+
+struct Measurer::State {
+  DeviceInfo info;
+  Driver driver;
+  Stream stream;
+  std::unique_ptr<HelperKernels> kernels;
+  std::unique_ptr<BlockTimer> timer;
+  std::unique_ptr<MeasureContext> context;
+  std::unique_ptr<CurrentProblem> problem;  ///< after what it uses: released first
+  bool context_lost = false;
+
+  [[nodiscard]] Outcome outcome_of(const CudaFailure& failure) {
+    context_lost = context_lost || failure.sticky;
+    return failure_outcome(failure);
+  }
+
+  /// What a round needs of one contender; series is null where it failed.
+  struct Entry {
+    LaunchSeries* series = nullptr;
+    const Finalist* finalist = nullptr;
+    double per_launch_s = 0;
+  };
+  [[nodiscard]] CudaResult<Entry> enter(const device::Contender& contender);
+  [[nodiscard]] std::vector<Entry> enter_all(const device::RoundRequest& request, device::RoundReport& report);
+  void run_in_order(const device::RoundRequest& request, const std::vector<Entry>& entries,
+                    device::RoundReport& report);
+};
+
+Measurer::Measurer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Measurer::~Measurer() = default;
+
+Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
+  forbid_reduced_precision();
+  if (auto ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
+  const auto ordinal = find_gpu(gpu);
+  if (!ordinal) return tl::unexpected(ordinal.error());
+  if (auto ok = check(cudaSetDevice(*ordinal), "starting CUDA on the GPU"); !ok) {
+    Error error = to_error(ok.error());
+    error.kind = ErrorKind::kEnvironment;
+    error.message += "; check with nvidia-smi whether another process uses the GPU exclusively or fills its memory";
+    return tl::unexpected(error);
+  }
+  auto state = std::make_unique<State>();
+  auto info = describe_gpu(*ordinal);
+  if (!info) return tl::unexpected(info.error());
+  state->info = std::move(*info);
+  auto driver = Driver::load();
+  if (!driver) return tl::unexpected(driver.error());
+  state->driver = *driver;
+  auto stream = create_stream();
+  if (!stream) return tl::unexpected(to_error(stream.error()));
+  state->stream = std::move(*stream);
+  auto kernels = HelperKernels::load(state->driver, state->info.architecture, state->info.sm_count);
+  if (!kernels) return tl::unexpected(kernels.error());
+  state->kernels = std::move(*kernels);
+  auto timer = BlockTimer::create(*state->kernels, state->info.sm_count);
+  if (!timer) return tl::unexpected(to_error(timer.error()));
+  state->timer = std::move(*timer);
+
+  int window_bytes = 0;
+  static_cast<void>(check(cudaDeviceGetAttribute(&window_bytes, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal),
+                          "asking for the access policy window"));
+  state->context = std::make_unique<MeasureContext>(
+      MeasureContext{state->driver, *state->kernels, *state->timer, state->stream.get(),
+                     "cuBLASLt " + state->info.cublaslt_version, state->info.l2_bytes, window_bytes});
+  return std::unique_ptr<Measurer>(new Measurer(std::move(state)));
+}
+
+const DeviceInfo& Measurer::info() const { return state_->info; }
+
+bool Measurer::context_lost() const { return state_->context_lost; }
+
+Result<ReferenceReport> Measurer::prepare(const Problem& problem) {
+  state_->problem.reset();
+  auto current = CurrentProblem::create(*state_->context, problem);
+  if (!current) {
+    // Whatever failed, only a context that still answers can serve the next problem.
+    state_->context_lost = state_->context_lost || is_sticky(cudaDeviceSynchronize());
+    return fail(current.error(), "preparing " + problem.title());
+  }
+  state_->problem = std::move(*current);
+  return state_->problem->reference().report();
+}
+
+TrialReport Measurer::trial(const device::TrialRequest& request) {
+  TrialReport report;
+  if (state_->problem == nullptr || state_->context_lost) {
+    report.outcome = {OutcomeKind::kLaunchFailed, "the worker has no problem prepared"};
+    return report;
+  }
+  CurrentProblem& problem = *state_->problem;
+  const auto variant = problem.load(request.build, request.plan);
+  if (!variant) {
+    report.outcome = state_->outcome_of(variant.error());
+    return report;
+  }
+  const auto verdict = problem.checker().check(**variant);
+  if (!verdict) {
+    report.outcome = state_->outcome_of(verdict.error());
+    return report;
+  }
+  report.check = verdict->report;
+  if (!verdict->fault.empty()) {
+    report.outcome = {OutcomeKind::kWrongResult, verdict->fault};
+    return report;
+  }
+  LaunchSeries series = problem.make_series(**variant);
+  auto screening = screen(series, *state_->timer, request.incumbent_s, verdict->launch_s);
+  if (!screening) {
+    report.outcome = state_->outcome_of(screening.error());
+    return report;
+  }
+  report.cut = screening->cut;
+  report.blocks = std::move(screening->blocks);
+  return report;
+}
+
+CudaResult<Measurer::State::Entry> Measurer::State::enter(const device::Contender& contender) {
+  if (contender.reference_algorithm >= 0) {
+    const auto index = static_cast<std::size_t>(contender.reference_algorithm);
+    return Entry{&problem->reference().series(index), nullptr, problem->reference().report().algorithms[index].time_s};
+  }
+  return problem->finalist(contender.build, contender.plan).map([](const Finalist* finalist) {
+    return Entry{finalist->series.get(), finalist, finalist->per_launch_s};
+  });
+}
+
+std::vector<Measurer::State::Entry> Measurer::State::enter_all(const device::RoundRequest& request,
+                                                               device::RoundReport& report) {
+  std::vector<Entry> entries(request.contenders.size());
+  std::vector<const Finalist*> used;
+  for (std::size_t i = 0; i < entries.size() && !context_lost; ++i) {
+    const auto entry = enter(request.contenders[i]);
+    if (entry) {
+      entries[i] = *entry;
+      used.push_back(entry->finalist);
+    } else {
+      report.outcomes[i] = outcome_of(entry.error());
+    }
+  }
+  if (!context_lost) problem->keep_finalists(used);
+  return entries;
+}
+
+void Measurer::State::run_in_order(const device::RoundRequest& request, const std::vector<Entry>& entries,
+                                   device::RoundReport& report) {
+  double slowest_s = 0;
+  for (const Entry& entry : entries) slowest_s = std::max(slowest_s, entry.per_launch_s);
+  const double block_s = round_block_s(slowest_s);
+  for (std::size_t position = 0; position < request.order.size() && !context_lost; ++position) {
+    const auto index = static_cast<std::size_t>(request.order[position]);
+    const Entry& entry = entries[index];
+    if (entry.series == nullptr) continue;
+    const std::int64_t granule = entry.series->granule();
+    auto block = timer->time(*entry.series, launches_for(block_s, entry.per_launch_s, 1, granule),
+                             launches_for(kLeadInShare * block_s, entry.per_launch_s, 1, granule));
+    if (!block) {
+      report.outcomes[index] = outcome_of(block.error());
+      continue;
+    }
+    block->stage = Stage::kFinal;
+    block->round = request.round;
+    block->position = static_cast<int>(position);
+    report.blocks[index] = *block;
+  }
+}
+
+Result<device::RoundReport> Measurer::round(const device::RoundRequest& request) {
+  if (state_->problem == nullptr || state_->context_lost) {
+    return fail(ErrorKind::kInternal, "the worker has no problem prepared");
+  }
+  const std::size_t count = request.contenders.size();
+  const std::size_t algorithms = state_->problem->reference().report().algorithms.size();
+  std::vector<int> sorted = request.order;
+  std::sort(sorted.begin(), sorted.end());
+  bool valid = sorted.size() == count;
+  for (std::size_t i = 0; i < count && valid; ++i) {
+    const int algorithm = request.contenders[i].reference_algorithm;
+    valid = sorted[i] == static_cast<int>(i) && (algorithm < 0 || static_cast<std::size_t>(algorithm) < algorithms);
+  }
+  if (!valid) {
+    return fail(ErrorKind::kInternal, fmt::format("a round's order must be a permutation of its {} contenders, and its "
+                                                  "reference algorithms must be among {}",
+                                                  count, algorithms));
+  }
+  device::RoundReport report;
+  report.blocks.resize(count);
+  report.outcomes.resize(count);
+  const std::vector<State::Entry> entries = state_->enter_all(request, report);
+  state_->run_in_order(request, entries, report);
+  if (state_->context_lost) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (report.blocks[i] || report.outcomes[i].kind != OutcomeKind::kOk) continue;
+      report.outcomes[i].reason = "not measured: another contender of this round lost the GPU's context";
+    }
+  }
+  return report;
+}
+
+}  // namespace pgtune::gpu

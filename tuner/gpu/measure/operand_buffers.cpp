@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/operand_buffers.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+constexpr std::uint64_t kStreamsPerCopy = 4;
+
+// Far apart for neighbouring streams, so that their counters never meet.
+std::uint64_t stream_seed(std::size_t copy, std::uint64_t operand) {
+  return kDataSeed + (copy * kStreamsPerCopy + operand) * 0xd1342543de82ef95ULL;
+}
+
+}  // namespace
+
+CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels, const Problem& problem,
+                                                    std::int64_t copies, cudaStream_t stream) {
+  OperandBuffers buffers(kernels, problem);
+  auto memory = DeviceBuffer::allocate(buffers.layout_.copy_bytes * copies);
+  if (!memory) return tl::unexpected(memory.error());
+  buffers.memory_ = std::move(*memory);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(copies); ++i) {
+    buffers.copies_.push_back(buffers.layout_.at(buffers.copy_address(i)));
+    if (auto ok = buffers.fill(i, stream); !ok) return tl::unexpected(ok.error());
+  }
+  return buffers;
+}
+
+std::uint64_t OperandBuffers::copy_address(std::size_t index) const {
+  return memory_.address() + index * static_cast<std::uint64_t>(layout_.copy_bytes);
+}
+
+CudaResult<> OperandBuffers::fill(std::size_t index, cudaStream_t stream) const {
+  const OperandSet& set = copies_[index];
+  const Problem& p = problem_;
+  if (auto ok = kernels_->fill_words({copy_address(index), layout_.copy_bytes}, kPoison, stream); !ok) return ok;
+  if (auto ok = kernels_->fill_uniform(set.a.address, p.rows_a() * p.batch, p.columns_a(), p.lda, stream_seed(index, 0),
+                                       stream);
+      !ok) {
+    return ok;
+  }
+  if (auto ok = kernels_->fill_uniform(set.b.address, p.rows_b() * p.batch, p.columns_b(), p.ldb, stream_seed(index, 1),
+                                       stream);
+      !ok) {
+    return ok;
+  }
+  if (p.beta == 0) return {};
+  return kernels_->fill_uniform(set.c.address, p.m * p.batch, p.n, p.ldc, stream_seed(index, 2), stream);
+}
+
+CudaResult<> OperandBuffers::poison(std::size_t index, cudaStream_t stream) const {
+  if (auto ok = kernels_->fill_words(copies_[index].d, kPoison, stream); !ok) return ok;
+  for (const DeviceSpan& guard : guards(index)) {
+    if (auto ok = kernels_->fill_words(guard, kPoison, stream); !ok) return ok;
+  }
+  return {};
+}
+
+std::vector<DeviceSpan> OperandBuffers::guards(std::size_t index) const {
+  std::vector<DeviceSpan> spans;
+  for (const GuardZone& zone : layout_.guards) {
+    spans.push_back({copy_address(index) + static_cast<std::uint64_t>(zone.extent.offset), zone.extent.bytes});
+  }
+  return spans;
+}
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// How the operands of a problem lie in memory: one set after the other, each buffer between guards. Pure arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::gpu {
+
+/// Bytes relative to the start of a copy.
+struct Extent {
+  std::int64_t offset = 0, bytes = 0;
+};
+
+struct GuardZone {
+  std::string place;  ///< for messages: "before A", "between A and B", "after D"
+  bool around_d = false;
+  Extent extent;
+};
+
+/// One copy: guard, A, guard, B, guard, (C, guard,) D, guard. Buffers start at multiples of kBufferAlignment.
+struct OperandLayout {
+  Extent a, b, c, d;  ///< c is d where beta == 0
+  std::vector<GuardZone> guards;
+  std::int64_t copy_bytes = 0;
+
+  [[nodiscard]] OperandSet at(std::uint64_t copy_address) const;
+};
+
+inline constexpr std::int64_t kBufferAlignment = 1024;
+inline constexpr std::int64_t kGuardBytes = 4096;
+
+/// What D, guards and padding hold before a launch: a quiet NaN no computation produces, so reads of it show in D and
+/// writes over it are seen.
+inline constexpr std::uint32_t kPoison = 0x7fc5a5a5;
+
+[[nodiscard]] OperandLayout operand_layout(const Problem& problem);
+
+/// How many operand sets the timed launches rotate over, so that no launch finds its operands in L2: one where a set is
+/// at least five times the L2, else enough that four times the L2 passes before a set comes round again. Capped by a
+/// quarter of the free memory and by kMaxCopies (tiny problems then stay in L2, whoever computes them).
+[[nodiscard]] std::int64_t copy_count(std::int64_t operand_bytes, std::int64_t copy_bytes, std::int64_t l2_bytes,
+                                      std::int64_t free_bytes);
+
+inline constexpr std::int64_t kMaxCopies = 1024;
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// How many launches make a block, and the first timing of a launchable, stopped as soon as it is clearly slow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/measure/block_timer.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::gpu {
+
+/// Launches for a block of about `target_s`: at least `min_launches`, rounded up to whole granules.
+[[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,
+                                        std::int64_t granule);
+
+/// Duration of each block of a round, equal for all so that each heats the GPU alike: long against the resolution of
+/// events (0.5 us) and enough for five launches of the slowest contender.
+[[nodiscard]] double round_block_s(double slowest_per_launch_s);
+
+/// Share of a round's block that runs untimed before it, so that the predecessor's power state fades.
+inline constexpr double kLeadInShare = 0.2;
+
+/// First timing: settles how the series launches (short ones through graphs) and returns a block to judge by.
+/// `checked_launch_s`: time of a launch made just before, 0 where there was none; a long one spares the warm-up.
+[[nodiscard]] CudaResult<Block> calibrate(LaunchSeries& series, BlockTimer& timer, double checked_launch_s = 0);
+
+struct Screening {
+  bool cut = false;  ///< stopped early as clearly slower than the incumbent
+  std::vector<Block> blocks;
+  [[nodiscard]] double median_per_launch_s() const;
+};
+
+/// calibrate(), then blocks of 2, 5 and 5 ms. Stops at once where the checked launch was long and over 3 times
+/// `incumbent_s` (0: no incumbent), after calibration where it is over 3 times, after the first block where it is
+/// over 1.5 times the incumbent per launch.
+[[nodiscard]] CudaResult<Screening> screen(LaunchSeries& series, BlockTimer& timer, double incumbent_s,
+                                           double checked_launch_s);
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/reference/cublaslt_matmul.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace pgtune::gpu {
+namespace {
+
+CudaResult<> check_cublas(cublasStatus_t status, std::string_view call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return {};
+  return tl::unexpected(CudaFailure{static_cast<int>(status), cublasLtGetStatusName(status),
+                                    cublasLtGetStatusString(status), std::string(call), false});
+}
+
+/// A configuration attribute that not every algorithm has; 0 where it has none.
+template <typename T>
+T config(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t attribute) {
+  T value{};
+  std::size_t written = 0;
+  static_cast<void>(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof(value), &written));
+  return value;
+}
+
+std::string describe(const cublasLtMatmulAlgo_t& algorithm) {
+  return fmt::format(
+      "algorithm {}, tile {}, stages {}, split-K {}, reduction {}, swizzle {}, cluster {}, inner {}, "
+      "custom {}",
+      config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_ID),
+      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
+      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
+      config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM),
+      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
+      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING),
+      config<std::uint16_t>(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
+      config<std::uint16_t>(algorithm, CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID),
+      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION));
+}
+
+bool uses_tensor_cores(const cublasLtMatmulAlgo_t& algorithm) {
+  std::uint64_t flags = 0;
+  std::size_t written = 0;
+  const cublasStatus_t status = cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS,
+                                                                  &flags, sizeof(flags), &written);
+  return status == CUBLAS_STATUS_SUCCESS && (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK) != 0;
+}
+
+}  // namespace
+
+void forbid_reduced_precision() {
+  for (const char* name : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
+    unsetenv(name);
+  }
+}
+
+CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(std::int64_t rows, std::int64_t columns,
+                                                                 std::int64_t ld, std::int64_t batch,
+                                                                 std::int64_t stride) {
+  cublasLtMatrixLayout_t raw = nullptr;
+  auto ok = check_cublas(cublasLtMatrixLayoutCreate(&raw, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+                                                    static_cast<std::uint64_t>(columns), ld),
+                         "describing a matrix to cuBLASLt");
+  if (!ok) return tl::unexpected(ok.error());
+  Layout layout(raw);
+  const auto count = static_cast<std::int32_t>(batch);
+  ok = check_cublas(cublasLtMatrixLayoutSetAttribute(raw, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count)),
+                    "setting cuBLASLt's batch count")
+           .and_then([&] {
+             return check_cublas(cublasLtMatrixLayoutSetAttribute(raw, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                                  &stride, sizeof(stride)),
+                                 "setting cuBLASLt's batch stride");
+           });
+  if (!ok) return tl::unexpected(ok.error());
+  return layout;
+}
+
+CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem& p) {
+  std::unique_ptr<CublasLtMatmul> matmul(new CublasLtMatmul);
+  matmul->alpha_ = static_cast<float>(p.alpha);
+  matmul->beta_ = static_cast<float>(p.beta);
+
+  cublasLtHandle_t context = nullptr;
+  auto ok = check_cublas(cublasLtCreate(&context), "starting cuBLASLt");
+  if (!ok) return tl::unexpected(ok.error());
+  matmul->context_.reset(context);
+  cublasLtMatmulDesc_t description = nullptr;
+  ok = check_cublas(cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+                    "describing the product to cuBLASLt");
+  if (!ok) return tl::unexpected(ok.error());
+  matmul->description_.reset(description);
+  const cublasOperation_t left = p.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N, right = p.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  ok = check_cublas(cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSA, &left, sizeof(left)),
+                    "setting cuBLASLt's transpositions")
+           .and_then([&] {
+             return check_cublas(
+                 cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSB, &right, sizeof(right)),
+                 "setting cuBLASLt's transpositions");
+           });
+  if (!ok) return tl::unexpected(ok.error());
+
+  // A row-major matrix is the column-major one with rows and columns exchanged.
+  auto left_layout = create_layout(p.columns_b(), p.rows_b(), p.ldb, p.batch, p.stride_b());
+  if (!left_layout) return tl::unexpected(left_layout.error());
+  auto right_layout = create_layout(p.columns_a(), p.rows_a(), p.lda, p.batch, p.stride_a());
+  if (!right_layout) return tl::unexpected(right_layout.error());
+  auto result_layout = create_layout(p.n, p.m, p.ldc, p.batch, p.stride_c());
+  if (!result_layout) return tl::unexpected(result_layout.error());
+  auto workspace = DeviceBuffer::allocate(kWorkspaceBytes);
+  if (!workspace) return tl::unexpected(workspace.error());
+  matmul->left_ = std::move(*left_layout);
+  matmul->right_ = std::move(*right_layout);
+  matmul->result_ = std::move(*result_layout);
+  matmul->workspace_ = std::move(*workspace);
+  return matmul;
+}
+
+CudaResult<std::vector<CublasLtCandidate>> CublasLtMatmul::candidates() const {
+  cublasLtMatmulPreference_t raw = nullptr;
+  auto ok = check_cublas(cublasLtMatmulPreferenceCreate(&raw), "asking cuBLASLt for algorithms");
+  if (!ok) return tl::unexpected(ok.error());
+  const Preference preference(raw);
+  const std::uint64_t workspace_bytes = kWorkspaceBytes;
+  std::array<cublasLtMatmulHeuristicResult_t, kMaxCandidates> results{};
+  int count = 0;
+  ok = check_cublas(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                         &workspace_bytes, sizeof(workspace_bytes)),
+                    "giving cuBLASLt a workspace")
+           .and_then([&] {
+             return check_cublas(cublasLtMatmulAlgoGetHeuristic(context_.get(), description_.get(), left_.get(),
+                                                                right_.get(), result_.get(), result_.get(), raw,
+                                                                kMaxCandidates, results.data(), &count),
+                                 "asking cuBLASLt for algorithms");
+           });
+  if (!ok) return tl::unexpected(ok.error());
+
+  std::vector<CublasLtCandidate> found;
+  for (int rank = 0; rank < count; ++rank) {
+    const cublasLtMatmulHeuristicResult_t& result = results.at(static_cast<std::size_t>(rank));
+    if (result.state != CUBLAS_STATUS_SUCCESS || uses_tensor_cores(result.algo)) continue;
+    found.push_back({rank, result.algo, static_cast<std::int64_t>(result.workspaceSize), describe(result.algo)});
+  }
+  return found;
+}
+
+CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
+                                    cudaStream_t stream) const {
+  const auto pointer = [](const DeviceSpan& span) { return device_pointer(span.address); };
+  return check_cublas(
+      cublasLtMatmul(context_.get(), description_.get(), &alpha_, pointer(operands.b), left_.get(), pointer(operands.a),
+                     right_.get(), &beta_, pointer(operands.c), result_.get(), pointer(operands.d), result_.get(),
+                     &algorithm, workspace_.data(), static_cast<std::size_t>(workspace_.bytes()), stream),
+      "launching cuBLASLt");
+}
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/reference/reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/gpu/measure/screening.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+constexpr double kWarmUp_s = 50e-3;  // lets the clocks rise before the first algorithm is timed
+
+/// Failures that are not sticky concern one algorithm; the others may still work.
+CudaResult<> unless_sticky(const CudaFailure& failure) {
+  if (failure.sticky) return tl::unexpected(failure);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, const OperandBuffers& buffers,
+                                                     Checker& checker, BlockTimer& timer, const std::string& library,
+                                                     cudaStream_t stream) {
+  std::unique_ptr<Reference> reference(new Reference);
+  auto matmul = CublasLtMatmul::create(problem);
+  if (!matmul) return tl::unexpected(to_error(matmul.error()));
+  reference->matmul_ = std::move(*matmul);
+  const auto candidates = reference->matmul_->candidates();
+  if (!candidates) return tl::unexpected(to_error(candidates.error()));
+  for (const CublasLtCandidate& candidate : *candidates) {
+    if (auto ok = reference->add(candidate, buffers, checker, timer, stream); !ok) {
+      return tl::unexpected(to_error(ok.error()));
+    }
+  }
+  ReferenceReport& report = reference->report_;
+  if (report.algorithms.empty()) {
+    return fail(ErrorKind::kInternal, fmt::format("{} offers {} algorithms for {} and none gives the right result",
+                                                  library, candidates->size(), problem.title()));
+  }
+  report.library = library;
+  report.buffer_copies = static_cast<std::int64_t>(buffers.copies().size());
+  report.data_seed = kDataSeed;
+  report.first = 0;
+  const auto best = std::min_element(report.algorithms.begin(), report.algorithms.end(),
+                                     [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
+  report.best = static_cast<int>(best - report.algorithms.begin());
+  return reference;
+}
+
+CudaResult<> Reference::add(const CublasLtCandidate& candidate, const OperandBuffers& buffers, Checker& checker,
+                            BlockTimer& timer, cudaStream_t stream) {
+  Algorithm algorithm;
+  algorithm.launchable = std::make_unique<ReferenceLaunchable>(*matmul_, buffers.copies(), candidate.algorithm);
+  const auto verdict = checker.check(*algorithm.launchable);
+  if (!verdict) return unless_sticky(verdict.error());
+  if (!verdict->fault.empty()) return {};
+
+  algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, buffers.copies().size(), stream);
+  double incumbent_s = 0;
+  for (const ReferenceAlgorithm& earlier : report_.algorithms) {
+    incumbent_s = incumbent_s == 0 ? earlier.time_s : std::min(incumbent_s, earlier.time_s);
+  }
+  if (report_.algorithms.empty()) {
+    const auto probe = calibrate(*algorithm.series, timer);
+    if (!probe) return unless_sticky(probe.error());
+    const auto warm = timer.time(*algorithm.series, launches_for(kWarmUp_s, probe->per_launch_s(), 1, 1));
+    if (!warm) return unless_sticky(warm.error());
+    // The screening below calibrates again: start it from a fresh series.
+    algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, buffers.copies().size(), stream);
+  }
+  const auto screening = screen(*algorithm.series, timer, incumbent_s, verdict->launch_s);
+  if (!screening) return unless_sticky(screening.error());
+  report_.algorithms.push_back({candidate.rank, candidate.description, candidate.workspace_bytes,
+                                screening->median_per_launch_s(), verdict->report.max_error});
+  algorithms_.push_back(std::move(algorithm));
+  return {};
+}
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The reference of the current problem: cuBLASLt's algorithms, checked and screened exactly like variants.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tuner/gpu/measure/block_timer.hpp"
+#include "tuner/gpu/measure/checker.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/launchable.hpp"
+#include "tuner/gpu/measure/operand_buffers.hpp"
+#include "tuner/gpu/reference/cublaslt_matmul.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::gpu {
+
+/// One algorithm as a launchable.
+class ReferenceLaunchable : public Launchable {
+ public:
+  /// Both must outlive the object.
+  ReferenceLaunchable(const CublasLtMatmul& matmul, const std::vector<OperandSet>& copies,
+                      const cublasLtMatmulAlgo_t& algorithm)
+      : matmul_(&matmul), copies_(&copies), algorithm_(algorithm) {}
+
+  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
+    return matmul_->launch(algorithm_, (*copies_)[copy], stream);
+  }
+
+ private:
+  const CublasLtMatmul* matmul_;
+  const std::vector<OperandSet>* copies_;
+  cublasLtMatmulAlgo_t algorithm_;
+};
+
+class Reference {
+ public:
+  /// Checks and screens up to 32 algorithms. `buffers`, `checker` and `timer` must outlive the result. An error where
+  /// cuBLASLt offers none that is right.
+  [[nodiscard]] static Result<std::unique_ptr<Reference>> create(const Problem& problem, const OperandBuffers& buffers,
+                                                                 Checker& checker, BlockTimer& timer,
+                                                                 const std::string& library, cudaStream_t stream);
+
+  [[nodiscard]] const ReferenceReport& report() const { return report_; }
+  /// Series of report().algorithms[index], calibrated; index must be valid.
+  [[nodiscard]] LaunchSeries& series(std::size_t index) { return *algorithms_[index].series; }
+
+ private:
+  struct Algorithm {
+    std::unique_ptr<ReferenceLaunchable> launchable;
+    std::unique_ptr<LaunchSeries> series;
+  };
+
+  Reference() = default;
+  /// Adds the candidate where it is right. A failure means that the context is lost.
+  [[nodiscard]] CudaResult<> add(const CublasLtCandidate& candidate, const OperandBuffers& buffers, Checker& checker,
+                                 BlockTimer& timer, cudaStream_t stream);
+
+  std::unique_ptr<CublasLtMatmul> matmul_;
+  std::vector<Algorithm> algorithms_;  ///< beside report_.algorithms
+  ReferenceReport report_;
+};
+
+}  // namespace pgtune::gpu
