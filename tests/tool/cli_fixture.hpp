@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// A folder and an environment of its own for each test of the command line, with the fake worker as the only GPU.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/tool/process.hpp"
+
+namespace pgtune::tool::test {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// 2 x 3 x 2 = 12 points, 10 after the constraint; shared memory as written.
+inline constexpr const char* kTinyTemplate = R"json({
+  "schema": 1, "name": "tiny", "description": "a template for tests", "source": "tiny.cu", "math_modes": ["f32"],
+  "parameters": [
+    {"name": "BM", "values": [32, 64], "default": 64, "description": "CTA tile rows"},
+    {"name": "BN", "values": [32, 64, 128], "default": 64, "description": "CTA tile columns"},
+    {"name": "COPY", "values": ["ldg", "cp_async"], "default": "ldg", "description": "copy path"}],
+  "derived": [{"name": "THREADS", "expr": "BM * BN / 16"}],
+  "constraints": [{"expr": "BM * BN <= 4096", "reason": "the CTA tile is too large"}],
+  "legality": [{"expr": "K >= 8", "reason": "K is too short"}],
+  "kernels": [{"symbol": "tiny", "grid": ["ceil_div(N, BN)", "ceil_div(M, BM)", "BATCH"], "block": ["THREADS"],
+    "dynamic_smem": "(BM + BN) * 64",
+    "arguments": [{"pointer": "A"}, {"pointer": "B"}, {"pointer": "D"}, {"int32": "M"}, {"float32": "alpha"}]
+}]
+})json";
+
+class CliTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ("pgtune-" + std::string(info->test_suite_name()) + "-" + info->name() + "-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    write("tiny.cu", "extern \"C\" __global__ void tiny(const float*, const float*, float*, int, float) {}\n");
+    write("tiny.json", kTinyTemplate);
+    launch_.environment = {{"HOME", folder_.string()},
+                           {"PATH", "/usr/bin:/bin"},
+                           {"PGTUNE_WORKER", PGTUNE_FAKE_WORKER},
+                           {"PGTUNE_FAKE_LOG", path("requests.log")}};
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path(name)).rdbuf();
+    return text.str();
+  }
+
+  Finished pgtune(std::vector<std::string> arguments) {
+    launch_.arguments = std::move(arguments);
+    return run(launch_);
+  }
+  /// pgtune search --template tiny.json --shape 256x256x256 with more after it.
+  static std::vector<std::string> search_arguments(const std::string& json, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"search", "--template", json, "--shape", "256x256x256"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  Finished search(const std::vector<std::string>& more = {}) {
+    return pgtune(search_arguments(path("tiny.json"), more));
+  }
+  /// How many requests of an operation reached workers so far.
+  [[nodiscard]] int requests(const std::string& operation) const {
+    std::istringstream lines(read("requests.log"));
+    int count = 0;
+    for (std::string line; std::getline(lines, line);)
+      count += line.find(" " + operation + " ") != std::string::npos ? 1 : 0;
+    return count;
+  }
+  [[nodiscard]] std::string database() const { return path(".local/share/pgtune/pgtune.db"); }
+
+  Launch launch_;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace pgtune::tool::test

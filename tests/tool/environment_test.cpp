@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// No driver, no worker, no recording; databases that cannot be used; output that cannot be written.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using EnvironmentTest = CliTest;
+using DatabaseTest = CliTest;
+
+TEST_F(EnvironmentTest, NoGpuForAnOrdinal) {
+  launch_.environment["PGTUNE_FAKE"] = "list||no_devices";
+  const Finished result = search({"--device", "0"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("no driver is loaded. Install one"));
+  EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(EnvironmentTest, DriverTooOldWhenTheGpuIsOpened) {
+  launch_.environment["PGTUNE_FAKE"] = "prepare||error";
+  const Finished result = search();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("fake: this machine cannot do it"));
+}
+
+TEST_F(EnvironmentTest, WorkerThatIsNotThere) {
+  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
+  const Finished result = search({"--device", "0"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("no-worker"));
+}
+
+TEST_F(EnvironmentTest, WorkerOfAnotherVersion) {
+  launch_.environment["PGTUNE_FAKE"] = "hello||wrong_version";
+  const Finished result = search();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("protocol"));
+}
+
+TEST_F(EnvironmentTest, FullOutputIsReported) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  launch_.output_file = "/dev/full";
+  const Finished result = search();
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("cannot write to standard output"));
+}
+
+TEST_F(EnvironmentTest, DryRunNeedsNeitherGpuNorWorkerNorDatabase) {
+  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
+  const Finished result = search({"--dry-run"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("12  points in the space"), HasSubstr("10  after the constraints"),
+                                HasSubstr("10  to build and measure")));
+  EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(DatabaseTest, TextFile) {
+  write("notes.txt", "this is not a database, but a text file that is long enough to have a header's size.\n");
+  const std::string before = read("notes.txt");
+  const Finished result = search({"--db", path("notes.txt")});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("notes.txt"), HasSubstr("not a")));
+  EXPECT_EQ(read("notes.txt"), before);
+}
+
+TEST_F(DatabaseTest, NewerVersion) {
+  ASSERT_EQ(search({"--db", path("new.db")}).exit_code, 0);
+  std::string bytes = read("new.db");
+  bytes.replace(60, 4, std::string("\x00\x00\x27\x0f", 4));  // user_version in SQLite's file header
+  write("new.db", bytes);
+  const Finished result = search({"--db", path("new.db"), "--force"});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("new.db"), HasSubstr("newer"), HasSubstr("9999")));
+  EXPECT_EQ(read("new.db"), bytes);
+}
+
+TEST_F(DatabaseTest, ReadOnly) {
+  ASSERT_EQ(search({"--db", path("old.db")}).exit_code, 0);
+  chmod(path("old.db").c_str(), 0444);
+  chmod(path("").c_str(), 0555);
+  const std::string before = read("old.db");
+  launch_.unprivileged = true;
+  launch_.environment.erase("PGTUNE_FAKE_LOG");
+  const Finished result = search({"--db", path("old.db"), "--force"});
+  chmod(path("").c_str(), 0755);
+  if (result.exit_code == 127) GTEST_SKIP() << "pgtune is in a folder that other users cannot read";
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("old.db"), HasSubstr("read-only")));
+  EXPECT_EQ(read("old.db"), before);
+}
+
+TEST_F(DatabaseTest, FolderThatCannotBeMade) {
+  write("file", "");
+  const Finished result = search({"--db", path("file/below/pgtune.db")});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, HasSubstr("file/below"));
+}
+
+TEST_F(DatabaseTest, FullDiskLosesNothingThatWasStored) {
+  ASSERT_EQ(search({"--db", path("full.db")}).exit_code, 0);
+  launch_.file_size_limit = static_cast<long>(std::filesystem::file_size(path("full.db")));
+  const Finished full = search({"--db", path("full.db"), "--force"});
+  EXPECT_EQ(full.exit_code, 4) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("full.db"));
+  launch_.file_size_limit = -1;
+  const Finished again = search({"--db", path("full.db")});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("Answered from the database"));
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

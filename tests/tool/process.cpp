@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "tests/tool/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <stdexcept>
+#include <system_error>
+
+namespace pgtune::tool::test {
+namespace {
+
+struct Ends {
+  int read = -1, write = -1;
+};
+
+void require(bool good, const char* what) {
+  if (!good) throw std::system_error(errno, std::generic_category(), what);
+}
+
+Ends make_pipe() {
+  std::array<int, 2> ends{};
+  require(pipe2(ends.data(), O_CLOEXEC) == 0, "pipe2");
+  return {ends[0], ends[1]};
+}
+
+Ends make_terminal() {
+  Ends ends;
+  winsize size{};
+  size.ws_col = 80;
+  size.ws_row = 24;
+  require(openpty(&ends.read, &ends.write, nullptr, nullptr, &size) == 0, "openpty");
+  fcntl(ends.read, F_SETFD, FD_CLOEXEC);
+  fcntl(ends.write, F_SETFD, FD_CLOEXEC);
+  return ends;
+}
+
+[[noreturn]] void become(const Launch& launch, char** arguments, char** environment, int out, int err) {
+  if (launch.file_size_limit >= 0) {
+    const auto bytes = static_cast<rlim_t>(launch.file_size_limit);
+    const rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, as on a full disk
+  }
+  constexpr id_t kNobody = 65534;
+  if (launch.unprivileged && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(127);
+  const int in = open("/dev/null", O_RDONLY);
+  dup2(in, STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  execve(PGTUNE_PROGRAM, arguments, environment);
+  _exit(127);
+}
+
+/// Appends what is there; false at the end. A terminal whose other side closed reads as EIO.
+bool drain(int fd, std::string& into) {
+  std::array<char, 4096> chunk{};
+  const ssize_t count = read(fd, chunk.data(), chunk.size());
+  if (count < 0 && errno == EINTR) return true;
+  if (count <= 0) return false;
+  into.append(chunk.data(), static_cast<std::size_t>(count));
+  return true;
+}
+
+}  // namespace
+
+Process::Process(const Launch& launch) {
+  std::vector<std::string> words{"pgtune"};
+  words.insert(words.end(), launch.arguments.begin(), launch.arguments.end());
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : launch.environment) settings.push_back(name + "=" + value);
+  std::vector<char*> arguments, environment;
+  for (std::string& word : words) arguments.push_back(word.data());
+  for (std::string& setting : settings) environment.push_back(setting.data());
+  arguments.push_back(nullptr);
+  environment.push_back(nullptr);
+
+  Ends out = make_pipe();
+  const Ends err = launch.terminal ? make_terminal() : make_pipe();
+  if (!launch.output_file.empty()) {
+    close(out.write);
+    out.write = open(launch.output_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    require(out.write >= 0, "open");
+  }
+  pid_ = fork();
+  require(pid_ >= 0, "fork");
+  if (pid_ == 0) become(launch, arguments.data(), environment.data(), out.write, err.write);
+  close(out.write);
+  close(err.write);
+  out_ = out.read;
+  err_ = err.read;
+}
+
+Process::~Process() {
+  if (out_ >= 0) close(out_);
+  if (err_ >= 0) close(err_);
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+}
+
+void Process::signal(int number) const { kill(pid_, number); }
+
+Finished Process::wait() {
+  Finished finished;
+  std::array<pollfd, 2> fds{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) break;
+    if (fds[0].revents != 0 && !drain(out_, finished.out)) fds[0].fd = -1;
+    if (fds[1].revents != 0 && !drain(err_, finished.err)) fds[1].fd = -1;
+  }
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  pid_ = -1;
+  finished.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return finished;
+}
+
+Finished run(const Launch& launch) { return Process(launch).wait(); }
+
+}  // namespace pgtune::tool::test

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Runs the real pgtune as a child and keeps what it wrote, for tests of the command line.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pgtune::tool::test {
+
+struct Finished {
+  int exit_code = -1;  ///< 128 + signal where a signal ended it
+  std::string out, err;
+};
+
+struct Launch {
+  std::vector<std::string> arguments;              ///< after the program's name
+  std::map<std::string, std::string> environment;  ///< all of it: nothing is inherited
+  bool terminal = false;                           ///< standard error is a pseudo-terminal of 80 columns
+  std::string output_file;                         ///< standard output goes here instead of Finished::out
+  bool unprivileged = false;                       ///< as nobody where the tests run as root
+  long file_size_limit = -1;                       ///< bytes a file may grow to (RLIMIT_FSIZE), -1: no limit
+};
+
+class Process {
+ public:
+  explicit Process(const Launch& launch);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  /// Kills the child where it still runs.
+  ~Process();
+
+  void signal(int number) const;
+  /// Reads both streams to their ends and waits.
+  [[nodiscard]] Finished wait();
+
+ private:
+  pid_t pid_ = -1;
+  int out_ = -1, err_ = -1;
+};
+
+[[nodiscard]] Finished run(const Launch& launch);
+
+}  // namespace pgtune::tool::test

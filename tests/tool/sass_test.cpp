@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/sass.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace pgtune::tool {
+namespace {
+
+constexpr const char* kText = R"(
+	.section	.nv.info,"",@"SHT_CUDA_INFO"
+        /*0030*/ 	.string	"a ; b"
+.text.k:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/                   LDG.E.128.CONSTANT R4, desc[UR4][R2.64] ;
+        /*0020*/              @!P0 LDG.E.64 R8, desc[UR4][R2.64] ;
+        /*0030*/                   LDGSTS.E.BYPASS.LTC128B.128 [R5], desc[UR6][R2.64], P0 ;
+        /*0040*/                   FFMA R4, R4, R5, R6 ;
+        /*0050*/             @P1   FFMA.FTZ R4, R4, R5, R6 ;
+        /*0060*/                   LDS R7, [R9] ;
+        /*0070*/                   EXIT ;
+.L_x_0:
+        /*0080*/                   NOP;
+)";
+
+TEST(CountInstructions, KeepsWidthAndPathAndSkipsData) {
+  const SassCounts counts = count_instructions(kText);
+  EXPECT_EQ(counts.total, 8);
+  EXPECT_EQ(counts.by_opcode.at("LDG.128"), 1);
+  EXPECT_EQ(counts.by_opcode.at("LDG.64"), 1);
+  EXPECT_EQ(counts.by_opcode.at("LDGSTS.BYPASS.128"), 1);
+  EXPECT_EQ(counts.of("FFMA"), 2);
+  EXPECT_EQ(counts.of("LDG"), 2) << "LDGSTS is another instruction";
+  EXPECT_EQ(counts.of("LDS"), 1);
+  EXPECT_EQ(counts.of("STL"), 0);
+  EXPECT_FALSE(counts.by_opcode.contains("NOP"));
+}
+
+TEST(Disassemble, ReportsAProgramThatFails) {
+  const auto missing = disassemble("/nonexistent/nvdisasm", "x.cubin");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::kEnvironment);
+  const auto failing = disassemble("/bin/ls", "/nonexistent.cubin");
+  ASSERT_FALSE(failing);
+  EXPECT_NE(failing.error().message.find("/nonexistent.cubin"), std::string::npos);
+}
+
+TEST(FindDisassembler, TheVariableDecides) {
+  setenv("PGTUNE_NVDISASM", "/bin/ls", 1);
+  EXPECT_EQ(find_disassembler(), std::filesystem::path("/bin/ls"));
+  setenv("PGTUNE_NVDISASM", "/nonexistent/nvdisasm", 1);
+  EXPECT_EQ(find_disassembler(), std::nullopt);
+  unsetenv("PGTUNE_NVDISASM");
+}
+
+}  // namespace
+}  // namespace pgtune::tool

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Whole searches of the real program on the fake worker.
+#include <csignal>
+
+#include <chrono>
+#include <functional>
+#include <set>
+#include <thread>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class SearchTest : public CliTest {
+ protected:
+  /// Polls until `ready`; the limit only ends a test that is broken.
+  static void await(const std::function<bool()>& ready) {
+    for (int i = 0; i < 6000 && !ready(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(ready());
+  }
+  Launch slow_search() {
+    launch_.environment["PGTUNE_FAKE"] = "trial||slow";
+    launch_.arguments = search_arguments(path("tiny.json"), {});
+    return launch_;
+  }
+};
+
+TEST_F(SearchTest, PrintsTheBestAgainstTheReference) {
+  const Finished result = search();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("Fake GPU"), HasSubstr("observed, not locked"), HasSubstr(database())));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("256x256x256 f32 nn with tiny"), HasSubstr("TFLOP/s"), HasSubstr("cuBLASLt best"),
+                    HasSubstr("cuBLASLt first"), HasSubstr("12 points in the space, 10 valid here")));
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST_F(SearchTest, JsonHasTheAgreedFields) {
+  const Finished result = search({"--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json object = json::parse(result.out);
+  EXPECT_EQ(object.at("schema"), 1);
+  EXPECT_EQ(object.at("problem").at("m"), 256);
+  EXPECT_EQ(object.at("device").at("name"), "Fake GPU");
+  EXPECT_EQ(object.at("source"), "gpu");
+  const json& best = object.at("best");
+  EXPECT_EQ(best.at("template"), "tiny");
+  EXPECT_TRUE(best.at("parameters").contains("COPY"));
+  EXPECT_GT(best.at("time_s").get<double>(), 0);
+  EXPECT_GT(best.at("tflops").get<double>(), 0);
+  const double ratio = best.at("ratio_to_reference");
+  EXPECT_LE(best.at("ratio_interval").at(0).get<double>(), ratio);
+  EXPECT_GE(best.at("ratio_interval").at(1).get<double>(), ratio);
+  EXPECT_GE(object.at("reference").at("first").at("time_s").get<double>(),
+            object.at("reference").at("best").at("time_s").get<double>());
+  EXPECT_EQ(object.at("counts").at("space"), 12);
+  EXPECT_EQ(object.at("counts").at("valid"), 10);
+  EXPECT_EQ(object.at("counts").at("compiled"), 10);
+  EXPECT_EQ(object.at("counts").at("measured"), 10);
+  EXPECT_TRUE(object.at("counts").at("failed").is_object());
+  EXPECT_GE(object.at("elapsed_s").get<double>(), 0);
+}
+
+TEST_F(SearchTest, AProblemAlreadyTunedStartsNoBuildAndNoTrial) {
+  ASSERT_EQ(search().exit_code, 0);
+  std::filesystem::remove(path("requests.log"));
+  const Finished again = search({"--json"});
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.err, HasSubstr("Answered from the database"));
+  EXPECT_EQ(json::parse(again.out).at("from_database"), true);
+  EXPECT_FALSE(std::filesystem::exists(path("requests.log")));
+  const Finished forced = search({"--force"});
+  EXPECT_EQ(forced.exit_code, 0);
+  EXPECT_EQ(requests("trial"), 10);
+}
+
+TEST_F(SearchTest, DryRunCountsWhatIsKnown) {
+  ASSERT_EQ(search().exit_code, 0);
+  const Finished text = search({"--dry-run"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("10  of them known"), HasSubstr(" 0  to build"), HasSubstr("--force")));
+  const json object = json::parse(search({"--dry-run", "--force", "--json"}).out);
+  EXPECT_EQ(object.at("counts").at("known"), 10);
+  EXPECT_EQ(object.at("counts").at("to_build"), 10);
+}
+
+TEST_F(SearchTest, FailuresAreCountedAndShownByReason) {
+  launch_.environment["PGTUNE_FAKE"] =
+      "build|BM=32,BN=32,|fail;trial|BM=64,BN=64,|wrong;trial|BM=32,BN=128,COPY=ldg|segv";
+  const Finished result = search();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("2 compile_failed"), HasSubstr("fake: does not compile"),
+                                HasSubstr("2 wrong_result"), HasSubstr("1 crashed")));
+}
+
+TEST_F(SearchTest, NothingValidIsExitCodeOne) {
+  launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
+  const Finished result = search({"--json"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  const json object = json::parse(result.out);
+  EXPECT_TRUE(object.at("best").is_null());
+  EXPECT_EQ(object.at("counts").at("failed").at("wrong_result"), 10);
+}
+
+TEST_F(SearchTest, BudgetOfVariantsEndsWithAPartialResult) {
+  const Finished result = search({"--budget", "3", "--json"});
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("at the end of the budget"));
+  const json object = json::parse(result.out);
+  EXPECT_EQ(object.at("complete"), false);
+  EXPECT_FALSE(object.at("best").is_null());
+  EXPECT_EQ(requests("trial"), 3);
+}
+
+TEST_F(SearchTest, SeveralShapesGoOnAfterAFailureAndEndWithTheWorst) {
+  const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shape", "64x64x64", "--shape",
+                                  "64x64x4", "--shape", "128x64x64", "--shape", "64x64x64", "--json"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("64x64x4 f32 nn: "));
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("schema"), 1);
+  ASSERT_EQ(document.at("results").size(), 3U);  // a shape given twice is searched once
+  EXPECT_EQ(document.at("results").at(0).at("problem").at("m"), 64);
+  EXPECT_THAT(document.at("results").at(1).at("error").get<std::string>(), HasSubstr("K is too short"));
+  EXPECT_FALSE(document.at("results").at(2).at("best").is_null());
+}
+
+TEST_F(SearchTest, ResumesAfterKill) {
+  {
+    Process process(slow_search());
+    await([&] { return requests("trial") >= 4; });
+    process.signal(SIGKILL);
+    EXPECT_EQ(process.wait().exit_code, 137);
+  }
+  launch_.environment.erase("PGTUNE_FAKE");
+  const int before = requests("trial");
+  const Finished result = search({"--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(json::parse(result.out).at("counts").at("measured"), 10);
+  // All but what was in flight was stored.
+  EXPECT_LE(requests("trial"), 11);
+  EXPECT_GT(requests("trial"), before);
+}
+
+TEST_F(SearchTest, FirstInterruptEndsWithTheBestSoFar) {
+  const std::map<int, int> codes{{SIGINT, 130}, {SIGTERM, 143}};
+  for (const auto& [number, code] : codes) {
+    std::filesystem::remove(path("requests.log"));
+    std::filesystem::remove_all(path(".local"));
+    Process process(slow_search());
+    await([&] { return requests("trial") >= 4; });
+    process.signal(number);
+    const Finished result = process.wait();
+    EXPECT_EQ(result.exit_code, code) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("cuBLASLt"));
+    EXPECT_THAT(result.err, AllOf(HasSubstr("Stopped early by a signal"), HasSubstr("goes on from here")));
+    EXPECT_LT(requests("trial"), 10);
+  }
+}
+
+TEST_F(SearchTest, SecondInterruptLeavesAtOnce) {
+  launch_.environment["PGTUNE_FAKE"] = "trial||hang";
+  launch_.arguments = search_arguments(path("tiny.json"), {});
+  Process process(launch_);
+  await([&] { return requests("trial") >= 1; });
+  process.signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // two pending signals of one kind are one
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 130);
+}
+
+TEST_F(SearchTest, QuietPrintsResultsOnly) {
+  const Finished result = search({"--quiet"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out, HasSubstr("cuBLASLt best"));
+}
+
+TEST_F(SearchTest, PipedProgressIsPlainLines) {
+  const Finished result = search();
+  EXPECT_THAT(result.err, AllOf(Not(HasSubstr("\r")), Not(HasSubstr("\033")), HasSubstr("/10 done")));
+}
+
+TEST_F(SearchTest, ATerminalGetsALiveLineOfItsWidthAndLosesItAtTheEnd) {
+  launch_.terminal = true;
+  launch_.environment["TERM"] = "xterm";
+  const Finished result = search();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("\r256x256x256: "));
+  std::istringstream redraws(result.err);
+  for (std::string drawn; std::getline(redraws, drawn, '\r');) {
+    if (drawn.starts_with("256x256x256: ")) {
+      EXPECT_LT(drawn.find('\033'), 80U) << drawn;
+    }
+  }
+  EXPECT_THAT(result.err, HasSubstr("\r\033[K"));
+}
+
+TEST_F(SearchTest, ColorOnRequestOnly) {
+  const std::string bold = "\033[1m";
+  EXPECT_THAT(search().out, Not(HasSubstr(bold)));
+  EXPECT_THAT(search({"--color", "always"}).out, HasSubstr(bold));
+  launch_.environment["FORCE_COLOR"] = "1";
+  EXPECT_THAT(search().out, HasSubstr(bold));
+  launch_.environment["NO_COLOR"] = "1";
+  EXPECT_THAT(search().out, Not(HasSubstr(bold)));
+  launch_.environment["NO_COLOR"] = "";  // empty counts as unset
+  EXPECT_THAT(search().out, HasSubstr(bold));
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

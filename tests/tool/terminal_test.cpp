@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Colour decision, live line, tables, quantities and paths, without a process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tool/pgtune/live_line.hpp"
+#include "tool/pgtune/number_options.hpp"
+#include "tool/pgtune/paths.hpp"
+#include "tool/pgtune/quantity.hpp"
+#include "tool/pgtune/text_table.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using ::testing::ElementsAre;
+
+Environment environment(std::map<std::string, std::string> values) {
+  return [values = std::move(values)](const char* name) -> std::optional<std::string> {
+    const auto found = values.find(name);
+    if (found == values.end() || found->second.empty()) return std::nullopt;
+    return found->second;
+  };
+}
+
+TEST(Color, OptionBeatsEnvironmentBeatsTerminal) {
+  EXPECT_TRUE(wants_color(ColorMode::kAuto, true, environment({})));
+  EXPECT_FALSE(wants_color(ColorMode::kAuto, false, environment({})));
+  EXPECT_FALSE(wants_color(ColorMode::kAuto, true, environment({{"NO_COLOR", "1"}})));
+  EXPECT_TRUE(wants_color(ColorMode::kAuto, true, environment({{"NO_COLOR", ""}})));
+  EXPECT_FALSE(wants_color(ColorMode::kAuto, true, environment({{"TERM", "dumb"}})));
+  EXPECT_TRUE(wants_color(ColorMode::kAuto, false, environment({{"CLICOLOR_FORCE", "1"}})));
+  EXPECT_FALSE(wants_color(ColorMode::kAuto, false, environment({{"FORCE_COLOR", "0"}})));
+  EXPECT_TRUE(wants_color(ColorMode::kAlways, false, environment({{"NO_COLOR", "1"}})));
+  EXPECT_FALSE(wants_color(ColorMode::kNever, true, environment({{"FORCE_COLOR", "1"}})));
+}
+
+TEST(LiveLineText, ElidesTheMiddle) {
+  EXPECT_EQ(elided("0123456789", 10), "0123456789");
+  EXPECT_EQ(elided("0123456789", 9), "012...789");
+  EXPECT_EQ(elided("0123456789", 2), "01");
+}
+
+TEST(LiveLineText, SaysCountsBestRatioAndTimeLeft) {
+  session::Progress progress;
+  progress.phase = session::Progress::Phase::kSearch;
+  progress.problem.m = progress.problem.n = progress.problem.k = 4096;
+  progress.total = 3400;
+  progress.done = 120;
+  progress.failed = 3;
+  progress.cut = 40;
+  progress.best_s = 2.712e-3;
+  progress.reference_best_s = 2.769e-3;
+  progress.remaining_s = 80;
+  EXPECT_EQ(
+      progress_text(progress),
+      "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; 1m20s left");
+}
+
+TEST(Quantity, ReadsWell) {
+  EXPECT_EQ(duration_text(0.85), "850 ms");
+  EXPECT_EQ(duration_text(59.6), "1m00s");
+  EXPECT_EQ(duration_text(7500), "2h05m");
+  EXPECT_EQ(milliseconds_text(2.7123e-3), "2.712");
+  EXPECT_EQ(milliseconds_text(12.34567e-6), "0.01235");
+  EXPECT_EQ(milliseconds_text(0), "-");
+}
+
+TEST(TextTable, WrapsOneColumnToTheWidth) {
+  TextTable table({{"#", Align::kRight}, {"parameters", Align::kLeft, true}});
+  table.add_row({"1", "BM=128 BN=128 COPY=cp_async"});
+  EXPECT_EQ(table.text(20), "#  parameters\n1  BM=128 BN=128\n   COPY=cp_async\n");
+  EXPECT_EQ(table.text(80), "#  parameters\n1  BM=128 BN=128 COPY=cp_async\n");
+}
+
+TEST(TextTable, BreaksAfterCommasAndCutsLongWords) {
+  EXPECT_THAT(wrap_text("BM=64,BN=32,BK=8", 12), ElementsAre("BM=64,BN=32,", "BK=8"));
+  EXPECT_THAT(wrap_text("abcdefghij", 4), ElementsAre("abcd", "efgh", "ij"));
+}
+
+TEST(Budget, TimesAndCounts) {
+  EXPECT_DOUBLE_EQ(*parse_budget("90s").seconds, 90);
+  EXPECT_DOUBLE_EQ(*parse_budget("1.5m").seconds, 90);
+  EXPECT_DOUBLE_EQ(*parse_budget("2h").seconds, 7200);
+  EXPECT_EQ(*parse_budget("500").trials, 500);
+}
+
+TEST(PathsTest, FollowXdgAndOverrides) {
+  const std::filesystem::path program = "/opt/pgtune/bin/pgtune";
+  Paths paths = Paths::find(environment({{"HOME", "/home/me"}}), program);
+  EXPECT_EQ(paths.database, "/home/me/.local/share/pgtune/pgtune.db");
+  EXPECT_EQ(paths.cache, "/home/me/.cache/pgtune");
+  EXPECT_EQ(paths.worker, "/opt/pgtune/bin/pgtune-worker");
+
+  paths = Paths::find(environment({{"HOME", "/home/me"}, {"XDG_DATA_HOME", "relative"}, {"XDG_CACHE_HOME", "/fast"}}),
+                      program);
+  EXPECT_EQ(paths.database, "/home/me/.local/share/pgtune/pgtune.db");
+  EXPECT_EQ(paths.cache, "/fast/pgtune");
+
+  paths =
+      Paths::find(environment({{"PGTUNE_DB", "/d.db"}, {"PGTUNE_CACHE_DIR", "/c"}, {"PGTUNE_WORKER", "/w"}}), program);
+  EXPECT_EQ(paths.database, "/d.db");
+  EXPECT_EQ(paths.cache, "/c");
+  EXPECT_EQ(paths.worker, "/w");
+}
+
+}  // namespace
+}  // namespace pgtune::tool

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Wrong input: message and exit code.
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using UsageTest = CliTest;
+
+struct WrongInput {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::vector<std::string> message;  ///< parts of standard error
+};
+
+std::string case_name(const ::testing::TestParamInfo<WrongInput>& info) { return info.param.name; }
+
+class WrongInputTest : public CliTest, public ::testing::WithParamInterface<WrongInput> {};
+
+TEST_P(WrongInputTest, IsAUsageErrorWithItsRemedy) {
+  const Finished result = pgtune(GetParam().arguments);
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, ::testing::StartsWith("pgtune: "));
+  for (const std::string& part : GetParam().message) EXPECT_THAT(result.err, HasSubstr(part));
+  EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+std::vector<std::string> shape(const std::string& text) { return {"search", "--shape", text}; }
+std::vector<std::string> with(const std::string& option, const std::string& value) {
+  return {"search", "--shape", "64x64x64", option, value};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, WrongInputTest,
+    ::testing::Values(WrongInput{"two_extents", shape("4096x4096"), {"'4096x4096' has 2 extents", "4096x4096x4096"}},
+                      WrongInput{"zero", shape("0x1x1"), {"M is 0", "at least 1"}},
+                      WrongInput{"negative", shape("-1x1x1"), {"M is -1", "at least 1"}},
+                      WrongInput{"letters", shape("axbxc"), {"M is 'a'", "not a whole number"}},
+                      WrongInput{"four_extents", shape("1x1x1x1"), {"4 extents"}},
+                      WrongInput{"empty", shape(""), {"shape ''"}},
+                      WrongInput{"extent_past_64_bits", shape("9223372036854775808x1x1"), {"does not fit 64 bits"}},
+                      WrongInput{"product_past_64_bits", shape("4294967296x4294967296x4294967296"), {"64 bits"}},
+                      WrongInput{"none", {"search"}, {"no shape given", "--shape"}},
+                      WrongInput{"as_positional", {"search", "64x64x64"}, {"did you mean '--shape 64x64x64'?"}}),
+    case_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, WrongInputTest,
+    ::testing::Values(
+        WrongInput{"dtype", with("--dtype", "f31"), {"unknown dtype 'f31'", "f32"}},
+        WrongInput{"layout", with("--layout", "nx"), {"unknown layout 'nx'", "nn, nt, tn or tt"}},
+        WrongInput{"batch", with("--batch", "0"), {"--batch '0'"}},
+        WrongInput{"octal_batch", with("--batch", "0x10"), {"--batch '0x10'"}},
+        WrongInput{"alpha", with("--alpha", "inf"), {"--alpha 'inf'"}},
+        WrongInput{"leading_dimension", with("--lda", "8"), {"lda", "64"}},
+        WrongInput{"budget", with("--budget", "60x"), {"--budget '60x'", "60s"}},
+        WrongInput{"negative_budget", with("--budget", "-5s"), {"--budget '-5s'"}},
+        WrongInput{"seed", with("--seed", "soon"), {"--seed 'soon'"}},
+        WrongInput{"jobs", with("--jobs", "many"), {"--jobs 'many'"}},
+        WrongInput{"color", with("--color", "pink"), {"unknown --color 'pink'"}},
+        WrongInput{"no_value", {"search", "--shape"}, {"--shape", "See 'pgtune search --help'"}},
+        WrongInput{
+            "misspelt_option", {"search", "--shap", "1x1x1"}, {"unknown option '--shap'", "did you mean '--shape'?"}},
+        WrongInput{"misspelt_command", {"serach"}, {"unknown command 'serach'", "did you mean 'search'?"}},
+        WrongInput{"no_command", {}, {"no command given", "See 'pgtune --help'"}}),
+    case_name);
+
+TEST_F(UsageTest, UnknownDevices) {
+  for (const char* device : {"all", "sm_90a", "gpu", "", "replay:", "-1"}) {
+    const Finished result = search({"--device", device});
+    EXPECT_EQ(result.exit_code, 2) << device;
+    EXPECT_THAT(result.err, AllOf(HasSubstr(std::string("unknown device '") + device + "'"), HasSubstr("replay:FILE")));
+  }
+  const Finished second = search({"--device", "1"});
+  EXPECT_EQ(second.exit_code, 2);
+  EXPECT_THAT(second.err, HasSubstr("there is no GPU 1: this machine has one, number 0"));
+  const Finished other = search({"--device", "GPU-12345678"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("no GPU on this machine has the UUID 'GPU-12345678'"));
+}
+
+TEST_F(UsageTest, AProblemLargerThanTheGpu) {
+  const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shape", "200000x200000x200000"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("200000x200000x200000"), HasSubstr("GiB"), HasSubstr("80.0 GiB")));
+}
+
+TEST_F(UsageTest, ShapesFilesNameTheLine) {
+  write("shapes.txt", "# two shapes\n64x64x64\n\n  128x64x64  # fine\n64x64\n");
+  Finished result = pgtune({"search", "--shapes", path("shapes.txt")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("shapes.txt:5: shape '64x64' has 2 extents"));
+
+  result = pgtune({"search", "--shapes", path("missing.txt")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("missing.txt"), HasSubstr("No such file")));
+
+  write("empty.txt", "# nothing\n");
+  result = pgtune({"search", "--shapes", path("empty.txt")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("no shape in"));
+}
+
+TEST_F(UsageTest, QuietAndVerboseExcludeEachOther) {
+  const Finished result = search({"-q", "-v"});
+  EXPECT_EQ(result.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "pgtune_templates.hpp"
+#include "tool/pgtune/command_error.hpp"
+#include "tuner/space/suggestion.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> embedded_text(const fs::path& path) {
+  const std::string wanted = path.lexically_normal().generic_string();
+  for (const embedded::File& file : embedded::pgtune_templates()) {
+    if (file.path == wanted) return std::string(file.contents);
+  }
+  return std::nullopt;
+}
+
+/// Files a built-in definition names: relative to configs/, as its JSON is, else to templates/.
+Result<std::string> read_embedded(const std::string& relative_path) {
+  for (const char* folder : {"configs", "templates"}) {
+    if (auto text = embedded_text(fs::path(folder) / relative_path)) return *std::move(text);
+  }
+  return fail(ErrorKind::kUsage, fmt::format("no file '{}' among the built-in templates", relative_path));
+}
+
+Result<std::string> read_shipped_header(const std::string& name) {
+  if (auto text = embedded_text(fs::path("templates") / name)) return *std::move(text);
+  return fail(ErrorKind::kUsage, fmt::format("no file '{}' beside the template or among the built-in ones", name));
+}
+
+/// Ends with '.' unless it already ends as a question.
+std::string sentence_end(const std::string& text) { return text.ends_with('?') ? text : text + '.'; }
+
+bool is_path(const std::string& selector) {
+  return selector.find('/') != std::string::npos || selector.ends_with(".json");
+}
+
+}  // namespace
+
+std::vector<std::string> Catalogue::names() const {
+  std::vector<std::string> names;
+  for (const embedded::File& file : embedded::pgtune_templates()) {
+    const fs::path path(file.path);
+    if (path.parent_path() == "configs" && path.extension() == ".json") names.push_back(path.stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+space::TemplateDefinition Catalogue::load(const std::string& selector) const {
+  if (is_path(selector)) return value_or_throw(space::load_template(selector, read_shipped_header));
+  const std::string origin = "configs/" + selector + ".json";
+  const auto json = embedded_text(origin);
+  if (!json)
+    throw CommandError(
+        ErrorKind::kUsage,
+        fmt::format("unknown template '{}'{} Or give the path of a template's JSON, such as ./mine.json.", selector,
+                    sentence_end(space::suggestion(selector, names()))));
+  return value_or_throw(space::parse_template(*json, origin, read_embedded));
+}
+
+std::vector<space::TemplateDefinition> Catalogue::select(const std::string& selector, MathMode math_mode) const {
+  const auto fits = [math_mode](const space::TemplateDefinition& definition) {
+    const auto& modes = definition.math_modes;
+    return std::find(modes.begin(), modes.end(), math_mode) != modes.end();
+  };
+  std::vector<space::TemplateDefinition> selected;
+  if (!selector.empty()) {
+    selected.push_back(load(selector));
+    if (!fits(selected.back()))
+      throw CommandError(ErrorKind::kUsage, fmt::format("template '{}' does not compute in {}. Choose another --dtype.",
+                                                        selected.back().name, to_string(math_mode)));
+    return selected;
+  }
+  for (const std::string& name : names()) {
+    if (auto definition = load(name); fits(definition)) selected.push_back(std::move(definition));
+  }
+  if (selected.empty())
+    throw CommandError(ErrorKind::kUsage, fmt::format("no built-in template computes in {}. Give your own with "
+                                                      "--template FILE.json.",
+                                                      to_string(math_mode)));
+  return selected;
+}
+
+}  // namespace pgtune::tool

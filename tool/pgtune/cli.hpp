@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// pgtune's command line: parses it, runs one command, and is the one place where errors become exit codes.
+#pragma once
+
+namespace pgtune::tool {
+
+/// Returns the process's exit code; never throws.
+[[nodiscard]] int run_command_line(int argc, char** argv);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// `pgtune completion`: a completion script for the user's shell.
+#include "tool/pgtune/commands.hpp"
+#include "tool/pgtune/completion_writer.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+class CompletionCommand final : public Command {
+ public:
+  std::string name() const override { return "completion"; }
+  std::string description() const override { return "Print a completion script for your shell"; }
+  std::string examples() const override {
+    return "pgtune completion bash > ~/.local/share/bash-completion/completions/pgtune\n"
+           "pgtune completion fish > ~/.config/fish/completions/pgtune.fish";
+  }
+
+  void add_options(CLI::App& app) override {
+    root_ = app.get_parent();
+    app.add_option("shell", shell_, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  }
+
+  ExitCode run(Context& context) override {
+    const Shell shell = shell_ == "bash" ? Shell::kBash : shell_ == "zsh" ? Shell::kZsh : Shell::kFish;
+    context.terminal().print(write_completion(*root_, shell));
+    return ExitCode::kDone;
+  }
+
+ private:
+  const CLI::App* root_ = nullptr;
+  std::string shell_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_completion_command() { return std::make_unique<CompletionCommand>(); }
+
+}  // namespace pgtune::tool

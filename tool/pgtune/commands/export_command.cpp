@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// `pgtune export header`: the winners as a C++17 header.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/commands.hpp"
+#include "tool/pgtune/header_writer.hpp"
+#include "tool/pgtune/stored_results.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+HeaderRow header_row(const StoredResult& result) {
+  const session::BestRecord& best = result.answer.best;
+  return {.device = result.device,
+          .problem = result.problem,
+          .variant = best.variant,
+          .template_hash = result.row.template_hash,
+          .source = result.row.source,
+          .finished_at = result.row.finished_at,
+          .time_s = best.time_s,
+          .tflops = best.tflops,
+          .ratio = best.ratio_to_reference,
+          .ratio_low = best.ratio_low,
+          .ratio_high = best.ratio_high};
+}
+
+/// Rows a table can hold: one for each device name, problem and template; a measured one beats a replayed one, then the
+/// newer wins. Rows of another version of a template (other parameters) than the newest are left out.
+std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Terminal& terminal) {
+  std::vector<HeaderRow> rows;
+  const auto better = [](const HeaderRow& a, const HeaderRow& b) {
+    if (a.source != b.source) return a.source == "gpu";
+    return a.finished_at > b.finished_at;
+  };
+  std::map<std::string, const StoredResult*> newest;
+  for (const StoredResult& result : results) {
+    const StoredResult*& known = newest[result.row.template_name];
+    if (known == nullptr || result.row.finished_at > known->row.finished_at) known = &result;
+  }
+  for (const StoredResult& result : results) {
+    HeaderRow row = header_row(result);
+    if (row.template_hash != newest.at(result.row.template_name)->row.template_hash) {
+      terminal.note(fmt::format("left out {}: tuned with another version of template {}", row.problem.title(),
+                                result.row.template_name));
+      continue;
+    }
+    const auto same = std::find_if(rows.begin(), rows.end(), [&](const HeaderRow& other) {
+      return other.device.name == row.device.name && other.problem == row.problem &&
+             other.variant.template_name == row.variant.template_name;
+    });
+    if (same == rows.end()) {
+      rows.push_back(std::move(row));
+    } else if (better(row, *same)) {
+      *same = std::move(row);
+    }
+  }
+  return rows;
+}
+
+/// Written under a temporary name and renamed, so that a reader never sees half a header.
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  const std::filesystem::path temporary = path.string() + ".tmp";
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(temporary, path, error);
+  if (!file || error) {
+    std::filesystem::remove(temporary, error);
+    throw CommandError(
+        ErrorKind::kEnvironment,
+        fmt::format("cannot write {}; give a path in a folder that exists, is writable and has room", path.string()));
+  }
+}
+
+class ExportCommand final : public Command {
+ public:
+  std::string name() const override { return "export"; }
+  std::string description() const override { return "Write the winners as code"; }
+  std::string examples() const override {
+    return "pgtune export header -o best_gemm.hpp\n"
+           "pgtune export header --on H200 --namespace my::gemm";
+  }
+
+  void add_options(CLI::App& app) override {
+    app.require_subcommand(1);
+    CLI::App* header =
+        app.add_subcommand("header", "A C++17 header: a constexpr table of the best variants and a lookup");
+    filter_.add_to(*header);
+    header->add_option("-o,--output", output_, "File to write (default: standard output)")->option_text("FILE");
+    header->add_option("--namespace", name_space_, "C++ namespace of the header (default: pgtune_best)")
+        ->option_text("NAME");
+  }
+
+  ExitCode run(Context& context) override {
+    if (!valid_namespace(name_space_))
+      throw CommandError(
+          ErrorKind::kUsage,
+          fmt::format("--namespace '{}' is not a C++ namespace name; give identifiers joined by ::, such as my::gemm",
+                      name_space_));
+    const std::vector<StoredResult> results = filter_.load(context);
+    if (results.empty()) {
+      context.terminal().error(filter_.nothing_found(context));
+      return ExitCode::kNothingValid;
+    }
+    const std::vector<HeaderRow> rows = choose_rows(results, context.terminal());
+    const std::string text = write_header(rows, name_space_);
+    if (output_.empty() || output_ == "-") {
+      context.terminal().print(text);
+    } else {
+      write_file(output_, text);
+      context.terminal().note(
+          fmt::format("wrote {} with {} entr{}", output_, rows.size(), rows.size() == 1 ? "y" : "ies"));
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  ResultFilter filter_;
+  std::string output_, name_space_ = "pgtune_best";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_export_command() { return std::make_unique<ExportCommand>(); }
+
+}  // namespace pgtune::tool

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// `pgtune inspect`: what the compiler made of one variant: registers, shared memory, spills, occupancy, instructions.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/architecture_option.hpp"
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/commands.hpp"
+#include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/problem_options.hpp"
+#include "tool/pgtune/sass.hpp"
+#include "tool/pgtune/text_table.hpp"
+#include "tuner/device/compile_pool.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/model/occupancy.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+/// Everything known about one variant after it was built.
+struct Inspection {
+  Problem problem;
+  DeviceInfo device;
+  Variant variant;
+  LaunchPlan plan;
+  BuildInfo build;
+  std::int64_t smem_bytes = 0;  ///< static + dynamic, of the first kernel
+  Occupancy occupancy;
+  std::optional<SassCounts> sass;
+  std::string sass_problem;  ///< why there are no counts
+  std::string sass_text;
+};
+
+/// Instructions that tell the classic stories: how data moves, how wide, and whether anything spilled.
+constexpr std::array kEvidence{
+    std::pair{"FFMA", "multiply-adds"},       std::pair{"LDGSTS", "asynchronous copies, global to shared (cp.async)"},
+    std::pair{"LDG", "global loads"},         std::pair{"LDS", "shared loads"},
+    std::pair{"STS", "shared stores"},        std::pair{"STG", "global stores"},
+    std::pair{"UTMALDG", "TMA loads"},        std::pair{"BAR", "CTA barriers"},
+    std::pair{"LDL", "local loads (spills)"}, std::pair{"STL", "local stores (spills)"}};
+
+std::string widths(const SassCounts& counts, std::string_view name) {
+  std::string text;
+  for (const auto& [opcode, count] : counts.by_opcode) {
+    if (opcode != name && !opcode.starts_with(std::string(name) + ".")) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, opcode);
+  }
+  return text;
+}
+
+json inspection_json(const Inspection& inspection) {
+  json out = {{"schema", 1},
+              {"problem", inspection.problem},
+              {"architecture", inspection.device.architecture},
+              {"template", inspection.variant.template_name},
+              {"parameters", parameters_to_json(inspection.variant)},
+              {"registers", inspection.build.registers},
+              {"smem_bytes", inspection.smem_bytes},
+              {"local_bytes", inspection.build.local_bytes},
+              {"spill_bytes", inspection.build.spill_bytes},
+              {"compile_s", inspection.build.compile_s},
+              {"cubin", inspection.build.cubin_path},
+              {"threads", inspection.plan.kernels.front().block.count()},
+              {"occupancy",
+               {{"ctas_per_sm", inspection.occupancy.ctas_per_sm},
+                {"warps_per_sm", inspection.occupancy.warps_per_sm},
+                {"fraction", inspection.occupancy.fraction},
+                {"limiter", inspection.occupancy.limiter}}}};
+  if (inspection.sass) {
+    out["instructions"] = {{"total", inspection.sass->total}, {"by_opcode", inspection.sass->by_opcode}};
+  } else {
+    out["instructions"] = nullptr;
+    out["instructions_missing"] = inspection.sass_problem;
+  }
+  return out;
+}
+
+class InspectCommand final : public Command {
+ public:
+  std::string name() const override { return "inspect"; }
+  std::string description() const override { return "Show what the compiler made of one variant"; }
+  std::string examples() const override {
+    return "pgtune inspect --device sm_90a\n"
+           "pgtune inspect --variant STAGES=3,COPY=cp_async --device sm_80 --sass";
+  }
+
+  void add_options(CLI::App& app) override {
+    problems_.add_to(app);
+    app.add_option("--variant", variant_, "Parameters over the template's defaults, such as BM=64,STAGES=3")
+        ->option_text("NAME=VALUE,...");
+    add_template_option(app, template_);
+    add_device_or_architecture_option(app, device_);
+    app.add_flag("--sass", sass_, "Also print the machine code")->group(kOutputGroup);
+    add_json_option(app, json_);
+  }
+
+  ExitCode run(Context& context) override {
+    Problem problem = value_or_throw(parse_shape("4096x4096x4096").and_then(with_default_strides));
+    if (problems_.any_shape()) problem = problems_.problems().front();
+    const space::TemplateDefinition definition = context.catalogue().select(template_, problem.math_mode).front();
+    const Inspection inspection = inspect(context, definition, problem);
+    if (json_) {
+      context.terminal().print(inspection_json(inspection).dump(2) + "\n");
+    } else {
+      print(context.terminal(), inspection);
+    }
+    if (sass_) {
+      if (!inspection.sass) throw CommandError(ErrorKind::kEnvironment, inspection.sass_problem);
+      context.terminal().print(inspection.sass_text);
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  Inspection inspect(Context& context, const space::TemplateDefinition& definition, const Problem& problem) const {
+    Inspection result;
+    result.problem = problem;
+    result.device = device_or_architecture(context, device_);
+    result.variant = value_or_throw(space::parse_variant(definition, variant_));
+    if (const auto reason = value_or_throw(space::why_illegal(definition, result.variant, problem, result.device)))
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("variant {} is not legal for {}: {}. `pgtune space --list` prints the legal ones.",
+                                     result.variant.key(), problem.title(), *reason));
+    result.plan = value_or_throw(space::make_launch_plan(definition, result.variant, problem, result.device));
+    result.build = build(context, definition, result);
+    const KernelLaunch& kernel = result.plan.kernels.front();
+    result.smem_bytes = result.build.static_smem_bytes + kernel.dynamic_smem_bytes;
+    result.occupancy = occupancy(result.device, result.build.registers, result.smem_bytes, kernel.block.count());
+    read_sass(result);
+    return result;
+  }
+
+  static BuildInfo build(const Context& context, const space::TemplateDefinition& definition,
+                         const Inspection& inspection) {
+    device::BuildRequest request;
+    request.variant = inspection.variant;
+    request.source = definition.source;
+    request.defines =
+        value_or_throw(space::make_defines(definition, inspection.variant, inspection.problem, inspection.device));
+    request.architecture = inspection.device.architecture;
+    const device::BuildDone done = value_or_throw(device::compile_one(
+        {.worker_path = context.paths().worker, .cache_dir = context.paths().cache, .jobs = 1}, std::move(request)));
+    if (done.outcome.kind != OutcomeKind::kOk)
+      throw CommandError(ErrorKind::kEnvironment,
+                         fmt::format("variant {} did not build ({}): {}", inspection.variant.key(),
+                                     to_string(done.outcome.kind), done.outcome.reason));
+    return done.build;
+  }
+
+  static void read_sass(Inspection& result) {
+    const auto disassembler = find_disassembler();
+    if (!disassembler) {
+      result.sass_problem =
+          "no disassembler: nvdisasm is neither on PATH nor in a CUDA toolkit; install the toolkit's nvdisasm, or name "
+          "it in PGTUNE_NVDISASM";
+      return;
+    }
+    auto text = disassemble(*disassembler, result.build.cubin_path);
+    if (!text) {
+      result.sass_problem = text.error().text();
+      return;
+    }
+    result.sass_text = std::move(*text);
+    result.sass = count_instructions(result.sass_text);
+  }
+
+  static void print(Terminal& terminal, const Inspection& inspection) {
+    const KernelLaunch& kernel = inspection.plan.kernels.front();
+    const Occupancy& occupancy = inspection.occupancy;
+    terminal.print(fmt::format("{} for {} on {}\n", inspection.variant.template_name, inspection.problem.title(),
+                               inspection.device.architecture));
+    for (const std::string& line : wrap_text(inspection.variant.key(), kTextWidth - 2))
+      terminal.print("  " + line + "\n");
+    terminal.print("\n");
+    TextTable facts({{"fact"}, {"value", Align::kLeft, true}});
+    facts.add_row({"grid x threads", fmt::format("{} x {} x {} CTAs of {}", kernel.grid.x, kernel.grid.y, kernel.grid.z,
+                                                 kernel.block.count())});
+    facts.add_row({"registers", fmt::format("{} per thread", inspection.build.registers)});
+    facts.add_row({"shared memory", fmt::format("{} bytes per CTA", inspection.smem_bytes)});
+    facts.add_row({"local memory", fmt::format("{} bytes per thread, {} of them spill traffic",
+                                               inspection.build.local_bytes, inspection.build.spill_bytes)});
+    facts.add_row(
+        {"occupancy", fmt::format("{} CTAs = {} warps per SM ({:.1f} %), limited by {}", occupancy.ctas_per_sm,
+                                  occupancy.warps_per_sm, 100 * occupancy.fraction, occupancy.limiter)});
+    facts.add_row({"compile time", fmt::format("{:.2f} s{}", inspection.build.compile_s,
+                                               inspection.build.cached ? " (from the cache)" : "")});
+    terminal.print(facts.text());
+    if (!inspection.sass) {
+      terminal.print("\nNo instruction counts: " + inspection.sass_problem + "\n");
+      return;
+    }
+    terminal.print(fmt::format("\n{} instructions in the machine code (static counts)\n", inspection.sass->total));
+    TextTable evidence({{"count", Align::kRight}, {"what"}, {"as", Align::kLeft, true}});
+    for (const auto& [opcode, meaning] : kEvidence) {
+      const std::int64_t count = inspection.sass->of(opcode);
+      evidence.add_row({std::to_string(count), meaning, count > 0 ? widths(*inspection.sass, opcode) : "-"});
+    }
+    terminal.print(evidence.text());
+  }
+
+  ProblemOptions problems_;
+  std::string variant_, template_, device_ = "auto";
+  bool sass_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_inspect_command() { return std::make_unique<InspectCommand>(); }
+
+}  // namespace pgtune::tool

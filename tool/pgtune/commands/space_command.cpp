@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// `pgtune space`: how large a template's space is for a problem, and which rule removes how much.
+#include "tuner/space/enumerate.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/architecture_option.hpp"
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/commands.hpp"
+#include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/problem_options.hpp"
+#include "tool/pgtune/text_table.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+json space_json(const space::TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device,
+                const space::Enumeration& enumeration, bool list) {
+  json removals = json::array();
+  for (const space::Removal& removal : enumeration.removals)
+    removals.push_back({{"rule", removal.rule},
+                        {"reason", removal.reason},
+                        {"kind", removal.legality ? "legality" : "constraint"},
+                        {"removed", removal.removed}});
+  json parameters = json::array();
+  for (const space::Parameter& parameter : definition.parameters)
+    parameters.push_back(
+        {{"name", parameter.name}, {"values", parameter.values.size()}, {"description", parameter.description}});
+  json out = {{"template", definition.name},
+              {"problem", problem},
+              {"device", device.name},
+              {"architecture", device.architecture},
+              {"parameters", std::move(parameters)},
+              {"space", enumeration.space},
+              {"after_constraints", enumeration.after_constraints},
+              {"valid", enumeration.variants.size()},
+              {"removals", std::move(removals)}};
+  if (list) {
+    out["variants"] = json::array();
+    for (const Variant& variant : enumeration.variants) out["variants"].push_back(parameters_to_json(variant));
+  }
+  return out;
+}
+
+std::string parameter_table(const space::TemplateDefinition& definition) {
+  TextTable table({{"parameter"}, {"values", Align::kLeft, true}, {"default"}});
+  for (const space::Parameter& parameter : definition.parameters) {
+    std::string values;
+    for (const ParameterValue& value : parameter.values) values += (values.empty() ? "" : ", ") + to_string(value);
+    table.add_row({parameter.name, values, to_string(parameter.default_value)});
+  }
+  return table.text();
+}
+
+std::string removal_table(const space::Enumeration& enumeration) {
+  TextTable table({{"removed", Align::kRight}, {"by"}, {"because", Align::kLeft, true}});
+  for (const space::Removal& removal : enumeration.removals)
+    table.add_row({std::to_string(removal.removed), removal.legality ? "problem" : "template", removal.reason});
+  return table.text();
+}
+
+class SpaceCommand final : public Command {
+ public:
+  std::string name() const override { return "space"; }
+  std::string description() const override { return "Show a template's space, before and after its rules"; }
+  std::string examples() const override {
+    return "pgtune space --shape 4096x4096x4096\n"
+           "pgtune space --shape 1000x1000x1000 --device sm_80 --list | head";
+  }
+
+  void add_options(CLI::App& app) override {
+    problems_.add_to(app);
+    add_template_option(app, template_);
+    add_device_or_architecture_option(app, device_);
+    app.add_flag("--list", list_, "Also print every valid variant, one a line")->group(kOutputGroup);
+    add_json_option(app, json_);
+  }
+
+  ExitCode run(Context& context) override {
+    const std::vector<Problem> problems = problems_.problems();
+    const DeviceInfo device = device_or_architecture(context, device_);
+    json results = json::array();
+    bool any_valid = false;
+    for (const Problem& problem : problems) {
+      for (const space::TemplateDefinition& definition : context.catalogue().select(template_, problem.math_mode)) {
+        const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
+        any_valid = any_valid || !enumeration.variants.empty();
+        if (json_) {
+          results.push_back(space_json(definition, problem, device, enumeration, list_));
+        } else {
+          print(context.terminal(), definition, problem, device, enumeration);
+        }
+      }
+    }
+    if (json_) context.terminal().print((results.size() == 1 ? results[0] : json{{"results", results}}).dump(2) + "\n");
+    return any_valid ? ExitCode::kDone : ExitCode::kNothingValid;
+  }
+
+ private:
+  void print(Terminal& terminal, const space::TemplateDefinition& definition, const Problem& problem,
+             const DeviceInfo& device, const space::Enumeration& enumeration) const {
+    terminal.print(fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name));
+    terminal.print(parameter_table(definition));
+    terminal.print(fmt::format("\n{} points, {} after the template's constraints, {} valid for this problem\n\n",
+                               enumeration.space, enumeration.after_constraints, enumeration.variants.size()));
+    terminal.print(removal_table(enumeration));
+    if (!list_) return;
+    terminal.print("\n");
+    for (const Variant& variant : enumeration.variants) terminal.print(variant.key() + "\n");
+  }
+
+  ProblemOptions problems_;
+  std::string template_, device_ = "auto";
+  bool list_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_space_command() { return std::make_unique<SpaceCommand>(); }
+
+}  // namespace pgtune::tool

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/completion_writer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace pgtune::tool {
+namespace {
+
+/// One command by its path ("db check"), with what may follow it.
+struct Node {
+  std::string path;
+  std::vector<const CLI::App*> commands;
+  std::vector<const CLI::Option*> options;
+};
+
+void collect(const CLI::App& app, const std::string& path, std::vector<Node>& nodes) {
+  Node node{path, {}, app.get_options()};
+  const auto named = app.get_subcommands([](const CLI::App* command) { return !command->get_name().empty(); });
+  node.commands.assign(named.begin(), named.end());
+  nodes.push_back(node);
+  for (const CLI::App* command : named)
+    collect(*command, path.empty() ? command->get_name() : path + " " + command->get_name(), nodes);
+}
+
+std::vector<std::string> words(const Node& node) {
+  std::vector<std::string> result;
+  for (const CLI::App* command : node.commands) result.push_back(command->get_name());
+  for (const CLI::Option* option : node.options) {
+    for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
+  }
+  return result;
+}
+
+std::string bash_script(const std::vector<Node>& nodes) {
+  std::string cases;
+  for (const Node& node : nodes)
+    cases += fmt::format("    '{}') words='{}' ;;\n", node.path, fmt::join(words(node), " "));
+  // The path of commands typed so far grows only by words that are commands where they stand.
+  std::string known;
+  for (const Node& node : nodes) {
+    if (!node.path.empty()) known += fmt::format("|'{}'", node.path);
+  }
+  return fmt::format(R"(_pgtune() {{
+  local current="${{COMP_WORDS[COMP_CWORD]}}" path='' next words i
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    next="${{path:+$path }}${{COMP_WORDS[i]}}"
+    case "$next" in
+      {}) path="$next" ;;
+    esac
+  done
+  case "$path" in
+{}  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+complete -o default -F _pgtune pgtune
+)",
+                     known.substr(1), cases);
+}
+
+std::string fish_script(const std::vector<Node>& nodes) {
+  std::string script = "complete -c pgtune -f\n";
+  const auto quoted = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find_first_of("'\\", at)) != std::string::npos; at += 2) text.insert(at, "\\");
+    return "'" + text + "'";
+  };
+  for (const Node& node : nodes) {
+    // A command's own options are offered once every word of its path was seen.
+    std::string condition =
+        node.path.empty() ? "__fish_use_subcommand"
+                          : fmt::format("__fish_seen_subcommand_from {}", node.path.substr(node.path.rfind(' ') + 1));
+    for (const CLI::App* command : node.commands)
+      script += fmt::format("complete -c pgtune -n {} -a {} -d {}\n", quoted(condition), command->get_name(),
+                            quoted(command->get_description()));
+    for (const CLI::Option* option : node.options) {
+      for (const std::string& name : option->get_lnames())
+        script += fmt::format("complete -c pgtune -n {} -l {}{} -d {}\n", quoted(condition), name,
+                              option->get_expected_min() > 0 ? " -r -F" : "", quoted(option->get_description()));
+    }
+  }
+  return script;
+}
+
+}  // namespace
+
+std::string write_completion(const CLI::App& root, Shell shell) {
+  std::vector<Node> nodes;
+  collect(root, "", nodes);
+  switch (shell) {
+    case Shell::kBash:
+      return bash_script(nodes);
+    case Shell::kZsh:
+      return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(nodes);
+    case Shell::kFish:
+      return fish_script(nodes);
+  }
+  return {};
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Shell completion scripts, generated from the tree of commands and options.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace pgtune::tool {
+
+enum class Shell { kBash, kZsh, kFish };
+
+/// A script for the shell to source: completes commands, their options and file names. `root` is the whole application.
+[[nodiscard]] std::string write_completion(const CLI::App& root, Shell shell);
+
+}  // namespace pgtune::tool

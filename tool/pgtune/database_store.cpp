@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/database_store.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "db/queries.hpp"
+#include "tool/pgtune/row_conversion.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/session/answer_json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& answer) {
+  const session::BestRecord& best = answer.best;
+  db::BestRow row;
+  row.device_uuid = key.device.uuid;
+  row.device_name = key.device.name;
+  row.architecture = key.device.architecture;
+  row.device_json = nlohmann::json(key.device).dump();
+  row.driver_branch = key.device.driver_branch();
+  row.problem_key = key.problem.key();
+  row.problem_json = nlohmann::json(key.problem).dump();
+  row.template_name = key.template_name;
+  row.template_hash = key.template_hash;
+  row.source = key.source;
+  row.variant_key = best.variant.key();
+  row.parameters_json = parameters_to_json(best.variant).dump();
+  row.time_s = best.time_s;
+  row.tflops = best.tflops;
+  row.ratio = best.ratio_to_reference;
+  row.ratio_low = best.ratio_low;
+  row.ratio_high = best.ratio_high;
+  row.reference_first_s = best.reference_first_s;
+  row.reference_best_s = best.reference_best_s;
+  row.complete = answer.complete;
+  row.answer_json = nlohmann::json(answer).dump();
+  return row;
+}
+
+}  // namespace
+
+std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreKey& key) {
+  const auto row = db::find_best(database_, result_key(key));
+  if (!row) return std::nullopt;
+  try {
+    auto answer = nlohmann::json::parse(row->answer_json).get<session::StoredAnswer>();
+    answer.finished_at = row->finished_at;
+    return answer;
+  } catch (const nlohmann::json::exception& error) {
+    throw db::Error(database_.origin() + ": a stored answer cannot be read (" + error.what() +
+                        "). Search again with --force, or check the file with 'pgtune db check'.",
+                    0);
+  }
+}
+
+std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session::StoreKey& key) {
+  std::map<std::string, session::StoredTrial> trials;
+  for (const auto& [variant_key, row] : db::find_trials(database_, result_key(key)))
+    trials.emplace(variant_key, stored_trial(row));
+  return trials;
+}
+
+void DatabaseStore::begin(const session::StoreKey& key, std::uint64_t seed, const std::string& command_line) {
+  key_ = key;
+  db::SessionRow row;
+  row.device_uuid = key.device.uuid;
+  row.problem_key = key.problem.key();
+  row.template_name = key.template_name;
+  row.template_hash = key.template_hash;
+  row.driver_branch = key.device.driver_branch();
+  row.source = key.source;
+  row.seed = seed;
+  row.command_line = command_line;
+  session_ = db::begin_session(database_, device_row(key.device), environment_row(key.device), problem_row(key.problem),
+                               {key.template_name, key.template_hash}, row);
+}
+
+void DatabaseStore::save_reference(const ReferenceReport& reference) {
+  db::save_reference(database_, session_, reference_row(reference));
+}
+
+void DatabaseStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
+  db::save_trial(database_, session_, trial_row(variant, build, report));
+}
+
+void DatabaseStore::save_final(const std::vector<session::FinalBlocks>& final_blocks) {
+  std::map<std::string, std::vector<db::BlockRow>> variants;
+  std::vector<db::ReferenceBlocksRow> references;
+  for (const session::FinalBlocks& contender : final_blocks) {
+    auto rows = block_rows(contender.blocks);
+    if (contender.variant) {
+      variants[contender.variant->key()] = std::move(rows);
+    } else {
+      references.push_back({contender.reference_algorithm, std::move(rows)});
+    }
+  }
+  db::save_final(database_, session_, variants, references);
+}
+
+void DatabaseStore::finish(const std::optional<session::StoredAnswer>& answer) {
+  std::optional<db::BestRow> best;
+  if (answer) {
+    best = best_row(key_, *answer);
+    best->session = session_;
+  }
+  db::finish_session(database_, session_, best);
+}
+
+}  // namespace pgtune::tool

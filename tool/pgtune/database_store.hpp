@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Where a search keeps what it learns: session::Store on a pgtune database.
+#pragma once
+
+#include "db/database.hpp"
+#include "db/records.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::tool {
+
+/// Every call is one transaction and throws db::Error when the database refuses it.
+class DatabaseStore : public session::Store {
+ public:
+  /// `database` must outlive the store.
+  explicit DatabaseStore(db::Database& database) : database_(database) {}
+
+  [[nodiscard]] std::optional<session::StoredAnswer> answer(const session::StoreKey& key) override;
+  [[nodiscard]] std::map<std::string, session::StoredTrial> trials(const session::StoreKey& key) override;
+  void begin(const session::StoreKey& key, std::uint64_t seed, const std::string& command_line) override;
+  void save_reference(const ReferenceReport& reference) override;
+  void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
+  void save_final(const std::vector<session::FinalBlocks>& final_blocks) override;
+  void finish(const std::optional<session::StoredAnswer>& answer) override;
+
+ private:
+  db::Database& database_;
+  db::RowId session_ = 0;
+  session::StoreKey key_;
+};
+
+}  // namespace pgtune::tool

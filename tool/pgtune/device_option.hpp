@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// --device: from the text of the option to a device a search can run on.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tool/pgtune/context.hpp"
+#include "tuner/device/device.hpp"
+#include "tuner/device/recording.hpp"
+
+namespace pgtune::tool {
+
+/// Which device a command will use; known without starting work on it.
+struct DeviceChoice {
+  DeviceInfo info;
+  std::string source;       ///< "gpu", "replay", or "architecture" where it is only planned for
+  int ordinal = 0;          ///< of the GPU
+  std::string recording;    ///< replay: file name; empty: the recording in this build
+  std::string description;  ///< for people: "NVIDIA H200 (GPU 0)" or "NVIDIA H200, replayed from ..."
+};
+
+/// A GPU whose facts are known already.
+[[nodiscard]] DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal);
+
+/// `option`: auto, an ordinal, a GPU UUID (or the beginning of one), replay, replay:FILE. With auto and no usable GPU,
+/// takes the recording and says so and why in one note. Throws CommandError: unknown device (usage), no GPU, worker or
+/// recording (environment); db::Error for a bad recording file.
+[[nodiscard]] DeviceChoice choose_device(Context& context, const std::string& option);
+
+/// As choose_device() for work that only plans: with auto and neither GPU nor recording, a typical GPU of sm_90a, with
+/// a note.
+[[nodiscard]] DeviceChoice choose_device_to_plan(Context& context, const std::string& option);
+
+/// Opens a chosen device for one template. For a replay, loads what the recording holds of `problem`; throws
+/// CommandError (environment) where it was made with another version of the template or does not hold the problem.
+/// `jobs`: compile workers, 0 for one a core.
+[[nodiscard]] std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
+                                                          const space::TemplateDefinition& definition,
+                                                          const Problem& problem, std::size_t jobs);
+
+}  // namespace pgtune::tool

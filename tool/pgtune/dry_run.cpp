@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/dry_run.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/result_json.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/space/enumerate.hpp"
+
+namespace pgtune::tool {
+
+DryRun dry_run(const Problem& problem, const space::TemplateDefinition& definition, const DeviceChoice& device,
+               session::Store* store, bool force) {
+  DryRun run;
+  run.problem = problem;
+  run.template_name = definition.name;
+  run.device = device;
+  const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device.info));
+  run.space = enumeration.space;
+  run.after_constraints = enumeration.after_constraints;
+  run.valid = static_cast<std::int64_t>(enumeration.variants.size());
+  if (store != nullptr) {
+    const session::StoreKey key{problem, definition.name, definition.content_hash, device.info, device.source};
+    const auto trials = store->trials(key);
+    for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.key()) ? 1 : 0;
+    if (const auto answer = store->answer(key); answer && answer->complete) run.answered_at = answer->finished_at;
+  }
+  run.to_build = force ? run.valid : run.valid - run.known;
+  return run;
+}
+
+std::string dry_run_text(const DryRun& run) {
+  std::string out = fmt::format("{} with {}\n", run.problem.title(), run.template_name);
+  out += fmt::format("  {:>9}  points in the space\n", run.space);
+  out += fmt::format("  {:>9}  after the constraints\n", run.after_constraints);
+  out += fmt::format("  {:>9}  valid for this problem on {}\n", run.valid, run.device.info.name);
+  out += fmt::format("  {:>9}  of them known from earlier searches\n", run.known);
+  out += fmt::format("  {:>9}  to build and measure\n", run.to_build);
+  if (!run.answered_at.empty())
+    out += fmt::format("  Answered in the database since {}: only --force measures again.\n", run.answered_at);
+  return out;
+}
+
+nlohmann::json dry_run_json(const DryRun& run) {
+  return {{"schema", kJsonSchema},
+          {"dry_run", true},
+          {"problem", run.problem},
+          {"template", run.template_name},
+          {"device", run.device.info},
+          {"source", run.device.source},
+          {"counts",
+           {{"space", run.space},
+            {"after_constraints", run.after_constraints},
+            {"valid", run.valid},
+            {"known", run.known},
+            {"to_build", run.to_build}}},
+          {"answered_at", run.answered_at.empty() ? nlohmann::json(nullptr) : nlohmann::json(run.answered_at)}};
+}
+
+}  // namespace pgtune::tool

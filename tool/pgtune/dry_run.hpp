@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What a search would do: size of the space, what is known already, what is left to build. Needs no GPU.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tool/pgtune/device_option.hpp"
+#include "tuner/session/store.hpp"
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::tool {
+
+struct DryRun {
+  Problem problem;
+  std::string template_name;
+  DeviceChoice device;
+  std::int64_t space = 0, after_constraints = 0, valid = 0;
+  std::int64_t known = 0;     ///< valid variants with a stored outcome
+  std::int64_t to_build = 0;  ///< valid variants without, all of them with --force
+  std::string answered_at;    ///< when the database's complete answer was found; empty: there is none
+};
+
+/// `store` may be null where there is no database yet. Throws CommandError (usage) for a space that cannot be
+/// evaluated.
+[[nodiscard]] DryRun dry_run(const Problem& problem, const space::TemplateDefinition& definition,
+                             const DeviceChoice& device, session::Store* store, bool force);
+
+[[nodiscard]] std::string dry_run_text(const DryRun& run);
+[[nodiscard]] nlohmann::json dry_run_json(const DryRun& run);
+
+}  // namespace pgtune::tool

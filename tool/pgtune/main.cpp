@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// The pgtune executable.
+#include <csignal>
+
+#include "tool/pgtune/cli.hpp"
+
+int main(int argc, char** argv) {
+  // A reader or worker that goes away shows as a failed write, where it is handled.
+  std::signal(SIGPIPE, SIG_IGN);
+  return pgtune::tool::run_command_line(argc, argv);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/problem_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/number_options.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+std::string_view without_comment_and_blanks(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  const auto begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+}
+
+void append_once(std::vector<Problem>& problems, const Problem& problem) {
+  if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
+}
+
+}  // namespace
+
+void ProblemOptions::add_to(CLI::App& app) {
+  const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
+    return app.add_option(name, target, description)->option_text(text)->group(kProblemGroup);
+  };
+  // One value a --shape, so that a word after it is not swallowed.
+  add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable")
+      ->allow_extra_args(false);
+  add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
+  add("--dtype", dtype_, "TYPE", "Arithmetic: f32 (default)");
+  add("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt");
+  add("--batch", batch_, "N", "Number of matrices (default: 1)");
+  add("--alpha", alpha_, "X", "Factor of the product (default: 1)");
+  add("--beta", beta_, "X", "Factor of the addend C (default: 0)");
+  add("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");
+  add("--ldb", ldb_, "N", "The same for B");
+  add("--ldc", ldc_, "N", "The same for C and the result");
+}
+
+Problem ProblemOptions::complete(Problem shape) const {
+  shape.math_mode = value_or_throw(parse_math_mode(dtype_));
+  shape.batch = parse_count("--batch", batch_, 1);
+  shape.alpha = parse_real("--alpha", alpha_);
+  shape.beta = parse_real("--beta", beta_);
+  shape.lda = parse_count("--lda", lda_, 0);
+  shape.ldb = parse_count("--ldb", ldb_, 0);
+  shape.ldc = parse_count("--ldc", ldc_, 0);
+  return value_or_throw(with_default_strides(value_or_throw(with_layout(shape, layout_))));
+}
+
+void ProblemOptions::append_file(std::vector<Problem>& problems) const {
+  std::ifstream file(shapes_file_);
+  std::string line;
+  int number = 0;
+  const std::size_t before = problems.size();
+  bool any = false;
+  while (std::getline(file, line)) {
+    ++number;
+    const std::string_view shape = without_comment_and_blanks(line);
+    if (shape.empty()) continue;
+    any = true;
+    try {
+      append_once(problems, complete(value_or_throw(parse_shape(shape))));
+    } catch (const CommandError& error) {
+      throw CommandError(error.kind(), fmt::format("{}:{}: {}", shapes_file_, number, error.what()));
+    }
+  }
+  // A folder opens but does not read; only a read that ended at the end of the file is good.
+  if (!file.eof())
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("cannot read the shapes in '{}': {}. Give a text file with one shape a line.",
+                                   shapes_file_, std::strerror(errno)));
+  if (!any && before == problems.size())
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("no shape in '{}'. Write one shape a line, such as 4096x4096x4096.", shapes_file_));
+}
+
+std::vector<Problem> ProblemOptions::problems() const {
+  std::vector<Problem> problems;
+  for (const std::string& shape : shapes_) append_once(problems, complete(value_or_throw(parse_shape(shape))));
+  if (!shapes_file_.empty()) append_file(problems);
+  if (problems.empty())
+    throw CommandError(ErrorKind::kUsage, "no shape given. Add --shape MxNxK, for example --shape 4096x4096x4096.");
+  return problems;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The options that say which problems: --shape, --shapes, --dtype, --layout and the rest.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::tool {
+
+class ProblemOptions {
+ public:
+  /// Binds the options to this object, which must outlive the parse.
+  void add_to(CLI::App& app);
+
+  [[nodiscard]] bool any_shape() const { return !shapes_.empty() || !shapes_file_.empty(); }
+  /// The problems asked for, each once, in the order given. Throws CommandError (usage): no shape, or what is wrong
+  /// with one, with the line number where it came from a file.
+  [[nodiscard]] std::vector<Problem> problems() const;
+
+ private:
+  [[nodiscard]] Problem complete(Problem shape) const;
+  void append_file(std::vector<Problem>& problems) const;
+
+  std::vector<std::string> shapes_;
+  std::string shapes_file_;
+  std::string dtype_ = "f32", layout_ = "nn";
+  std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";
+};
+
+}  // namespace pgtune::tool

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Times, rates and sizes as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace pgtune::tool {
+
+/// "850 ms", "12s", "1m20s", "2h05m".
+[[nodiscard]] std::string duration_text(double seconds);
+/// Milliseconds with four significant digits and no unit: "2.712", "0.01234".
+[[nodiscard]] std::string milliseconds_text(double seconds);
+/// TFLOP/s with two decimals and no unit: "50.68".
+[[nodiscard]] std::string tflops_text(double flops, double seconds);
+/// KiB with one decimal and no unit: "33.0".
+[[nodiscard]] std::string kibibytes_text(std::int64_t bytes);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// From a pgtune database made on a GPU to what the replay device answers from.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/database.hpp"
+#include "tuner/device/recording.hpp"
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::tool {
+
+/// The database behind --device replay or replay:FILE (`file` empty: the one in this build). Throws CommandError
+/// (environment) where this build has none, db::Error for a bad file.
+[[nodiscard]] db::Database open_recording(const std::string& file);
+
+/// Whether this build has a recording.
+[[nodiscard]] bool has_built_in_recording();
+
+/// The GPU a recording was made on: that of its newest finished session. Throws CommandError (environment) where it
+/// holds no finished session from a GPU.
+[[nodiscard]] DeviceInfo recorded_device(const db::Database& database);
+
+/// The problems recorded with this version of the template, by title.
+[[nodiscard]] std::vector<std::string> recorded_problems(const db::Database& database,
+                                                         const space::TemplateDefinition& definition);
+
+/// What the newest finished session of `problem` found. Throws CommandError (environment): the template's text differs
+/// from the recorded one, or the problem is not recorded, each with what there is and the remedy.
+[[nodiscard]] device::Recording load_recording(const db::Database& database,
+                                               const space::TemplateDefinition& definition, const Problem& problem);
+
+}  // namespace pgtune::tool

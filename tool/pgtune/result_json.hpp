@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// A finished search as the object --json prints.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tool/pgtune/search_outcome.hpp"
+
+namespace pgtune::tool {
+
+/// Bumped when a field changes its meaning or goes away; new fields may appear at any time.
+inline constexpr int kJsonSchema = 1;
+
+/// SI units throughout; "best" is null when nothing was valid.
+[[nodiscard]] nlohmann::json result_json(const SearchOutcome& outcome);
+
+}  // namespace pgtune::tool

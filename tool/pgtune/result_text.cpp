@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/result_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tool/pgtune/quantity.hpp"
+#include "tool/pgtune/text_table.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::size_t kShownVariants = 5;
+
+std::string assignment_text(const Assignment& assignment) {
+  return fmt::format("{}={}", assignment.name, to_string(assignment.value));
+}
+
+/// Parameters split into those equal in every shown variant and those that tell them apart.
+class ParameterSplit {
+ public:
+  explicit ParameterSplit(const std::vector<session::RankedVariant>& shown) {
+    for (const Assignment& first : shown.front().variant.parameters) {
+      const bool equal = shown.size() > 1 && std::all_of(shown.begin(), shown.end(), [&](const auto& ranked) {
+                           const ParameterValue* value = ranked.variant.find(first.name);
+                           return value != nullptr && *value == first.value;
+                         });
+      if (equal) common_.push_back(assignment_text(first));
+      if (!equal) differing_.push_back(first.name);
+    }
+  }
+  [[nodiscard]] const std::vector<std::string>& common() const { return common_; }
+  [[nodiscard]] std::string differing(const Variant& variant) const {
+    std::vector<std::string> texts;
+    for (const std::string& name : differing_) {
+      if (const ParameterValue* value = variant.find(name))
+        texts.push_back(fmt::format("{}={}", name, to_string(*value)));
+    }
+    return fmt::format("{}", fmt::join(texts, " "));
+  }
+
+ private:
+  std::vector<std::string> common_, differing_;
+};
+
+std::string ratio_text(double ratio, double low, double high) {
+  return low > 0 ? fmt::format("{:.3f} ({:.3f}-{:.3f})", ratio, low, high) : fmt::format("{:.3f}", ratio);
+}
+
+void append_wrapped(std::string& out, const std::string& text) {
+  for (const std::string& line : wrap_text(text, kTextWidth)) out += line + '\n';
+}
+
+void add_reference_row(TextTable& table, const SearchOutcome& outcome, const char* name, int index, double final_s,
+                       double best_s) {
+  const ReferenceReport& reference = outcome.result.reference;
+  if (index < 0 || static_cast<std::size_t>(index) >= reference.algorithms.size()) return;
+  const ReferenceAlgorithm& algorithm = reference.algorithms[static_cast<std::size_t>(index)];
+  const double time_s = final_s > 0 ? final_s : algorithm.time_s;
+  const double ratio = best_s > 0 && time_s > 0 ? best_s / time_s : 1;
+  table.add_row({fmt::format("{} ({} of {})", name, algorithm.rank + 1, reference.algorithms.size()),
+                 milliseconds_text(time_s), tflops_text(outcome.problem.flops(), time_s), fmt::format("{:.3f}", ratio),
+                 "", ""});
+}
+
+std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+  std::vector<session::RankedVariant> shown = answer.ranking;
+  shown.resize(std::min(shown.size(), kShownVariants));
+  if (shown.empty()) return {};
+  const ParameterSplit split(shown);
+  TextTable times({{"kernel"},
+                   {"ms", Align::kRight},
+                   {"TFLOP/s", Align::kRight},
+                   {"x cuBLASLt best"},
+                   {"regs", Align::kRight},
+                   {"smem KiB", Align::kRight}});
+  TextTable parameters({{"#", Align::kRight}, {"parameters", Align::kLeft, true}});
+  int place = 0;
+  for (const session::RankedVariant& ranked : shown) {
+    const std::string number = std::to_string(++place);
+    times.add_row({"#" + number, milliseconds_text(ranked.time_s), fmt::format("{:.2f}", ranked.tflops),
+                   ratio_text(ranked.ratio_to_reference, ranked.ratio_low, ranked.ratio_high),
+                   std::to_string(ranked.build.registers),
+                   kibibytes_text(smem_bytes(outcome, ranked.variant, ranked.build))});
+    parameters.add_row({number, split.differing(ranked.variant)});
+  }
+  const ReferenceReport& reference = outcome.result.reference;
+  const double best_s = answer.best.reference_best_s;
+  add_reference_row(times, outcome, "cuBLASLt best", reference.best, best_s, best_s);
+  add_reference_row(times, outcome, "cuBLASLt first", reference.first, answer.best.reference_first_s, best_s);
+  std::string out = times.text() + '\n' + parameters.text();
+  if (!split.common().empty()) append_wrapped(out, fmt::format("all: {}", fmt::join(split.common(), " ")));
+  return out + '\n';
+}
+
+void append_ties(std::string& out, const session::BestRecord& best) {
+  if (best.ties.empty()) return;
+  append_wrapped(out, fmt::format("{} variant{} could not be told apart from the best; the smaller one was taken.",
+                                  best.ties.size(), best.ties.size() == 1 ? "" : "s"));
+}
+
+void append_counts(std::string& out, const session::SearchResult& result) {
+  const session::CountsRecord& counts = result.counts;
+  append_wrapped(out, fmt::format("{} points in the space, {} valid here, {} compiled, {} measured.", counts.space,
+                                  counts.valid, counts.compiled, counts.measured));
+  for (const auto& [kind, count] : counts.failed) {
+    if (count == 0) continue;
+    append_wrapped(out, fmt::format("{} {}", count, to_string(kind)));
+    const auto examples = result.failure_examples.find(kind);
+    if (examples == result.failure_examples.end()) continue;
+    for (const auto& [variant, reason] : examples->second) {
+      for (const std::string& line : wrap_text(fmt::format("{}: {}", variant, reason), kTextWidth - 4))
+        out += "    " + line + '\n';
+    }
+  }
+}
+
+}  // namespace
+
+std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) {
+  const session::SearchResult& result = outcome.result;
+  std::string out =
+      terminal.styled(Style::kBold, fmt::format("{} with {}", outcome.problem.title(), outcome.definition->name)) +
+      '\n';
+  append_wrapped(out, outcome.device.description);
+  if (result.answer) {
+    out += best_table(outcome, *result.answer);
+    if (!result.answer->from_final)
+      append_wrapped(out, "Times are from screening: the search stopped before its final was whole.");
+    append_ties(out, result.answer->best);
+  } else {
+    out += "No valid variant was found.\n";
+  }
+  append_counts(out, result);
+  return out;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// A finished search as text for people, in 80 columns.
+#pragma once
+
+#include <string>
+
+#include "tool/pgtune/search_outcome.hpp"
+#include "tool/pgtune/terminal.hpp"
+
+namespace pgtune::tool {
+
+/// The best five against cuBLASLt, ties, counts, and what failed by reason. Ends in a newline.
+[[nodiscard]] std::string result_text(const SearchOutcome& outcome, const Terminal& terminal);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/row_conversion.hpp"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/version.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+template <typename T>
+T read_json(const std::string& text, const char* what) {
+  try {
+    return json::parse(text).get<T>();
+  } catch (const json::exception& error) {
+    throw db::Error(
+        fmt::format("the database holds a {} that cannot be read ({}). Check the file with 'pgtune db check'.", what,
+                    error.what()),
+        0);
+  }
+}
+
+template <typename T>
+T known_word(std::optional<T> value, const std::string& word, const char* what) {
+  if (!value)
+    throw db::Error(
+        fmt::format("the database holds an unknown {} '{}'. Check the file with 'pgtune db check'.", what, word), 0);
+  return *value;
+}
+
+std::string host_system() {
+  utsname names{};
+  if (uname(&names) != 0) return "unknown";
+  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+}
+
+}  // namespace
+
+db::DeviceRow device_row(const DeviceInfo& device) {
+  return {device.uuid, device.name, device.architecture, json(device).dump()};
+}
+
+db::ProblemRow problem_row(const Problem& problem) {
+  db::ProblemRow row;
+  row.key = problem.key();
+  row.m = problem.m;
+  row.n = problem.n;
+  row.k = problem.k;
+  row.batch = problem.batch;
+  row.math_mode = to_string(problem.math_mode);
+  row.layout = problem.layout();
+  row.problem_json = json(problem).dump();
+  return row;
+}
+
+db::EnvironmentRow environment_row(const DeviceInfo& device) {
+  db::EnvironmentRow row;
+  row.driver_version = device.driver_version;
+  row.driver_branch = device.driver_branch();
+  row.nvrtc_version = device.nvrtc_version;
+  row.cublaslt_version = device.cublaslt_version;
+  row.pgtune_version = kVersion;
+  row.host_os = host_system();
+  return row;
+}
+
+db::ResultKey result_key(const session::StoreKey& key) {
+  db::ResultKey row;
+  row.device_uuid = key.device.uuid;
+  row.driver_branch = key.device.driver_branch();
+  row.problem_key = key.problem.key();
+  row.template_name = key.template_name;
+  row.template_hash = key.template_hash;
+  row.source = key.source;
+  return row;
+}
+
+db::VariantRow variant_row(const Variant& variant) { return {variant.key(), parameters_to_json(variant).dump()}; }
+
+std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks) {
+  std::vector<db::BlockRow> rows;
+  rows.reserve(blocks.size());
+  for (const Block& block : blocks) {
+    db::BlockRow row;
+    row.stage = to_string(block.stage);
+    row.round = block.round;
+    row.position = block.position;
+    row.launches = block.launches;
+    row.time_s = block.time_s;
+    row.sm_clock_hz = block.sm_clock_hz;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+db::TrialRow trial_row(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
+  db::TrialRow row;
+  row.variant = variant_row(variant);
+  if (!build.key_hash.empty() || !build.cubin_hash.empty()) {
+    db::BuildRow built;
+    built.key_hash = build.key_hash;
+    built.cubin_hash = build.cubin_hash;
+    built.registers = build.registers;
+    built.static_smem_bytes = build.static_smem_bytes;
+    built.local_bytes = build.local_bytes;
+    built.spill_bytes = build.spill_bytes;
+    built.compile_s = build.compile_s;
+    row.build = built;
+  }
+  row.outcome.kind = to_string(report.outcome.kind);
+  row.outcome.reason = report.outcome.reason;
+  row.outcome.cut = report.cut;
+  if (report.check) {
+    row.outcome.max_error = report.check->max_error;
+    row.outcome.norm_error = report.check->norm_error;
+  }
+  row.blocks = block_rows(report.blocks);
+  return row;
+}
+
+db::ReferenceRow reference_row(const ReferenceReport& reference) { return {reference.library, json(reference).dump()}; }
+
+DeviceInfo device_info(const db::DeviceRow& row) { return read_json<DeviceInfo>(row.info_json, "device"); }
+
+Problem problem(const db::ProblemRow& row) { return read_json<Problem>(row.problem_json, "problem"); }
+
+std::vector<Block> blocks(const std::vector<db::BlockRow>& rows) {
+  std::vector<Block> blocks;
+  blocks.reserve(rows.size());
+  for (const db::BlockRow& row : rows) {
+    Block block;
+    block.stage = known_word(parse_stage(row.stage), row.stage, "stage");
+    block.round = row.round;
+    block.position = row.position;
+    block.launches = row.launches;
+    block.time_s = row.time_s;
+    block.sm_clock_hz = row.sm_clock_hz;
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+session::StoredTrial stored_trial(const db::TrialRow& row) {
+  session::StoredTrial trial;
+  trial.report.outcome = {known_word(parse_outcome_kind(row.outcome.kind), row.outcome.kind, "outcome"),
+                          row.outcome.reason};
+  trial.report.cut = row.outcome.cut;
+  if (row.outcome.max_error && row.outcome.norm_error)
+    trial.report.check = CheckReport{*row.outcome.max_error, *row.outcome.norm_error};
+  trial.report.blocks = blocks(row.blocks);
+  if (row.build) {
+    trial.build.key_hash = row.build->key_hash;
+    trial.build.cubin_hash = row.build->cubin_hash;
+    trial.build.registers = row.build->registers;
+    trial.build.static_smem_bytes = row.build->static_smem_bytes;
+    trial.build.local_bytes = row.build->local_bytes;
+    trial.build.spill_bytes = row.build->spill_bytes;
+    trial.build.compile_s = row.build->compile_s;
+  }
+  return trial;
+}
+
+ReferenceReport reference_report(const db::ReferenceRow& row) {
+  return read_json<ReferenceReport>(row.report_json, "reference");
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Between the tuner's records and the database's rows. Rows that cannot be read throw db::Error.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/queries.hpp"
+#include "tuner/device/recording.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::tool {
+
+[[nodiscard]] db::DeviceRow device_row(const DeviceInfo& device);
+[[nodiscard]] db::ProblemRow problem_row(const Problem& problem);
+[[nodiscard]] db::EnvironmentRow environment_row(const DeviceInfo& device);
+[[nodiscard]] db::ResultKey result_key(const session::StoreKey& key);
+[[nodiscard]] db::VariantRow variant_row(const Variant& variant);
+[[nodiscard]] db::TrialRow trial_row(const Variant& variant, const BuildInfo& build, const TrialReport& report);
+[[nodiscard]] std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks);
+[[nodiscard]] db::ReferenceRow reference_row(const ReferenceReport& reference);
+
+[[nodiscard]] DeviceInfo device_info(const db::DeviceRow& row);
+[[nodiscard]] Problem problem(const db::ProblemRow& row);
+[[nodiscard]] session::StoredTrial stored_trial(const db::TrialRow& row);
+[[nodiscard]] std::vector<Block> blocks(const std::vector<db::BlockRow>& rows);
+[[nodiscard]] ReferenceReport reference_report(const db::ReferenceRow& row);
+
+}  // namespace pgtune::tool

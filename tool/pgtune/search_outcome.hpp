@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// One finished search with what is needed to show it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tool/pgtune/device_option.hpp"
+#include "tuner/session/search_session.hpp"
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::tool {
+
+struct SearchOutcome {
+  Problem problem;
+  std::shared_ptr<const space::TemplateDefinition> definition;
+  DeviceChoice device;
+  session::SearchResult result;
+  std::string database;  ///< file the answer is stored in
+};
+
+/// Bytes of shared memory of one CTA, static and dynamic, the largest over the variant's kernels.
+[[nodiscard]] std::int64_t smem_bytes(const SearchOutcome& outcome, const Variant& variant, const BuildInfo& build);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The best variants a database holds, in pgtune's own types, with the filters that show, report and export share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "db/queries.hpp"
+#include "tool/pgtune/context.hpp"
+#include "tool/pgtune/problem_options.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::tool {
+
+struct StoredResult {
+  db::BestRow row;
+  Problem problem;
+  DeviceInfo device;
+  session::StoredAnswer answer;
+};
+
+class ResultFilter {
+ public:
+  /// --db, --shape and the other options of a problem, --on, --template, --source.
+  void add_to(CLI::App& app);
+
+  /// What matches, ordered by problem size. Throws CommandError (usage) for a bad filter, db::Error, and CommandError
+  /// (database) for a row that cannot be read, naming it.
+  [[nodiscard]] std::vector<StoredResult> load(const Context& context) const;
+
+  /// Why nothing matched, with what to do about it.
+  [[nodiscard]] std::string nothing_found(const Context& context) const;
+
+ private:
+  ProblemOptions problems_;
+  std::string database_, device_, template_, source_;
+};
+
+}  // namespace pgtune::tool

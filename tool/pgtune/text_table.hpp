@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// A table of text for people, in at most 80 columns.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace pgtune::tool {
+
+inline constexpr std::size_t kTextWidth = 80;
+
+enum class Align { kLeft, kRight };
+
+class TextTable {
+ public:
+  struct Column {
+    std::string title;
+    Align align = Align::kLeft;
+    bool wrap = false;  ///< broken at ',' and blanks into more lines when the table is too wide; at most one column
+  };
+
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// One cell a column.
+  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// Title line and rows, two blanks between columns, no trailing blanks, each line ending in a newline. `indent`
+  /// blanks before each line.
+  [[nodiscard]] std::string text(std::size_t width = kTextWidth, std::size_t indent = 0) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// `text` broken into lines of at most `width` columns, after ',' or at blanks (a longer word is cut).
+[[nodiscard]] std::vector<std::string> wrap_text(const std::string& text, std::size_t width);
+
+}  // namespace pgtune::tool
