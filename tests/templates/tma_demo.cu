@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A small GEMM that uses every service of the template contract: TMA tile loads, a cluster, a zeroed workspace, a second
-// kernel. The two CTAs of a cluster take one half of K each and add their halves in the workspace; the second kernel
-// applies alpha and beta. Made to be read, not to be fast.
+// A small GEMM that uses every service of the template contract: TMA tile loads, a cluster, a zeroed workspace, a
+// second kernel. The two CTAs of a cluster take one half of K each and add their halves in the workspace; the second
+// kernel applies alpha and beta. Made to be read, not to be fast.
 //
 // Macros: BM x BN tile, BK k-block, STAGES buffers in shared memory.
 
@@ -33,11 +33,10 @@ __device__ void barrier_expect(u64* barrier, u32 bytes) {
 __device__ void barrier_wait(u64* barrier, u32 parity) {
   u32 done = 0;
   while (done == 0) {
-    asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(shared_address(barrier)), "r"(parity)
-        : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
   }
 }
 

@@ -75,7 +75,7 @@ Process::Process(const Launch& launch) {
   std::vector<std::string> words{"pgtune"};
   words.insert(words.end(), launch.arguments.begin(), launch.arguments.end());
   std::vector<std::string> settings;
-  for (const auto& [name, value] : launch.environment) settings.push_back(name + "=" + value);
+  for (const auto& [name, value] : launch.environment) settings.emplace_back(name).append("=").append(value);
   std::vector<char*> arguments, environment;
   for (std::string& word : words) arguments.push_back(word.data());
   for (std::string& setting : settings) environment.push_back(setting.data());

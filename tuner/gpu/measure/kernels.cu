@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pgtune's own kernels around a measurement: data, float64 reference, comparison, guards, checksums, clocks. Compiled by
-// NVRTC when the measuring worker starts; includes nothing, so that this takes a fraction of a second.
+// pgtune's own kernels around a measurement: data, float64 reference, comparison, guards, checksums, clocks. Compiled
+// by NVRTC when the measuring worker starts; includes nothing, so that this takes a fraction of a second.
 using u32 = unsigned int;
 using u64 = unsigned long long;
 using i64 = long long;
@@ -69,9 +69,9 @@ struct Shape {
 
 // result = alpha op(A) op(B) + beta C in float64 and scale = |alpha| |op(A)| |op(B)| + |beta C|, both packed M x N per
 // batch. 64 x 64 tile, 16 x 16 threads with 4 x 4 elements each.
-extern "C" __global__ void __launch_bounds__(256) reference_float64(Shape p, const float* a, const float* b, const float* c,
-                                                                    double* result, float* scale, double alpha,
-                                                                    double beta) {
+extern "C" __global__ void __launch_bounds__(256)
+    reference_float64(Shape p, const float* a, const float* b, const float* c, double* result, float* scale,
+                      double alpha, double beta) {
   constexpr int kTile = 64, kDepth = 16, kPad = 2;
   __shared__ double tile_a[kDepth][kTile + kPad], tile_b[kDepth][kTile + kPad];
   const int thread = threadIdx.x, tx = thread % 16, ty = thread / 16;
@@ -120,10 +120,10 @@ extern "C" __global__ void __launch_bounds__(256) reference_float64(Shape p, con
 }
 
 struct Comparison {
-  u64 wrong;               // elements whose error exceeds their bound, or that are not finite
-  u64 first_wrong;         // smallest packed index of these
-  u64 max_ratio_bits;      // largest |D - R| / bound; bits of a non-negative double compare like integers
-  u64 padding_changed;     // words between N and the leading dimension that lost the pattern
+  u64 wrong;            // elements whose error exceeds their bound, or that are not finite
+  u64 first_wrong;      // smallest packed index of these
+  u64 max_ratio_bits;   // largest |D - R| / bound; bits of a non-negative double compare like integers
+  u64 padding_changed;  // words between N and the leading dimension that lost the pattern
   double squared_error, squared_reference;
 };
 
@@ -132,10 +132,11 @@ __device__ inline double warp_sum(double value) {
   return value;
 }
 
-// Compares D with the reference row by row. An element that is not a number counts as an error as large as its reference.
-extern "C" __global__ void compare(const float* d, const double* result, const float* scale, i64 rows, i64 columns, i64 ld,
-                                   double relative_bound, double absolute_bound, double not_finite_ratio, u32 pattern,
-                                   Comparison* out) {
+// Compares D with the reference row by row. An element that is not a number counts as an error as large as its
+// reference.
+extern "C" __global__ void compare(const float* d, const double* result, const float* scale, i64 rows, i64 columns,
+                                   i64 ld, double relative_bound, double absolute_bound, double not_finite_ratio,
+                                   u32 pattern, Comparison* out) {
   double squared_error = 0, squared_reference = 0, max_ratio = 0;
   u64 wrong = 0, first_wrong = ~0ull, padding_changed = 0;
   for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
