@@ -50,9 +50,12 @@ TEST(Disassemble, ReportsAProgramThatFails) {
 
 TEST(FindDisassembler, TheVariableDecides) {
   setenv("PGTUNE_NVDISASM", "/bin/ls", 1);
-  EXPECT_EQ(find_disassembler(), std::filesystem::path("/bin/ls"));
+  EXPECT_EQ(find_disassembler().value(), std::filesystem::path("/bin/ls"));
   setenv("PGTUNE_NVDISASM", "/nonexistent/nvdisasm", 1);
-  EXPECT_EQ(find_disassembler(), std::nullopt);
+  const auto missing = find_disassembler();
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::kEnvironment);
+  EXPECT_NE(missing.error().message.find("/nonexistent/nvdisasm"), std::string::npos);
   unsetenv("PGTUNE_NVDISASM");
 }
 

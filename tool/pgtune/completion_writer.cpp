@@ -22,14 +22,14 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Node>& no
   node.commands.assign(named.begin(), named.end());
   nodes.push_back(node);
   for (const CLI::App* command : named)
-    collect(*command, path.empty() ? command->get_name() : path + " " + command->get_name(), nodes);
+    collect(*command, path.empty() ? command->get_name() : fmt::format("{} {}", path, command->get_name()), nodes);
 }
 
 std::vector<std::string> words(const Node& node) {
   std::vector<std::string> result;
   for (const CLI::App* command : node.commands) result.push_back(command->get_name());
   for (const CLI::Option* option : node.options) {
-    for (const std::string& name : option->get_lnames()) result.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) result.push_back(fmt::format("--{}", name));
   }
   return result;
 }
@@ -37,23 +37,24 @@ std::vector<std::string> words(const Node& node) {
 std::string bash_script(const std::vector<Node>& nodes) {
   std::string cases;
   for (const Node& node : nodes)
-    cases += fmt::format("    '{}') words='{}' ;;\n", node.path, fmt::join(words(node), " "));
-  // The path of commands typed so far grows only by words that are commands where they stand.
+    cases += fmt::format("    '{}') offered='{}' ;;\n", node.path, fmt::join(words(node), " "));
+  // The commands typed so far grow only by words that are commands where they stand. The variables must not be called
+  // path or words: both are special in zsh, which runs this script too.
   std::string known;
   for (const Node& node : nodes) {
     if (!node.path.empty()) known += fmt::format("|'{}'", node.path);
   }
   return fmt::format(R"(_pgtune() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" path='' next words i
+  local current="${{COMP_WORDS[COMP_CWORD]}}" typed='' offered='' next i
   for ((i = 1; i < COMP_CWORD; ++i)); do
-    next="${{path:+$path }}${{COMP_WORDS[i]}}"
+    next="${{typed:+$typed }}${{COMP_WORDS[i]}}"
     case "$next" in
-      {}) path="$next" ;;
+      {}) typed="$next" ;;
     esac
   done
-  case "$path" in
+  case "$typed" in
 {}  esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }}
 complete -o default -F _pgtune pgtune
 )",
@@ -62,9 +63,13 @@ complete -o default -F _pgtune pgtune
 
 std::string fish_script(const std::vector<Node>& nodes) {
   std::string script = "complete -c pgtune -f\n";
-  const auto quoted = [](std::string text) {
-    for (std::size_t at = 0; (at = text.find_first_of("'\\", at)) != std::string::npos; at += 2) text.insert(at, "\\");
-    return "'" + text + "'";
+  const auto quoted = [](const std::string& text) {
+    std::string out = "'";
+    for (const char c : text) {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c;
+    }
+    return out += '\'';
   };
   for (const Node& node : nodes) {
     // A command's own options are offered once every word of its path was seen.
@@ -92,7 +97,7 @@ std::string write_completion(const CLI::App& root, Shell shell) {
     case Shell::kBash:
       return bash_script(nodes);
     case Shell::kZsh:
-      return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(nodes);
+      return fmt::format("autoload -U +X bashcompinit && bashcompinit\n{}", bash_script(nodes));
     case Shell::kFish:
       return fish_script(nodes);
   }

@@ -59,8 +59,8 @@ DeviceChoice automatic_choice(Context& context) {
   if (devices) return gpu_choice(devices->front(), 0);
   if (!has_built_in_recording()) throw CommandError(devices.error());
   DeviceChoice choice = replay_choice("");
-  context.terminal().note(fmt::format("No GPU to search on ({}): replaying measurements of an {}.",
-                                      devices.error().text(), choice.info.name));
+  context.terminal().note(fmt::format("No GPU to search on: replaying measurements made on an {}.", choice.info.name));
+  context.terminal().note(fmt::format("cause     {}", devices.error().text()));
   return choice;
 }
 

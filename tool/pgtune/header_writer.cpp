@@ -51,7 +51,8 @@ std::string quoted(const std::string& text) {
     if (c == '"' || c == '\\') out += '\\';
     if (std::iscntrl(static_cast<unsigned char>(c)) == 0) out += c;
   }
-  return out + "\"";
+  out += '"';
+  return out;
 }
 
 /// Text that is safe inside a // comment.
@@ -100,12 +101,13 @@ std::string parameter_struct(const HeaderRow& sample, const std::string& type) {
     out += fmt::format("  {} {};\n",
                        std::holds_alternative<std::int64_t>(parameter.value) ? "std::int64_t" : "std::string_view",
                        parameter.name);
-  return out + "};\n";
+  out += "};\n";
+  return out;
 }
 
 std::string table_row(const HeaderRow& row) {
   std::string values;
-  for (const Assignment& parameter : row.variant.parameters) values += ", " + literal(parameter.value);
+  for (const Assignment& parameter : row.variant.parameters) values += fmt::format(", {}", literal(parameter.value));
   return fmt::format(
       "    // {}: {:.4g} ms, {:.1f} TFLOP/s, {:.3f} of cuBLASLt [{:.3f}, {:.3f}]\n"
       "    // {}, driver {}, {}, template {}{}\n"

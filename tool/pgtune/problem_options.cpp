@@ -32,18 +32,21 @@ void ProblemOptions::add_to(CLI::App& app) {
   const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
     return app.add_option(name, target, description)->option_text(text)->group(kProblemGroup);
   };
+  const auto add_more = [&](const char* name, auto& target, const char* text, const char* description) {
+    options_.push_back(add(name, target, text, description));
+  };
   // One value a --shape, so that a word after it is not swallowed.
   add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable")
       ->allow_extra_args(false);
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
-  add("--dtype", dtype_, "TYPE", "Arithmetic: f32 (default)");
-  add("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt");
-  add("--batch", batch_, "N", "Number of matrices (default: 1)");
-  add("--alpha", alpha_, "X", "Factor of the product (default: 1)");
-  add("--beta", beta_, "X", "Factor of the addend C (default: 0)");
-  add("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");
-  add("--ldb", ldb_, "N", "The same for B");
-  add("--ldc", ldc_, "N", "The same for C and the result");
+  add_more("--dtype", dtype_, "TYPE", "Arithmetic: f32 (default)");
+  add_more("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt");
+  add_more("--batch", batch_, "N", "Number of matrices (default: 1)");
+  add_more("--alpha", alpha_, "X", "Factor of the product (default: 1)");
+  add_more("--beta", beta_, "X", "Factor of the addend C (default: 0)");
+  add_more("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");
+  add_more("--ldb", ldb_, "N", "The same for B");
+  add_more("--ldc", ldc_, "N", "The same for C and the result");
 }
 
 Problem ProblemOptions::complete(Problem shape) const {
@@ -91,6 +94,18 @@ std::vector<Problem> ProblemOptions::problems() const {
   if (problems.empty())
     throw CommandError(ErrorKind::kUsage, "no shape given. Add --shape MxNxK, for example --shape 4096x4096x4096.");
   return problems;
+}
+
+std::vector<Problem> ProblemOptions::problems(std::string_view default_shape) const {
+  if (any_shape()) return problems();
+  return {complete(value_or_throw(parse_shape(default_shape)))};
+}
+
+std::string ProblemOptions::option_without_shape() const {
+  if (any_shape()) return {};
+  const auto given =
+      std::find_if(options_.begin(), options_.end(), [](const auto* option) { return option->count() > 0; });
+  return given == options_.end() ? std::string() : (*given)->get_name();
 }
 
 }  // namespace pgtune::tool

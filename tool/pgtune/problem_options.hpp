@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tuner/model/problem.hpp"
@@ -19,11 +20,16 @@ class ProblemOptions {
   /// The problems asked for, each once, in the order given. Throws CommandError (usage): no shape, or what is wrong
   /// with one, with the line number where it came from a file.
   [[nodiscard]] std::vector<Problem> problems() const;
+  /// The same, with `default_shape` where no shape is given: the other options apply to it.
+  [[nodiscard]] std::vector<Problem> problems(std::string_view default_shape) const;
+  /// An option given that changes nothing because no shape is, such as "--layout"; empty where there is none.
+  [[nodiscard]] std::string option_without_shape() const;
 
  private:
   [[nodiscard]] Problem complete(Problem shape) const;
   void append_file(std::vector<Problem>& problems) const;
 
+  std::vector<const CLI::Option*> options_;  ///< all but --shape and --shapes
   std::vector<std::string> shapes_;
   std::string shapes_file_;
   std::string dtype_ = "f32", layout_ = "nn";

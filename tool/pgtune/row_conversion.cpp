@@ -34,10 +34,15 @@ T known_word(std::optional<T> value, const std::string& word, const char* what) 
   return *value;
 }
 
+/// "Linux 6.1 x86_64". The rest of a kernel's release names the provider's own build, which is nobody's business in a
+/// database that is passed on.
 std::string host_system() {
   utsname names{};
   if (uname(&names) != 0) return "unknown";
-  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+  const std::string release = names.release;
+  const std::size_t minor = release.find('.');
+  const std::size_t end = minor == std::string::npos ? minor : release.find_first_not_of("0123456789", minor + 1);
+  return fmt::format("{} {} {}", names.sysname, release.substr(0, end), names.machine);
 }
 
 }  // namespace

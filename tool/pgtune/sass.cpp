@@ -35,7 +35,7 @@ std::string short_opcode(std::string_view opcode) {
   std::string name(parts.front());
   constexpr std::array kept{"BYPASS", "U8", "S8", "U16", "S16", "64", "128"};
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (std::find(kept.begin(), kept.end(), parts[i]) != kept.end()) name += "." + std::string(parts[i]);
+    if (std::find(kept.begin(), kept.end(), parts[i]) != kept.end()) name.append(".").append(parts[i]);
   }
   return name;
 }
@@ -81,10 +81,14 @@ SassCounts count_instructions(std::string_view nvdisasm_text) {
   return counts;
 }
 
-std::optional<std::filesystem::path> find_disassembler() {
+Result<std::filesystem::path> find_disassembler() {
   if (const char* chosen = std::getenv("PGTUNE_NVDISASM"); chosen != nullptr && *chosen != '\0') {
     if (executable(chosen)) return chosen;
-    return std::nullopt;
+    return fail(
+        ErrorKind::kEnvironment,
+        fmt::format("no disassembler: PGTUNE_NVDISASM is '{}', which is no program; give nvdisasm's path, or unset "
+                    "it to search for one",
+                    chosen));
   }
   std::vector<std::filesystem::path> folders;
   if (const char* path = std::getenv("PATH")) {
@@ -98,7 +102,9 @@ std::optional<std::filesystem::path> find_disassembler() {
   for (const auto& folder : folders) {
     if (folder.is_absolute() && executable(folder / "nvdisasm")) return folder / "nvdisasm";
   }
-  return std::nullopt;
+  return fail(ErrorKind::kEnvironment,
+              "no disassembler: nvdisasm is neither on PATH nor in a CUDA toolkit; install the toolkit's nvdisasm, or "
+              "name it in PGTUNE_NVDISASM");
 }
 
 Result<std::string> disassemble(const std::filesystem::path& disassembler, const std::filesystem::path& cubin) {

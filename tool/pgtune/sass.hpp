@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,8 +26,8 @@ struct SassCounts {
 [[nodiscard]] SassCounts count_instructions(std::string_view nvdisasm_text);
 
 /// nvdisasm: PGTUNE_NVDISASM, else on PATH, else in CUDA_HOME/bin, CUDA_PATH/bin, /usr/local/cuda/bin or the toolkit
-/// pgtune was built with. Empty where there is none.
-[[nodiscard]] std::optional<std::filesystem::path> find_disassembler();
+/// pgtune was built with. Error (environment) where there is none, with the remedy.
+[[nodiscard]] Result<std::filesystem::path> find_disassembler();
 
 /// Runs the disassembler over a cubin. Errors (environment): it cannot be run or fails; its last line is quoted.
 [[nodiscard]] Result<std::string> disassemble(const std::filesystem::path& disassembler,

@@ -47,6 +47,10 @@ void ResultFilter::add_to(CLI::App& app) {
 }
 
 std::vector<StoredResult> ResultFilter::load(const Context& context) const {
+  if (const std::string option = problems_.option_without_shape(); !option.empty())
+    throw CommandError(ErrorKind::kUsage, fmt::format("{0} says more about a shape, and no shape is given. Add --shape "
+                                                      "MxNxK, or leave out {0}.",
+                                                      option));
   const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
   db::BestFilter filter;
   if (!template_.empty()) filter.template_name = template_;

@@ -12,12 +12,16 @@ class CompletionCommand final : public Command {
   std::string description() const override { return "Print a completion script for your shell"; }
   std::string examples() const override {
     return "pgtune completion bash > ~/.local/share/bash-completion/completions/pgtune\n"
+           "echo 'source <(pgtune completion zsh)' >> ~/.zshrc\n"
            "pgtune completion fish > ~/.config/fish/completions/pgtune.fish";
   }
 
   void add_options(CLI::App& app) override {
     root_ = app.get_parent();
-    app.add_option("shell", shell_, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    app.add_option("shell", shell_, "Your shell")
+        ->option_text("bash|zsh|fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   }
 
   ExitCode run(Context& context) override {

@@ -58,7 +58,7 @@ class DbCommand final : public Command {
                         {"journal_mode", database.journal_mode()},
                         {"rows", totals.rows},
                         {"outcomes", totals.outcomes}};
-      terminal.print(out.dump(2) + "\n");
+      terminal.print(fmt::format("{}\n", out.dump(2)));
       return ExitCode::kDone;
     }
     terminal.print(fmt::format("{}\n{:.2f} MB, schema version {}, journal {}\n\n", database.origin(),
@@ -70,7 +70,7 @@ class DbCommand final : public Command {
     if (!totals.outcomes.empty()) {
       TextTable outcomes({{"outcome"}, {"trials", Align::kRight}});
       for (const auto& [outcome, count] : totals.outcomes) outcomes.add_row({outcome, std::to_string(count)});
-      terminal.print("\n" + outcomes.text());
+      terminal.print(fmt::format("\n{}", outcomes.text()));
     }
     return ExitCode::kDone;
   }
@@ -78,18 +78,20 @@ class DbCommand final : public Command {
   ExitCode check(Context& context) {
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
     const std::vector<std::string> problems = database.check();
-    for (const std::string& problem : problems) context.terminal().print(problem + "\n");
+    for (const std::string& problem : problems) context.terminal().print(fmt::format("{}\n", problem));
     if (problems.empty()) {
       context.terminal().print(fmt::format("{}: sound\n", database.origin()));
       return ExitCode::kDone;
     }
-    context.terminal().error(fmt::format(
-        "{} is damaged; save what is readable with `pgtune db copy -o FILE`, or restore a backup", database.origin()));
+    context.terminal().error(
+        fmt::format("{} is damaged; restore a copy of it, or move it away and search again", database.origin()));
     return ExitCode::kDatabase;
   }
 
   ExitCode copy(Context& context) {
-    if (std::filesystem::exists(output_))
+    // What cannot be looked at cannot be written either: that is the copy's own error to report.
+    std::error_code unreadable;
+    if (std::filesystem::exists(std::filesystem::symlink_status(output_, unreadable)))
       throw CommandError(ErrorKind::kUsage, fmt::format("{} exists already; give a new file name", output_));
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
     database.write_compact_copy(output_);

@@ -32,7 +32,7 @@ class DevicesCommand final : public Command {
     if (json_) {
       json out = {{"devices", devices}};
       if (!found) out["problem"] = found.error().text();
-      context.terminal().print(out.dump(2) + "\n");
+      context.terminal().print(fmt::format("{}\n", out.dump(2)));
     } else {
       print(context.terminal(), devices);
     }

@@ -63,16 +63,20 @@ std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Ter
   return rows;
 }
 
-/// Written under a temporary name and renamed, so that a reader never sees half a header.
+/// Written under a temporary name and renamed, so that a reader never sees half a header; what is there and no plain
+/// file (a device, a pipe, a link) is written to instead of replaced.
 void write_file(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path temporary = path.string() + ".tmp";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  std::error_code error;
+  const auto there = std::filesystem::symlink_status(path, error);
+  const bool replace = !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
+  const std::filesystem::path written = replace ? fmt::format("{}.tmp", path.string()) : path.string();
+  std::ofstream file(written, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
+  error.clear();
+  if (file && replace) std::filesystem::rename(written, path, error);
   if (!file || error) {
-    std::filesystem::remove(temporary, error);
+    if (replace) std::filesystem::remove(written, error);
     throw CommandError(
         ErrorKind::kEnvironment,
         fmt::format("cannot write {}; give a path in a folder that exists, is writable and has room", path.string()));

@@ -48,7 +48,8 @@ constexpr std::array kEvidence{
 std::string widths(const SassCounts& counts, std::string_view name) {
   std::string text;
   for (const auto& [opcode, count] : counts.by_opcode) {
-    if (opcode != name && !opcode.starts_with(std::string(name) + ".")) continue;
+    const bool modified = opcode.starts_with(name) && opcode.size() > name.size() && opcode[name.size()] == '.';
+    if (opcode != name && !modified) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, opcode);
   }
   return text;
@@ -101,19 +102,22 @@ class InspectCommand final : public Command {
   }
 
   ExitCode run(Context& context) override {
-    Problem problem = value_or_throw(parse_shape("4096x4096x4096").and_then(with_default_strides));
-    if (problems_.any_shape()) problem = problems_.problems().front();
+    const std::vector<Problem> problems = problems_.problems("4096x4096x4096");
+    if (problems.size() > 1)
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("inspect looks at one problem, not {}. Give one --shape.", problems.size()));
+    const Problem& problem = problems.front();
     const space::TemplateDefinition definition = context.catalogue().select(template_, problem.math_mode).front();
     const Inspection inspection = inspect(context, definition, problem);
     if (json_) {
-      context.terminal().print(inspection_json(inspection).dump(2) + "\n");
+      json out = inspection_json(inspection);
+      if (sass_ && inspection.sass) out["sass"] = inspection.sass_text;
+      context.terminal().print(fmt::format("{}\n", out.dump(2)));
     } else {
       print(context.terminal(), inspection);
+      if (sass_) context.terminal().print(fmt::format("\n{}", inspection.sass_text));
     }
-    if (sass_) {
-      if (!inspection.sass) throw CommandError(ErrorKind::kEnvironment, inspection.sass_problem);
-      context.terminal().print(inspection.sass_text);
-    }
+    if (sass_ && !inspection.sass) throw CommandError(ErrorKind::kEnvironment, inspection.sass_problem);
     return ExitCode::kDone;
   }
 
@@ -156,9 +160,7 @@ class InspectCommand final : public Command {
   static void read_sass(Inspection& result) {
     const auto disassembler = find_disassembler();
     if (!disassembler) {
-      result.sass_problem =
-          "no disassembler: nvdisasm is neither on PATH nor in a CUDA toolkit; install the toolkit's nvdisasm, or name "
-          "it in PGTUNE_NVDISASM";
+      result.sass_problem = disassembler.error().text();
       return;
     }
     auto text = disassemble(*disassembler, result.build.cubin_path);
@@ -176,7 +178,7 @@ class InspectCommand final : public Command {
     terminal.print(fmt::format("{} for {} on {}\n", inspection.variant.template_name, inspection.problem.title(),
                                inspection.device.architecture));
     for (const std::string& line : wrap_text(inspection.variant.key(), kTextWidth - 2))
-      terminal.print("  " + line + "\n");
+      terminal.print(fmt::format("  {}\n", line));
     terminal.print("\n");
     TextTable facts({{"fact"}, {"value", Align::kLeft, true}});
     facts.add_row({"grid x threads", fmt::format("{} x {} x {} CTAs of {}", kernel.grid.x, kernel.grid.y, kernel.grid.z,
@@ -192,7 +194,10 @@ class InspectCommand final : public Command {
                                                inspection.build.cached ? " (from the cache)" : "")});
     terminal.print(facts.text());
     if (!inspection.sass) {
-      terminal.print("\nNo instruction counts: " + inspection.sass_problem + "\n");
+      terminal.print("\n");
+      for (const std::string& line :
+           wrap_text(fmt::format("No instruction counts: {}", inspection.sass_problem), kTextWidth))
+        terminal.print(fmt::format("{}\n", line));
       return;
     }
     terminal.print(fmt::format("\n{} instructions in the machine code (static counts)\n", inspection.sass->total));

@@ -2,8 +2,8 @@
 // `pgtune report`: one line a problem, the winner beside cuBLASLt.
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "tool/pgtune/commands.hpp"
 #include "tool/pgtune/common_options.hpp"
@@ -57,7 +57,7 @@ class ReportCommand final : public Command {
     std::vector<Line> lines;
     for (const StoredResult& result : results) lines.push_back(make_line(result));
     if (json_) {
-      context.terminal().print(as_json(lines).dump(2) + "\n");
+      context.terminal().print(fmt::format("{}\n", as_json(lines).dump(2)));
     } else {
       print(context.terminal(), lines);
     }
@@ -84,36 +84,47 @@ class ReportCommand final : public Command {
     return out;
   }
 
+  /// A table for each device, so that every line's numbers are of one GPU.
   static void print(Terminal& terminal, const std::vector<Line>& lines) {
     if (lines.empty()) return;
-    TextTable table({{"problem"},
-                     {"template"},
-                     {"TFLOP/s", Align::kRight},
-                     {"% of first", Align::kRight},
-                     {"% of best", Align::kRight},
-                     {"interval"},
-                     {"spread", Align::kRight}});
-    std::set<std::string> devices;
+    std::map<std::string, std::vector<Line>> by_device;
     bool replayed = false;
     for (const Line& line : lines) {
       const StoredResult& result = *line.result;
-      const session::BestRecord& best = result.answer.best;
-      const bool replay = result.row.source == "replay";
-      replayed = replayed || replay;
-      devices.insert(result.device.name + ", driver " + result.device.driver_version);
-      table.add_row({result.problem.title() + (replay ? " *" : ""), best.variant.template_name,
-                     fmt::format("{:.2f}", line.tflops), fmt::format("{:.1f}", line.percent_of_first),
-                     fmt::format("{:.1f}", line.percent_of_best),
-                     fmt::format("[{:.1f}, {:.1f}]", 100 * best.ratio_low, 100 * best.ratio_high),
-                     fmt::format("{:.2f} %", line.spread_percent)});
+      by_device[fmt::format("{}, driver {}", result.device.name, result.device.driver_version)].push_back(line);
+      replayed = replayed || is_replay(result);
     }
-    terminal.print(table.text());
+    for (const auto& [device, group] : by_device)
+      terminal.print(fmt::format("{}\n{}\n", terminal.styled(Style::kBold, device), table_text(group, replayed)));
     terminal.print(
-        "\n% of first, % of best: speed against cuBLASLt's first heuristic and its best\nalgorithm, 100 is equal; "
-        "interval: 95 %, over the rounds of the final; spread:\n1.4826 * MAD / median of the winner's blocks. Clocks "
-        "observed, not locked.\n");
-    for (const std::string& device : devices) terminal.print(device + "\n");
+        "% first, % best: speed against cuBLASLt's first heuristic and its best\n"
+        "algorithm, 100 is equal; interval: 95 %, of % best, over the final's rounds;\n"
+        "spread: 1.4826 * MAD / median of the winner's blocks, in %.\n"
+        "Clocks observed, not locked.\n");
     if (replayed) terminal.print("* replayed from a recording, not measured on this machine\n");
+  }
+
+  static bool is_replay(const StoredResult& result) { return result.row.source == "replay"; }
+
+  /// `marks`: leaves room for the mark of replayed results behind the speed.
+  static std::string table_text(const std::vector<Line>& lines, bool marks) {
+    TextTable table({{"problem", Align::kLeft, true},
+                     {"template"},
+                     {"TFLOP/s", Align::kRight},
+                     {"% first", Align::kRight},
+                     {"% best", Align::kRight},
+                     {"interval", Align::kRight},
+                     {"spread", Align::kRight}});
+    for (const Line& line : lines) {
+      const session::BestRecord& best = line.result->answer.best;
+      const char* const mark = is_replay(*line.result) ? "*" : marks ? " " : "";
+      table.add_row({line.result->problem.title(), best.variant.template_name,
+                     fmt::format("{:.2f}{}", line.tflops, mark), fmt::format("{:.1f}", line.percent_of_first),
+                     fmt::format("{:.1f}", line.percent_of_best),
+                     fmt::format("{:.1f}-{:.1f}", 100 * best.ratio_low, 100 * best.ratio_high),
+                     fmt::format("{:.2f}", line.spread_percent)});
+    }
+    return table.text();
   }
 
   ResultFilter filter_;

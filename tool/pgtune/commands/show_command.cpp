@@ -7,6 +7,7 @@
 #include "tool/pgtune/commands.hpp"
 #include "tool/pgtune/common_options.hpp"
 #include "tool/pgtune/stored_results.hpp"
+#include "tool/pgtune/text_table.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -54,7 +55,7 @@ class ShowCommand final : public Command {
     if (json_) {
       json out = {{"schema", 1}, {"results", json::array()}};
       for (const StoredResult& result : results) out["results"].push_back(result_json(result));
-      context.terminal().print(out.dump(2) + "\n");
+      context.terminal().print(fmt::format("{}\n", out.dump(2)));
     } else {
       for (const StoredResult& result : results) print(context.terminal(), result);
     }
@@ -66,24 +67,28 @@ class ShowCommand final : public Command {
  private:
   static void print(Terminal& terminal, const StoredResult& result) {
     const session::BestRecord& best = result.answer.best;
-    terminal.print(terminal.styled(Style::kBold, result.problem.title()) + "\n");
-    terminal.print(fmt::format("  {}{}, driver {}, {}{}\n", result.device.name,
-                               result.row.source == "replay" ? " (replayed from a recording)" : "",
-                               result.device.driver_version, result.row.finished_at,
-                               result.answer.complete ? "" : ", partial"));
-    terminal.print(fmt::format("  {:.4g} ms  {:.1f} TFLOP/s  {:.3f} of cuBLASLt's best [{:.3f}, {:.3f}]\n",
-                               best.time_s * 1e3, best.tflops, best.ratio_to_reference, best.ratio_low,
-                               best.ratio_high));
-    std::string line = "  " + best.variant.template_name;
-    for (const Assignment& parameter : best.variant.parameters) {
-      const std::string word = parameter.name + "=" + to_string(parameter.value);
-      if (line.size() + 1 + word.size() > 80) {
-        terminal.print(line + "\n");
-        line = "   ";
-      }
-      line += " " + word;
+    terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));
+    print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", result.device.name,
+                                        result.row.source == "replay" ? " (replayed from a recording)" : "",
+                                        result.device.driver_version, result.row.finished_at,
+                                        result.answer.complete ? "" : ", partial"));
+    print_wrapped(terminal, fmt::format("{:.4g} ms  {:.1f} TFLOP/s  {:.3f} of cuBLASLt's best [{:.3f}, {:.3f}]",
+                                        best.time_s * 1e3, best.tflops, best.ratio_to_reference, best.ratio_low,
+                                        best.ratio_high));
+    std::string variant = best.variant.template_name;
+    for (const Assignment& parameter : best.variant.parameters)
+      variant += fmt::format(" {}={}", parameter.name, to_string(parameter.value));
+    print_wrapped(terminal, variant);
+    terminal.print("\n");
+  }
+
+  /// Two blanks in front of each line, two more where a line goes on.
+  static void print_wrapped(Terminal& terminal, const std::string& text) {
+    const char* indent = "  ";
+    for (const std::string& line : wrap_text(text, kTextWidth - 4)) {
+      terminal.print(fmt::format("{}{}\n", indent, line));
+      indent = "    ";
     }
-    terminal.print(line + "\n\n");
   }
 
   ResultFilter filter_;

@@ -31,7 +31,8 @@ json space_json(const space::TemplateDefinition& definition, const Problem& prob
   for (const space::Parameter& parameter : definition.parameters)
     parameters.push_back(
         {{"name", parameter.name}, {"values", parameter.values.size()}, {"description", parameter.description}});
-  json out = {{"template", definition.name},
+  json out = {{"schema", 1},
+              {"template", definition.name},
               {"problem", problem},
               {"device", device.name},
               {"architecture", device.architecture},
@@ -57,11 +58,21 @@ std::string parameter_table(const space::TemplateDefinition& definition) {
   return table.text();
 }
 
-std::string removal_table(const space::Enumeration& enumeration) {
+/// The rules that removed points, and how many did not.
+std::string removal_text(const space::Enumeration& enumeration) {
   TextTable table({{"removed", Align::kRight}, {"by"}, {"because", Align::kLeft, true}});
-  for (const space::Removal& removal : enumeration.removals)
-    table.add_row({std::to_string(removal.removed), removal.legality ? "problem" : "template", removal.reason});
-  return table.text();
+  int idle = 0;
+  for (const space::Removal& removal : enumeration.removals) {
+    if (removal.removed == 0) {
+      ++idle;
+    } else {
+      table.add_row({std::to_string(removal.removed), removal.legality ? "problem" : "template", removal.reason});
+    }
+  }
+  std::string text = table.empty() ? "" : table.text();
+  if (idle > 0)
+    text += fmt::format("{} {}rule{} removed nothing\n", idle, table.empty() ? "" : "more ", idle == 1 ? "" : "s");
+  return text;
 }
 
 class SpaceCommand final : public Command {
@@ -89,15 +100,22 @@ class SpaceCommand final : public Command {
     for (const Problem& problem : problems) {
       for (const space::TemplateDefinition& definition : context.catalogue().select(template_, problem.math_mode)) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
-        any_valid = any_valid || !enumeration.variants.empty();
         if (json_) {
           results.push_back(space_json(definition, problem, device, enumeration, list_));
         } else {
           print(context.terminal(), definition, problem, device, enumeration);
         }
+        any_valid = any_valid || !enumeration.variants.empty();
+        if (enumeration.variants.empty())
+          context.terminal().error(fmt::format(
+              "no variant of {} is valid for {} on {}; change what the rules that removed the last points ask for",
+              definition.name, problem.title(), device.name));
       }
     }
-    if (json_) context.terminal().print((results.size() == 1 ? results[0] : json{{"results", results}}).dump(2) + "\n");
+    if (json_) {
+      const json out = results.size() == 1 ? results[0] : json{{"schema", 1}, {"results", results}};
+      context.terminal().print(fmt::format("{}\n", out.dump(2)));
+    }
     return any_valid ? ExitCode::kDone : ExitCode::kNothingValid;
   }
 
@@ -106,12 +124,12 @@ class SpaceCommand final : public Command {
              const DeviceInfo& device, const space::Enumeration& enumeration) const {
     terminal.print(fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name));
     terminal.print(parameter_table(definition));
-    terminal.print(fmt::format("\n{} points, {} after the template's constraints, {} valid for this problem\n\n",
+    terminal.print(fmt::format("\n{} points, {} after the template's constraints,\n{} valid for this problem\n\n",
                                enumeration.space, enumeration.after_constraints, enumeration.variants.size()));
-    terminal.print(removal_table(enumeration));
+    terminal.print(removal_text(enumeration));
     if (!list_) return;
     terminal.print("\n");
-    for (const Variant& variant : enumeration.variants) terminal.print(variant.key() + "\n");
+    for (const Variant& variant : enumeration.variants) terminal.print(fmt::format("{}\n", variant.key()));
   }
 
   ProblemOptions problems_;

@@ -101,7 +101,7 @@ Result<int> gpu_count() {
 
 Result<int> find_gpu(const std::string& gpu) {
   const auto count = gpu_count();
-  if (!count) return count;
+  if (!count) return tl::unexpected(count.error());
   int ordinal = 0;
   const char* const end = gpu.data() + gpu.size();
   if (const auto parsed = std::from_chars(gpu.data(), end, ordinal); parsed.ec == std::errc() && parsed.ptr == end) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/operand_layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -36,9 +38,9 @@ OperandLayout operand_layout(const Problem& problem) {
   std::string previous;
   for (auto& [name, extent] : buffers) {
     extent->offset = ceil_div(end + kGuardBytes, kBufferAlignment) * kBufferAlignment;
-    layout.guards.push_back({previous.empty() ? "before " + name : "between " + previous + " and " + name,
-                             name == "D",
-                             {end, extent->offset - end}});
+    const std::string place =
+        previous.empty() ? fmt::format("before {}", name) : fmt::format("between {} and {}", previous, name);
+    layout.guards.push_back({place, name == "D", {end, extent->offset - end}});
     end = extent->offset + extent->bytes;
     previous = name;
   }

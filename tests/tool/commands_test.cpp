@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// show, report and export header on the results of searches on the fake worker: message, output, exit code.
+#include <cstdlib>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class StoredResultsTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    const Finished first = search({"--json"});
+    ASSERT_EQ(first.exit_code, 0) << first.err;
+    searched_ = json::parse(first.out);
+    const Finished second = pgtune({"search", "--template", path("tiny.json"), "--shape", "1000x512x64", "-q"});
+    ASSERT_EQ(second.exit_code, 0) << second.err;
+  }
+  /// A search of 256x256x256 replayed from the other results into replayed.db.
+  void replay() {
+    const Finished replayed = search({"--device", "replay:" + database(), "--db", path("replayed.db"), "-q"});
+    ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
+  }
+  json results(const std::vector<std::string>& arguments) {
+    const Finished result = pgtune(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const json document = json::parse(result.out);
+    EXPECT_EQ(document.at("schema"), 1);
+    return document.at("results");
+  }
+  static void expect_80_columns(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
+  json searched_;
+};
+
+using ShowTest = StoredResultsTest;
+using ReportTest = StoredResultsTest;
+using ExportTest = StoredResultsTest;
+
+TEST_F(ShowTest, TextHasTheBestOfEachProblem) {
+  const Finished result = pgtune({"show"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("256x256x256 f32 nn\n"), HasSubstr("1000x512x64 f32 nn\n"), HasSubstr("Fake GPU, driver"),
+                    HasSubstr("of cuBLASLt's best ["), HasSubstr("\n  tiny BM=")));
+  expect_80_columns(result.out);
+}
+
+TEST_F(ShowTest, JsonIsWhatTheSearchFound) {
+  const json all = results({"show", "--json"});
+  ASSERT_EQ(all.size(), 2U);
+  const json& shown = all.at(0);
+  EXPECT_EQ(shown.at("problem"), searched_.at("problem"));
+  EXPECT_EQ(shown.at("source"), "gpu");
+  EXPECT_EQ(shown.at("complete"), true);
+  EXPECT_EQ(shown.at("template_hash"), searched_.at("template_hash"));
+  EXPECT_EQ(shown.at("device").at("uuid"), searched_.at("device").at("uuid"));
+  for (const char* field : {"template", "parameters", "time_s", "tflops", "ratio_to_reference", "ratio_interval"})
+    EXPECT_EQ(shown.at("best").at(field), searched_.at("best").at(field)) << field;
+  EXPECT_EQ(shown.at("reference").at("best_time_s"), searched_.at("reference").at("best").at("time_s"));
+}
+
+TEST_F(ShowTest, FiltersChoose) {
+  EXPECT_EQ(results({"show", "--json", "--shape", "1000x512x64"}).at(0).at("problem").at("m"), 1000);
+  EXPECT_EQ(results({"show", "--json", "--shape", "1000x512x64"}).size(), 1U);
+  EXPECT_EQ(results({"show", "--json", "--on", "Fake"}).size(), 2U);
+  EXPECT_EQ(results({"show", "--json", "--on", searched_.at("device").at("uuid")}).size(), 2U);
+  EXPECT_EQ(results({"show", "--json", "--template", "tiny", "--source", "gpu"}).size(), 2U);
+}
+
+TEST_F(ShowTest, AReplaySaysSoInLinesThatFit) {
+  replay();
+  const Finished result = pgtune({"show", "--db", path("replayed.db")});
+  EXPECT_THAT(result.out, HasSubstr("Fake GPU (replayed from a recording)"));
+  expect_80_columns(result.out);
+  EXPECT_EQ(results({"show", "--db", path("replayed.db"), "--json"}).at(0).at("source"), "replay");
+}
+
+class NothingFoundTest : public StoredResultsTest, public ::testing::WithParamInterface<std::vector<std::string>> {};
+
+TEST_P(NothingFoundTest, IsExitCodeOneWithTheRemedy) {
+  for (const char* command : {"show", "report"}) {
+    std::vector<std::string> arguments{command};
+    arguments.insert(arguments.end(), GetParam().begin(), GetParam().end());
+    const Finished text = pgtune(arguments);
+    EXPECT_EQ(text.exit_code, 1) << command;
+    EXPECT_EQ(text.out, "") << command;
+    EXPECT_THAT(text.err, AllOf(HasSubstr("no result in " + database() + " matches"), HasSubstr("leave out a filter")));
+    arguments.emplace_back("--json");
+    const Finished as_json = pgtune(arguments);
+    EXPECT_EQ(as_json.exit_code, 1) << command;
+    EXPECT_EQ(json::parse(as_json.out), json({{"schema", 1}, {"results", json::array()}}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Filters, NothingFoundTest,
+                         ::testing::Values(std::vector<std::string>{"--shape", "64x64x64"},
+                                           std::vector<std::string>{"--shape", "256x256x256", "--layout", "tn"},
+                                           std::vector<std::string>{"--on", "H200"},
+                                           std::vector<std::string>{"--template", "other"},
+                                           std::vector<std::string>{"--source", "replay"}));
+
+TEST_F(ShowTest, WrongFiltersAreUsageErrors) {
+  const Finished source = pgtune({"show", "--source", "cpu"});
+  EXPECT_EQ(source.exit_code, 2);
+  EXPECT_THAT(source.err, HasSubstr("--source"));
+  const Finished layout = pgtune({"show", "--layout", "tn"});
+  EXPECT_EQ(layout.exit_code, 2);
+  EXPECT_THAT(layout.err, AllOf(HasSubstr("--layout"), HasSubstr("Add --shape MxNxK")));
+}
+
+TEST_F(StoredResultsTest, ADatabaseWithoutResults) {
+  launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
+  ASSERT_EQ(search({"--db", path("empty.db"), "-q"}).exit_code, 1);
+  for (const auto& command : std::vector<std::vector<std::string>>{{"show"}, {"report"}, {"export", "header"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--db", path("empty.db")});
+    const Finished result = pgtune(arguments);
+    EXPECT_EQ(result.exit_code, 1) << command.front();
+    EXPECT_EQ(result.out, "") << command.front();
+    EXPECT_THAT(result.err, HasSubstr("empty.db holds no results yet; run pgtune search --shape MxNxK first"));
+  }
+}
+
+TEST_F(ReportTest, ColumnsAreTheSearchsNumbers) {
+  const json line = results({"report", "--json"}).at(0);
+  const json& best = searched_.at("best");
+  EXPECT_DOUBLE_EQ(line.at("percent_of_best").get<double>(), 100 * best.at("ratio_to_reference").get<double>());
+  EXPECT_DOUBLE_EQ(line.at("percent_of_best_interval").at(0).get<double>(),
+                   100 * best.at("ratio_interval").at(0).get<double>());
+  EXPECT_EQ(line.at("tflops"), best.at("tflops"));
+  const json& reference = searched_.at("reference");
+  const double slower =
+      reference.at("first").at("time_s").get<double>() / reference.at("best").at("time_s").get<double>();
+  EXPECT_NEAR(line.at("percent_of_first").get<double>(), line.at("percent_of_best").get<double>() * slower, 1e-9);
+
+  const Finished text = pgtune({"report"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  char percent[32];
+  std::snprintf(percent, sizeof percent, " %.1f ", 100 * best.at("ratio_to_reference").get<double>());
+  EXPECT_THAT(text.out, AllOf(::testing::StartsWith("Fake GPU, driver 580.00.00\n"), HasSubstr("256x256x256 f32 nn"),
+                              HasSubstr(percent), Not(HasSubstr("*  ")), Not(HasSubstr("* replayed"))));
+  expect_80_columns(text.out);
+}
+
+TEST_F(ReportTest, ReplayedLinesAreMarked) {
+  replay();
+  const Finished text = pgtune({"report", "--db", path("replayed.db")});
+  EXPECT_THAT(text.out, AllOf(::testing::ContainsRegex("256x256x256 f32 nn  tiny +[0-9.]+\\*  "),
+                              HasSubstr("\n* replayed from a recording, not measured on this machine\n")));
+  expect_80_columns(text.out);
+}
+
+TEST_F(ReportTest, ALongProblemStillFits80Columns) {
+  const std::vector<std::string> more{"search",  "--template", path("tiny.json"), "--shape", "16384x16384x16384",
+                                      "--batch", "2",          "--alpha",         "0.25",    "--beta",
+                                      "-1.5",    "--lda",      "20000",           "-q"};
+  const Finished searched = pgtune(more);
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  for (const char* command : {"report", "show"}) expect_80_columns(pgtune({command}).out);
+}
+
+TEST_F(ExportTest, HeaderCompilesAsCxx17AndFindsTheEntry) {
+  const Finished result = pgtune({"export", "header", "--namespace", "my::gemm", "-o", path("best.hpp")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "wrote " + path("best.hpp") + " with 2 entries\n");
+  const json& parameters = searched_.at("best").at("parameters");
+  write("consumer.cpp",
+        "#include \"best.hpp\"\nusing namespace my::gemm;\n"
+        "constexpr auto* found = find_tiny(\"Fake GPU\", packed_problem(256, 256, 256));\n"
+        "static_assert(found->BM == " +
+            parameters.at("BM").dump() + " && found->BN == " + parameters.at("BN").dump() +
+            " && found->COPY == " + parameters.at("COPY").dump() +
+            ");\n"
+            "static_assert(find_tiny(\"Fake GPU\", packed_problem(256, 256, 255)) == nullptr);\n"
+            "int main() {}\n");
+  const std::string compile =
+      "cd '" + path("") + "' && c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only consumer.cpp";
+  EXPECT_EQ(std::system(compile.c_str()), 0);
+}
+
+TEST_F(ExportTest, StandardOutputGetsTheSameText) {
+  const Finished result = pgtune({"export", "header", "--shape", "256x256x256"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out, AllOf(HasSubstr("namespace pgtune_best {"), HasSubstr("256x256x256 f32 nn: "),
+                                HasSubstr("GPU-fa4efa4e"), Not(HasSubstr("1000x512x64"))));
+  ASSERT_EQ(pgtune({"export", "header", "--shape", "256x256x256", "-o", path("one.hpp")}).exit_code, 0);
+  EXPECT_EQ(read("one.hpp"), result.out);
+}
+
+TEST_F(ExportTest, WrongNamespaceOrFile) {
+  const Finished bad = pgtune({"export", "header", "--namespace", "2fast"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.err, AllOf(HasSubstr("--namespace '2fast'"), HasSubstr("my::gemm")));
+  const Finished lost = pgtune({"export", "header", "-o", path("no-folder/best.hpp")});
+  EXPECT_EQ(lost.exit_code, 3);
+  EXPECT_THAT(lost.err,
+              AllOf(HasSubstr("cannot write " + path("no-folder/best.hpp")), HasSubstr("folder that exists")));
+  const Finished nothing = pgtune({"export", "header", "--on", "H200", "-o", path("none.hpp")});
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("none.hpp")));
+}
+
+TEST_F(ExportTest, ALinkIsWrittenThroughNotReplaced) {
+  write("target.hpp", "old\n");
+  std::filesystem::create_symlink(path("target.hpp"), path("link.hpp"));
+  ASSERT_EQ(pgtune({"export", "header", "-o", path("link.hpp")}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link.hpp")));
+  EXPECT_THAT(read("target.hpp"), HasSubstr("find_tiny"));
+}
+
+TEST_F(ExportTest, AMeasurementBeatsAReplayOfTheSameProblem) {
+  const Finished replayed = search({"--device", "replay:" + database(), "-q"});
+  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
+  ASSERT_EQ(results({"show", "--json", "--shape", "256x256x256"}).size(), 2U);
+  const Finished result = pgtune({"export", "header", "--shape", "256x256x256"});
+  EXPECT_THAT(result.out, Not(HasSubstr("REPLAY")));
+  EXPECT_THAT(pgtune({"export", "header", "--source", "replay"}).out, HasSubstr("from a REPLAY of a recording"));
+}
+
+using MissingDatabaseTest = CliTest;
+
+TEST_F(MissingDatabaseTest, IsExitCodeFourWithTheRemedyAndStaysMissing) {
+  for (const auto& command : std::vector<std::vector<std::string>>{{"show"},
+                                                                   {"report"},
+                                                                   {"export", "header"},
+                                                                   {"db", "info"},
+                                                                   {"db", "check"},
+                                                                   {"db", "copy", "-o", path("copy.db")}}) {
+    const Finished result = pgtune(command);
+    EXPECT_EQ(result.exit_code, 4) << command.front();
+    EXPECT_EQ(result.out, "") << command.front();
+    EXPECT_THAT(result.err, AllOf(HasSubstr("there is no database " + database()), HasSubstr("pgtune search")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(database()));
+  EXPECT_FALSE(std::filesystem::exists(path("copy.db")));
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// pgtune db info, check and copy: message, output, exit code.
+#include <algorithm>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class DatabaseCommandTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    ASSERT_EQ(search({"-q"}).exit_code, 0);
+  }
+  /// A copy of the database with two pages in its middle spoilt.
+  void damage(const std::string& name) {
+    std::string bytes = read(".local/share/pgtune/pgtune.db");
+    constexpr std::size_t page = 4096;
+    const std::size_t middle = bytes.size() / 2 / page * page;
+    ASSERT_GE(bytes.size(), middle + 2 * page);
+    for (std::size_t i = middle; i < middle + 2 * page; ++i) bytes[i] = static_cast<char>(bytes[i] ^ 0x5a);
+    write(name, bytes);
+  }
+};
+
+TEST_F(DatabaseCommandTest, InfoSaysWhatItHolds) {
+  const Finished text = pgtune({"db", "info"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr(database() + "\n"), HasSubstr("schema version 1"),
+                              ::testing::ContainsRegex("\nsessions +1\n"), ::testing::ContainsRegex("\nok +10\n")));
+  const json object = json::parse(pgtune({"db", "info", "--json"}).out);
+  EXPECT_EQ(object.at("path"), database());
+  EXPECT_EQ(object.at("schema_version"), 1);
+  EXPECT_EQ(object.at("bytes"), std::filesystem::file_size(database()));
+  EXPECT_EQ(object.at("rows").at("trials"), 10);
+  EXPECT_EQ(object.at("outcomes"), json({{"ok", 10}}));
+}
+
+TEST_F(DatabaseCommandTest, CheckOfASoundFile) {
+  const Finished result = pgtune({"db", "check"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, database() + ": sound\n");
+}
+
+TEST_F(DatabaseCommandTest, CheckOfADamagedFileSaysWhatIsWrong) {
+  damage("damaged.db");
+  const std::string before = read("damaged.db");
+  const Finished result = pgtune({"db", "check", "--db", path("damaged.db")});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.out, ::testing::ContainsRegex("[Pp]age [0-9]+"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("damaged.db is damaged"), HasSubstr("restore")));
+  EXPECT_EQ(read("damaged.db"), before);
+}
+
+TEST_F(DatabaseCommandTest, ACopyOfADamagedFileIsNotMade) {
+  damage("damaged.db");
+  const Finished result = pgtune({"db", "copy", "--db", path("damaged.db"), "-o", path("copy.db")});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, HasSubstr("damaged.db is damaged"));
+  EXPECT_FALSE(std::filesystem::exists(path("copy.db")));
+}
+
+TEST_F(DatabaseCommandTest, CheckOfATextFile) {
+  const Finished result = pgtune({"db", "check", "--db", path("tiny.json")});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, HasSubstr("tiny.json is not a pgtune database"));
+}
+
+TEST_F(DatabaseCommandTest, CopyIsOneFileAndARecording) {
+  const Finished copied = pgtune({"db", "copy", "-o", path("copy.db")});
+  EXPECT_EQ(copied.exit_code, 0) << copied.err;
+  EXPECT_THAT(copied.err, HasSubstr("wrote " + path("copy.db")));
+  EXPECT_EQ(pgtune({"db", "check", "--db", path("copy.db")}).exit_code, 0);
+  for (const char* beside : {"copy.db-wal", "copy.db-shm"}) EXPECT_FALSE(std::filesystem::exists(path(beside)));
+  EXPECT_EQ(pgtune({"show", "--json", "--db", path("copy.db")}).out, pgtune({"show", "--json"}).out);
+  const Finished replayed = search({"--device", "replay:" + path("copy.db"), "--db", path("new.db"), "--json"});
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
+  EXPECT_EQ(json::parse(replayed.out).at("source"), "replay");
+}
+
+TEST_F(DatabaseCommandTest, CopyLeavesAnExistingFileAlone) {
+  write("there.db", "precious\n");
+  const Finished result = pgtune({"db", "copy", "-o", path("there.db")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("there.db exists already"), HasSubstr("new file name")));
+  EXPECT_EQ(read("there.db"), "precious\n");
+}
+
+TEST_F(DatabaseCommandTest, CopyToANameThatCannotBe) {
+  const Finished result = pgtune({"db", "copy", "-o", path(std::string(300, 'x'))});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, HasSubstr("xxx"));
+  EXPECT_EQ(pgtune({"db", "copy"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test
