@@ -55,7 +55,7 @@ std::vector<Case> all_cases() {
   for (const char* folder : {"configs", "tests/templates"}) {
     std::error_code missing;
     for (const auto& entry : fs::directory_iterator(fs::path(PGTUNE_SOURCE_DIR) / folder, missing))
-      if (is_template(entry.path())) paths.push_back(entry.path());
+      if (entry.is_regular_file() && is_template(entry.path())) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   std::vector<Case> cases;

@@ -27,7 +27,7 @@ class DatabaseCommandTest : public CliTest {
 };
 
 TEST_F(DatabaseCommandTest, InfoSaysWhatItHolds) {
-  const Finished text = pgtune({"db", "info"});
+  const Finished text = pgtune({"db", "info", "--color", "never"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr(database() + "\n"), HasSubstr("schema version 1"),
                               ::testing::ContainsRegex("\nsessions +1\n"), ::testing::ContainsRegex("\nok +10\n")));

@@ -44,6 +44,12 @@ std::string indented(const std::string& lines) {
   return out;
 }
 
+/// The commands that options are typed after: `app` itself, or the commands it has.
+std::vector<CLI::App*> leaves(CLI::App& app) {
+  const auto subs = app.get_subcommands([](const CLI::App*) { return true; });
+  return subs.empty() ? std::vector<CLI::App*>{&app} : subs;
+}
+
 Commands add_commands(CLI::App& app, std::string& color) {
   Commands commands;
   for (auto& command : make_commands()) {
@@ -51,7 +57,8 @@ Commands add_commands(CLI::App& app, std::string& color) {
     sub->footer(fmt::format("Examples:{}", indented(command->examples())));
     sub->group("Commands");
     command->add_options(*sub);
-    sub->add_option("--color", color, "auto (default), always or never")->option_text("WHEN")->group(kOutputGroup);
+    for (CLI::App* leaf : leaves(*sub))
+      leaf->add_option("--color", color, "auto (default), always or never")->option_text("WHEN")->group(kOutputGroup);
     commands.emplace_back(sub, std::move(command));
   }
   return commands;
