@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
 
 #include "bench/process.hpp"
+#include "bench/race_bench.hpp"
 #include "tool/pgtune/catalogue.hpp"
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/paths.hpp"
@@ -154,11 +156,18 @@ int run_all(bool gpu) {
 
 int main(int argc, char** argv) {
   const bool gpu = argc == 2 && std::strcmp(argv[1], "--gpu") == 0;
-  if (argc > 2 || (argc == 2 && !gpu)) {
-    fmt::print(stderr, "usage: pgtune-bench [--gpu]\n");
+  const bool race = argc >= 3 && argc <= 5 && std::strcmp(argv[1], "race") == 0;
+  constexpr int kSeeds = 200;
+  const int seeds = race && argc > 3 ? std::atoi(argv[3]) : kSeeds;
+  if ((argc > 1 && !gpu && !race) || seeds < 1) {
+    fmt::print(stderr, "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n");
     return 2;
   }
   try {
+    if (race) {
+      pgtune::bench::bench_race(argv[2], seeds, argc > 4 ? argv[4] : "");
+      return 0;
+    }
     return pgtune::bench::run_all(gpu);
   } catch (const std::exception& error) {
     fmt::print(stderr, "pgtune-bench: {}\n", error.what());

@@ -128,11 +128,14 @@ class QueryOnlyLifted {
 Database::Database(sqlite3* handle, std::string origin) : handle_(handle), origin_(std::move(origin)) {}
 
 Database::Database(Database&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), origin_(std::move(other.origin_)) {}
+    : handle_(std::exchange(other.handle_, nullptr)),
+      origin_(std::move(other.origin_)),
+      old_file_(std::move(other.old_file_)) {}
 
 Database& Database::operator=(Database&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(origin_, other.origin_);
+  std::swap(old_file_, other.old_file_);
   return *this;
 }
 
@@ -153,7 +156,10 @@ Database Database::connect(const std::string& name, int flags, const std::string
 
 Database Database::open(const fs::path& path, OpenMode mode) {
   require_regular_file(path);
-  return mode == OpenMode::kReadOnly ? open_for_reading(path) : open_for_writing(path);
+  if (mode == OpenMode::kReadWriteCreate) {
+    return open_for_writing(path);
+  }
+  return open_for_reading(path, mode == OpenMode::kReadOnlyAsIs);
 }
 
 Database Database::connect_for_reading(const fs::path& path, bool wal, const std::string& origin) {
@@ -174,7 +180,30 @@ Database Database::connect_for_reading(const fs::path& path, bool wal, const std
   return connect(path.string(), SQLITE_OPEN_READONLY, origin);
 }
 
-Database Database::open_for_reading(const fs::path& path) {
+Database Database::up_to_date(Database database) {
+  require_schema(database);
+  const int version = database.schema_version();
+  if (version == kSchemaVersion) {
+    return database;
+  }
+  Database copy = connect(":memory:", SQLITE_OPEN_READWRITE, database.origin());
+  sqlite3_backup* const backup = sqlite3_backup_init(copy.handle(), "main", database.handle(), "main");
+  if (backup == nullptr) {
+    throw_sqlite_error(copy.handle(), copy.origin());
+  }
+  constexpr int kAllPages = -1;
+  const int code = sqlite3_backup_step(backup, kAllPages);
+  sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE) {
+    throw_sqlite_error(copy.handle(), copy.origin());
+  }
+  migrate(copy);
+  execute(copy, "PRAGMA query_only = on");
+  copy.old_file_ = {version, database.journal_mode()};
+  return copy;
+}
+
+Database Database::open_for_reading(const fs::path& path, bool as_is) {
   const std::string origin = path.string();
   std::error_code error;
   if (!fs::exists(path, error) && !error) {
@@ -186,8 +215,7 @@ Database Database::open_for_reading(const fs::path& path) {
         origin + " is not a pgtune database: it is empty. Make one with 'pgtune search' or name another with --db", 0);
   }
   Database database = connect_for_reading(fs::absolute(path), header->wal, origin);
-  require_current_schema(database);
-  return database;
+  return as_is ? std::move(database) : up_to_date(std::move(database));
 }
 
 Database Database::open_for_writing(const fs::path& path) {
@@ -220,8 +248,7 @@ Database Database::open_image(std::span<const std::byte> image, const std::strin
   if (sqlite3_deserialize(database.handle(), "main", bytes, size, size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK) {
     throw_sqlite_error(database.handle(), origin);
   }
-  require_current_schema(database);
-  return database;
+  return up_to_date(std::move(database));
 }
 
 Database Database::open_memory() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "db/migrate.hpp"
 
+#include <sqlite3.h>
+
 #include <charconv>
 #include <string>
 
@@ -33,6 +35,29 @@ void require_own_or_empty(const Database& database) {
   }
 }
 
+/// Lifts PRAGMA foreign_keys for a while. It has no effect inside a transaction, so this comes before one.
+class ForeignKeysLifted {
+ public:
+  explicit ForeignKeysLifted(const Database& database) : database_(database) {
+    execute(database_, "PRAGMA foreign_keys = off");
+  }
+  ForeignKeysLifted(const ForeignKeysLifted&) = delete;
+  ForeignKeysLifted& operator=(const ForeignKeysLifted&) = delete;
+  ~ForeignKeysLifted() { sqlite3_exec(database_.handle(), "PRAGMA foreign_keys = on", nullptr, nullptr, nullptr); }
+
+ private:
+  const Database& database_;
+};
+
+void require_sound_references(const Database& database) {
+  const std::string table = query_text(database, "SELECT \"table\" FROM pragma_foreign_key_check");
+  if (!table.empty()) {
+    throw Error("database " + database.origin() + " cannot be brought up to date: a row of " + table +
+                    " refers to a missing row. Restore it from a copy, or move it aside and search again",
+                0);
+  }
+}
+
 }  // namespace
 
 void migrate(Database& database) {
@@ -40,6 +65,8 @@ void migrate(Database& database) {
   if (database.schema_version() == kSchemaVersion) {
     return;
   }
+  // A migration may make a table anew that others refer to, https://www.sqlite.org/lang_altertable.html, section 7.
+  const ForeignKeysLifted lifted(database);
   Transaction transaction(database, TransactionKind::kWrite);
   // Another process may have migrated while this one waited for the lock.
   require_own_or_empty(database);
@@ -49,17 +76,18 @@ void migrate(Database& database) {
       execute(database, std::string(file.contents));
     }
   }
+  require_sound_references(database);
   execute(database, "PRAGMA application_id = " + std::to_string(kApplicationId));
   execute(database, "PRAGMA user_version = " + std::to_string(kSchemaVersion));
   transaction.commit();
 }
 
-void require_current_schema(const Database& database) {
+void require_schema(const Database& database) {
   require_own_schema(application_id(database), database.schema_version(), database.origin());
-  if (database.schema_version() < kSchemaVersion) {
-    throw Error("database " + database.origin() + " was written by an older pgtune (schema version " +
-                    std::to_string(database.schema_version()) + ", this one reads " + std::to_string(kSchemaVersion) +
-                    ") and is opened for reading only. A search that writes to it brings it up to date",
+  if (database.schema_version() < 1) {
+    throw Error("database " + database.origin() +
+                    " holds nothing yet: the pgtune that began it was stopped. Make it with 'pgtune search' or name "
+                    "another with --db",
                 0);
   }
 }

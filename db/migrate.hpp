@@ -10,7 +10,7 @@ namespace pgtune::db {
 /// another application's database or a newer version, changing nothing.
 void migrate(Database& database);
 
-/// Throws Error unless the database is pgtune's and of exactly this program's version.
-void require_current_schema(const Database& database);
+/// Throws Error unless the database is pgtune's, of this program's version or an older one.
+void require_schema(const Database& database);
 
 }  // namespace pgtune::db

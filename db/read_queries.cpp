@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What pgtune asks. "Newest" means the highest id: rows are numbered in the order they were written.
+#include "db/block_rows.hpp"
 #include "db/queries.hpp"
 #include "db/statement.hpp"
 #include "db/transaction.hpp"
@@ -7,19 +8,18 @@
 namespace pgtune::db {
 namespace {
 
-/// Newest trial of each variant under a ResultKey bound to ?1 to ?6.
+/// Newest trial of each variant in searches under a ResultKey bound to ?1 to ?7.
 constexpr std::string_view kNewestTrials =
     "WITH newest AS ("
     " SELECT max(trials.id) AS trial FROM session_keys JOIN trials ON trials.session = session_keys.session"
     " WHERE device_uuid = ?1 AND driver_branch = ?2 AND problem_key = ?3 AND template_name = ?4"
-    "  AND template_hash = ?5 AND source = ?6"
+    "  AND template_hash = ?5 AND source = ?6 AND conditions_key = ?7 AND kind = 'search'"
     " GROUP BY trials.variant) ";
 
 void bind_key(Statement& statement, const ResultKey& key) {
-  statement.bind(key.device_uuid, key.driver_branch, key.problem_key, key.template_name, key.template_hash, key.source);
+  statement.bind(key.device_uuid, key.driver_branch, key.problem_key, key.template_name, key.template_hash, key.source,
+                 key.conditions_key);
 }
-
-constexpr std::string_view kBlockColumns = "stages.name, round, position, launches, time_s, sm_clock_hz";
 
 std::string concat(std::initializer_list<std::string_view> parts) {
   std::string text;
@@ -27,12 +27,6 @@ std::string concat(std::initializer_list<std::string_view> parts) {
     text += part;
   }
   return text;
-}
-
-BlockRow read_block(Statement& statement) {
-  BlockRow block;
-  statement >> block.stage >> block.round >> block.position >> block.launches >> block.time_s >> block.sm_clock_hz;
-  return block;
 }
 
 TrialRow read_trial(Statement& statement) {
@@ -49,14 +43,29 @@ TrialRow read_trial(Statement& statement) {
   return trial;
 }
 
-BestRow read_best(Statement& statement) {
-  BestRow best;
-  statement >> best.session >> best.device_uuid >> best.device_name >> best.architecture >> best.problem_key >>
-      best.template_name >> best.template_hash >> best.source >> best.finished_at >> best.driver_branch >>
-      best.problem_json >> best.device_json >> best.variant_key >> best.parameters_json >> best.time_s >> best.tflops >>
-      best.ratio >> best.ratio_low >> best.ratio_high >> best.reference_first_s >> best.reference_best_s >>
-      best.complete >> best.answer_json;
-  return best;
+constexpr std::string_view kBestColumns =
+    "best.session, keys.device_uuid, devices.name, devices.architecture, keys.problem_key, keys.template_name,"
+    " keys.template_hash, keys.source, sessions.finished_at, keys.driver_branch, keys.conditions_key,"
+    " problems.problem_json, devices.info_json, variants.key, variants.parameters_json, best.time_s, best.tflops,"
+    " best.ratio, best.ratio_low, best.ratio_high, best.reference_first_s, best.reference_best_s, best.complete,"
+    " best.answer_json";
+
+/// What kBestColumns are taken from, beside session_keys AS keys.
+constexpr std::string_view kBestJoins =
+    " JOIN sessions ON sessions.id = best.session JOIN devices ON devices.id = keys.device"
+    " JOIN problems ON problems.id = keys.problem JOIN variants ON variants.id = best.variant ";
+
+std::vector<BestRow> read_best(Statement& statement) {
+  std::vector<BestRow> rows;
+  while (statement.step()) {
+    auto& best = rows.emplace_back();
+    statement >> best.session >> best.device_uuid >> best.device_name >> best.architecture >> best.problem_key >>
+        best.template_name >> best.template_hash >> best.source >> best.finished_at >> best.driver_branch >>
+        best.conditions_key >> best.problem_json >> best.device_json >> best.variant_key >> best.parameters_json >>
+        best.time_s >> best.tflops >> best.ratio >> best.ratio_low >> best.ratio_high >> best.reference_first_s >>
+        best.reference_best_s >> best.complete >> best.answer_json;
+  }
+  return rows;
 }
 
 }  // namespace
@@ -67,7 +76,8 @@ std::optional<BestRow> find_best(const Database& database, const ResultKey& key)
                                    .template_name = key.template_name,
                                    .template_hash = key.template_hash,
                                    .source = key.source,
-                                   .driver_branch = key.driver_branch});
+                                   .driver_branch = key.driver_branch,
+                                   .conditions_key = key.conditions_key});
   if (rows.empty()) {
     return std::nullopt;
   }
@@ -77,29 +87,32 @@ std::optional<BestRow> find_best(const Database& database, const ResultKey& key)
 std::vector<BestRow> list_best(const Database& database, const BestFilter& filter) {
   Statement statement(
       database,
-      "WITH newest AS ("
-      " SELECT max(best.session) AS session FROM best JOIN session_keys ON session_keys.session = best.session"
-      " WHERE (?1 IS NULL OR problem_key = ?1) AND (?2 IS NULL OR device_uuid = ?2)"
-      "  AND (?3 IS NULL OR template_name = ?3) AND (?4 IS NULL OR template_hash = ?4)"
-      "  AND (?5 IS NULL OR source = ?5) AND (?6 IS NULL OR driver_branch = ?6)"
-      " GROUP BY problem_key, device_uuid, template_name, template_hash, source)"
-      "SELECT best.session, keys.device_uuid, devices.name, devices.architecture, keys.problem_key,"
-      " keys.template_name, keys.template_hash, keys.source, sessions.finished_at, keys.driver_branch,"
-      " problems.problem_json, devices.info_json, variants.key, variants.parameters_json, best.time_s, best.tflops,"
-      " best.ratio, best.ratio_low, best.ratio_high, best.reference_first_s, best.reference_best_s, best.complete,"
-      " best.answer_json "
-      "FROM newest JOIN best ON best.session = newest.session"
-      " JOIN session_keys AS keys ON keys.session = best.session JOIN sessions ON sessions.id = best.session"
-      " JOIN devices ON devices.id = keys.device JOIN problems ON problems.id = keys.problem"
-      " JOIN variants ON variants.id = best.variant "
-      "ORDER BY problems.m, problems.n, problems.k, problems.key, best.session DESC");
+      concat({"WITH newest AS ("
+              " SELECT max(best.session) AS session FROM best JOIN session_keys ON session_keys.session = best.session"
+              " WHERE (?1 IS NULL OR problem_key = ?1) AND (?2 IS NULL OR device_uuid = ?2)"
+              "  AND (?3 IS NULL OR template_name = ?3) AND (?4 IS NULL OR template_hash = ?4)"
+              "  AND (?5 IS NULL OR source = ?5) AND (?6 IS NULL OR driver_branch = ?6)"
+              "  AND (?7 IS NULL OR conditions_key = ?7) AND kind = ?8"
+              " GROUP BY problem_key, device_uuid, template_name, template_hash, source, conditions_key)"
+              "SELECT ",
+              kBestColumns,
+              " FROM newest JOIN best ON best.session = newest.session"
+              " JOIN session_keys AS keys ON keys.session = best.session",
+              kBestJoins, "ORDER BY problems.m, problems.n, problems.k, problems.key, best.session DESC"}));
   statement.bind(filter.problem_key, filter.device_uuid, filter.template_name, filter.template_hash, filter.source,
-                 filter.driver_branch);
-  std::vector<BestRow> rows;
-  while (statement.step()) {
-    rows.push_back(read_best(statement));
-  }
-  return rows;
+                 filter.driver_branch, filter.conditions_key, filter.kind);
+  return read_best(statement);
+}
+
+std::vector<BestRow> list_benches(const Database& database, const ResultKey& key) {
+  Statement statement(
+      database, concat({"SELECT ", kBestColumns, " FROM best JOIN session_keys AS keys ON keys.session = best.session",
+                        kBestJoins,
+                        "WHERE keys.device_uuid = ?1 AND keys.driver_branch = ?2 AND keys.problem_key = ?3"
+                        " AND keys.template_name = ?4 AND keys.template_hash = ?5 AND keys.source = ?6"
+                        " AND keys.conditions_key = ?7 AND keys.kind = 'bench' ORDER BY best.session DESC"}));
+  bind_key(statement, key);
+  return read_best(statement);
 }
 
 std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key) {
@@ -152,13 +165,14 @@ std::vector<SessionRow> list_sessions(const Database& database) {
   Statement statement(
       database,
       "SELECT sessions.id, device_uuid, problem_key, template_name, template_hash, driver_branch,"
-      " sessions.source, started_at, finished_at, seed, command_line "
+      " conditions_key, session_keys.kind, sessions.source, started_at, finished_at, seed, command_line "
       "FROM sessions JOIN session_keys ON session_keys.session = sessions.id ORDER BY sessions.id DESC");
   std::vector<SessionRow> rows;
   while (statement.step()) {
     auto& row = rows.emplace_back();
     statement >> row.id >> row.device_uuid >> row.problem_key >> row.template_name >> row.template_hash >>
-        row.driver_branch >> row.source >> row.started_at >> row.finished_at >> row.seed >> row.command_line;
+        row.driver_branch >> row.conditions_key >> row.kind >> row.source >> row.started_at >> row.finished_at >>
+        row.seed >> row.command_line;
   }
   return rows;
 }
@@ -171,38 +185,6 @@ std::optional<ReferenceRow> find_reference(const Database& database, RowId sessi
   ReferenceRow row;
   statement >> row.library >> row.report_json;
   return row;
-}
-
-std::map<std::string, std::vector<BlockRow>> final_blocks(const Database& database, RowId session) {
-  Statement statement(database, concat({"SELECT variants.key, ", kBlockColumns,
-                                        " FROM final_blocks JOIN variants ON variants.id = final_blocks.variant"
-                                        " JOIN stages ON stages.id = final_blocks.stage "
-                                        "WHERE session = ?1 ORDER BY variant, ordinal"}));
-  statement.bind(session);
-  std::map<std::string, std::vector<BlockRow>> blocks;
-  while (statement.step()) {
-    std::string key;
-    statement >> key;
-    blocks[key].push_back(read_block(statement));
-  }
-  return blocks;
-}
-
-std::vector<ReferenceBlocksRow> reference_blocks(const Database& database, RowId session) {
-  Statement statement(database, concat({"SELECT algorithm, ", kBlockColumns,
-                                        " FROM reference_blocks JOIN stages ON stages.id = reference_blocks.stage "
-                                        "WHERE session = ?1 ORDER BY algorithm, ordinal"}));
-  statement.bind(session);
-  std::vector<ReferenceBlocksRow> rows;
-  while (statement.step()) {
-    int algorithm = 0;
-    statement >> algorithm;
-    if (rows.empty() || rows.back().algorithm != algorithm) {
-      rows.push_back({algorithm, {}});
-    }
-    rows.back().blocks.push_back(read_block(statement));
-  }
-  return rows;
 }
 
 std::optional<ProblemRow> find_problem(const Database& database, const std::string& key) {
@@ -229,7 +211,8 @@ Totals totals(const Database& database) {
                      "WITH newest AS ("
                      " SELECT max(trials.id) AS trial FROM trials"
                      " JOIN session_keys ON session_keys.session = trials.session"
-                     " GROUP BY device_uuid, driver_branch, session_keys.problem, source, trials.variant)"
+                     " GROUP BY device_uuid, driver_branch, session_keys.problem, source, session_keys.conditions,"
+                     "  trials.variant)"
                      "SELECT kind, count(*) FROM newest JOIN trials ON trials.id = newest.trial"
                      " JOIN outcomes ON outcomes.id = trials.outcome GROUP BY kind");
   while (outcomes.step()) {

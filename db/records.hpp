@@ -37,9 +37,12 @@ struct TemplateRow {
 struct SessionRow {
   RowId id = 0;
   std::string device_uuid, problem_key, template_name, template_hash, driver_branch;
-  std::string source;       ///< "gpu" or "replay"
-  std::string started_at;   ///< UTC ISO 8601, set by the database layer
-  std::string finished_at;  ///< empty while running or after a crash
+  std::string conditions_key;   ///< canonical text
+  std::string conditions_json;  ///< the same fields; written only
+  std::string kind = "search";  ///< or "bench"
+  std::string source;           ///< "gpu" or "replay"
+  std::string started_at;       ///< UTC ISO 8601, set by the database layer
+  std::string finished_at;      ///< empty while running or after a crash
   std::uint64_t seed = 0;
   std::string command_line;
 };
@@ -58,10 +61,12 @@ struct BuildRow {
 };
 
 struct BlockRow {
-  std::string stage;  ///< "screen" or "final"
+  std::string stage;  ///< "screen", "floor", "race" or "final"
   int round = 0, position = 0;
   std::int64_t launches = 0;
   double time_s = 0, sm_clock_hz = 0;
+  bool graph = false;
+  std::optional<double> temperature_c = {}, power_cap_s = {}, thermal_s = {};  ///< absent: not measured
 };
 
 struct OutcomeRow {
@@ -82,17 +87,42 @@ struct ReferenceRow {
   std::string report_json;  ///< all algorithms, in rank order
 };
 
-/// Blocks of one algorithm of the reference in the final.
-struct ReferenceBlocksRow {
-  int algorithm = 0;
+/// Who is measured: a variant of the session's template, else an algorithm of the reference (index in its report),
+/// else, with neither, the idle GPU.
+struct ContenderRow {
+  std::optional<VariantRow> variant = {};
+  int algorithm = -1;
+};
+
+/// A contender's blocks of rounds. In the floor, one algorithm has two in a round, told apart by position.
+struct ContenderBlocksRow {
+  ContenderRow contender;
   std::vector<BlockRow> blocks;
+};
+
+struct EnergyWindowRow {
+  ContenderRow contender;
+  int ordinal = 0;  ///< of this contender's windows, from 0
+  double window_s = 0, energy_j = 0;
+  std::int64_t steps = 0;
+  double step_s = 0, uncertainty = 0, averaged_power_w = 0;
+  std::int64_t launches = 0;
+  double per_launch_s = 0, sm_clock_hz = 0;
+  std::optional<double> power_cap_share = {}, thermal_share = {};  ///< absent: not measured
+  double temperature_start_c = 0, temperature_end_c = 0;
+};
+
+struct CeilingsRow {
+  std::string source;       ///< "gpu" or "replay"
+  std::string measured_at;  ///< UTC ISO 8601, set by the database layer
+  std::string ceilings_json;
 };
 
 /// Best variant of a finished session.
 struct BestRow {
   RowId session = 0;
   std::string device_uuid, device_name, architecture, problem_key, template_name, template_hash, source, finished_at,
-      driver_branch;
+      driver_branch, conditions_key;
   std::string problem_json, device_json;
   std::string variant_key, parameters_json;
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
@@ -104,7 +134,8 @@ struct BestRow {
 /// What `show` and `report` filter by; empty fields match everything.
 struct BestFilter {
   std::optional<std::string> problem_key = {}, device_uuid = {}, template_name = {}, template_hash = {}, source = {},
-                             driver_branch = {};
+                             driver_branch = {}, conditions_key = {};
+  std::string kind = "search";  ///< or "bench"
 };
 
 /// Totals for `db info`.

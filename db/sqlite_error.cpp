@@ -45,9 +45,7 @@ std::string explain(sqlite3* handle, const std::string& origin, int extended_cod
     case SQLITE_NOTADB:
       return origin + " is not a pgtune database. Name another file with --db" + because;
     case SQLITE_CORRUPT:
-      return "database " + origin +
-             " is damaged. List the damage with 'pgtune db check', then restore a copy or use another file with --db" +
-             because;
+      return "database " + origin + " is damaged. Restore it from a copy, or move it aside and search again" + because;
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sessions, references, finals, answers and totals.
+// Sessions, references, answers and totals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 namespace pgtune::db {
 namespace {
 
-using testing::block;
 using ::testing::ElementsAre;
 using testing::error_of;
 using testing::failed_trial;
@@ -25,6 +24,17 @@ class Answers : public ::testing::Test {
   RowId answer(const Sample& sample, const std::string& variant, double time_s = 1e-3) {
     const auto session = sample.begin(database_);
     save_trial(database_, session, good_trial(variant));
+    finish(session, variant, time_s);
+    return session;
+  }
+  /// A finished bench of `variant`.
+  void bench(Sample sample, const std::string& variant) {
+    sample.session.kind = "bench";
+    const auto session = sample.begin(database_);
+    save_trial(database_, session, failed_trial(variant, "crashed", "signal 11"));
+    finish(session, variant, 1e-3);
+  }
+  void finish(RowId session, const std::string& variant, double time_s) {
     BestRow best;
     best.variant_key = variant;
     best.time_s = time_s;
@@ -37,7 +47,6 @@ class Answers : public ::testing::Test {
     best.complete = true;
     best.answer_json = R"({"schema":1})";
     finish_session(database_, session, best);
-    return session;
   }
   static Sample shaped(std::int64_t m, std::int64_t n, std::int64_t k) {
     Sample sample;
@@ -74,6 +83,7 @@ TEST_F(Answers, BestComesBackWithItsSurroundings) {
   EXPECT_EQ(best->template_hash, "c0ffee");
   EXPECT_EQ(best->source, "gpu");
   EXPECT_EQ(best->driver_branch, "580");
+  EXPECT_EQ(best->conditions_key, "sustained rotated");
   EXPECT_THAT(best->finished_at, MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"));
   EXPECT_EQ(best->variant_key, "A=1");
   EXPECT_EQ(best->parameters_json, R"({"key":"A=1"})");
@@ -110,6 +120,34 @@ TEST_F(Answers, AreFoundUnderTheirWholeKeyOnly) {
   key = sample_.key();
   key.template_hash = "changed";
   EXPECT_FALSE(find_best(database_, key).has_value());
+  key = sample_.key();
+  key.conditions_key = "burst rotated";
+  EXPECT_FALSE(find_best(database_, key).has_value());
+}
+
+TEST_F(Answers, OfBenchesNeverReplaceThoseOfSearches) {
+  answer(sample_, "A=1");
+  bench(sample_, "A=2");
+  bench(sample_, "A=1");
+  EXPECT_EQ(find_best(database_, sample_.key()).value().variant_key, "A=1");
+  EXPECT_THAT(winners({}), ElementsAre("A=1"));
+  EXPECT_THAT(winners({.kind = "bench"}), ElementsAre("A=1"));
+  std::vector<std::string> history;
+  for (const auto& row : list_benches(database_, sample_.key())) {
+    history.push_back(row.variant_key);
+  }
+  EXPECT_THAT(history, ElementsAre("A=1", "A=2"));
+  const auto trials = find_trials(database_, sample_.key());
+  ASSERT_EQ(trials.size(), 1U);
+  EXPECT_EQ(trials.at("A=1").outcome.kind, "ok");
+  auto burst = sample_.key();
+  burst.conditions_key = "burst rotated";
+  EXPECT_THAT(list_benches(database_, burst), IsEmpty());
+  EXPECT_THAT(error_of([&] {
+                sample_.session.kind = "other";
+                static_cast<void>(sample_.begin(database_));
+              }).what(),
+              HasSubstr("CHECK"));
 }
 
 TEST_F(Answers, AreListedByShape) {
@@ -120,7 +158,7 @@ TEST_F(Answers, AreListedByShape) {
   EXPECT_THAT(winners({}), ElementsAre("A=1", "A=2", "A=3", "A=4"));
 }
 
-TEST_F(Answers, AreListedOncePerDeviceTemplateAndSourceNewestFirst) {
+TEST_F(Answers, AreListedOncePerDeviceTemplateSourceAndConditionsNewestFirst) {
   answer(sample_, "A=1");
   auto other_device = sample_;
   other_device.device.uuid = "GPU-2";
@@ -134,12 +172,17 @@ TEST_F(Answers, AreListedOncePerDeviceTemplateAndSourceNewestFirst) {
   auto other_driver = sample_;
   other_driver.environment.driver_branch = "590";
   answer(other_driver, "A=5");
-  EXPECT_THAT(winners({}), ElementsAre("A=5", "A=4", "A=3", "A=2"));
-  EXPECT_THAT(winners({.driver_branch = "580"}), ElementsAre("A=4", "A=3", "A=2", "A=1"));
+  auto other_conditions = sample_;
+  other_conditions.session.conditions_key = "burst rotated";
+  answer(other_conditions, "A=6");
+  EXPECT_THAT(winners({}), ElementsAre("A=6", "A=5", "A=4", "A=3", "A=2"));
+  EXPECT_THAT(winners({.conditions_key = "burst rotated"}), ElementsAre("A=6"));
+  EXPECT_THAT(winners({.driver_branch = "580", .conditions_key = "sustained rotated"}),
+              ElementsAre("A=4", "A=3", "A=2", "A=1"));
   EXPECT_THAT(winners({.device_uuid = "GPU-2"}), ElementsAre("A=2"));
   EXPECT_THAT(winners({.template_hash = "beef"}), ElementsAre("A=3"));
   EXPECT_THAT(winners({.source = "replay"}), ElementsAre("A=4"));
-  EXPECT_THAT(winners({.template_name = "sgemm_simt", .source = "gpu"}), ElementsAre("A=5", "A=3", "A=2"));
+  EXPECT_THAT(winners({.template_name = "sgemm_simt", .source = "gpu"}), ElementsAre("A=6", "A=5", "A=3", "A=2"));
   EXPECT_THAT(winners({.problem_key = "none"}), IsEmpty());
 }
 
@@ -170,9 +213,12 @@ TEST_F(Answers, SessionsAreListedNewestFirst) {
   EXPECT_EQ(sessions[1].template_hash, "c0ffee");
   EXPECT_EQ(sessions[1].driver_branch, "580");
   EXPECT_EQ(sessions[1].source, "gpu");
+  EXPECT_EQ(sessions[1].kind, "search");
+  EXPECT_EQ(sessions[1].conditions_key, "sustained rotated");
   EXPECT_EQ(sessions[1].started_at.size(), 20U);
   EXPECT_EQ(totals(database_).rows.at("devices"), 1);
   EXPECT_EQ(totals(database_).rows.at("environments"), 1);
+  EXPECT_EQ(totals(database_).rows.at("conditions"), 1);
 }
 
 TEST_F(Answers, DevicesAreListedAsLastSeen) {
@@ -208,40 +254,6 @@ TEST_F(Answers, ReferencesBelongToASession) {
   EXPECT_THAT(error_of([&] { save_reference(database_, 77, {"x", "{}"}); }).what(), HasSubstr("no session 77"));
 }
 
-TEST_F(Answers, FinalsMayNameVariantsOfEarlierSessions) {
-  save_trial(database_, sample_.begin(database_), good_trial("A=1"));
-  const auto session = sample_.begin(database_);
-  save_trial(database_, session, good_trial("A=2"));
-  save_final(database_, session, {{"A=1", {block(9, 9, "final", 9)}}}, {});
-  save_final(
-      database_, session,
-      {{"A=1", {block(1e-3, 0, "final", 0), block(1.1e-3, 2, "final", 1)}}, {"A=2", {block(2e-3, 1, "final", 0)}}},
-      {{0, {block(3e-3, 3, "final", 0)}}, {5, {block(4e-3, 4, "final", 0), block(4.5e-3, 1, "final", 1)}}});
-  const auto finals = final_blocks(database_, session);
-  ASSERT_EQ(finals.size(), 2U);
-  ASSERT_EQ(finals.at("A=1").size(), 2U);
-  EXPECT_EQ(finals.at("A=1")[1].time_s, 1.1e-3);
-  EXPECT_EQ(finals.at("A=1")[1].round, 1);
-  EXPECT_EQ(finals.at("A=1")[1].position, 2);
-  EXPECT_EQ(finals.at("A=1")[1].stage, "final");
-  EXPECT_EQ(finals.at("A=2").size(), 1U);
-  const auto references = reference_blocks(database_, session);
-  ASSERT_EQ(references.size(), 2U);
-  EXPECT_EQ(references[0].algorithm, 0);
-  EXPECT_EQ(references[1].algorithm, 5);
-  ASSERT_EQ(references[1].blocks.size(), 2U);
-  EXPECT_EQ(references[1].blocks[1].time_s, 4.5e-3);
-  EXPECT_THAT(final_blocks(database_, session + 1), IsEmpty());
-  EXPECT_EQ(find_trials(database_, sample_.key()).at("A=1").blocks.size(), 3U) << "finals are no trial's blocks";
-}
-
-TEST_F(Answers, FinalsOfUnknownVariantsAreRefusedWhole) {
-  const auto session = sample_.begin(database_);
-  save_trial(database_, session, good_trial("A=1"));
-  EXPECT_THROW(save_final(database_, session, {{"A=1", {block(1)}}, {"A=2", {block(1)}}}, {}), Error);
-  EXPECT_THAT(final_blocks(database_, session), IsEmpty());
-}
-
 TEST_F(Answers, ProblemsAreFoundByKey) {
   static_cast<void>(sample_.begin(database_));
   const auto problem = find_problem(database_, sample_.problem.key);
@@ -262,13 +274,16 @@ TEST_F(Answers, TotalsCountTheNewestTrialOfEachVariantUnderEachKey) {
   save_trial(database_, session, good_trial("A=1"));
   save_trial(database_, session, failed_trial("A=2", "crashed", "signal 11"));
   save_trial(database_, shaped(64, 64, 64).begin(database_), good_trial("A=1"));
+  auto burst = sample_;
+  burst.session.conditions_key = "burst rotated";
+  save_trial(database_, burst.begin(database_), good_trial("A=1"));
   const auto counted = totals(database_);
-  EXPECT_EQ(counted.outcomes, (std::map<std::string, std::int64_t>{{"crashed", 1}, {"ok", 2}}));
-  EXPECT_EQ(counted.rows.at("sessions"), 2);
-  EXPECT_EQ(counted.rows.at("trials"), 4);
+  EXPECT_EQ(counted.outcomes, (std::map<std::string, std::int64_t>{{"crashed", 1}, {"ok", 3}}));
+  EXPECT_EQ(counted.rows.at("sessions"), 3);
+  EXPECT_EQ(counted.rows.at("trials"), 5);
   EXPECT_EQ(counted.rows.at("problems"), 2);
-  EXPECT_EQ(counted.rows.at("blocks"), 6);
-  EXPECT_EQ(counted.rows.at("final_blocks"), 0);
+  EXPECT_EQ(counted.rows.at("blocks"), 9);
+  EXPECT_EQ(counted.rows.at("round_blocks"), 0);
 }
 
 }  // namespace

@@ -97,6 +97,9 @@ TEST(Check, ReportsADamagedPage) {
   }
   const auto database = Database::open(path, OpenMode::kReadOnly);
   EXPECT_FALSE(database.check().empty());
+  const auto error = error_of([&] { database.write_compact_copy(folder / "copy.db"); });
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("is damaged"), HasSubstr("Restore it from a copy"), HasSubstr("search again")));
 }
 
 TEST(Vacuum, GivesSpaceBack) {

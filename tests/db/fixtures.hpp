@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "db/queries.hpp"
 
@@ -65,6 +66,8 @@ struct Sample {
 
   Sample() {
     session.source = "gpu";
+    session.conditions_key = "sustained rotated";
+    session.conditions_json = R"({"regime":"sustained"})";
     session.seed = 0xfedcba9876543210U;
     session.command_line = "pgtune search --shape 512x512x512";
   }
@@ -72,13 +75,21 @@ struct Sample {
     return begin_session(database, device, environment, problem, template_row, session);
   }
   [[nodiscard]] ResultKey key() const {
-    return {device.uuid,       environment.driver_branch, problem.key,
-            template_row.name, template_row.content_hash, session.source};
+    return {device.uuid,    environment.driver_branch, problem.key, template_row.name, template_row.content_hash,
+            session.source, session.conditions_key};
   }
 };
 
 inline BlockRow block(double time_s, int position = 0, const std::string& stage = "screen", int round = 0) {
   return {stage, round, position, 100, time_s, 1.98e9};
+}
+
+/// Blocks of a variant that is known by its key alone.
+inline ContenderBlocksRow rounds_of(const std::string& key, std::vector<BlockRow> blocks) {
+  return {{VariantRow{key, "{}"}, -1}, std::move(blocks)};
+}
+inline ContenderBlocksRow rounds_of(int algorithm, std::vector<BlockRow> blocks) {
+  return {{std::nullopt, algorithm}, std::move(blocks)};
 }
 
 /// A right and timed trial of a variant, with a build of its own.

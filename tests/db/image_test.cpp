@@ -131,5 +131,27 @@ TEST(ImageSize, OfAFullGridIsAFewMegabytes) {
   EXPECT_LT(std::filesystem::file_size(folder / "grid.db"), 6U << 20);
 }
 
+TEST(ImageSize, OfAFullRaceIsUnderHalfAMegabyte) {
+  const ScratchFolder folder;
+  auto database = Database::open_memory();
+  const auto session = Sample().begin(database);
+  std::vector<ContenderBlocksRow> race;
+  for (int variant = 0; variant < 200; ++variant) {
+    std::vector<BlockRow> blocks;
+    for (int round = 1; round <= 40; ++round) {
+      auto row = testing::block(0.0123456789 / (variant + round), variant, "race", round);
+      row.sm_clock_hz = 1.9e9 / (1 + 1e-3 * round);
+      row.temperature_c = 50 + round % 3;
+      row.power_cap_s = row.time_s / 3;
+      row.thermal_s = 0;
+      blocks.push_back(row);
+    }
+    race.push_back(testing::rounds_of("A=" + std::to_string(variant), std::move(blocks)));
+  }
+  save_rounds(database, session, "race", race);
+  database.write_compact_copy(folder / "race.db");
+  EXPECT_LT(std::filesystem::file_size(folder / "race.db"), 512U << 10);
+}
+
 }  // namespace
 }  // namespace pgtune::db

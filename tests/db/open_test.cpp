@@ -167,11 +167,11 @@ TEST(OpenRefuses, ANewerVersionThatIsStillInTheLog) {
   EXPECT_THAT(open_error(path, OpenMode::kReadWriteCreate), HasSubstr("schema version 99"));
 }
 
-TEST(OpenRefuses, AnOlderVersionForReading) {
+TEST(OpenRefuses, AFileWithoutASchemaForReading) {
   const ScratchFolder folder;
-  make_database(folder / "older.db", "PRAGMA user_version = 0");
-  EXPECT_THAT(open_error(folder / "older.db", OpenMode::kReadOnly),
-              AllOf(HasSubstr("older pgtune"), HasSubstr("schema version 0")));
+  make_database(folder / "begun.db", "PRAGMA user_version = 0");
+  EXPECT_THAT(open_error(folder / "begun.db", OpenMode::kReadOnly),
+              AllOf(HasSubstr("holds nothing yet"), HasSubstr("pgtune search")));
 }
 
 TEST(OpenRefuses, AFolder) {

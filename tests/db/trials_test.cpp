@@ -30,7 +30,7 @@ TEST_F(Trials, ComeBackAsTheyWereSaved) {
   trial.outcome.cut = true;
   trial.build->local_bytes = 8;
   trial.build->spill_bytes = 16;
-  trial.blocks[1] = {"final", 3, 2, 77, 0.5, 0};
+  trial.blocks[1] = {"final", 3, 2, 77, 0.5, 0, true, 61.5, 0.125, 0};
   save_trial(database_, sample_.begin(database_), trial);
 
   const auto found = find_trials(database_, sample_.key());
@@ -62,6 +62,14 @@ TEST_F(Trials, ComeBackAsTheyWereSaved) {
   EXPECT_EQ(copy.blocks[1].launches, 77);
   EXPECT_EQ(copy.blocks[1].time_s, 0.5);
   EXPECT_EQ(copy.blocks[1].sm_clock_hz, 0);
+  EXPECT_TRUE(copy.blocks[1].graph);
+  EXPECT_EQ(copy.blocks[1].temperature_c, 61.5);
+  EXPECT_EQ(copy.blocks[1].power_cap_s, 0.125);
+  EXPECT_EQ(copy.blocks[1].thermal_s, 0.0);
+  EXPECT_FALSE(copy.blocks[0].graph);
+  EXPECT_EQ(copy.blocks[0].temperature_c, std::nullopt);
+  EXPECT_EQ(copy.blocks[0].power_cap_s, std::nullopt);
+  EXPECT_EQ(copy.blocks[0].thermal_s, std::nullopt);
 }
 
 TEST_F(Trials, ThatFailedBeforeABuildHaveNone) {
@@ -97,9 +105,13 @@ TEST_F(Trials, TheNewestOfAVariantCountsAndAllAreKept) {
 TEST_F(Trials, AreFoundUnderTheirWholeKeyOnly) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1"));
   const std::vector<std::function<void(Sample&)>> changes{
-      [](Sample& s) { s.device.uuid = "GPU-other"; },       [](Sample& s) { s.environment.driver_branch = "590"; },
-      [](Sample& s) { s.problem.key = "other"; },           [](Sample& s) { s.template_row.name = "other"; },
-      [](Sample& s) { s.template_row.content_hash = "0"; }, [](Sample& s) { s.session.source = "replay"; }};
+      [](Sample& s) { s.device.uuid = "GPU-other"; },
+      [](Sample& s) { s.environment.driver_branch = "590"; },
+      [](Sample& s) { s.problem.key = "other"; },
+      [](Sample& s) { s.template_row.name = "other"; },
+      [](Sample& s) { s.template_row.content_hash = "0"; },
+      [](Sample& s) { s.session.source = "replay"; },
+      [](Sample& s) { s.session.conditions_key = "burst rotated"; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     Sample other;
     changes[i](other);

@@ -120,7 +120,7 @@ TEST_F(CompilePoolTest, AnotherProtocolVersionIsRefusedWithARemedy) {
   CompilePool pool(options(1));
   const auto done = build(pool, {32});
   ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().text(), AllOf(HasSubstr("speaks protocol 2, this pgtune speaks 1"),
+  EXPECT_THAT(done.error().text(), AllOf(HasSubstr("speaks protocol 3, this pgtune speaks 2"),
                                          HasSubstr("PGTUNE_WORKER"), HasSubstr(worker_path())));
 }
 

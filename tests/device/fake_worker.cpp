@@ -3,8 +3,11 @@
 // times are made up from the variant's key (the same in every run), and there is one GPU, "Fake GPU".
 //
 // PGTUNE_FAKE       faults, separated by ';', each "op|pattern|behaviour" or "op|pattern|behaviour|file":
-//                     op         hello, build, prepare, trial, round or list
-//                     pattern    text inside the variant's key (for round: inside a contender's); empty: always
+//                     op         hello, build, prepare, trial, round, energy, ceilings, lock,
+//                                release or list
+//                     pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
+//                                keys, e.g. "final 3 "; for energy "idle 0 ", "reference 1 0 " or a variant's key and
+//                                the window's index; empty: always
 //                     file       the fault is active only while this file exists
 //                   behaviours:
 //                     segv          dies by SIGSEGV                exit3      writes to stderr, exits with 3
@@ -15,10 +18,18 @@
 //                     fail          build: compile_failed; trial: launch_failed
 //                     wrong         trial: wrong_result            wrong_version  hello: another protocol version
 //                     no_devices    list: no GPU, with a problem text
+//                     hot           round: heat held the clocks down in every block, as long as the fault is active
+//                     hot_once      round: likewise, the first time only
+//                     slow_clock    round: every block at half the clock, and twice as long
+//                     slower        round: variants, not the reference, take a tenth longer
+//                     capped        round, energy: at the power cap all the time
+//                     no_nvml       round: neither temperature nor throttle times
+//                     suspect       energy: counter and averaged power differ by 20 %
 //                   e.g. PGTUNE_FAKE="build|BM=64,|fail;trial|BM=128,|segv"
 // PGTUNE_FAKE_LOG   file that gets a line "pid role op key" for each request.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,15 +39,18 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
+#include "tests/device/fake_measurer.hpp"
 #include "tuner/device/protocol.hpp"
 
 namespace {
 
 using namespace pgtune;
 using namespace pgtune::device;
+using fake::FakeMeasurer;
 using nlohmann::json;
 
 struct Fault {
@@ -81,112 +95,33 @@ void write_log(const std::string& role, const std::string& op, const std::string
   ::close(fd);
 }
 
-/// FNV-1a with a final mix, so that neighbouring keys get unrelated times.
-std::uint64_t hash(const std::string& text) {
-  std::uint64_t value = 0xcbf29ce484222325U;
-  for (const char letter : text) value = (value ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-  value = (value ^ (value >> 31U)) * 0x9e3779b97f4a7c15U;
-  return value ^ (value >> 29U);
-}
-
-/// In [0, 1).
-double uniform(const std::string& text) { return static_cast<double>(hash(text) >> 11U) * 0x1p-53; }
-
-DeviceInfo fake_gpu() {
-  DeviceInfo device;
-  device.uuid = "GPU-fa4efa4e-0000-0000-0000-000000000000";
-  device.name = "Fake GPU";
-  device.architecture = "sm_90a";
-  device.compute_major = 9;
-  device.sm_count = 132;
-  device.memory_bytes = std::int64_t{80} << 30U;
-  device.l2_bytes = std::int64_t{50} << 20U;
-  device.smem_per_block_bytes = 227 << 10U;
-  device.smem_per_sm_bytes = 228 << 10U;
-  device.registers_per_sm = 65536;
-  device.threads_per_sm = 2048;
-  device.max_sm_clock_hz = 1.98e9;
-  device.power_limit_w = 700;
-  device.driver_version = "580.00.00";
-  device.nvrtc_version = "13.0";
-  device.cublaslt_version = "13.0.0";
-  return device;
-}
-
 BuildInfo fake_build(const BuildRequest& request) {
   std::string text = request.variant.key() + request.architecture + request.source->contents;
   for (const Define& define : request.defines) text += " " + define.name + "=" + define.value;
   BuildInfo build;
-  build.cubin_hash = fmt::format("{:016x}", hash(text));
-  build.key_hash = fmt::format("{:016x}", hash("key " + text));
-  build.registers = 64 + static_cast<int>(hash(text) % 64U);
+  build.cubin_hash = fmt::format("{:016x}", fake::hash(text));
+  build.key_hash = fmt::format("{:016x}", fake::hash("key " + text));
+  build.registers = 64 + static_cast<int>(fake::hash(text) % 64U);
   build.compile_s = 0.1;
   return build;
 }
 
-/// One measure worker's state: the problem, and times that follow from it.
-class FakeMeasurer {
- public:
-  json prepare(const Problem& problem) {
-    problem_ = problem;
-    reference_.library = "fake cuBLASLt 13.0.0";
-    reference_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
-                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
-    reference_.best = 1;
-    reference_.buffer_copies = 2;
-    reference_.data_seed = 1;
-    return reference_;
-  }
-
-  [[nodiscard]] TrialReport trial(const TrialRequest& request) const {
-    TrialReport report;
-    report.check = CheckReport{0.1, 1e-7};
-    const std::string key = request.variant.key();
-    report.cut = request.incumbent_s > 0 && variant_s(key) > 1.5 * request.incumbent_s;
-    for (int index = 0; index < (report.cut ? 1 : 3); ++index) {
-      report.blocks.push_back(block(variant_s(key), key, 0));
-      report.blocks.back().position = index;
-    }
-    return report;
-  }
-
-  [[nodiscard]] Block round_block(const Contender& contender, int round, int position) const {
-    const int algorithm = contender.reference_algorithm;
-    const std::string key = algorithm < 0 ? contender.variant.key() : fmt::format("reference {}", algorithm);
-    const double time_s =
-        algorithm < 0 ? variant_s(key) : reference_.algorithms.at(static_cast<std::size_t>(algorithm)).time_s;
-    Block result = block(time_s, key, round);
-    result.stage = Stage::kFinal;
-    result.position = position;
-    return result;
-  }
-
- private:
-  [[nodiscard]] double at_tflops(double tflops) const { return problem_.flops() / (tflops * 1e12); }
-  /// Between 20 and 50 TFLOP/s.
-  [[nodiscard]] double variant_s(const std::string& key) const { return at_tflops(20 + 30 * uniform(key)); }
-
-  [[nodiscard]] static Block block(double launch_s, const std::string& key, int round) {
-    Block result;
-    result.round = round;
-    result.launches = 10;
-    result.time_s = 10 * launch_s * (1 + 0.002 * uniform(fmt::format("{} {}", key, round)));
-    result.sm_clock_hz = 1.7e9;
-    return result;
-  }
-
-  Problem problem_;
-  ReferenceReport reference_;
-};
-
 std::string key_of(const Request& request) {
   if (request.op == "build") return request.body.get<BuildRequest>().variant.key();
   if (request.op == "trial") return request.body.get<TrialRequest>().variant.key();
-  if (request.op == "prepare") return request.body.get<Problem>().key();
+  if (request.op == "prepare") {
+    const auto prepare = request.body.get<PrepareRequest>();
+    return fmt::format("{} {}", prepare.problem.key(), prepare.conditions.key());
+  }
+  if (request.op == "energy") {
+    const auto energy = request.body.get<EnergyRequest>();
+    return fmt::format("{} {} ", energy.contender ? FakeMeasurer::name(*energy.contender) : "idle", energy.index);
+  }
   std::string keys;
   if (request.op == "round") {
-    for (const Contender& contender : request.body.get<RoundRequest>().contenders)
-      keys += contender.variant.key() + " ";
+    const auto round = request.body.get<RoundRequest>();
+    keys = fmt::format("{} {} ", to_string(round.stage), round.round);
+    for (const Contender& contender : round.contenders) keys += contender.variant.key() + " ";
   }
   return keys;
 }
@@ -212,14 +147,27 @@ void misbehave(const std::string& behaviour) {
   }
 }
 
+json round_report(const RoundRequest& round, const std::string& behaviour, const FakeMeasurer& measurer) {
+  static bool was_hot = false;
+  const bool hot = behaviour == "hot" || (behaviour == "hot_once" && !was_hot);
+  was_hot = was_hot || hot;
+  RoundReport report{{}, std::vector<Outcome>(round.contenders.size())};
+  for (std::size_t index = 0; index < round.contenders.size(); ++index) {
+    const auto place = std::find(round.order.begin(), round.order.end(), static_cast<int>(index));
+    const int position = static_cast<int>(place - round.order.begin());
+    report.blocks.emplace_back(measurer.round_block(round, round.contenders[index], position, hot ? "hot" : behaviour));
+  }
+  return report;
+}
+
 json answer(const Request& request, const std::string& role, const std::string& behaviour, FakeMeasurer& measurer) {
   if (request.op == "hello") {
     const bool wrong = behaviour == "wrong_version";
     Hello hello{wrong ? kProtocolVersion + 1 : kProtocolVersion, role, "13.0", {}};
-    if (role == "measure") hello.device = fake_gpu();
+    if (role == "measure") hello.device = fake::gpu();
     return hello;
   }
-  if (request.op == "prepare") return measurer.prepare(request.body.get<Problem>());
+  if (request.op == "prepare") return measurer.prepare(request.body.get<PrepareRequest>());
   if (request.op == "build") {
     const auto build = request.body.get<BuildRequest>();
     BuildDone done;
@@ -244,14 +192,8 @@ json answer(const Request& request, const std::string& role, const std::string& 
     }
     return done;
   }
-  const auto round = request.body.get<RoundRequest>();
-  RoundReport report{{}, std::vector<Outcome>(round.contenders.size())};
-  for (std::size_t index = 0; index < round.contenders.size(); ++index) {
-    const auto place = std::find(round.order.begin(), round.order.end(), static_cast<int>(index));
-    const int position = static_cast<int>(place - round.order.begin());
-    report.blocks.emplace_back(measurer.round_block(round.contenders[index], round.round, position));
-  }
-  return report;
+  if (request.op == "ceilings") return Ceilings{4.2e12, 6.5e12, {{"f32", 58e12}}, 1.7e9};
+  return round_report(request.body.get<RoundRequest>(), behaviour, measurer);
 }
 
 int serve(const std::string& role) {
@@ -272,6 +214,13 @@ int serve(const std::string& role) {
       reply.body = fail(ErrorKind::kEnvironment, "fake: this machine cannot do it");
     } else if (lost && request->op != "trial") {
       reply.body = fail(ErrorKind::kInternal, "fake: an illegal memory access was encountered");
+    } else if (request->op == "energy") {
+      const auto window = measurer.energy(request->body.get<EnergyRequest>(), behaviour);
+      if (window) {
+        reply.body = json(*window);
+      } else {
+        reply.body = fail(ErrorKind::kUsage, "fake: the window is too short for that uncertainty");
+      }
     } else {
       reply.body = answer(*request, role, behaviour, measurer);
     }
@@ -281,6 +230,31 @@ int serve(const std::string& role) {
   return 0;
 }
 
+/// As the guard role of pgtune-worker: locks, waits for the end of input, releases. The clock without --lock-mhz is
+/// 1500.
+int guard(const std::vector<std::string>& arguments) {
+  ::prctl(PR_SET_PDEATHSIG, 0);  // a killed parent must not take its guard with it
+  const auto option = std::find(arguments.begin(), arguments.end(), "--lock-mhz");
+  const int mhz = option == arguments.end() ? 1500 : std::stoi(*(option + 1));
+  const auto step = [](const std::string& op, RequestId id, const std::string& key, const json& body) {
+    write_log("guard", op, key);
+    const std::string behaviour = behaviour_of(op, key);
+    misbehave(behaviour);
+    Reply reply{id, body, false};
+    if (behaviour == "error")
+      reply.body = fail(ErrorKind::kEnvironment, "fake: no permission; sudo nvidia-smi does it");
+    std::cout << encode(reply) << std::endl;
+    return behaviour != "error";
+  };
+  if (std::find(arguments.begin(), arguments.end(), "--restore") == arguments.end()) {
+    const json locked = {{"locked_mhz", mhz}, {"verified", true}, {"sm_mhz", mhz}};
+    if (!step("lock", 1, std::to_string(mhz), locked)) return 3;
+    for (std::string line; std::getline(std::cin, line);) {
+    }
+  }
+  return step("release", 2, "", {{"sm_mhz", 345}}) ? 0 : 3;
+}
+
 int list() {
   const std::string behaviour = behaviour_of("list", "");
   misbehave(behaviour);
@@ -288,7 +262,7 @@ int list() {
   if (behaviour == "no_devices") {
     line["problem"] = "fake: no driver is loaded. Install one";
   } else {
-    line["devices"].push_back(fake_gpu());
+    line["devices"].push_back(fake::gpu());
   }
   std::cout << line.dump() << std::endl;
   return 0;
@@ -299,5 +273,6 @@ int list() {
 int main(int count, char** arguments) {
   if (count < 3 || std::string(arguments[1]) != "--role") return 64;
   const std::string role = arguments[2];
+  if (role == "guard") return guard({arguments + 3, arguments + count});
   return role == "list" ? list() : serve(role);
 }

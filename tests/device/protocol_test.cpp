@@ -84,6 +84,68 @@ TEST(Protocol, RoundKeepsWhoFailed) {
   EXPECT_EQ(got.outcomes, sent.outcomes);
 }
 
+TEST(Protocol, RoundNamesItsStageAndTheLengthOfItsBlocks) {
+  const RoundRequest sent{{}, {}, 2, Stage::kRace, 10e-3};
+  const RoundRequest got = over_the_wire(sent);
+  EXPECT_EQ(got.stage, Stage::kRace);
+  EXPECT_EQ(got.block_s, 10e-3);
+  json unknown = sent;
+  unknown["stage"] = "semifinal";
+  EXPECT_THAT(decode_body<RoundRequest>(unknown, "round request").error().text(), HasSubstr("semifinal"));
+
+  Block block{Stage::kRace, 2, 0, 10, 0.5, 1e9, true};
+  block.temperature_c = 61;
+  block.power_cap_s = 0.4;
+  block.thermal_s = 0.1;
+  EXPECT_EQ(over_the_wire(RoundReport{{block}, {{}}}).blocks[0], block);
+}
+
+TEST(Protocol, PrepareCarriesProblemAndConditions) {
+  PrepareRequest sent;
+  sent.problem = parse_shape("128x256x64").and_then(with_default_strides).value();
+  sent.conditions = {Regime::kBurst, L2State::kWarm, DataDistribution::kNormal, 9, 1.5e9};
+  const PrepareRequest got = over_the_wire(sent);
+  EXPECT_EQ(got.problem, sent.problem);
+  EXPECT_EQ(got.conditions, sent.conditions);
+  json without = sent;
+  without.erase("conditions");
+  EXPECT_THAT(decode_body<PrepareRequest>(without, "prepare request").error().text(), HasSubstr("'conditions'"));
+}
+
+TEST(Protocol, EnergyOfAContenderAndOfTheIdleGpu) {
+  EnergyRequest sent;
+  sent.contender = Contender{a_variant(), a_plan(), a_build(), -1};
+  sent.lead_in_s = 10;
+  sent.window_s = 7;
+  sent.max_uncertainty = 0.02;
+  sent.index = 2;
+  const EnergyRequest got = over_the_wire(sent);
+  ASSERT_TRUE(got.contender);
+  EXPECT_EQ(got.contender->variant, a_variant());
+  EXPECT_EQ(got.contender->plan, a_plan());
+  EXPECT_EQ(got.contender->build, a_build());
+  EXPECT_EQ(got.contender->reference_algorithm, -1);
+  EXPECT_EQ(got.lead_in_s, 10);
+  EXPECT_EQ(got.window_s, 7);
+  EXPECT_EQ(got.max_uncertainty, 0.02);
+  EXPECT_EQ(got.index, 2);
+
+  sent.contender = Contender{{}, {}, {}, 3};
+  EXPECT_EQ(over_the_wire(sent).contender->reference_algorithm, 3);
+  EXPECT_FALSE(over_the_wire(EnergyRequest{}).contender);
+}
+
+TEST(Protocol, EnergyWindowsAndCeilingsSurvive) {
+  EnergyWindow window;
+  window.window_s = 5;
+  window.energy_j = 3000;
+  window.launches = 100;
+  window.power_cap_share = 1;
+  EXPECT_EQ(over_the_wire(window), window);
+  const Ceilings ceilings{4e12, 6e12, {{"f32", 60e12}}, 1.9e9};
+  EXPECT_EQ(over_the_wire(ceilings), ceilings);
+}
+
 TEST(Protocol, ErrorRepliesKeepKindContextAndLostContext) {
   const auto reply =
       decode_reply(encode(Reply{9, tl::unexpected<Error>(Error{ErrorKind::kUsage, "too large", {"a", "b"}}), true}));
@@ -132,10 +194,12 @@ TEST(Protocol, BodiesOfTheWrongShapeAreErrors) {
 }
 
 TEST(Protocol, HelloOfACompileWorkerHasNoDevice) {
-  EXPECT_FALSE(over_the_wire(Hello{1, "compile", "13.0", {}}).device);
+  EXPECT_EQ(Hello{}.protocol, 2) << "the energy and ceilings messages came with version 2";
+  EXPECT_FALSE(over_the_wire(Hello{2, "compile", "13.0", {}}).device);
   DeviceInfo device;
   device.name = "Fake GPU";
-  const Hello hello = over_the_wire(Hello{1, "measure", "13.0", device});
+  const Hello hello = over_the_wire(Hello{2, "measure", "13.0", device});
+  EXPECT_EQ(hello.protocol, 2);
   ASSERT_TRUE(hello.device);
   EXPECT_EQ(hello.device->name, "Fake GPU");
 }

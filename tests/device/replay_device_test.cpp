@@ -13,6 +13,12 @@ Problem problem(const char* shape) { return with_default_strides(*parse_shape(sh
 Variant variant(std::int64_t tile) { return {"sgemm_simt", {{"BM", tile}}}; }
 std::string name(std::int64_t tile) { return "sgemm_simt/" + variant(tile).key(); }
 
+EnergyWindow energy(double energy_j) {
+  EnergyWindow window;
+  window.energy_j = energy_j;
+  return window;
+}
+
 Block block(Stage stage, int round, double time_s) { return {stage, round, 0, 10, time_s, 1.7e9}; }
 
 RecordedVariant good(double time_s) {
@@ -33,26 +39,32 @@ RecordedVariant bad(OutcomeKind kind, const std::string& cubin_hash) {
 
 class ReplayDeviceTest : public testing::Test {
  protected:
-  ReplayDeviceTest() : device_(recording()) { EXPECT_TRUE(device_.prepare(problem("512x512x512"))); }
+  ReplayDeviceTest() : device_(recording()) { EXPECT_TRUE(device_.prepare({problem("512x512x512"), {}})); }
 
   static Recording recording() {
     Recording recording;
     recording.origin = "test recording";
     recording.device.name = "Recorded GPU";
-    RecordedProblem& recorded = recording.problems[problem("512x512x512").key()];
+    RecordedProblem recorded;
     recorded.problem = problem("512x512x512");
     recorded.reference.report.algorithms = {{0, "first", 0, 7.0, 0}, {1, "best", 0, 6.0, 0}};
     recorded.reference.report.best = 1;
-    recorded.reference.final_blocks[1] = {block(Stage::kFinal, 1, 61), block(Stage::kFinal, 2, 62)};
+    recorded.reference.rounds[1] = {block(Stage::kFinal, 1, 61), block(Stage::kFinal, 2, 62)};
+    recorded.reference.energy[1] = {energy(600), energy(601), energy(602)};
+    recorded.idle_energy = {energy(82)};
     recorded.variants[name(16)] = good(1);
-    recorded.variants[name(16)].final_blocks = {block(Stage::kFinal, 1, 11), block(Stage::kFinal, 2, 12),
-                                                block(Stage::kFinal, 3, 13)};
+    recorded.variants[name(16)].rounds = {block(Stage::kFinal, 1, 11), block(Stage::kFinal, 2, 12),
+                                          block(Stage::kFinal, 3, 13)};
+    recorded.variants[name(16)].energy = {energy(500)};
     recorded.variants[name(32)] = good(2);
     recorded.variants[name(48)] = bad(OutcomeKind::kCompileFailed, "");
     recorded.variants[name(64)] = bad(OutcomeKind::kCrashed, "");
     recorded.variants[name(80)] = bad(OutcomeKind::kCrashed, "abc");
     recorded.variants[name(96)] = bad(OutcomeKind::kWrongResult, "abc");
-    recording.problems[problem("64x64x64").key()].problem = problem("64x64x64");
+    recording.problems = {recorded, recorded, recorded};
+    recording.problems[1].conditions.regime = Regime::kBurst;
+    recording.problems[1].reference.report.best = 0;
+    recording.problems[2].problem = problem("64x64x64");
     return recording;
   }
 
@@ -65,8 +77,8 @@ class ReplayDeviceTest : public testing::Test {
     return std::get<TrialDone>(device_.wait(milliseconds(0)).value().at(0)).report;
   }
   /// Times of these contenders' blocks in a round; -1 where there is none.
-  std::vector<double> round_times(int round, const std::vector<Contender>& contenders) {
-    RoundRequest request{contenders, {}, round};
+  std::vector<double> round_times(int round, const std::vector<Contender>& contenders, Stage stage = Stage::kFinal) {
+    RoundRequest request{contenders, {}, round, stage};
     for (int index = static_cast<int>(contenders.size()) - 1; index >= 0; --index) request.order.push_back(index);
     const RoundReport report = device_.run_round(request).value();
     std::vector<double> times;
@@ -74,7 +86,7 @@ class ReplayDeviceTest : public testing::Test {
       times.push_back(report.blocks[index] ? report.blocks[index]->time_s : -1);
       if (!report.blocks[index]) continue;
       EXPECT_EQ(report.blocks[index]->round, round);
-      EXPECT_EQ(report.blocks[index]->stage, Stage::kFinal);
+      EXPECT_EQ(report.blocks[index]->stage, stage);
       EXPECT_EQ(report.blocks[index]->position, static_cast<int>(report.blocks.size() - 1 - index));
     }
     return times;
@@ -86,15 +98,29 @@ class ReplayDeviceTest : public testing::Test {
 TEST_F(ReplayDeviceTest, SaysThatItIsAReplayOfTheRecordedGpu) {
   EXPECT_EQ(device_.source(), "replay");
   EXPECT_EQ(device_.info().name, "Recorded GPU");
-  EXPECT_EQ(device_.prepare(problem("512x512x512")).value().best, 1);
+  EXPECT_EQ(device_.prepare({problem("512x512x512"), {}}).value().best, 1);
 }
 
 TEST_F(ReplayDeviceTest, AProblemThatWasNotRecordedListsThoseThatWere) {
-  const auto reference = device_.prepare(problem("100x100x100"));
+  const auto reference = device_.prepare({problem("100x100x100"), {}});
   ASSERT_FALSE(reference);
   EXPECT_EQ(reference.error().kind, ErrorKind::kUsage);
   EXPECT_THAT(reference.error().text(), AllOf(HasSubstr("100x100x100"), HasSubstr("test recording"),
                                               HasSubstr("512x512x512"), HasSubstr("64x64x64")));
+}
+
+TEST_F(ReplayDeviceTest, AnswersUnderTheConditionsAskedForOnly) {
+  Conditions burst, warm;
+  burst.regime = Regime::kBurst;
+  warm.l2 = L2State::kWarm;
+  EXPECT_EQ(device_.prepare({problem("512x512x512"), burst}).value().best, 0);
+  const auto reference = device_.prepare({problem("512x512x512"), warm});
+  ASSERT_FALSE(reference);
+  EXPECT_EQ(reference.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(reference.error().text(),
+              AllOf(HasSubstr("512x512x512"), HasSubstr("'sustained warm uniform:20231107 observed'"),
+                    HasSubstr("'sustained rotated uniform:20231107 observed'"),
+                    HasSubstr("'burst rotated uniform:20231107 observed'"), HasSubstr("--regime")));
 }
 
 TEST_F(ReplayDeviceTest, BuildsAreTheRecordedOnes) {
@@ -136,16 +162,70 @@ TEST_F(ReplayDeviceTest, RoundsReplayTheRecordedOnes) {
   const Contender best_reference{{}, {}, {}, 1};
   EXPECT_EQ(round_times(1, {first, best_reference}), (std::vector<double>{11, 61}));
   EXPECT_EQ(round_times(2, {first, best_reference}), (std::vector<double>{12, 62}));
-  // Beyond what was recorded: by round modulo, 3 of 3 and 3 of 2 blocks.
-  EXPECT_EQ(round_times(3, {first, best_reference}), (std::vector<double>{13, 62}));
-  EXPECT_EQ(round_times(6, {first, best_reference}), (std::vector<double>{11, 61}));
+  // Beyond what was recorded the rounds start again.
+  EXPECT_EQ(round_times(3, {first, best_reference}), (std::vector<double>{13, 61}));
+  EXPECT_EQ(round_times(4, {first, best_reference}), (std::vector<double>{11, 62}));
+  EXPECT_EQ(round_times(1, {first, best_reference}, Stage::kRace), (std::vector<double>{11, 61}));
 }
 
-TEST_F(ReplayDeviceTest, ContendersWithoutARecordedFinalAnswerWithTheirScreening) {
+TEST_F(ReplayDeviceTest, BlocksKeepWhatWasMeasuredOfThem) {
+  Recording recorded = recording();
+  Block& block = recorded.problems[0].variants[name(16)].rounds[1];
+  block.graph = true;
+  block.temperature_c = 61;
+  block.power_cap_s = 0.5;
+  block.thermal_s = 0;
+  ReplayDevice device(recorded);
+  ASSERT_TRUE(device.prepare({problem("512x512x512"), {}}));
+  const RoundReport report = device.run_round({{{variant(16), {}, {}, -1}}, {0}, 2, Stage::kFinal}).value();
+  EXPECT_EQ(report.blocks.at(0), block);
+}
+
+TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAnswerWithTheirScreening) {
   const Contender screened{variant(32), {}, {}, -1};
   const Contender first_reference{{}, {}, {}, 0};
-  EXPECT_EQ(round_times(1, {screened, first_reference}), (std::vector<double>{4, 7}));
-  EXPECT_EQ(round_times(2, {screened, first_reference}), (std::vector<double>{2, 7}));
+  EXPECT_EQ(round_times(1, {screened, first_reference}), (std::vector<double>{2, 7}));
+  EXPECT_EQ(round_times(2, {screened, first_reference}), (std::vector<double>{4, 7}));
+  EXPECT_EQ(round_times(3, {screened, first_reference}, Stage::kRace), (std::vector<double>{2, 7}));
+}
+
+TEST_F(ReplayDeviceTest, TheReferenceAgainstItselfGetsTwoBlocksOfARound) {
+  const Contender reference{{}, {}, {}, 1};
+  // Not recorded: neighbouring rounds of the final. The second contender comes first in the order.
+  EXPECT_EQ(round_times(1, {reference, reference}, Stage::kFloor), (std::vector<double>{62, 61}));
+  EXPECT_EQ(round_times(2, {reference, reference}, Stage::kFloor), (std::vector<double>{61, 62}));
+}
+
+TEST_F(ReplayDeviceTest, EnergyIsTheRecordedWindow) {
+  const auto window_j = [&](const std::optional<Contender>& contender, int index) {
+    EnergyRequest request;
+    request.contender = contender;
+    request.index = index;
+    return device_.measure_energy(request).value().energy_j;
+  };
+  EXPECT_EQ(window_j(std::nullopt, 0), 82);
+  EXPECT_EQ(window_j(Contender{variant(16), {}, {}, -1}, 0), 500);
+  EXPECT_EQ(window_j(Contender{variant(16), {}, {}, -1}, 2), 500);
+  EXPECT_EQ(window_j(Contender{{}, {}, {}, 1}, 1), 601);
+  EXPECT_EQ(window_j(Contender{{}, {}, {}, 1}, 3), 600);
+}
+
+TEST_F(ReplayDeviceTest, WhatWasNotMeasuredIsAnEnvironmentError) {
+  for (const Contender& contender :
+       {Contender{variant(32), {}, {}, -1}, Contender{variant(1), {}, {}, -1}, Contender{{}, {}, {}, 0}}) {
+    EnergyRequest request;
+    request.contender = contender;
+    const auto window = device_.measure_energy(request);
+    ASSERT_FALSE(window);
+    EXPECT_EQ(window.error().kind, ErrorKind::kEnvironment);
+    EXPECT_THAT(window.error().text(), AllOf(HasSubstr("test recording"), HasSubstr("--power")));
+  }
+  const auto ceilings = device_.measure_ceilings();
+  ASSERT_FALSE(ceilings);
+  EXPECT_EQ(ceilings.error().kind, ErrorKind::kEnvironment);
+  Recording recorded = recording();
+  recorded.ceilings.emplace().dram_bytes_per_s = 4e12;
+  EXPECT_EQ(ReplayDevice(recorded).measure_ceilings().value().dram_bytes_per_s, 4e12);
 }
 
 TEST_F(ReplayDeviceTest, ContendersThatWereNotRecordedGetAnOutcome) {

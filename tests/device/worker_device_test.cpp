@@ -35,7 +35,7 @@ class WorkerDeviceTest : public FakeWorkerTest {
   }
   [[nodiscard]] static std::unique_ptr<WorkerDevice> open_prepared(const WorkerDevice::Options& options) {
     auto device = WorkerDevice::open(options).value();
-    EXPECT_TRUE(device->prepare(problem()));
+    EXPECT_TRUE(device->prepare({problem(), {}}));
     return device;
   }
   static Result<TrialReport> trial(WorkerDevice& device, int tile) {
@@ -63,7 +63,7 @@ TEST_F(WorkerDeviceTest, OpensPreparesBuildsAndTries) {
   EXPECT_EQ(device->info().name, "Fake GPU");
   EXPECT_EQ(device->source(), "gpu");
   EXPECT_EQ(device->build_slots(), 4U);
-  const auto reference = device->prepare(problem());
+  const auto reference = device->prepare({problem(), {}});
   ASSERT_TRUE(reference) << reference.error().text();
   EXPECT_EQ(reference->algorithms.size(), 2U);
 
@@ -190,7 +190,7 @@ TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
   set_faults("hello||exit3");
   EXPECT_THAT(reason(), AllOf(HasSubstr("could not start"), HasSubstr("exited with 3: fake: out of luck")));
   set_faults("hello||wrong_version");
-  EXPECT_THAT(reason(), HasSubstr("speaks protocol 2"));
+  EXPECT_THAT(reason(), HasSubstr("speaks protocol 3"));
   set_faults("hello||hang");
   EXPECT_THAT(reason(), HasSubstr("gave no answer within 0.3 s"));
 }
@@ -198,7 +198,7 @@ TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
 TEST_F(WorkerDeviceTest, PreparingFailsWithContext) {
   set_faults("prepare||error");
   const auto device = WorkerDevice::open(options()).value();
-  const auto reference = device->prepare(problem());
+  const auto reference = device->prepare({problem(), {}});
   ASSERT_FALSE(reference);
   EXPECT_THAT(reference.error().text(), AllOf(HasSubstr("preparing 512x512x512"), HasSubstr("cannot do it")));
 }

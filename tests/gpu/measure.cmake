@@ -1,15 +1,17 @@
-# Tests of the measuring half: launch/, measure/, reference/, nvml/. Included from tests/gpu/CMakeLists.txt.
+# Tests of the measuring half: launch/, measure/, reference/. Included from tests/gpu/CMakeLists.txt.
 pgtune_test(gpu_measure_test LABELS unit
             SOURCES measure_operand_layout_test.cpp measure_screening_test.cpp measure_arguments_test.cpp
-                    measure_fault_text_test.cpp measure_nvml_test.cpp measure_device_info_test.cpp
+                    measure_fault_text_test.cpp measure_device_info_test.cpp measure_timer_check_test.cpp
+                    measure_algorithms_test.cpp measure_telemetry_test.cpp ../nvml/fake_state.cpp
             LIBRARIES pgtune_gpu)
-add_library(fake_nvml MODULE measure_fake_nvml.cpp)
 target_compile_definitions(gpu_measure_test PRIVATE PGTUNE_FAKE_NVML="$<TARGET_FILE:fake_nvml>")
 add_dependencies(gpu_measure_test fake_nvml)
+
+pgtune_test(gpu_measure_nvrtc_test LABELS nvrtc SOURCES measure_kernels_nvrtc_test.cpp LIBRARIES pgtune_jit)
 
 pgtune_test(gpu_tma_demo_test LABELS unit SOURCES measure_tma_demo_rules_test.cpp LIBRARIES pgtune_space pgtune_model)
 
 pgtune_test(gpu_measure_device_test LABELS gpu
             SOURCES measure_gemm_source.cpp measure_check_test.cpp measure_reference_test.cpp measure_round_test.cpp
-                    measure_tma_demo_test.cpp
+                    measure_conditions_test.cpp measure_tma_demo_test.cpp
             LIBRARIES pgtune_gpu pgtune_jit pgtune_space pgtune_device pgtune_model)

@@ -16,8 +16,8 @@ class MeasureOnDevice : public testing::Test {
     if (measurer_ == nullptr) GTEST_SKIP() << why;
   }
 
-  [[nodiscard]] ReferenceReport prepare(const Problem& problem) {
-    const auto report = measurer_->prepare(problem);
+  [[nodiscard]] ReferenceReport prepare(const Problem& problem, const Conditions& conditions = {}) {
+    const auto report = measurer_->prepare({problem, conditions});
     EXPECT_TRUE(report) << report.error().text();
     return report ? *report : ReferenceReport{};
   }

@@ -20,9 +20,44 @@ TEST(LaunchesFor, RoundsUpToWholeGraphs) {
 
 TEST(LaunchesFor, AnUnmeasurablyShortLaunchDoesNotMakeAnEndlessBlock) { EXPECT_LE(launches_for(5e-3, 0, 1, 1), 5000); }
 
-TEST(RoundBlock, LastsTwentyMillisecondsOrFiveLaunchesOfTheSlowest) {
-  EXPECT_DOUBLE_EQ(round_block_s(1e-3), 20e-3);
-  EXPECT_DOUBLE_EQ(round_block_s(21e-3), 105e-3);
+TEST(RoundTiming, SustainedBlocksFollowEachOtherAfterALeadInOfAFifth) {
+  const RoundTiming timing = round_timing(Regime::kSustained, 20e-3, 1e-3);
+  EXPECT_EQ(timing.pause_s, 0);
+  EXPECT_DOUBLE_EQ(timing.block_s, 20e-3);
+  EXPECT_DOUBLE_EQ(timing.lead_in_s, 4e-3);
+  EXPECT_DOUBLE_EQ(round_timing(Regime::kSustained, 50e-3, 1e-3).block_s, 50e-3);
+}
+
+TEST(RoundTiming, BurstsAreShortAndStartFromARestedGpu) {
+  const RoundTiming timing = round_timing(Regime::kBurst, 20e-3, 1e-3);
+  EXPECT_DOUBLE_EQ(timing.pause_s, 50e-3);
+  EXPECT_DOUBLE_EQ(timing.block_s, 10e-3);
+  EXPECT_EQ(timing.lead_in_s, 0);  // one launch, whatever it takes
+  EXPECT_EQ(launches_for(timing.lead_in_s, 1e-3, 1, 1), 1);
+  EXPECT_EQ(launches_for(timing.lead_in_s, 2e-6, 1, 64), 64);
+  EXPECT_DOUBLE_EQ(round_timing(Regime::kBurst, 5e-3, 1e-3).block_s, 5e-3);
+}
+
+TEST(RoundTiming, HoldsFiveLaunchesOfTheSlowest) {
+  EXPECT_DOUBLE_EQ(round_timing(Regime::kSustained, 20e-3, 21e-3).block_s, 105e-3);
+  EXPECT_DOUBLE_EQ(round_timing(Regime::kBurst, 20e-3, 21e-3).block_s, 105e-3);
+}
+
+TEST(LaunchBound, WhereTheHostTookLongerThanTheGpu) {
+  Block block;
+  block.launches = 100;
+  block.time_s = 3e-3;
+  EXPECT_TRUE(launch_bound(3.1e-3, block));
+  EXPECT_FALSE(launch_bound(2.9e-3, block));
+  block.graph = true;  // enqueued in one piece
+  EXPECT_FALSE(launch_bound(3.1e-3, block));
+}
+
+TEST(LaunchBound, FewLaunchesSayNothing) {
+  Block block;
+  block.launches = 3;
+  block.time_s = 30e-6;
+  EXPECT_FALSE(launch_bound(60e-6, block));
 }
 
 TEST(Screening, MedianIsOverBlocksPerLaunch) {

@@ -92,6 +92,71 @@ TEST(ModelJson, ReportsSurviveARoundTrip) {
   EXPECT_EQ(round_trip(reference), reference);
 }
 
+EnergyWindow sample_window() {
+  return {.window_s = 5.1,
+          .energy_j = 3000.123,
+          .steps = 51,
+          .step_s = 0.1001,
+          .uncertainty = 0.004,
+          .averaged_power_w = 590,
+          .launches = 4000,
+          .per_launch_s = 1.25e-3,
+          .sm_clock_hz = 1.5e9,
+          .power_cap_share = 0.98,
+          .thermal_share = 0.0,
+          .temperature_start_c = 60,
+          .temperature_end_c = 62};
+}
+
+TEST(ModelJson, BlocksCarryWhatTheGpuSaidOfThem) {
+  Block block{.stage = Stage::kFloor, .round = 3, .position = 1, .launches = 12, .time_s = 0.02, .sm_clock_hz = 1.5e9};
+  block.graph = true;
+  block.temperature_c = 61;
+  block.power_cap_s = 0.019;
+  block.thermal_s = 0;
+  EXPECT_EQ(round_trip(block), block);
+  EXPECT_EQ(json(block).at("stage"), "floor");
+  block.stage = Stage::kRace;
+  EXPECT_EQ(round_trip(block), block);
+}
+
+TEST(ModelJson, FactsNobodyKnowsAreLeftOut) {
+  const json block = Block{};
+  for (const char* field : {"temperature_c", "power_cap_s", "thermal_s"}) EXPECT_FALSE(block.contains(field)) << field;
+  Block before;
+  before.temperature_c = 50;  // what was there must not shine through
+  block.get_to(before);
+  EXPECT_EQ(before, Block{});
+  json null = block;
+  null["thermal_s"] = nullptr;
+  EXPECT_FALSE(null.get<Block>().thermal_s);
+  EnergyWindow window = sample_window();
+  window.power_cap_share.reset();
+  EXPECT_FALSE(json(window).contains("power_cap_share"));
+  EXPECT_EQ(round_trip(window), window);
+}
+
+TEST(ModelJson, ConditionsEnergyAndCeilingsSurviveARoundTrip) {
+  const Conditions conditions{Regime::kBurst, L2State::kWarm, DataDistribution::kIntegers, 1ULL << 63, 1.5e9};
+  EXPECT_EQ(round_trip(conditions), conditions);
+  EXPECT_EQ(json(conditions).at("data"), "integers");
+  EXPECT_EQ(round_trip(sample_window()), sample_window());
+  const Ceilings ceilings{4.1e12, 6.5e12, {{"f32", 60e12}, {"bf16", 800e12}}, 1.9e9};
+  EXPECT_EQ(round_trip(ceilings), ceilings);
+}
+
+TEST(ModelJson, WordsNobodyKnowsAreErrors) {
+  json conditions = Conditions{};
+  conditions["regime"] = "steady";
+  EXPECT_THROW((void)conditions.get<Conditions>(), json::exception);
+  json block = Block{};
+  block["stage"] = "semifinal";
+  EXPECT_THROW((void)block.get<Block>(), json::exception);
+  json window = sample_window();
+  window.erase("energy_j");
+  EXPECT_THROW((void)window.get<EnergyWindow>(), json::exception);
+}
+
 TEST(ModelJson, MalformedMessagesThrowJsonErrorsOnly) {
   json problem = sample_problem();
   problem["layout"] = "xx";

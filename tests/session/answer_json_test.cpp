@@ -53,5 +53,129 @@ TEST(AnswerJson, AMissingFieldThrows) {
   EXPECT_THROW(nlohmann::json::parse(R"({"best": {}})").get<StoredAnswer>(), nlohmann::json::exception);
 }
 
+EnergySummary some_energy() { return {3, 0.5, 0.49, 0.52, 690, 7.5e-4, 1.5e9, 0.75, 0.004, true, 1.1, 1.09, 1.12}; }
+
+TEST(AnswerJson, EveryFieldSurvives) {
+  StoredAnswer answer;
+  answer.best.variant = {"t", {{"A", std::int64_t{1}}}};
+  answer.best.cycles_ratio = 1.01;
+  answer.best.cycles_low = 0.99;
+  answer.best.cycles_high = 1.03;
+  answer.best.verdict = stats::Verdict::kFasterThroughPower;
+  answer.best.sm_clock_hz = 1.5e9;
+  answer.best.reference_clock_hz = 1.4e9;
+  RankedVariant row;
+  row.verdict = stats::Verdict::kTie;
+  row.energy = some_energy();
+  row.pareto = true;
+  answer.ranking = {row, RankedVariant{}};
+  answer.objective = Objective::kEnergyDelayProduct;
+  answer.floor = {24, 0.002, 0.004};
+  answer.stages = {1, 2, 3, 4};
+  answer.raced = 27;
+  answer.voided_rounds = 2;
+  answer.reference_energy = some_energy();
+  answer.idle_power_w = 82;
+  answer.notes = {"one", "two"};
+
+  const auto read = nlohmann::json::parse(nlohmann::json(answer).dump()).get<StoredAnswer>();
+  EXPECT_EQ(read.best.cycles_ratio, 1.01);
+  EXPECT_EQ(read.best.cycles_low, 0.99);
+  EXPECT_EQ(read.best.cycles_high, 1.03);
+  EXPECT_EQ(read.best.verdict, stats::Verdict::kFasterThroughPower);
+  EXPECT_EQ(read.best.sm_clock_hz, 1.5e9);
+  EXPECT_EQ(read.best.reference_clock_hz, 1.4e9);
+  ASSERT_EQ(read.ranking.size(), 2U);
+  EXPECT_EQ(read.ranking[0].verdict, stats::Verdict::kTie);
+  EXPECT_TRUE(read.ranking[0].pareto);
+  EXPECT_FALSE(read.ranking[1].energy);
+  EXPECT_EQ(read.objective, Objective::kEnergyDelayProduct);
+  EXPECT_EQ(read.floor.rounds, 24);
+  EXPECT_EQ(read.floor.half_width, 0.002);
+  EXPECT_EQ(read.floor.margin, 0.004);
+  EXPECT_EQ(read.stages.screen_s, 1);
+  EXPECT_EQ(read.stages.floor_s, 2);
+  EXPECT_EQ(read.stages.race_s, 3);
+  EXPECT_EQ(read.stages.final_s, 4);
+  EXPECT_EQ(read.raced, 27);
+  EXPECT_EQ(read.voided_rounds, 2);
+  EXPECT_EQ(read.idle_power_w, 82);
+  EXPECT_EQ(read.notes, answer.notes);
+  for (const auto& energy : {read.ranking[0].energy, read.reference_energy}) {
+    ASSERT_TRUE(energy);
+    const EnergySummary want = some_energy();
+    EXPECT_EQ(energy->windows, want.windows);
+    EXPECT_EQ(energy->energy_j, want.energy_j);
+    EXPECT_EQ(energy->low_j, want.low_j);
+    EXPECT_EQ(energy->high_j, want.high_j);
+    EXPECT_EQ(energy->power_w, want.power_w);
+    EXPECT_EQ(energy->time_s, want.time_s);
+    EXPECT_EQ(energy->sm_clock_hz, want.sm_clock_hz);
+    EXPECT_EQ(energy->power_cap_share, want.power_cap_share);
+    EXPECT_EQ(energy->uncertainty, want.uncertainty);
+    EXPECT_TRUE(energy->suspect);
+    EXPECT_EQ(energy->ratio_to_reference, want.ratio_to_reference);
+    EXPECT_EQ(energy->ratio_low, want.ratio_low);
+    EXPECT_EQ(energy->ratio_high, want.ratio_high);
+  }
+}
+
+/// As version 0.1 of pgtune stored it.
+constexpr const char* kOldAnswer = R"({
+  "best": {
+    "build": {"cached": true, "compile_s": 0.26, "cubin_hash": "f462", "cubin_path": "/c/3a.cubin", "key_hash": "3a",
+              "local_bytes": 0, "registers": 82, "spill_bytes": 0, "static_smem_bytes": 0},
+    "ratio_interval": [1.297, 1.301], "ratio_to_reference": 1.298, "reference_best_s": 1.282e-05,
+    "reference_first_s": 1.283e-05, "tflops": 27.17, "ties": ["BM=32,BN=32"], "time_s": 9.878e-06,
+    "variant": {"parameters": [["BM", 32], ["COPY", "cp_async"]], "template": "sgemm_simt"}},
+  "complete": true,
+  "counts": {"compiled": 1321, "failed": {"invalid": 45}, "measured": 1276, "space": 13996800, "valid": 1321},
+  "finished_at": "2026-11-21T11:29:23Z",
+  "from_final": true,
+  "ranking": [{
+    "build": {"cached": true, "compile_s": 0.26, "cubin_hash": "f462", "cubin_path": "/c/3a.cubin", "key_hash": "3a",
+              "local_bytes": 0, "registers": 82, "spill_bytes": 0, "static_smem_bytes": 0},
+    "ratio_interval": [1.297, 1.301], "ratio_to_reference": 1.298, "spread": 0.00086, "tflops": 27.17,
+    "time_s": 9.878e-06,
+    "variant": {"parameters": [["BM", 32], ["COPY", "cp_async"]], "template": "sgemm_simt"}}],
+  "reference": {
+    "algorithms": [{"description": "id 20", "max_error": 0.04, "rank": 0, "time_s": 1.28e-05, "workspace_bytes": 0}],
+    "best": 0, "buffer_copies": 241, "data_seed": 1, "first": 0, "library": "cuBLASLt 13.0.2"}})";
+
+TEST(AnswerJson, AnOlderVersionsAnswerHasDefaultsForWhatItLacks) {
+  StoredAnswer read;
+  read.best.verdict = stats::Verdict::kSlower;  // what was there before must not shine through
+  read.objective = Objective::kEnergy;
+  read.idle_power_w = 1;
+  nlohmann::json::parse(kOldAnswer).get_to(read);
+  EXPECT_EQ(read.best.variant.key(), "BM=32,COPY=cp_async");
+  EXPECT_EQ(read.best.ratio_high, 1.301);
+  EXPECT_EQ(read.best.verdict, stats::Verdict::kUnclear);
+  EXPECT_EQ(read.best.cycles_ratio, 0);
+  EXPECT_EQ(read.best.sm_clock_hz, 0);
+  ASSERT_EQ(read.ranking.size(), 1U);
+  EXPECT_EQ(read.ranking[0].verdict, stats::Verdict::kUnclear);
+  EXPECT_FALSE(read.ranking[0].energy);
+  EXPECT_FALSE(read.ranking[0].pareto);
+  EXPECT_EQ(read.objective, Objective::kTime);
+  EXPECT_EQ(read.floor.rounds, 0);
+  EXPECT_EQ(read.floor.margin, NoiseFloor{}.margin);
+  EXPECT_EQ(read.stages.screen_s, 0);
+  EXPECT_EQ(read.raced, 0);
+  EXPECT_FALSE(read.reference_energy || read.idle_power_w);
+  EXPECT_TRUE(read.notes.empty());
+  EXPECT_TRUE(read.complete);
+}
+
+TEST(AnswerJson, UnknownWordsThrow) {
+  nlohmann::json answer = nlohmann::json::parse(kOldAnswer);
+  answer["objective"] = "beauty";
+  EXPECT_THROW(answer.get<StoredAnswer>(), nlohmann::json::exception);
+  answer["objective"] = "edp";
+  EXPECT_EQ(answer.get<StoredAnswer>().objective, Objective::kEnergyDelayProduct);
+  answer["best"]["verdict"] = "splendid";
+  EXPECT_THROW(answer.get<StoredAnswer>(), nlohmann::json::exception);
+}
+
 }  // namespace
 }  // namespace pgtune::session

@@ -18,7 +18,7 @@ TEST(TrialBudget, TriesThatManyThenRunsTheFinal) {
   EXPECT_FALSE(result->interrupted);
   EXPECT_TRUE(result->answer->from_final);
   EXPECT_FALSE(result->answer->complete);
-  EXPECT_EQ(device.rounds.size(), 12U);
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 24U);
   EXPECT_EQ(search.progress.back().total, 10);
 }
 
@@ -68,8 +68,8 @@ TEST(TimeBudget, StopsInTimeForTheFinal) {
   TestSearch search;
   search.options.budget.seconds = 20;
   auto device = search.device();
-  device.trial_s = 1;  // the whole space would take 40 s
-  device.round_s = 0.5;
+  device.trial_s = 0.8;  // the whole space would take 32 s
+  device.round_s = 0.3;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(result->budget_reached);
@@ -77,7 +77,7 @@ TEST(TimeBudget, StopsInTimeForTheFinal) {
   EXPECT_FALSE(result->answer->complete);
   EXPECT_LE(result->elapsed_s, 20);
   EXPECT_GE(device.trials.size(), 10U);
-  EXPECT_EQ(device.rounds.size(), 12U);
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 24U);
 }
 
 TEST(TimeBudget, ShortensALongFinalToWhatAnIntervalNeeds) {
@@ -85,10 +85,10 @@ TEST(TimeBudget, ShortensALongFinalToWhatAnIntervalNeeds) {
   search.options.budget.seconds = 4;
   auto device = search.device();
   device.trial_s = 0.5;
-  device.round_s = 1;
+  device.round_s = 0.3;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(device.rounds.size(), 6U);
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 6U);
   EXPECT_TRUE(result->answer->from_final);
 }
 

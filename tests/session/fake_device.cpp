@@ -8,20 +8,28 @@
 namespace pgtune::session {
 namespace {
 
-double noise(const std::string& name, int round, int position) {
+/// Evenly within +-1/2.
+double noise_of(const std::string& name, Stage stage, int round, int position) {
   std::uint64_t hash = 1469598103934665603ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  hash ^= static_cast<std::uint64_t>(round * 64 + position) * 0x9E3779B97F4A7C15ULL;
+  hash ^=
+      static_cast<std::uint64_t>((static_cast<int>(stage) * 1024 + round) * 1024 + position) * 0x9E3779B97F4A7C15ULL;
   hash ^= hash >> 29;
   hash *= 0xBF58476D1CE4E5B9ULL;
   hash ^= hash >> 32;
-  return 1 + 0.001 * (static_cast<double>(hash % 1000) / 1000 - 0.5);
+  return static_cast<double>(hash % 1000) / 1000 - 0.5;
 }
 
-Block block_of(const std::string& name, double time_s, int round, int position) {
+Block block_of(const std::string& name, Stage stage, double time_s, double noise, int round, int position) {
   constexpr std::int64_t kLaunches = 10;
-  return {round == 0 ? Stage::kScreen : Stage::kFinal,       round, position, kLaunches,
-          time_s * kLaunches * noise(name, round, position), 1.98e9};
+  Block block;
+  block.stage = stage;
+  block.round = round;
+  block.position = position;
+  block.launches = kLaunches;
+  block.time_s = time_s * kLaunches * (1 + noise * noise_of(name, stage, round, position));
+  block.sm_clock_hz = 1.98e9;
+  return block;
 }
 
 }  // namespace
@@ -44,7 +52,7 @@ FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
   reference.best = 1;
 }
 
-Result<ReferenceReport> FakeDevice::prepare(const Problem&) {
+Result<ReferenceReport> FakeDevice::prepare(const device::PrepareRequest&) {
   ++prepared;
   return reference;
 }
@@ -106,7 +114,7 @@ device::Event FakeDevice::finish_trial(const device::TrialRequest& request) {
   done.report.cut = request.incumbent_s > 0 && script.time_s > 1.5 * request.incumbent_s;
   const int blocks = done.report.cut ? 1 : 3;
   for (int i = 0; i < blocks; ++i) {
-    done.report.blocks.push_back(block_of(request.variant.key(), script.time_s, 0, i));
+    done.report.blocks.push_back(block_of(request.variant.key(), Stage::kScreen, script.time_s, noise, 0, i));
   }
   return done;
 }
@@ -130,17 +138,33 @@ Result<device::RoundReport> FakeDevice::run_round(const device::RoundRequest& re
       EXPECT_FALSE(contender.plan.kernels.empty());
       script = plan_(contender.variant);
     }
-    if (script.fails_in_round == request.round) {
-      report.outcomes[i] = {OutcomeKind::kWrongResult, "wrong in the final"};
+    if (script.fails_in_round == request.round && script.fails_in == request.stage) {
+      report.outcomes[i] = {OutcomeKind::kWrongResult, "wrong in a round"};
       continue;
     }
     const double drift = 1 + drift_per_round * request.round;
-    report.blocks[i] = block_of(names.back(), script.time_s * drift, request.round, static_cast<int>(position));
+    report.blocks[i] =
+        block_of(names.back(), request.stage, script.time_s * drift, noise, request.round, static_cast<int>(position));
   }
-  rounds.push_back(std::move(names));
+  if (spoil) spoil(request, report);
+  rounds[request.stage].push_back(std::move(names));
+  block_s[request.stage] = request.block_s;
   now_s += round_s;
-  if (after_round) after_round();
+  if (after_round) after_round(request.stage);
   return report;
+}
+
+Result<EnergyWindow> FakeDevice::measure_energy(const device::EnergyRequest& request) {
+  EXPECT_TRUE(building_.empty() && trying_.empty()) << "an energy window with work in flight";
+  energy_requests.push_back(request);
+  now_s += request.lead_in_s + request.window_s;
+  if (energy) return energy(request);
+  return fail(ErrorKind::kEnvironment, "the fake GPU has no energy counter");
+}
+
+Result<Ceilings> FakeDevice::measure_ceilings() {
+  ++ceilings_measured;
+  return Ceilings{4e12, 6e12, {{"f32", 60e12}}, 1.98e9};
 }
 
 }  // namespace pgtune::session

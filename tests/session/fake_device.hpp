@@ -17,11 +17,12 @@ struct Script {
   double time_s = 1e-3;  ///< per launch, before noise
   double build_s = 0;    ///< virtual seconds
   std::int64_t spill_bytes = 0;
-  int fails_in_round = 0;  ///< 0: never
+  int fails_in_round = 0;  ///< of `fails_in`; 0: never
+  Stage fails_in = Stage::kFinal;
 };
 
 /// Finishes everything at the virtual moment its script says, earliest first. Noise is a fixed function of variant,
-/// round and position, within +-0.05 %.
+/// stage, round and position, evenly within +-noise / 2.
 class FakeDevice final : public device::Device {
  public:
   using Plan = std::function<Script(const Variant&)>;
@@ -29,27 +30,41 @@ class FakeDevice final : public device::Device {
 
   DeviceInfo device_info;
   ReferenceReport reference;  ///< algorithm i runs in reference.algorithms[i].time_s
+  std::string said_source = "gpu";
   std::size_t slots = 4;
   double trial_s = 0.01, round_s = 0.1;  ///< virtual seconds
-  double drift_per_round = 0;            ///< relative slowdown of everything
-  std::function<void()> after_trial, after_round;
+  double noise = 0.001;
+  double drift_per_round = 0;  ///< relative slowdown of everything
+  std::function<void()> after_trial;
+  /// Sees each round after it was measured and may change it: heat, jumping clocks, outliers.
+  std::function<void(const device::RoundRequest&, device::RoundReport&)> spoil;
+  std::function<void(Stage)> after_round;
   std::size_t dies_after_trials = 0;  ///< 0: never
+  /// Window of a request; unset: there is no energy counter. Lead-in and window pass in virtual time.
+  std::function<Result<EnergyWindow>(const device::EnergyRequest&)> energy;
 
   double now_s = 0;
   int prepared = 0;
   std::vector<std::string> builds, trials;  ///< keys in order of submission
   std::vector<double> incumbents_s;         ///< beside `trials`
   std::size_t most_building = 0, most_ready = 0;
-  std::vector<std::vector<std::string>> rounds;  ///< contenders' names in their order; "ref0" for a reference
+  using Names = std::vector<std::string>;
+  /// Contenders' names in their order, "ref0" for a reference; warm-up rounds have only one.
+  std::map<Stage, std::vector<Names>> rounds;
+  std::map<Stage, double> block_s;  ///< asked for, the last of each stage
+  int ceilings_measured = 0;
+  std::vector<device::EnergyRequest> energy_requests;
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
-  [[nodiscard]] std::string source() const override { return "gpu"; }
-  [[nodiscard]] Result<ReferenceReport> prepare(const Problem& problem) override;
+  [[nodiscard]] std::string source() const override { return said_source; }
+  [[nodiscard]] Result<ReferenceReport> prepare(const device::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return slots; }
   void submit_build(device::BuildRequest request) override;
   void submit_trial(device::TrialRequest request) override;
   [[nodiscard]] Result<std::vector<device::Event>> wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<device::RoundReport> run_round(const device::RoundRequest& request) override;
+  [[nodiscard]] Result<EnergyWindow> measure_energy(const device::EnergyRequest& request) override;
+  [[nodiscard]] Result<Ceilings> measure_ceilings() override;
 
  private:
   [[nodiscard]] device::Event finish_build(const device::BuildRequest& request);

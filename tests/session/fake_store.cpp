@@ -8,7 +8,7 @@ namespace {
 
 std::string text(const StoreKey& key) {
   return key.problem.key() + "|" + key.template_name + "|" + key.template_hash + "|" + key.device.uuid + "|" +
-         key.device.driver_branch() + "|" + key.source;
+         key.device.driver_branch() + "|" + key.source + "|" + key.conditions.key();
 }
 
 }  // namespace
@@ -21,10 +21,11 @@ std::optional<StoredAnswer> FakeStore::answer(const StoreKey& key) {
 
 std::map<std::string, StoredTrial> FakeStore::trials(const StoreKey& key) { return trials_[text(key)]; }
 
-void FakeStore::begin(const StoreKey& key, std::uint64_t /*seed*/, const std::string& command_line) {
+void FakeStore::begin(const StoreKey& key, SessionKind kind, std::uint64_t /*seed*/, const std::string& command_line) {
   ++sessions;
   current_ = text(key);
   last_command_line = command_line;
+  last_kind = kind;
 }
 
 void FakeStore::save_reference(const ReferenceReport& /*reference*/) {
@@ -38,11 +39,19 @@ void FakeStore::save_trial(const Variant& variant, const BuildInfo& build, const
   trials_[current_][variant.key()] = {report, build};
 }
 
-void FakeStore::save_final(const std::vector<FinalBlocks>& final_blocks) { finals.push_back(final_blocks); }
+void FakeStore::save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) {
+  rounds[stage].push_back(blocks);
+}
+
+void FakeStore::save_energy(const EnergyRecord& record) { energy.push_back(record); }
+
+std::optional<Ceilings> FakeStore::ceilings(const StoreKey& /*key*/) { return saved_ceilings; }
+
+void FakeStore::save_ceilings(const Ceilings& ceilings) { saved_ceilings = ceilings; }
 
 void FakeStore::finish(const std::optional<StoredAnswer>& answer) {
   finished.push_back(answer);
-  if (answer) answers_[current_] = *answer;
+  if (answer && last_kind == SessionKind::kSearch) answers_[current_] = *answer;
   current_.clear();
 }
 

@@ -14,17 +14,23 @@ class FakeStore final : public Store {
  public:
   [[nodiscard]] std::optional<StoredAnswer> answer(const StoreKey& key) override;
   [[nodiscard]] std::map<std::string, StoredTrial> trials(const StoreKey& key) override;
-  void begin(const StoreKey& key, std::uint64_t seed, const std::string& command_line) override;
+  void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) override;
   void save_reference(const ReferenceReport& reference) override;
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
-  void save_final(const std::vector<FinalBlocks>& final_blocks) override;
+  void save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) override;
+  void save_energy(const EnergyRecord& record) override;
+  [[nodiscard]] std::optional<Ceilings> ceilings(const StoreKey& key) override;
+  void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<StoredAnswer>& answer) override;
 
   int sessions = 0, references = 0;
-  std::vector<std::string> saved_trials;  ///< keys in order
-  std::vector<std::vector<FinalBlocks>> finals;
+  std::vector<std::string> saved_trials;                              ///< keys in order
+  std::map<Stage, std::vector<std::vector<ContenderBlocks>>> rounds;  ///< every call, by stage
+  std::vector<EnergyRecord> energy;
+  std::optional<Ceilings> saved_ceilings;
   std::vector<std::optional<StoredAnswer>> finished;
   std::string last_command_line;
+  SessionKind last_kind = SessionKind::kSearch;
 
  private:
   std::string current_;

@@ -18,8 +18,8 @@ TEST(Final, EveryRoundHoldsAllFinalistsAndBothReferences) {
   TestSearch search;
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
-  ASSERT_EQ(device.rounds.size(), 12U);
-  for (const auto& round : device.rounds) {
+  ASSERT_EQ(device.rounds[Stage::kFinal].size(), 24U);
+  for (const auto& round : device.rounds[Stage::kFinal]) {
     EXPECT_EQ(round.size(), 10U);
     EXPECT_THAT(round, Contains("ref0").Times(1));
     EXPECT_THAT(round, Contains("ref1").Times(1));
@@ -32,10 +32,10 @@ TEST(Final, OrdersAreBalanced) {
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
   std::map<std::string, std::size_t> positions;
-  for (const auto& round : device.rounds) {
+  for (const auto& round : device.rounds[Stage::kFinal]) {
     for (std::size_t i = 0; i < round.size(); ++i) positions[round[i]] += i;
   }
-  for (const auto& [name, sum] : positions) EXPECT_EQ(sum, 12 * 9 / 2U) << name << "'s mean position is the middle";
+  for (const auto& [name, sum] : positions) EXPECT_EQ(sum, 24 * 9 / 2U) << name << "'s mean position is the middle";
 }
 
 TEST(Final, OneReferenceWhereTheFirstIsTheBest) {
@@ -44,7 +44,7 @@ TEST(Final, OneReferenceWhereTheFirstIsTheBest) {
   device.reference.best = 0;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  for (const auto& round : device.rounds) EXPECT_EQ(round.size(), 9U);
+  for (const auto& round : device.rounds[Stage::kFinal]) EXPECT_EQ(round.size(), 9U);
   EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.2, 2e-3);
   EXPECT_EQ(result->answer->best.reference_first_s, result->answer->best.reference_best_s);
 }
@@ -52,7 +52,7 @@ TEST(Final, OneReferenceWhereTheFirstIsTheBest) {
 TEST(Final, DriftDoesNotMoveTheRatio) {
   TestSearch search;
   auto device = search.device();
-  device.drift_per_round = 0.05;  // the last round is 60 % slower
+  device.drift_per_round = 0.05;  // the last round is more than twice as slow
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
@@ -70,8 +70,9 @@ TEST(Final, AContenderThatFailsIsOutAndItsFailureStored) {
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_THAT(device.rounds[3], Contains(kBestKey));
-  for (std::size_t i = 4; i < device.rounds.size(); ++i) EXPECT_THAT(device.rounds[i], Not(Contains(kBestKey)));
+  EXPECT_THAT(device.rounds[Stage::kFinal][3], Contains(kBestKey));
+  for (std::size_t i = 4; i < device.rounds[Stage::kFinal].size(); ++i)
+    EXPECT_THAT(device.rounds[Stage::kFinal][i], Not(Contains(kBestKey)));
   EXPECT_NE(result->answer->best.variant.key(), kBestKey);
   EXPECT_EQ(result->counts.failed.at(OutcomeKind::kWrongResult), 1);
   EXPECT_EQ(result->counts.measured, kSpace - 1);
@@ -94,22 +95,77 @@ TEST(Final, WhenNobodyIsLeftTheNextBestHaveTheirFinal) {
   EXPECT_NE(parameter(result->answer->best.variant, "B"), 3);
 }
 
+/// The best two of the space alternate in who is faster, so that no number of rounds tells them apart.
+void make_unclear(FakeDevice& device) {
+  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+    for (std::size_t i = 0; i < request.contenders.size(); ++i) {
+      const bool best = request.contenders[i].variant.key() == kBestKey;
+      if (best && request.stage == Stage::kFinal) report.blocks[i]->time_s = request.round % 2 == 0 ? 10.5e-3 : 11.5e-3;
+    }
+  };
+}
+
+TEST(Final, IsExtendedWhileTheBestTwoAreUnclear) {
+  TestSearch search;
+  auto device = search.device();
+  make_unclear(device);
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 48U);
+  EXPECT_EQ(device.block_s[Stage::kFinal], 20e-3);
+  EXPECT_FALSE(result->answer->best.ties.empty());
+}
+
+TEST(Final, IsExtendedEightRoundsAtATimeAndNoFurtherThanAllowed) {
+  TestSearch search;
+  search.options.max_final_rounds = 36;
+  auto device = search.device();
+  make_unclear(device);
+  ASSERT_TRUE(search.run(device));
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 36U);
+
+  TestSearch settled;
+  auto settling = settled.device();
+  make_unclear(settling);
+  settling.spoil = [spoil = settling.spoil](const device::RoundRequest& request, device::RoundReport& report) {
+    if (request.round <= 17) spoil(request, report);  // from then on it is clear
+  };
+  ASSERT_TRUE(settled.run(settling));
+  EXPECT_EQ(settling.rounds[Stage::kFinal].size(), 32U);
+}
+
+TEST(Final, HeatThatStaysLeavesAPartialAnswer) {
+  TestSearch search;
+  auto device = search.device();
+  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+    if (request.stage == Stage::kFinal && request.round > 10) report.blocks.front()->thermal_s = 0.01;
+  };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(result->gave_up);
+  EXPECT_FALSE(result->answer->complete || result->answer->from_final);
+  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.1, 2e-3) << "from the ten rounds that count";
+  EXPECT_THAT(result->answer->notes, Contains(testing::HasSubstr("ended early")));
+  EXPECT_EQ(search.store.rounds[Stage::kFinal].front().front().blocks.size(), 10U);
+}
+
 TEST(Final, BlocksAreSavedWithRoundAndPosition) {
   TestSearch search;
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
-  ASSERT_EQ(search.store.finals.size(), 1U);
-  const auto& saved = search.store.finals.front();
+  ASSERT_EQ(search.store.rounds[Stage::kFinal].size(), 1U);
+  const auto& saved = search.store.rounds[Stage::kFinal].front();
   ASSERT_EQ(saved.size(), 10U);
-  EXPECT_EQ(std::count_if(saved.begin(), saved.end(), [](const FinalBlocks& b) { return !b.variant; }), 2);
-  for (const FinalBlocks& contender : saved) {
-    ASSERT_EQ(contender.blocks.size(), 12U);
+  EXPECT_EQ(std::count_if(saved.begin(), saved.end(), [](const ContenderBlocks& b) { return !b.variant; }), 2);
+  for (const ContenderBlocks& contender : saved) {
+    ASSERT_EQ(contender.blocks.size(), 24U);
     const std::string name =
         contender.variant ? contender.variant->key() : "ref" + std::to_string(contender.reference_algorithm);
-    for (std::size_t i = 0; i < 12; ++i) {
+    for (std::size_t i = 0; i < 24; ++i) {
       EXPECT_EQ(contender.blocks[i].round, static_cast<int>(i) + 1);
       EXPECT_EQ(contender.blocks[i].stage, Stage::kFinal);
-      EXPECT_EQ(device.rounds[i][static_cast<std::size_t>(contender.blocks[i].position)], name);
+      EXPECT_EQ(device.rounds[Stage::kFinal][i][static_cast<std::size_t>(contender.blocks[i].position)], name);
     }
   }
 }
@@ -119,8 +175,9 @@ TEST(Final, CutVariantsAreNoFinalists) {
   search.options.finalists = 100;
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
-  EXPECT_LT(device.rounds.front().size(), 42U);
-  EXPECT_EQ(static_cast<std::int64_t>(device.rounds.front().size()), kSpace - search.progress.back().cut + 2);
+  EXPECT_LT(device.rounds[Stage::kFinal].front().size(), 42U);
+  EXPECT_EQ(static_cast<std::int64_t>(device.rounds[Stage::kFinal].front().size()),
+            kSpace - search.progress.back().cut + 2);
 }
 
 TEST(Final, WorksWithoutAReference) {

@@ -34,7 +34,7 @@ const std::vector<double> kSame{1.001, 1.000, 0.999, 1.000, 1.001, 1.000, 1.000,
 const std::vector<double> kSlow{1.050, 1.051, 1.050, 1.049, 1.050, 1.051, 1.049, 1.050};
 
 Ranking rank(const std::vector<MeasuredVariant>& variants, const std::vector<MeasuredReference>& references = {}) {
-  return rank_final(test_problem(), variants, references, 0, 1);
+  return rank_final(test_problem(), variants, {references, 0, 0.003, 1});
 }
 
 TEST(RankFinal, TheFastestWinsAndTheOthersFollowByMedian) {
@@ -74,6 +74,59 @@ TEST(RankFinal, ASteadyDifferenceInsideTheMarginIsATie) {
   EXPECT_THAT(rank({variant(1, kFast), variant(2, close)}).best.ties, ElementsAre("A=2"));
   for (double& time_s : close) time_s *= 1.004;
   EXPECT_TRUE(rank({variant(1, kFast), variant(2, close)}).best.ties.empty());
+}
+
+TEST(RankFinal, TheMarginIsTheSessionsOwn) {
+  std::vector<double> close = kFast;
+  for (double& time_s : close) time_s *= 1.005;
+  const std::vector<MeasuredVariant> both{variant(1, kFast), variant(2, close)};
+  EXPECT_TRUE(rank_final(test_problem(), both, {{}, 0, 0.003, 1}).best.ties.empty());
+  EXPECT_THAT(rank_final(test_problem(), both, {{}, 0, 0.008, 1}).best.ties, ElementsAre("A=2"));
+}
+
+TEST(RankFinal, ManyFinalistsWidenTheIntervalsOfTheTies) {
+  // Ten of eleven rounds say slower by 1 %, one says faster: x(2)..x(10) at 95 % excludes 0, the range does not.
+  std::vector<double> fast(11, 1.0), near(11, 1.01);
+  near[4] = 0.99;
+  EXPECT_TRUE(rank({variant(1, fast), variant(2, near)}).best.ties.empty());
+  std::vector<MeasuredVariant> many{variant(1, fast), variant(2, near)};
+  for (int i = 3; i <= 14; ++i) many.push_back(variant(i, std::vector<double>(11, 2.0)));
+  EXPECT_THAT(rank(many).best.ties, ElementsAre("A=2"));
+}
+
+std::vector<Block> at_clock(std::vector<Block> blocks, double sm_clock_hz) {
+  for (Block& block : blocks) block.sm_clock_hz = sm_clock_hz;
+  return blocks;
+}
+
+TEST(RankFinal, CyclesTellPowerFromWork) {
+  std::vector<double> reference_s = kFast;
+  for (double& time_s : reference_s) time_s *= 1.1;
+  // As many cycles as the reference, at a clock 10 % higher.
+  MeasuredVariant thrifty = variant(1, kFast);
+  thrifty.blocks = at_clock(thrifty.blocks, 1.65e9);
+  const Ranking power = rank({thrifty}, {{0, at_clock(blocks(reference_s), 1.5e9)}});
+  EXPECT_EQ(power.best.verdict, stats::Verdict::kFasterThroughPower);
+  EXPECT_EQ(power.ranked.front().verdict, stats::Verdict::kFasterThroughPower);
+  EXPECT_NEAR(power.best.cycles_ratio, 1.0, 1e-9);
+  EXPECT_LE(power.best.cycles_low, power.best.cycles_ratio);
+  EXPECT_GE(power.best.cycles_high, power.best.cycles_ratio);
+  EXPECT_DOUBLE_EQ(power.best.sm_clock_hz, 1.65e9);
+  EXPECT_DOUBLE_EQ(power.best.reference_clock_hz, 1.5e9);
+
+  thrifty.blocks = at_clock(thrifty.blocks, 1.5e9);
+  const Ranking work = rank({thrifty}, {{0, at_clock(blocks(reference_s), 1.5e9)}});
+  EXPECT_EQ(work.best.verdict, stats::Verdict::kFaster);
+  EXPECT_NEAR(work.best.cycles_ratio, 1.1, 1e-9);
+}
+
+TEST(RankFinal, EveryFinalistHasItsVerdict) {
+  const Ranking ranking =
+      rank({variant(1, kFast), variant(2, kSlow)}, {{0, blocks(std::vector<double>(kFast.rbegin(), kFast.rend()))}});
+  EXPECT_EQ(ranking.ranked[0].verdict, stats::Verdict::kTie);
+  EXPECT_EQ(ranking.ranked[1].verdict, stats::Verdict::kSlower);
+  EXPECT_EQ(ranking.best.cycles_ratio, 0) << "no clock was measured";
+  EXPECT_EQ(rank({variant(1, kFast)}).best.verdict, stats::Verdict::kUnclear) << "no reference";
 }
 
 TEST(RankFinal, RatiosArePairedWithTheFasterReference) {

@@ -33,7 +33,7 @@ TEST(Interrupt, FinishesTheTrialInFlightAndReturnsAPartialAnswer) {
   EXPECT_TRUE(result->interrupted);
   EXPECT_EQ(device.trials.size(), 12U);
   EXPECT_EQ(search.store.saved_trials.size(), 12U);
-  EXPECT_TRUE(device.rounds.empty()) << "no final";
+  EXPECT_TRUE(device.rounds[Stage::kFinal].empty()) << "no final";
   ASSERT_TRUE(result->answer);
   EXPECT_FALSE(result->answer->complete);
   EXPECT_FALSE(result->answer->from_final);
@@ -99,7 +99,7 @@ TEST(Resume, GoesOnAfterTheDeviceDied) {
 TEST(Resume, FinalistsFromAnEarlierSessionAreBuiltAgainForTheFinal) {
   TestSearch search;
   auto first = search.device();
-  first.after_round = [&] { search.stop = true; };  // every trial done, interrupted in the final
+  first.after_round = [&](Stage stage) { search.stop = stage == Stage::kFinal; };  // every trial is done
   const auto partial = search.run(first);
   ASSERT_TRUE(partial && partial->answer);
   EXPECT_TRUE(partial->interrupted);
@@ -110,7 +110,7 @@ TEST(Resume, FinalistsFromAnEarlierSessionAreBuiltAgainForTheFinal) {
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(second.trials.empty());
   EXPECT_EQ(second.builds.size(), static_cast<std::size_t>(search.options.finalists));
-  EXPECT_EQ(second.rounds.size(), static_cast<std::size_t>(search.options.final_rounds));
+  EXPECT_EQ(second.rounds[Stage::kFinal].size(), static_cast<std::size_t>(search.options.final_rounds));
   EXPECT_TRUE(result->answer->complete);
   EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
 }
@@ -118,7 +118,7 @@ TEST(Resume, FinalistsFromAnEarlierSessionAreBuiltAgainForTheFinal) {
 TEST(Resume, AFinalistThatNoLongerBuildsIsReplacedByItsFailure) {
   TestSearch search;
   auto first = search.device();
-  first.after_round = [&] { search.stop = true; };
+  first.after_round = [&](Stage stage) { search.stop = stage == Stage::kFinal; };
   ASSERT_TRUE(search.run(first));
   search.stop = false;
   search.plan = [](const Variant& variant) {

@@ -89,7 +89,7 @@ TEST(Search, NothingValidFinishesWithoutAnAnswer) {
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->answer);
   EXPECT_FALSE(result->interrupted);
-  EXPECT_TRUE(device.rounds.empty());
+  EXPECT_TRUE(device.rounds[Stage::kFinal].empty());
   ASSERT_EQ(search.store.finished.size(), 1U);
   EXPECT_FALSE(search.store.finished.front());
 }
@@ -215,7 +215,7 @@ TEST(Search, ProgressEndsWithEverythingDone) {
   EXPECT_GT(last.cut, 0);
   EXPECT_NEAR(last.best_s, 1e-3, 1e-6);
   EXPECT_DOUBLE_EQ(last.reference_best_s, 1.1e-3);
-  EXPECT_EQ(last.final_round, last.final_rounds);
+  EXPECT_EQ(last.round, last.rounds);
   EXPECT_EQ(last.problem, search.problem);
 }
 
@@ -233,7 +233,7 @@ TEST(Search, ProgressIsThrottledAndEstimatesWhatIsLeft) {
   const Progress& middle = searching[searching.size() / 2];
   ASSERT_TRUE(middle.remaining_s);
   const double trials_s = 0.05 * static_cast<double>(middle.total - middle.done);
-  EXPECT_NEAR(*middle.remaining_s, trials_s + expected_final_s(search.options), 0.01);
+  EXPECT_NEAR(*middle.remaining_s, trials_s + reserved_for_rounds_s(search.options, 1.1e-3), 0.01);
 }
 
 }  // namespace

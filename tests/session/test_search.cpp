@@ -50,11 +50,18 @@ Script plain_script(const Variant& variant) {
   return script;
 }
 
+Clock TestSearch::clock(FakeDevice& device) {
+  return {[&device] { return device.now_s; }, [] { return std::string("2026-01-01T00:00:00Z"); },
+          [this, &device](double seconds) {
+            device.now_s += seconds;
+            slept_s += seconds;
+          }};
+}
+
 Result<SearchResult> TestSearch::run(FakeDevice& device) {
-  const Clock clock{[&device] { return device.now_s; }, [] { return std::string("2026-01-01T00:00:00Z"); }};
   return run_search(
       problem, definition, device, store, options, stop, [this](const Progress& update) { progress.push_back(update); },
-      clock);
+      clock(device));
 }
 
 }  // namespace pgtune::session

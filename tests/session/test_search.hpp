@@ -32,8 +32,11 @@ struct TestSearch {
   Options options;
   std::atomic<bool> stop{false};
   std::vector<Progress> progress;
+  double slept_s = 0;
 
   [[nodiscard]] FakeDevice device() const { return FakeDevice(plan); }
+  /// The device's virtual time; sleeping passes it.
+  [[nodiscard]] Clock clock(FakeDevice& device);
   [[nodiscard]] Result<SearchResult> run(FakeDevice& device);
 };
 

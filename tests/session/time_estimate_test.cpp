@@ -35,5 +35,32 @@ TEST(TimeEstimate, FollowsAChangeOfPace) {
   EXPECT_NEAR(changing.remaining_s(0, 100).value(), 10, 0.1);
 }
 
+TEST(ExpectedRounds, LongLaunchesMakeLongBlocks) {
+  EXPECT_DOUBLE_EQ(expected_round_s(20e-3, 2, 1e-3), 1.25 * 40e-3);
+  EXPECT_DOUBLE_EQ(expected_round_s(20e-3, 2, 0.1), 1.25 * 1.0) << "five launches at least";
+}
+
+TEST(ExpectedRounds, ABudgetKeepsAtMostHalfForThemAndAQuarterForTheFinal) {
+  Options options;
+  const double rounds_s = expected_race_s(options, 1e-3) + expected_final_s(options, 1e-3);
+  EXPECT_DOUBLE_EQ(reserved_for_rounds_s(options, 1e-3), rounds_s);
+  options.budget.seconds = 1000;
+  EXPECT_DOUBLE_EQ(reserved_for_rounds_s(options, 1e-3), rounds_s);
+  EXPECT_DOUBLE_EQ(reserved_for_final_s(options, 1e-3), expected_final_s(options, 1e-3));
+  options.budget.seconds = 4;
+  EXPECT_DOUBLE_EQ(reserved_for_rounds_s(options, 1e-3), 2);
+  EXPECT_DOUBLE_EQ(reserved_for_final_s(options, 1e-3), 1);
+}
+
+TEST(AffordableRounds, FitTheTimeLeftButAreEnoughForAnInterval) {
+  EXPECT_EQ(affordable_rounds(24, 4, 4, std::nullopt), 24);
+  EXPECT_EQ(affordable_rounds(24, 0, 0, 1.0), 24) << "nothing to judge by yet";
+  EXPECT_EQ(affordable_rounds(24, 4, 4, 30.0), 24);
+  EXPECT_EQ(affordable_rounds(24, 4, 4, 10.5), 14);
+  EXPECT_EQ(affordable_rounds(24, 4, 4, 0.0), kMinimumRounds);
+  EXPECT_EQ(affordable_rounds(24, 10, 10, -5.0), 10);
+  EXPECT_EQ(affordable_rounds(4, 2, 2, 0.0), 4);
+}
+
 }  // namespace
 }  // namespace pgtune::session

@@ -56,5 +56,12 @@ TEST(Manual, NamesEveryBuiltInNameAndFunction) {
   for (const std::string& name : function_names()) EXPECT_THAT(text, ::testing::HasSubstr("`" + name + "("));
 }
 
+TEST(Manual, ItsTrafficIsThatOfTheShippedTemplate) {
+  std::ostringstream shipped;
+  shipped << std::ifstream(PGTUNE_SOURCE_DIR "/configs/sgemm_simt.json").rdbuf();
+  const testing::json traffic = testing::json::parse(shipped.str())["traffic"];
+  EXPECT_THAT(manual(), ::testing::HasSubstr("\"traffic\": {\"l2_bytes\": " + traffic["l2_bytes"].dump() + "}"));
+}
+
 }  // namespace
 }  // namespace pgtune::space

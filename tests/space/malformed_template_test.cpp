@@ -100,6 +100,18 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/defines/0/name", "\"THREADS\"", "defines[0].name: 'THREADS' is already a derived value", ""}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Traffic, Malformed,
+    ::testing::Values(Edit{"/traffic", "{}", "traffic: the field 'l2_bytes' is missing", ""},
+                      Edit{"/traffic", "\"M\"", "traffic: ", "expected an object"},
+                      Edit{"/traffic", R"({"l2_byte": "M"})", "traffic: ", "did you mean 'l2_bytes'?"},
+                      Edit{"/traffic", R"({"l2_bytes": 4})",
+                           "traffic.l2_bytes: ", "expected an expression in a string"},
+                      Edit{"/traffic", R"({"l2_bytes": "M * BMM"})",
+                           "traffic.l2_bytes: unknown name 'BMM'; did you mean 'BM'?\n  M * BMM\n      ^", ""},
+                      Edit{"/traffic", R"({"l2_bytes": "EDGE"})", "traffic.l2_bytes: 'EDGE' is a define", ""},
+                      Edit{"/trafic", R"({"l2_bytes": "M"})", "unknown field 'trafic'", "did you mean 'traffic'?"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Launch, Malformed,
     ::testing::Values(
         Edit{"/workspace/zero", "\"always\"", "workspace.zero: ", "not one of never, once, every_launch"},

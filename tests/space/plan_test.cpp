@@ -24,6 +24,48 @@ Result<LaunchPlan> plan_of(const json& document, const Problem& shape = problem(
   return make_launch_plan(definition, parse_variant(definition, variant).value(), shape, gpu);
 }
 
+TEST(Plan, ValuesMayUseTheProblemAndEachOther) {
+  json document = sample_json();
+  document["values"] = {{{"name", "TILES"}, {"expr", "ceil_div(M, BM)"}}, {{"name", "TWICE"}, {"expr", "2 * TILES"}}};
+  document["kernels"][0]["grid"] = {"TWICE"};
+  document["defines"].push_back({{"name", "MANY"}, {"expr", "TILES > 4"}});
+  const auto plan = plan_of(document, problem(500, 256, 2048));
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ(plan->kernels[0].grid, (Dim3{16, 1, 1}));
+}
+
+TEST(Plan, AnErrorInAValueNamesIt) {
+  json document = sample_json();
+  document["values"] = {{{"name", "SHARE"}, {"expr", "N / (M - 500)"}}};
+  const auto plan = plan_of(document, problem(500, 256, 2048));
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().text(), HasSubstr("value 'SHARE'"));
+}
+
+TEST(Plan, OfMapsWithOneNameTheFirstThatHoldsIsPassed) {
+  json document = sample_json();
+  json wide = document["tensor_maps"][0];
+  wide["when"] = "BM == 128";
+  wide["swizzle"] = "none";
+  document["tensor_maps"].insert(document["tensor_maps"].begin(), wide);
+  const auto narrow_plan = plan_of(document);
+  ASSERT_TRUE(narrow_plan) << narrow_plan.error().text();
+  EXPECT_EQ(narrow_plan->tensor_maps.at(0).swizzle, Swizzle::k64B);
+  const auto wide_plan = plan_of(document, problem(), device(), "BM=128");
+  ASSERT_TRUE(wide_plan) << wide_plan.error().text();
+  EXPECT_EQ(wide_plan->tensor_maps.at(0).swizzle, Swizzle::kNone);
+  EXPECT_EQ(wide_plan->tensor_maps.size(), 1U);
+}
+
+TEST(Plan, AMapOfWhichNoneHoldsIsAnError) {
+  json document = sample_json();
+  document["tensor_maps"][0]["when"] = "M == 1";
+  const auto plan = plan_of(document);
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().text(), HasSubstr("tensor map 'map_a'"));
+  EXPECT_THAT(plan.error().text(), HasSubstr("every \"when\" is zero"));
+}
+
 TEST(Plan, EvaluatesEverything) {
   Problem shape = problem(500, 256, 2048);
   shape.batch = 2;

@@ -29,14 +29,39 @@ class DatabaseCommandTest : public CliTest {
 TEST_F(DatabaseCommandTest, InfoSaysWhatItHolds) {
   const Finished text = pgtune({"db", "info", "--color", "never"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr(database() + "\n"), HasSubstr("schema version 1"),
-                              ::testing::ContainsRegex("\nsessions +1\n"), ::testing::ContainsRegex("\nok +10\n")));
+  EXPECT_THAT(
+      text.out,
+      AllOf(HasSubstr(database() + "\n"), HasSubstr("schema version 2"), ::testing::ContainsRegex("\nsessions +1\n"),
+            ::testing::ContainsRegex("\nok +10\n"), ::testing::ContainsRegex("\nround_blocks +[1-9]"),
+            ::testing::ContainsRegex("\nenergy_windows +0\n"), ::testing::ContainsRegex("\nceilings +[0-9]+\n")));
   const json object = json::parse(pgtune({"db", "info", "--json"}).out);
   EXPECT_EQ(object.at("path"), database());
-  EXPECT_EQ(object.at("schema_version"), 1);
+  EXPECT_EQ(object.at("schema_version"), 2);
+  EXPECT_EQ(object.at("rows").at("conditions"), 1);
   EXPECT_EQ(object.at("bytes"), std::filesystem::file_size(database()));
   EXPECT_EQ(object.at("rows").at("trials"), 10);
   EXPECT_EQ(object.at("outcomes"), json({{"ok", 10}}));
+}
+
+TEST_F(DatabaseCommandTest, AnOlderFileIsReadAndStaysAsItIs) {
+  const std::string old_file = PGTUNE_SOURCE_DIR "/tests/db/data/schema1.db";
+  std::ifstream source(old_file, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << source.rdbuf();
+  write("old.db", bytes.str());
+  const Finished info = pgtune({"db", "info", "--db", path("old.db")});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_THAT(info.out,
+              AllOf(HasSubstr("schema version 1, journal delete"), ::testing::ContainsRegex("\nround_blocks +120\n")));
+  EXPECT_THAT(info.err, HasSubstr("the next search brings the file to it"));
+  const Finished shown = pgtune({"show", "--json", "--db", path("old.db")});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_EQ(json::parse(shown.out).at("results").size(), 1U);
+  EXPECT_EQ(pgtune({"db", "check", "--db", path("old.db")}).out, path("old.db") + ": sound\n");
+  EXPECT_EQ(read("old.db"), bytes.str());
+  EXPECT_EQ(pgtune({"db", "copy", "--db", path("old.db"), "-o", path("new.db")}).exit_code, 0);
+  EXPECT_THAT(pgtune({"db", "info", "--db", path("new.db")}).out, HasSubstr("schema version 2"));
+  EXPECT_EQ(pgtune({"show", "--json", "--db", path("new.db")}).out, shown.out);
 }
 
 TEST_F(DatabaseCommandTest, CheckOfASoundFile) {
@@ -51,7 +76,8 @@ TEST_F(DatabaseCommandTest, CheckOfADamagedFileSaysWhatIsWrong) {
   const Finished result = pgtune({"db", "check", "--db", path("damaged.db")});
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_THAT(result.out, ::testing::ContainsRegex("[Pp]age [0-9]+"));
-  EXPECT_THAT(result.err, AllOf(HasSubstr("damaged.db is damaged"), HasSubstr("restore")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("damaged.db is damaged"), HasSubstr("restore"), HasSubstr("search again"),
+                                Not(HasSubstr("db check"))));
   EXPECT_EQ(read("damaged.db"), before);
 }
 
@@ -59,7 +85,7 @@ TEST_F(DatabaseCommandTest, ACopyOfADamagedFileIsNotMade) {
   damage("damaged.db");
   const Finished result = pgtune({"db", "copy", "--db", path("damaged.db"), "-o", path("copy.db")});
   EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr("damaged.db is damaged"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("damaged.db is damaged"), HasSubstr("Restore it from a copy")));
   EXPECT_FALSE(std::filesystem::exists(path("copy.db")));
 }
 

@@ -37,6 +37,22 @@ TEST_F(ReplayTest, FindsTheRecordedWinnerAndSaysThatItIsAReplay) {
   EXPECT_THAT(replay().out, HasSubstr("replayed from"));
 }
 
+TEST_F(ReplayTest, FloorRaceFinalAndEnergyAreTheRecordedOnes) {
+  launch_.environment["PGTUNE_WORKER"] = PGTUNE_FAKE_WORKER;
+  const Finished recorded = search({"--db", path("recording.db"), "--force", "--power", "--json"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
+  const Finished replayed = replay({"--power", "--json"});
+  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
+  json expected = json::parse(recorded.out), found = json::parse(replayed.out);
+  EXPECT_TRUE(expected.at("idle_power_w").is_number());
+  for (json* const result : {&expected, &found}) {
+    result->erase("source");
+    result->erase("elapsed_s");
+  }
+  EXPECT_EQ(found, expected);
+}
+
 TEST_F(ReplayTest, AnotherVersionOfTheTemplateIsRefused) {
   write("tiny.cu", "// changed\n");
   const Finished result = replay();
@@ -49,6 +65,21 @@ TEST_F(ReplayTest, AProblemThatWasNotRecordedNamesThoseThatWere) {
       {"search", "--template", path("tiny.json"), "--shape", "64x64x64", "--device", "replay:" + path("recording.db")});
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, AllOf(HasSubstr("does not hold 64x64x64"), HasSubstr("256x256x256 f32 nn")));
+}
+
+TEST_F(ReplayTest, OtherConditionsThanTheRecordedAreRefused) {
+  const Finished result = replay({"--regime", "burst"});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("'burst rotated uniform:20231107 observed'"),
+                                HasSubstr("'sustained rotated uniform:20231107 observed'"), HasSubstr("--regime")));
+}
+
+TEST_F(ReplayTest, ConditionsRecordedBesideOthersAreFound) {
+  launch_.environment["PGTUNE_WORKER"] = PGTUNE_FAKE_WORKER;
+  ASSERT_EQ(search({"--db", path("recording.db"), "--regime", "burst"}).exit_code, 0);
+  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
+  EXPECT_EQ(replay({"--regime", "burst"}).exit_code, 0);
+  EXPECT_EQ(replay().exit_code, 0);
 }
 
 TEST_F(ReplayTest, AReplayIsNoRecording) {

@@ -22,7 +22,9 @@ DeviceInfo device_or_architecture(Context& context, const std::string& option) {
   if (option.starts_with("sm_"))
     throw CommandError(ErrorKind::kUsage, fmt::format("unknown architecture '{}'; this pgtune knows: {}", option,
                                                       fmt::join(known_architectures(), ", ")));
-  return choose_device(context, option).info;
+  DeviceChoice choice = choose_device(context, option);
+  for (const std::string& note : choice.notes) context.terminal().note(note);
+  return std::move(choice.info);
 }
 
 }  // namespace pgtune::tool

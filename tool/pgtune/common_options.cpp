@@ -4,7 +4,8 @@
 namespace pgtune::tool {
 
 void add_database_option(CLI::App& app, std::string& database) {
-  app.add_option("--db", database, "Database (default: PGTUNE_DB, else pgtune/pgtune.db in XDG_DATA_HOME)")
+  app.add_option("--db", database,
+                 "Database (default: PGTUNE_DB, else the configuration file's, else pgtune/pgtune.db in XDG_DATA_HOME)")
       ->option_text("FILE");
 }
 

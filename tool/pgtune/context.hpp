@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "tool/pgtune/catalogue.hpp"
 #include "tool/pgtune/paths.hpp"
 #include "tool/pgtune/terminal.hpp"
+#include "tool/pgtune/user_config.hpp"
 
 namespace pgtune::tool {
 
@@ -25,7 +27,11 @@ class Context {
   /// As typed, arguments joined by blanks: stored with a session.
   [[nodiscard]] const std::string& command_line() const { return command_line_; }
 
-  /// The database of `option` (--db), else the one of paths(). Throws db::Error.
+  /// The user's defaults, read when first asked for. Throws as UserConfig::load.
+  [[nodiscard]] const UserConfig& config() const;
+
+  /// The database of `option` (--db), else of PGTUNE_DB, else of the configuration file, else the one of paths().
+  /// Throws db::Error.
   [[nodiscard]] db::Database open_database(const std::string& option, db::OpenMode mode) const;
   /// The file open_database() would open.
   [[nodiscard]] std::filesystem::path database_path(const std::string& option) const;
@@ -35,6 +41,7 @@ class Context {
   Terminal& terminal_;
   Catalogue catalogue_;
   std::string command_line_;
+  mutable std::optional<UserConfig> config_;
 };
 
 }  // namespace pgtune::tool

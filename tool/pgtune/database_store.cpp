@@ -24,6 +24,7 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
   row.template_name = key.template_name;
   row.template_hash = key.template_hash;
   row.source = key.source;
+  row.conditions_key = key.conditions.key();
   row.variant_key = best.variant.key();
   row.parameters_json = parameters_to_json(best.variant).dump();
   row.time_s = best.time_s;
@@ -49,7 +50,7 @@ std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreK
     return answer;
   } catch (const nlohmann::json::exception& error) {
     throw db::Error(database_.origin() + ": a stored answer cannot be read (" + error.what() +
-                        "). Search again with --force, or check the file with 'pgtune db check'.",
+                        "). Search again with --force to replace it.",
                     0);
   }
 }
@@ -61,7 +62,8 @@ std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session:
   return trials;
 }
 
-void DatabaseStore::begin(const session::StoreKey& key, std::uint64_t seed, const std::string& command_line) {
+void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
+                          const std::string& command_line) {
   key_ = key;
   db::SessionRow row;
   row.device_uuid = key.device.uuid;
@@ -70,6 +72,9 @@ void DatabaseStore::begin(const session::StoreKey& key, std::uint64_t seed, cons
   row.template_hash = key.template_hash;
   row.driver_branch = key.device.driver_branch();
   row.source = key.source;
+  row.conditions_key = key.conditions.key();
+  row.conditions_json = nlohmann::json(key.conditions).dump();
+  row.kind = kind == session::SessionKind::kBench ? "bench" : "search";
   row.seed = seed;
   row.command_line = command_line;
   session_ = db::begin_session(database_, device_row(key.device), environment_row(key.device), problem_row(key.problem),
@@ -84,18 +89,26 @@ void DatabaseStore::save_trial(const Variant& variant, const BuildInfo& build, c
   db::save_trial(database_, session_, trial_row(variant, build, report));
 }
 
-void DatabaseStore::save_final(const std::vector<session::FinalBlocks>& final_blocks) {
-  std::map<std::string, std::vector<db::BlockRow>> variants;
-  std::vector<db::ReferenceBlocksRow> references;
-  for (const session::FinalBlocks& contender : final_blocks) {
-    auto rows = block_rows(contender.blocks);
-    if (contender.variant) {
-      variants[contender.variant->key()] = std::move(rows);
-    } else {
-      references.push_back({contender.reference_algorithm, std::move(rows)});
-    }
-  }
-  db::save_final(database_, session_, variants, references);
+void DatabaseStore::save_rounds(Stage stage, const std::vector<session::ContenderBlocks>& blocks) {
+  std::vector<db::ContenderBlocksRow> rows;
+  rows.reserve(blocks.size());
+  for (const session::ContenderBlocks& contender : blocks) rows.push_back(contender_blocks_row(contender));
+  db::save_rounds(database_, session_, std::string(to_string(stage)), rows);
+}
+
+void DatabaseStore::save_energy(const session::EnergyRecord& record) {
+  db::save_energy(database_, session_, energy_row(record));
+}
+
+std::optional<Ceilings> DatabaseStore::ceilings(const session::StoreKey& key) {
+  const auto row = db::find_ceilings(database_, key.device.uuid, key.device.driver_branch(), key.source);
+  if (!row) return std::nullopt;
+  return tool::ceilings(*row);
+}
+
+void DatabaseStore::save_ceilings(const Ceilings& ceilings) {
+  db::save_ceilings(database_, device_row(key_.device), environment_row(key_.device),
+                    ceilings_row(ceilings, key_.source));
 }
 
 void DatabaseStore::finish(const std::optional<session::StoredAnswer>& answer) {

@@ -16,10 +16,14 @@ class DatabaseStore : public session::Store {
 
   [[nodiscard]] std::optional<session::StoredAnswer> answer(const session::StoreKey& key) override;
   [[nodiscard]] std::map<std::string, session::StoredTrial> trials(const session::StoreKey& key) override;
-  void begin(const session::StoreKey& key, std::uint64_t seed, const std::string& command_line) override;
+  void begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
+             const std::string& command_line) override;
   void save_reference(const ReferenceReport& reference) override;
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
-  void save_final(const std::vector<session::FinalBlocks>& final_blocks) override;
+  void save_rounds(Stage stage, const std::vector<session::ContenderBlocks>& blocks) override;
+  void save_energy(const session::EnergyRecord& record) override;
+  [[nodiscard]] std::optional<Ceilings> ceilings(const session::StoreKey& key) override;
+  void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<session::StoredAnswer>& answer) override;
 
  private:

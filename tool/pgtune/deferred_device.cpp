@@ -3,14 +3,14 @@
 
 namespace pgtune::tool {
 
-Result<ReferenceReport> DeferredDevice::prepare(const Problem& problem) {
+Result<ReferenceReport> DeferredDevice::prepare(const device::PrepareRequest& request) {
   if (device_ == nullptr) {
     auto opened = device::WorkerDevice::open(options_);
     if (!opened) return tl::unexpected(std::move(opened.error()));
     device_ = std::move(*opened);
     info_ = device_->info();
   }
-  return device_->prepare(problem);
+  return device_->prepare(request);
 }
 
 std::size_t DeferredDevice::build_slots() const { return device_->build_slots(); }
@@ -26,5 +26,11 @@ Result<std::vector<device::Event>> DeferredDevice::wait(std::chrono::millisecond
 Result<device::RoundReport> DeferredDevice::run_round(const device::RoundRequest& request) {
   return device_->run_round(request);
 }
+
+Result<EnergyWindow> DeferredDevice::measure_energy(const device::EnergyRequest& request) {
+  return device_->measure_energy(request);
+}
+
+Result<Ceilings> DeferredDevice::measure_ceilings() { return device_->measure_ceilings(); }
 
 }  // namespace pgtune::tool

@@ -20,13 +20,15 @@ class DeferredDevice : public device::Device {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] std::string source() const override { return "gpu"; }
   /// Opens the GPU the first time; errors are those of WorkerDevice::open too.
-  [[nodiscard]] Result<ReferenceReport> prepare(const Problem& problem) override;
+  [[nodiscard]] Result<ReferenceReport> prepare(const device::PrepareRequest& request) override;
   // The rest is for after the first successful prepare.
   [[nodiscard]] std::size_t build_slots() const override;
   void submit_build(device::BuildRequest request) override;
   void submit_trial(device::TrialRequest request) override;
   [[nodiscard]] Result<std::vector<device::Event>> wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<device::RoundReport> run_round(const device::RoundRequest& request) override;
+  [[nodiscard]] Result<EnergyWindow> measure_energy(const device::EnergyRequest& request) override;
+  [[nodiscard]] Result<Ceilings> measure_ceilings() override;
 
  private:
   DeviceInfo info_;

@@ -54,13 +54,13 @@ DeviceChoice chosen_gpu(const Context& context, const std::string& option) {
                      fmt::format("no GPU on this machine has the UUID '{}'. {}", option, kDeviceRemedy));
 }
 
-DeviceChoice automatic_choice(Context& context) {
+DeviceChoice automatic_choice(const Context& context) {
   const auto devices = device::list_devices(context.paths().worker.string());
   if (devices) return gpu_choice(devices->front(), 0);
   if (!has_built_in_recording()) throw CommandError(devices.error());
   DeviceChoice choice = replay_choice("");
-  context.terminal().note(fmt::format("No GPU to search on: replaying measurements made on an {}.", choice.info.name));
-  context.terminal().note(fmt::format("cause     {}", devices.error().text()));
+  choice.notes.push_back(fmt::format("No GPU to search on: replaying measurements made on an {}.", choice.info.name));
+  choice.notes.push_back(fmt::format("cause     {}", devices.error().text()));
   return choice;
 }
 
@@ -76,7 +76,7 @@ DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal) {
   return choice;
 }
 
-DeviceChoice choose_device(Context& context, const std::string& option) {
+DeviceChoice choose_device(const Context& context, const std::string& option) {
   if (option == "auto") return automatic_choice(context);
   if (option == "replay") return replay_choice("");
   if (option.starts_with(kReplayFile) && option.size() > kReplayFile.size())
@@ -86,7 +86,11 @@ DeviceChoice choose_device(Context& context, const std::string& option) {
 }
 
 DeviceChoice choose_device_to_plan(Context& context, const std::string& option) {
-  if (option != "auto" || has_built_in_recording()) return choose_device(context, option);
+  if (option != "auto" || has_built_in_recording()) {
+    const DeviceChoice choice = choose_device(context, option);
+    for (const std::string& note : choice.notes) context.terminal().note(note);
+    return choice;
+  }
   const auto devices = device::list_devices(context.paths().worker.string());
   if (devices) return gpu_choice(devices->front(), 0);
   context.terminal().note(

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tool/pgtune/context.hpp"
 #include "tuner/device/device.hpp"
@@ -14,19 +15,20 @@ namespace pgtune::tool {
 /// Which device a command will use; known without starting work on it.
 struct DeviceChoice {
   DeviceInfo info;
-  std::string source;       ///< "gpu", "replay", or "architecture" where it is only planned for
-  int ordinal = 0;          ///< of the GPU
-  std::string recording;    ///< replay: file name; empty: the recording in this build
-  std::string description;  ///< for people: "NVIDIA H200 (GPU 0)" or "NVIDIA H200, replayed from ..."
+  std::string source;                   ///< "gpu", "replay", or "architecture" where it is only planned for
+  int ordinal = 0;                      ///< of the GPU
+  std::string recording;                ///< replay: file name; empty: the recording in this build
+  std::string description;              ///< for people: "NVIDIA H200 (GPU 0)" or "NVIDIA H200, replayed from ..."
+  std::vector<std::string> notes = {};  ///< why it is this one; choose_device() leaves it to the caller to tell
 };
 
 /// A GPU whose facts are known already.
 [[nodiscard]] DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal);
 
 /// `option`: auto, an ordinal, a GPU UUID (or the beginning of one), replay, replay:FILE. With auto and no usable GPU,
-/// takes the recording and says so and why in one note. Throws CommandError: unknown device (usage), no GPU, worker or
+/// takes the recording and says so and why in `notes`. Throws CommandError: unknown device (usage), no GPU, worker or
 /// recording (environment); db::Error for a bad recording file.
-[[nodiscard]] DeviceChoice choose_device(Context& context, const std::string& option);
+[[nodiscard]] DeviceChoice choose_device(const Context& context, const std::string& option);
 
 /// As choose_device() for work that only plans: with auto and neither GPU nor recording, a typical GPU of sm_90a, with
 /// a note.

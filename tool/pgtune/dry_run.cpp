@@ -13,22 +13,25 @@
 namespace pgtune::tool {
 
 DryRun dry_run(const Problem& problem, const space::TemplateDefinition& definition, const DeviceChoice& device,
-               session::Store* store, bool force) {
+               const session::Options& options, session::Store* store) {
   DryRun run;
   run.problem = problem;
   run.template_name = definition.name;
   run.device = device;
+  run.conditions = options.conditions;
   const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device.info));
   run.space = enumeration.space;
   run.after_constraints = enumeration.after_constraints;
   run.valid = static_cast<std::int64_t>(enumeration.variants.size());
   if (store != nullptr) {
-    const session::StoreKey key{problem, definition.name, definition.content_hash, device.info, device.source};
+    const session::StoreKey key{problem,     definition.name, definition.content_hash,
+                                device.info, device.source,   options.conditions};
     const auto trials = store->trials(key);
     for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.key()) ? 1 : 0;
-    if (const auto answer = store->answer(key); answer && answer->complete) run.answered_at = answer->finished_at;
+    if (const auto answer = store->answer(key); answer && answer->complete && session::satisfies(*answer, options))
+      run.answered_at = answer->finished_at;
   }
-  run.to_build = force ? run.valid : run.valid - run.known;
+  run.to_build = options.force ? run.valid : run.valid - run.known;
   return run;
 }
 
@@ -51,6 +54,7 @@ nlohmann::json dry_run_json(const DryRun& run) {
           {"template", run.template_name},
           {"device", run.device.info},
           {"source", run.device.source},
+          {"conditions", conditions_json(run.conditions)},
           {"counts",
            {{"space", run.space},
             {"after_constraints", run.after_constraints},

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tool/pgtune/device_option.hpp"
-#include "tuner/session/store.hpp"
+#include "tuner/session/search_session.hpp"
 #include "tuner/space/template_definition.hpp"
 
 namespace pgtune::tool {
@@ -15,6 +15,7 @@ struct DryRun {
   Problem problem;
   std::string template_name;
   DeviceChoice device;
+  Conditions conditions;
   std::int64_t space = 0, after_constraints = 0, valid = 0;
   std::int64_t known = 0;     ///< valid variants with a stored outcome
   std::int64_t to_build = 0;  ///< valid variants without, all of them with --force
@@ -24,7 +25,7 @@ struct DryRun {
 /// `store` may be null where there is no database yet. Throws CommandError (usage) for a space that cannot be
 /// evaluated.
 [[nodiscard]] DryRun dry_run(const Problem& problem, const space::TemplateDefinition& definition,
-                             const DeviceChoice& device, session::Store* store, bool force);
+                             const DeviceChoice& device, const session::Options& options, session::Store* store);
 
 [[nodiscard]] std::string dry_run_text(const DryRun& run);
 [[nodiscard]] nlohmann::json dry_run_json(const DryRun& run);

@@ -18,6 +18,10 @@ enum class ExitCode : int {
   kTerminated = 143,   ///< SIGTERM
 };
 
+/// The one of two parts' ends that the whole ends with: a signal before what is wrong with the program, the database,
+/// the environment, the command line, a partial result, nothing valid, and success.
+[[nodiscard]] ExitCode worse(ExitCode a, ExitCode b);
+
 [[nodiscard]] constexpr ExitCode exit_code(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kUsage:

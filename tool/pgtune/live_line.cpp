@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "tool/pgtune/quantity.hpp"
+#include "tool/pgtune/text_table.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -19,8 +20,15 @@ std::string work_text(const Progress& progress) {
   switch (progress.phase) {
     case Progress::Phase::kPrepare:
       return "preparing data and cuBLASLt";
+    case Progress::Phase::kFloor:
+      return fmt::format("noise floor, round {} of {}", progress.round, progress.rounds);
+    case Progress::Phase::kRace:
+      return fmt::format("race, round {} of at most {}, {} variants", progress.round, progress.rounds,
+                         progress.contenders);
+    case Progress::Phase::kEnergy:
+      return fmt::format("energy, window {} of {}", progress.round, progress.rounds);
     case Progress::Phase::kFinal:
-      return fmt::format("final, round {} of {}", progress.final_round, progress.final_rounds);
+      return fmt::format("final, round {} of {}", progress.round, progress.rounds);
     case Progress::Phase::kSearch:
     case Progress::Phase::kDone:
       break;
@@ -83,7 +91,11 @@ void LiveLine::print_sparse(const Progress& progress) {
   phase_ = progress.phase;
   last_tenth_ = tenth;
   last_ = now;
-  terminal_.note(progress_text(progress));
+  const char* indent = "";
+  for (const std::string& line : wrap_text(progress_text(progress), kTextWidth - 2)) {
+    terminal_.note(indent + line);
+    indent = "  ";
+  }
 }
 
 void LiveLine::clear() {

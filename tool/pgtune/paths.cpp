@@ -44,6 +44,7 @@ Paths Paths::find(const Environment& environment, const fs::path& executable) {
   } else {
     paths.cache = xdg_directory(environment, "XDG_CACHE_HOME", ".cache") / "pgtune";
   }
+  paths.config = xdg_directory(environment, "XDG_CONFIG_HOME", ".config") / "pgtune" / "config.json";
   paths.worker = find_worker(environment, executable);
   return paths;
 }

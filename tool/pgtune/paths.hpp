@@ -15,6 +15,7 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 
 struct Paths {
   std::filesystem::path database;  ///< --db beats PGTUNE_DB beats $XDG_DATA_HOME/pgtune/pgtune.db
+  std::filesystem::path config;    ///< the user's defaults: $XDG_CONFIG_HOME/pgtune/config.json
   std::filesystem::path cache;     ///< cubins: PGTUNE_CACHE_DIR, else $XDG_CACHE_HOME/pgtune
   std::filesystem::path worker;    ///< PGTUNE_WORKER, else pgtune-worker beside the executable, else in ../libexec
 

@@ -13,6 +13,7 @@
 #include "db/queries.hpp"
 #include "pgtune_recordings.hpp"
 #include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/recorded_problem.hpp"
 #include "tool/pgtune/row_conversion.hpp"
 
 namespace pgtune::tool {
@@ -20,11 +21,11 @@ namespace {
 
 constexpr std::size_t kProblemsShown = 8;
 
-/// Sessions worth replaying: finished, measured on a GPU; newest first.
+/// Sessions worth replaying: finished searches on a GPU; newest first.
 std::vector<db::SessionRow> replayable_sessions(const db::Database& database) {
   std::vector<db::SessionRow> sessions;
   for (db::SessionRow& row : db::list_sessions(database)) {
-    if (row.source == "gpu" && !row.finished_at.empty()) sessions.push_back(std::move(row));
+    if (row.source == "gpu" && row.kind == "search" && !row.finished_at.empty()) sessions.push_back(std::move(row));
   }
   std::sort(sessions.begin(), sessions.end(), [](const db::SessionRow& a, const db::SessionRow& b) {
     return std::pair(a.finished_at, a.id) > std::pair(b.finished_at, b.id);
@@ -60,33 +61,6 @@ std::vector<db::SessionRow> replayable_sessions(const db::Database& database) {
                   problem.title(), fmt::join(known, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-device::RecordedReference recorded_reference(const db::Database& database, db::RowId session) {
-  device::RecordedReference recorded;
-  if (const auto row = db::find_reference(database, session)) recorded.report = reference_report(*row);
-  for (const db::ReferenceBlocksRow& row : db::reference_blocks(database, session))
-    recorded.final_blocks[row.algorithm] = blocks(row.blocks);
-  return recorded;
-}
-
-device::RecordedProblem recorded_problem(const db::Database& database, const db::SessionRow& session,
-                                         const Problem& problem) {
-  device::RecordedProblem recorded;
-  recorded.problem = problem;
-  recorded.reference = recorded_reference(database, session.id);
-  const db::ResultKey key{session.device_uuid,   session.driver_branch, session.problem_key,
-                          session.template_name, session.template_hash, session.source};
-  const std::string prefix = session.template_name + "/";
-  for (const auto& [variant_key, row] : db::find_trials(database, key)) {
-    session::StoredTrial trial = stored_trial(row);
-    recorded.variants[prefix + variant_key] = {std::move(trial.report), std::move(trial.build), {}};
-  }
-  for (const auto& [variant_key, rows] : db::final_blocks(database, session.id)) {
-    if (const auto found = recorded.variants.find(prefix + variant_key); found != recorded.variants.end())
-      found->second.final_blocks = blocks(rows);
-  }
-  return recorded;
-}
-
 }  // namespace
 
 bool has_built_in_recording() { return !embedded::pgtune_recordings().empty(); }
@@ -105,7 +79,8 @@ DeviceInfo recorded_device(const db::Database& database) {
   for (const db::DeviceRow& row : db::list_devices(database)) {
     if (row.uuid == uuid) return device_info(row);
   }
-  throw db::Error(fmt::format("{}: a session names a device that is not there. Check the file with 'pgtune db check'.",
+  throw db::Error(fmt::format("{}: a session names a device that is not there. Restore the file from a copy, "
+                              "or record it anew.",
                               database.origin()),
                   0);
 }
@@ -127,21 +102,23 @@ std::vector<std::string> recorded_problems(const db::Database& database, const s
 device::Recording load_recording(const db::Database& database, const space::TemplateDefinition& definition,
                                  const Problem& problem) {
   const std::vector<db::SessionRow> sessions = replayable_sessions(database);
-  std::vector<db::SessionRow> fitting;
+  std::map<std::string, std::vector<db::SessionRow>> by_conditions;
   for (const db::SessionRow& row : sessions) {
     if (row.device_uuid == sessions.front().device_uuid && row.template_name == definition.name &&
-        row.template_hash == definition.content_hash && row.problem_key == problem.key())
-      fitting.push_back(row);
+        row.template_hash == definition.content_hash && row.problem_key == problem.key()) {
+      std::vector<db::SessionRow>& fitting = by_conditions[row.conditions_key];
+      if (fitting.empty() || row.driver_branch == fitting.front().driver_branch) fitting.push_back(row);
+    }
   }
-  if (fitting.empty()) fail_unrecorded(database, definition, problem, sessions);
-  // A session stopped early has no final: an older one with a final says more.
-  auto session = std::find_if(fitting.begin(), fitting.end(),
-                              [&](const db::SessionRow& row) { return !db::final_blocks(database, row.id).empty(); });
-  if (session == fitting.end()) session = fitting.begin();
+  if (by_conditions.empty()) fail_unrecorded(database, definition, problem, sessions);
   device::Recording recording;
   recording.origin = database.origin();
   recording.device = recorded_device(database);
-  recording.problems.emplace(problem.key(), recorded_problem(database, *session, problem));
+  const std::string branch = recording.device.driver_branch();
+  if (const auto row = db::find_ceilings(database, recording.device.uuid, branch, "gpu"))
+    recording.ceilings = ceilings(*row);
+  for (const auto& [key, fitting] : by_conditions)
+    recording.problems.push_back(recorded_problem(database, fitting, problem));
   return recording;
 }
 

@@ -27,8 +27,9 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::string> recorded_problems(const db::Database& database,
                                                          const space::TemplateDefinition& definition);
 
-/// What the newest finished session of `problem` found. Throws CommandError (environment): the template's text differs
-/// from the recorded one, or the problem is not recorded, each with what there is and the remedy.
+/// What finished searches for `problem` found, under each of the conditions it was measured under. Throws CommandError
+/// (environment): the template's text differs from the recorded one, or the problem is not recorded, each with what
+/// there is and the remedy.
 [[nodiscard]] device::Recording load_recording(const db::Database& database,
                                                const space::TemplateDefinition& definition, const Problem& problem);
 

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/energy_view.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -17,6 +18,11 @@ json best_json(const SearchOutcome& outcome, const session::BestRecord& best) {
           {"tflops", best.tflops},
           {"ratio_to_reference", best.ratio_to_reference},
           {"ratio_interval", {best.ratio_low, best.ratio_high}},
+          {"verdict", to_string(best.verdict)},
+          {"cycles_ratio", best.cycles_ratio > 0 ? json(best.cycles_ratio) : json(nullptr)},
+          {"cycles_interval", best.cycles_ratio > 0 ? json{best.cycles_low, best.cycles_high} : json(nullptr)},
+          {"sm_clock_hz", best.sm_clock_hz > 0 ? json(best.sm_clock_hz) : json(nullptr)},
+          {"reference_clock_hz", best.reference_clock_hz > 0 ? json(best.reference_clock_hz) : json(nullptr)},
           {"ties", best.ties},
           {"registers", best.build.registers},
           {"smem_bytes", smem_bytes(outcome, best.variant, best.build)}};
@@ -32,6 +38,40 @@ json algorithm_json(const SearchOutcome& outcome, const ReferenceReport& referen
           {"tflops", time_s > 0 ? outcome.problem.flops() / time_s * 1e-12 : 0}};
 }
 
+json ranking_json(const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+  json out = json::array();
+  for (const session::RankedVariant& ranked : answer.ranking)
+    out.push_back({{"variant", ranked.variant.key()},
+                   {"time_s", ranked.time_s},
+                   {"tflops", ranked.tflops},
+                   {"spread", ranked.spread},
+                   {"ratio_to_reference", ranked.ratio_to_reference},
+                   {"ratio_interval", {ranked.ratio_low, ranked.ratio_high}},
+                   {"verdict", to_string(ranked.verdict)},
+                   {"energy", energy_json(ranked.energy, outcome.problem)},
+                   {"pareto", ranked.energy ? json(ranked.pareto) : json(nullptr)}});
+  return out;
+}
+
+/// What the answer's numbers rest on.
+void add_evidence(json& out, const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+  out["ranking"] = ranking_json(outcome, answer);
+  out["from_final"] = answer.from_final;
+  out["objective"] = to_string(answer.objective);
+  out["noise"] = {{"rounds", answer.floor.rounds},
+                  {"half_width", answer.floor.rounds > 0 ? json(answer.floor.half_width) : json(nullptr)},
+                  {"margin", answer.floor.margin}};
+  out["race"] = {
+      {"raced", answer.raced}, {"finalists", answer.ranking.size()}, {"voided_rounds", answer.voided_rounds}};
+  out["stages"] = {{"screen_s", answer.stages.screen_s},
+                   {"floor_s", answer.stages.floor_s},
+                   {"race_s", answer.stages.race_s},
+                   {"final_s", answer.stages.final_s}};
+  out["notes"] = answer.notes;
+  out["idle_power_w"] = answer.idle_power_w ? json(*answer.idle_power_w) : json(nullptr);
+  out["reference"]["best"]["energy"] = energy_json(answer.reference_energy, outcome.problem);
+}
+
 json counts_json(const session::CountsRecord& counts) {
   json failed = json::object();
   for (const auto& [kind, count] : counts.failed) failed[std::string(to_string(kind))] = count;
@@ -44,25 +84,36 @@ json counts_json(const session::CountsRecord& counts) {
 
 }  // namespace
 
+json conditions_json(const Conditions& conditions) {
+  json out = conditions;
+  if (!(conditions.locked_sm_clock_hz > 0)) out["locked_sm_clock_hz"] = nullptr;
+  out["key"] = conditions.key();
+  return out;
+}
+
 json result_json(const SearchOutcome& outcome) {
   const session::SearchResult& result = outcome.result;
   const session::BestRecord* best = result.answer ? &result.answer->best : nullptr;
-  return {{"schema", kJsonSchema},
-          {"problem", outcome.problem},
-          {"device", outcome.device.info},
-          {"source", outcome.device.source},
-          {"template_hash", outcome.definition->content_hash},
-          {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
-          {"reference",
-           {{"library", result.reference.library},
-            {"first", algorithm_json(outcome, result.reference, result.reference.first,
-                                     best != nullptr ? best->reference_first_s : 0)},
-            {"best", algorithm_json(outcome, result.reference, result.reference.best,
-                                    best != nullptr ? best->reference_best_s : 0)}}},
-          {"counts", counts_json(result.counts)},
-          {"complete", !result.interrupted && !result.budget_reached && (!result.answer || result.answer->complete)},
-          {"from_database", result.from_store},
-          {"elapsed_s", result.elapsed_s}};
+  json out = {{"schema", kJsonSchema},
+              {"problem", outcome.problem},
+              {"device", outcome.device.info},
+              {"source", outcome.device.source},
+              {"conditions", conditions_json(outcome.conditions)},
+              {"template_hash", outcome.definition->content_hash},
+              {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
+              {"reference",
+               {{"library", result.reference.library},
+                {"first", algorithm_json(outcome, result.reference, result.reference.first,
+                                         best != nullptr ? best->reference_first_s : 0)},
+                {"best", algorithm_json(outcome, result.reference, result.reference.best,
+                                        best != nullptr ? best->reference_best_s : 0)}}},
+              {"counts", counts_json(result.counts)},
+              {"complete", !result.interrupted && !result.budget_reached && !result.gave_up &&
+                               (!result.answer || result.answer->complete)},
+              {"from_database", result.from_store},
+              {"elapsed_s", result.elapsed_s}};
+  if (result.answer) add_evidence(out, outcome, *result.answer);
+  return out;
 }
 
 }  // namespace pgtune::tool

@@ -11,6 +11,9 @@ namespace pgtune::tool {
 /// Bumped when a field changes its meaning or goes away; new fields may appear at any time.
 inline constexpr int kJsonSchema = 1;
 
+/// "locked_sm_clock_hz" is null where the clock was observed; "key" is Conditions::key().
+[[nodiscard]] nlohmann::json conditions_json(const Conditions& conditions);
+
 /// SI units throughout; "best" is null when nothing was valid.
 [[nodiscard]] nlohmann::json result_json(const SearchOutcome& outcome);
 

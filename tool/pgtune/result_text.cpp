@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tool/pgtune/answer_facts.hpp"
+#include "tool/pgtune/answer_text.hpp"
 #include "tool/pgtune/quantity.hpp"
 #include "tool/pgtune/text_table.hpp"
 
@@ -46,10 +48,6 @@ class ParameterSplit {
   std::vector<std::string> common_, differing_;
 };
 
-std::string ratio_text(double ratio, double low, double high) {
-  return low > 0 ? fmt::format("{:.3f} ({:.3f}-{:.3f})", ratio, low, high) : fmt::format("{:.3f}", ratio);
-}
-
 void append_wrapped(std::string& out, const std::string& text) {
   for (const std::string& line : wrap_text(text, kTextWidth)) out += line + '\n';
 }
@@ -61,9 +59,11 @@ void add_reference_row(TextTable& table, const SearchOutcome& outcome, const cha
   const ReferenceAlgorithm& algorithm = reference.algorithms[static_cast<std::size_t>(index)];
   const double time_s = final_s > 0 ? final_s : algorithm.time_s;
   const double ratio = best_s > 0 && time_s > 0 ? best_s / time_s : 1;
-  table.add_row({fmt::format("{} ({} of {})", name, algorithm.rank + 1, reference.algorithms.size()),
-                 milliseconds_text(time_s), tflops_text(outcome.problem.flops(), time_s), fmt::format("{:.3f}", ratio),
-                 "", ""});
+  // Its place in the heuristic's list, or that pgtune found it beside the list.
+  const std::string place =
+      algorithm.rank >= 0 ? fmt::format("{} of {}", algorithm.rank + 1, reference.algorithms.size()) : "unlisted";
+  table.add_row({fmt::format("{} ({})", name, place), milliseconds_text(time_s),
+                 tflops_text(outcome.problem.flops(), time_s), fmt::format("{:.3f}", ratio), "", ""});
 }
 
 std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer& answer) {
@@ -96,12 +96,6 @@ std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer
   return out + '\n';
 }
 
-void append_ties(std::string& out, const session::BestRecord& best) {
-  if (best.ties.empty()) return;
-  append_wrapped(out, fmt::format("{} variant{} could not be told apart from the best; the smaller one was taken.",
-                                  best.ties.size(), best.ties.size() == 1 ? "" : "s"));
-}
-
 void append_counts(std::string& out, const session::SearchResult& result) {
   const session::CountsRecord& counts = result.counts;
   append_wrapped(out, fmt::format("{} points in the space, {} valid here, {} compiled, {} measured.", counts.space,
@@ -127,10 +121,8 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
       '\n';
   append_wrapped(out, outcome.device.description);
   if (result.answer) {
-    out += best_table(outcome, *result.answer);
-    if (!result.answer->from_final)
-      append_wrapped(out, "Times are from screening: the search stopped before its final was whole.");
-    append_ties(out, result.answer->best);
+    out += best_table(outcome, *result.answer) + energy_table(outcome.problem, *result.answer) +
+           answer_facts(*result.answer, outcome.conditions);
   } else {
     out += "No valid variant was found.\n";
   }

@@ -9,7 +9,8 @@
 
 namespace pgtune::tool {
 
-/// The best five against cuBLASLt, ties, counts, and what failed by reason. Ends in a newline.
+/// The best five against cuBLASLt, their energy where it was measured, the verdict with what it rests on, counts, and
+/// what failed by reason. Ends in a newline.
 [[nodiscard]] std::string result_text(const SearchOutcome& outcome, const Terminal& terminal);
 
 }  // namespace pgtune::tool

@@ -14,23 +14,22 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kUnreadableRemedy = "Restore the file from a copy, or move it aside and search again.";
+
 template <typename T>
 T read_json(const std::string& text, const char* what) {
   try {
     return json::parse(text).get<T>();
   } catch (const json::exception& error) {
     throw db::Error(
-        fmt::format("the database holds a {} that cannot be read ({}). Check the file with 'pgtune db check'.", what,
-                    error.what()),
-        0);
+        fmt::format("the database holds a {} that cannot be read ({}). {}", what, error.what(), kUnreadableRemedy), 0);
   }
 }
 
 template <typename T>
 T known_word(std::optional<T> value, const std::string& word, const char* what) {
   if (!value)
-    throw db::Error(
-        fmt::format("the database holds an unknown {} '{}'. Check the file with 'pgtune db check'.", what, word), 0);
+    throw db::Error(fmt::format("the database holds an unknown {} '{}'. {}", what, word, kUnreadableRemedy), 0);
   return *value;
 }
 
@@ -43,6 +42,11 @@ std::string host_system() {
   const std::size_t minor = release.find('.');
   const std::size_t end = minor == std::string::npos ? minor : release.find_first_not_of("0123456789", minor + 1);
   return fmt::format("{} {} {}", names.sysname, release.substr(0, end), names.machine);
+}
+
+db::ContenderRow contender_row(const std::optional<Variant>& variant, int reference_algorithm) {
+  if (variant) return {variant_row(*variant), -1};
+  return {std::nullopt, reference_algorithm};
 }
 
 }  // namespace
@@ -83,6 +87,7 @@ db::ResultKey result_key(const session::StoreKey& key) {
   row.template_name = key.template_name;
   row.template_hash = key.template_hash;
   row.source = key.source;
+  row.conditions_key = key.conditions.key();
   return row;
 }
 
@@ -99,9 +104,42 @@ std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks) {
     row.launches = block.launches;
     row.time_s = block.time_s;
     row.sm_clock_hz = block.sm_clock_hz;
+    row.graph = block.graph;
+    row.temperature_c = block.temperature_c;
+    row.power_cap_s = block.power_cap_s;
+    row.thermal_s = block.thermal_s;
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+db::ContenderBlocksRow contender_blocks_row(const session::ContenderBlocks& contender) {
+  return {contender_row(contender.variant, contender.reference_algorithm), block_rows(contender.blocks)};
+}
+
+db::EnergyWindowRow energy_row(const session::EnergyRecord& record) {
+  const EnergyWindow& window = record.window;
+  db::EnergyWindowRow row;
+  row.contender = contender_row(record.variant, record.reference_algorithm);
+  row.ordinal = record.index;
+  row.window_s = window.window_s;
+  row.energy_j = window.energy_j;
+  row.steps = window.steps;
+  row.step_s = window.step_s;
+  row.uncertainty = window.uncertainty;
+  row.averaged_power_w = window.averaged_power_w;
+  row.launches = window.launches;
+  row.per_launch_s = window.per_launch_s;
+  row.sm_clock_hz = window.sm_clock_hz;
+  row.power_cap_share = window.power_cap_share;
+  row.thermal_share = window.thermal_share;
+  row.temperature_start_c = window.temperature_start_c;
+  row.temperature_end_c = window.temperature_end_c;
+  return row;
+}
+
+db::CeilingsRow ceilings_row(const Ceilings& ceilings, const std::string& source) {
+  return {source, "", json(ceilings).dump()};
 }
 
 db::TrialRow trial_row(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
@@ -146,6 +184,10 @@ std::vector<Block> blocks(const std::vector<db::BlockRow>& rows) {
     block.launches = row.launches;
     block.time_s = row.time_s;
     block.sm_clock_hz = row.sm_clock_hz;
+    block.graph = row.graph;
+    block.temperature_c = row.temperature_c;
+    block.power_cap_s = row.power_cap_s;
+    block.thermal_s = row.thermal_s;
     blocks.push_back(block);
   }
   return blocks;
@@ -173,6 +215,31 @@ session::StoredTrial stored_trial(const db::TrialRow& row) {
 
 ReferenceReport reference_report(const db::ReferenceRow& row) {
   return read_json<ReferenceReport>(row.report_json, "reference");
+}
+
+EnergyWindow energy_window(const db::EnergyWindowRow& row) {
+  EnergyWindow window;
+  window.window_s = row.window_s;
+  window.energy_j = row.energy_j;
+  window.steps = row.steps;
+  window.step_s = row.step_s;
+  window.uncertainty = row.uncertainty;
+  window.averaged_power_w = row.averaged_power_w;
+  window.launches = row.launches;
+  window.per_launch_s = row.per_launch_s;
+  window.sm_clock_hz = row.sm_clock_hz;
+  window.power_cap_share = row.power_cap_share;
+  window.thermal_share = row.thermal_share;
+  window.temperature_start_c = row.temperature_start_c;
+  window.temperature_end_c = row.temperature_end_c;
+  return window;
+}
+
+Ceilings ceilings(const db::CeilingsRow& row) { return read_json<Ceilings>(row.ceilings_json, "GPU's ceilings"); }
+
+Conditions conditions(const std::string& key) {
+  const auto parsed = parse_conditions(key);
+  return known_word(parsed ? std::optional(*parsed) : std::nullopt, key, "text of conditions");
 }
 
 }  // namespace pgtune::tool

@@ -20,6 +20,9 @@ namespace pgtune::tool {
 [[nodiscard]] db::VariantRow variant_row(const Variant& variant);
 [[nodiscard]] db::TrialRow trial_row(const Variant& variant, const BuildInfo& build, const TrialReport& report);
 [[nodiscard]] std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks);
+[[nodiscard]] db::ContenderBlocksRow contender_blocks_row(const session::ContenderBlocks& contender);
+[[nodiscard]] db::EnergyWindowRow energy_row(const session::EnergyRecord& record);
+[[nodiscard]] db::CeilingsRow ceilings_row(const Ceilings& ceilings, const std::string& source);
 [[nodiscard]] db::ReferenceRow reference_row(const ReferenceReport& reference);
 
 [[nodiscard]] DeviceInfo device_info(const db::DeviceRow& row);
@@ -27,5 +30,9 @@ namespace pgtune::tool {
 [[nodiscard]] session::StoredTrial stored_trial(const db::TrialRow& row);
 [[nodiscard]] std::vector<Block> blocks(const std::vector<db::BlockRow>& rows);
 [[nodiscard]] ReferenceReport reference_report(const db::ReferenceRow& row);
+[[nodiscard]] EnergyWindow energy_window(const db::EnergyWindowRow& row);
+[[nodiscard]] Ceilings ceilings(const db::CeilingsRow& row);
+/// Of the text in a session's conditions_key.
+[[nodiscard]] Conditions conditions(const std::string& key);
 
 }  // namespace pgtune::tool

@@ -15,6 +15,7 @@ struct SearchOutcome {
   Problem problem;
   std::shared_ptr<const space::TemplateDefinition> definition;
   DeviceChoice device;
+  Conditions conditions;
   session::SearchResult result;
   std::string database;  ///< file the answer is stored in
 };

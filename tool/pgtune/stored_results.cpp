@@ -9,6 +9,7 @@
 
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/row_conversion.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer_json.hpp"
 
@@ -30,6 +31,7 @@ StoredResult read_row(db::BestRow row, const std::string& origin) {
             "{}: the result of session {} for '{}' cannot be read ({}). Search again with --force to replace it.",
             origin, row.session, row.problem_key, error.what()));
   }
+  result.conditions = conditions(row.conditions_key);
   result.row = std::move(row);
   return result;
 }
@@ -67,7 +69,8 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
   }
   const auto order = [](const StoredResult& result) {
     const Problem& p = result.problem;
-    return std::make_tuple(p.flops(), p.m, p.n, p.k, p.key(), result.device.name, result.row.template_name);
+    return std::make_tuple(p.flops(), p.m, p.n, p.k, p.key(), result.device.name, result.row.template_name,
+                           result.row.conditions_key);
   };
   std::stable_sort(results.begin(), results.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
   return results;

@@ -17,6 +17,7 @@ struct StoredResult {
   db::BestRow row;
   Problem problem;
   DeviceInfo device;
+  Conditions conditions;
   session::StoredAnswer answer;
 };
 

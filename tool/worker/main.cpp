@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "tool/worker/compile_service.hpp"
+#include "tool/worker/doctor.hpp"
+#include "tool/worker/guard.hpp"
 #include "tool/worker/line_channel.hpp"
 #include "tool/worker/list_gpus.hpp"
 #include "tool/worker/measure_service.hpp"
@@ -50,9 +52,13 @@ Result<void> run(const std::vector<std::string>& arguments) {
   const Result<int> replies = take_over_stdout();
   if (!replies) return tl::unexpected(replies.error());
   LineChannel channel(STDIN_FILENO, *replies, device::kMaxLineBytes);
+  // The guard has to outlive its parent; every other role ends with it.
+  if (options->role == Role::kGuard)
+    return options->restore ? restore_clocks(*options, channel) : guard_clocks(*options, channel);
   if (options->role == Role::kList) return channel.write_line(list_gpus_line());
 
   if (auto tied = tie_to_parent(); !tied) return tied;
+  if (options->role == Role::kDoctor) return channel.write_line(doctor_line(options->gpu));
   return options->role == Role::kCompile ? serve_compile(*options, channel) : serve_measure(*options, channel);
 }
 

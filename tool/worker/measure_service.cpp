@@ -24,8 +24,10 @@ device::Hello MeasureService::hello() const {
 }
 
 Result<nlohmann::json> MeasureService::handle(const device::Request& request) {
-  if (request.op == "prepare") return body(measurer_->prepare(request.body.get<Problem>()));
+  if (request.op == "prepare") return body(measurer_->prepare(request.body.get<device::PrepareRequest>()));
   if (request.op == "round") return body(measurer_->round(request.body.get<device::RoundRequest>()));
+  if (request.op == "energy") return body(measurer_->energy(request.body.get<device::EnergyRequest>()));
+  if (request.op == "ceilings") return body(measurer_->ceilings());
   if (request.op == "trial") {
     const auto trial = request.body.get<device::TrialRequest>();
     return nlohmann::json(device::TrialDone{.id = trial.id, .report = measurer_->trial(trial)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The measure role: "prepare", "trial" and "round" on one GPU.
+// The measure role: "prepare", "trial", "round", "energy" and "ceilings" on one GPU.
 #pragma once
 
 #include <memory>

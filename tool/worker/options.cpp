@@ -3,42 +3,77 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstddef>
 #include <map>
+#include <set>
 
 namespace pgtune::worker {
 namespace {
 
 Result<Role> parse_role(const std::string& text) {
-  if (text == "compile") return Role::kCompile;
-  if (text == "measure") return Role::kMeasure;
-  if (text == "list") return Role::kList;
-  return fail(ErrorKind::kUsage, fmt::format("--role is '{}'; it must be compile, measure or list", text));
+  static const std::map<std::string, Role> roles{{"compile", Role::kCompile},
+                                                 {"measure", Role::kMeasure},
+                                                 {"list", Role::kList},
+                                                 {"guard", Role::kGuard},
+                                                 {"doctor", Role::kDoctor}};
+  if (const auto found = roles.find(text); found != roles.end()) return found->second;
+  return fail(ErrorKind::kUsage,
+              fmt::format("--role is '{}'; it must be compile, measure, list, guard or doctor", text));
+}
+
+Result<std::optional<int>> parse_mhz(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  int mhz = 0;
+  const char* const end = text.data() + text.size();
+  if (const auto parsed = std::from_chars(text.data(), end, mhz);
+      parsed.ec == std::errc() && parsed.ptr == end && mhz > 0)
+    return mhz;
+  return fail(ErrorKind::kUsage, fmt::format("--lock-mhz is '{}'; it must be a positive number", text));
+}
+
+/// What a role cannot do without.
+Result<Options> checked(Options options) {
+  const bool needs_gpu =
+      options.role == Role::kMeasure || options.role == Role::kGuard || options.role == Role::kDoctor;
+  if (options.role == Role::kCompile && options.cache_folder.empty())
+    return fail(ErrorKind::kUsage, "the compile role needs --cache-dir");
+  if (needs_gpu && options.gpu.empty()) return fail(ErrorKind::kUsage, "this role needs --gpu");
+  if (options.restore && options.lock_mhz)
+    return fail(ErrorKind::kUsage, "--restore and --lock-mhz exclude each other");
+  return options;
 }
 
 }  // namespace
 
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
+  static const std::set<std::string> known{"--role", "--cache-dir", "--gpu", "--lock-mhz"};
   std::map<std::string, std::string> values;
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+  Options options;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = arguments[i];
     if (name == "--help" || name == "-h") return Options{};
-    if (name != "--role" && name != "--cache-dir" && name != "--gpu")
+    if (name == "--restore") {
+      options.restore = true;
+      continue;
+    }
+    if (known.count(name) == 0)
       return fail(ErrorKind::kUsage, fmt::format("unknown option '{}'; --help lists the options", name));
     if (i + 1 == arguments.size() || arguments[i + 1].empty())
       return fail(ErrorKind::kUsage, fmt::format("{} needs a value", name));
-    values[name] = arguments[i + 1];
+    values[name] = arguments[++i];
   }
   if (values.count("--role") == 0) return fail(ErrorKind::kUsage, "--role is missing; --help lists the roles");
 
   const Result<Role> role = parse_role(values["--role"]);
   if (!role) return tl::unexpected(role.error());
-  Options options{*role, values["--cache-dir"], values["--gpu"]};
-  if (options.role == Role::kCompile && options.cache_folder.empty())
-    return fail(ErrorKind::kUsage, "the compile role needs --cache-dir");
-  if (options.role == Role::kMeasure && options.gpu.empty())
-    return fail(ErrorKind::kUsage, "the measure role needs --gpu");
-  return options;
+  const Result<std::optional<int>> mhz = parse_mhz(values["--lock-mhz"]);
+  if (!mhz) return tl::unexpected(mhz.error());
+  options.role = *role;
+  options.cache_folder = values["--cache-dir"];
+  options.gpu = values["--gpu"];
+  options.lock_mhz = *mhz;
+  return checked(std::move(options));
 }
 
 }  // namespace pgtune::worker

@@ -2,6 +2,7 @@
 // The worker's command line. Only pgtune writes it, so it is plain: no CLI11 in this program.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,21 +11,28 @@
 
 namespace pgtune::worker {
 
-enum class Role { kCompile, kMeasure, kList, kHelp };
+enum class Role { kCompile, kMeasure, kList, kGuard, kDoctor, kHelp };
 
 struct Options {
   Role role = Role::kHelp;
-  std::string cache_folder;  ///< compile: where cubins go
-  std::string gpu;           ///< measure: ordinal or UUID
+  std::string cache_folder;     ///< compile: where cubins go
+  std::string gpu;              ///< measure, guard, doctor: ordinal or UUID; guard: UUID
+  std::optional<int> lock_mhz;  ///< guard: the clock; nothing: one the GPU can hold
+  bool restore = false;         ///< guard: only give the clocks back
 };
 
 inline constexpr std::string_view kUsage =
     "usage: pgtune-worker --role compile --cache-dir DIR\n"
     "       pgtune-worker --role measure --gpu ORDINAL-OR-UUID\n"
     "       pgtune-worker --role list\n"
+    "       pgtune-worker --role doctor --gpu ORDINAL-OR-UUID\n"
+    "       pgtune-worker --role guard --gpu UUID [--lock-mhz MHZ | --restore]\n"
     "\n"
-    "The CUDA half of pgtune, which starts it as a child process. compile and measure read one JSON request a line\n"
-    "from standard input and answer each with one line until the input ends; list prints the GPUs as one JSON line.\n";
+    "The CUDA half of pgtune, which starts it as a child process. compile and\n"
+    "measure read one JSON request a line from standard input and answer each with\n"
+    "one line until the input ends. list prints the GPUs as one JSON line, doctor\n"
+    "what there is to know about one. guard locks a GPU's clocks until its input\n"
+    "ends or a signal comes, and gives them back; with --restore it only does that.\n";
 
 /// Errors (usage) name the option and what it needs.
 [[nodiscard]] Result<Options> parse_options(const std::vector<std::string>& arguments);

@@ -41,6 +41,8 @@ class ChildProcess {
 
   /// Queues bytes for the child's standard input; pump() sends what the pipe does not take now.
   void send(std::string_view bytes);
+  /// Ends the child's standard input. Bytes that are still queued are dropped.
+  void close_input() { input_.close(); }
   /// Moves whatever can be moved now, both ways.
   void pump();
   /// Adds what poll(2) should wait for before the next pump().

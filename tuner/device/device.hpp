@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "tuner/model/conditions.hpp"
+#include "tuner/model/energy_window.hpp"
 #include "tuner/model/launch_plan.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
@@ -62,11 +64,14 @@ struct Contender {
   int reference_algorithm = -1;  ///< index into ReferenceReport::algorithms, or -1
 };
 
-/// One round: a block for each contender in the given order.
+/// One round: a block for each contender in the given order. The same contender may be in it twice.
 struct RoundRequest {
   std::vector<Contender> contenders;
   std::vector<int> order;  ///< permutation of contender indices
   int round = 0;
+  Stage stage = Stage::kFinal;
+  /// Duration of each block without its lead-in; longer where five launches of the slowest contender take longer.
+  double block_s = 20e-3;
 };
 
 /// blocks[i] belongs to contender i (not to position i); empty optional: that contender failed, with the outcome beside
@@ -74,6 +79,21 @@ struct RoundRequest {
 struct RoundReport {
   std::vector<std::optional<Block>> blocks;
   std::vector<Outcome> outcomes;
+};
+
+/// What becomes current with prepare().
+struct PrepareRequest {
+  Problem problem;
+  Conditions conditions;
+};
+
+/// One energy window of a steady load, or of the idle GPU.
+struct EnergyRequest {
+  std::optional<Contender> contender;  ///< nothing: idle
+  double lead_in_s = 2;                ///< untimed load before the window, for clocks and averages to settle
+  double window_s = 5;
+  double max_uncertainty = 0.01;  ///< relative, of the energy; a window too short for it is refused
+  int index = 0;                  ///< which window of this contender, from 0: tells a replay which one is meant
 };
 
 class Device {
@@ -87,7 +107,7 @@ class Device {
 
   /// Makes the problem current: buffers, random data, float64 reference, cuBLASLt's algorithms. Must be called before
   /// submit_trial and run_round; a later call replaces the problem.
-  [[nodiscard]] virtual Result<ReferenceReport> prepare(const Problem& problem) = 0;
+  [[nodiscard]] virtual Result<ReferenceReport> prepare(const PrepareRequest& request) = 0;
 
   /// How many builds may be in flight at once; more are the caller's mistake.
   [[nodiscard]] virtual std::size_t build_slots() const = 0;
@@ -100,6 +120,13 @@ class Device {
 
   /// Runs one round; nothing else may be in flight. Contenders that fail get an outcome, the others their blocks.
   [[nodiscard]] virtual Result<RoundReport> run_round(const RoundRequest& request) = 0;
+
+  /// Measures one energy window; nothing else may be in flight. Errors: usage where the window is too short for the
+  /// uncertainty (the message has the length that would do); environment where this GPU or its NVML has no energy
+  /// counter; a contender that fails.
+  [[nodiscard]] virtual Result<EnergyWindow> measure_energy(const EnergyRequest& request) = 0;
+  /// Measures the GPU's ceilings, in about a second; nothing else may be in flight.
+  [[nodiscard]] virtual Result<Ceilings> measure_ceilings() = 0;
 };
 
 }  // namespace pgtune::device

@@ -147,6 +147,32 @@ void from_json(const json& in, Hello& value) {
   if (const auto it = in.find("device"); it != in.end()) value.device = it->get<DeviceInfo>();
 }
 
+void to_json(json& out, const PrepareRequest& value) {
+  out = {{"problem", value.problem}, {"conditions", value.conditions}};
+}
+
+void from_json(const json& in, PrepareRequest& value) {
+  in.at("problem").get_to(value.problem);
+  in.at("conditions").get_to(value.conditions);
+}
+
+void to_json(json& out, const EnergyRequest& value) {
+  out = {{"lead_in_s", value.lead_in_s},
+         {"window_s", value.window_s},
+         {"max_uncertainty", value.max_uncertainty},
+         {"index", value.index}};
+  if (value.contender) out["contender"] = contender_json(*value.contender);
+}
+
+void from_json(const json& in, EnergyRequest& value) {
+  in.at("lead_in_s").get_to(value.lead_in_s);
+  in.at("window_s").get_to(value.window_s);
+  in.at("max_uncertainty").get_to(value.max_uncertainty);
+  in.at("index").get_to(value.index);
+  value.contender.reset();
+  if (const auto it = in.find("contender"); it != in.end()) value.contender = contender_from(*it);
+}
+
 void to_json(json& out, const BuildRequest& value) {
   out = {{"id", value.id},
          {"variant", value.variant},
@@ -199,7 +225,11 @@ void from_json(const json& in, TrialDone& value) {
 void to_json(json& out, const RoundRequest& value) {
   json contenders = json::array();
   for (const Contender& contender : value.contenders) contenders.push_back(contender_json(contender));
-  out = {{"contenders", std::move(contenders)}, {"order", value.order}, {"round", value.round}};
+  out = {{"contenders", std::move(contenders)},
+         {"order", value.order},
+         {"round", value.round},
+         {"stage", to_string(value.stage)},
+         {"block_s", value.block_s}};
 }
 
 void from_json(const json& in, RoundRequest& value) {
@@ -207,6 +237,11 @@ void from_json(const json& in, RoundRequest& value) {
   for (const json& contender : in.at("contenders")) value.contenders.push_back(contender_from(contender));
   in.at("order").get_to(value.order);
   in.at("round").get_to(value.round);
+  const json& stage = in.at("stage");
+  const auto known = parse_stage(stage.get<std::string>());
+  if (!known) throw json::other_error::create(501, fmt::format("unknown stage {}", stage.dump()), &stage);
+  value.stage = *known;
+  in.at("block_s").get_to(value.block_s);
 }
 
 void to_json(json& out, const RoundReport& value) {

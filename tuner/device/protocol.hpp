@@ -5,16 +5,19 @@
 // A reply with "context_lost": true means the CUDA context is poisoned: the worker exits after it.
 //
 //   op       request body            reply body        role
-//   hello    {"protocol": 1}         Hello             both, always the first request
+//   hello    {"protocol": 2}         Hello             both, always the first request
 //   build    BuildRequest            BuildDone         compile
-//   prepare  Problem                 ReferenceReport   measure
+//   prepare  PrepareRequest          ReferenceReport   measure
 //   trial    TrialRequest            TrialDone         measure
 //   round    RoundRequest            RoundReport       measure
+//   energy   EnergyRequest           EnergyWindow      measure
+//   ceilings {}                      Ceilings          measure
 //
 // A variant's fate is an outcome in the reply body. "ok": false is for what is not the variant's fault: kind
-// "environment" ends the session, "usage" (a problem too large for the memory) and "internal" say that the request was
-// wrong. A worker reads one request at a time, answers it, and ends when its standard input ends. Its standard output
-// carries replies only; the end of its standard error becomes the reason when it dies.
+// "environment" ends the session (for "energy" and "ceilings": this GPU cannot measure them), "usage" (a problem too
+// large for the memory) and "internal" say that the request was wrong. A worker reads one request at a time, answers
+// it, and ends when its standard input ends. Its standard output carries replies only; the end of its standard error
+// becomes the reason when it dies.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -28,7 +31,7 @@
 namespace pgtune::device {
 
 /// Bumped with every incompatible change; both sides compare it in "hello".
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 
 /// A line longer than this ends the worker as misbehaving.
 inline constexpr std::size_t kMaxLineBytes = 64U << 20;
@@ -72,6 +75,10 @@ struct Hello {
 
 void to_json(nlohmann::json& json, const Hello& value);
 void from_json(const nlohmann::json& json, Hello& value);
+void to_json(nlohmann::json& json, const PrepareRequest& value);
+void from_json(const nlohmann::json& json, PrepareRequest& value);
+void to_json(nlohmann::json& json, const EnergyRequest& value);
+void from_json(const nlohmann::json& json, EnergyRequest& value);
 void to_json(nlohmann::json& json, const BuildRequest& value);
 void from_json(const nlohmann::json& json, BuildRequest& value);
 void to_json(nlohmann::json& json, const BuildDone& value);

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tuner/model/conditions.hpp"
+#include "tuner/model/energy_window.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 
@@ -14,18 +17,22 @@ namespace pgtune::device {
 struct RecordedVariant {
   TrialReport trial;  ///< outcome and screening blocks
   BuildInfo build;
-  std::vector<Block> final_blocks;  ///< of the recorded final, where the variant was in it
+  std::vector<Block> rounds;  ///< of all stages of rounds the variant was in
+  std::vector<EnergyWindow> energy;
 };
 
-/// Recorded rounds of one of the reference's algorithms (the first heuristic and the best).
+/// Recorded rounds of the reference's algorithms (the first heuristic and the best).
 struct RecordedReference {
   ReferenceReport report;
-  std::map<int, std::vector<Block>> final_blocks;  ///< by algorithm index
+  std::map<int, std::vector<Block>> rounds;         ///< by algorithm index; of the floor's, each round has two
+  std::map<int, std::vector<EnergyWindow>> energy;  ///< by algorithm index
 };
 
 struct RecordedProblem {
   Problem problem;
+  Conditions conditions;
   RecordedReference reference;
+  std::vector<EnergyWindow> idle_energy;
   /// "template_name/variant key" -> what happened. Only variants of the same template content hash may be replayed;
   /// the tool filters before it fills this in.
   std::map<std::string, RecordedVariant> variants;
@@ -34,7 +41,8 @@ struct RecordedProblem {
 struct Recording {
   std::string origin;  ///< for messages: "embedded H200 recording" or a file name
   DeviceInfo device;
-  std::map<std::string, RecordedProblem> problems;  ///< by Problem::key()
+  std::optional<Ceilings> ceilings;
+  std::vector<RecordedProblem> problems;  ///< one for each problem and conditions
 };
 
 }  // namespace pgtune::device

@@ -2,8 +2,11 @@
 #include "tuner/device/replay_device.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace pgtune::device {
@@ -14,29 +17,37 @@ bool was_built(const RecordedVariant& variant) {
   return variant.trial.outcome.kind == OutcomeKind::kOk || !variant.build.cubin_hash.empty();
 }
 
-const Block& block_for(const std::vector<Block>& blocks, int round) {
-  const auto same = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) {
-    return block.stage == Stage::kFinal && block.round == round;
-  });
-  return same != blocks.end() ? *same : blocks[static_cast<std::size_t>(round) % blocks.size()];
+std::string name(const Contender& contender) {
+  if (contender.reference_algorithm >= 0) return fmt::format("reference {}", contender.reference_algorithm);
+  return contender.variant.template_name + "/" + contender.variant.key();
+}
+
+std::string joined(const std::set<std::string>& texts) {
+  return texts.empty() ? "nothing" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace
 
 ReplayDevice::ReplayDevice(Recording recording) : recording_(std::move(recording)) {}
 
-Result<ReferenceReport> ReplayDevice::prepare(const Problem& problem) {
-  const auto it = recording_.problems.find(problem.key());
-  if (it == recording_.problems.end()) {
-    std::string titles;
-    for (const auto& [key, recorded] : recording_.problems)
-      titles += (titles.empty() ? "" : ", ") + recorded.problem.title();
+Result<ReferenceReport> ReplayDevice::prepare(const PrepareRequest& request) {
+  std::set<std::string> titles, conditions;
+  for (const RecordedProblem& recorded : recording_.problems) {
+    titles.insert(recorded.problem.title());
+    if (recorded.problem.key() != request.problem.key()) continue;
+    conditions.insert(fmt::format("'{}'", recorded.conditions.key()));
+    if (recorded.conditions != request.conditions) continue;
+    problem_ = &recorded;
+    return problem_->reference.report;
+  }
+  if (conditions.empty())
     return fail(ErrorKind::kUsage,
                 fmt::format("{} is not in the recording ({}). It holds: {}. Choose one of these, or run on a GPU",
-                            problem.title(), recording_.origin, titles.empty() ? "nothing" : titles));
-  }
-  problem_ = &it->second;
-  return problem_->reference.report;
+                            request.problem.title(), recording_.origin, joined(titles)));
+  return fail(ErrorKind::kUsage,
+              fmt::format("{} was not recorded under the conditions '{}' ({}). The recording has it under: {}. Ask for "
+                          "these (--regime, --l2, --data, --data-seed), or run on a GPU",
+                          request.problem.title(), request.conditions.key(), recording_.origin, joined(conditions)));
 }
 
 const RecordedVariant* ReplayDevice::find(const Variant& variant) const {
@@ -76,43 +87,70 @@ Result<std::vector<Event>> ReplayDevice::wait(std::chrono::milliseconds /*timeou
   return std::exchange(done_, {});
 }
 
-std::vector<Block> ReplayDevice::blocks_of(const Contender& contender) const {
+std::optional<Block> ReplayDevice::block_for(const Contender& contender, const RoundPlace& place) const {
   if (contender.reference_algorithm < 0) {
     const RecordedVariant* const recorded = find(contender.variant);
-    if (recorded == nullptr) return {};
-    return recorded->final_blocks.empty() ? recorded->trial.blocks : recorded->final_blocks;
+    if (recorded == nullptr) return std::nullopt;
+    return recorded_block(recorded->rounds, recorded->trial.blocks, place);
   }
-  if (problem_ == nullptr) return {};
+  if (problem_ == nullptr) return std::nullopt;
   const RecordedReference& reference = problem_->reference;
-  const auto it = reference.final_blocks.find(contender.reference_algorithm);
-  if (it != reference.final_blocks.end() && !it->second.empty()) return it->second;
   const auto index = static_cast<std::size_t>(contender.reference_algorithm);
-  if (index >= reference.report.algorithms.size()) return {};
-  Block block;
-  block.launches = 1;
-  block.time_s = reference.report.algorithms[index].time_s;
-  return {block};
+  std::vector<Block> screening;
+  if (index < reference.report.algorithms.size()) {
+    screening.emplace_back().launches = 1;
+    screening.back().time_s = reference.report.algorithms[index].time_s;
+  }
+  const auto found = reference.rounds.find(contender.reference_algorithm);
+  return recorded_block(found != reference.rounds.end() ? found->second : std::vector<Block>{}, screening, place);
 }
 
 Result<RoundReport> ReplayDevice::run_round(const RoundRequest& request) {
   const std::size_t count = request.contenders.size();
   RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
+  std::map<std::string, int> seen;
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const Contender& contender = request.contenders.at(index);
-    const std::vector<Block> blocks = blocks_of(contender);
-    if (blocks.empty()) {
+    const RoundPlace place{request.stage, request.round, seen[name(contender)]++};
+    auto block = block_for(contender, place);
+    if (!block) {
       report.outcomes[index] =
           not_recorded(contender.reference_algorithm < 0 ? "the variant's time" : "the reference algorithm");
       continue;
     }
-    Block block = block_for(blocks, request.round);
-    block.stage = Stage::kFinal;
-    block.round = request.round;
-    block.position = static_cast<int>(position);
+    block->stage = request.stage;
+    block->round = request.round;
+    block->position = static_cast<int>(position);
     report.blocks[index] = block;
   }
   return report;
+}
+
+const std::vector<EnergyWindow>* ReplayDevice::energy_of(const EnergyRequest& request) const {
+  if (problem_ == nullptr) return nullptr;
+  if (!request.contender) return &problem_->idle_energy;
+  if (request.contender->reference_algorithm < 0) {
+    const RecordedVariant* const recorded = find(request.contender->variant);
+    return recorded != nullptr ? &recorded->energy : nullptr;
+  }
+  const auto found = problem_->reference.energy.find(request.contender->reference_algorithm);
+  return found != problem_->reference.energy.end() ? &found->second : nullptr;
+}
+
+Result<EnergyWindow> ReplayDevice::measure_energy(const EnergyRequest& request) {
+  const std::vector<EnergyWindow>* const windows = energy_of(request);
+  if (windows == nullptr || windows->empty())
+    return fail(ErrorKind::kEnvironment,
+                fmt::format("{} energy is not in the recording ({}); record it with --power, or run on a GPU",
+                            request.contender ? "its" : "the idle GPU's", recording_.origin));
+  return windows->at(static_cast<std::size_t>(std::max(request.index, 0)) % windows->size());
+}
+
+Result<Ceilings> ReplayDevice::measure_ceilings() {
+  if (recording_.ceilings) return *recording_.ceilings;
+  return fail(ErrorKind::kEnvironment,
+              fmt::format("the GPU's ceilings are not in the recording ({})", recording_.origin));
 }
 
 }  // namespace pgtune::device

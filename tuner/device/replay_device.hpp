@@ -2,10 +2,12 @@
 // A device that answers from a recording: no GPU, no worker, the same answers every time.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tuner/device/device.hpp"
+#include "tuner/device/recorded_blocks.hpp"
 #include "tuner/device/recording.hpp"
 
 namespace pgtune::device {
@@ -18,24 +20,30 @@ class ReplayDevice final : public Device {
 
   [[nodiscard]] const DeviceInfo& info() const override { return recording_.device; }
   [[nodiscard]] std::string source() const override { return "replay"; }
-  /// A problem that was not recorded is a usage error that lists those that were.
-  [[nodiscard]] Result<ReferenceReport> prepare(const Problem& problem) override;
+  /// A problem that was not recorded, or was under other conditions, is a usage error that lists what was.
+  [[nodiscard]] Result<ReferenceReport> prepare(const PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return 64; }
   /// The recorded build; where none was recorded, the outcome that ended the variant before it had one.
   void submit_build(BuildRequest request) override;
   void submit_trial(TrialRequest request) override;
   [[nodiscard]] Result<std::vector<Event>> wait(std::chrono::milliseconds timeout) override;
-  /// A contender's block is the one recorded for this round, else one chosen by round modulo their number. Variants
-  /// that were in no final answer with their screening blocks, and reference algorithms with their recorded time as a
-  /// block of one launch.
+  /// Blocks are chosen by recorded_block(). Variants that were in no rounds answer with their screening blocks, and
+  /// reference algorithms with their recorded time as a block of one launch.
   [[nodiscard]] Result<RoundReport> run_round(const RoundRequest& request) override;
+  /// The recorded window request.index of the contender or of the idle GPU, modulo their number, whatever lengths are
+  /// asked for. Errors (environment): none was recorded.
+  [[nodiscard]] Result<EnergyWindow> measure_energy(const EnergyRequest& request) override;
+  /// Errors (environment): none were recorded.
+  [[nodiscard]] Result<Ceilings> measure_ceilings() override;
 
  private:
   [[nodiscard]] const RecordedVariant* find(const Variant& variant) const;
-  [[nodiscard]] std::vector<Block> blocks_of(const Contender& contender) const;
+  [[nodiscard]] std::optional<Block> block_for(const Contender& contender, const RoundPlace& place) const;
+  /// Recorded windows of a contender or of the idle GPU; null where it was not recorded.
+  [[nodiscard]] const std::vector<EnergyWindow>* energy_of(const EnergyRequest& request) const;
   [[nodiscard]] Outcome not_recorded(const std::string& what) const;
 
-  Recording recording_;
+  const Recording recording_;
   const RecordedProblem* problem_ = nullptr;
   std::vector<Event> done_;
 };

@@ -49,9 +49,9 @@ WorkerDevice::WorkerDevice(const Options& options)
       compile_({options.worker_path, options.cache_dir, options.jobs, options.compile_timeout, options.hello_timeout}),
       measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}) {}
 
-Result<ReferenceReport> WorkerDevice::prepare(const Problem& problem) {
-  const auto context = [&] { return "preparing " + problem.title(); };
-  auto body = measure_.prepare(problem);
+Result<ReferenceReport> WorkerDevice::prepare(const PrepareRequest& request) {
+  const auto context = [&] { return "preparing " + request.problem.title(); };
+  auto body = measure_.prepare(request);
   if (!body) return fail(std::move(body.error()), context());
   auto report = decode_body<ReferenceReport>(*body, "reference report");
   if (!report) return fail(std::move(report.error()), context());
@@ -106,12 +106,31 @@ Result<RoundReport> WorkerDevice::run_round(const RoundRequest& request) {
   return decode_round(*answer->body, count);
 }
 
+template <typename T>
+Result<T> WorkerDevice::call_for(const std::string& op, nlohmann::json body, double expected_s) {
+  const auto timeout =
+      trial_floor_ + std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(expected_s));
+  auto answer = measure_.call(op, std::move(body), timeout);
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (!answer->body) return fail(ErrorKind::kInternal, answer->body.error().reason);
+  return decode_body<T>(*answer->body, op);
+}
+
+Result<EnergyWindow> WorkerDevice::measure_energy(const EnergyRequest& request) {
+  // The counter's first step may be a while off, and the last one too.
+  return call_for<EnergyWindow>("energy", request, 2 * (request.lead_in_s + request.window_s));
+}
+
+Result<Ceilings> WorkerDevice::measure_ceilings() {
+  return call_for<Ceilings>("ceilings", nlohmann::json::object(), 0);
+}
+
 Result<RoundReport> WorkerDevice::run_one_by_one(const RoundRequest& request) {
   const std::size_t count = request.contenders.size();
   RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
-    const RoundRequest alone{{request.contenders.at(index)}, {0}, request.round};
+    const RoundRequest alone{{request.contenders.at(index)}, {0}, request.round, request.stage, request.block_s};
     auto answer = measure_.call("round", alone, limit(reference_s_, 1));
     if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
     if (!answer->body) {

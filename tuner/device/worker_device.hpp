@@ -38,12 +38,14 @@ class WorkerDevice final : public Device {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] std::string source() const override { return "gpu"; }
-  [[nodiscard]] Result<ReferenceReport> prepare(const Problem& problem) override;
+  [[nodiscard]] Result<ReferenceReport> prepare(const PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return compile_.slots(); }
   void submit_build(BuildRequest request) override;
   void submit_trial(TrialRequest request) override;
   [[nodiscard]] Result<std::vector<Event>> wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<RoundReport> run_round(const RoundRequest& request) override;
+  [[nodiscard]] Result<EnergyWindow> measure_energy(const EnergyRequest& request) override;
+  [[nodiscard]] Result<Ceilings> measure_ceilings() override;
 
  private:
   explicit WorkerDevice(const Options& options);
@@ -51,6 +53,8 @@ class WorkerDevice final : public Device {
   [[nodiscard]] Result<void> poll(std::vector<Event>& events);
   [[nodiscard]] std::chrono::milliseconds limit(double expected_s, std::size_t contenders) const;
   [[nodiscard]] Result<RoundReport> run_one_by_one(const RoundRequest& request);
+  template <typename T>
+  [[nodiscard]] Result<T> call_for(const std::string& op, nlohmann::json body, double expected_s);
 
   std::chrono::milliseconds trial_floor_;
   CompilePool compile_;

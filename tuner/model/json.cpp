@@ -1,110 +1,20 @@
 // SPDX-License-Identifier: MIT
+// What is asked for: problems, variants, launch plans.
 #include "tuner/model/json.hpp"
 
-#include <fmt/format.h>
-
-#include <concepts>
 #include <nlohmann/json.hpp>
-#include <type_traits>
+
+#include "tuner/model/json_fields.hpp"
 
 namespace pgtune {
 namespace {
 
 using nlohmann::json;
 
-/// A word that names no enumerator is a malformed message like any other.
-template <typename Value>
-Value known(std::optional<Value> value, const json& word) {
-  if (!value) throw json::other_error::create(501, fmt::format("unknown word {}", word.dump()), &word);
-  return *value;
-}
-
-template <typename Value, typename Parse>
-void read_word(const json& object, const char* field, Value& target, Parse parse) {
-  const json& word = object.at(field);
-  target = known(parse(word.get<std::string>()), word);
-}
-
 json dim3_json(const Dim3& value) { return {value.x, value.y, value.z}; }
 
 Dim3 dim3_from(const json& value) {
   return {value.at(0).get<std::int64_t>(), value.at(1).get<std::int64_t>(), value.at(2).get<std::int64_t>()};
-}
-
-// Flat records: one list of fields serves both directions (Record is const when writing).
-template <typename Visit, typename Record>
-requires std::same_as<std::remove_const_t<Record>, DeviceInfo>
-void visit_fields(Record& record, const Visit& visit) {
-  visit("uuid", record.uuid);
-  visit("name", record.name);
-  visit("architecture", record.architecture);
-  visit("compute_major", record.compute_major);
-  visit("compute_minor", record.compute_minor);
-  visit("sm_count", record.sm_count);
-  visit("memory_bytes", record.memory_bytes);
-  visit("l2_bytes", record.l2_bytes);
-  visit("smem_per_block_bytes", record.smem_per_block_bytes);
-  visit("smem_per_sm_bytes", record.smem_per_sm_bytes);
-  visit("registers_per_sm", record.registers_per_sm);
-  visit("threads_per_sm", record.threads_per_sm);
-  visit("max_sm_clock_hz", record.max_sm_clock_hz);
-  visit("power_limit_w", record.power_limit_w);
-  visit("driver_version", record.driver_version);
-  visit("nvrtc_version", record.nvrtc_version);
-  visit("cublaslt_version", record.cublaslt_version);
-}
-
-template <typename Visit, typename Record>
-requires std::same_as<std::remove_const_t<Record>, BuildInfo>
-void visit_fields(Record& record, const Visit& visit) {
-  visit("cubin_path", record.cubin_path);
-  visit("cubin_hash", record.cubin_hash);
-  visit("key_hash", record.key_hash);
-  visit("registers", record.registers);
-  visit("static_smem_bytes", record.static_smem_bytes);
-  visit("local_bytes", record.local_bytes);
-  visit("spill_bytes", record.spill_bytes);
-  visit("compile_s", record.compile_s);
-  visit("cached", record.cached);
-}
-
-template <typename Visit, typename Record>
-requires std::same_as<std::remove_const_t<Record>, ReferenceAlgorithm>
-void visit_fields(Record& record, const Visit& visit) {
-  visit("rank", record.rank);
-  visit("description", record.description);
-  visit("workspace_bytes", record.workspace_bytes);
-  visit("time_s", record.time_s);
-  visit("max_error", record.max_error);
-}
-
-template <typename Visit, typename Record>
-requires std::same_as<std::remove_const_t<Record>, ReferenceReport>
-void visit_fields(Record& record, const Visit& visit) {
-  visit("library", record.library);
-  visit("algorithms", record.algorithms);
-  visit("first", record.first);
-  visit("best", record.best);
-  visit("buffer_copies", record.buffer_copies);
-  visit("data_seed", record.data_seed);
-}
-
-template <typename Visit, typename Record>
-requires std::same_as<std::remove_const_t<Record>, CheckReport>
-void visit_fields(Record& record, const Visit& visit) {
-  visit("max_error", record.max_error);
-  visit("norm_error", record.norm_error);
-}
-
-template <typename Record>
-void write_fields(json& out, const Record& record) {
-  out = json::object();
-  visit_fields(record, [&](const char* name, const auto& field) { out[name] = field; });
-}
-
-template <typename Record>
-void read_fields(const json& in, Record& record) {
-  visit_fields(record, [&](const char* name, auto& field) { in.at(name).get_to(field); });
 }
 
 }  // namespace
@@ -262,51 +172,6 @@ void from_json(const json& in, LaunchPlan& value) {
   in.at("tensor_maps").get_to(value.tensor_maps);
   in.at("workspace_bytes").get_to(value.workspace_bytes);
   read_word(in, "zero_workspace", value.zero_workspace, parse_zero_workspace);
-}
-
-void to_json(json& out, const DeviceInfo& value) { write_fields(out, value); }
-void from_json(const json& in, DeviceInfo& value) { read_fields(in, value); }
-void to_json(json& out, const BuildInfo& value) { write_fields(out, value); }
-void from_json(const json& in, BuildInfo& value) { read_fields(in, value); }
-void to_json(json& out, const ReferenceAlgorithm& value) { write_fields(out, value); }
-void from_json(const json& in, ReferenceAlgorithm& value) { read_fields(in, value); }
-void to_json(json& out, const ReferenceReport& value) { write_fields(out, value); }
-void from_json(const json& in, ReferenceReport& value) { read_fields(in, value); }
-static void to_json(json& out, const CheckReport& value) { write_fields(out, value); }
-static void from_json(const json& in, CheckReport& value) { read_fields(in, value); }
-
-void to_json(json& out, const Block& value) {
-  out = {{"stage", to_string(value.stage)}, {"round", value.round},   {"position", value.position},
-         {"launches", value.launches},      {"time_s", value.time_s}, {"sm_clock_hz", value.sm_clock_hz}};
-}
-
-void from_json(const json& in, Block& value) {
-  read_word(in, "stage", value.stage, parse_stage);
-  in.at("round").get_to(value.round);
-  in.at("position").get_to(value.position);
-  in.at("launches").get_to(value.launches);
-  in.at("time_s").get_to(value.time_s);
-  in.at("sm_clock_hz").get_to(value.sm_clock_hz);
-}
-
-void to_json(json& out, const Outcome& value) { out = {{"kind", to_string(value.kind)}, {"reason", value.reason}}; }
-
-void from_json(const json& in, Outcome& value) {
-  read_word(in, "kind", value.kind, parse_outcome_kind);
-  in.at("reason").get_to(value.reason);
-}
-
-void to_json(json& out, const TrialReport& value) {
-  out = {{"outcome", value.outcome}, {"cut", value.cut}, {"blocks", value.blocks}};
-  if (value.check) out["check"] = *value.check;
-}
-
-void from_json(const json& in, TrialReport& value) {
-  in.at("outcome").get_to(value.outcome);
-  in.at("cut").get_to(value.cut);
-  in.at("blocks").get_to(value.blocks);
-  value.check.reset();
-  if (const auto it = in.find("check"); it != in.end()) value.check = it->get<CheckReport>();
 }
 
 }  // namespace pgtune

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "tuner/model/conditions.hpp"
+#include "tuner/model/energy_window.hpp"
 #include "tuner/model/launch_plan.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
@@ -33,6 +35,12 @@ void to_json(nlohmann::json& json, const ReferenceReport& value);
 void from_json(const nlohmann::json& json, ReferenceReport& value);
 void to_json(nlohmann::json& json, const Outcome& value);
 void from_json(const nlohmann::json& json, Outcome& value);
+void to_json(nlohmann::json& json, const Conditions& value);
+void from_json(const nlohmann::json& json, Conditions& value);
+void to_json(nlohmann::json& json, const EnergyWindow& value);
+void from_json(const nlohmann::json& json, EnergyWindow& value);
+void to_json(nlohmann::json& json, const Ceilings& value);
+void from_json(const nlohmann::json& json, Ceilings& value);
 void to_json(nlohmann::json& json, const TrialReport& value);
 void from_json(const nlohmann::json& json, TrialReport& value);
 

@@ -6,7 +6,8 @@
 namespace pgtune {
 namespace {
 
-constexpr EnumNames<Stage, 2> kStages{{{Stage::kScreen, "screen"}, {Stage::kFinal, "final"}}};
+constexpr EnumNames<Stage, 4> kStages{
+    {{Stage::kScreen, "screen"}, {Stage::kFloor, "floor"}, {Stage::kRace, "race"}, {Stage::kFinal, "final"}}};
 
 }  // namespace
 

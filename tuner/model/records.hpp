@@ -49,25 +49,36 @@ struct BuildInfo {
   friend bool operator==(const BuildInfo&, const BuildInfo&) = default;
 };
 
-enum class Stage { kScreen, kFinal };
+/// Part of a session a block was timed in.
+enum class Stage {
+  kScreen,
+  kFloor,  ///< the reference against itself: the session's noise
+  kRace,
+  kFinal,
+};
 [[nodiscard]] std::string_view to_string(Stage stage);
 [[nodiscard]] std::optional<Stage> parse_stage(std::string_view text);
 
 /// One event-timed block of back-to-back launches: the unit of all statistics.
 struct Block {
   Stage stage = Stage::kScreen;
-  int round = 0;     ///< 0 for screening
+  int round = 0;     ///< counts from 1 inside its stage; 0 for screening
   int position = 0;  ///< order inside its round
   std::int64_t launches = 0;
   double time_s = 0;       ///< the whole block
   double sm_clock_hz = 0;  ///< mean over the block as measured on the GPU; 0 where it was not
+  bool graph = false;      ///< the launches came from CUDA graphs
+  /// From NVML, absent where it does not say (and in screening, whose blocks are too short for its counters): the
+  /// temperature at the block's end, and for how long of the block with its lead-in the driver held the clocks down
+  /// for the power cap, and for heat or power brake.
+  std::optional<double> temperature_c = {}, power_cap_s = {}, thermal_s = {};
   friend bool operator==(const Block&, const Block&) = default;
   [[nodiscard]] double per_launch_s() const { return launches > 0 ? time_s / static_cast<double>(launches) : 0; }
 };
 
 /// One cuBLASLt algorithm on the problem, screened on the same buffers as the variants.
 struct ReferenceAlgorithm {
-  int rank = 0;             ///< place in cuBLASLt's heuristic list; 0 is its first choice
+  int rank = 0;             ///< place in cuBLASLt's heuristic list; 0 is its first choice, -1: not in the list
   std::string description;  ///< id, tile, stages, split-K and the like
   std::int64_t workspace_bytes = 0;
   double time_s = 0;     ///< median per launch

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <thread>
 
 namespace pgtune::session {
 
@@ -14,6 +15,7 @@ Clock system_clock() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   };
   clock.utc_iso8601 = [] { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); };
+  clock.sleep_s = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); };
   return clock;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Time as a search sees it; tests give their own.
+// Time as a search sees it, and waiting; tests give their own.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@ namespace pgtune::session {
 struct Clock {
   std::function<double()> now_s;             ///< monotonic seconds from any origin
   std::function<std::string()> utc_iso8601;  ///< "2026-01-31T12:00:00Z"
+  std::function<void(double)> sleep_s;       ///< returns after about that many seconds
 };
 
 [[nodiscard]] Clock system_clock();

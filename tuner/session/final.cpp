@@ -1,160 +1,146 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/final.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "tuner/session/launchable.hpp"
-#include "tuner/session/round_order.hpp"
+#include "tuner/session/block_pairs.hpp"
+#include "tuner/session/finalist_builds.hpp"
+#include "tuner/session/race_cut.hpp"
 #include "tuner/session/time_estimate.hpp"
 
 namespace pgtune::session {
 namespace {
 
-/// Rounds a time budget leaves room for after `done` rounds that took `spent_s`.
-int affordable_rounds(int wanted, int done, double spent_s, std::optional<double> time_left_s) {
-  if (!time_left_s || done == 0 || spent_s <= 0) return wanted;
-  const double more = std::floor(std::max(0.0, *time_left_s) / (spent_s / done));
-  if (more >= wanted - done) return wanted;
-  return std::min(wanted, std::max(kMinimumFinalRounds, done + static_cast<int>(more)));
-}
+/// Rounds added at a time while the best two are unclear.
+constexpr int kMoreRounds = 8;
+
+bool lives(const Entry& entry) { return entry.index && !entry.out; }
+
+std::int64_t survivors(const std::vector<Entry>& field) { return std::count_if(field.begin(), field.end(), lives); }
 
 }  // namespace
 
-Final::Final(const Context& context, SearchState& state, const ReferenceReport& reference, ProgressReporter& progress)
-    : context_(context), state_(state), reference_(reference), progress_(progress) {}
+std::vector<MeasuredVariant> FinalResult::variants() const {
+  std::vector<MeasuredVariant> out;
+  for (const Entry& entry : field) {
+    if (entry.index) out.push_back(measured_variant(entry));
+  }
+  return out;
+}
 
-Result<FinalResult> Final::run() {
+std::vector<MeasuredReference> FinalResult::references() const {
+  std::vector<MeasuredReference> out;
+  for (const Entry& entry : field) {
+    if (!entry.index) out.push_back({entry.contender.reference_algorithm, entry.blocks});
+  }
+  return out;
+}
+
+Final::Final(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+             ProgressReporter& progress, RoundTroubles& troubles)
+    : context_(context),
+      state_(state),
+      reference_(reference),
+      margin_(margin),
+      progress_(progress),
+      troubles_(troubles) {}
+
+Result<FinalResult> Final::run(const std::vector<std::size_t>& raced) {
   while (true) {
-    const auto picked = pick();
-    if (picked.empty()) return FinalResult{{}, {}, true};
-    progress_.enter_final(state_, context_.options.final_rounds, expected_final_s(context_.options));
+    const auto picked = pick(raced);
+    if (picked.empty()) return FinalResult{};
+    progress_.take_counts(state_);
+    progress_.enter_rounds(Progress::Phase::kFinal, context_.options.final_rounds,
+                           static_cast<std::int64_t>(picked.size()),
+                           expected_final_s(context_.options, reference_launch_s(reference_)));
     auto finalists = build_finalists(context_, state_, picked);
     if (!finalists) return tl::unexpected(std::move(finalists.error()));
-    if (!*finalists) return FinalResult{};
-    auto field = entries(std::move(**finalists));
-    if (has_survivor(field)) {
-      const auto complete = run_rounds(field);
-      if (!complete) return tl::unexpected(complete.error());
-      save(field);
-      if (has_survivor(field)) return result(std::move(field), *complete);
+    if (!*finalists) return FinalResult{{}, RoundRunner::End::kStopped, 0};
+    std::vector<Entry> field = variant_entries(state_, std::move(**finalists));
+    if (!field.empty()) {
+      add_references(field);
+      RoundRunner runner(context_, Stage::kFinal, kFinalBlock_s, std::move(field), troubles_, [&](const Entry& entry) {
+        if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
+      });
+      const auto end = run_rounds(runner);
+      if (!end) return tl::unexpected(end.error());
+      context_.store.save_rounds(Stage::kFinal, contender_blocks(runner.field()));
+      if (survivors(runner.field()) > 0) return result(runner.field(), *end);
     }
     tried_.insert(picked.begin(), picked.end());
   }
 }
 
-bool Final::has_survivor(const std::vector<Entry>& field) {
-  return std::any_of(field.begin(), field.end(), [](const Entry& entry) { return entry.index && !entry.out; });
-}
-
-std::vector<std::size_t> Final::pick() const {
-  auto order = state_.ranked();
-  std::erase_if(order, [&](std::size_t index) { return tried_.count(index) > 0; });
-  order.resize(std::min(order.size(), static_cast<std::size_t>(std::max(context_.options.finalists, 1))));
-  return order;
-}
-
-std::vector<Final::Entry> Final::entries(std::vector<Finalist> finalists) const {
-  std::vector<Entry> out;
-  for (Finalist& finalist : finalists) {
-    const Variant& variant = state_.variant(finalist.index);
-    out.push_back({{variant, std::move(finalist.plan), std::move(finalist.build), -1}, finalist.index, {}, false});
-  }
-  const auto add_reference = [&](int algorithm) {
-    if (static_cast<std::size_t>(algorithm) >= reference_.algorithms.size()) return;
-    out.push_back({{{}, {}, {}, algorithm}, std::nullopt, {}, false});
+std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) const {
+  const auto ranked = state_.right();
+  const std::set<std::size_t> right(ranked.begin(), ranked.end());
+  std::set<std::size_t> seen = tried_;
+  std::vector<std::size_t> picked;
+  const auto take = [&](std::size_t index) {
+    const bool room = picked.size() < static_cast<std::size_t>(std::max(context_.options.finalists, 1));
+    if (room && right.count(index) > 0 && seen.insert(index).second) picked.push_back(index);
   };
-  add_reference(reference_.first);
-  if (reference_.best != reference_.first) add_reference(reference_.best);
-  return out;
+  for (const std::size_t index : raced) take(index);
+  for (const std::size_t index : state_.ranked()) take(index);
+  return picked;
 }
 
-/// True when all rounds ran, false when the user stopped them.
-Result<bool> Final::run_rounds(std::vector<Entry>& field) {
-  const RoundOrder orders(field.size(), context_.options.seed);
+void Final::add_references(std::vector<Entry>& field) const {
+  const auto add = [&](int algorithm) {
+    if (static_cast<std::size_t>(algorithm) < reference_.algorithms.size()) field.push_back(reference_entry(algorithm));
+  };
+  add(reference_.first);
+  if (reference_.best != reference_.first) add(reference_.best);
+}
+
+Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
   const double start_s = context_.clock.now_s();
   int rounds = std::max(context_.options.final_rounds, 1);
-  for (int round = 0; round < rounds; ++round) {
-    if (context_.stop.load()) return false;
-    if (auto ran = run_round(field, orders.order(round), round + 1); !ran) return tl::unexpected(ran.error());
-    if (!has_survivor(field)) return true;
+  while (runner.rounds() < rounds) {
+    auto end = runner.run_round();
+    if (!end || *end != RoundRunner::End::kRan) return end;
+    const auto left = survivors(runner.field());
+    if (left == 0) break;
+    const int done = runner.rounds();
+    if (done == rounds && best_two_unclear(runner.field())) {
+      rounds = std::max(rounds, std::min(rounds + kMoreRounds, context_.options.max_final_rounds));
+    }
     const double spent_s = context_.clock.now_s() - start_s;
-    rounds = affordable_rounds(rounds, round + 1, spent_s, context_.time_left_s());
-    progress_.final_round(round + 1, rounds, spent_s / (round + 1) * (rounds - round - 1));
+    rounds = affordable_rounds(rounds, done, spent_s, context_.time_left_s());
+    progress_.round(done, rounds, left, spent_s / done * (rounds - done));
   }
-  return true;
+  return RoundRunner::End::kRan;
 }
 
-Result<void> Final::run_round(std::vector<Entry>& field, const std::vector<std::size_t>& order, int round) {
-  device::RoundRequest request;
-  request.round = round;
-  std::vector<std::size_t> place_of(field.size());
-  std::vector<std::size_t> active;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    if (field[i].out) continue;
-    place_of[i] = active.size();
-    active.push_back(i);
-    request.contenders.push_back(field[i].contender);
-  }
-  for (const std::size_t i : order) {
-    if (!field[i].out) request.order.push_back(static_cast<int>(place_of[i]));
-  }
-
-  auto report = context_.device.run_round(request);
-  if (!report) return tl::unexpected(std::move(report.error()));
-  if (report->blocks.size() != active.size() || report->outcomes.size() != active.size()) {
-    return fail(ErrorKind::kInternal, fmt::format("a round of {} contenders reported {} blocks and {} outcomes",
-                                                  active.size(), report->blocks.size(), report->outcomes.size()));
-  }
-  for (std::size_t position = 0; position < request.order.size(); ++position) {
-    const auto place = static_cast<std::size_t>(request.order[position]);
-    Entry& entry = field[active[place]];
-    if (auto& block = report->blocks[place]) {
-      block->stage = Stage::kFinal;
-      block->round = round;
-      block->position = static_cast<int>(position);
-      entry.blocks.push_back(*block);
-    } else {
-      drop(entry, report->outcomes[place]);
-    }
-  }
-  return {};
-}
-
-void Final::drop(Entry& entry, const Outcome& outcome) {
-  entry.out = true;
-  if (entry.index) record_failure(context_, state_, *entry.index, outcome);
-}
-
-void Final::save(const std::vector<Entry>& field) const {
-  std::vector<FinalBlocks> blocks;
+bool Final::best_two_unclear(const std::vector<Entry>& field) const {
+  std::vector<const Entry*> alive;
+  std::vector<BlockTimes> times_s;
   for (const Entry& entry : field) {
-    if (entry.blocks.empty()) continue;
-    std::optional<Variant> variant;
-    if (entry.index) variant = entry.contender.variant;
-    blocks.push_back({std::move(variant), entry.contender.reference_algorithm, entry.blocks});
+    if (!lives(entry)) continue;
+    alive.push_back(&entry);
+    times_s.push_back(per_launch_times(entry.blocks));
   }
-  context_.store.save_final(blocks);
+  if (alive.size() < 2) return false;
+  const auto order = race_order(times_s);
+  const auto ratio = log_time_ratio(alive[order[1]]->blocks, alive[order[0]]->blocks, context_.options.seed);
+  return !within(ratio.interval, std::log1p(margin_)) && ratio.interval.contains(0);
 }
 
-Result<FinalResult> Final::result(std::vector<Entry> field, bool complete) const {
+Result<FinalResult> Final::result(const std::vector<Entry>& field, RoundRunner::End end) const {
   FinalResult out;
-  out.complete = complete;
-  bool has_reference = false;
-  for (Entry& entry : field) {
+  out.end = end;
+  out.time_s = device_time_s(field);
+  bool has_reference = false, measured_reference = false;
+  for (const Entry& entry : field) {
     has_reference = has_reference || !entry.index;
-    if (entry.blocks.empty()) continue;
-    if (!entry.index) {
-      out.references.push_back({entry.contender.reference_algorithm, std::move(entry.blocks)});
-    } else if (!entry.out) {
-      const std::int64_t smem = smem_bytes(entry.contender.build, entry.contender.plan);
-      out.variants.push_back({entry.contender.variant, entry.contender.build, smem, std::move(entry.blocks)});
-    }
+    if (entry.blocks.empty() || (entry.index && entry.out)) continue;
+    measured_reference = measured_reference || !entry.index;
+    out.field.push_back(entry);
   }
-  if (has_reference && out.references.empty() && !out.variants.empty()) {
+  const bool any_block = !out.field.empty();
+  if (has_reference && !measured_reference && any_block) {
     return fail(ErrorKind::kEnvironment,
                 "the reference failed in every round of the final; the trials are kept, run the search again");
   }

@@ -3,60 +3,53 @@
 // not those it was picked by.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <vector>
 
 #include "tuner/session/context.hpp"
-#include "tuner/session/finalist_builds.hpp"
 #include "tuner/session/progress_reporter.hpp"
-#include "tuner/session/ranking.hpp"
+#include "tuner/session/rounds.hpp"
 #include "tuner/session/search_state.hpp"
 
 namespace pgtune::session {
 
 struct FinalResult {
-  std::vector<MeasuredVariant> variants;  ///< those that lived through every round run; each has a block
-  std::vector<MeasuredReference> references;
-  bool complete = false;  ///< false: stopped by the user
+  std::vector<Entry> field;  ///< the references, and the variants that lived through every round run; each has a block
+  RoundRunner::End end = RoundRunner::End::kRan;  ///< otherwise ended before all rounds were run
+  double time_s = 0;                              ///< device time of its blocks
+
+  [[nodiscard]] std::vector<MeasuredVariant> variants() const;
+  [[nodiscard]] std::vector<MeasuredReference> references() const;
 };
 
 class Final {
  public:
-  /// All references must outlive the final.
-  Final(const Context& context, SearchState& state, const ReferenceReport& reference, ProgressReporter& progress);
+  /// `margin`: of ties. All references must outlive the final.
+  Final(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+        ProgressReporter& progress, RoundTroubles& troubles);
 
-  /// Picks finalists by screening, runs the rounds, and saves their blocks. Whoever fails in a round is out and gets
-  /// the failure as its outcome; when nobody is left, the next best variants get their final. Empty variants: nobody
-  /// lived through a final. A time budget may shorten it to as few rounds as an interval needs. Errors: those of the
-  /// device, or a reference that failed in every round.
-  [[nodiscard]] Result<FinalResult> run();
+  /// Picks finalists, runs the rounds, and saves their blocks. Finalists are the first of `raced`, which indexes the
+  /// state, then the next best by screening until there are options.finalists. Whoever fails in a round is out and gets
+  /// the failure as its outcome; when nobody is left, the next best variants get their final. While the best two can
+  /// neither be told apart nor called a tie, eight rounds at a time are added, up to options.max_final_rounds. A time
+  /// budget may shorten it to as few rounds as an interval needs. An empty field: nobody lived through a final. Errors:
+  /// those of the device, or a reference that failed in every round.
+  [[nodiscard]] Result<FinalResult> run(const std::vector<std::size_t>& raced);
 
  private:
-  struct Entry {
-    device::Contender contender;
-    std::optional<std::size_t> index;  ///< into the state; nothing for a reference algorithm
-    std::vector<Block> blocks;
-    bool out = false;
-  };
-
-  [[nodiscard]] static bool has_survivor(const std::vector<Entry>& field);
-  [[nodiscard]] std::vector<std::size_t> pick() const;
-  [[nodiscard]] std::vector<Entry> entries(std::vector<Finalist> finalists) const;
-  [[nodiscard]] Result<bool> run_rounds(std::vector<Entry>& field);
-  [[nodiscard]] Result<void> run_round(std::vector<Entry>& field, const std::vector<std::size_t>& order, int round);
-  void drop(Entry& entry, const Outcome& outcome);
-  void save(const std::vector<Entry>& field) const;
-  [[nodiscard]] Result<FinalResult> result(std::vector<Entry> field, bool complete) const;
+  [[nodiscard]] std::vector<std::size_t> pick(const std::vector<std::size_t>& raced) const;
+  void add_references(std::vector<Entry>& field) const;
+  [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
+  [[nodiscard]] bool best_two_unclear(const std::vector<Entry>& field) const;
+  [[nodiscard]] Result<FinalResult> result(const std::vector<Entry>& field, RoundRunner::End end) const;
 
   const Context& context_;
   SearchState& state_;
   const ReferenceReport& reference_;
+  double margin_;
   ProgressReporter& progress_;
+  RoundTroubles& troubles_;
   std::set<std::size_t> tried_;  ///< finalists of finals nobody survived
 };
-
-/// Rounds the sign test needs for a 95 % interval.
-inline constexpr int kMinimumFinalRounds = 6;
 
 }  // namespace pgtune::session

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace pgtune::session {
 
@@ -53,6 +54,16 @@ Result<std::optional<std::vector<Finalist>>> build_finalists(const Context& cont
     if (finalist) finalists.push_back(std::move(*finalist));
   }
   return finalists;
+}
+
+std::vector<Entry> variant_entries(const SearchState& state, std::vector<Finalist> finalists) {
+  std::vector<Entry> entries;
+  entries.reserve(finalists.size());
+  for (Finalist& finalist : finalists) {
+    const Variant& variant = state.variant(finalist.index);
+    entries.push_back({{variant, std::move(finalist.plan), std::move(finalist.build), -1}, finalist.index});
+  }
+  return entries;
 }
 
 }  // namespace pgtune::session

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Gets the finalists' cubins in place: those of a resumed search were built long ago and the cache may have lost them.
+// Gets the cubins of race and final in place: those of a resumed search were built long ago and the cache may have lost
+// them.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "tuner/session/context.hpp"
+#include "tuner/session/rounds.hpp"
 #include "tuner/session/search_state.hpp"
 
 namespace pgtune::session {
 
-/// A variant about to enter the final.
+/// A variant about to enter the race or the final.
 struct Finalist {
   std::size_t index = 0;
   LaunchPlan plan;
@@ -22,6 +24,9 @@ struct Finalist {
 /// Precondition: nothing in flight. Errors: those of the device.
 [[nodiscard]] Result<std::optional<std::vector<Finalist>>> build_finalists(const Context& context, SearchState& state,
                                                                            const std::vector<std::size_t>& indices);
+
+/// Their entries for rounds, in the same order.
+[[nodiscard]] std::vector<Entry> variant_entries(const SearchState& state, std::vector<Finalist> finalists);
 
 /// Replaces a variant's outcome by a failure found after screening, keeping its check and blocks. kNotRecorded changes
 /// nothing: a recording that lacks a variant's final says nothing against its screening.

@@ -27,15 +27,22 @@ std::size_t planned_total(const SearchState& state, const Budget& budget) {
   return std::min(state.size(), static_cast<std::size_t>(std::max<std::int64_t>(*budget.trials, 0)));
 }
 
+std::optional<double> deadline(const Context& context, double after_s) {
+  const auto& seconds = context.options.budget.seconds;
+  if (!seconds) return std::nullopt;
+  return context.start_s + *seconds - after_s;
+}
+
 }  // namespace
 
 Pipeline::Pipeline(const Context& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
-                   std::optional<double> deadline_s)
+                   double after_s)
     : context_(context),
       state_(state),
       strategy_(strategy),
       progress_(progress),
-      deadline_s_(deadline_s),
+      after_s_(after_s),
+      deadline_s_(deadline(context, after_s)),
       slots_(std::max<std::size_t>(context.device.build_slots(), 1)),
       total_(planned_total(state, context.options.budget)),
       estimate_(slots_) {}
@@ -110,8 +117,8 @@ void Pipeline::submit_trial() {
   ready_.pop_front();
   trial_->submitted_s = context_.clock.now_s();
   trial_id_ = next_request_id();
-  context_.device.submit_trial(
-      {trial_id_, state_.variant(trial_->index), trial_->plan, trial_->build, state_.best_s()});
+  const double incumbent_s = context_.options.full ? 0 : state_.best_s();
+  context_.device.submit_trial({trial_id_, state_.variant(trial_->index), trial_->plan, trial_->build, incumbent_s});
 }
 
 void Pipeline::handle(device::BuildDone done) {
@@ -151,7 +158,7 @@ void Pipeline::report_progress() {
     const double until_deadline_s = std::max(0.0, *deadline_s_ - context_.clock.now_s());
     remaining_s = std::min(remaining_s.value_or(until_deadline_s), until_deadline_s);
   }
-  if (remaining_s) *remaining_s += expected_final_s(context_.options);
+  if (remaining_s) *remaining_s += after_s_;
   progress_.search(state_, remaining_s);
 }
 

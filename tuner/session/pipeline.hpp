@@ -19,9 +19,10 @@ class Pipeline {
  public:
   enum class End { kExhausted, kBudget, kInterrupted };
 
-  /// All references must outlive the pipeline. `deadline_s`: on the context's clock, where no new trial starts.
+  /// All references must outlive the pipeline. `after_s`: expected wall time of what follows the search; a time budget
+  /// starts no new trial where less than it is left.
   Pipeline(const Context& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
-           std::optional<double> deadline_s);
+           double after_s);
 
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
   /// no trial is in flight, and unless interrupted no build either. Errors: those of the device.
@@ -52,6 +53,7 @@ class Pipeline {
   SearchState& state_;
   search::Strategy& strategy_;
   ProgressReporter& progress_;
+  double after_s_;
   std::optional<double> deadline_s_;
   std::size_t slots_;
   std::size_t total_;  ///< variants this search means to decide

@@ -26,17 +26,19 @@ void ProgressReporter::search(const SearchState& state, std::optional<double> re
   emit();
 }
 
-void ProgressReporter::enter_final(const SearchState& state, int rounds, double remaining_s) {
-  progress_.phase = Progress::Phase::kFinal;
-  progress_.final_rounds = rounds;
+void ProgressReporter::enter_rounds(Progress::Phase phase, int rounds, std::int64_t contenders, double remaining_s) {
+  progress_.phase = phase;
+  progress_.round = 0;
+  progress_.rounds = rounds;
+  progress_.contenders = contenders;
   progress_.remaining_s = remaining_s;
-  take_counts(state);
   emit();
 }
 
-void ProgressReporter::final_round(int round, int rounds, double remaining_s) {
-  progress_.final_round = round;
-  progress_.final_rounds = rounds;
+void ProgressReporter::round(int round, int rounds, std::int64_t contenders, double remaining_s) {
+  progress_.round = round;
+  progress_.rounds = rounds;
+  progress_.contenders = contenders;
   progress_.remaining_s = remaining_s;
   if (context_.clock.now_s() - last_emit_s_ >= 0.2) emit();
 }

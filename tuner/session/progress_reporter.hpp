@@ -2,6 +2,9 @@
 // Calls the user's progress callback: at once when the phase changes, otherwise a few times a second.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "tuner/session/context.hpp"
 #include "tuner/session/search_state.hpp"
 
@@ -16,12 +19,13 @@ class ProgressReporter {
   /// `total`: variants this search means to decide.
   void enter_search(const SearchState& state, std::size_t total);
   void search(const SearchState& state, std::optional<double> remaining_s);
-  void enter_final(const SearchState& state, int rounds, double remaining_s);
-  void final_round(int round, int rounds, double remaining_s);
+  /// A phase of rounds (or of energy windows) begins. `contenders`: variants in it.
+  void enter_rounds(Progress::Phase phase, int rounds, std::int64_t contenders, double remaining_s);
+  void round(int round, int rounds, std::int64_t contenders, double remaining_s);
+  void take_counts(const SearchState& state);
   void done();
 
  private:
-  void take_counts(const SearchState& state);
   void emit();
 
   const Context& context_;

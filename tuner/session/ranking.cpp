@@ -3,42 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
+#include "tuner/session/block_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
-#include "tuner/stats/paired.hpp"
 
 namespace pgtune::session {
 namespace {
 
-/// Differences below this are not worth telling apart: clocks and placement move more from one session to the next.
-constexpr double kTieMargin = 0.003;
-
-std::vector<double> per_launch(const std::vector<Block>& blocks) {
-  std::vector<double> times;
-  times.reserve(blocks.size());
-  for (const Block& block : blocks) times.push_back(block.per_launch_s());
-  return times;
-}
-
-/// ln(time of `over` / time of `under`) in the rounds both have.
-stats::LogRatio log_ratio(const std::vector<Block>& over, const std::vector<Block>& under, std::uint64_t seed) {
-  std::map<int, double> by_round;
-  for (const Block& block : under) by_round[block.round] = block.per_launch_s();
-  std::vector<double> numerators, denominators;
-  for (const Block& block : over) {
-    const auto match = by_round.find(block.round);
-    if (match == by_round.end() || match->second <= 0 || block.per_launch_s() <= 0) continue;
-    numerators.push_back(block.per_launch_s());
-    denominators.push_back(match->second);
-  }
-  return stats::paired_log_ratio(numerators, denominators, seed);
-}
-
 RankedVariant ranked_by_blocks(const Problem& problem, const MeasuredVariant& measured) {
-  const auto times = per_launch(measured.blocks);
+  const auto times = per_launch_times(measured.blocks);
   RankedVariant out;
   out.variant = measured.variant;
   out.build = measured.build;
@@ -57,6 +33,7 @@ BestRecord best_from(const RankedVariant& winner) {
   best.ratio_to_reference = winner.ratio_to_reference;
   best.ratio_low = winner.ratio_low;
   best.ratio_high = winner.ratio_high;
+  best.verdict = winner.verdict;
   return best;
 }
 
@@ -72,7 +49,7 @@ const MeasuredReference* fastest(const std::vector<MeasuredReference>& reference
   const MeasuredReference* best = nullptr;
   double best_s = 0;
   for (const MeasuredReference& reference : references) {
-    const double time_s = stats::median(per_launch(reference.blocks));
+    const double time_s = stats::median(per_launch_times(reference.blocks));
     if (time_s > 0 && (best == nullptr || time_s < best_s)) {
       best = &reference;
       best_s = time_s;
@@ -86,42 +63,66 @@ struct Ties {
   std::vector<std::size_t> eligible;  ///< of these, who may be declared the winner
 };
 
-Ties find_ties(const std::vector<MeasuredVariant>& variants, std::size_t fastest_index, std::uint64_t seed) {
+Ties find_ties(const std::vector<MeasuredVariant>& variants, std::size_t fastest_index, const Yardstick& yardstick) {
   Ties ties{{fastest_index}, {fastest_index}};
-  const double margin = std::log1p(kTieMargin);
+  const double margin = std::log1p(yardstick.margin);
+  const double confidence = 1 - 0.05 / static_cast<double>(variants.size());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (i == fastest_index) continue;
-    const auto ratio = log_ratio(variants[i].blocks, variants[fastest_index].blocks, seed);
+    const auto ratio = log_time_ratio(variants[i].blocks, variants[fastest_index].blocks, yardstick.seed, confidence);
     if (ratio.pairs == 0) continue;
-    const bool inside = ratio.interval.low >= -margin && ratio.interval.high <= margin;
-    if (!inside && !ratio.interval.contains(0)) continue;
+    if (!within(ratio.interval, margin) && !ratio.interval.contains(0)) continue;
     ties.all.push_back(i);
     if (ratio.median <= margin) ties.eligible.push_back(i);
   }
   return ties;
 }
 
+RankedVariant ranked_against(const Problem& problem, const MeasuredVariant& measured,
+                             const MeasuredReference* reference, const Yardstick& yardstick) {
+  RankedVariant row = ranked_by_blocks(problem, measured);
+  if (reference == nullptr) return row;
+  const auto ratio = log_time_ratio(reference->blocks, measured.blocks, yardstick.seed);
+  if (ratio.pairs == 0) return row;
+  row.ratio_to_reference = std::exp(ratio.median);
+  row.ratio_low = std::exp(ratio.interval.low);
+  row.ratio_high = std::exp(ratio.interval.high);
+  const auto cycles = log_cycles_ratio(reference->blocks, measured.blocks, yardstick.seed);
+  row.verdict = stats::verdict(ratio, cycles, yardstick.margin);
+  return row;
+}
+
 }  // namespace
 
-Ranking rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants,
-                   const std::vector<MeasuredReference>& references, int first_algorithm, std::uint64_t seed) {
-  const MeasuredReference* reference = fastest(references);
+BestRecord best_record(const Problem& problem, const MeasuredVariant& variant, const Yardstick& yardstick) {
+  const MeasuredReference* reference = fastest(yardstick.references);
+  BestRecord best = best_from(ranked_against(problem, variant, reference, yardstick));
+  best.sm_clock_hz = stats::median(clocks_hz(variant.blocks));
+  for (const MeasuredReference& measured : yardstick.references) {
+    if (measured.algorithm != yardstick.first_algorithm) continue;
+    best.reference_first_s = stats::median(per_launch_times(measured.blocks));
+  }
+  if (reference == nullptr) return best;
+  best.reference_best_s = stats::median(per_launch_times(reference->blocks));
+  best.reference_clock_hz = stats::median(clocks_hz(reference->blocks));
+  const auto cycles = log_cycles_ratio(reference->blocks, variant.blocks, yardstick.seed);
+  if (cycles.pairs == 0) return best;
+  best.cycles_ratio = std::exp(cycles.median);
+  best.cycles_low = std::exp(cycles.interval.low);
+  best.cycles_high = std::exp(cycles.interval.high);
+  return best;
+}
+
+Ranking rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants, const Yardstick& yardstick) {
+  const MeasuredReference* reference = fastest(yardstick.references);
   std::vector<RankedVariant> rows;
+  rows.reserve(variants.size());
   for (const MeasuredVariant& measured : variants) {
-    RankedVariant row = ranked_by_blocks(problem, measured);
-    if (reference != nullptr) {
-      const auto ratio = log_ratio(reference->blocks, measured.blocks, seed);
-      if (ratio.pairs > 0) {
-        row.ratio_to_reference = std::exp(ratio.median);
-        row.ratio_low = std::exp(ratio.interval.low);
-        row.ratio_high = std::exp(ratio.interval.high);
-      }
-    }
-    rows.push_back(std::move(row));
+    rows.push_back(ranked_against(problem, measured, reference, yardstick));
   }
 
   std::vector<std::size_t> order = order_by_time(rows);
-  const Ties ties = find_ties(variants, order.front(), seed);
+  const Ties ties = find_ties(variants, order.front(), yardstick);
   const auto cost = [&](std::size_t i) {
     return std::tuple(variants[i].smem_bytes, variants[i].build.registers, variants[i].variant.key());
   };
@@ -131,16 +132,10 @@ Ranking rank_final(const Problem& problem, const std::vector<MeasuredVariant>& v
   std::rotate(order.begin(), place, place + 1);
 
   Ranking ranking;
-  ranking.best = best_from(rows[winner]);
+  ranking.best = best_record(problem, variants[winner], yardstick);
   for (const std::size_t i : ties.all) {
     if (i != winner) ranking.best.ties.push_back(variants[i].variant.key());
   }
-  for (const MeasuredReference& measured : references) {
-    if (measured.algorithm == first_algorithm) {
-      ranking.best.reference_first_s = stats::median(per_launch(measured.blocks));
-    }
-  }
-  if (reference != nullptr) ranking.best.reference_best_s = stats::median(per_launch(reference->blocks));
   for (const std::size_t i : order) ranking.ranked.push_back(rows[i]);
   return ranking;
 }
@@ -154,7 +149,7 @@ Ranking rank_screening(const Problem& problem, const std::vector<MeasuredVariant
   std::vector<RankedVariant> rows;
   for (const MeasuredVariant& measured : variants) {
     RankedVariant row = ranked_by_blocks(problem, measured);
-    const auto times = per_launch(measured.blocks);
+    const auto times = per_launch_times(measured.blocks);
     const auto ratio = [&](double time_s) { return time_s > 0 ? reference_s(reference.best) / time_s : 0; };
     row.ratio_to_reference = ratio(row.time_s);
     row.ratio_low = ratio(stats::quantile(times, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order of contenders inside the rounds of a final.
+// The order of contenders inside rounds.
 #pragma once
 
 #include <cstddef>

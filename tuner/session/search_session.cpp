@@ -5,15 +5,10 @@
 
 #include <algorithm>
 
-#include "tuner/search/shuffled_strategy.hpp"
 #include "tuner/session/context.hpp"
-#include "tuner/session/final.hpp"
-#include "tuner/session/launchable.hpp"
-#include "tuner/session/pipeline.hpp"
 #include "tuner/session/progress_reporter.hpp"
-#include "tuner/session/ranking.hpp"
 #include "tuner/session/search_state.hpp"
-#include "tuner/session/time_estimate.hpp"
+#include "tuner/session/stages.hpp"
 #include "tuner/space/enumerate.hpp"
 
 namespace pgtune::session {
@@ -46,7 +41,7 @@ Error empty_space(const Context& context, const space::Enumeration& enumeration)
 }
 
 /// A trial budget is met by a session with a final over at least that many variants.
-bool satisfies(const StoredAnswer& answer, const Budget& budget) {
+bool tried_enough(const StoredAnswer& answer, const Budget& budget) {
   if (answer.complete) return true;
   if (!budget.trials || !answer.from_final) return false;
   std::int64_t tried = answer.counts.measured;
@@ -54,58 +49,25 @@ bool satisfies(const StoredAnswer& answer, const Budget& budget) {
   return tried >= std::min(*budget.trials, answer.counts.valid);
 }
 
-/// Where new trials must end so that the final fits in a time budget; it gets at most half.
-std::optional<double> search_deadline_s(const Context& context) {
-  const auto& seconds = context.options.budget.seconds;
-  if (!seconds) return std::nullopt;
-  return context.start_s + *seconds - std::min(expected_final_s(context.options), *seconds / 2);
-}
-
-std::vector<MeasuredVariant> screened(const Context& context, const SearchState& state) {
-  std::vector<MeasuredVariant> out;
-  for (const std::size_t index : state.ranked()) {
-    if (out.size() == static_cast<std::size_t>(std::max(context.options.finalists, 1))) break;
-    const StoredTrial& trial = state.trial(index);
-    out.push_back({state.variant(index), trial.build, 0, trial.report.blocks});
-  }
-  return out;
-}
-
-struct Measured {
-  std::optional<Ranking> ranking;
-  bool exhausted = false;  ///< every proposal was tried
-  bool from_final = false;
-  bool interrupted = false;
-  bool budget_reached = false;
-};
-
-/// Search and final, over what the state already knows.
-Result<Measured> measure(const Context& context, SearchState& state, const ReferenceReport& reference,
-                         ProgressReporter& progress) {
-  search::ShuffledStrategy strategy(state.size(), state.find(context.definition.default_variant().key()),
-                                    context.options.seed);
-  Pipeline pipeline(context, state, strategy, progress, search_deadline_s(context));
-  const auto end = pipeline.run();
-  if (!end) return tl::unexpected(end.error());
-
-  Measured out;
-  out.exhausted = *end == Pipeline::End::kExhausted;
-  out.budget_reached = *end == Pipeline::End::kBudget;
-  out.interrupted = *end == Pipeline::End::kInterrupted;
-  if (!out.interrupted) {
-    auto final = Final(context, state, reference, progress).run();
-    if (!final) return tl::unexpected(std::move(final.error()));
-    out.interrupted = !final->complete;
-    if (!final->variants.empty()) {
-      out.from_final = final->complete;
-      out.ranking =
-          rank_final(context.problem, final->variants, final->references, reference.first, context.options.seed);
-      return out;
-    }
-  }
-  const auto by_screening = screened(context, state);
-  if (!by_screening.empty()) out.ranking = rank_screening(context.problem, by_screening, reference);
-  return out;
+/// Precondition: the ranking is there.
+StoredAnswer answer_from(const Context& context, Measured measured, const SearchResult& result) {
+  StoredAnswer answer;
+  answer.best = std::move(measured.ranking->best);
+  answer.ranking = std::move(measured.ranking->ranked);
+  answer.reference = result.reference;
+  answer.counts = result.counts;
+  answer.complete = measured.exhausted && !measured.interrupted && !measured.gave_up;
+  answer.from_final = measured.from_final;
+  answer.finished_at = context.clock.utc_iso8601();
+  answer.objective = context.options.objective;
+  answer.floor = measured.floor;
+  answer.stages = measured.times;
+  answer.raced = measured.raced;
+  answer.voided_rounds = measured.voided_rounds;
+  answer.reference_energy = std::move(measured.reference_energy);
+  answer.idle_power_w = measured.idle_power_w;
+  answer.notes = std::move(measured.notes);
+  return answer;
 }
 
 Result<SearchResult> search(const Context& context, const StoreKey& key, const ProgressCallback& callback) {
@@ -116,15 +78,15 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
   ProgressReporter progress(context, callback);
   SearchState state(std::move(*enumeration));
   if (!context.options.force) state.resume(context.store.trials(key));
-  context.store.begin(key, context.options.seed, context.options.command_line);
-  auto reference = context.device.prepare(context.problem);
+  context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
+  auto reference = context.device.prepare({context.problem, context.options.conditions});
   if (!reference) return fail(std::move(reference.error()), "preparing " + context.problem.title());
   context.store.save_reference(*reference);
   if (const auto best = static_cast<std::size_t>(reference->best); best < reference->algorithms.size()) {
     progress.reference(reference->algorithms[best].time_s);
   }
 
-  auto measured = measure(context, state, *reference, progress);
+  auto measured = run_stages(context, key, state, *reference, progress);
   if (!measured) return fail(std::move(measured.error()), "searching " + context.problem.title());
 
   SearchResult result;
@@ -132,17 +94,9 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
   result.reference = std::move(*reference);
   result.interrupted = measured->interrupted;
   result.budget_reached = measured->budget_reached;
+  result.gave_up = measured->gave_up;
   result.failure_examples = state.failure_examples();
-  if (measured->ranking) {
-    const bool complete = measured->exhausted && !measured->interrupted;
-    result.answer = StoredAnswer{std::move(measured->ranking->best),
-                                 std::move(measured->ranking->ranked),
-                                 result.reference,
-                                 result.counts,
-                                 complete,
-                                 measured->from_final,
-                                 context.clock.utc_iso8601()};
-  }
+  if (measured->ranking) result.answer = answer_from(context, std::move(*measured), result);
   context.store.finish(result.answer);
   progress.done();
   result.elapsed_s = context.elapsed_s();
@@ -151,14 +105,22 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
 
 }  // namespace
 
+bool satisfies(const StoredAnswer& answer, const Options& options) {
+  if (options.full || answer.objective != options.objective) return false;
+  const bool wants_energy = options.measure_energy || options.objective != Objective::kTime;
+  const bool has_energy = !answer.ranking.empty() && answer.ranking.front().energy;
+  return (has_energy || !wants_energy) && tried_enough(answer, options.budget);
+}
+
 Result<SearchResult> run_search(const Problem& problem, const space::TemplateDefinition& definition,
                                 device::Device& device, Store& store, const Options& options,
                                 const std::atomic<bool>& stop, const ProgressCallback& progress, const Clock& clock) {
   const Context context{problem, definition, device, store, options, stop, clock, clock.now_s()};
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
-  const StoreKey key{problem, definition.name, definition.content_hash, device.info(), device.source()};
+  const StoreKey key{problem,       definition.name, definition.content_hash,
+                     device.info(), device.source(), options.conditions};
   if (!options.force) {
-    if (auto answer = store.answer(key); answer && satisfies(*answer, options.budget)) {
+    if (auto answer = store.answer(key); answer && satisfies(*answer, options)) {
       SearchResult result;
       result.counts = answer->counts;
       result.reference = answer->reference;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One run of search for one problem: enumerate, build ahead, check and screen, final against the reference, store.
+// One run of search for one problem: enumerate, noise floor, build ahead, check and screen, race, final against the
+// reference, store.
 #pragma once
 
 #include <atomic>
@@ -27,19 +28,28 @@ struct Options {
   Budget budget;
   bool force = false;      ///< measure again even where stored results answer
   std::uint64_t seed = 1;  ///< order of the search and of rounds
+  Conditions conditions;
+  Objective objective = Objective::kTime;
+  bool measure_energy = false;  ///< of the winner and the reference, also where the objective is time
+  /// Every variant that is right gets all rounds of the race and none is cut: for studies of the race itself.
+  bool full = false;
   int finalists = 8;
-  int final_rounds = 12;
+  int floor_rounds = 24;
+  int race_rounds = 16;   ///< at most
+  int final_rounds = 24;  ///< more, up to max_final_rounds, while the best two are unclear
+  int max_final_rounds = 48;
   std::string command_line;  ///< recorded with the session
 };
 
 /// State of a running search for the live line; all counts of this problem.
 struct Progress {
-  enum class Phase { kPrepare, kSearch, kFinal, kDone };
+  enum class Phase { kPrepare, kFloor, kSearch, kRace, kFinal, kEnergy, kDone };
   Phase phase = Phase::kPrepare;
   std::int64_t total = 0, done = 0, failed = 0, cut = 0, resumed = 0;
   double best_s = 0;            ///< best median per launch so far, 0 while none
   double reference_best_s = 0;  ///< 0 before prepare
-  int final_round = 0, final_rounds = 0;
+  int round = 0, rounds = 0;    ///< of the floor, race or final; windows in the energy phase
+  std::int64_t contenders = 0;  ///< variants still in the race or final
   double elapsed_s = 0;
   std::optional<double> remaining_s;  ///< estimate
   Problem problem;
@@ -55,14 +65,21 @@ struct SearchResult {
   bool from_store = false;   ///< answered without measuring
   bool interrupted = false;  ///< stopped by `stop` (signal); partial
   bool budget_reached = false;
+  /// Race or final ended because round after round was void (heat, power brake, jumping clocks); partial, the answer's
+  /// notes say why.
+  bool gave_up = false;
   double elapsed_s = 0;
   /// Up to a few examples for each failure kind: variant key and reason.
   std::map<OutcomeKind, std::vector<std::pair<std::string, std::string>>> failure_examples;
 };
 
+/// Whether a stored answer is all that `options` ask for: complete, or over as many variants as a trial budget names;
+/// by the same objective; with energy where that is wanted. None is for options.full, which is about the rounds.
+[[nodiscard]] bool satisfies(const StoredAnswer& answer, const Options& options);
+
 /// Runs one search. `stop` is polled between events: when it becomes true the search finishes the trial in flight,
-/// stores it, and returns what it has with interrupted = true. A budget ends the proposals; the final still runs. A
-/// stored answer is returned at once when it is complete, or tried as many variants as a trial budget asks for. Errors:
+/// stores it, and returns what it has with interrupted = true. A budget ends the proposals; race and final still run. A
+/// stored answer that satisfies() the options is returned at once, without options.force. Errors:
 /// problem larger than the device's memory (usage), an empty space (usage), a device that cannot work (environment).
 /// Outcomes saved before an error stay in the store, and a later search goes on from them.
 [[nodiscard]] Result<SearchResult> run_search(const Problem& problem, const space::TemplateDefinition& definition,

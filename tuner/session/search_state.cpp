@@ -41,6 +41,7 @@ void SearchState::resume(const std::map<std::string, StoredTrial>& trials) {
     record(*index, trial.build, trial.report);
   }
   resumed_count_ = decided_count_;
+  resumed_screen_s_ = all_screen_time_s();
 }
 
 void SearchState::record(std::size_t index, BuildInfo build, TrialReport report) {
@@ -63,15 +64,30 @@ search::Observation SearchState::observation(std::size_t index) const {
   return {report.outcome.kind, report.cut, screening_s_[index]};
 }
 
-std::vector<std::size_t> SearchState::ranked() const {
+std::vector<std::size_t> SearchState::by_screening(bool with_cut) const {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < trials_.size(); ++i) {
-    if (ranks(i)) order.push_back(i);
+    if (with_cut ? screening_s_[i] > 0 : ranks(i)) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return screening_s_[a] < screening_s_[b]; });
   return order;
 }
+
+std::vector<std::size_t> SearchState::ranked() const { return by_screening(false); }
+
+std::vector<std::size_t> SearchState::right() const { return by_screening(true); }
+
+double SearchState::all_screen_time_s() const {
+  double sum_s = 0;
+  for (const auto& trial : trials_) {
+    if (!trial) continue;
+    for (const Block& block : trial->report.blocks) sum_s += block.time_s;
+  }
+  return sum_s;
+}
+
+double SearchState::screen_time_s() const { return all_screen_time_s() - resumed_screen_s_; }
 
 std::int64_t SearchState::failed_count() const {
   return std::count_if(trials_.begin(), trials_.end(),

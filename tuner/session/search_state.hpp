@@ -39,6 +39,10 @@ class SearchState {
 
   /// Variants that are right and were screened to the end, fastest first (equal times: in the space's order).
   [[nodiscard]] std::vector<std::size_t> ranked() const;
+  /// Likewise with those that were cut in screening.
+  [[nodiscard]] std::vector<std::size_t> right() const;
+  /// Device time of the screening blocks of this session's own trials.
+  [[nodiscard]] double screen_time_s() const;
   /// Median per launch of the fastest; 0 while there is none.
   [[nodiscard]] double best_s() const { return best_ ? screening_s_[*best_] : 0; }
   [[nodiscard]] std::int64_t failed_count() const;
@@ -49,6 +53,8 @@ class SearchState {
 
  private:
   [[nodiscard]] bool ranks(std::size_t index) const;
+  [[nodiscard]] std::vector<std::size_t> by_screening(bool with_cut) const;
+  [[nodiscard]] double all_screen_time_s() const;
 
   std::int64_t space_ = 0;
   std::vector<Variant> variants_;
@@ -56,6 +62,7 @@ class SearchState {
   std::vector<std::optional<StoredTrial>> trials_;
   std::vector<double> screening_s_;  ///< median per launch; 0 where undecided or failed
   std::size_t decided_count_ = 0, resumed_count_ = 0;
+  double resumed_screen_s_ = 0;
   std::optional<std::size_t> best_;
 };
 

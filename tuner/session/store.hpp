@@ -8,35 +8,80 @@
 #include <string>
 #include <vector>
 
+#include "tuner/model/conditions.hpp"
+#include "tuner/model/energy_window.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 #include "tuner/model/variant.hpp"
+#include "tuner/session/objective.hpp"
+#include "tuner/stats/verdict.hpp"
 
 namespace pgtune::session {
 
-/// Identifies results that may be compared and reused: same problem, template content, device uuid and driver branch.
+/// Identifies results that may be compared and reused: same problem, template content, device uuid, driver branch and
+/// conditions.
 struct StoreKey {
   Problem problem;
   std::string template_name;
   std::string template_hash;  ///< content hash over source, headers and JSON
   DeviceInfo device;
   std::string source;  ///< "gpu" or "replay"
+  Conditions conditions = {};
 };
+
+/// A search finds the answer; a bench measures chosen variants again and never replaces it.
+enum class SessionKind { kSearch, kBench };
 
 struct StoredTrial {
   TrialReport report;
   BuildInfo build;
 };
 
-/// A variant's blocks in the final, paired by Block::round with the references' blocks.
-struct FinalBlocks {
+/// A contender's blocks of one stage of rounds (floor, race or final), paired by Block::round with the others'.
+struct ContenderBlocks {
   std::optional<Variant> variant;  ///< empty: a reference algorithm
   int reference_algorithm = -1;
   std::vector<Block> blocks;
 };
 
-/// The answer of a finished session: the lowest median of the final, or a variant within 0.3 % of it that cannot be
-/// told apart from it and has fewer shared-memory bytes, then fewer registers, then the lower key.
+/// One energy window of a contender, or of the idle GPU (neither variant nor algorithm).
+struct EnergyRecord {
+  std::optional<Variant> variant;
+  int reference_algorithm = -1;
+  int index = 0;  ///< of this contender's windows, from 0
+  EnergyWindow window;
+};
+
+/// Energy of one launch over a contender's windows.
+struct EnergySummary {
+  int windows = 0;
+  double energy_j = 0, low_j = 0, high_j = 0;  ///< of one launch: median and range over the windows
+  double power_w = 0;                          ///< median
+  double time_s = 0;                           ///< of one launch inside the windows, median
+  double sm_clock_hz = 0;                      ///< median
+  std::optional<double> power_cap_share;       ///< median
+  double uncertainty = 0;                      ///< of the energy, the largest of the windows
+  bool suspect = false;                        ///< in any window counter and averaged power disagree
+  /// Energy of the reference's neighbouring windows over the own, median and range; > 1 needs less energy. 0 for the
+  /// reference itself.
+  double ratio_to_reference = 0, ratio_low = 0, ratio_high = 0;
+};
+
+/// How much the session's own measuring scatters: the reference against itself.
+struct NoiseFloor {
+  int rounds = 0;         ///< 0: not measured
+  double half_width = 0;  ///< of the 95 % interval of the ratio, 0.002 is 0.2 %
+  double margin = 0.003;  ///< differences inside it are ties: the larger of 0.3 % and twice the floor
+};
+
+/// Device time of a session's stages as the sum of their blocks, lead-ins not counted.
+struct StageTimes {
+  double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0;
+};
+
+/// The answer of a finished session: the lowest median of the final, or a variant within the margin of it that cannot
+/// be told apart from it and has fewer shared-memory bytes, then fewer registers, then the lower key. With another
+/// objective than time, the finalist that is best by it, of ties the faster.
 struct BestRecord {
   Variant variant;
   BuildInfo build;
@@ -44,8 +89,11 @@ struct BestRecord {
   double tflops = 0;
   double ratio_to_reference = 0;         ///< reference best time / own time, median over rounds; > 1 is faster
   double ratio_low = 0, ratio_high = 0;  ///< 95 % interval; from screening alone: range over the winner's blocks
-  double reference_first_s = 0, reference_best_s = 0;  ///< medians over the final's blocks
-  std::vector<std::string> ties;                       ///< keys of variants not told apart from the winner
+  double cycles_ratio = 0, cycles_low = 0, cycles_high = 0;  ///< the same in cycles; 0 where no clock was measured
+  stats::Verdict verdict = stats::Verdict::kUnclear;         ///< against the reference's best
+  double sm_clock_hz = 0, reference_clock_hz = 0;            ///< medians over the final's blocks
+  double reference_first_s = 0, reference_best_s = 0;        ///< medians over the final's blocks
+  std::vector<std::string> ties;                             ///< keys of variants not told apart from the winner
 };
 
 struct CountsRecord {
@@ -59,6 +107,9 @@ struct RankedVariant {
   BuildInfo build;
   double time_s = 0, tflops = 0, spread = 0;  ///< spread: MAD * 1.4826 / median over blocks
   double ratio_to_reference = 0, ratio_low = 0, ratio_high = 0;
+  stats::Verdict verdict = stats::Verdict::kUnclear;
+  std::optional<EnergySummary> energy = {};
+  bool pareto = false;  ///< no finalist is both faster and needs less energy; false where energy was not measured
 };
 
 /// A finished session as stored, enough to answer the same question again without measuring.
@@ -71,6 +122,14 @@ struct StoredAnswer {
       false;  ///< every proposed variant was tried and the final ran; false: ended early (budget, interrupt)
   bool from_final = false;  ///< times come from a whole final; false: interrupted before or during it
   std::string finished_at;  ///< UTC, ISO 8601
+  Objective objective = Objective::kTime;
+  NoiseFloor floor = {};
+  StageTimes stages = {};
+  std::int64_t raced = 0;  ///< variants that entered the race
+  int voided_rounds = 0;   ///< repeated, because heat, power brake or a jump of the clock spoilt them
+  std::optional<EnergySummary> reference_energy = {};  ///< of the reference's best algorithm
+  std::optional<double> idle_power_w = {};
+  std::vector<std::string> notes = {};  ///< what a reader has to know to judge the numbers, one sentence each
 };
 
 class Store {
@@ -83,12 +142,17 @@ class Store {
   [[nodiscard]] virtual std::map<std::string, StoredTrial> trials(const StoreKey& key) = 0;
 
   /// Opens a session; the later calls belong to it.
-  virtual void begin(const StoreKey& key, std::uint64_t seed, const std::string& command_line) = 0;
+  virtual void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) = 0;
   virtual void save_reference(const ReferenceReport& reference) = 0;
   /// One transaction: outcome, build and blocks of one variant.
   virtual void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) = 0;
-  /// One transaction: the blocks of every finalist and reference. A second final of the session replaces the first.
-  virtual void save_final(const std::vector<FinalBlocks>& final_blocks) = 0;
+  /// One transaction: the blocks of every contender of one stage. A second call for the stage replaces the first.
+  virtual void save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) = 0;
+  /// Adds one energy window.
+  virtual void save_energy(const EnergyRecord& record) = 0;
+  /// The newest ceilings measured on this device under this driver branch, and new ones.
+  [[nodiscard]] virtual std::optional<Ceilings> ceilings(const StoreKey& key) = 0;
+  virtual void save_ceilings(const Ceilings& ceilings) = 0;
   /// Marks the session finished with its answer (absent: nothing valid).
   virtual void finish(const std::optional<StoredAnswer>& answer) = 0;
 };

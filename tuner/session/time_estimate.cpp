@@ -2,6 +2,7 @@
 #include "tuner/session/time_estimate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pgtune::session {
 namespace {
@@ -27,10 +28,45 @@ std::optional<double> TimeEstimate::remaining_s(std::size_t builds_left, std::si
   return std::max(compile_s, static_cast<double>(trials_left) * trial_mean_s_);
 }
 
-double expected_final_s(const Options& options) {
-  constexpr double kBlock_s = 0.06;  // a final's block with its lead-in
+double expected_round_s(double block_s, std::size_t blocks, double launch_s) {
+  constexpr double kOverhead = 1.25;  // lead-ins, and the way to the worker and back
+  constexpr int kLeastLaunches = 5;
+  return kOverhead * std::max(block_s, kLeastLaunches * launch_s) * static_cast<double>(blocks);
+}
+
+double expected_race_s(const Options& options, double launch_s) {
+  // Of some thousand variants a few dozen are near the best, and half of them leave after three rounds.
+  constexpr std::size_t kEntrants = 32;
+  const int rounds = options.full ? options.race_rounds : options.race_rounds / 2;
+  return expected_round_s(kRaceBlock_s, kEntrants, launch_s) * rounds;
+}
+
+double expected_final_s(const Options& options, double launch_s) {
   constexpr int kReferences = 2;
-  return kBlock_s * (std::max(options.finalists, 1) + kReferences) * options.final_rounds;
+  const auto contenders = static_cast<std::size_t>(std::max(options.finalists, 1) + kReferences);
+  return expected_round_s(kFinalBlock_s, contenders, launch_s) * options.final_rounds;
+}
+
+double reserved_for_rounds_s(const Options& options, double launch_s) {
+  const double expected_s = expected_race_s(options, launch_s) + expected_final_s(options, launch_s);
+  return options.budget.seconds ? std::min(expected_s, *options.budget.seconds / 2) : expected_s;
+}
+
+double reserved_for_final_s(const Options& options, double launch_s) {
+  const double expected_s = expected_final_s(options, launch_s);
+  return options.budget.seconds ? std::min(expected_s, *options.budget.seconds / 4) : expected_s;
+}
+
+double reference_launch_s(const ReferenceReport& reference) {
+  const auto best = static_cast<std::size_t>(reference.best);
+  return best < reference.algorithms.size() ? reference.algorithms[best].time_s : 0;
+}
+
+int affordable_rounds(int wanted, int done, double spent_s, std::optional<double> time_left_s) {
+  if (!time_left_s || done == 0 || spent_s <= 0) return wanted;
+  const double more = std::floor(std::max(0.0, *time_left_s) / (spent_s / done));
+  if (more >= wanted - done) return wanted;
+  return std::min(wanted, std::max(kMinimumRounds, done + static_cast<int>(more)));
 }
 
 }  // namespace pgtune::session

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How long the rest of a search takes: builds and trials run side by side, so the slower of the two decides.
+// How long the rest of a search takes: builds and trials run side by side, so the slower of the two decides; then come
+// the rounds of race and final.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,28 @@ class TimeEstimate {
   double build_mean_s_ = 0, trial_mean_s_ = 0;
 };
 
-/// Expected wall time of a whole final, before its first round has been timed.
-[[nodiscard]] double expected_final_s(const Options& options);
+/// Duration of the blocks of each kind of round, without their lead-ins.
+inline constexpr double kFloorBlock_s = 20e-3, kRaceBlock_s = 10e-3, kFinalBlock_s = 20e-3;
+
+/// Rounds the sign test needs for a 95 % interval.
+inline constexpr int kMinimumRounds = 6;
+
+/// Expected wall time of a round, before one has been timed. `launch_s`: of the reference, a block has at least five.
+[[nodiscard]] double expected_round_s(double block_s, std::size_t blocks, double launch_s);
+/// Expected wall time of a race of usual size, and of a whole final.
+[[nodiscard]] double expected_race_s(const Options& options, double launch_s);
+[[nodiscard]] double expected_final_s(const Options& options, double launch_s);
+
+/// Wall time of a time budget kept for the race and the final, at most half of it; and for the final alone, at most a
+/// quarter. Whole expectations where there is no budget.
+[[nodiscard]] double reserved_for_rounds_s(const Options& options, double launch_s);
+[[nodiscard]] double reserved_for_final_s(const Options& options, double launch_s);
+
+/// Per launch, of the reference's best algorithm; 0 without a reference.
+[[nodiscard]] double reference_launch_s(const ReferenceReport& reference);
+
+/// Rounds there is time for after `done` rounds that took `spent_s`: `wanted`, or fewer, but not below
+/// kMinimumRounds (or `wanted`, where that is less).
+[[nodiscard]] int affordable_rounds(int wanted, int done, double spent_s, std::optional<double> time_left_s);
 
 }  // namespace pgtune::session

@@ -31,6 +31,8 @@ std::string_view describe(NameKind kind) {
       return "a parameter";
     case NameKind::kDerived:
       return "a derived value";
+    case NameKind::kValue:
+      return "a value";
     case NameKind::kDefine:
       return "a define";
   }
@@ -61,6 +63,7 @@ bool KnownNames::usable(const std::string& name, Reach reach) const {
   if (found == kinds_.end()) return false;
   switch (found->second) {
     case NameKind::kProblem:
+    case NameKind::kValue:
       return reach != Reach::kSpace;
     case NameKind::kDefine:
       return reach == Reach::kDefines;

@@ -11,12 +11,12 @@
 
 namespace pgtune::space {
 
-enum class NameKind { kDevice, kProblem, kFunction, kParameter, kDerived, kDefine };
+enum class NameKind { kDevice, kProblem, kFunction, kParameter, kDerived, kValue, kDefine };
 
 /// How much an expression may use besides parameters, device facts and the derived values before it.
 enum class Reach {
   kSpace,    ///< nothing more: derived values and constraints are the same for every problem
-  kProblem,  ///< facts of the problem
+  kProblem,  ///< facts of the problem, and the values made from them so far
   kDefines,  ///< also defines, those before it
 };
 

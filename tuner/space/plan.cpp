@@ -112,10 +112,14 @@ class PlanBuilder {
     for (std::size_t i = 0; i < plan_.tensor_maps.size(); ++i) {
       if (plan_.tensor_maps[i].name == name) return static_cast<std::int64_t>(i);
     }
+    const std::string field = fmt::format("tensor map '{}'", name);
     for (const TensorMapSpec& spec : definition_.tensor_maps) {
-      if (spec.name == name) plan_.tensor_maps.push_back(evaluate_map(spec));
+      if (spec.name != name || (spec.when && number(*spec.when, field + ".when") == 0)) continue;
+      plan_.tensor_maps.push_back(evaluate_map(spec));
+      return static_cast<std::int64_t>(plan_.tensor_maps.size()) - 1;
     }
-    return static_cast<std::int64_t>(plan_.tensor_maps.size()) - 1;
+    refuse(field, "there is none: every \"when\" is zero");
+    return 0;
   }
 
   TensorMapPlan evaluate_map(const TensorMapSpec& spec) {
@@ -160,6 +164,24 @@ Result<LaunchPlan> make_launch_plan(const TemplateDefinition& definition, const 
     return fail(std::move(error), fmt::format("template '{}'", definition.name));
   }
   return plan;
+}
+
+Result<std::optional<double>> l2_bytes(const TemplateDefinition& definition, const Variant& variant,
+                                       const Problem& problem, const DeviceInfo& device) {
+  if (!definition.l2_bytes) return std::nullopt;
+  const std::string origin = fmt::format("template '{}'", definition.name);
+  const auto scope = VariantScope::create(definition, variant, problem, device);
+  if (!scope) return fail(scope.error(), origin);
+  auto bytes = definition.l2_bytes->evaluate(*scope);
+  if (bytes && *bytes < 0) {
+    bytes = fail(ErrorKind::kUsage, fmt::format("is {}, but must not be negative", *bytes));
+  }
+  if (!bytes) {
+    Error error = fail(std::move(bytes.error()), "traffic.l2_bytes").value();
+    error.message += fmt::format("\n  with {}", variant.key());
+    return fail(std::move(error), origin);
+  }
+  return static_cast<double>(*bytes);
 }
 
 }  // namespace pgtune::space

@@ -39,7 +39,8 @@ struct NamedExpression {
 };
 
 struct TensorMapSpec {
-  std::string name;
+  std::string name;                ///< several may share one: the first whose `when` holds is the map of that name
+  std::optional<Expression> when;  ///< absent: always
   Operand operand = Operand::kA;
   TensorType type = TensorType::kFloat32;
   std::vector<Expression> dims, strides, box;  ///< strides in elements
@@ -71,11 +72,13 @@ struct TemplateDefinition {
   std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
   std::vector<Rule> constraints;         ///< over parameters, derived values and the device
   std::vector<Rule> legality;            ///< over all of that and the problem
+  std::vector<NamedExpression> values;   ///< problem-dependent names for defines and the launch; no macros
   std::vector<NamedExpression> defines;  ///< problem-dependent macros beside parameters and derived values
   std::vector<KernelSpec> kernels;
   std::vector<TensorMapSpec> tensor_maps;
   std::optional<Expression> workspace_bytes;
   ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
+  std::optional<Expression> l2_bytes;  ///< "traffic": what a launch reads through L2
 
   std::shared_ptr<const TemplateSource> source;
   std::string content_hash;  ///< XXH3-128 hex over source, headers and JSON (its layout and "source" path aside)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads how a template is launched: workspace, tensor maps, kernels and their arguments.
+// Reads how a template is launched: workspace, tensor maps, kernels and their arguments; and what a launch moves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class LaunchReader {
   }
 
   void tensor_map(const JsonCursor& cursor) {
-    cursor.expect_fields({"name", "operand", "type", "dims", "strides", "box", "swizzle", "l2_promotion"});
+    cursor.expect_fields({"name", "operand", "type", "dims", "strides", "box", "swizzle", "l2_promotion", "when"});
     TensorMapSpec map;
     const JsonCursor name = cursor.required("name");
     map.name = name.string();
@@ -39,8 +39,12 @@ class LaunchReader {
           fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", map.name));
     }
     for (const TensorMapSpec& other : definition_.tensor_maps) {
-      if (other.name == map.name) name.problem(fmt::format("there are two tensor maps '{}'; rename one", map.name));
+      if (other.name == map.name && !other.when) {
+        name.problem(
+            fmt::format("there are two tensor maps '{}'; rename one, or say \"when\" the first is used", map.name));
+      }
     }
+    if (const auto when = cursor.optional("when")) map.when = names_.read(*when, Reach::kProblem);
     map.operand = operand(cursor.required("operand"));
     map.type = parse_tensor_type(cursor.required("type").choice({"f32", "tf32"})).value_or(TensorType::kFloat32);
     map.dims = expressions(cursor.required("dims"), 1, kMaxTensorRank);
@@ -78,6 +82,11 @@ class LaunchReader {
       kernel.arguments.push_back(argument(element));
     }
     definition_.kernels.push_back(std::move(kernel));
+  }
+
+  void traffic(const JsonCursor& cursor) {
+    cursor.expect_fields({"l2_bytes"});
+    definition_.l2_bytes = names_.read(cursor.required("l2_bytes"), Reach::kProblem);
   }
 
  private:
@@ -156,6 +165,7 @@ void read_launch(const JsonCursor& root, const KnownNames& names, TemplateDefini
   if (const auto workspace = root.optional("workspace")) reader.workspace(*workspace);
   for (const JsonCursor& element : root.optional_elements("tensor_maps", kMaxTensorMaps)) reader.tensor_map(element);
   for (const JsonCursor& element : root.required("kernels").elements(1, kMaxKernels)) reader.kernel(element);
+  if (const auto traffic = root.optional("traffic")) reader.traffic(*traffic);
 }
 
 }  // namespace pgtune::space

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
 /// A list of {"expr", "reason"}.
 [[nodiscard]] std::vector<Rule> read_rules(const JsonCursor& root, std::string_view field, Reach reach,
                                            const KnownNames& names);
-/// workspace, tensor_maps and kernels.
+/// workspace, tensor_maps, kernels and traffic.
 void read_launch(const JsonCursor& root, const KnownNames& names, TemplateDefinition& definition);
 
 /// parse_template with a second place for includes, asked by the name in the #include. It may be empty.

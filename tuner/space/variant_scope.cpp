@@ -31,6 +31,11 @@ Result<VariantScope> VariantScope::create(const TemplateDefinition& definition, 
     if (!value) return fail(std::move(value.error()), fmt::format("derived value '{}'", entry.name));
     out.set(entry.name, *value);
   }
+  for (const NamedExpression& entry : definition.values) {
+    auto value = entry.expression.evaluate(out);
+    if (!value) return fail(std::move(value.error()), fmt::format("value '{}'", entry.name));
+    out.set(entry.name, *value);
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "db/queries.hpp"
 #include "tool/pgtune/command_error.hpp"
@@ -48,22 +49,24 @@ class DbCommand final : public Command {
   ExitCode info(Context& context) {
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
     const db::Totals totals = db::totals(database);
+    const std::optional<db::OldFile>& old_file = database.old_file();
+    const int version = old_file ? old_file->schema_version : database.schema_version();
+    const std::string journal = old_file ? old_file->journal_mode : database.journal_mode();
     std::error_code unknown_size;
     const auto bytes = std::filesystem::file_size(database.origin(), unknown_size);
     Terminal& terminal = context.terminal();
     if (json_) {
-      const json out = {{"path", database.origin()},
-                        {"bytes", unknown_size ? 0 : bytes},
-                        {"schema_version", database.schema_version()},
-                        {"journal_mode", database.journal_mode()},
-                        {"rows", totals.rows},
-                        {"outcomes", totals.outcomes}};
+      const json out = {{"path", database.origin()}, {"bytes", unknown_size ? 0 : bytes},
+                        {"schema_version", version}, {"journal_mode", journal},
+                        {"rows", totals.rows},       {"outcomes", totals.outcomes}};
       terminal.print(fmt::format("{}\n", out.dump(2)));
       return ExitCode::kDone;
     }
     terminal.print(fmt::format("{}\n{:.2f} MB, schema version {}, journal {}\n\n", database.origin(),
-                               unknown_size ? 0.0 : static_cast<double>(bytes) / 1e6, database.schema_version(),
-                               database.journal_mode()));
+                               unknown_size ? 0.0 : static_cast<double>(bytes) / 1e6, version, journal));
+    if (old_file)
+      terminal.note(fmt::format("counted in a copy brought to schema version {}; the next search brings the file to it",
+                                database.schema_version()));
     TextTable rows({{"table"}, {"rows", Align::kRight}});
     for (const auto& [table, count] : totals.rows) rows.add_row({table, std::to_string(count)});
     terminal.print(rows.text());
@@ -76,7 +79,7 @@ class DbCommand final : public Command {
   }
 
   ExitCode check(Context& context) {
-    const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
+    const db::Database database = context.open_database(database_, db::OpenMode::kReadOnlyAsIs);
     const std::vector<std::string> problems = database.check();
     for (const std::string& problem : problems) context.terminal().print(fmt::format("{}\n", problem));
     if (problems.empty()) {
@@ -84,7 +87,7 @@ class DbCommand final : public Command {
       return ExitCode::kDone;
     }
     context.terminal().error(
-        fmt::format("{} is damaged; restore a copy of it, or move it away and search again", database.origin()));
+        fmt::format("{} is damaged: restore it from a copy, or move it aside and search again", database.origin()));
     return ExitCode::kDatabase;
   }
 

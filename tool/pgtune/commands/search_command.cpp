@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tool/pgtune/clock_session.hpp"
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/commands.hpp"
 #include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/conditions_options.hpp"
 #include "tool/pgtune/database_store.hpp"
 #include "tool/pgtune/device_option.hpp"
 #include "tool/pgtune/dry_run.hpp"
@@ -29,32 +31,6 @@ namespace {
 using nlohmann::json;
 using SharedTemplate = std::shared_ptr<const space::TemplateDefinition>;
 
-/// How bad an exit code is, so that several problems end with the worst of theirs.
-int badness(ExitCode code) {
-  switch (code) {
-    case ExitCode::kDone:
-      return 0;
-    case ExitCode::kNothingValid:
-      return 1;
-    case ExitCode::kPartial:
-      return 2;
-    case ExitCode::kUsage:
-      return 3;
-    case ExitCode::kEnvironment:
-      return 4;
-    case ExitCode::kDatabase:
-      return 5;
-    case ExitCode::kInternal:
-      return 6;
-    case ExitCode::kInterrupted:
-    case ExitCode::kTerminated:
-      return 7;
-  }
-  return 7;
-}
-
-ExitCode worse(ExitCode a, ExitCode b) { return badness(b) > badness(a) ? b : a; }
-
 class SearchCommand : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "search"; }
@@ -64,6 +40,7 @@ class SearchCommand : public Command {
   [[nodiscard]] std::string examples() const override {
     return "pgtune search --shape 4096x4096x4096\n"
            "pgtune search --shapes shapes.txt --layout nt --budget 60s --json\n"
+           "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
            "pgtune search --shape 512x512x512 --device replay --dry-run";
   }
   void add_options(CLI::App& app) override;
@@ -76,19 +53,22 @@ class SearchCommand : public Command {
   };
   [[nodiscard]] std::vector<Item> items(const Context& context) const;
   [[nodiscard]] session::Options search_options(const Context& context) const;
-  [[nodiscard]] std::size_t compile_jobs() const { return static_cast<std::size_t>(parse_count("--jobs", jobs_, 0)); }
-  [[nodiscard]] std::optional<DeviceChoice> answered_choice(const Context& context,
-                                                            const std::vector<Item>& searches) const;
-  void announce(Context& context, const DeviceChoice& choice) const;
+  [[nodiscard]] std::size_t compile_jobs(const Context& context) const;
+  bool answer_from_database(Context& context, const std::vector<Item>& searches, ExitCode& code);
+  void announce(Context& context, const DeviceChoice& choice, const std::string& clocks) const;
+  ExitCode search_all(Context& context, const DeviceChoice& choice, const LockedClock& clock,
+                      const std::vector<Item>& searches);
   ExitCode run_item(Context& context, const DeviceChoice& choice, db::Database& database, const Item& item);
   ExitCode report(Context& context, const SearchOutcome& outcome);
   ExitCode plan_only(Context& context, const std::vector<Item>& searches);
   void print_json(Context& context, std::size_t problems) const;
 
   ProblemOptions problem_options_;
-  std::string device_ = "auto", database_, template_, jobs_ = "0", budget_, seed_ = "1";
-  bool force_ = false, dry_run_ = false, json_ = false, quiet_ = false, verbose_ = false;
+  ConditionsOptions conditions_options_;
+  std::string device_ = "auto", database_, template_, jobs_, budget_, seed_ = "1", objective_ = "time";
+  bool force_ = false, full_ = false, dry_run_ = false, json_ = false, quiet_ = false, verbose_ = false;
 
+  Conditions conditions_;                ///< of this run, the locked clock included
   StopSignals* signals_ = nullptr;       ///< of the running search
   std::unique_ptr<device::Device> gpu_;  ///< opened once, used for every problem
   json results_ = json::array();
@@ -104,8 +84,19 @@ void SearchCommand::add_options(CLI::App& app) {
   app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
       ->option_text("TIME|N")
       ->group(search);
-  app.add_option("--jobs", jobs_, "Compile workers (default: one a core)")->option_text("N")->group(search);
+  app.add_option("--jobs", jobs_, "Compile workers (default: the configuration file's, else one a core)")
+      ->option_text("N")
+      ->group(search);
   app.add_option("--seed", seed_, "Order of the search (default: 1)")->option_text("N")->group(search);
+  app.add_option("--objective", objective_,
+                 "What is best: time (default), energy (joules of a GEMM) or edp (energy times time); energy is "
+                 "measured of all finalists")
+      ->option_text("NAME")
+      ->group(kMeasuringGroup);
+  conditions_options_.add_to(app);
+  app.add_flag("--full", full_,
+               "No cuts: every variant that is right gets all rounds of the race; slow, for studies of the race")
+      ->group(kMeasuringGroup);
   app.add_flag("--force", force_, "Measure again what the database already answers")->group(search);
   app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop")->group(search);
   add_json_option(app, json_);
@@ -133,31 +124,69 @@ session::Options SearchCommand::search_options(const Context& context) const {
   options.force = force_;
   options.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
   options.command_line = context.command_line();
+  options.conditions = conditions_;
+  const auto objective = session::parse_objective(objective_);
+  if (!objective)
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("unknown --objective '{}'. Give time, energy or edp.", objective_));
+  options.objective = *objective;
+  options.measure_energy = conditions_options_.power();
+  options.full = full_;
   return options;
 }
 
-/// The GPU, where the database answers everything about it: then it need not even be looked for.
-std::optional<DeviceChoice> SearchCommand::answered_choice(const Context& context,
-                                                           const std::vector<Item>& searches) const {
-  if (force_ || !std::filesystem::exists(context.database_path(database_))) return std::nullopt;
-  db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
-  const auto info = known_gpu(database, device_, process_environment, "/proc/driver/nvidia");
-  if (!info) return std::nullopt;
-  DatabaseStore store(database);
-  for (const Item& item : searches) {
-    const space::TemplateDefinition& definition = *item.definition;
-    const auto answer = store.answer({item.problem, definition.name, definition.content_hash, *info, "gpu"});
-    if (!answer || !answer->complete) return std::nullopt;
-  }
-  return gpu_choice(*info, 0);
+std::size_t SearchCommand::compile_jobs(const Context& context) const {
+  if (jobs_.empty()) return static_cast<std::size_t>(context.config().jobs.value_or(0));
+  return static_cast<std::size_t>(parse_count("--jobs", jobs_, 0));
 }
 
-void SearchCommand::announce(Context& context, const DeviceChoice& choice) const {
+/// True where the database answers everything about this machine's GPU, which then need not even be looked for.
+bool SearchCommand::answer_from_database(Context& context, const std::vector<Item>& searches, ExitCode& code) {
+  const session::Options options = search_options(context);
+  if (force_ || !std::filesystem::exists(context.database_path(database_))) return false;
+  Conditions conditions = conditions_;
+  if (const auto lock = conditions_options_.lock_request(context.config(), "gpu")) {
+    if (!lock->mhz) return false;  // which clock it will be shows once it is locked
+    conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
+  }
+  db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
+  const auto info = known_gpu(database, device_, process_environment, "/proc/driver/nvidia");
+  if (!info) return false;
+  DatabaseStore store(database);
+  std::vector<session::StoredAnswer> found;
+  for (const Item& item : searches) {
+    const space::TemplateDefinition& definition = *item.definition;
+    auto answer = store.answer({item.problem, definition.name, definition.content_hash, *info, "gpu", conditions});
+    if (!answer || !answer->complete || !session::satisfies(*answer, options)) return false;
+    found.push_back(std::move(*answer));
+  }
+  const DeviceChoice choice = gpu_choice(*info, 0);
+  conditions_ = conditions;
+  announce(context, choice, clocks_line(choice.source, conditions_));
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    session::SearchResult result;
+    result.counts = found[i].counts;
+    result.reference = found[i].reference;
+    result.from_store = true;
+    result.answer = std::move(found[i]);
+    code = worse(code, report(context, {searches[i].problem, searches[i].definition, choice, conditions_,
+                                        std::move(result), context.database_path(database_).string()}));
+  }
+  print_json(context, searches.size());
+  return true;
+}
+
+/// `clocks`: the first line.
+void SearchCommand::announce(Context& context, const DeviceChoice& choice, const std::string& clocks) const {
   Terminal& terminal = context.terminal();
+  terminal.note(clocks);
+  warn_of_easy_data(terminal, conditions_);
+  for (const std::string& note : choice.notes) terminal.note(note);
   terminal.note("device    " + choice.description);
-  if (!dry_run_)
-    terminal.note(choice.source == "replay" ? "source    replay: stored measurements, nothing is compiled or timed here"
-                                            : "source    gpu; clocks are observed, not locked");
+  if (choice.source == "replay" && !dry_run_)
+    terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
+  terminal.note(regime_line(conditions_));
+  if (full_) terminal.note("race      full: nothing is cut, every variant that is right gets all rounds");
   terminal.note(fmt::format("database  {}", context.database_path(database_).string()));
 }
 
@@ -171,17 +200,20 @@ ExitCode SearchCommand::report(Context& context, const SearchOutcome& outcome) {
   }
   if (result.from_store)
     terminal.note(fmt::format("Answered from the database ({}); --force measures again.", result.answer->finished_at));
-  if (result.interrupted || result.budget_reached)
-    terminal.note(fmt::format("Stopped early {}. What was measured is stored: the same command goes on from here.",
-                              result.interrupted ? "by a signal" : "at the end of the budget"));
+  if (result.interrupted || result.budget_reached || result.gave_up) {
+    terminal.note(fmt::format("Stopped early {}.", result.interrupted ? "by a signal"
+                                                   : result.gave_up   ? "because round after round was void, see notes"
+                                                                      : "at the end of the budget"));
+    terminal.note("What was measured is stored: the same command goes on from here.");
+  }
   if (result.interrupted) return signals_->exit_code().value_or(ExitCode::kInterrupted);
-  if (result.budget_reached) return ExitCode::kPartial;
+  if (result.budget_reached || result.gave_up) return ExitCode::kPartial;
   return result.answer ? ExitCode::kDone : ExitCode::kNothingValid;
 }
 
 ExitCode SearchCommand::run_item(Context& context, const DeviceChoice& choice, db::Database& database,
                                  const Item& item) {
-  const std::size_t jobs = compile_jobs();
+  const std::size_t jobs = compile_jobs(context);
   std::unique_ptr<device::Device> replay;
   if (choice.source == "replay") {
     replay = open_device(context, choice, *item.definition, item.problem, jobs);
@@ -194,7 +226,7 @@ ExitCode SearchCommand::run_item(Context& context, const DeviceChoice& choice, d
       session::run_search(item.problem, *item.definition, replay ? *replay : *gpu_, store, search_options(context),
                           signals_->flag(), [&live](const session::Progress& progress) { live.update(progress); });
   live.clear();
-  return report(context, {item.problem, item.definition, choice, value_or_throw(std::move(result)),
+  return report(context, {item.problem, item.definition, choice, conditions_, value_or_throw(std::move(result)),
                           context.database_path(database_).string()});
 }
 
@@ -206,14 +238,20 @@ void SearchCommand::print_json(Context& context, std::size_t searches) const {
 
 ExitCode SearchCommand::plan_only(Context& context, const std::vector<Item>& searches) {
   const DeviceChoice choice = choose_device_to_plan(context, device_);
-  announce(context, choice);
+  const auto lock = conditions_options_.lock_request(context.config(), choice.source);
+  const bool unknown_clock = lock && !lock->mhz;
+  if (lock && lock->mhz) conditions_.locked_sm_clock_hz = *lock->mhz * 1e6;
+  announce(context, choice,
+           unknown_clock ? "clocks    to be locked; at which clock shows then, so nothing stored is counted"
+                         : clocks_line(choice.source, conditions_));
   std::optional<db::Database> database;
-  if (std::filesystem::exists(context.database_path(database_)))
+  if (!unknown_clock && std::filesystem::exists(context.database_path(database_)))
     database = context.open_database(database_, db::OpenMode::kReadOnly);
   std::optional<DatabaseStore> store;
   if (database) store.emplace(*database);
   for (const Item& item : searches) {
-    const DryRun run = dry_run(item.problem, *item.definition, choice, store ? &*store : nullptr, force_);
+    const DryRun run =
+        dry_run(item.problem, *item.definition, choice, search_options(context), store ? &*store : nullptr);
     if (json_) {
       results_.push_back(dry_run_json(run));
     } else {
@@ -230,33 +268,48 @@ ExitCode SearchCommand::run(Context& context) {
   if (quiet_) terminal.set_verbosity(Verbosity::kQuiet);
   if (verbose_) terminal.set_verbosity(Verbosity::kVerbose);
   const std::vector<Item> searches = items(context);
-  for (const Item& item : searches)
-    terminal.detail(fmt::format("template  {} {}", item.definition->name, item.definition->content_hash));
-  terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
-  terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
-  (void)search_options(context);  // with the next line: reports bad values before any work
-  (void)compile_jobs();
+  conditions_ = conditions_options_.conditions(context.config());
+  // These report bad values before any work.
+  (void)search_options(context);
+  (void)compile_jobs(context);
   if (dry_run_) return plan_only(context, searches);
-  const auto answered = answered_choice(context, searches);
-  const DeviceChoice choice = answered ? *answered : choose_device(context, device_);
-  announce(context, choice);
-  db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
-
+  (void)conditions_options_.lock_request(context.config(), "gpu");
+  ExitCode code = ExitCode::kDone;
+  if (answer_from_database(context, searches, code)) return code;
+  const DeviceChoice choice = choose_device(context, device_);
+  const auto lock = conditions_options_.lock_request(context.config(), choice.source);
   StopSignals signals;
   signals_ = &signals;
+  return with_clocks(context, choice, lock, [&](const LockedClock& clock) {
+    conditions_.locked_sm_clock_hz = clock.hz;
+    announce(context, choice, clocks_line(choice.source, conditions_));
+    if (!clock.note.empty()) terminal.note("clocks    " + clock.note);
+    for (const Item& item : searches)
+      terminal.detail(fmt::format("template  {} {}", item.definition->name, item.definition->content_hash));
+    terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
+    terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
+    return search_all(context, choice, clock, searches);
+  });
+}
+
+ExitCode SearchCommand::search_all(Context& context, const DeviceChoice& choice, const LockedClock& clock,
+                                   const std::vector<Item>& searches) {
+  db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
   ExitCode code = ExitCode::kDone;
   for (const Item& item : searches) {
+    clock.check();
     try {
       code = worse(code, run_item(context, choice, database, item));
     } catch (const CommandError& error) {
       // One problem that cannot be searched does not take the others with it.
       if (searches.size() == 1 || (error.kind() != ErrorKind::kUsage && choice.source != "replay")) throw;
-      terminal.error(fmt::format("{}: {}", item.problem.title(), error.what()));
+      context.terminal().error(fmt::format("{}: {}", item.problem.title(), error.what()));
       results_.push_back({{"schema", kJsonSchema}, {"problem", item.problem}, {"error", error.what()}});
       code = worse(code, exit_code(error.kind()));
     }
-    if (signals.exit_code()) break;
+    if (signals_->exit_code()) break;
   }
+  gpu_.reset();  // before the clocks are given back
   print_json(context, searches.size());
   return code;
 }

@@ -4,8 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/answer_text.hpp"
 #include "tool/pgtune/commands.hpp"
 #include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/conditions_options.hpp"
+#include "tool/pgtune/energy_view.hpp"
+#include "tool/pgtune/result_columns.hpp"
+#include "tool/pgtune/result_json.hpp"
 #include "tool/pgtune/stored_results.hpp"
 #include "tool/pgtune/text_table.hpp"
 #include "tuner/model/json.hpp"
@@ -15,12 +20,15 @@ namespace {
 
 using nlohmann::json;
 
-json result_json(const StoredResult& result) {
+json shown_json(const StoredResult& result) {
   const session::BestRecord& best = result.answer.best;
+  const std::optional<session::EnergySummary> energy =
+      result.answer.ranking.empty() ? std::nullopt : result.answer.ranking.front().energy;
   return {{"problem", result.problem},
           {"device",
            {{"name", result.device.name}, {"uuid", result.device.uuid}, {"driver", result.device.driver_version}}},
           {"source", result.row.source},
+          {"conditions", conditions_json(conditions_of(result))},
           {"finished_at", result.row.finished_at},
           {"complete", result.answer.complete},
           {"template_hash", result.row.template_hash},
@@ -32,7 +40,11 @@ json result_json(const StoredResult& result) {
             {"ratio_to_reference", best.ratio_to_reference},
             {"ratio_interval", {best.ratio_low, best.ratio_high}},
             {"registers", best.build.registers},
+            {"variant", best.variant.key()},
+            {"verdict", to_string(best.verdict)},
+            {"energy", energy_json(energy, result.problem)},
             {"ties", best.ties}}},
+          {"noise_margin", result.answer.floor.margin},
           {"reference", {{"first_time_s", best.reference_first_s}, {"best_time_s", best.reference_best_s}}}};
 }
 
@@ -54,7 +66,7 @@ class ShowCommand final : public Command {
     const std::vector<StoredResult> results = filter_.load(context);
     if (json_) {
       json out = {{"schema", 1}, {"results", json::array()}};
-      for (const StoredResult& result : results) out["results"].push_back(result_json(result));
+      for (const StoredResult& result : results) out["results"].push_back(shown_json(result));
       context.terminal().print(fmt::format("{}\n", out.dump(2)));
     } else {
       for (const StoredResult& result : results) print(context.terminal(), result);
@@ -72,13 +84,13 @@ class ShowCommand final : public Command {
                                         result.row.source == "replay" ? " (replayed from a recording)" : "",
                                         result.device.driver_version, result.row.finished_at,
                                         result.answer.complete ? "" : ", partial"));
-    print_wrapped(terminal, fmt::format("{:.4g} ms  {:.1f} TFLOP/s  {:.3f} of cuBLASLt's best [{:.3f}, {:.3f}]",
-                                        best.time_s * 1e3, best.tflops, best.ratio_to_reference, best.ratio_low,
-                                        best.ratio_high));
-    std::string variant = best.variant.template_name;
-    for (const Assignment& parameter : best.variant.parameters)
-      variant += fmt::format(" {}={}", parameter.name, to_string(parameter.value));
-    print_wrapped(terminal, variant);
+    print_wrapped(terminal, conditions_text(conditions_of(result)));
+    print_wrapped(terminal,
+                  fmt::format("{:.4g} ms  {:.1f} TFLOP/s  {} of cuBLASLt's best", best.time_s * 1e3, best.tflops,
+                              ratio_text(best.ratio_to_reference, best.ratio_low, best.ratio_high)));
+    print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final));
+    print_wrapped(terminal, fmt::format("{} {}", best.variant.template_name, best.variant.key()));
+    for (const std::string& tie : result.answer.best.ties) print_wrapped(terminal, "tie: " + tie);
     terminal.print("\n");
   }
 

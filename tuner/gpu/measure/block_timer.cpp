@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/block_timer.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
+#include <utility>
+
+#include "tuner/gpu/measure/persisting_l2.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
-/// Sets L2 aside for persisting lines while a launchable that asks for them runs: a limit of this process's context,
-/// which no other process sees. Where the device refuses, the launches run without.
-class PersistingL2 {
- public:
-  PersistingL2() {
-    int device = 0, bytes = 0;
-    if (cudaGetDevice(&device) == cudaSuccess &&
-        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxPersistingL2CacheSize, device) == cudaSuccess) {
-      static_cast<void>(check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, static_cast<std::size_t>(bytes)),
-                              "setting L2 aside"));
-    }
-  }
-  ~PersistingL2() {
-    static_cast<void>(check(cudaCtxResetPersistingL2Cache(), "releasing persisting L2 lines"));
-    static_cast<void>(check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "returning the L2 set aside"));
-  }
-  PersistingL2(const PersistingL2&) = delete;
-  PersistingL2& operator=(const PersistingL2&) = delete;
-};
+/// Pieces of a series that are enqueued before NVML is read: more work than its slowest reading takes (8 ms on an H200;
+/// single launches last 20 us at least), so that the GPU never waits for it, and few enough that the host does not
+/// come to wait for a place in the stream's queue, which would put the reading late into the block.
+constexpr std::int64_t kAheadPieces = 512;
 
 std::int64_t bytes_of(const std::vector<ClockReading>& readings) {
   return static_cast<std::int64_t>(readings.size() * sizeof(ClockReading));
@@ -44,8 +34,15 @@ double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<
   return count > 0 ? sum_hz / count : 0;
 }
 
-CudaResult<std::unique_ptr<BlockTimer>> BlockTimer::create(const HelperKernels& kernels, int sm_count) {
-  std::unique_ptr<BlockTimer> timer(new BlockTimer(kernels));
+bool launch_bound(double enqueue_s, const Block& block) {
+  // Below that, the first launch on an idle GPU decides how long the host takes.
+  constexpr std::int64_t kMinLaunches = 8;
+  return !block.graph && block.launches >= kMinLaunches && enqueue_s > block.time_s;
+}
+
+CudaResult<std::unique_ptr<BlockTimer>> BlockTimer::create(const HelperKernels& kernels, int sm_count,
+                                                           Telemetry telemetry) {
+  std::unique_ptr<BlockTimer> timer(new BlockTimer(kernels, std::move(telemetry)));
   auto start = create_event();
   if (!start) return tl::unexpected(start.error());
   auto stop = create_event();
@@ -60,22 +57,35 @@ CudaResult<std::unique_ptr<BlockTimer>> BlockTimer::create(const HelperKernels& 
   return timer;
 }
 
-CudaResult<Block> BlockTimer::time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in) {
-  const cudaStream_t stream = series.stream();
+CudaResult<Block> BlockTimer::time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch) {
+  auto timed = run(series, launches, lead_in, watch);
+  if (!timed) return tl::unexpected(timed.error());
+  if (!launch_bound(timed->enqueue_s, timed->block)) return timed->block;
+  if (auto ok = series.capture(); !ok) return tl::unexpected(ok.error());
+  return run(series, launches, lead_in, watch).map([](const Timed& again) { return again.block; });
+}
+
+CudaResult<BlockTimer::Timed> BlockTimer::run(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in,
+                                              Watch watch) {
   std::optional<PersistingL2> persisting;
   if (series.launchable().wants_persisting_l2()) persisting.emplace();
+  const cudaStream_t stream = series.stream();
   const std::uint64_t after = clocks_.address() + static_cast<std::uint64_t>(bytes_of(before_));
-  Block block;
+  Timed timed;
+  timed.block.graph = series.captured();
   auto done =
       check(cudaMemsetAsync(clocks_.data(), 0, static_cast<std::size_t>(clocks_.bytes()), stream), "clearing clocks")
           .and_then([&] { return series.enqueue(lead_in).map([](std::int64_t) {}); })
           .and_then([&] { return kernels_->read_clocks(clocks_.address(), stream); })
           .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a block"); })
-          .and_then([&] { return series.enqueue(launches).map([&](std::int64_t count) { block.launches = count; }); })
+          .and_then([&] { return enqueue(series, launches, watch, timed); })
           .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a block"); })
           .and_then([&] { return kernels_->read_clocks(after, stream); })
           .and_then([&] { return check(cudaStreamSynchronize(stream), "running a block"); });
   if (!done) return tl::unexpected(done.error());
+  Block& block = timed.block;
+  telemetry_.record_temperature(block);
+  if (watch == Watch::kThrottling) telemetry_.record_throttling(timed.throttled, block);
 
   float elapsed_ms = 0;
   done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a block's time");
@@ -84,7 +94,22 @@ CudaResult<Block> BlockTimer::time(LaunchSeries& series, std::int64_t launches, 
   auto clock_hz = fetch_clock();
   if (!clock_hz) return tl::unexpected(clock_hz.error());
   block.sm_clock_hz = *clock_hz;
-  return block;
+  return timed;
+}
+
+CudaResult<> BlockTimer::enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed) {
+  using Clock = std::chrono::steady_clock;
+  const auto enqueue_some = [&](std::int64_t count) {
+    const auto begin = Clock::now();
+    return series.enqueue(count).map([&](std::int64_t enqueued) {
+      timed.block.launches += enqueued;
+      timed.enqueue_s += std::chrono::duration<double>(Clock::now() - begin).count();
+    });
+  };
+  const std::int64_t first = std::min(launches, kAheadPieces * series.granule());
+  if (auto ok = enqueue_some(first); !ok) return ok;
+  if (watch == Watch::kThrottling) timed.throttled = telemetry_.throttle_times();
+  return enqueue_some(launches - first);
 }
 
 CudaResult<double> BlockTimer::fetch_clock() {

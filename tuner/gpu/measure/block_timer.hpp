@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times one block of launches between two CUDA events and measures the SM clock over it.
+// Times one block of launches between two CUDA events, measures the SM clock over it, and reads NVML around it.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/helper_kernels.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/telemetry.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
@@ -20,20 +21,45 @@ struct ClockReading {
 /// Mean clock in Hz of the SMs that were read both times; 0 where there is none.
 [[nodiscard]] double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after);
 
+/// The host took longer to enqueue the block's launches one by one, `enqueue_s`, than the GPU to run them: the GPU
+/// waited for the host and the block's time is not the kernel's. Only judges blocks of several launches; a graph's are
+/// enqueued in one piece.
+[[nodiscard]] bool launch_bound(double enqueue_s, const Block& block);
+
+/// What of NVML's a block records.
+enum class Watch {
+  kTemperature,
+  kThrottling,  ///< temperature too; costs the pause after the block about 1 ms, and means little for a short block
+};
+
 class BlockTimer {
  public:
   /// `kernels` must outlive the timer.
-  [[nodiscard]] static CudaResult<std::unique_ptr<BlockTimer>> create(const HelperKernels& kernels, int sm_count);
+  [[nodiscard]] static CudaResult<std::unique_ptr<BlockTimer>> create(const HelperKernels& kernels, int sm_count,
+                                                                      Telemetry telemetry);
 
-  /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Fills launches, time_s
-  /// and sm_clock_hz of the block.
-  [[nodiscard]] CudaResult<Block> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0);
+  /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Fills everything of the
+  /// block but its stage, round and position. A launch-bound block is void: the series is captured and the block timed
+  /// again, once.
+  [[nodiscard]] CudaResult<Block> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
+                                       Watch watch = Watch::kTemperature);
 
  private:
-  explicit BlockTimer(const HelperKernels& kernels) : kernels_(&kernels) {}
+  struct Timed {
+    Block block;
+    double enqueue_s = 0;     ///< host time for the timed launches
+    ThrottleTimes throttled;  ///< counters at the block's beginning
+  };
+
+  BlockTimer(const HelperKernels& kernels, Telemetry telemetry)
+      : kernels_(&kernels), telemetry_(std::move(telemetry)) {}
+  [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch);
+  /// Enqueues the timed launches and, in between, reads the throttle counters.
+  [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed);
   [[nodiscard]] CudaResult<double> fetch_clock();
 
   const HelperKernels* kernels_;
+  Telemetry telemetry_;
   Event start_, stop_;
   DeviceBuffer clocks_;  ///< readings before the block, then readings after it
   std::vector<ClockReading> before_, after_;

@@ -20,8 +20,9 @@ Error too_large(const Problem& problem, std::int64_t needed_bytes, std::size_t f
 
 }  // namespace
 
-Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureContext& context, const Problem& problem) {
-  std::unique_ptr<CurrentProblem> current(new CurrentProblem(context));
+Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureContext& context, const Problem& problem,
+                                                               const Conditions& conditions) {
+  std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, conditions));
   if (auto ok = current->allocate(problem); !ok) return tl::unexpected(ok.error());
   auto reference = Reference::create(problem, *current->buffers_, *current->checker_, context.timer, context.library,
                                      context.stream);
@@ -37,15 +38,17 @@ Result<void> CurrentProblem::allocate(const Problem& problem) {
   }
   const std::int64_t copy_bytes = operand_layout(problem).copy_bytes;
   const std::int64_t fixed_bytes = Checker::memory_bytes(problem) + CublasLtMatmul::kWorkspaceBytes;
-  const std::int64_t copies =
+  const std::int64_t rotated =
       copy_count(problem.operand_bytes(), copy_bytes, context_->l2_bytes, static_cast<std::int64_t>(free_bytes));
+  const std::int64_t copies = conditions_.l2 == L2State::kWarm ? 1 : rotated;
   const Error out_of_memory = too_large(problem, copy_bytes + fixed_bytes, free_bytes);
   if (copy_bytes + fixed_bytes > static_cast<std::int64_t>(free_bytes)) return tl::unexpected(out_of_memory);
 
   const auto to_usage = [&](const CudaFailure& failure) {
     return failure.code == cudaErrorMemoryAllocation ? out_of_memory : to_error(failure);
   };
-  auto buffers = OperandBuffers::allocate(context_->kernels, problem, copies, context_->stream);
+  auto buffers = OperandBuffers::allocate(context_->kernels, problem, {conditions_.data, conditions_.data_seed}, copies,
+                                          context_->stream);
   if (!buffers) return tl::unexpected(to_usage(buffers.error()));
   buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
   auto checker = Checker::create(context_->kernels, *buffers_, problem, context_->stream);

@@ -13,6 +13,7 @@
 #include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/gpu/measure/operand_buffers.hpp"
 #include "tuner/gpu/reference/reference.hpp"
+#include "tuner/model/conditions.hpp"
 
 namespace pgtune::gpu {
 
@@ -40,7 +41,8 @@ class CurrentProblem {
  public:
   /// Errors as Measurer::prepare. `context` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<CurrentProblem>> create(const MeasureContext& context,
-                                                                      const Problem& problem);
+                                                                      const Problem& problem,
+                                                                      const Conditions& conditions);
 
   [[nodiscard]] CudaResult<std::unique_ptr<LoadedVariant>> load(const BuildInfo& build, const LaunchPlan& plan) const;
   /// The finalist with this build and plan, loaded and calibrated at its first round. Owned by this object.
@@ -49,14 +51,17 @@ class CurrentProblem {
   void keep_finalists(const std::vector<const Finalist*>& keep);
 
   [[nodiscard]] LaunchSeries make_series(Launchable& launchable) const;
+  [[nodiscard]] const Conditions& conditions() const { return conditions_; }
   [[nodiscard]] Checker& checker() { return *checker_; }
   [[nodiscard]] Reference& reference() { return *reference_; }
 
  private:
-  explicit CurrentProblem(const MeasureContext& context) : context_(&context) {}
+  CurrentProblem(const MeasureContext& context, const Conditions& conditions)
+      : context_(&context), conditions_(conditions) {}
   [[nodiscard]] Result<void> allocate(const Problem& problem);
 
   const MeasureContext* context_;
+  Conditions conditions_;
   std::unique_ptr<OperandBuffers> buffers_;
   std::unique_ptr<Checker> checker_;
   std::unique_ptr<Reference> reference_;

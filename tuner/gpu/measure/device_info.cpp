@@ -51,16 +51,7 @@ Error no_gpu_error(cudaError_t code) {
 std::string driver_version_text(const Result<Nvml>& nvml) {
   std::string version = nvml ? nvml->driver_version() : std::string();
   if (!version.empty()) return version;
-  int driver = 0;
-  static_cast<void>(cudaDriverGetVersion(&driver));
-  return "CUDA " + cuda_version_text(driver);
-}
-
-/// Empty where the library cannot be loaded: a search needs it, a list of GPUs does not.
-std::string cublaslt_version_text() {
-  if (!load_cublaslt()) return {};
-  const std::size_t version = cublasLtGetVersion();
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+  return "CUDA " + driver_cuda_version();
 }
 
 std::string nvrtc_version_text() {
@@ -78,6 +69,19 @@ Result<cudaDeviceProp> properties_of(int ordinal) {
 }
 
 }  // namespace
+
+std::string driver_cuda_version() {
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
+  return driver > 0 ? cuda_version_text(driver) : std::string();
+}
+
+Result<std::string> cublaslt_version() {
+  return load_cublaslt().map([] {
+    const std::size_t version = cublasLtGetVersion();
+    return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+  });
+}
 
 std::string uuid_text(const char (&bytes)[16]) {
   std::string text = "GPU-";
@@ -147,10 +151,12 @@ Result<DeviceInfo> describe_gpu(int ordinal) {
   info.registers_per_sm = p.regsPerMultiprocessor;
   info.threads_per_sm = p.maxThreadsPerMultiProcessor;
   info.max_sm_clock_hz = clock_khz * 1e3;
-  info.power_limit_w = nvml ? nvml->power_limit_w(info.uuid) : 0;
+  if (nvml) {
+    if (const auto gpu = nvml->device(info.uuid)) info.power_limit_w = gpu->power_limit_w();
+  }
   info.driver_version = driver_version_text(nvml);
   info.nvrtc_version = nvrtc_version_text();
-  info.cublaslt_version = cublaslt_version_text();
+  info.cublaslt_version = cublaslt_version().value_or("");  // a search needs it, a list of GPUs does not
   return info;
 }
 

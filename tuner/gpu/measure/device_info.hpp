@@ -9,6 +9,10 @@
 
 namespace pgtune::gpu {
 
+/// The CUDA version the driver supports, "13.0"; empty where no driver is loaded.
+[[nodiscard]] std::string driver_cuda_version();
+/// "13.0.2". Errors (environment): cuBLASLt cannot be loaded; cause and remedy.
+[[nodiscard]] Result<std::string> cublaslt_version();
 /// Number of GPUs CUDA shows this process, at least 1. Errors (environment): no driver, one too old for the CUDA
 /// runtime (have and need), no GPU, none visible.
 [[nodiscard]] Result<int> gpu_count();

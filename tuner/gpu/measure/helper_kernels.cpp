@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/helper_kernels.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "pgtune_measure_kernels.hpp"
-#include "tuner/gpu/jit/nvrtc_program.hpp"
+#include "tuner/gpu/jit/own_kernels.hpp"
 #include "tuner/gpu/measure/error_bound.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::array kSymbols{"fill_words",        "fill_uniform", "checksum",   "count_changed_bytes",
-                              "reference_float64", "compare",      "read_clocks"};
+constexpr std::array kSymbols{"fill_words",        "fill_data", "checksum",   "count_changed_bytes",
+                              "reference_float64", "compare",   "read_clocks"};
 constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
 constexpr std::int64_t kBlocksPerSm = 8;
 constexpr std::int64_t kReferenceTile = 64;
@@ -38,15 +36,9 @@ std::int64_t words_of(const DeviceSpan& span) { return span.bytes / 4; }
 Result<std::unique_ptr<HelperKernels>> HelperKernels::load(const Driver& driver, const std::string& architecture,
                                                            int sm_count) {
   const auto& file = embedded::pgtune_measure_kernels().front();
-  auto program = NvrtcProgram::create({std::string(file.path), std::string(file.contents), {}});
-  if (!program) return tl::unexpected(program.error());
-  const Compilation compiled = program->compile({"--gpu-architecture=" + architecture, "--std=c++17", "--no-cache"});
-  if (compiled.status != NVRTC_SUCCESS) {
-    return fail(ErrorKind::kEnvironment,
-                fmt::format("this NVRTC does not compile for {}: {} {}; a newer CUDA Toolkit may know this GPU",
-                            architecture, nvrtcGetErrorString(compiled.status), compiled.log));
-  }
-  auto module = Module::load(driver, compiled.cubin);
+  const auto cubin = compile_own_kernels(file.path, file.contents, architecture);
+  if (!cubin) return tl::unexpected(cubin.error());
+  auto module = Module::load(driver, *cubin);
   if (!module) return tl::unexpected(to_error(module.error()));
   std::unique_ptr<HelperKernels> kernels(new HelperKernels(driver, std::move(*module), sm_count));
   static_assert(kSymbols.size() == kCount);
@@ -82,9 +74,10 @@ CudaResult<> HelperKernels::fill_words(const DeviceSpan& span, std::uint32_t pat
   return launch(kFillWords, grid_for(words_of(span) / kThreads), 1, stream, span.address, words_of(span), pattern);
 }
 
-CudaResult<> HelperKernels::fill_uniform(std::uint64_t matrix, std::int64_t rows, std::int64_t columns, std::int64_t ld,
-                                         std::uint64_t seed, cudaStream_t stream) const {
-  return launch(kFillUniform, grid_for(rows), 1, stream, matrix, rows, columns, ld, seed);
+CudaResult<> HelperKernels::fill_data(std::uint64_t matrix, std::int64_t rows, std::int64_t columns, std::int64_t ld,
+                                      DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const {
+  return launch(kFillData, grid_for(rows), 1, stream, matrix, rows, columns, ld, seed,
+                static_cast<std::int32_t>(distribution));
 }
 
 CudaResult<> HelperKernels::checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const {

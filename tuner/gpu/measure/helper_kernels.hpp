@@ -14,6 +14,7 @@
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/module.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/model/conditions.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
@@ -33,9 +34,9 @@ class HelperKernels {
                                                                    const std::string& architecture, int sm_count);
 
   [[nodiscard]] CudaResult<> fill_words(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const;
-  /// Uniform in [-1, 1); equal seeds give equal data whatever the leading dimension.
-  [[nodiscard]] CudaResult<> fill_uniform(std::uint64_t matrix, std::int64_t rows, std::int64_t columns,
-                                          std::int64_t ld, std::uint64_t seed, cudaStream_t stream) const;
+  /// Float32 values; equal seeds give equal data whatever the leading dimension.
+  [[nodiscard]] CudaResult<> fill_data(std::uint64_t matrix, std::int64_t rows, std::int64_t columns, std::int64_t ld,
+                                       DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const;
   /// Adds the checksum of `span` to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const;
   /// Adds the number of bytes of guard i that differ from the pattern to word i at `changed`.
@@ -51,7 +52,7 @@ class HelperKernels {
   [[nodiscard]] CudaResult<> read_clocks(std::uint64_t entries, cudaStream_t stream) const;
 
  private:
-  enum Kernel { kFillWords, kFillUniform, kChecksum, kCountChangedBytes, kReference, kCompare, kReadClocks, kCount };
+  enum Kernel { kFillWords, kFillData, kChecksum, kCountChangedBytes, kReference, kCompare, kReadClocks, kCount };
 
   HelperKernels(const Driver& driver, Module module, int sm_count)
       : driver_(&driver), module_(std::move(module)), sm_count_(sm_count) {}

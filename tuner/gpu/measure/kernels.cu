@@ -22,15 +22,33 @@ extern "C" __global__ void fill_words(u32* words, i64 count, u32 pattern) {
   for (i64 i = global_thread(); i < count; i += thread_count()) words[i] = pattern;
 }
 
-// Uniform in [-1, 1) on a grid of 2^-23. Leaves the padding between columns and ld alone.
-extern "C" __global__ void fill_uniform(float* matrix, i64 rows, i64 columns, i64 ld, u64 seed) {
+// Numbered as pgtune::DataDistribution.
+enum Distribution { kUniform, kNormal, kIntegers, kZeros };
+
+__device__ inline float data_value(u64 bits, int distribution) {
+  switch (distribution) {
+    case kUniform:  // [-1, 1) on a grid of 2^-23
+      return static_cast<float>(static_cast<int>(bits >> 40) - (1 << 23)) * 0x1p-23f;
+    case kNormal: {  // Box and Muller 1958: the radius from the upper bits, in (0, 1], the angle from the lower
+      const float radius = static_cast<float>((bits >> 40) + 1) * 0x1p-24f;
+      const float angle = static_cast<float>(bits & 0xffffff) * 0x1p-23f;
+      return sqrtf(-2.0f * logf(radius)) * cospif(angle);
+    }
+    case kIntegers:  // -4 ... 4
+      return static_cast<float>(static_cast<int>((bits >> 32) * 9 >> 32) - 4);
+    default:
+      return 0;
+  }
+}
+
+// Leaves the padding between columns and ld alone.
+extern "C" __global__ void fill_data(float* matrix, i64 rows, i64 columns, i64 ld, u64 seed, int distribution) {
   for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
 #pragma unroll 1
     for (i64 column = threadIdx.x; column < columns; column += blockDim.x) {
       const u64 counter = static_cast<u64>(row * columns + column);
       const u64 bits = mix(seed + (counter + 1) * 0x9e3779b97f4a7c15ull);
-      const int centred = static_cast<int>(bits >> 40) - (1 << 23);
-      matrix[row * ld + column] = static_cast<float>(centred) * 0x1p-23f;
+      matrix[row * ld + column] = data_value(bits, distribution);
     }
   }
 }

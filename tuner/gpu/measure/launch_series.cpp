@@ -18,15 +18,18 @@ CudaResult<> LaunchSeries::launch_next() {
 }
 
 CudaResult<> LaunchSeries::capture() {
+  if (captured()) return {};
   const auto copies = static_cast<std::int64_t>(copies_);
   const std::int64_t graphs = (copies + kMaxGraphLaunches - 1) / kMaxGraphLaunches;
   const std::int64_t turns = copies < kMinGraphLaunches ? (kMinGraphLaunches + copies - 1) / copies : 1;
   const std::int64_t launches = (turns * copies + graphs - 1) / graphs;
+  std::vector<GraphExec> captured_graphs;  // all or none: a part would skip copies
   for (std::int64_t i = 0; i < graphs; ++i) {
     auto graph = capture_graph(launches);
     if (!graph) return tl::unexpected(graph.error());
-    graphs_.push_back(std::move(*graph));
+    captured_graphs.push_back(std::move(*graph));
   }
+  graphs_ = std::move(captured_graphs);
   granule_ = launches;
   return {};
 }

@@ -20,8 +20,10 @@ class LaunchSeries {
 
   /// Puts launches into CUDA graphs of granule() each, which enqueue() then replays in turn: for launches so short that
   /// the host could not keep the GPU busy one by one. The launchable must have been launched before (lazy loading
-  /// cannot be captured).
+  /// cannot be captured). Does nothing where that has been done.
   [[nodiscard]] CudaResult<> capture();
+
+  [[nodiscard]] bool captured() const { return !graphs_.empty(); }
 
   /// Launches that come in one piece: 1 until capture().
   [[nodiscard]] std::int64_t granule() const { return granule_; }

@@ -5,21 +5,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/block_timer.hpp"
+#include "tuner/gpu/measure/ceilings.hpp"
 #include "tuner/gpu/measure/current_problem.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
+#include "tuner/gpu/measure/energy_measurement.hpp"
+#include "tuner/gpu/measure/energy_watch.hpp"
 #include "tuner/gpu/measure/helper_kernels.hpp"
 #include "tuner/gpu/measure/screening.hpp"
+#include "tuner/gpu/nvml/nvml.hpp"
 #include "tuner/gpu/reference/cublaslt_library.hpp"
 
 namespace pgtune::gpu {
 
 struct Measurer::State {
   DeviceInfo info;
+  std::optional<NvmlDevice> nvml;  ///< nothing where this GPU's NVML cannot be read
   Driver driver;
   Stream stream;
   std::unique_ptr<HelperKernels> kernels;
@@ -43,6 +51,9 @@ struct Measurer::State {
   [[nodiscard]] std::vector<Entry> enter_all(const device::RoundRequest& request, device::RoundReport& report);
   void run_in_order(const device::RoundRequest& request, const std::vector<Entry>& entries,
                     device::RoundReport& report);
+  [[nodiscard]] Result<EnergyWindow> load_energy(const device::EnergyRequest& request, const device::Contender& load);
+  /// Notes after a failed measurement whether the context still answers.
+  void look_after_context() { context_lost = context_lost || is_sticky(cudaDeviceSynchronize()); }
 };
 
 Measurer::Measurer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -72,7 +83,10 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   auto kernels = HelperKernels::load(state->driver, state->info.architecture, state->info.sm_count);
   if (!kernels) return tl::unexpected(kernels.error());
   state->kernels = std::move(*kernels);
-  auto timer = BlockTimer::create(*state->kernels, state->info.sm_count);
+  if (const auto nvml = Nvml::open()) {
+    if (auto device = nvml->device(state->info.uuid)) state->nvml = std::move(*device);
+  }
+  auto timer = BlockTimer::create(*state->kernels, state->info.sm_count, Telemetry(state->nvml));
   if (!timer) return tl::unexpected(to_error(timer.error()));
   state->timer = std::move(*timer);
 
@@ -89,9 +103,10 @@ const DeviceInfo& Measurer::info() const { return state_->info; }
 
 bool Measurer::context_lost() const { return state_->context_lost; }
 
-Result<ReferenceReport> Measurer::prepare(const Problem& problem) {
+Result<ReferenceReport> Measurer::prepare(const device::PrepareRequest& request) {
+  const Problem& problem = request.problem;
   state_->problem.reset();
-  auto current = CurrentProblem::create(*state_->context, problem);
+  auto current = CurrentProblem::create(*state_->context, problem, request.conditions);
   if (!current) {
     // Whatever failed, only a context that still answers can serve the next problem.
     state_->context_lost = state_->context_lost || is_sticky(cudaDeviceSynchronize());
@@ -165,19 +180,20 @@ void Measurer::State::run_in_order(const device::RoundRequest& request, const st
                                    device::RoundReport& report) {
   double slowest_s = 0;
   for (const Entry& entry : entries) slowest_s = std::max(slowest_s, entry.per_launch_s);
-  const double block_s = round_block_s(slowest_s);
+  const RoundTiming timing = round_timing(problem->conditions().regime, request.block_s, slowest_s);
   for (std::size_t position = 0; position < request.order.size() && !context_lost; ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const Entry& entry = entries[index];
     if (entry.series == nullptr) continue;
+    if (timing.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(timing.pause_s));
     const std::int64_t granule = entry.series->granule();
-    auto block = timer->time(*entry.series, launches_for(block_s, entry.per_launch_s, 1, granule),
-                             launches_for(kLeadInShare * block_s, entry.per_launch_s, 1, granule));
+    auto block = timer->time(*entry.series, launches_for(timing.block_s, entry.per_launch_s, 1, granule),
+                             launches_for(timing.lead_in_s, entry.per_launch_s, 1, granule), Watch::kThrottling);
     if (!block) {
       report.outcomes[index] = outcome_of(block.error());
       continue;
     }
-    block->stage = Stage::kFinal;
+    block->stage = request.stage;
     block->round = request.round;
     block->position = static_cast<int>(position);
     report.blocks[index] = *block;
@@ -214,6 +230,34 @@ Result<device::RoundReport> Measurer::round(const device::RoundRequest& request)
     }
   }
   return report;
+}
+
+Result<EnergyWindow> Measurer::State::load_energy(const device::EnergyRequest& request, const device::Contender& load) {
+  if (problem == nullptr) return fail(ErrorKind::kInternal, "the worker has no problem prepared");
+  const std::size_t algorithms = problem->reference().report().algorithms.size();
+  if (load.reference_algorithm >= 0 && static_cast<std::size_t>(load.reference_algorithm) >= algorithms) {
+    return fail(ErrorKind::kInternal, fmt::format("the reference has no algorithm {}", load.reference_algorithm));
+  }
+  const auto entry = enter(load);
+  if (!entry) return tl::unexpected(to_error(entry.error()));
+  problem->keep_finalists({entry->finalist});
+  return measure_load_energy(request, *nvml, *entry->series, entry->per_launch_s, *kernels, info.sm_count);
+}
+
+Result<EnergyWindow> Measurer::energy(const device::EnergyRequest& request) {
+  if (state_->context_lost) return fail(ErrorKind::kInternal, "the GPU's context is lost");
+  if (!state_->nvml) return no_energy_counter("its NVML cannot be opened");
+  auto window = request.contender ? state_->load_energy(request, *request.contender)
+                                  : measure_idle_energy(request, *state_->nvml);
+  if (!window) state_->look_after_context();
+  return window;
+}
+
+Result<Ceilings> Measurer::ceilings() {
+  if (state_->context_lost) return fail(ErrorKind::kInternal, "the GPU's context is lost");
+  auto ceilings = measure_ceilings(state_->info, state_->driver, *state_->timer, state_->stream.get());
+  if (!ceilings) state_->look_after_context();
+  return ceilings;
 }
 
 }  // namespace pgtune::gpu

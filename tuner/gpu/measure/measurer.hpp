@@ -22,17 +22,27 @@ class Measurer {
 
   [[nodiscard]] const DeviceInfo& info() const;
 
-  /// Frees the old problem, makes `problem` current: operand copies with random data, float64 reference, and cuBLASLt's
-  /// algorithms checked and screened. Errors: usage where the problem does not fit the GPU's memory, internal where
-  /// CUDA or cuBLASLt fails.
-  [[nodiscard]] Result<ReferenceReport> prepare(const Problem& problem);
+  /// Frees the old problem, makes the request's current: operand copies with data as its conditions say, float64
+  /// reference, and cuBLASLt's algorithms checked and screened. Errors: usage where the problem does not fit the GPU's
+  /// memory, internal where CUDA or cuBLASLt fails.
+  [[nodiscard]] Result<ReferenceReport> prepare(const device::PrepareRequest& request);
 
   /// Checks one built variant and, when it is right, screens it. What goes wrong is the report's outcome.
   [[nodiscard]] TrialReport trial(const device::TrialRequest& request);
 
-  /// One block of equal duration for each contender, in the given order. A contender that fails has its outcome; one
-  /// that was not reached because another lost the context has no block and outcome kOk with the reason.
+  /// One block of equal duration for each contender, in the given order, timed as the regime of the prepared conditions
+  /// says; the same contender may be in it twice. A contender that fails has its outcome; one that was not reached
+  /// because another lost the context has no block and outcome kOk with the reason.
   [[nodiscard]] Result<device::RoundReport> round(const device::RoundRequest& request);
+
+  /// One energy window: of a contender on the prepared problem, running back to back whatever the regime, or of the
+  /// idle GPU, which needs no problem. Errors: usage where the window is too short for what was asked, with the length
+  /// that would do; environment where the GPU has no energy counter; internal where the contender fails.
+  [[nodiscard]] Result<EnergyWindow> energy(const device::EnergyRequest& request);
+
+  /// What this GPU can reach, in about a second; needs no problem. Errors: usage where too little memory is free,
+  /// internal where CUDA fails.
+  [[nodiscard]] Result<Ceilings> ceilings();
 
   /// A sticky CUDA error happened: nothing works any more and the process must be replaced.
   [[nodiscard]] bool context_lost() const;

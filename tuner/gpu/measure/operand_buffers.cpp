@@ -7,15 +7,15 @@ namespace {
 constexpr std::uint64_t kStreamsPerCopy = 4;
 
 // Far apart for neighbouring streams, so that their counters never meet.
-std::uint64_t stream_seed(std::size_t copy, std::uint64_t operand) {
-  return kDataSeed + (copy * kStreamsPerCopy + operand) * 0xd1342543de82ef95ULL;
+std::uint64_t stream_seed(std::uint64_t seed, std::size_t copy, std::uint64_t operand) {
+  return seed + (copy * kStreamsPerCopy + operand) * 0xd1342543de82ef95ULL;
 }
 
 }  // namespace
 
 CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels, const Problem& problem,
-                                                    std::int64_t copies, cudaStream_t stream) {
-  OperandBuffers buffers(kernels, problem);
+                                                    const Data& data, std::int64_t copies, cudaStream_t stream) {
+  OperandBuffers buffers(kernels, problem, data);
   auto memory = DeviceBuffer::allocate(buffers.layout_.copy_bytes * copies);
   if (!memory) return tl::unexpected(memory.error());
   buffers.memory_ = std::move(*memory);
@@ -34,18 +34,16 @@ CudaResult<> OperandBuffers::fill(std::size_t index, cudaStream_t stream) const 
   const OperandSet& set = copies_[index];
   const Problem& p = problem_;
   if (auto ok = kernels_->fill_words({copy_address(index), layout_.copy_bytes}, kPoison, stream); !ok) return ok;
-  if (auto ok = kernels_->fill_uniform(set.a.address, p.rows_a() * p.batch, p.columns_a(), p.lda, stream_seed(index, 0),
-                                       stream);
-      !ok) {
-    return ok;
-  }
-  if (auto ok = kernels_->fill_uniform(set.b.address, p.rows_b() * p.batch, p.columns_b(), p.ldb, stream_seed(index, 1),
-                                       stream);
-      !ok) {
-    return ok;
-  }
+  const auto seed = [&](std::uint64_t operand) { return stream_seed(data_.seed, index, operand); };
+  if (auto ok = fill_matrix(set.a, p.rows_a() * p.batch, p.columns_a(), p.lda, seed(0), stream); !ok) return ok;
+  if (auto ok = fill_matrix(set.b, p.rows_b() * p.batch, p.columns_b(), p.ldb, seed(1), stream); !ok) return ok;
   if (p.beta == 0) return {};
-  return kernels_->fill_uniform(set.c.address, p.m * p.batch, p.n, p.ldc, stream_seed(index, 2), stream);
+  return fill_matrix(set.c, p.m * p.batch, p.n, p.ldc, seed(2), stream);
+}
+
+CudaResult<> OperandBuffers::fill_matrix(const DeviceSpan& matrix, std::int64_t rows, std::int64_t columns,
+                                         std::int64_t ld, std::uint64_t seed, cudaStream_t stream) const {
+  return kernels_->fill_data(matrix.address, rows, columns, ld, data_.distribution, seed, stream);
 }
 
 CudaResult<> OperandBuffers::poison(std::size_t index, cudaStream_t stream) const {

@@ -8,6 +8,7 @@
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/measure/block_timer.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/model/conditions.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
@@ -16,12 +17,18 @@ namespace pgtune::gpu {
 [[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,
                                         std::int64_t granule);
 
-/// Duration of each block of a round, equal for all so that each heats the GPU alike: long against the resolution of
-/// events (0.5 us) and enough for five launches of the slowest contender.
-[[nodiscard]] double round_block_s(double slowest_per_launch_s);
+/// How the blocks of a round are timed, equal for all contenders so that each heats the GPU alike.
+struct RoundTiming {
+  double pause_s = 0;    ///< idle time before each block
+  double lead_in_s = 0;  ///< untimed launches before the timed ones, at least one piece of a series
+  double block_s = 0;
+};
 
-/// Share of a round's block that runs untimed before it, so that the predecessor's power state fades.
-inline constexpr double kLeadInShare = 0.2;
+/// Sustained: blocks of `asked_s` back to back, each after a lead-in of a fifth of it, so that the predecessor's power
+/// state fades. Burst: each block starts from a rested GPU, so it is preceded by a pause and one launch, which wakes
+/// the GPU and fetches the code, and lasts 10 ms at most, too short for heat and power control to catch up. In both
+/// regimes a block holds five launches of the slowest contender, `slowest_s` per launch.
+[[nodiscard]] RoundTiming round_timing(Regime regime, double asked_s, double slowest_s);
 
 /// First timing: settles how the series launches (short ones through graphs) and returns a block to judge by.
 /// `checked_launch_s`: time of a launch made just before, 0 where there was none; a long one spares the warm-up.

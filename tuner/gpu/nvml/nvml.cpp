@@ -1,80 +1,145 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/nvml/nvml.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <utility>
+#include <cstdlib>
+
+#include "tuner/gpu/nvml/nvml_library.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
-// NVML's stable C interface: status 0 is success, devices are opaque pointers, power is in milliwatts.
-using Status = int;
-constexpr Status kSuccess = 0;
-using DeviceHandle = struct NvmlDeviceOpaque*;
 constexpr unsigned kVersionBytes = 80;
+constexpr std::size_t kUsualProcesses = 64;
+constexpr int kTemperatureGpu = 0, kThresholdSlowdown = 1;
+// Field ids: times in nanoseconds since the driver was loaded, power in milliwatts.
+constexpr unsigned kFieldPowerCap = 74, kFieldThermal = 75, kFieldThermalSoftware = 269, kFieldThermalHardware = 270,
+                   kFieldPowerBrake = 271, kFieldPowerAverage = 185;
 
-template <typename Function>
-[[nodiscard]] bool look_up(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
+/// What `function` writes for the device; nothing where it is missing or fails.
+template <typename Value, typename Function, typename... Arguments>
+std::optional<Value> read(Function function, void* device, Arguments... arguments) {
+  Value value{};
+  if (function == nullptr || function(device, arguments..., &value) != kNvmlSuccess) return std::nullopt;
+  return value;
+}
+
+std::optional<double> value_of(const NvmlFieldValue& field) {
+  if (field.status != kNvmlSuccess) return std::nullopt;
+  return static_cast<double>(field.value_type == kNvmlUnsigned32 ? field.value & 0xffffffffU : field.value);
+}
+
+template <std::size_t size>
+std::array<NvmlFieldValue, size> read_fields(const NvmlLibrary& library, void* device,
+                                             const std::array<unsigned, size>& ids) {
+  std::array<NvmlFieldValue, size> fields{};
+  for (std::size_t i = 0; i < size; ++i) {
+    fields[i].field = ids[i];
+    fields[i].status = kNvmlNotSupported;
+  }
+  if (library.field_values != nullptr) {
+    static_cast<void>(library.field_values(device, static_cast<int>(size), fields.data()));
+  }
+  return fields;
 }
 
 }  // namespace
 
-struct Nvml::Library {
-  void* handle = nullptr;
-  Status (*init)() = nullptr;
-  Status (*shutdown)() = nullptr;
-  Status (*system_driver_version)(char*, unsigned) = nullptr;
-  Status (*device_by_uuid)(const char*, DeviceHandle*) = nullptr;
-  Status (*enforced_power_limit_mw)(DeviceHandle, unsigned*) = nullptr;
-  bool initialised = false;
-
-  Library() = default;
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (initialised) static_cast<void>(shutdown());
-    if (handle != nullptr) dlclose(handle);
-  }
-};
+Result<Nvml> Nvml::open() {
+  const char* const other = std::getenv("PGTUNE_NVML_LIBRARY");
+  return open(other != nullptr && *other != '\0' ? other : "libnvidia-ml.so.1");
+}
 
 Result<Nvml> Nvml::open(const std::string& library_path) {
-  auto library = std::make_shared<Library>();
-  library->handle = dlopen(library_path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library->handle == nullptr) {
-    const char* const why = dlerror();
-    return fail(ErrorKind::kEnvironment, fmt::format("cannot open NVML: {}", why != nullptr ? why : library_path));
-  }
-  void* const handle = library->handle;
-  if (!look_up(handle, "nvmlInit_v2", library->init) || !look_up(handle, "nvmlShutdown", library->shutdown) ||
-      !look_up(handle, "nvmlSystemGetDriverVersion", library->system_driver_version) ||
-      !look_up(handle, "nvmlDeviceGetHandleByUUID", library->device_by_uuid) ||
-      !look_up(handle, "nvmlDeviceGetEnforcedPowerLimit", library->enforced_power_limit_mw)) {
-    return fail(ErrorKind::kEnvironment, fmt::format("{} lacks a function of NVML", library_path));
-  }
-  if (const Status status = library->init(); status != kSuccess) {
-    return fail(ErrorKind::kEnvironment, fmt::format("NVML does not start (status {})", status));
-  }
-  library->initialised = true;
-  return Nvml(std::move(library));
+  return NvmlLibrary::open(library_path).map([](std::shared_ptr<const NvmlLibrary> library) {
+    return Nvml(std::move(library));
+  });
 }
 
 std::string Nvml::driver_version() const {
   std::array<char, kVersionBytes> text{};
-  if (library_->system_driver_version(text.data(), kVersionBytes) != kSuccess) return {};
+  if (library_->system_driver_version(text.data(), kVersionBytes) != kNvmlSuccess) return {};
   return text.data();
 }
 
-double Nvml::power_limit_w(const std::string& uuid) const {
-  DeviceHandle device = nullptr;
-  unsigned limit_mw = 0;
-  if (library_->device_by_uuid(uuid.c_str(), &device) != kSuccess) return 0;
-  if (library_->enforced_power_limit_mw(device, &limit_mw) != kSuccess) return 0;
-  return static_cast<double>(limit_mw) / 1000.0;
+Result<NvmlDevice> Nvml::device(const std::string& uuid) const {
+  void* handle = nullptr;
+  if (const NvmlStatus status = library_->device_by_uuid(uuid.c_str(), &handle); status != kNvmlSuccess) {
+    return fail(ErrorKind::kEnvironment, fmt::format("NVML does not know GPU {}: {}", uuid, library_->text(status)));
+  }
+  return NvmlDevice(library_, handle, uuid);
+}
+
+double NvmlDevice::power_limit_w() const {
+  return read<unsigned>(library_->enforced_power_limit, handle_).value_or(0) / 1000.0;
+}
+
+std::optional<double> NvmlDevice::temperature_c() const {
+  return read<unsigned>(library_->temperature, handle_, kTemperatureGpu);
+}
+
+std::optional<double> NvmlDevice::slowdown_temperature_c() const {
+  return read<unsigned>(library_->temperature_threshold, handle_, kThresholdSlowdown);
+}
+
+ThrottleTimes NvmlDevice::throttle_times() const {
+  constexpr std::array<unsigned, 5> kIds{kFieldPowerCap, kFieldThermal, kFieldThermalSoftware, kFieldThermalHardware,
+                                         kFieldPowerBrake};
+  const auto fields = read_fields(*library_, handle_, kIds);
+  ThrottleTimes times;
+  if (const auto power_ns = value_of(fields[0])) times.power_cap_s = *power_ns * 1e-9;
+  // The older thermal counter and the newer ones overlap: the largest of them is the time, not their sum. Only the
+  // power brake is another cause.
+  std::optional<double> heat_ns;
+  for (std::size_t i = 1; i <= 3; ++i) {
+    if (const auto value_ns = value_of(fields[i])) heat_ns = std::max(heat_ns.value_or(0), *value_ns);
+  }
+  const auto brake_ns = value_of(fields[4]);
+  if (heat_ns || brake_ns) times.thermal_s = (heat_ns.value_or(0) + brake_ns.value_or(0)) * 1e-9;
+  return times;
+}
+
+std::optional<double> NvmlDevice::energy_j() const {
+  const auto energy_mj = read<unsigned long long>(library_->total_energy, handle_);
+  if (!energy_mj) return std::nullopt;
+  return static_cast<double>(*energy_mj) * 1e-3;
+}
+
+std::optional<double> NvmlDevice::averaged_power_w() const {
+  const auto fields = read_fields(*library_, handle_, std::array{kFieldPowerAverage});
+  const auto power_mw = value_of(fields[0]);
+  if (!power_mw) return std::nullopt;
+  return *power_mw * 1e-3;
+}
+
+std::optional<double> NvmlDevice::sm_clock_hz() const {
+  const auto clock_mhz = read<unsigned>(library_->clock_info, handle_, kNvmlClockSm);
+  if (!clock_mhz) return std::nullopt;
+  return *clock_mhz * 1e6;
+}
+
+std::vector<GpuProcess> NvmlDevice::compute_processes() const {
+  if (library_->compute_processes == nullptr) return {};
+  std::vector<NvmlProcessInfo> infos(kUsualProcesses);
+  auto count = static_cast<unsigned>(infos.size());
+  NvmlStatus status = library_->compute_processes(handle_, &count, infos.data());
+  if (status == kNvmlInsufficientSize) {  // count is how many there are
+    infos.resize(count + kUsualProcesses);
+    count = static_cast<unsigned>(infos.size());
+    status = library_->compute_processes(handle_, &count, infos.data());
+  }
+  if (status != kNvmlSuccess) return {};
+  infos.resize(std::min<std::size_t>(count, infos.size()));
+  std::vector<GpuProcess> processes;
+  for (const NvmlProcessInfo& info : infos) {
+    constexpr unsigned long long kNotAvailable = ~0ULL;
+    const unsigned long long bytes = info.memory_bytes == kNotAvailable ? 0 : info.memory_bytes;
+    processes.push_back({static_cast<int>(info.pid), static_cast<std::int64_t>(bytes)});
+  }
+  return processes;
 }
 
 }  // namespace pgtune::gpu

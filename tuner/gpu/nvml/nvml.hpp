@@ -1,31 +1,74 @@
 // SPDX-License-Identifier: MIT
-// Read-only facts from NVML, which belongs to the driver and may be missing: it is opened at run time, through
-// declarations of our own, since a CUDA Toolkit from wheels has neither its header nor a stub to link.
+// NVML, which belongs to the driver and may be missing: it is opened at run time, through declarations of our own,
+// since a CUDA Toolkit from wheels has neither its header nor a stub to link. Whatever a GPU or driver lacks is an
+// empty optional, never a failure; only clock_lock.hpp changes anything.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tuner/model/result.hpp"
 
 namespace pgtune::gpu {
 
+struct NvmlLibrary;  // nvml_library.hpp
+
+/// Time since the driver was loaded in which it held this GPU's clocks down, by cause. Only differences mean anything.
+struct ThrottleTimes {
+  std::optional<double> power_cap_s;  ///< the power limit
+  std::optional<double> thermal_s;    ///< heat (software or hardware) or external power brake
+};
+
+/// Somebody else's process with a context on the GPU.
+struct GpuProcess {
+  int pid = 0;
+  std::int64_t memory_bytes = 0;  ///< 0 where NVML does not say
+};
+
+/// One GPU. Copies share the library.
+class NvmlDevice {
+ public:
+  /// The power limit in force; 0 where NVML does not say.
+  [[nodiscard]] double power_limit_w() const;
+  [[nodiscard]] std::optional<double> temperature_c() const;           ///< costs about 1 us on an H200
+  [[nodiscard]] std::optional<double> slowdown_temperature_c() const;  ///< where the hardware starts to slow down
+  [[nodiscard]] ThrottleTimes throttle_times() const;                  ///< one call, about 1 ms on an H200
+  [[nodiscard]] std::optional<double> energy_j() const;                ///< since the driver was loaded; about 3 ms
+  [[nodiscard]] std::optional<double> averaged_power_w() const;        ///< over the last second
+  [[nodiscard]] std::optional<double> sm_clock_hz() const;             ///< now
+  [[nodiscard]] std::vector<GpuProcess> compute_processes() const;
+  [[nodiscard]] const std::string& uuid() const { return uuid_; }
+
+ private:
+  friend class Nvml;
+  friend class ClockLock;
+  NvmlDevice(std::shared_ptr<const NvmlLibrary> library, void* handle, std::string uuid)
+      : library_(std::move(library)), handle_(handle), uuid_(std::move(uuid)) {}
+
+  std::shared_ptr<const NvmlLibrary> library_;
+  void* handle_;  ///< NVML's, valid while the library is initialised
+  std::string uuid_;
+};
+
 class Nvml {
  public:
-  /// Errors (environment): the library is not there, lacks a function or does not start.
-  [[nodiscard]] static Result<Nvml> open(const std::string& library_path = "libnvidia-ml.so.1");
+  /// Opens $PGTUNE_NVML_LIBRARY where that is set (a test's stand-in), else libnvidia-ml.so.1. Errors (environment):
+  /// the library is not there, lacks a function everything needs, or does not start.
+  [[nodiscard]] static Result<Nvml> open();
+  [[nodiscard]] static Result<Nvml> open(const std::string& library_path);
 
   /// "580.159.04"; empty where NVML does not say.
   [[nodiscard]] std::string driver_version() const;
-  /// The power limit in force on the GPU with this UUID ("GPU-..."); 0 where NVML does not say.
-  /// By UUID, because NVML's numbering ignores CUDA_VISIBLE_DEVICES.
-  [[nodiscard]] double power_limit_w(const std::string& uuid) const;
+  /// By UUID ("GPU-..."), because NVML's numbering ignores CUDA_VISIBLE_DEVICES. Errors (environment): no such GPU.
+  [[nodiscard]] Result<NvmlDevice> device(const std::string& uuid) const;
 
  private:
-  struct Library;
-  explicit Nvml(std::shared_ptr<const Library> library) : library_(std::move(library)) {}
+  explicit Nvml(std::shared_ptr<const NvmlLibrary> library) : library_(std::move(library)) {}
 
-  std::shared_ptr<const Library> library_;  ///< shuts NVML down and closes the library
+  std::shared_ptr<const NvmlLibrary> library_;  ///< shuts NVML down and closes the library
 };
 
 }  // namespace pgtune::gpu

@@ -122,6 +122,32 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
                                                  requested, results, returned);
 }
 
+cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeType_t compute, cudaDataType_t scale,
+                                        cudaDataType_t a, cudaDataType_t b, cudaDataType_t c, cudaDataType_t d,
+                                        int requested, int ids[], int* returned) {
+  return forward<cublasLtMatmulAlgoGetIds>("cublasLtMatmulAlgoGetIds", handle, compute, scale, a, b, c, d, requested,
+                                           ids, returned);
+}
+
+cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType_t compute, cudaDataType_t scale,
+                                      cudaDataType_t a, cudaDataType_t b, cudaDataType_t c, cudaDataType_t d, int id,
+                                      cublasLtMatmulAlgo_t* algorithm) {
+  return forward<cublasLtMatmulAlgoInit>("cublasLtMatmulAlgoInit", handle, compute, scale, a, b, c, d, id, algorithm);
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
+                                       cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* result) {
+  return forward<cublasLtMatmulAlgoCheck>("cublasLtMatmulAlgoCheck", handle, desc, a, b, c, d, algorithm, result);
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algorithm,
+                                                    cublasLtMatmulAlgoConfigAttributes_t attribute, const void* value,
+                                                    size_t bytes) {
+  return forward<cublasLtMatmulAlgoConfigSetAttribute>("cublasLtMatmulAlgoConfigSetAttribute", algorithm, attribute,
+                                                       value, bytes);
+}
+
 cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* algorithm,
                                                     cublasLtMatmulAlgoConfigAttributes_t attribute, void* value,
                                                     size_t bytes, size_t* written) {

@@ -1,53 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/reference/cublaslt_matmul.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
 #include <cstdlib>
+#include <string>
+#include <utility>
 
 namespace pgtune::gpu {
-namespace {
 
 CudaResult<> check_cublas(cublasStatus_t status, std::string_view call) {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
   return tl::unexpected(CudaFailure{static_cast<int>(status), cublasLtGetStatusName(status),
                                     cublasLtGetStatusString(status), std::string(call), false});
 }
-
-/// A configuration attribute that not every algorithm has; 0 where it has none.
-template <typename T>
-T config(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t attribute) {
-  T value{};
-  std::size_t written = 0;
-  static_cast<void>(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof(value), &written));
-  return value;
-}
-
-std::string describe(const cublasLtMatmulAlgo_t& algorithm) {
-  return fmt::format(
-      "algorithm {}, tile {}, stages {}, split-K {}, reduction {}, swizzle {}, cluster {}, inner {}, "
-      "custom {}",
-      config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_ID),
-      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
-      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
-      config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM),
-      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
-      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING),
-      config<std::uint16_t>(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
-      config<std::uint16_t>(algorithm, CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID),
-      config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION));
-}
-
-bool uses_tensor_cores(const cublasLtMatmulAlgo_t& algorithm) {
-  std::uint64_t flags = 0;
-  std::size_t written = 0;
-  const cublasStatus_t status = cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS,
-                                                                  &flags, sizeof(flags), &written);
-  return status == CUBLAS_STATUS_SUCCESS && (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK) != 0;
-}
-
-}  // namespace
 
 void forbid_reduced_precision() {
   for (const char* name : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
@@ -59,7 +23,7 @@ CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(std::int64_t ro
                                                                  std::int64_t ld, std::int64_t batch,
                                                                  std::int64_t stride) {
   cublasLtMatrixLayout_t raw = nullptr;
-  auto ok = check_cublas(cublasLtMatrixLayoutCreate(&raw, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+  auto ok = check_cublas(cublasLtMatrixLayoutCreate(&raw, kType, static_cast<std::uint64_t>(rows),
                                                     static_cast<std::uint64_t>(columns), ld),
                          "describing a matrix to cuBLASLt");
   if (!ok) return tl::unexpected(ok.error());
@@ -77,17 +41,14 @@ CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(std::int64_t ro
 }
 
 CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem& p) {
-  std::unique_ptr<CublasLtMatmul> matmul(new CublasLtMatmul);
-  matmul->alpha_ = static_cast<float>(p.alpha);
-  matmul->beta_ = static_cast<float>(p.beta);
+  std::unique_ptr<CublasLtMatmul> matmul(new CublasLtMatmul(p));
 
   cublasLtHandle_t context = nullptr;
   auto ok = check_cublas(cublasLtCreate(&context), "starting cuBLASLt");
   if (!ok) return tl::unexpected(ok.error());
   matmul->context_.reset(context);
   cublasLtMatmulDesc_t description = nullptr;
-  ok = check_cublas(cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F),
-                    "describing the product to cuBLASLt");
+  ok = check_cublas(cublasLtMatmulDescCreate(&description, kCompute, kType), "describing the product to cuBLASLt");
   if (!ok) return tl::unexpected(ok.error());
   matmul->description_.reset(description);
   const cublasOperation_t left = p.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N, right = p.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -114,34 +75,6 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
   matmul->result_ = std::move(*result_layout);
   matmul->workspace_ = std::move(*workspace);
   return matmul;
-}
-
-CudaResult<std::vector<CublasLtCandidate>> CublasLtMatmul::candidates() const {
-  cublasLtMatmulPreference_t raw = nullptr;
-  auto ok = check_cublas(cublasLtMatmulPreferenceCreate(&raw), "asking cuBLASLt for algorithms");
-  if (!ok) return tl::unexpected(ok.error());
-  const Preference preference(raw);
-  const std::uint64_t workspace_bytes = kWorkspaceBytes;
-  std::array<cublasLtMatmulHeuristicResult_t, kMaxCandidates> results{};
-  int count = 0;
-  ok = check_cublas(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                         &workspace_bytes, sizeof(workspace_bytes)),
-                    "giving cuBLASLt a workspace")
-           .and_then([&] {
-             return check_cublas(cublasLtMatmulAlgoGetHeuristic(context_.get(), description_.get(), left_.get(),
-                                                                right_.get(), result_.get(), result_.get(), raw,
-                                                                kMaxCandidates, results.data(), &count),
-                                 "asking cuBLASLt for algorithms");
-           });
-  if (!ok) return tl::unexpected(ok.error());
-
-  std::vector<CublasLtCandidate> found;
-  for (int rank = 0; rank < count; ++rank) {
-    const cublasLtMatmulHeuristicResult_t& result = results.at(static_cast<std::size_t>(rank));
-    if (result.state != CUBLAS_STATUS_SUCCESS || uses_tensor_cores(result.algo)) continue;
-    found.push_back({rank, result.algo, static_cast<std::int64_t>(result.workspaceSize), describe(result.algo)});
-  }
-  return found;
 }
 
 CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,

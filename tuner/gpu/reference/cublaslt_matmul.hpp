@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The current problem as cuBLASLt sees it, and the algorithms its heuristics offer.
+// The current problem as cuBLASLt sees it, and the algorithms that may compute it.
 #pragma once
 
 #include <cublasLt.h>
 
 #include <memory>
-#include <string>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/gpu/reference/cublaslt_config.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
@@ -19,24 +21,36 @@ namespace pgtune::gpu {
 /// as. To be called before cuBLAS is used.
 void forbid_reduced_precision();
 
+[[nodiscard]] CudaResult<> check_cublas(cublasStatus_t status, std::string_view call);
+
+/// Rank of a candidate that is not in the heuristic list.
+inline constexpr int kNoRank = -1;
+
 struct CublasLtCandidate {
-  int rank = 0;  ///< place in the heuristic list
+  int rank = kNoRank;  ///< place in the heuristic list
   cublasLtMatmulAlgo_t algorithm{};
   std::int64_t workspace_bytes = 0;
-  std::string description;  ///< configuration of the algorithm in cuBLASLt's numbers
+  CublasLtConfig config;
 };
 
 class CublasLtMatmul {
  public:
   static constexpr std::int64_t kWorkspaceBytes = 64 << 20;
-  static constexpr int kMaxCandidates = 32;
+  static constexpr int kMaxHeuristics = 32;
+  static constexpr std::size_t kMaxFurther = 200;
 
   /// Strict float32 (CUBLAS_COMPUTE_32F). Row-major operands are given as the transposed column-major problem,
   /// D^T = op(B)^T op(A)^T, which changes no byte in memory.
   [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtMatmul>> create(const Problem& problem);
 
-  /// Up to kMaxCandidates algorithms in the heuristics' order, without those that use tensor cores.
-  [[nodiscard]] CudaResult<std::vector<CublasLtCandidate>> candidates() const;
+  /// Up to kMaxHeuristics algorithms in the heuristics' order, without those that use tensor cores. For float32 they
+  /// are 5 to 8, however many are asked for.
+  [[nodiscard]] CudaResult<std::vector<CublasLtCandidate>> heuristics() const;
+
+  /// What cuBLASLt says it can run of the kMaxFurther configurations most like `offered` but not among them, the
+  /// likeliest first, without those that use tensor cores or more than the workspace. They have no rank. Empty where
+  /// the library does not list its algorithms.
+  [[nodiscard]] std::vector<CublasLtCandidate> further(const std::vector<CublasLtCandidate>& offered) const;
 
   [[nodiscard]] CudaResult<> launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
                                     cudaStream_t stream) const;
@@ -47,15 +61,22 @@ class CublasLtMatmul {
   using Layout = Handle<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
   using Preference = Handle<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
 
-  CublasLtMatmul() = default;
+  static constexpr cublasComputeType_t kCompute = CUBLAS_COMPUTE_32F;
+  static constexpr cudaDataType_t kType = CUDA_R_32F;
+
+  explicit CublasLtMatmul(const Problem& problem)
+      : problem_(problem), alpha_(static_cast<float>(problem.alpha)), beta_(static_cast<float>(problem.beta)) {}
   [[nodiscard]] static CudaResult<Layout> create_layout(std::int64_t rows, std::int64_t columns, std::int64_t ld,
                                                         std::int64_t batch, std::int64_t stride);
+  /// The algorithm with its default configuration; nothing where it does not know these types.
+  [[nodiscard]] std::optional<cublasLtMatmulAlgo_t> initial_algorithm(int id) const;
 
+  Problem problem_;
   Context context_;
   Description description_;
   Layout left_, right_, result_;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage
   DeviceBuffer workspace_;
-  float alpha_ = 1, beta_ = 0;
+  float alpha_, beta_;
 };
 
 }  // namespace pgtune::gpu

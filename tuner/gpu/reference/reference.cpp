@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "tuner/gpu/measure/screening.hpp"
 
@@ -11,6 +12,7 @@ namespace pgtune::gpu {
 namespace {
 
 constexpr double kWarmUp_s = 50e-3;  // lets the clocks rise before the first algorithm is timed
+constexpr double kNoticed_s = 1.5;
 
 /// Failures that are not sticky concern one algorithm; the others may still work.
 CudaResult<> unless_sticky(const CudaFailure& failure) {
@@ -20,6 +22,10 @@ CudaResult<> unless_sticky(const CudaFailure& failure) {
 
 }  // namespace
 
+bool enough_algorithms(std::size_t right, double spent_s) {
+  return right >= kMaxAlgorithms || (right >= kMinAlgorithms && spent_s > kNoticed_s);
+}
+
 Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, const OperandBuffers& buffers,
                                                      Checker& checker, BlockTimer& timer, const std::string& library,
                                                      cudaStream_t stream) {
@@ -27,21 +33,34 @@ Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, con
   auto matmul = CublasLtMatmul::create(problem);
   if (!matmul) return tl::unexpected(to_error(matmul.error()));
   reference->matmul_ = std::move(*matmul);
-  const auto candidates = reference->matmul_->candidates();
-  if (!candidates) return tl::unexpected(to_error(candidates.error()));
-  for (const CublasLtCandidate& candidate : *candidates) {
+  const auto offered = reference->matmul_->heuristics();
+  if (!offered) return tl::unexpected(to_error(offered.error()));
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  for (const CublasLtCandidate& candidate : *offered) {
     if (auto ok = reference->add(candidate, buffers, checker, timer, stream); !ok) {
       return tl::unexpected(to_error(ok.error()));
     }
   }
   ReferenceReport& report = reference->report_;
+  std::vector<CublasLtCandidate> further;
+  if (report.algorithms.size() < kMinAlgorithms) further = reference->matmul_->further(*offered);
+  for (const CublasLtCandidate& candidate : further) {
+    const std::chrono::duration<double> spent = Clock::now() - begin;
+    if (enough_algorithms(report.algorithms.size(), spent.count())) break;
+    if (auto ok = reference->add(candidate, buffers, checker, timer, stream); !ok) {
+      return tl::unexpected(to_error(ok.error()));
+    }
+  }
   if (report.algorithms.empty()) {
-    return fail(ErrorKind::kInternal, fmt::format("{} offers {} algorithms for {} and none gives the right result",
-                                                  library, candidates->size(), problem.title()));
+    return fail(ErrorKind::kInternal,
+                fmt::format("{} has {} algorithms for {} and none gives the right result; name the folder of another "
+                            "cuBLAS of the same major version in LD_LIBRARY_PATH",
+                            library, offered->size() + further.size(), problem.title()));
   }
   report.library = library;
   report.buffer_copies = static_cast<std::int64_t>(buffers.copies().size());
-  report.data_seed = kDataSeed;
+  report.data_seed = buffers.data().seed;
   report.first = 0;
   const auto best = std::min_element(report.algorithms.begin(), report.algorithms.end(),
                                      [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
@@ -53,6 +72,9 @@ CudaResult<> Reference::add(const CublasLtCandidate& candidate, const OperandBuf
                             BlockTimer& timer, cudaStream_t stream) {
   Algorithm algorithm;
   algorithm.launchable = std::make_unique<ReferenceLaunchable>(*matmul_, buffers.copies(), candidate.algorithm);
+  // cuBLASLt loads a kernel's code at its first launch: the checked launch would seem to take milliseconds longer.
+  const auto loaded = algorithm.launchable->launch(0, stream);
+  if (!loaded) return unless_sticky(loaded.error());
   const auto verdict = checker.check(*algorithm.launchable);
   if (!verdict) return unless_sticky(verdict.error());
   if (!verdict->fault.empty()) return {};
@@ -72,7 +94,7 @@ CudaResult<> Reference::add(const CublasLtCandidate& candidate, const OperandBuf
   }
   const auto screening = screen(*algorithm.series, timer, incumbent_s, verdict->launch_s);
   if (!screening) return unless_sticky(screening.error());
-  report_.algorithms.push_back({candidate.rank, candidate.description, candidate.workspace_bytes,
+  report_.algorithms.push_back({candidate.rank, describe(candidate.config), candidate.workspace_bytes,
                                 screening->median_per_launch_s(), verdict->report.max_error});
   algorithms_.push_back(std::move(algorithm));
   return {};

@@ -33,10 +33,18 @@ class ReferenceLaunchable : public Launchable {
   cublasLtMatmulAlgo_t algorithm_;
 };
 
+/// So many algorithms make a fair opponent; more only where they cost little.
+inline constexpr std::size_t kMinAlgorithms = 16, kMaxAlgorithms = 32;
+
+/// No further algorithm is tried: there are kMaxAlgorithms right ones, or kMinAlgorithms and looking for them has taken
+/// longer than a user should notice.
+[[nodiscard]] bool enough_algorithms(std::size_t right, double spent_s);
+
 class Reference {
  public:
-  /// Checks and screens up to 32 algorithms. `buffers`, `checker` and `timer` must outlive the result. An error where
-  /// cuBLASLt offers none that is right.
+  /// Checks and screens the algorithms of cuBLASLt's heuristics and, where fewer than kMinAlgorithms of these are
+  /// right, further ones until enough_algorithms(). `buffers`, `checker` and `timer` must outlive the result. An error
+  /// where none is right.
   [[nodiscard]] static Result<std::unique_ptr<Reference>> create(const Problem& problem, const OperandBuffers& buffers,
                                                                  Checker& checker, BlockTimer& timer,
                                                                  const std::string& library, cudaStream_t stream);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Rounds of every stage, energy windows and ceilings: saved and found again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/queries.hpp"
+#include "db/statement.hpp"
+#include "tests/db/fixtures.hpp"
+
+namespace pgtune::db {
+namespace {
+
+using testing::block;
+using testing::error_of;
+using testing::good_trial;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::rounds_of;
+using testing::Sample;
+
+class Rounds : public ::testing::Test {
+ protected:
+  /// Blocks of one variant (by key) or reference algorithm (by index) in a session's rounds.
+  std::vector<BlockRow> blocks_of(RowId session, const std::string& key, int algorithm = -1) {
+    for (const auto& row : session_rounds(database_, session)) {
+      const bool same =
+          row.contender.variant ? row.contender.variant->key == key : row.contender.algorithm == algorithm;
+      if (same) {
+        return row.blocks;
+      }
+    }
+    return {};
+  }
+
+  Database database_ = Database::open_memory();
+  Sample sample_;
+};
+
+TEST_F(Rounds, ComeBackAsTheyWereSaved) {
+  save_trial(database_, sample_.begin(database_), good_trial("A=1"));
+  const auto session = sample_.begin(database_);
+  auto measured = block(1.1e-3, 2, "final", 2);
+  measured.graph = true;
+  measured.temperature_c = 61;
+  measured.power_cap_s = 0.02;
+  measured.thermal_s = 0;
+  save_rounds(database_, session, "final",
+              {rounds_of("A=1", {block(1e-3, 0, "final", 1), measured}), rounds_of(5, {block(4e-3, 1, "final", 1)}),
+               rounds_of(0, {block(3e-3, 2, "final", 1)})});
+  const auto rows = session_rounds(database_, session);
+  ASSERT_EQ(rows.size(), 3U);
+  ASSERT_TRUE(rows[0].contender.variant.has_value());
+  EXPECT_EQ(rows[0].contender.variant->key, "A=1");
+  EXPECT_EQ(rows[0].contender.variant->parameters_json, R"({"key":"A=1"})");
+  EXPECT_EQ(rows[1].contender.algorithm, 5);
+  EXPECT_FALSE(rows[1].contender.variant.has_value());
+  EXPECT_EQ(rows[2].contender.algorithm, 0);
+  ASSERT_EQ(rows[0].blocks.size(), 2U);
+  const auto& copy = rows[0].blocks[1];
+  EXPECT_EQ(copy.stage, "final");
+  EXPECT_EQ(copy.round, 2);
+  EXPECT_EQ(copy.position, 2);
+  EXPECT_EQ(copy.launches, 100);
+  EXPECT_EQ(copy.time_s, 1.1e-3);
+  EXPECT_EQ(copy.sm_clock_hz, 1.98e9);
+  EXPECT_TRUE(copy.graph);
+  EXPECT_EQ(copy.temperature_c, 61.0);
+  EXPECT_EQ(copy.power_cap_s, 0.02);
+  EXPECT_EQ(copy.thermal_s, 0.0);
+  EXPECT_EQ(rows[0].blocks[0].thermal_s, std::nullopt);
+  EXPECT_THAT(session_rounds(database_, session + 1), IsEmpty());
+  EXPECT_EQ(find_trials(database_, sample_.key()).at("A=1").blocks.size(), 3U) << "rounds are no trial's blocks";
+}
+
+TEST_F(Rounds, OfTheFloorKeepBothBlocksOfAnAlgorithm) {
+  const auto session = sample_.begin(database_);
+  save_rounds(database_, session, "floor",
+              {rounds_of(3, {block(1, 0, "floor", 1), block(3, 1, "floor", 2)}),
+               rounds_of(3, {block(2, 1, "floor", 1), block(4, 0, "floor", 2)})});
+  const auto blocks = blocks_of(session, "", 3);
+  ASSERT_EQ(blocks.size(), 4U);
+  EXPECT_EQ(session_rounds(database_, session).size(), 1U);
+  EXPECT_EQ(blocks[0].time_s, 1);
+  EXPECT_EQ(blocks[1].time_s, 2);
+  EXPECT_EQ(blocks[2].time_s, 4) << "by position inside the round";
+  EXPECT_EQ(blocks[3].time_s, 3);
+}
+
+TEST_F(Rounds, ASecondCallReplacesItsStageOfItsSessionOnly) {
+  const auto other = sample_.begin(database_);
+  const auto session = sample_.begin(database_);
+  save_rounds(database_, other, "final", {rounds_of("A=1", {block(7, 0, "final", 1)})});
+  save_rounds(database_, session, "race", {rounds_of("A=1", {block(5, 0, "race", 1)})});
+  save_rounds(database_, session, "final", {rounds_of("A=1", {block(9, 0, "final", 1), block(9, 0, "final", 2)})});
+  save_rounds(database_, session, "final", {rounds_of("A=2", {block(8, 0, "final", 1)})});
+  ASSERT_EQ(blocks_of(session, "A=1").size(), 1U);
+  EXPECT_EQ(blocks_of(session, "A=1")[0].stage, "race");
+  EXPECT_EQ(blocks_of(session, "A=2").size(), 1U);
+  EXPECT_EQ(blocks_of(other, "A=1").size(), 1U);
+}
+
+TEST_F(Rounds, ThatCannotBeSavedLeaveNothing) {
+  EXPECT_THAT(error_of([&] { save_rounds(database_, 77, "final", {rounds_of("A=1", {block(1)})}); }).what(),
+              HasSubstr("no session 77"));
+  const auto session = sample_.begin(database_);
+  // The same place in one round twice.
+  EXPECT_THROW(save_rounds(database_, session, "race",
+                           {rounds_of("A=1", {block(1, 0, "race", 1)}),
+                            rounds_of(0, {block(1, 1, "race", 1), block(2, 1, "race", 1)})}),
+               Error);
+  EXPECT_THAT(session_rounds(database_, session), IsEmpty());
+  EXPECT_EQ(totals(database_).rows.at("contenders"), 0);
+  EXPECT_EQ(totals(database_).rows.at("variants"), 0);
+}
+
+TEST_F(Rounds, EnergyWindowsComeBackAsTheyWereSaved) {
+  const auto session = sample_.begin(database_);
+  EnergyWindowRow idle;
+  idle.window_s = 5;
+  idle.energy_j = 410;
+  save_energy(database_, session, idle);
+  EnergyWindowRow window{
+      {VariantRow{"A=1", "{}"}, -1}, 1, 5.1, 3500, 51, 0.1, 0.002, 690.5, 1000, 5e-3, 1.5e9, 0.75, 0.25, 55.25, 61.5};
+  save_energy(database_, session, window);
+  window.ordinal = 0;
+  save_energy(database_, session, window);
+  EnergyWindowRow reference = idle;
+  reference.contender.algorithm = 0;
+  save_energy(database_, session, reference);
+  reference.energy_j = 411;
+  save_energy(database_, session, reference);
+
+  const auto rows = energy_windows(database_, session);
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_FALSE(rows[0].contender.variant.has_value());
+  EXPECT_EQ(rows[0].contender.algorithm, -1);
+  EXPECT_EQ(rows[0].energy_j, 410);
+  EXPECT_EQ(rows[0].power_cap_share, std::nullopt);
+  EXPECT_EQ(rows[0].thermal_share, std::nullopt);
+  EXPECT_EQ(rows[1].ordinal, 0);
+  const auto& copy = rows[2];
+  EXPECT_EQ(copy.contender.variant.value().key, "A=1");
+  EXPECT_EQ(copy.ordinal, 1);
+  EXPECT_EQ(copy.window_s, 5.1);
+  EXPECT_EQ(copy.energy_j, 3500);
+  EXPECT_EQ(copy.steps, 51);
+  EXPECT_EQ(copy.step_s, 0.1);
+  EXPECT_EQ(copy.uncertainty, 0.002);
+  EXPECT_EQ(copy.averaged_power_w, 690.5);
+  EXPECT_EQ(copy.launches, 1000);
+  EXPECT_EQ(copy.per_launch_s, 5e-3);
+  EXPECT_EQ(copy.sm_clock_hz, 1.5e9);
+  EXPECT_EQ(copy.power_cap_share, 0.75);
+  EXPECT_EQ(copy.thermal_share, 0.25);
+  EXPECT_EQ(copy.temperature_start_c, 55.25);
+  EXPECT_EQ(copy.temperature_end_c, 61.5);
+  EXPECT_EQ(rows[3].contender.algorithm, 0);
+  EXPECT_EQ(rows[3].energy_j, 411) << "the second of one ordinal replaces the first";
+  EXPECT_THAT(energy_windows(database_, session + 1), IsEmpty());
+  EXPECT_THAT(error_of([&] { save_energy(database_, 77, idle); }).what(), HasSubstr("no session 77"));
+}
+
+TEST_F(Rounds, TheNewestCeilingsOfADeviceDriverAndSourceCount) {
+  EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "580", "gpu").has_value());
+  save_ceilings(database_, sample_.device, sample_.environment, {"gpu", "", "{\"dram\":1}"});
+  save_ceilings(database_, sample_.device, sample_.environment, {"gpu", "", "{\"dram\":2}"});
+  save_ceilings(database_, sample_.device, sample_.environment, {"replay", "", "{\"dram\":3}"});
+  const auto found = find_ceilings(database_, "GPU-1a2b", "580", "gpu");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->ceilings_json, "{\"dram\":2}");
+  EXPECT_EQ(found->measured_at.size(), 20U);
+  EXPECT_EQ(found->source, "gpu");
+  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", "replay").value().ceilings_json, "{\"dram\":3}");
+  EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "590", "gpu").has_value());
+  EXPECT_FALSE(find_ceilings(database_, "GPU-2", "580", "gpu").has_value());
+}
+
+TEST_F(Rounds, AContenderIsAVariantOrAnAlgorithmAndOncePerSession) {
+  const auto session = sample_.begin(database_);
+  save_rounds(database_, session, "race", {rounds_of("A=1", {block(1)}), rounds_of(0, {block(1)})});
+  const auto refused = [&](const std::string& values) {
+    return std::string(error_of([&] {
+                         execute(database_, "INSERT INTO contenders (session, variant, algorithm) VALUES " + values);
+                       }).what());
+  };
+  EXPECT_THAT(refused("(1, 1, 1)"), HasSubstr("CHECK"));
+  EXPECT_THAT(refused("(1, 1, NULL)"), HasSubstr("UNIQUE"));
+  EXPECT_THAT(refused("(1, NULL, 0)"), HasSubstr("UNIQUE"));
+  EXPECT_THAT(refused("(2, NULL, NULL)"), HasSubstr("FOREIGN KEY"));
+}
+
+}  // namespace
+}  // namespace pgtune::db

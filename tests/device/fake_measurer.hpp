@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// The GPU of the fake worker: made-up times, clocks and energies that follow from a variant's key, the same in every
+// run.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "tuner/device/protocol.hpp"
+
+namespace pgtune::device::fake {
+
+using nlohmann::json;
+
+/// FNV-1a with a final mix, so that neighbouring keys get unrelated times.
+inline std::uint64_t hash(const std::string& text) {
+  std::uint64_t value = 0xcbf29ce484222325U;
+  for (const char letter : text) value = (value ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+  value = (value ^ (value >> 31U)) * 0x9e3779b97f4a7c15U;
+  return value ^ (value >> 29U);
+}
+
+/// In [0, 1).
+inline double uniform(const std::string& text) { return static_cast<double>(hash(text) >> 11U) * 0x1p-53; }
+
+inline DeviceInfo gpu() {
+  DeviceInfo device;
+  device.uuid = "GPU-fa4efa4e-0000-0000-0000-000000000000";
+  device.name = "Fake GPU";
+  device.architecture = "sm_90a";
+  device.compute_major = 9;
+  device.sm_count = 132;
+  device.memory_bytes = std::int64_t{80} << 30U;
+  device.l2_bytes = std::int64_t{50} << 20U;
+  device.smem_per_block_bytes = 227 << 10U;
+  device.smem_per_sm_bytes = 228 << 10U;
+  device.registers_per_sm = 65536;
+  device.threads_per_sm = 2048;
+  device.max_sm_clock_hz = 1.98e9;
+  device.power_limit_w = 700;
+  device.driver_version = "580.00.00";
+  device.nvrtc_version = "13.0";
+  device.cublaslt_version = "13.0.0";
+  return device;
+}
+
+/// One measure worker's state: the problem, and times that follow from it.
+class FakeMeasurer {
+ public:
+  /// A variant's key, or "reference 1".
+  static std::string name(const Contender& contender) {
+    const int algorithm = contender.reference_algorithm;
+    return algorithm < 0 ? contender.variant.key() : fmt::format("reference {}", algorithm);
+  }
+
+  json prepare(const PrepareRequest& request) {
+    problem_ = request.problem;
+    reference_.library = "fake cuBLASLt 13.0.0";
+    reference_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
+                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
+    reference_.best = 1;
+    reference_.buffer_copies = 2;
+    reference_.data_seed = request.conditions.data_seed;
+    return reference_;
+  }
+
+  [[nodiscard]] TrialReport trial(const TrialRequest& request) const {
+    TrialReport report;
+    report.check = CheckReport{0.1, 1e-7};
+    const std::string key = request.variant.key();
+    report.cut = request.incumbent_s > 0 && variant_s(key) > 1.5 * request.incumbent_s;
+    for (int index = 0; index < (report.cut ? 1 : 3); ++index) {
+      report.blocks.push_back(block(variant_s(key), key, 0));
+      report.blocks.back().position = index;
+    }
+    return report;
+  }
+
+  [[nodiscard]] Block round_block(const RoundRequest& request, const Contender& contender, int position,
+                                  const std::string& behaviour) const {
+    Block result = block(launch_s(contender),
+                         fmt::format("{} {} {}", name(contender), to_string(request.stage), position), request.round);
+    result.launches = std::max<std::int64_t>(5, std::llround(request.block_s / result.per_launch_s()));
+    result.time_s *= static_cast<double>(result.launches) / 10;
+    result.stage = request.stage;
+    result.position = position;
+    if (behaviour == "slow_clock") {
+      result.sm_clock_hz /= 2;
+      result.time_s *= 2;
+    }
+    if (behaviour == "slower" && contender.reference_algorithm < 0) result.time_s *= 1.1;
+    if (behaviour == "no_nvml") return result;
+    result.temperature_c = 55;
+    result.power_cap_s = behaviour == "capped" ? result.time_s : 0;
+    result.thermal_s = behaviour == "hot" ? result.time_s : 0;
+    return result;
+  }
+
+  /// Nothing: the window is too short for the wanted uncertainty.
+  [[nodiscard]] std::optional<EnergyWindow> energy(const EnergyRequest& request, const std::string& behaviour) const {
+    constexpr double kStep_s = 0.1, kTick_s = 3e-3, kIdle_w = 80;
+    EnergyWindow window;
+    window.window_s = request.window_s;
+    window.step_s = kStep_s;
+    window.steps = std::llround(request.window_s / kStep_s);
+    window.uncertainty = kTick_s / request.window_s;
+    if (window.uncertainty > request.max_uncertainty) return std::nullopt;
+    double power_w = kIdle_w;
+    if (request.contender) {
+      const std::string text = fmt::format("energy {} {}", name(*request.contender), request.index);
+      power_w = 400 + 200 * uniform(name(*request.contender)) + 2 * uniform(text);
+      window.per_launch_s = launch_s(*request.contender);
+      window.launches = std::llround(request.window_s / window.per_launch_s);
+      window.sm_clock_hz = kClock_hz;
+    }
+    window.energy_j = power_w * request.window_s;
+    window.averaged_power_w = behaviour == "suspect" ? 1.2 * power_w : power_w;
+    window.power_cap_share = behaviour == "capped" ? 1 : 0;
+    window.thermal_share = 0;
+    window.temperature_start_c = 54;
+    window.temperature_end_c = 55;
+    return window;
+  }
+
+ private:
+  [[nodiscard]] double at_tflops(double tflops) const { return problem_.flops() / (tflops * 1e12); }
+  /// Between 20 and 50 TFLOP/s.
+  [[nodiscard]] double variant_s(const std::string& key) const { return at_tflops(20 + 30 * uniform(key)); }
+
+  [[nodiscard]] static Block block(double launch_s, const std::string& key, int round) {
+    Block result;
+    result.round = round;
+    result.launches = 10;
+    result.time_s = 10 * launch_s * (1 + 0.002 * uniform(fmt::format("{} {}", key, round)));
+    result.sm_clock_hz = kClock_hz;
+    return result;
+  }
+
+  [[nodiscard]] double launch_s(const Contender& contender) const {
+    const int algorithm = contender.reference_algorithm;
+    return algorithm < 0 ? variant_s(contender.variant.key())
+                         : reference_.algorithms.at(static_cast<std::size_t>(algorithm)).time_s;
+  }
+
+  static constexpr double kClock_hz = 1.7e9;
+
+  Problem problem_;
+  ReferenceReport reference_;
+};
+
+}  // namespace pgtune::device::fake

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The ceilings of a GPU are near what its data sheet allows, and repeat.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "tests/gpu/measure_device_fixture.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+class CeilingsOnDevice : public MeasureOnDevice {};
+
+TEST_F(CeilingsOnDevice, AreOrderedPossibleAndRepeatable) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto first = measurer_->ceilings();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(first) << first.error().text();
+  const double flops = first->flops.at("f32");
+  std::cout << "DRAM " << first->dram_bytes_per_s * 1e-12 << " TB/s, L2 " << first->l2_bytes_per_s * 1e-12
+            << " TB/s, f32 " << flops * 1e-12 << " TFLOP/s at " << first->sm_clock_hz * 1e-6 << " MHz; took "
+            << took.count() << " s\n";
+  EXPECT_GT(first->dram_bytes_per_s, 50e9);
+  EXPECT_GT(first->l2_bytes_per_s, 1.1 * first->dram_bytes_per_s);
+  // At most 128 FFMA a clock and multiprocessor, on any GPU since Ampere; at least nine tenths of 64 on all of them.
+  const double per_clock = flops / first->sm_clock_hz / measurer_->info().sm_count;
+  EXPECT_LE(per_clock, 2 * 128 * 1.02);
+  EXPECT_GE(per_clock, 2 * 64 * 0.9);
+  EXPECT_LT(took.count(), 5);
+
+  const auto second = measurer_->ceilings();
+  ASSERT_TRUE(second) << second.error().text();
+  EXPECT_NEAR(second->dram_bytes_per_s / first->dram_bytes_per_s, 1, 0.05);
+  EXPECT_NEAR(second->l2_bytes_per_s / first->l2_bytes_per_s, 1, 0.1);
+  EXPECT_NEAR(second->flops.at("f32") / flops, 1, 0.05);
+}
+
+TEST_F(CeilingsOnDevice, LeaveThePreparedProblemAlone) {
+  const Problem problem = make_problem("256x256x256");
+  static_cast<void>(prepare(problem));
+  ASSERT_TRUE(measurer_->ceilings());
+  const TrialReport report = measurer_->trial(request(problem, ""));
+  EXPECT_EQ(report.outcome.kind, OutcomeKind::kOk) << report.outcome.reason;
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

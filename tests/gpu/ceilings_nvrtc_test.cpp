@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The kernels behind the ceilings compile for every architecture pgtune supports, with the toolkit at hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tuner/gpu/measure/ceilings_kernels.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+class CeilingKernelsCompile : public testing::TestWithParam<const char*> {};
+
+TEST_P(CeilingKernelsCompile, ToACubinWithAllOfThem) {
+  const auto cubin = compile_ceiling_kernels(GetParam());
+  ASSERT_TRUE(cubin) << cubin.error().text();
+  EXPECT_EQ(cubin->substr(1, 3), "ELF");
+  for (const char* symbol : {"ceiling_fill", "ceiling_copy", "ceiling_l2", "ceiling_ffma"}) {
+    EXPECT_THAT(*cubin, testing::HasSubstr(std::string(".text.") + symbol));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, CeilingKernelsCompile, testing::Values("sm_80", "sm_86", "sm_90a"));
+
+TEST(CeilingKernels, AnUnknownArchitectureIsAnEnvironmentError) {
+  const auto cubin = compile_ceiling_kernels("sm_7");
+  ASSERT_FALSE(cubin);
+  EXPECT_EQ(cubin.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(cubin.error().message, testing::HasSubstr("sm_7"));
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Energy windows on a GPU. Skipped where it has no energy counter.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/gpu/measure_device_fixture.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+device::EnergyRequest window_request(double window_s = 2) {
+  return {.contender = {}, .lead_in_s = 1, .window_s = window_s, .max_uncertainty = 0.01, .index = 0};
+}
+
+void print(const std::string& what, const EnergyWindow& window) {
+  std::cout << what << ": " << window.power_w() << " W over " << window.window_s << " s (" << window.steps
+            << " steps of " << window.step_s * 1e3 << " ms, +-" << window.uncertainty * 100 << " %), averaged "
+            << window.averaged_power_w << " W, " << window.launches << " launches of " << window.per_launch_s * 1e6
+            << " us, " << window.sm_clock_hz * 1e-6 << " MHz, at the cap " << window.power_cap_share.value_or(-1) * 100
+            << " %, " << window.temperature_start_c << " to " << window.temperature_end_c << " C\n";
+}
+
+class EnergyOnDevice : public MeasureOnDevice {
+ protected:
+  void SetUp() override {
+    MeasureOnDevice::SetUp();
+    if (IsSkipped()) return;
+    const auto idle = measurer_->energy(window_request());
+    if (!idle && idle.error().kind == ErrorKind::kEnvironment) GTEST_SKIP() << idle.error().text();
+    ASSERT_TRUE(idle) << idle.error().text();
+    idle_ = *idle;
+  }
+
+  [[nodiscard]] device::EnergyRequest of_variant(const Problem& problem) {
+    const device::TrialRequest built = request(problem, "");
+    device::EnergyRequest out = window_request();
+    out.contender = device::Contender{built.variant, built.plan, built.build, -1};
+    return out;
+  }
+
+  static void expect_whole(const EnergyWindow& window) {
+    EXPECT_GE(window.window_s, 2 - 0.05);
+    EXPECT_LT(window.window_s, 4);
+    EXPECT_GE(window.steps, 10);
+    EXPECT_GT(window.uncertainty, 0);
+    EXPECT_LE(window.uncertainty, 0.01);
+    EXPECT_FALSE(window.suspect());
+  }
+
+  EnergyWindow idle_;
+};
+
+TEST_F(EnergyOnDevice, IdleDrawsPowerAndLaunchesNothing) {
+  print("idle", idle_);
+  expect_whole(idle_);
+  EXPECT_GT(idle_.power_w(), 5);
+  EXPECT_EQ(idle_.launches, 0);
+  EXPECT_EQ(idle_.per_launch_s, 0);
+}
+
+TEST_F(EnergyOnDevice, TheReferenceUnderLoadDrawsMoreAndIsTimedInsideTheWindow) {
+  const Problem problem = make_problem("4096x4096x4096");
+  const ReferenceReport reference = prepare(problem);
+  device::EnergyRequest load = window_request();
+  load.contender.emplace();
+  load.contender->reference_algorithm = reference.best;
+  const auto window = measurer_->energy(load);
+  ASSERT_TRUE(window) << window.error().text();
+  print("reference", *window);
+  expect_whole(*window);
+  EXPECT_GT(window->power_w(), 1.5 * idle_.power_w());
+  // All of the window but the two chunks at its ends was timed.
+  const double timed_s = static_cast<double>(window->launches) * window->per_launch_s;
+  EXPECT_GT(timed_s, window->window_s - 0.1);
+  EXPECT_LE(timed_s, window->window_s + 1e-3);
+  const double screened_s = reference.algorithms[static_cast<std::size_t>(reference.best)].time_s;
+  EXPECT_NEAR(window->per_launch_s / screened_s, 1, 0.3);
+  EXPECT_GT(window->sm_clock_hz, 0);
+}
+
+TEST_F(EnergyOnDevice, ShortLaunchesKeepTheGpuBusyToo) {
+  const Problem problem = make_problem("256x256x256");
+  static_cast<void>(prepare(problem));
+  const auto window = measurer_->energy(of_variant(problem));
+  ASSERT_TRUE(window) << window.error().text();
+  print("short launches", *window);
+  expect_whole(*window);
+  EXPECT_GT(static_cast<double>(window->launches) * window->per_launch_s, window->window_s - 0.1);
+}
+
+TEST_F(EnergyOnDevice, RefusalsAndFailuresLeaveTheMeasurerUsable) {
+  const Problem problem = make_problem("512x512x512");
+  static_cast<void>(prepare(problem));
+  device::EnergyRequest brief = of_variant(problem);
+  brief.window_s = 0.2;
+  const auto refused = measurer_->energy(brief);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage) << refused.error().text();
+
+  device::EnergyRequest missing = of_variant(problem);
+  missing.contender->build.cubin_path += ".missing";
+  EXPECT_FALSE(measurer_->energy(missing));
+  device::EnergyRequest unknown = window_request();
+  unknown.contender.emplace();
+  unknown.contender->reference_algorithm = 1000;
+  EXPECT_FALSE(measurer_->energy(unknown));
+
+  EXPECT_FALSE(measurer_->context_lost());
+  const auto window = measurer_->energy(of_variant(problem));
+  EXPECT_TRUE(window) << window.error().text();
+}
+
+TEST_F(EnergyOnDevice, AContenderNeedsAProblem) {
+  device::EnergyRequest load = window_request();
+  load.contender.emplace();
+  load.contender->reference_algorithm = 0;
+  EXPECT_FALSE(measurer_->energy(load));
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Which of cuBLASLt's configurations are tried, and how they are named; needs no GPU and no cuBLASLt.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tuner/gpu/reference/algorithm_enumeration.hpp"
+#include "tuner/gpu/reference/reference.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+// What the heuristics of cuBLASLt 13.0 offer for float32 on an H200 looks like this.
+constexpr CublasLtConfig kFirst{.id = 55, .tile = CUBLASLT_MATMUL_TILE_64x64, .stages = CUBLASLT_MATMUL_STAGES_8x3};
+constexpr CublasLtConfig kSecond{.id = 20,
+                                 .tile = CUBLASLT_MATMUL_TILE_256x128,
+                                 .stages = CUBLASLT_MATMUL_STAGES_8x4,
+                                 .split_k = 4,
+                                 .reduction = CUBLASLT_REDUCTION_SCHEME_INPLACE};
+
+CublasLtCapabilities capabilities(std::int32_t id) {
+  return {.id = id,
+          .tiles = {CUBLASLT_MATMUL_TILE_8x8, CUBLASLT_MATMUL_TILE_32x64, CUBLASLT_MATMUL_TILE_64x64,
+                    CUBLASLT_MATMUL_TILE_128x64, CUBLASLT_MATMUL_TILE_256x128},
+          .stages = {CUBLASLT_MATMUL_STAGES_8x3, CUBLASLT_MATMUL_STAGES_8x4},
+          .split_k = true,
+          .reduction_mask = CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE,
+          .swizzle = true,
+          .custom_max = 2};
+}
+
+TEST(AlgorithmText, NamesWhatTheHeaderNames) {
+  EXPECT_EQ(describe(kFirst), "algorithm 55, tile 64x64, stages 8x3, split-K 1");
+  EXPECT_EQ(describe(kSecond), "algorithm 20, tile 256x128, stages 8x4, split-K 4 (in place)");
+  CublasLtConfig config = kFirst;
+  config.split_k = 2;
+  config.reduction = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  config.swizzle = 1;
+  config.custom = 3;
+  config.inner = CUBLASLT_MATMUL_INNER_SHAPE_MMA16816;
+  config.cluster = CUBLASLT_CLUSTER_SHAPE_2x4x1;
+  EXPECT_EQ(describe(config),
+            "algorithm 55, tile 64x64, stages 8x3, split-K 2 (compute type), swizzle 1, cluster 2x4x1, inner MMA16816, "
+            "custom 3");
+}
+
+TEST(AlgorithmText, NumbersWhatItDoesNot) {
+  CublasLtConfig config = kFirst;
+  config.tile = 100000;
+  config.stages = 29;  // a gap in cublasLtMatmulStages_t
+  EXPECT_EQ(describe(config), "algorithm 55, tile #100000, stages #29, split-K 1");
+  EXPECT_EQ(describe({.id = 1}), "algorithm 1, tile undefined, stages undefined, split-K 1");
+}
+
+TEST(TileShape, IsReadFromTheName) {
+  const auto shape = tile_shape(CUBLASLT_MATMUL_TILE_128x64);
+  ASSERT_TRUE(shape);
+  EXPECT_EQ(shape->rows, 128);
+  EXPECT_EQ(shape->columns, 64);
+  EXPECT_FALSE(tile_shape(CUBLASLT_MATMUL_TILE_UNDEFINED));
+  EXPECT_FALSE(tile_shape(CUBLASLT_MATMUL_TILE_END));
+  for (std::uint32_t tile = 1; tile < CUBLASLT_MATMUL_TILE_END; ++tile) EXPECT_TRUE(tile_shape(tile)) << tile;
+}
+
+TEST(AlgorithmDistance, GrowsWithEveryAttribute) {
+  EXPECT_EQ(distance(kFirst, kFirst), 0);
+  CublasLtConfig other = kFirst;
+  other.tile = CUBLASLT_MATMUL_TILE_128x64;
+  EXPECT_DOUBLE_EQ(distance(kFirst, other), 1);
+  other.tile = CUBLASLT_MATMUL_TILE_128x32;  // as large, but of another shape
+  EXPECT_DOUBLE_EQ(distance(kFirst, other), 2);
+  other = kFirst;
+  other.split_k = 8;
+  EXPECT_DOUBLE_EQ(distance(kFirst, other), 3);
+  const auto changed = [](auto member, auto value) {
+    CublasLtConfig config = kFirst;
+    config.*member = value;
+    return distance(kFirst, config);
+  };
+  EXPECT_GT(changed(&CublasLtConfig::id, 20), 0);
+  EXPECT_GT(changed(&CublasLtConfig::stages, std::uint32_t{26}), 0);
+  EXPECT_GT(changed(&CublasLtConfig::swizzle, 1U), 0);
+  EXPECT_GT(changed(&CublasLtConfig::custom, 1U), 0);
+  EXPECT_DOUBLE_EQ(distance(kFirst, kSecond), distance(kSecond, kFirst));
+}
+
+TEST(FurtherConfigs, AreNewDistinctAndSupported) {
+  const auto configs = further_configs({capabilities(20), capabilities(55)}, {kFirst, kSecond}, 200);
+  EXPECT_EQ(configs.size(), 200U);
+  EXPECT_EQ(std::set<CublasLtConfig>(configs.begin(), configs.end()).size(), configs.size());
+  for (const CublasLtConfig& config : configs) {
+    EXPECT_NE(config, kFirst);
+    EXPECT_NE(config, kSecond);
+    EXPECT_TRUE(config.id == 20 || config.id == 55);
+    EXPECT_LE(config.custom, 2U);
+    EXPECT_LE(config.swizzle, 1U);
+    // A split needs a scheme, and a scheme means nothing without.
+    EXPECT_EQ(config.split_k > 1, config.reduction != CUBLASLT_REDUCTION_SCHEME_NONE) << describe(config);
+    EXPECT_NE(config.reduction, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE});
+  }
+}
+
+TEST(FurtherConfigs, TheLikeliestComeFirst) {
+  const auto configs = further_configs({capabilities(20), capabilities(55), capabilities(7)}, {kFirst, kSecond}, 200);
+  ASSERT_GE(configs.size(), 40U);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_LE(std::min(distance(configs[i], kFirst), distance(configs[i], kSecond)), 2) << describe(configs[i]);
+  }
+  // Another tile comes before the same one with an option that only reorders its work.
+  CublasLtConfig tile = kFirst, option = kFirst;
+  tile.tile = CUBLASLT_MATMUL_TILE_128x64;
+  option.swizzle = 1;
+  EXPECT_LT(std::find(configs.begin(), configs.end(), tile), std::find(configs.begin(), configs.end(), option));
+  // Both offered ones have neighbours among the first.
+  const auto first_40 = [&](std::int32_t id) {
+    return std::any_of(configs.begin(), configs.begin() + 40, [&](const auto& config) { return config.id == id; });
+  };
+  EXPECT_TRUE(first_40(20));
+  EXPECT_TRUE(first_40(55));
+}
+
+TEST(FurtherConfigs, WithoutSplitSwizzleAndCustomOnlyTilesAndStagesAreCombined) {
+  CublasLtCapabilities simple = capabilities(3);
+  simple.split_k = simple.swizzle = false;
+  simple.custom_max = 0;
+  EXPECT_EQ(further_configs({simple}, {kFirst}, 200).size(), 5U * 2U);
+  simple.tiles.clear();
+  simple.stages.clear();
+  const auto configs = further_configs({simple}, {kFirst}, 200);
+  ASSERT_EQ(configs.size(), 1U);
+  EXPECT_EQ(configs[0], (CublasLtConfig{.id = 3}));
+}
+
+TEST(FurtherConfigs, InnerAndClusterShapesAreThoseOfferedOfTheSameAlgorithm) {
+  CublasLtConfig offered = kFirst;
+  offered.inner = CUBLASLT_MATMUL_INNER_SHAPE_MMA1688;
+  offered.cluster = CUBLASLT_CLUSTER_SHAPE_2x1x1;
+  for (const CublasLtConfig& config : further_configs({capabilities(55), capabilities(20)}, {offered}, 200)) {
+    EXPECT_EQ(config.inner, config.id == 55 ? offered.inner : 0);
+    EXPECT_EQ(config.cluster, config.id == 55 ? offered.cluster : 0);
+  }
+}
+
+TEST(FurtherConfigs, WorkWithoutAnyHeuristic) { EXPECT_EQ(further_configs({capabilities(55)}, {}, 16).size(), 16U); }
+
+TEST(EnoughAlgorithms, SixteenAtLeastAndMoreWhileTimeIsLeft) {
+  EXPECT_FALSE(enough_algorithms(kMinAlgorithms - 1, 60));
+  EXPECT_FALSE(enough_algorithms(kMinAlgorithms, 0.5));
+  EXPECT_TRUE(enough_algorithms(kMinAlgorithms, 2));
+  EXPECT_TRUE(enough_algorithms(kMaxAlgorithms, 0));
+  EXPECT_GE(kMinAlgorithms, 16U);
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

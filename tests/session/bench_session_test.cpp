@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/bench_session.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "test_search.hpp"
+#include "tuner/device/replay_device.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Variant variant(std::int64_t a, std::int64_t b) { return {"fake", {{"A", a}, {"B", b}}}; }
+
+/// A bench over the fake of search tests.
+struct TestBench {
+  TestSearch search;
+  BenchRequest request{{variant(5, 3), variant(1, 1)}, 12, false};
+
+  Result<BenchResult> run(device::Device& device, double* now_s) {
+    const Clock clock{[now_s] { return *now_s; }, [] { return std::string("2026-01-02T00:00:00Z"); },
+                      [now_s](double seconds) { *now_s += seconds; }};
+    return run_bench(
+        search.problem, search.definition, device, search.store, request, search.options, search.stop,
+        [this](const Progress& update) { search.progress.push_back(update); }, clock);
+  }
+  Result<BenchResult> run(FakeDevice& device) { return run(device, &device.now_s); }
+};
+
+const RankedVariant* find(const BenchResult& result, const Variant& variant) {
+  for (const RankedVariant& row : result.answer->ranking) {
+    if (row.variant == variant) return &row;
+  }
+  return nullptr;
+}
+
+TEST(Bench, EachVariantGetsItsRatioToTheReference) {
+  TestBench bench;
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_THAT(result->failed, IsEmpty());
+  ASSERT_EQ(result->answer->ranking.size(), 2U);
+  const auto* best = find(*result, variant(5, 3));
+  const auto* slow = find(*result, variant(1, 1));
+  ASSERT_TRUE(best && slow);
+  EXPECT_NEAR(best->ratio_to_reference, 1.1, 2e-3);
+  EXPECT_EQ(best->verdict, stats::Verdict::kFaster);
+  EXPECT_NEAR(slow->ratio_to_reference, 1.1 / 1.7, 2e-3) << "too slow for a search's screening, but asked for";
+  EXPECT_EQ(slow->verdict, stats::Verdict::kSlower);
+  EXPECT_EQ(result->answer->best.variant, variant(5, 3));
+  EXPECT_TRUE(result->answer->complete && result->answer->from_final);
+  EXPECT_EQ(result->answer->counts.measured, 2);
+  EXPECT_EQ(result->answer->floor.rounds, bench.search.options.floor_rounds);
+  EXPECT_EQ(result->answer->finished_at, "2026-01-02T00:00:00Z");
+  EXPECT_GT(result->answer->stages.final_s, 0);
+}
+
+TEST(Bench, RunsExactlyTheRoundsAskedForWithBothReferences) {
+  TestBench bench;
+  bench.request.variants = {variant(4, 3), variant(6, 3)};  // alike: a search's final would add rounds
+  bench.request.rounds = 9;
+  auto device = bench.search.device();
+  device.noise = 0.02;
+  ASSERT_TRUE(bench.run(device));
+  ASSERT_EQ(device.rounds[Stage::kFinal].size(), 9U);
+  for (const auto& round : device.rounds[Stage::kFinal]) {
+    EXPECT_THAT(round, testing::UnorderedElementsAre("A=4,B=3", "A=6,B=3", "ref0", "ref1"));
+  }
+  EXPECT_TRUE(device.rounds[Stage::kRace].empty());
+  EXPECT_FALSE(device.rounds[Stage::kFloor].empty());
+  ASSERT_EQ(bench.search.store.rounds[Stage::kFinal].size(), 1U);
+  EXPECT_EQ(bench.search.store.rounds[Stage::kFinal].front().size(), 4U);
+}
+
+TEST(Bench, AppendsButReplacesNoAnswer) {
+  TestBench bench;
+  auto searching = bench.search.device();
+  const auto found = bench.search.run(searching);
+  ASSERT_TRUE(found && found->answer);
+  bench.request.variants = {variant(1, 1)};
+  bench.search.options.command_line = "pgtune bench";
+  auto device = bench.search.device();
+  ASSERT_TRUE(bench.run(device));
+  EXPECT_EQ(bench.search.store.sessions, 2);
+  EXPECT_EQ(bench.search.store.references, 2);
+  EXPECT_EQ(bench.search.store.last_kind, SessionKind::kBench);
+  EXPECT_EQ(bench.search.store.last_command_line, "pgtune bench");
+  EXPECT_EQ(bench.search.store.saved_trials.back(), "A=1,B=1");
+  ASSERT_TRUE(bench.search.store.finished.back());
+  EXPECT_EQ(bench.search.store.finished.back()->best.variant, variant(1, 1));
+  auto again = bench.search.device();
+  const auto stored = bench.search.run(again);
+  ASSERT_TRUE(stored && stored->answer);
+  EXPECT_TRUE(stored->from_store);
+  EXPECT_EQ(stored->answer->best.variant.key(), kBestKey);
+}
+
+TEST(Bench, AWrongResultIsSeenAndTheOthersAreMeasured) {
+  TestBench bench;
+  bench.search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == kBestKey) script.trial = {OutcomeKind::kWrongResult, "element (3,4)"};
+    return script;
+  };
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  ASSERT_EQ(result->failed.size(), 1U);
+  EXPECT_EQ(result->failed[0].first.key(), kBestKey);
+  EXPECT_EQ(result->failed[0].second, (Outcome{OutcomeKind::kWrongResult, "element (3,4)"}));
+  EXPECT_EQ(result->answer->ranking.size(), 1U);
+  EXPECT_THAT(device.rounds[Stage::kFinal].front(), Not(Contains(kBestKey)));
+}
+
+TEST(Bench, WhatFailsInARoundIsOut) {
+  TestBench bench;
+  bench.search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == kBestKey) script.fails_in_round = 3;
+    return script;
+  };
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  ASSERT_EQ(result->failed.size(), 1U);
+  EXPECT_EQ(result->failed[0].second.kind, OutcomeKind::kWrongResult);
+  EXPECT_EQ(result->answer->best.variant, variant(1, 1));
+}
+
+TEST(Bench, NothingMeasurableIsAResultWithReasonsAndFinishesTheSession) {
+  TestBench bench;
+  bench.search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    script.build = {OutcomeKind::kCompileFailed, "no such register"};
+    return script;
+  };
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->answer);
+  ASSERT_EQ(result->failed.size(), 2U);
+  EXPECT_EQ(result->failed[0].second.kind, OutcomeKind::kCompileFailed);
+  ASSERT_EQ(bench.search.store.finished.size(), 1U);
+  EXPECT_FALSE(bench.search.store.finished[0]);
+}
+
+TEST(Bench, VariantsTheProblemForbidsAreNamedAndNotTried) {
+  TestBench bench;
+  bench.search.definition = test_template({"A > 1"});
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  ASSERT_EQ(result->failed.size(), 1U);
+  EXPECT_EQ(result->failed[0].first, variant(1, 1));
+  EXPECT_EQ(result->failed[0].second, (Outcome{OutcomeKind::kInvalid, "because of A > 1"}));
+  EXPECT_THAT(device.builds, Not(Contains("A=1,B=1")));
+
+  bench.request.variants = {variant(1, 1)};
+  const int sessions = bench.search.store.sessions;
+  const auto none = bench.run(device);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->answer);
+  EXPECT_EQ(none->failed.size(), 1U);
+  EXPECT_EQ(bench.search.store.sessions, sessions) << "a session of nothing";
+}
+
+TEST(Bench, AVariantNamedTwiceIsMeasuredOnce) {
+  TestBench bench;
+  bench.request.variants = {variant(5, 3), variant(5, 3)};
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->ranking.size(), 1U);
+  EXPECT_EQ(device.trials.size(), 1U);
+}
+
+TEST(Bench, RefusesWhatCannotWork) {
+  TestBench bench;
+  auto device = bench.search.device();
+  bench.request.rounds = 5;
+  EXPECT_THAT(bench.run(device).error().text(), HasSubstr("use 6 or more"));
+  bench.request.rounds = 6;
+  bench.request.variants = {variant(9, 1)};
+  EXPECT_EQ(bench.run(device).error().kind, ErrorKind::kUsage);
+  bench.request.variants = {};
+  EXPECT_THAT(bench.run(device).error().text(), HasSubstr("no variant"));
+  EXPECT_EQ(bench.search.store.sessions, 0);
+}
+
+TEST(Bench, ABudgetOrObjectiveOfASearchChangesNothing) {
+  TestBench bench;
+  bench.search.options.budget.seconds = 0.5;
+  bench.search.options.budget.trials = 1;
+  bench.search.options.objective = Objective::kEnergy;
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->ranking.size(), 2U);
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 12U);
+  EXPECT_EQ(result->answer->objective, Objective::kTime);
+  EXPECT_THAT(device.energy_requests, IsEmpty());
+}
+
+TEST(Bench, EnergyOnRequest) {
+  TestBench bench;
+  bench.request.measure_energy = true;
+  auto device = bench.search.device();
+  device.energy = [](const device::EnergyRequest& request) -> Result<EnergyWindow> {
+    EnergyWindow window;
+    window.window_s = 5;
+    window.energy_j = 1000;
+    if (request.contender) window.per_launch_s = request.contender->reference_algorithm >= 0 ? 2e-3 : 1e-3;
+    return window;
+  };
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  for (const RankedVariant& row : result->answer->ranking) {
+    ASSERT_TRUE(row.energy);
+    EXPECT_DOUBLE_EQ(row.energy->energy_j, 0.2);
+    EXPECT_DOUBLE_EQ(row.energy->ratio_to_reference, 2);
+  }
+  EXPECT_TRUE(find(*result, variant(5, 3))->pareto);
+  EXPECT_FALSE(find(*result, variant(1, 1))->pareto) << "no leaner and slower";
+  ASSERT_TRUE(result->answer->reference_energy);
+  EXPECT_EQ(result->answer->idle_power_w, 200);
+  EXPECT_EQ(bench.search.store.energy.size(), 1U + 4 + 2 * 3);
+
+  auto without_counter = bench.search.device();
+  const auto without = bench.run(without_counter);
+  ASSERT_TRUE(without && without->answer);
+  EXPECT_THAT(without->answer->notes, Contains(HasSubstr("energy was not measured")));
+}
+
+TEST(Bench, AStopKeepsTheRoundsSoFar) {
+  TestBench bench;
+  auto device = bench.search.device();
+  device.after_round = [&](Stage stage) {
+    bench.search.stop = stage == Stage::kFinal && device.rounds[Stage::kFinal].size() == 8;
+  };
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(result->interrupted);
+  EXPECT_FALSE(result->answer->complete);
+  EXPECT_THAT(result->failed, IsEmpty());
+  EXPECT_EQ(bench.search.store.rounds[Stage::kFinal].front().front().blocks.size(), 8U);
+}
+
+TEST(Bench, AStopDuringTheFloorEndsIt) {
+  TestBench bench;
+  auto device = bench.search.device();
+  device.after_round = [&](Stage /*stage*/) { bench.search.stop = true; };
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->interrupted);
+  EXPECT_FALSE(result->answer);
+  EXPECT_THAT(result->failed, IsEmpty()) << "nobody failed";
+  EXPECT_THAT(device.trials, IsEmpty());
+}
+
+/// Rounds of `time_s` per launch with a wobble, so that intervals are not points.
+std::vector<Block> recorded_rounds(double time_s) {
+  std::vector<Block> blocks;
+  for (int round = 1; round <= 12; ++round) {
+    blocks.push_back({Stage::kFinal, round, 0, 10, 10 * time_s * (1 + 1e-4 * (round % 3)), 1.98e9});
+  }
+  return blocks;
+}
+
+TEST(Bench, WorksOnARecordingAndNamesWhatItLacks) {
+  TestBench bench;
+  device::Recording recording;
+  recording.origin = "test";
+  recording.device = bench.search.device().device_info;
+  device::RecordedProblem problem;
+  problem.problem = bench.search.problem;
+  problem.reference.report = bench.search.device().reference;
+  problem.reference.rounds = {{0, recorded_rounds(1.2e-3)}, {1, recorded_rounds(1.1e-3)}};
+  auto& recorded = problem.variants["fake/" + variant(5, 3).key()];
+  recorded.build.cubin_hash = "cubin";
+  recorded.build.registers = 64;
+  recorded.trial.blocks = {{Stage::kScreen, 0, 0, 10, 10e-3, 1.98e9}};
+  recorded.rounds = recorded_rounds(1e-3);
+  recording.problems = {problem};
+  device::ReplayDevice device(std::move(recording));
+  double now_s = 0;
+  const auto result = bench.run(device, &now_s);
+  ASSERT_TRUE(result && result->answer) << result.error().text();
+  ASSERT_EQ(result->answer->ranking.size(), 1U);
+  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.1, 1e-3);
+  ASSERT_EQ(result->failed.size(), 1U);
+  EXPECT_EQ(result->failed[0].first, variant(1, 1));
+  EXPECT_EQ(result->failed[0].second.kind, OutcomeKind::kNotRecorded);
+}
+
+TEST(Bench, WhatASearchFoundHolds) {
+  TestBench bench;
+  auto searching = bench.search.device();
+  const auto found = bench.search.run(searching);
+  ASSERT_TRUE(found && found->answer);
+  auto device = bench.search.device();
+  const auto same = bench.run(device);
+  ASSERT_TRUE(same && same->answer);
+  const RankedVariant& stored = found->answer->ranking.front();
+  EXPECT_EQ(held(stored, *find(*same, stored.variant), same->answer->floor.margin).held, Held::kHeld);
+
+  bench.search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    script.time_s *= 1.05;
+    return script;
+  };
+  auto slower = bench.search.device();
+  const auto changed = bench.run(slower);
+  ASSERT_TRUE(changed && changed->answer);
+  EXPECT_EQ(held(stored, *find(*changed, stored.variant), changed->answer->floor.margin).held, Held::kSlower);
+}
+
+}  // namespace
+}  // namespace pgtune::session

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/held.hpp"
+
+#include <gmock/gmock.h>
+
+namespace pgtune::session {
+namespace {
+
+constexpr double kMargin = 0.003;
+
+RankedVariant row(double ratio, double low, double high) {
+  RankedVariant out;
+  out.ratio_to_reference = ratio;
+  out.ratio_low = low;
+  out.ratio_high = high;
+  return out;
+}
+
+TEST(Held, IntervalsThatOverlapAgree) {
+  const auto report = held(row(1.100, 1.095, 1.105), row(1.104, 1.102, 1.106), kMargin);
+  EXPECT_EQ(report.held, Held::kHeld);
+  EXPECT_EQ(report.sentence, "held: 1.104 (1.102-1.106) of the reference, stored 1.100 (1.095-1.105)");
+}
+
+TEST(Held, AGapInsideTheMarginIsHeldAndOneBeyondItIsNot) {
+  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0039, 1.006), kMargin).held, Held::kHeld);
+  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0041, 1.006), kMargin).held, Held::kFaster);
+  EXPECT_EQ(held(row(1.005, 1.0039, 1.006), row(1, 0.999, 1.001), kMargin).held, Held::kHeld);
+  EXPECT_EQ(held(row(1.005, 1.0041, 1.006), row(1, 0.999, 1.001), kMargin).held, Held::kSlower);
+  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0041, 1.006), 2 * kMargin).held, Held::kHeld);
+}
+
+TEST(Held, WideIntervalsProveNothingUnlessTheyAreApart) {
+  EXPECT_EQ(held(row(1.10, 1.09, 1.11), row(1.05, 0.95, 1.15), kMargin).held, Held::kUnclear);
+  EXPECT_EQ(held(row(1.05, 0.95, 1.15), row(1.10, 1.09, 1.11), kMargin).held, Held::kUnclear);
+  EXPECT_EQ(held(row(1.50, 1.49, 1.51), row(1.05, 0.95, 1.15), kMargin).held, Held::kSlower);
+}
+
+TEST(Held, WithoutARatioThereIsNothingToCompare) {
+  EXPECT_EQ(held(row(0, 0, 0), row(1, 0.999, 1.001), kMargin).held, Held::kUnclear);
+  EXPECT_THAT(held(row(0, 0, 0), row(1, 0.999, 1.001), kMargin).sentence, testing::HasSubstr("stored"));
+  EXPECT_EQ(held(row(1, 0.999, 1.001), row(0, 0, 0), kMargin).held, Held::kUnclear);
+}
+
+TEST(Held, SentencesFitATerminal) {
+  for (const double scale : {0.05, 1.0, 11.0, 123.0, 1234.0}) {
+    const RankedVariant stored = row(scale * 1.1, scale * 1.095, scale * 1.105);
+    for (const RankedVariant& measured : {stored, row(scale * 2, scale * 1.99, scale * 2.01), row(scale, scale, scale),
+                                          row(scale, scale * 0.5, scale * 2)}) {
+      const auto report = held(stored, measured, kMargin);
+      EXPECT_LE(report.sentence.size(), 80U) << report.sentence;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::session

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// The reference against itself: what the session's noise floor is, and how it is measured.
+#include "tuner/session/noise_floor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "test_search.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using testing::AnyOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<Block> blocks(const std::vector<double>& times_s) {
+  std::vector<Block> out;
+  for (std::size_t i = 0; i < times_s.size(); ++i) {
+    out.push_back({Stage::kFloor, static_cast<int>(i) + 1, 0, 1, times_s[i], 0});
+  }
+  return out;
+}
+
+/// The rounds of the floor without those of the warm-up.
+std::vector<FakeDevice::Names> pairs(FakeDevice& device) {
+  auto rounds = device.rounds[Stage::kFloor];
+  std::erase_if(rounds, [](const FakeDevice::Names& names) { return names.size() < 2; });
+  return rounds;
+}
+
+TEST(NoiseFloor, IsHalfTheIntervalOfThePairedRatios) {
+  // Ratios e^-0.010 ... e^+0.010: at n = 6 the interval is the range.
+  const auto first = blocks({0.990050, 0.995012, 0.999, 1.001, 1.005013, 1.010050});
+  const auto second = blocks({1, 1, 1, 1, 1, 1});
+  const NoiseFloor floor = noise_floor(first, second, 1);
+  EXPECT_EQ(floor.rounds, 6);
+  EXPECT_NEAR(floor.half_width, 0.010050, 1e-5);
+  EXPECT_NEAR(floor.margin, 0.020100, 2e-5);
+}
+
+TEST(NoiseFloor, AQuietSessionKeepsTheSmallestMargin) {
+  const auto first = blocks({1.0001, 0.9999, 1.0002, 1, 1, 0.9998});
+  const NoiseFloor floor = noise_floor(first, blocks({1, 1, 1, 1, 1, 1}), 1);
+  EXPECT_NEAR(floor.half_width, 0.0002, 1e-6);
+  EXPECT_EQ(floor.margin, 0.003);
+}
+
+TEST(NoiseFloor, FewerThanSixPairsAreNone) {
+  const NoiseFloor floor = noise_floor(blocks({1, 2, 3, 4, 5}), blocks({1, 1, 1, 1, 1}), 1);
+  EXPECT_EQ(floor.rounds, 0);
+  EXPECT_EQ(floor.margin, 0.003);
+}
+
+TEST(Floor, IsMeasuredBeforeTheSearchWithTheBestReferenceTwiceInARound) {
+  TestSearch search;
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  const auto rounds = pairs(device);
+  EXPECT_EQ(rounds.size(), 24U);
+  for (const auto& round : rounds) EXPECT_THAT(round, ElementsAre("ref1", "ref1"));
+  EXPECT_EQ(device.block_s[Stage::kFloor], 20e-3);
+  const NoiseFloor& floor = result->answer->floor;
+  EXPECT_EQ(floor.rounds, 24);
+  EXPECT_GT(floor.half_width, 0);
+  EXPECT_LT(floor.half_width, 0.0005);
+  EXPECT_EQ(floor.margin, 0.003);
+  ASSERT_EQ(search.store.rounds[Stage::kFloor].size(), 1U);
+  const auto& saved = search.store.rounds[Stage::kFloor].front();
+  ASSERT_EQ(saved.size(), 2U);
+  for (std::size_t round = 0; round < 24; ++round) {
+    EXPECT_NE(saved[0].blocks[round].position, saved[1].blocks[round].position);
+  }
+  EXPECT_NEAR(result->answer->stages.floor_s, 48 * 10 * 1.1e-3, 1e-3);
+  const auto floor_phase = std::find_if(search.progress.begin(), search.progress.end(),
+                                        [](const Progress& update) { return update.phase == Progress::Phase::kFloor; });
+  ASSERT_NE(floor_phase, search.progress.end());
+  EXPECT_EQ(floor_phase->rounds, 24);
+}
+
+TEST(Floor, ANoisySessionHasAWiderMargin) {
+  TestSearch search;
+  auto device = search.device();
+  device.noise = 0.04;
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_GT(result->answer->floor.margin, 0.003);
+  EXPECT_EQ(result->answer->floor.margin, 2 * result->answer->floor.half_width);
+}
+
+TEST(Floor, WarmsUpUntilTheBlocksAreSteady) {
+  TestSearch search;
+  auto device = search.device();
+  device.round_s = 0.01;
+  device.spoil = [&](const device::RoundRequest& request, device::RoundReport& report) {
+    if (request.contenders.size() == 1 && request.round <= 20) report.blocks.front()->time_s *= 1 + 0.3 / request.round;
+  };
+  ASSERT_TRUE(search.run(device));
+  const auto all = device.rounds[Stage::kFloor].size();
+  EXPECT_GT(all, 24U + 20U);
+  EXPECT_LT(all, 24U + 40U);
+}
+
+TEST(Floor, ARecordingNeedsNoWarmUp) {
+  TestSearch search;
+  auto device = search.device();
+  device.said_source = "replay";
+  ASSERT_TRUE(search.run(device));
+  EXPECT_EQ(device.rounds[Stage::kFloor].size(), 24U);
+}
+
+TEST(Floor, BelongsToItsSession) {
+  TestSearch search;
+  auto first = search.device();
+  first.after_trial = [&] { search.stop = first.trials.size() == 5; };
+  ASSERT_TRUE(search.run(first));
+  search.stop = false;
+  auto second = search.device();
+  ASSERT_TRUE(search.run(second));
+  EXPECT_EQ(pairs(second).size(), 24U);
+}
+
+TEST(Floor, TakesATenthOfATimeBudget) {
+  TestSearch search;
+  search.options.budget.seconds = 20;
+  auto device = search.device();
+  device.round_s = 0.2;  // of the 2 s, half a second goes to the warm-up's limit
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_GE(result->answer->floor.rounds, 6);
+  EXPECT_LE(result->answer->floor.rounds, 10);
+}
+
+TEST(Floor, IsLeftOutWhereATenthOfTheBudgetIsTooShort) {
+  TestSearch search;
+  search.options.budget.seconds = 2;
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(pairs(device).empty());
+  EXPECT_EQ(result->answer->floor.rounds, 0);
+  EXPECT_EQ(result->answer->floor.margin, 0.003);
+  EXPECT_THAT(result->answer->notes,
+              Contains(HasSubstr("no noise floor: the time budget is too short; differences below 0.3 %")));
+}
+
+TEST(Floor, IsLeftOutWithoutAReference) {
+  TestSearch search;
+  auto device = search.device();
+  device.reference.algorithms.clear();
+  device.reference.best = 0;
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(device.rounds[Stage::kFloor].empty());
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("there is no reference")));
+}
+
+TEST(Floor, AReferenceThatFailsIsNoFloorButNoEndEither) {
+  TestSearch search;
+  auto device = search.device();
+  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+    if (request.stage != Stage::kFloor) return;
+    report.blocks.back().reset();
+    report.outcomes.back() = {OutcomeKind::kNotRecorded, "not in the recording"};
+  };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(result->answer->from_final);
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the reference failed: not in the recording")));
+}
+
+TEST(Floor, HeatThatPassesLaterCostsOnlyTheFloor) {
+  TestSearch search;
+  auto device = search.device();
+  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+    if (request.stage == Stage::kFloor) report.blocks.front()->thermal_s = 0.01;
+  };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_FALSE(result->gave_up);
+  EXPECT_TRUE(result->answer->complete && result->answer->from_final);
+  EXPECT_EQ(result->answer->floor.rounds, 0);
+  EXPECT_EQ(result->answer->voided_rounds, 5);
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("no noise floor: heat or jumping clocks")));
+}
+
+}  // namespace
+}  // namespace pgtune::session

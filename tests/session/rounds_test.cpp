@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Rounds that heat or a jump of the clock spoils: voided, told, repeated, and at some point given up.
+#include "tuner/session/rounds.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "test_search.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using End = RoundRunner::End;
+
+/// Rounds of the two reference algorithms on a fake GPU.
+class Rounds : public testing::Test {
+ protected:
+  Rounds()
+      : device_(search_.device()), clock_(search_.clock(device_)), context_{search_.problem, search_.definition,
+                                                                            device_,         search_.store,
+                                                                            search_.options, search_.stop,
+                                                                            clock_} {
+    device_.spoil = [this](const device::RoundRequest&, device::RoundReport& report) {
+      ++attempts_;
+      for (auto& block : report.blocks) {
+        if (hot_.count(attempts_) > 0) block->thermal_s = 0.002;
+      }
+      if (slow_.count(attempts_) > 0) report.blocks.front()->sm_clock_hz = 1.5e9;
+    };
+  }
+
+  RoundRunner runner(RoundRunner::OnFailure on_failure = {}) {
+    return {context_, Stage::kFinal, 20e-3, {reference_entry(0), reference_entry(1)}, troubles_, on_failure};
+  }
+  static std::vector<int> numbers(const std::vector<Block>& blocks) {
+    std::vector<int> out;
+    for (const Block& block : blocks) out.push_back(block.round);
+    return out;
+  }
+  static std::set<int> from(int first, int last) {
+    std::set<int> out;
+    for (int i = first; i <= last; ++i) out.insert(i);
+    return out;
+  }
+  std::string notes() const {
+    std::string out;
+    for (const std::string& note : troubles_.notes()) out += note + "\n";
+    return out;
+  }
+  void run(RoundRunner& rounds, int count, End expected = End::kRan) {
+    for (int i = 0; i < count; ++i) {
+      const auto end = rounds.run_round();
+      ASSERT_TRUE(end) << end.error().text();
+      ASSERT_EQ(*end, expected);
+    }
+  }
+
+  TestSearch search_;
+  FakeDevice device_;
+  Clock clock_;
+  Context context_;
+  RoundTroubles troubles_;
+  int attempts_ = 0;
+  std::set<int> hot_, slow_;  ///< attempts, counted from 1
+};
+
+TEST_F(Rounds, BlocksCarryStageRoundAndPosition) {
+  auto rounds = runner();
+  run(rounds, 3);
+  EXPECT_THAT(numbers(rounds.field()[0].blocks), ElementsAre(1, 2, 3));
+  for (std::size_t round = 0; round < 3; ++round) {
+    EXPECT_EQ(rounds.field()[0].blocks[round].position + rounds.field()[1].blocks[round].position, 1);
+    EXPECT_EQ(rounds.field()[0].blocks[round].stage, Stage::kFinal);
+  }
+  EXPECT_EQ(device_.block_s[Stage::kFinal], 20e-3);
+  EXPECT_THAT(troubles_.notes(), IsEmpty());
+  EXPECT_NEAR(device_time_s(rounds.field()), 3 * 10 * (1.2e-3 + 1.1e-3), 1e-4);
+}
+
+TEST_F(Rounds, HeatVoidsTheRoundForAllAndItIsRepeatedAfterAPause) {
+  hot_ = {3};
+  auto rounds = runner();
+  run(rounds, 5);
+  EXPECT_EQ(attempts_, 6);
+  for (const Entry& entry : rounds.field()) {
+    EXPECT_THAT(numbers(entry.blocks), ElementsAre(1, 2, 3, 4, 5));
+    for (const Block& block : entry.blocks) EXPECT_FALSE(block.thermal_s);
+  }
+  EXPECT_NEAR(search_.slept_s, 5, 0.2);
+  EXPECT_EQ(troubles_.voided(), 1);
+  EXPECT_THAT(notes(), HasSubstr("1 round was void and repeated: heat or power brake"));
+}
+
+TEST_F(Rounds, PausesDoubleAndAGoodRoundStartsAnew) {
+  hot_ = {1, 2, 3, 5};
+  auto rounds = runner();
+  run(rounds, 2);
+  EXPECT_NEAR(search_.slept_s, 5 + 10 + 20 + 5, 0.5);
+  EXPECT_THAT(notes(), HasSubstr("4 rounds were void"));
+  EXPECT_FALSE(troubles_.gave_up);
+}
+
+TEST_F(Rounds, FiveVoidsInARowEndIt) {
+  hot_ = from(3, 100);
+  auto rounds = runner();
+  run(rounds, 2);
+  run(rounds, 1, End::kGaveUp);
+  EXPECT_EQ(attempts_, 7);
+  EXPECT_EQ(rounds.rounds(), 2);
+  EXPECT_EQ(rounds.field()[0].blocks.size(), 2U) << "what was good stays";
+  EXPECT_TRUE(troubles_.gave_up);
+  EXPECT_NEAR(search_.slept_s, 5 + 10 + 20 + 40, 0.5);
+  EXPECT_THAT(notes(), HasSubstr("ended early: 5 rounds in a row"));
+}
+
+TEST_F(Rounds, AStopEndsThePause) {
+  hot_ = {1};
+  device_.after_round = [this](Stage) { search_.stop = true; };
+  auto rounds = runner();
+  run(rounds, 1, End::kStopped);
+  EXPECT_EQ(search_.slept_s, 0);
+  EXPECT_TRUE(rounds.field()[0].blocks.empty());
+}
+
+TEST_F(Rounds, AJumpOfOneClockVoidsTheRound) {
+  slow_ = {5};
+  auto rounds = runner();
+  run(rounds, 6);
+  EXPECT_EQ(attempts_, 7);
+  for (const Block& block : rounds.field()[0].blocks) EXPECT_EQ(block.sm_clock_hz, 1.98e9);
+  EXPECT_EQ(rounds.field()[1].blocks.size(), 6U);
+  EXPECT_EQ(troubles_.clock_voids, 1);
+  EXPECT_EQ(search_.slept_s, 0);
+  EXPECT_THAT(notes(), HasSubstr("1 round was void and repeated: a clock jumped"));
+}
+
+TEST_F(Rounds, AJumpThatStaysIsTheNewLevel) {
+  slow_ = from(5, 100);
+  auto rounds = runner();
+  run(rounds, 12);
+  EXPECT_EQ(attempts_, 14) << "two voids, then it is accepted for good";
+  EXPECT_EQ(troubles_.clock_voids, 2);
+  EXPECT_EQ(troubles_.new_levels, 1);
+  EXPECT_EQ(rounds.field()[0].blocks.back().sm_clock_hz, 1.5e9);
+  EXPECT_THAT(notes(), HasSubstr("new level once"));
+}
+
+TEST_F(Rounds, ThreeRoundsAreNeededToSeeAJump) {
+  slow_ = {3};
+  auto rounds = runner();
+  run(rounds, 4);
+  EXPECT_EQ(attempts_, 4);
+  EXPECT_EQ(troubles_.voided(), 0);
+}
+
+TEST_F(Rounds, AReplayIsNotRepeated) {
+  device_.said_source = "replay";
+  hot_ = from(1, 100);
+  auto rounds = runner();
+  run(rounds, 3);
+  EXPECT_EQ(attempts_, 3);
+  EXPECT_EQ(troubles_.voided(), 0);
+}
+
+TEST_F(Rounds, AClockBesideTheLockedOneIsNotedOnceAndVoidsNothing) {
+  search_.options.conditions.locked_sm_clock_hz = 2.01e9;  // 1.5 % above what the fake GPU says
+  auto rounds = runner();
+  run(rounds, 4);
+  EXPECT_EQ(attempts_, 4);
+  ASSERT_EQ(troubles_.notes().size(), 1U);
+  EXPECT_THAT(notes(), HasSubstr("ran at 1980 MHz though locked to 2010 MHz"));
+
+  troubles_ = {};
+  search_.options.conditions.locked_sm_clock_hz = 1.99e9;
+  auto close = runner();
+  run(close, 4);
+  EXPECT_THAT(troubles_.notes(), IsEmpty());
+}
+
+TEST_F(Rounds, WhoFailsIsOutAlsoInAVoidRound) {
+  hot_ = {2};
+  const auto spoil = device_.spoil;
+  device_.spoil = [this, spoil](const device::RoundRequest& request, device::RoundReport& report) {
+    spoil(request, report);
+    if (attempts_ != 2) return;
+    report.blocks.front().reset();
+    report.outcomes.front() = {OutcomeKind::kCrashed, "gone"};
+  };
+  std::vector<std::string> failed;
+  auto rounds = runner([&](const Entry& entry) { failed.push_back(entry.outcome.reason); });
+  run(rounds, 4);
+  EXPECT_THAT(failed, ElementsAre("gone"));
+  EXPECT_TRUE(rounds.field()[0].out);
+  EXPECT_EQ(rounds.field()[0].blocks.size(), 1U);
+  EXPECT_EQ(rounds.field()[1].blocks.size(), 4U);
+}
+
+}  // namespace
+}  // namespace pgtune::session

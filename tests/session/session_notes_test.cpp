@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/session_notes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_search.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<Block> blocks_at(const std::vector<double>& clocks_mhz) {
+  std::vector<Block> out;
+  for (const double clock : clocks_mhz) out.push_back({Stage::kFinal, 1, 0, 1, 0.02, clock * 1e6});
+  return out;
+}
+
+TEST(DataNotes, EasyDataAreNamed) {
+  EXPECT_THAT(data_notes({}), IsEmpty());
+  Conditions zeros;
+  zeros.data = DataDistribution::kZeros;
+  EXPECT_THAT(data_notes(zeros), ElementsAre(HasSubstr("the data are zeros")));
+  zeros.data = DataDistribution::kIntegers;
+  EXPECT_THAT(data_notes(zeros), ElementsAre(HasSubstr("the data are integers")));
+}
+
+TEST(ClockNotes, AMoveOfMoreThanThreePercentIsNamedWithItsRemedy) {
+  EXPECT_THAT(clock_notes({}, blocks_at({1980, 1975, 1970, 1930})), IsEmpty());
+  EXPECT_THAT(
+      clock_notes({}, blocks_at({1800, 1800, 1980, 1980})),
+      ElementsAre(testing::AllOf(HasSubstr("1800 to 1980 MHz"), HasSubstr("(10.0 %)"), HasSubstr("--lock-clocks"))));
+  Conditions locked;
+  locked.locked_sm_clock_hz = 1.8e9;
+  EXPECT_THAT(clock_notes(locked, blocks_at({1500, 1500, 1800, 1800})), ElementsAre(Not(HasSubstr("--lock-clocks"))));
+}
+
+TEST(ClockNotes, SingleOutliersAndMissingClocksSayNothing) {
+  std::vector<double> clocks(40, 1980);
+  clocks[7] = 1200;
+  EXPECT_THAT(clock_notes({}, blocks_at(clocks)), IsEmpty());
+  EXPECT_THAT(clock_notes({}, blocks_at({0, 0})), IsEmpty());
+}
+
+TEST(PowerNotes, TellTheShareOfBlocksAtTheCap) {
+  auto blocks = blocks_at({1500, 1500, 1500, 1500});
+  EXPECT_THAT(power_notes(blocks), IsEmpty());
+  for (Block& block : blocks) block.power_cap_s = 0;
+  EXPECT_THAT(power_notes(blocks), IsEmpty());
+  for (std::size_t i = 0; i < 3; ++i) blocks[i].power_cap_s = 0.024;
+  EXPECT_THAT(power_notes(blocks), ElementsAre(HasSubstr("75 % of the final's blocks")));
+}
+
+TEST(Notes, ReachTheAnswer) {
+  TestSearch search;
+  search.options.conditions.data = DataDistribution::kZeros;
+  auto device = search.device();
+  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+    for (auto& block : report.blocks) {
+      block->power_cap_s = block->time_s;
+      if (request.stage == Stage::kFinal) block->sm_clock_hz = 1.5e9;
+    }
+  };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the data are zeros")));
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("clock moved from 1500 to 1980 MHz")));
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("100 % of the final's blocks")));
+}
+
+}  // namespace
+}  // namespace pgtune::session

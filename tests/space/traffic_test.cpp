@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What a launch reads through L2, by the template's own word.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/space/sample_template.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::space {
+namespace {
+
+using testing::device;
+using ::testing::HasSubstr;
+using testing::json;
+using testing::parse_or_die;
+using testing::problem;
+using testing::sample_json;
+
+Result<std::optional<double>> traffic(const std::string& expression) {
+  json document = sample_json();
+  document["traffic"] = {{"l2_bytes", expression}};
+  const TemplateDefinition definition = parse_or_die(document);
+  return l2_bytes(definition, definition.default_variant(), problem(512, 256, 128), device());
+}
+
+TEST(Traffic, SeesParametersDerivedValuesProblemAndDevice) {
+  EXPECT_EQ(traffic("BM").value(), 64.0);
+  EXPECT_EQ(traffic("THREADS + M").value(), 256.0 + 512.0);
+  EXPECT_EQ(traffic("SM_COUNT * K").value(), 132.0 * 128.0);
+  EXPECT_EQ(traffic("COPY == 'cp_async' ? 7 : 8").value(), 7.0);
+}
+
+TEST(Traffic, ATemplateNeedNotSay) {
+  const TemplateDefinition definition = parse_or_die(sample_json());
+  EXPECT_EQ(l2_bytes(definition, definition.default_variant(), problem(), device()).value(), std::nullopt);
+}
+
+TEST(Traffic, ErrorsNameFieldCaretAndVariant) {
+  EXPECT_EQ(traffic("M / (BM - 64)").error().text(),
+            "template 'sample': traffic.l2_bytes: division by zero\n  M / (BM - 64)\n    ^\n"
+            "  with BM=64,TM=4,COPY=cp_async");
+  EXPECT_THAT(traffic("0 - M").error().text(), HasSubstr("traffic.l2_bytes: is -512, but must not be negative"));
+  EXPECT_THAT(traffic("M << 62").error().text(), HasSubstr("traffic.l2_bytes: "));
+}
+
+TEST(Traffic, AVariantOfAnotherTemplateIsRefused) {
+  json document = sample_json();
+  document["traffic"] = {{"l2_bytes", "BM"}};
+  const TemplateDefinition definition = parse_or_die(document);
+  Variant other = definition.default_variant();
+  other.parameters[0].value = 63;
+  EXPECT_THAT(l2_bytes(definition, other, problem(), device()).error().text(), HasSubstr("no value '63'"));
+}
+
+/// Tile by tile, as the kernel copies: what lies beyond an edge is not read.
+double bytes_of_all_tiles(std::int64_t bm, std::int64_t bn, const Problem& shape) {
+  std::int64_t floats = 0;
+  for (std::int64_t row = 0; row < shape.m; row += bm) {
+    for (std::int64_t column = 0; column < shape.n; column += bn) {
+      floats += (std::min(bm, shape.m - row) + std::min(bn, shape.n - column)) * shape.k;
+    }
+  }
+  return static_cast<double>(4 * shape.batch * floats);
+}
+
+TEST(Traffic, OfSgemmSimtIsEveryTileOfEveryCta) {
+  const auto definition = load_template(PGTUNE_SOURCE_DIR "/configs/sgemm_simt.json", {});
+  ASSERT_TRUE(definition) << definition.error().text();
+  for (Problem shape : {problem(1024, 512, 256), problem(1000, 129, 77), problem(1, 1, 1), problem(8192, 8192, 8192)}) {
+    shape.batch = 3;
+    for (const auto& [text, bm, bn] : {std::tuple{"", 128, 128}, std::tuple{"BM=64,BN=256", 64, 256}}) {
+      const auto bytes = l2_bytes(*definition, parse_variant(*definition, text).value(), shape, device());
+      ASSERT_TRUE(bytes) << bytes.error().text();
+      EXPECT_EQ(*bytes, bytes_of_all_tiles(bm, bn, shape)) << shape.title() << " " << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::space

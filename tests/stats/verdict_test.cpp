@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/stats/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace pgtune::stats {
+namespace {
+
+constexpr double kMargin = 0.003;
+
+/// ln ratios from ratios.
+LogRatio ratio(double low, double median, double high) {
+  return {std::log(median), {std::log(low), std::log(high), 0.95}, 24};
+}
+
+TEST(Verdict, FasterNeedsTimeAndCycles) {
+  EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), ratio(1.04, 1.05, 1.06), kMargin), Verdict::kFaster);
+  EXPECT_EQ(verdict(ratio(1.001, 1.01, 1.02), ratio(1.001, 1.01, 1.02), kMargin), Verdict::kFaster);
+}
+
+TEST(Verdict, FasterInTimeOnlyIsThroughPower) {
+  EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), ratio(0.99, 1.00, 1.01), kMargin), Verdict::kFasterThroughPower);
+  EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), ratio(0.95, 0.96, 0.97), kMargin), Verdict::kFasterThroughPower);
+}
+
+TEST(Verdict, WithoutClocksTimeDecides) { EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), {}, kMargin), Verdict::kFaster); }
+
+TEST(Verdict, SlowerWhereTheWholeIntervalIsBelowOne) {
+  EXPECT_EQ(verdict(ratio(0.93, 0.94, 0.95), ratio(1.05, 1.06, 1.07), kMargin), Verdict::kSlower);
+}
+
+TEST(Verdict, ATieWhereTheIntervalLiesWithinTheMargin) {
+  EXPECT_EQ(verdict(ratio(0.998, 1.0, 1.002), ratio(0.998, 1.0, 1.002), kMargin), Verdict::kTie);
+  EXPECT_EQ(verdict(ratio(1.001, 1.002, 1.003), {}, kMargin), Verdict::kTie) << "however exactly it is known";
+  EXPECT_EQ(verdict(ratio(1 / 1.003, 0.998, 0.999), {}, kMargin), Verdict::kTie);
+  EXPECT_EQ(verdict(ratio(1.001, 1.002, 1.0031), {}, kMargin), Verdict::kFaster);
+  EXPECT_EQ(verdict(ratio(1.001, 1.002, 1.0031), {}, 0.01), Verdict::kTie);
+}
+
+TEST(Verdict, UnclearWhereTheIntervalHoldsBothSides) {
+  EXPECT_EQ(verdict(ratio(0.99, 1.02, 1.05), ratio(0.99, 1.02, 1.05), kMargin), Verdict::kUnclear);
+  EXPECT_EQ(verdict({}, {}, kMargin), Verdict::kUnclear);
+}
+
+TEST(Verdict, NamesAreReadBack) {
+  constexpr std::array kAll{Verdict::kFaster, Verdict::kFasterThroughPower, Verdict::kTie, Verdict::kSlower,
+                            Verdict::kUnclear};
+  for (const Verdict value : kAll) EXPECT_EQ(parse_verdict(to_string(value)), value);
+  EXPECT_EQ(to_string(Verdict::kFasterThroughPower), "faster through power");
+  EXPECT_FALSE(parse_verdict("quicker"));
+}
+
+TEST(Verdict, FromPairsOfAWholeFinal) {
+  // Twelve rounds: the interval is x(3)..x(10) of the ratios, here 1.02 to 1.09.
+  std::vector<double> reference, contender(12, 1.0);
+  for (int i = 0; i < 12; ++i) reference.push_back(1.0 + 0.01 * i);
+  const LogRatio time = paired_log_ratio(reference, contender, 1);
+  EXPECT_NEAR(time.interval.low, std::log(1.02), 1e-12);
+  EXPECT_NEAR(time.interval.high, std::log(1.09), 1e-12);
+  EXPECT_NEAR(half_width(time), (std::log(1.09) - std::log(1.02)) / 2, 1e-12);
+  EXPECT_EQ(verdict(time, time, kMargin), Verdict::kFaster);
+}
+
+}  // namespace
+}  // namespace pgtune::stats

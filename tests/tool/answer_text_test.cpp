@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/answer_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tool/pgtune/answer_facts.hpp"
+#include "tool/pgtune/energy_view.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using session::BestRecord;
+using session::EnergySummary;
+using stats::Verdict;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+BestRecord best_of(Verdict verdict, double low, double ratio, double high) {
+  BestRecord best;
+  best.verdict = verdict;
+  best.ratio_low = low;
+  best.ratio_to_reference = ratio;
+  best.ratio_high = high;
+  return best;
+}
+
+TEST(AnswerText, IntervalsAreRoundedOutwards) {
+  EXPECT_EQ(interval_text(1.0388, 1.0441), "1.038 to 1.045");
+  EXPECT_EQ(interval_text(0.9999, 1.0001), "0.999 to 1.001");
+  EXPECT_EQ(interval_text(1.038, 1.044), "1.038 to 1.044");  // what three decimals hold stays as it is
+  EXPECT_EQ(ratio_text(1.0405, 1.0388, 1.0441), "1.040 (1.038-1.045)");
+  EXPECT_EQ(percent_interval_text(1.0388, 1.0441), "103.8-104.5");
+  EXPECT_EQ(ratio_text(1.5, 0, 0), "1.500");
+}
+
+TEST(AnswerText, EachVerdictSaysWhatItsIntervalAllows) {
+  EXPECT_EQ(verdict_text(best_of(Verdict::kFaster, 1.038, 1.04, 1.044), 0.003, true),
+            "faster: 1.038 to 1.044 times the speed of cuBLASLt's best");
+  EXPECT_EQ(verdict_text(best_of(Verdict::kSlower, 0.9, 0.91, 0.92), 0.003, true),
+            "slower: 0.900 to 0.920 times the speed of cuBLASLt's best");
+  EXPECT_THAT(verdict_text(best_of(Verdict::kTie, 0.999, 1, 1.001), 0.003, true),
+              AllOf(StartsWith("tie: 0.999 to 1.001"), HasSubstr("0.30 %")));
+  EXPECT_THAT(verdict_text(best_of(Verdict::kUnclear, 0.95, 1, 1.05), 0.003, true), StartsWith("unclear: 0.950 to"));
+  EXPECT_THAT(verdict_text(best_of(Verdict::kFasterThroughPower, 1.01, 1.02, 1.03), 0.003, true),
+              AllOf(StartsWith("faster through power: 1.010 to 1.030"), HasSubstr("not in cycles"),
+                    HasSubstr("clock ran higher")));
+}
+
+TEST(AnswerText, ScreeningAloneProvesNothing) {
+  EXPECT_THAT(verdict_text(best_of(Verdict::kFaster, 1.2, 1.2, 1.2), 0.003, false),
+              AllOf(StartsWith("none"), Not(HasSubstr("faster"))));
+}
+
+TEST(AnswerText, CyclesAreToldWhereTheyDiffer) {
+  BestRecord best = best_of(Verdict::kFasterThroughPower, 1.01, 1.02, 1.03);
+  EXPECT_EQ(cycles_text(best, 0.003), "");  // not measured
+  best.cycles_ratio = 1.021;
+  EXPECT_EQ(cycles_text(best, 0.003), "");  // inside the margin
+  best.cycles_ratio = 0.995;
+  best.cycles_low = 0.99;
+  best.cycles_high = 1.0;
+  EXPECT_THAT(cycles_text(best, 0.003), AllOf(StartsWith("0.995 (0.990-1.000) in cycles"), HasSubstr("1.020 in time")));
+}
+
+TEST(AnswerText, NoiseNamesTheMarginOfTies) {
+  EXPECT_EQ(noise_text({24, 0.00075, 0.003}), "reference against itself +-0.08 % (24 rounds); under 0.30 % is a tie");
+  EXPECT_EQ(noise_text({0, 0, 0.003}), "not measured; under 0.30 % is a tie");
+}
+
+TEST(AnswerFacts, LinesGoOnUnderTheirText) {
+  EXPECT_EQ(fact("note", ""), "");
+  const std::string text = fact("note", std::string(60, 'a') + " " + std::string(20, 'b'));
+  EXPECT_EQ(text, "note      " + std::string(60, 'a') + "\n          " + std::string(20, 'b') + "\n");
+}
+
+EnergySummary energy_of(double low, double high) {
+  EnergySummary energy;
+  energy.ratio_to_reference = (low + high) / 2;
+  energy.ratio_low = low;
+  energy.ratio_high = high;
+  energy.uncertainty = 0.005;
+  return energy;
+}
+
+TEST(EnergyView, TheVerdictNeedsMoreThanBothUncertainties) {
+  EnergySummary reference;
+  reference.uncertainty = 0.005;
+  EXPECT_EQ(energy_verdict(energy_of(1.25, 1.6), reference), "less energy per GEMM: 0.625 to 0.800 of cuBLASLt's");
+  EXPECT_THAT(energy_verdict(energy_of(0.8, 0.9), reference), StartsWith("more energy per GEMM: 1.111 to 1.250"));
+  EXPECT_THAT(energy_verdict(energy_of(1.005, 1.02), reference),
+              AllOf(StartsWith("energy per GEMM within the noise"), HasSubstr("0.5 %")));
+  EXPECT_THAT(energy_verdict(energy_of(0.99, 1.05), reference), StartsWith("energy per GEMM within the noise"));
+}
+
+TEST(EnergyView, ASuspectSensorProvesNothing) {
+  EnergySummary reference;
+  EnergySummary suspect = energy_of(1.5, 1.6);
+  suspect.suspect = true;
+  EXPECT_THAT(energy_verdict(suspect, reference), StartsWith("energy is no evidence"));
+  reference.suspect = true;
+  EXPECT_THAT(energy_verdict(energy_of(1.5, 1.6), reference), StartsWith("energy is no evidence"));
+}
+
+TEST(EnergyView, CellsShareOneUnit) {
+  Problem problem;
+  problem.m = problem.n = problem.k = 1000;
+  EnergySummary energy;
+  energy.energy_j = 0.9995;
+  energy.low_j = 0.9985;
+  energy.high_j = 1.0012;
+  energy.power_w = 650.4;
+  energy.time_s = 1e-3;
+  const auto cells = energy_cells(energy, problem);
+  ASSERT_EQ(cells.size(), energy_columns().size());
+  EXPECT_EQ(cells[0], "2.00");      // TFLOP/s
+  EXPECT_EQ(cells[1], "650");       // W
+  EXPECT_EQ(cells[2], "999.5 mJ");  // of one GEMM
+  EXPECT_EQ(cells[3], "998.5-1001");
+  EXPECT_EQ(cells[4], "2.00");  // GFLOP/J
+  EXPECT_EQ(cells[5], "-");     // no clock was measured
+  EXPECT_EQ(cells[6], "-");     // nor the cap
+}
+
+}  // namespace
+}  // namespace pgtune::tool

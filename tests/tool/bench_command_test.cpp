@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// pgtune bench: stored variants measured again in a fresh process.
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::StartsWith;
+
+class BenchTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    const Finished result = search({"--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    searched_ = json::parse(result.out);
+    std::filesystem::remove(path("requests.log"));
+  }
+  Finished bench(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"bench", "--template", path("tiny.json"), "--shape", "256x256x256"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return pgtune(arguments);
+  }
+  json benched(std::vector<std::string> more) {
+    more.emplace_back("--json");
+    const Finished result = bench(more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out);
+  }
+  [[nodiscard]] std::string key(std::size_t place) const {
+    return searched_.at("ranking").at(place).at("variant").get<std::string>();
+  }
+  json searched_;
+};
+
+TEST_F(BenchTest, TheBestHoldsOnAnUnchangedGpu) {
+  const Finished text = bench();
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.err, StartsWith("clocks    observed, not locked; --lock-clocks"));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("256x256x256 f32 nn with tiny, measured again"), HasSubstr(key(0)), HasSubstr("held: "),
+                    HasSubstr("\nnoise     "), HasSubstr("\nregime    sustained"), HasSubstr("\nstored    20")));
+  std::istringstream lines(text.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  EXPECT_EQ(requests("trial"), 1);
+}
+
+TEST_F(BenchTest, JsonHasStoredAndNow) {
+  const json object = benched({"--rounds", "12"});
+  EXPECT_EQ(object.at("schema"), 1);
+  ASSERT_EQ(object.at("variants").size(), 1U);
+  const json& variant = object.at("variants").at(0);
+  EXPECT_EQ(variant.at("variant"), key(0));
+  EXPECT_EQ(variant.at("held"), "held");
+  EXPECT_EQ(variant.at("stored").at("time_s"), searched_.at("best").at("time_s"));
+  EXPECT_NEAR(variant.at("now").at("ratio_to_reference").get<double>(),
+              searched_.at("best").at("ratio_to_reference").get<double>(), 0.01);
+  EXPECT_EQ(object.at("conditions").at("regime"), "sustained");
+  EXPECT_EQ(object.at("complete"), true);
+  int rounds = 0;
+  std::istringstream log(read("requests.log"));
+  for (std::string line; std::getline(log, line);) rounds += line.find(" round final ") != std::string::npos ? 1 : 0;
+  EXPECT_EQ(rounds, 12);
+}
+
+TEST_F(BenchTest, ItAppendsAndReplacesNoAnswer) {
+  const std::string before = pgtune({"show", "--json"}).out;
+  (void)benched({"--power"});
+  EXPECT_EQ(pgtune({"show", "--json"}).out, before);
+  EXPECT_EQ(search({"--json"}).exit_code, 0);
+}
+
+TEST_F(BenchTest, VariantsAreChosenByKey) {
+  const json object = benched({"--variant", key(1), "--variant", "best", "--variant", key(0)});
+  ASSERT_EQ(object.at("variants").size(), 2U);
+  EXPECT_EQ(requests("trial"), 2);
+}
+
+TEST_F(BenchTest, AVariantThatWasOnlyScreenedHasNoRatioToHold) {
+  std::string screened;  // the slowest: in no final
+  for (const char* copy : {"ldg", "cp_async"}) {
+    for (const char* tile : {"BM=32,BN=32", "BM=32,BN=64", "BM=32,BN=128", "BM=64,BN=32", "BM=64,BN=64"}) {
+      const std::string key = std::string(tile) + ",COPY=" + copy;
+      if (searched_.at("ranking").dump().find(key) == std::string::npos) screened = key;
+    }
+  }
+  ASSERT_FALSE(screened.empty());
+  const json object = benched({"--variant", screened});
+  EXPECT_EQ(object.at("variants").at(0).at("held"), "unclear");
+  EXPECT_TRUE(object.at("variants").at(0).at("stored").at("ratio_to_reference").is_null());
+  EXPECT_GT(object.at("variants").at(0).at("stored").at("time_s").get<double>(), 0);
+}
+
+TEST_F(BenchTest, WhatDoesNotHoldIsDataNotAnError) {
+  launch_.environment["PGTUNE_FAKE"] = "round|final|slower";
+  const json object = benched({});
+  EXPECT_EQ(object.at("variants").at(0).at("held"), "slower");
+  EXPECT_THAT(bench().out, HasSubstr("slower now: "));
+}
+
+TEST_F(BenchTest, AnUnknownKeyIsAUsageErrorWithASuggestion) {
+  std::string misspelt = key(0);
+  misspelt.replace(misspelt.find("COPY"), 4, "COPI");
+  const Finished near = bench({"--variant", misspelt});
+  EXPECT_EQ(near.exit_code, 2);
+  EXPECT_THAT(near.err, AllOf(HasSubstr("no variant '" + misspelt + "'"), HasSubstr("did you mean '")));
+  const Finished far = bench({"--variant", "fastest"});
+  EXPECT_EQ(far.exit_code, 2);
+  EXPECT_THAT(far.err, AllOf(HasSubstr("known: best, "), HasSubstr(key(0)), HasSubstr("pgtune show --json")));
+  EXPECT_EQ(requests("prepare"), 0);
+}
+
+TEST_F(BenchTest, NothingStoredIsExitCodeOneWithTheRemedy) {
+  const Finished shape = pgtune({"bench", "--template", path("tiny.json"), "--shape", "64x64x64"});
+  EXPECT_EQ(shape.exit_code, 1);
+  EXPECT_EQ(shape.out, "");
+  EXPECT_THAT(shape.err,
+              AllOf(HasSubstr("nothing is stored for 64x64x64"), HasSubstr("pgtune search --shape 64x64x64")));
+  const Finished conditions = bench({"--regime", "burst"});
+  EXPECT_EQ(conditions.exit_code, 1);
+  EXPECT_THAT(conditions.err, HasSubstr("burst, L2 rotated"));
+  const Finished missing = bench({"--db", path("missing.db")});
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_FALSE(std::filesystem::exists(path("missing.db")));
+}
+
+TEST_F(BenchTest, AVariantThatFailsIsNamedWithItsReason) {
+  launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
+  const Finished result = bench();
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("failed    " + key(0)), HasSubstr("wrong_result")));
+}
+
+TEST_F(BenchTest, TooFewRoundsAreRefused) {
+  const Finished result = bench({"--rounds", "3"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("3 rounds are too few"));
+}
+
+TEST_F(BenchTest, LocksTheClocksWhereAsked) {
+  ASSERT_EQ(search({"--lock-clocks=1485", "-q"}).exit_code, 0);
+  const json object = benched({"--lock-clocks=1485"});
+  EXPECT_EQ(object.at("conditions").at("locked_sm_clock_hz"), 1.485e9);
+  EXPECT_EQ(requests("lock"), 2);
+  EXPECT_EQ(requests("release"), 2);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// What a search saves is found again, under its own key only.
+#include "tool/pgtune/database_store.hpp"
+
+#include <gmock/gmock.h>
+
+#include "db/queries.hpp"
+#include "tests/tool/store_fixture.hpp"
+#include "tool/pgtune/row_conversion.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using session::SessionKind;
+using test::block;
+using test::energy;
+using test::store_key;
+using test::variant;
+
+class DatabaseStoreTest : public ::testing::Test {
+ protected:
+  void begin(const session::StoreKey& key, SessionKind kind = SessionKind::kSearch) {
+    store_.begin(key, kind, 7, "pgtune search");
+  }
+  db::RowId last_session() { return db::list_sessions(database_).at(0).id; }
+
+  db::Database database_ = db::Database::open_memory();
+  DatabaseStore store_{database_};
+};
+
+session::StoredAnswer answer(const Variant& winner, double time_s) {
+  session::StoredAnswer answer;
+  answer.best.variant = winner;
+  answer.best.time_s = time_s;
+  answer.complete = true;
+  return answer;
+}
+
+TEST_F(DatabaseStoreTest, AnswersAndTrialsBelongToTheirConditions) {
+  session::StoreKey burst = store_key();
+  burst.conditions.regime = Regime::kBurst;
+  begin(store_key());
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  store_.finish(answer(variant(16), 1));
+  EXPECT_FALSE(store_.answer(burst).has_value());
+  EXPECT_TRUE(store_.trials(burst).empty());
+  begin(burst);
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(2));
+  store_.finish(answer(variant(16), 2));
+  EXPECT_EQ(store_.answer(store_key()).value().best.time_s, 1);
+  EXPECT_EQ(store_.answer(burst).value().best.time_s, 2);
+  EXPECT_EQ(store_.trials(store_key()).at(variant(16).key()).report, test::good_trial(1));
+  EXPECT_EQ(store_.trials(burst).at(variant(16).key()).report, test::good_trial(2));
+  EXPECT_EQ(db::list_sessions(database_).at(0).conditions_key, "burst rotated uniform:20231107 observed");
+}
+
+TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
+  begin(store_key());
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  store_.finish(answer(variant(16), 1));
+  begin(store_key(), SessionKind::kBench);
+  store_.save_rounds(Stage::kFinal, {{variant(32), -1, {block(Stage::kFinal, 1, 0.5)}}});
+  store_.finish(answer(variant(32), 0.5));
+  EXPECT_EQ(store_.answer(store_key()).value().best.variant, variant(16));
+  EXPECT_EQ(store_.trials(store_key()).size(), 1U);
+  const auto benches = db::list_benches(database_, result_key(store_key()));
+  ASSERT_EQ(benches.size(), 1U);
+  EXPECT_EQ(benches[0].variant_key, variant(32).key());
+}
+
+TEST_F(DatabaseStoreTest, RoundsKeepEveryFieldOfEveryStage) {
+  begin(store_key());
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  Block hot = block(Stage::kRace, 1, 0.25, 1);
+  hot.graph = true;
+  hot.temperature_c = 61;
+  hot.power_cap_s = 0.125;
+  hot.thermal_s = 0.5;
+  store_.save_rounds(Stage::kFloor,
+                     {{std::nullopt, 2, {block(Stage::kFloor, 1, 1, 0), block(Stage::kFloor, 2, 4, 1)}},
+                      {std::nullopt, 2, {block(Stage::kFloor, 1, 2, 1), block(Stage::kFloor, 2, 3, 0)}}});
+  store_.save_rounds(Stage::kRace, {{variant(16), -1, {hot}}});
+  const auto rounds = db::session_rounds(database_, last_session());
+  ASSERT_EQ(rounds.size(), 2U);
+  EXPECT_EQ(rounds[0].contender.algorithm, 2);
+  EXPECT_EQ(blocks(rounds[0].blocks),
+            (std::vector<Block>{block(Stage::kFloor, 1, 1, 0), block(Stage::kFloor, 1, 2, 1),
+                                block(Stage::kFloor, 2, 3, 0), block(Stage::kFloor, 2, 4, 1)}));
+  EXPECT_EQ(blocks(rounds[1].blocks), std::vector<Block>{hot});
+}
+
+TEST_F(DatabaseStoreTest, EnergyKeepsEveryField) {
+  begin(store_key());
+  EnergyWindow window{5.1, 3500, 51, 0.1, 0.002, 690.5, 1000, 5e-3, 1.5e9, 0.75, 0.25, 55, 61};
+  store_.save_energy({variant(16), -1, 2, window});
+  store_.save_energy({std::nullopt, 3, 0, energy(2)});
+  store_.save_energy({std::nullopt, -1, 0, energy(1)});
+  const auto rows = db::energy_windows(database_, last_session());
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].contender.variant.value().key, variant(16).key());
+  EXPECT_EQ(rows[0].ordinal, 2);
+  EXPECT_EQ(energy_window(rows[0]), window);
+  EXPECT_EQ(rows[1].contender.algorithm, 3);
+  EXPECT_EQ(energy_window(rows[1]), energy(2));
+  EXPECT_EQ(rows[2].contender.algorithm, -1);
+  EXPECT_FALSE(rows[2].contender.variant.has_value());
+}
+
+TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceDriverAndSource) {
+  Ceilings ceilings;
+  ceilings.dram_bytes_per_s = 4e12;
+  ceilings.flops["f32"] = 6e13;
+  begin(store_key());
+  EXPECT_FALSE(store_.ceilings(store_key()).has_value());
+  store_.save_ceilings(ceilings);
+  EXPECT_EQ(store_.ceilings(store_key()), ceilings);
+  session::StoreKey other = store_key();
+  other.source = "replay";
+  EXPECT_FALSE(store_.ceilings(other).has_value()) << "of a GPU, not of a replay";
+  other = store_key();
+  other.device.driver_version = "590.1";
+  EXPECT_FALSE(store_.ceilings(other).has_value());
+  other = store_key();
+  other.problem.m = 1;
+  other.conditions.regime = Regime::kBurst;
+  EXPECT_EQ(store_.ceilings(other), ceilings) << "whatever the problem and conditions";
+}
+
+TEST_F(DatabaseStoreTest, ConditionsThatCannotBeReadNameTheRemedy) {
+  try {
+    static_cast<void>(conditions("nonsense"));
+    FAIL() << "no error";
+  } catch (const db::Error& error) {
+    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("nonsense"), ::testing::HasSubstr("Restore")));
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::tool

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Which of several sessions a replay takes what from.
+#include "tool/pgtune/recorded_problem.hpp"
+
+#include <gmock/gmock.h>
+
+#include "db/queries.hpp"
+#include "tests/tool/store_fixture.hpp"
+#include "tool/pgtune/database_store.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using test::block;
+using test::energy;
+using test::store_key;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Rounds = std::vector<session::ContenderBlocks>;
+
+class RecordedProblemTest : public ::testing::Test {
+ protected:
+  void begin() {
+    store_.begin(store_key(), session::SessionKind::kSearch, 1, "pgtune search");
+    store_.save_reference(reference_);
+  }
+  void finish() { store_.finish(std::nullopt); }
+  void trial(std::int64_t tile, double time_s) {
+    store_.save_trial(test::variant(tile), test::build(std::to_string(tile)), test::good_trial(time_s));
+  }
+  static session::ContenderBlocks of_variant(std::int64_t tile, Stage stage, double time_s) {
+    return {test::variant(tile), -1, {block(stage, 1, time_s)}};
+  }
+  static session::ContenderBlocks of_algorithm(int index, Stage stage, double time_s) {
+    return {std::nullopt, index, {block(stage, 1, time_s)}};
+  }
+  device::RecordedProblem load() {
+    return recorded_problem(database_, db::list_sessions(database_), store_key().problem);
+  }
+  /// Times of a variant's or an algorithm's blocks of a stage.
+  static std::vector<double> times(const std::vector<Block>& rounds, Stage stage) {
+    std::vector<double> out;
+    for (const Block& recorded : rounds) {
+      if (recorded.stage == stage) out.push_back(recorded.time_s);
+    }
+    return out;
+  }
+  static const device::RecordedVariant& of(const device::RecordedProblem& problem, std::int64_t tile) {
+    return problem.variants.at("tiny/" + test::variant(tile).key());
+  }
+
+  db::Database database_ = db::Database::open_memory();
+  DatabaseStore store_{database_};
+  ReferenceReport reference_{"cuBLASLt 13", {{0, "first", 0, 2, 0}, {1, "second", 0, 1, 0}}, 0, 1, 1, 0};
+};
+
+TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
+  begin();
+  trial(16, 1.5);
+  store_.save_rounds(Stage::kFloor, {of_algorithm(1, Stage::kFloor, 3)});
+  store_.save_rounds(Stage::kRace, {of_variant(16, Stage::kRace, 4), of_algorithm(1, Stage::kRace, 5)});
+  store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 6), of_algorithm(0, Stage::kFinal, 7)});
+  store_.save_energy({std::nullopt, -1, 0, energy(82)});
+  store_.save_energy({std::nullopt, 1, 0, energy(600)});
+  store_.save_energy({test::variant(16), -1, 0, energy(500)});
+  store_.save_energy({test::variant(16), -1, 1, energy(501)});
+  finish();
+  const auto problem = load();
+  EXPECT_EQ(problem.conditions, Conditions{});
+  EXPECT_EQ(problem.reference.report, reference_);
+  EXPECT_EQ(of(problem, 16).trial, test::good_trial(1.5));
+  EXPECT_EQ(of(problem, 16).build.cubin_hash, "16");
+  EXPECT_THAT(of(problem, 16).rounds, ElementsAre(block(Stage::kFinal, 1, 6), block(Stage::kRace, 1, 4)));
+  EXPECT_THAT(of(problem, 16).energy, ElementsAre(energy(500), energy(501)));
+  EXPECT_THAT(problem.reference.rounds.at(0), ElementsAre(block(Stage::kFinal, 1, 7)));
+  EXPECT_THAT(problem.reference.rounds.at(1), ElementsAre(block(Stage::kFloor, 1, 3), block(Stage::kRace, 1, 5)));
+  EXPECT_THAT(problem.reference.energy.at(1), ElementsAre(energy(600)));
+  EXPECT_THAT(problem.idle_energy, ElementsAre(energy(82)));
+}
+
+TEST_F(RecordedProblemTest, TakesTheNewestFinalAndTheLargestRaceEachFromOneSession) {
+  begin();  // raced both
+  trial(16, 1);
+  trial(32, 1);
+  store_.save_rounds(Stage::kRace, {of_variant(16, Stage::kRace, 10), of_variant(32, Stage::kRace, 11),
+                                    of_algorithm(1, Stage::kRace, 12)});
+  store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 13)});
+  store_.save_energy({test::variant(16), -1, 0, energy(500)});
+  finish();
+  begin();  // raced one
+  trial(16, 2);
+  store_.save_rounds(Stage::kRace, {of_variant(16, Stage::kRace, 20), of_algorithm(1, Stage::kRace, 21)});
+  store_.save_rounds(Stage::kFinal, {of_variant(32, Stage::kFinal, 22), of_algorithm(0, Stage::kFinal, 23)});
+  finish();
+  begin();  // ended early
+  store_.save_rounds(Stage::kFloor, {of_algorithm(1, Stage::kFloor, 30)});
+  finish();
+  const auto problem = load();
+  EXPECT_THAT(times(of(problem, 16).rounds, Stage::kRace), ElementsAre(10));
+  EXPECT_THAT(times(of(problem, 32).rounds, Stage::kRace), ElementsAre(11));
+  EXPECT_THAT(times(problem.reference.rounds.at(1), Stage::kRace), ElementsAre(12));
+  EXPECT_THAT(times(of(problem, 16).rounds, Stage::kFinal), IsEmpty());
+  EXPECT_THAT(times(of(problem, 32).rounds, Stage::kFinal), ElementsAre(22));
+  EXPECT_THAT(times(problem.reference.rounds.at(0), Stage::kFinal), ElementsAre(23));
+  EXPECT_THAT(times(problem.reference.rounds.at(1), Stage::kFloor), ElementsAre(30));
+  EXPECT_THAT(of(problem, 16).energy, ElementsAre(energy(500)));
+  EXPECT_EQ(of(problem, 16).trial, test::good_trial(2)) << "the newest trial counts";
+}
+
+TEST_F(RecordedProblemTest, FindsAnAlgorithmAgainByWhatItIs) {
+  begin();
+  trial(16, 1);
+  store_.save_rounds(Stage::kRace, {of_variant(16, Stage::kRace, 1), of_algorithm(0, Stage::kRace, 10),
+                                    of_algorithm(1, Stage::kRace, 11)});
+  finish();
+  // Another order, and without the old first.
+  reference_.algorithms = {{0, "third", 0, 2, 0}, {1, "other", 0, 1, 0}, {2, "second", 0, 1, 0}};
+  begin();
+  store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 2), of_algorithm(0, Stage::kFinal, 20)});
+  finish();
+  const auto problem = load();
+  EXPECT_EQ(problem.reference.report, reference_);
+  EXPECT_THAT(times(problem.reference.rounds.at(0), Stage::kRace), IsEmpty());
+  EXPECT_FALSE(problem.reference.rounds.contains(1));
+  EXPECT_THAT(times(problem.reference.rounds.at(2), Stage::kRace), ElementsAre(11));
+}
+
+TEST(RecordedProblem, OfAnOldFileHasItsFinal) {
+  const auto old_file = db::Database::open(PGTUNE_SOURCE_DIR "/tests/db/data/schema1.db", db::OpenMode::kReadOnly);
+  std::vector<db::SessionRow> sessions = db::list_sessions(old_file);
+  std::erase_if(sessions, [](const db::SessionRow& row) { return row.source != "gpu"; });
+  const Problem problem = with_default_strides(*parse_shape("127x129x131")).value();
+  const auto recorded = recorded_problem(old_file, sessions, problem);
+  EXPECT_EQ(recorded.conditions, Conditions{});
+  EXPECT_EQ(recorded.variants.size(), 40U);
+  std::size_t finalists = 0;
+  for (const auto& [key, variant] : recorded.variants) {
+    finalists += variant.rounds.empty() ? 0U : 1U;
+    for (const Block& block : variant.rounds) EXPECT_EQ(block.stage, Stage::kFinal);
+  }
+  EXPECT_EQ(finalists, 8U);
+  ASSERT_EQ(recorded.reference.rounds.size(), 2U);
+  EXPECT_EQ(recorded.reference.rounds.at(recorded.reference.report.best).size(), 12U);
+}
+
+}  // namespace
+}  // namespace pgtune::tool

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// pgtune report --power, --roofline and --csv on the results of searches on the fake worker.
+#include <map>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::StartsWith;
+
+class ReportsTest : public CliTest {
+ protected:
+  json results(const std::vector<std::string>& arguments) {
+    const Finished result = pgtune(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out).at("results");
+  }
+  /// Cells by column; no cell of these tables holds a newline.
+  std::vector<std::map<std::string, std::string>> csv(const std::vector<std::string>& arguments) {
+    const Finished result = pgtune(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::istringstream lines(result.out);
+    std::string line;
+    std::getline(lines, line);
+    const auto columns = cells(line);
+    std::vector<std::map<std::string, std::string>> rows;
+    while (std::getline(lines, line)) {
+      const auto row = cells(line);
+      EXPECT_EQ(row.size(), columns.size()) << line;
+      rows.emplace_back();
+      for (std::size_t c = 0; c < columns.size() && c < row.size(); ++c) rows.back()[columns[c]] = row[c];
+    }
+    return rows;
+  }
+  static std::vector<std::string> cells(const std::string& line) {
+    std::vector<std::string> out{""};
+    bool quoted = false;
+    for (const char c : line) {
+      if (c == '"') {
+        quoted = !quoted;
+      } else if (c == ',' && !quoted) {
+        out.emplace_back();
+      } else {
+        out.back() += c;
+      }
+    }
+    return out;
+  }
+  static void expect_80_columns(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
+};
+
+TEST_F(ReportsTest, PowerHasBothSidesAndTheVerdictInWords) {
+  ASSERT_EQ(search({"--power", "-q"}).exit_code, 0);
+  const Finished text = pgtune({"report", "--power"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("Fake GPU, driver 580.00.00; sustained, L2 rotated, uniform data"),
+                    HasSubstr("256x256x256 f32 nn with tiny"), HasSubstr("\n  winner "),
+                    HasSubstr("\n  cuBLASLt best "), HasSubstr("GFLOP/J"), HasSubstr("at the same power budget"),
+                    HasSubstr("energy per GEMM"), HasSubstr("idle power 80 W"), HasSubstr("not absolute")));
+  expect_80_columns(text.out);
+  const json line = results({"report", "--power", "--json"}).at(0);
+  EXPECT_EQ(line.at("conditions").at("regime"), "sustained");
+  EXPECT_GT(line.at("winner").at("flop_per_j").get<double>(), 0);
+  EXPECT_EQ(line.at("winner").at("sm_clock_hz"), 1.7e9);
+  EXPECT_EQ(line.at("reference_best").at("power_cap_share"), 0);
+  EXPECT_THAT(line.at("summary").get<std::string>(), StartsWith("at the same power budget"));
+  const auto rows = csv({"report", "--power", "--csv"});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].at("contender"), "winner");
+  EXPECT_EQ(rows[1].at("contender"), "cublaslt_best");
+  EXPECT_EQ(rows[0].at("regime"), "sustained");
+  EXPECT_EQ(std::stod(rows[0].at("energy_per_gemm_j")), line.at("winner").at("energy_per_gemm_j").get<double>());
+}
+
+TEST_F(ReportsTest, ResultsWithoutEnergyNameTheCommandThatMeasuresIt) {
+  ASSERT_EQ(search({"--regime", "burst", "-q"}).exit_code, 0);
+  const Finished text = pgtune({"report", "--power"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("Energy was not measured of:\n"),
+                    HasSubstr("pgtune bench --shape 256x256x256 --regime burst --template FILE.json --power\n")));
+  EXPECT_TRUE(results({"report", "--power", "--json"}).at(0).at("winner").is_null());
+  EXPECT_TRUE(csv({"report", "--power", "--csv"}).empty());
+  // What it names does it.
+  const Finished bench =
+      pgtune({"bench", "--template", path("tiny.json"), "--shape", "256x256x256", "--regime", "burst", "--power"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.err;
+  EXPECT_GT(results({"report", "--power", "--json"}).at(0).at("winner").at("power_w").get<double>(), 0);
+}
+
+TEST_F(ReportsTest, SuspectEnergyIsNoEvidence) {
+  launch_.environment["PGTUNE_FAKE"] = "energy||suspect";
+  ASSERT_EQ(search({"--power", "-q"}).exit_code, 0);
+  EXPECT_THAT(pgtune({"report", "--power"}).out, HasSubstr("energy is no evidence"));
+  EXPECT_EQ(results({"report", "--power", "--json"}).at(0).at("winner").at("suspect"), true);
+}
+
+TEST_F(ReportsTest, RooflineFollowsFromTheMeasuredCeilings) {
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  const Finished text = pgtune({"report", "--roofline"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("roofs: DRAM 4200 GB/s, L2 6500 GB/s, f32 58.0 TFLOP/s (arithmetic at 1700 MHz)"),
+                    HasSubstr("256x256x256 f32 nn"), HasSubstr("F/B: FLOP per byte")));
+  expect_80_columns(text.out);
+  const json point = results({"report", "--roofline", "--json"}).at(0);
+  const double intensity = 2.0 * 256 * 256 * 256 / (3 * 256 * 256 * 4);  // every operand once
+  EXPECT_DOUBLE_EQ(point.at("dram_flop_per_byte").get<double>(), intensity);
+  EXPECT_DOUBLE_EQ(point.at("dram_bound_flops").get<double>(), intensity * 4.2e12);
+  EXPECT_EQ(point.at("arithmetic_bound_flops"), 58e12);
+  EXPECT_TRUE(point.at("l2_flop_per_byte").is_null());  // a user's template, which this build does not hold
+  EXPECT_EQ(point.at("roof"), "arithmetic");
+  EXPECT_DOUBLE_EQ(point.at("share_of_roof").get<double>(), point.at("flops").get<double>() / 58e12);
+  const auto rows = csv({"report", "--roofline", "--csv"});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("l2_bound_flop_per_s"), "");
+  EXPECT_EQ(std::stod(rows[0].at("dram_bound_flop_per_s")), point.at("dram_bound_flops").get<double>());
+}
+
+TEST_F(ReportsTest, RooflineTakesTheTrafficOfABuiltInTemplate) {
+  ASSERT_EQ(pgtune({"search", "--shape", "1024x1024x1024", "--budget", "3", "-q"}).exit_code, 5);
+  const json point = results({"report", "--roofline", "--json"}).at(0);
+  const double intensity = point.at("l2_flop_per_byte").get<double>();
+  EXPECT_GT(intensity, 0);
+  EXPECT_LT(intensity, point.at("dram_flop_per_byte").get<double>());  // tiles read operands again and again
+  EXPECT_DOUBLE_EQ(point.at("l2_bound_flops").get<double>(), intensity * 6.5e12);
+}
+
+TEST_F(ReportsTest, WarmL2HasNoDramRoof) {
+  ASSERT_EQ(search({"--l2", "warm", "-q"}).exit_code, 0);
+  EXPECT_TRUE(results({"report", "--roofline", "--json"}).at(0).at("dram_bound_flops").is_null());
+}
+
+TEST_F(ReportsTest, WithoutCeilingsTheColumnsAreEmptyAndTheReasonTold) {
+  launch_.environment["PGTUNE_FAKE"] = "ceilings||error";
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  const Finished text = pgtune({"report", "--roofline"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out, HasSubstr("roofs: not measured"));
+  EXPECT_TRUE(results({"report", "--roofline", "--json"}).at(0).at("ceilings").is_null());
+}
+
+TEST_F(ReportsTest, PlainReportAsCsv) {
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  const auto rows = csv({"report", "--csv"});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("problem"), "256x256x256 f32 nn");
+  EXPECT_EQ(rows[0].at("m"), "256");
+  EXPECT_EQ(rows[0].at("variant").find("BM="), 0U);  // its commas are quoted
+  EXPECT_EQ(rows[0].at("locked_sm_clock_hz"), "");
+  EXPECT_GT(std::stod(rows[0].at("time_s")), 0);
+}
+
+TEST_F(ReportsTest, FormsExcludeEachOther) {
+  for (const auto& both : {std::vector<std::string>{"--power", "--roofline"}, {"--json", "--csv"}}) {
+    const Finished result = pgtune({"report", both[0], both[1]});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr(both[0]), HasSubstr(both[1])));
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

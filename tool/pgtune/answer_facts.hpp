@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The tables and labelled lines under a table of times: energy, verdict, noise and what else the numbers rest on. Every
+// line ends in a newline and has at most 80 columns.
+#pragma once
+
+#include <string>
+
+#include "tuner/model/conditions.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::tool {
+
+/// "label     text", going on under the text; nothing where there is no text.
+[[nodiscard]] std::string fact(const char* label, const std::string& text);
+/// Energy of the ranking and of the reference, with the Pareto list; empty where none was measured.
+[[nodiscard]] std::string energy_table(const Problem& problem, const session::StoredAnswer& answer);
+/// Verdict, cycles, energy, clocks, noise, regime, final, notes and ties: one fact each.
+[[nodiscard]] std::string answer_facts(const session::StoredAnswer& answer, const Conditions& conditions);
+
+}  // namespace pgtune::tool

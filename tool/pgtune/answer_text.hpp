@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What a result's ratios, clocks and noise allow one to say, in words that never claim more than the interval.
+#pragma once
+
+#include <string>
+
+#include "tuner/session/store.hpp"
+
+namespace pgtune::tool {
+
+/// "1.038 to 1.044": rounded outwards, so that the text is never narrower than the interval.
+[[nodiscard]] std::string interval_text(double low, double high);
+/// The same in percent: "103.8-104.4".
+[[nodiscard]] std::string percent_interval_text(double low, double high);
+/// "1.040 (1.038-1.044)"; the ratio alone where there is no interval.
+[[nodiscard]] std::string ratio_text(double ratio, double low, double high);
+
+/// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false where the rounds of the final are
+/// missing, so that nothing can be said.
+[[nodiscard]] std::string verdict_text(const session::BestRecord& best, double margin, bool from_final);
+/// Why time and cycles say different things; empty where they agree within the margin or no clock was measured.
+[[nodiscard]] std::string cycles_text(const session::BestRecord& best, double margin);
+/// "1755 MHz, cuBLASLt's best at 1740 MHz"; empty where no clock was measured.
+[[nodiscard]] std::string clocks_text(const session::BestRecord& best);
+/// "reference against itself +-0.08 % (24 rounds); under 0.30 % is a tie".
+[[nodiscard]] std::string noise_text(const session::NoiseFloor& floor);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// pgtune bench: measures chosen stored variants again and says whether what is stored of them holds.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/bench_outcome.hpp"
+#include "tool/pgtune/clock_session.hpp"
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/commands.hpp"
+#include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/conditions_options.hpp"
+#include "tool/pgtune/database_store.hpp"
+#include "tool/pgtune/device_option.hpp"
+#include "tool/pgtune/live_line.hpp"
+#include "tool/pgtune/number_options.hpp"
+#include "tool/pgtune/problem_options.hpp"
+#include "tool/pgtune/result_json.hpp"
+#include "tool/pgtune/signals.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/suggestion.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kBest = "best";
+
+class BenchCommand : public Command {
+ public:
+  [[nodiscard]] std::string name() const override { return "bench"; }
+  [[nodiscard]] std::string description() const override {
+    return "Measure stored variants again, and say whether they hold";
+  }
+  [[nodiscard]] std::string examples() const override {
+    return "pgtune bench --shape 4096x4096x4096\n"
+           "pgtune bench --shape 4096x4096x4096 --rounds 48 --power\n"
+           "pgtune bench --shape 512x512x512 --variant best --variant BM=64,BN=64,...";
+  }
+  void add_options(CLI::App& app) override;
+  [[nodiscard]] ExitCode run(Context& context) override;
+
+ private:
+  void announce(Context& context, const DeviceChoice& choice, const LockedClock& clock) const;
+  ExitCode bench_all(Context& context, const DeviceChoice& choice, const LockedClock& clock);
+  ExitCode bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store, const Problem& problem);
+  ExitCode measure(Context& context, const space::TemplateDefinition& definition, DatabaseStore& store,
+                   BenchOutcome outcome);
+  [[nodiscard]] std::vector<session::RankedVariant> choose(const space::TemplateDefinition& definition,
+                                                           const session::StoredAnswer& answer,
+                                                           const std::map<std::string, session::StoredTrial>& trials,
+                                                           const Problem& problem) const;
+  ExitCode report(Context& context, const BenchOutcome& outcome);
+
+  ProblemOptions problem_options_;
+  ConditionsOptions conditions_options_;
+  std::vector<std::string> variants_;
+  std::string device_ = "auto", database_, template_, rounds_ = "24", jobs_, seed_ = "1";
+  bool json_ = false, quiet_ = false;
+
+  Conditions conditions_;                ///< of this run, the locked clock included
+  StopSignals* signals_ = nullptr;       ///< of the running bench
+  std::unique_ptr<device::Device> gpu_;  ///< opened once, used for every problem
+  json results_ = json::array();
+};
+
+void BenchCommand::add_options(CLI::App& app) {
+  problem_options_.add_to(app);
+  const char* bench = "Bench";
+  app.add_option("--variant", variants_, "best (default), or a variant's key as pgtune show prints it; repeatable")
+      ->option_text("KEY")
+      ->allow_extra_args(false)
+      ->group(bench);
+  app.add_option("--rounds", rounds_, "Rounds, each with a block of every variant and of cuBLASLt (default: 24)")
+      ->option_text("N")
+      ->group(bench);
+  add_template_option(app, template_);
+  add_device_option(app, device_);
+  add_database_option(app, database_);
+  for (const char* shared : {"--template", "--device", "--db"}) app.get_option(shared)->group(bench);
+  app.add_option("--jobs", jobs_, "Compile workers (default: the configuration file's, else one a core)")
+      ->option_text("N")
+      ->group(bench);
+  app.add_option("--seed", seed_, "Order of the rounds (default: 1)")->option_text("N")->group(bench);
+  conditions_options_.add_to(app);
+  add_json_option(app, json_);
+  app.add_flag("-q,--quiet", quiet_, "Results only")->group(kOutputGroup);
+}
+
+/// What is stored of a variant that was screened but is in no stored ranking.
+session::RankedVariant screened(const Variant& variant, const session::StoredTrial& trial, const Problem& problem) {
+  session::RankedVariant out;
+  out.variant = variant;
+  out.build = trial.build;
+  std::vector<double> times;
+  for (const Block& block : trial.report.blocks) times.push_back(block.per_launch_s());
+  out.time_s = times.empty() ? 0 : stats::median(times);
+  out.tflops = out.time_s > 0 ? problem.flops() / out.time_s * 1e-12 : 0;
+  return out;
+}
+
+[[noreturn]] void fail_unknown(const std::string& key, const session::StoredAnswer& answer,
+                               const std::map<std::string, session::StoredTrial>& trials) {
+  std::vector<std::string> known, ranked{kBest};
+  for (const auto& [trial_key, trial] : trials) {
+    if (trial.report.outcome.kind == OutcomeKind::kOk) known.push_back(trial_key);
+  }
+  for (const session::RankedVariant& row : answer.ranking) ranked.push_back(row.variant.key());
+  // A near key of any variant that was right; where none is near, only those worth naming.
+  std::string hint = space::suggestion(key, known);
+  if (!hint.starts_with("; did you mean")) hint = space::suggestion(key, ranked);
+  throw CommandError(ErrorKind::kUsage, fmt::format("no variant '{}' is stored for this shape{}. 'pgtune show --json' "
+                                                    "prints keys.",
+                                                    key, hint));
+}
+
+std::vector<session::RankedVariant> BenchCommand::choose(const space::TemplateDefinition& definition,
+                                                         const session::StoredAnswer& answer,
+                                                         const std::map<std::string, session::StoredTrial>& trials,
+                                                         const Problem& problem) const {
+  std::vector<session::RankedVariant> chosen;
+  const std::vector<std::string> wanted = variants_.empty() ? std::vector<std::string>{kBest} : variants_;
+  for (const std::string& word : wanted) {
+    const std::string key = word == kBest ? answer.best.variant.key() : word;
+    const auto same = [&](const session::RankedVariant& row) { return row.variant.key() == key; };
+    if (std::any_of(chosen.begin(), chosen.end(), same)) continue;
+    const auto ranked = std::find_if(answer.ranking.begin(), answer.ranking.end(), same);
+    if (ranked != answer.ranking.end()) {
+      chosen.push_back(*ranked);
+      continue;
+    }
+    const auto trial = trials.find(key);
+    if (trial == trials.end() || trial->second.report.outcome.kind != OutcomeKind::kOk)
+      fail_unknown(key, answer, trials);
+    chosen.push_back(screened(value_or_throw(space::parse_variant(definition, key)), trial->second, problem));
+  }
+  return chosen;
+}
+
+void BenchCommand::announce(Context& context, const DeviceChoice& choice, const LockedClock& clock) const {
+  Terminal& terminal = context.terminal();
+  terminal.note(clocks_line(choice.source, conditions_));
+  if (!clock.note.empty()) terminal.note("clocks    " + clock.note);
+  warn_of_easy_data(terminal, conditions_);
+  for (const std::string& note : choice.notes) terminal.note(note);
+  terminal.note("device    " + choice.description);
+  if (choice.source == "replay")
+    terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
+  terminal.note(regime_line(conditions_));
+  terminal.note(fmt::format("database  {}", context.database_path(database_).string()));
+}
+
+ExitCode BenchCommand::report(Context& context, const BenchOutcome& outcome) {
+  const session::BenchResult& result = outcome.result;
+  if (json_) {
+    results_.push_back(bench_json(outcome));
+  } else {
+    context.terminal().print(bench_text(outcome, context.terminal()));
+  }
+  if (result.interrupted) return signals_->exit_code().value_or(ExitCode::kInterrupted);
+  if (result.gave_up) return ExitCode::kPartial;
+  return result.answer ? ExitCode::kDone : ExitCode::kNothingValid;
+}
+
+ExitCode BenchCommand::measure(Context& context, const space::TemplateDefinition& definition, DatabaseStore& store,
+                               BenchOutcome outcome) {
+  const auto jobs = jobs_.empty() ? static_cast<std::size_t>(context.config().jobs.value_or(0))
+                                  : static_cast<std::size_t>(parse_count("--jobs", jobs_, 0));
+  std::unique_ptr<device::Device> replay;
+  if (outcome.device.source == "replay") {
+    replay = open_device(context, outcome.device, definition, outcome.problem, jobs);
+  } else if (gpu_ == nullptr) {
+    gpu_ = open_device(context, outcome.device, definition, outcome.problem, jobs);
+  }
+  session::BenchRequest request;
+  request.rounds = static_cast<int>(std::min<std::int64_t>(parse_count("--rounds", rounds_, 1), 10'000));
+  request.measure_energy = conditions_options_.power();
+  for (const session::RankedVariant& row : outcome.chosen) request.variants.push_back(row.variant);
+  session::Options options;
+  options.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
+  options.conditions = conditions_;
+  options.command_line = context.command_line();
+  LiveLine live(context.terminal());
+  auto result = session::run_bench(outcome.problem, definition, replay ? *replay : *gpu_, store, request, options,
+                                   signals_->flag(), [&live](const session::Progress& p) { live.update(p); });
+  live.clear();
+  outcome.result = value_or_throw(std::move(result));
+  return report(context, outcome);
+}
+
+ExitCode BenchCommand::bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store,
+                                     const Problem& problem) {
+  ExitCode code = ExitCode::kDone;
+  bool any = false;
+  for (const space::TemplateDefinition& definition : context.catalogue().select(template_, problem.math_mode)) {
+    const session::StoreKey key{problem,     definition.name, definition.content_hash,
+                                choice.info, choice.source,   conditions_};
+    auto answer = store.answer(key);
+    if (!answer) continue;
+    any = true;
+    auto chosen = choose(definition, *answer, store.trials(key), problem);
+    code = worse(code,
+                 measure(context, definition, store,
+                         {problem, definition.name, choice, conditions_, std::move(*answer), std::move(chosen), {}}));
+  }
+  if (any) return code;
+  context.terminal().error(
+      fmt::format("nothing is stored for {} on {} under these conditions ({}). Run 'pgtune search --shape {}' with "
+                  "them first; a template of your own needs --template FILE.json here.",
+                  problem.title(), choice.info.name, conditions_text(conditions_), problem.shape()));
+  return ExitCode::kNothingValid;
+}
+
+ExitCode BenchCommand::bench_all(Context& context, const DeviceChoice& choice, const LockedClock& clock) {
+  db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
+  DatabaseStore store(database);
+  ExitCode code = ExitCode::kDone;
+  const std::vector<Problem> problems = problem_options_.problems();
+  for (const Problem& problem : problems) {
+    clock.check();
+    code = worse(code, bench_problem(context, choice, store, problem));
+    if (signals_->exit_code()) break;
+  }
+  gpu_.reset();  // before the clocks are given back
+  if (!json_) return code;
+  const json document = results_.size() == 1 ? results_.front() : json{{"schema", kJsonSchema}, {"results", results_}};
+  context.terminal().print(document.dump(2) + '\n');
+  return code;
+}
+
+ExitCode BenchCommand::run(Context& context) {
+  if (quiet_) context.terminal().set_verbosity(Verbosity::kQuiet);
+  // These report bad values before any work.
+  (void)problem_options_.problems();
+  (void)parse_count("--rounds", rounds_, 1);
+  (void)parse_count("--seed", seed_, 0);
+  if (!jobs_.empty()) (void)parse_count("--jobs", jobs_, 0);
+  conditions_ = conditions_options_.conditions(context.config());
+  (void)conditions_options_.lock_request(context.config(), "gpu");
+  // A bench is nothing without a database: opening it to read only says so where there is none.
+  if (!std::filesystem::exists(context.database_path(database_)))
+    (void)context.open_database(database_, db::OpenMode::kReadOnly);
+  const DeviceChoice choice = choose_device(context, device_);
+  const auto lock = conditions_options_.lock_request(context.config(), choice.source);
+  StopSignals signals;
+  signals_ = &signals;
+  return with_clocks(context, choice, lock, [&](const LockedClock& clock) {
+    conditions_.locked_sm_clock_hz = clock.hz;
+    announce(context, choice, clock);
+    return bench_all(context, choice, clock);
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_bench_command() { return std::make_unique<BenchCommand>(); }
+
+}  // namespace pgtune::tool

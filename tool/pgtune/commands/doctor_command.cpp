@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// `pgtune doctor`: is everything there that a search on a GPU needs, and what to do where it is not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/commands.hpp"
+#include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/doctor_files.hpp"
+#include "tool/pgtune/doctor_gpu.hpp"
+#include "tool/pgtune/result_json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kDriverFolder = "/proc/driver/nvidia";
+
+bool names_a_gpu(const std::string& text) {
+  const bool number =
+      !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return number || (text.starts_with("GPU-") && text.size() > 4);
+}
+
+class DoctorCommand final : public Command {
+ public:
+  std::string name() const override { return "doctor"; }
+  std::string description() const override {
+    return "Check driver, toolkit, GPU and files, with a remedy for each problem";
+  }
+  std::string examples() const override {
+    return "pgtune doctor\n"
+           "pgtune doctor --device 1 --json";
+  }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("--device", device_, "The GPU to look at, by number or UUID (default: 0)")
+        ->option_text("ORDINAL|UUID");
+    add_database_option(app, database_);
+    add_json_option(app, json_);
+  }
+
+  ExitCode run(Context& context) override {
+    if (!names_a_gpu(device_))
+      throw CommandError(
+          ErrorKind::kUsage,
+          fmt::format("--device is '{}'. Give a GPU's number or UUID ('pgtune devices' lists them).", device_));
+    json facts;
+    std::vector<Check> checks = worker_checks(context, facts);
+    for (Check& check : file_checks(context.paths(), database_path(context))) checks.push_back(std::move(check));
+    const bool missing = std::any_of(checks.begin(), checks.end(),
+                                     [](const Check& check) { return check.state == CheckState::kMissing; });
+    if (json_) {
+      const json out = {{"schema", kJsonSchema}, {"ok", !missing}, {"checks", checks_json(checks)}, {"facts", facts}};
+      context.terminal().print(out.dump(2) + '\n');
+    } else {
+      context.terminal().print(checks_text(checks, context.terminal()));
+    }
+    if (!missing) return ExitCode::kDone;
+    context.terminal().error("something that a search on a GPU needs is missing. --device replay needs none of it.");
+    return ExitCode::kEnvironment;
+  }
+
+ private:
+  /// A configuration file that cannot be used has its own line among the checks, and names no database.
+  [[nodiscard]] std::filesystem::path database_path(const Context& context) const {
+    try {
+      return context.database_path(database_);
+    } catch (const CommandError&) {
+      return context.paths().database;
+    }
+  }
+
+  /// `facts`: what the worker said, null where there is none.
+  [[nodiscard]] std::vector<Check> worker_checks(const Context& context, json& facts) const {
+    const std::string path = context.paths().worker.string();
+    auto answer = ask_worker(path, device_);
+    if (!answer) return checks_without_worker(answer.error(), kDriverFolder);
+    try {
+      std::vector<Check> checks{{"worker", CheckState::kOk, path, ""}};
+      for (Check& check : gpu_checks(*answer)) checks.push_back(std::move(check));
+      facts = std::move(*answer);
+      return checks;
+    } catch (const json::exception& error) {
+      return checks_without_worker({ErrorKind::kEnvironment,
+                                    fmt::format("{} gave an answer that is not understood: {}", path, error.what()),
+                                    {}},
+                                   kDriverFolder);
+    }
+  }
+
+  std::string device_ = "0", database_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_doctor_command() { return std::make_unique<DoctorCommand>(); }
+
+}  // namespace pgtune::tool

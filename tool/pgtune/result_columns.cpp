@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/result_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/conditions_options.hpp"
+#include "tool/pgtune/csv_writer.hpp"
+#include "tool/pgtune/result_json.hpp"
+#include "tool/pgtune/text_table.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+
+Conditions conditions_of(const StoredResult& result) {
+  const auto conditions = parse_conditions(result.row.conditions_key);
+  if (!conditions)
+    throw CommandError(ErrorKind::kDatabase,
+                       fmt::format("the result of session {} for '{}' has conditions that cannot be read ({}). Search "
+                                   "again with --force to replace it.",
+                                   result.row.session, result.row.problem_key, conditions.error().message));
+  return *conditions;
+}
+
+std::vector<std::string> result_columns() {
+  return {"problem",
+          "dtype",
+          "layout",
+          "m",
+          "n",
+          "k",
+          "batch",
+          "device",
+          "device_uuid",
+          "driver",
+          "source",
+          "template",
+          "variant",
+          "finished_at",
+          "regime",
+          "l2",
+          "data",
+          "data_seed",
+          "locked_sm_clock_hz"};
+}
+
+std::vector<std::string> result_cells(const StoredResult& result) {
+  const Problem& problem = result.problem;
+  const Conditions conditions = conditions_of(result);
+  const Variant& variant = result.answer.best.variant;
+  const bool locked = conditions.locked_sm_clock_hz > 0;
+  return {problem.title(),
+          std::string(to_string(problem.math_mode)),
+          problem.layout(),
+          std::to_string(problem.m),
+          std::to_string(problem.n),
+          std::to_string(problem.k),
+          std::to_string(problem.batch),
+          result.device.name,
+          result.device.uuid,
+          result.device.driver_version,
+          result.row.source,
+          variant.template_name,
+          variant.key(),
+          result.row.finished_at,
+          std::string(to_string(conditions.regime)),
+          std::string(to_string(conditions.l2)),
+          std::string(to_string(conditions.data)),
+          std::to_string(conditions.data_seed),
+          locked ? csv_number(conditions.locked_sm_clock_hz) : std::string()};
+}
+
+nlohmann::json result_identity(const StoredResult& result) {
+  return {{"problem", result.problem},
+          {"device", result.device.name},
+          {"source", result.row.source},
+          {"template", result.answer.best.variant.template_name},
+          {"variant", result.answer.best.variant.key()},
+          {"conditions", conditions_json(conditions_of(result))}};
+}
+
+std::vector<ResultGroup> grouped(const std::vector<StoredResult>& results) {
+  std::map<std::string, ResultGroup> groups;
+  for (const StoredResult& result : results) {
+    const std::string headline = fmt::format("{}, driver {}; {}", result.device.name, result.device.driver_version,
+                                             conditions_text(conditions_of(result)));
+    groups[headline].headline = headline;
+    groups[headline].results.push_back(&result);
+  }
+  std::vector<ResultGroup> out;
+  for (auto& [headline, group] : groups) out.push_back(std::move(group));
+  return out;
+}
+
+void print_headline(Terminal& terminal, const ResultGroup& group) {
+  for (const std::string& line : wrap_text(group.headline, kTextWidth))
+    terminal.print(terminal.styled(Style::kBold, line) + '\n');
+}
+
+bool is_replay(const StoredResult& result) { return result.row.source == "replay"; }
+
+std::string marked_title(const StoredResult& result) {
+  return result.problem.title() + (is_replay(result) ? " *" : "");
+}
+
+void print_replay_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
+  if (std::any_of(results.begin(), results.end(), is_replay))
+    terminal.print("* replayed from a recording, not measured on this machine\n");
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/user_config.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+#include "tool/pgtune/command_error.hpp"
+#include "tuner/model/conditions.hpp"
+#include "tuner/space/suggestion.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Far above any GPU's clock, and any machine's cores: larger numbers are typing errors.
+constexpr std::int64_t kMaxMhz = 10'000, kMaxJobs = 4096;
+
+/// One file being read: knows what to blame.
+class Reader {
+ public:
+  Reader(const fs::path& file, const Environment& environment) : file_(file), environment_(environment) {}
+
+  [[nodiscard]] UserConfig read() const;
+
+ private:
+  [[noreturn]] void refuse(const std::string& cause) const {
+    throw CommandError(ErrorKind::kUsage, fmt::format("configuration {}: {}", file_.string(), cause));
+  }
+  [[noreturn]] void refuse_value(const std::string& key, const json& value, std::string_view allowed) const {
+    refuse(fmt::format("\"{}\" is {}. It must be {}.", key, value.dump(-1, ' ', false, json::error_handler_t::replace),
+                       allowed));
+  }
+  [[nodiscard]] std::string contents() const;
+  [[nodiscard]] json object() const;
+  void set(UserConfig& config, const std::string& key, const json& value) const;
+  [[nodiscard]] std::optional<LockRequest> lock_request(const std::string& key, const json& value) const;
+  [[nodiscard]] int count(const std::string& key, const json& value, std::int64_t most, std::string_view allowed) const;
+  [[nodiscard]] std::string word(const std::string& key, const json& value, bool known, std::string_view allowed) const;
+  [[nodiscard]] std::string absolute_path(const std::string& key, const json& value) const;
+
+  const fs::path& file_;
+  const Environment& environment_;
+};
+
+std::string Reader::contents() const {
+  std::ifstream stream(file_, std::ios::binary);
+  std::ostringstream text;
+  if (stream) text << stream.rdbuf();
+  std::error_code ignored;
+  if (!stream || fs::is_directory(file_, ignored))  // a folder opens, and reads as nothing
+    throw CommandError(
+        ErrorKind::kEnvironment,
+        fmt::format("cannot read configuration {}. Check its permissions, or remove it.", file_.string()));
+  return text.str();
+}
+
+json Reader::object() const {
+  const std::string text = contents();
+  try {
+    json document = json::parse(text, nullptr, true, /*ignore_comments=*/true);
+    if (document.is_object()) return document;
+  } catch (const json::parse_error& error) {
+    const std::size_t end = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    refuse(fmt::format("it is no JSON from line {} on. Write for example {{\"lock_clocks\": true}}.", line));
+  }
+  refuse("it must hold one JSON object, for example {\"lock_clocks\": true}.");
+}
+
+std::optional<LockRequest> Reader::lock_request(const std::string& key, const json& value) const {
+  if (value.is_boolean()) return value.get<bool>() ? std::optional(LockRequest{}) : std::nullopt;
+  return LockRequest{count(key, value, kMaxMhz, "true, false or a clock in MHz")};
+}
+
+int Reader::count(const std::string& key, const json& value, std::int64_t most, std::string_view allowed) const {
+  // Judged as a double first: a huge unsigned number would wrap as a signed one.
+  if (!value.is_number_integer() || value.get<double>() < 1 || value.get<double>() > static_cast<double>(most))
+    refuse_value(key, value, allowed);
+  return value.get<int>();
+}
+
+std::string Reader::word(const std::string& key, const json& value, bool known, std::string_view allowed) const {
+  if (!known) refuse_value(key, value, allowed);
+  return value.get<std::string>();
+}
+
+std::string Reader::absolute_path(const std::string& key, const json& value) const {
+  constexpr std::string_view kAllowed = "an absolute path, or one that begins with \"~/\"";
+  if (!value.is_string()) refuse_value(key, value, kAllowed);
+  auto path = value.get<std::string>();
+  if (path.starts_with("~/")) {
+    const auto home = environment_("HOME");
+    if (!home) refuse(fmt::format("\"{}\" begins with \"~/\", but HOME is not set. Give an absolute path.", key));
+    path = *home + path.substr(1);
+  }
+  if (!fs::path(path).is_absolute()) refuse_value(key, value, kAllowed);
+  return path;
+}
+
+void Reader::set(UserConfig& config, const std::string& key, const json& value) const {
+  const std::string text = value.is_string() ? value.get<std::string>() : std::string();
+  if (key == "lock_clocks") {
+    config.lock_clocks = lock_request(key, value);
+  } else if (key == "regime") {
+    config.regime = word(key, value, parse_regime(text).has_value(), "\"sustained\" or \"burst\"");
+  } else if (key == "l2") {
+    config.l2 = word(key, value, parse_l2_state(text).has_value(), "\"rotated\" or \"warm\"");
+  } else if (key == "database") {
+    config.database = absolute_path(key, value);
+  } else if (key == "jobs") {
+    config.jobs = count(key, value, kMaxJobs, "a number of compile workers, 1 or more");
+  } else {
+    static const std::vector<std::string> known{"lock_clocks", "regime", "l2", "database", "jobs"};
+    // Without a near one the suggestion lists what there is, which follows anyway.
+    std::string near = space::suggestion(key, known);
+    if (!near.ends_with('?')) near = ".";
+    refuse(fmt::format("unknown key \"{}\"{} The keys are {}.", key, near, fmt::join(known, ", ")));
+  }
+}
+
+UserConfig Reader::read() const {
+  UserConfig config;
+  const json document = object();
+  for (const auto& [key, value] : document.items()) set(config, key, value);
+  return config;
+}
+
+}  // namespace
+
+UserConfig UserConfig::load(const fs::path& file, const Environment& environment) {
+  std::error_code error;
+  if (fs::status(file, error).type() == fs::file_type::not_found) return {};
+  return Reader(file, environment).read();
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What NVML says about a block: temperature, and for how long the driver held the clocks down. Missing NVML, GPU or
+// field means that nothing is recorded, never a failure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tuner/gpu/nvml/nvml.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::gpu {
+
+/// Difference of a counter; nothing where one reading is missing, 0 where the counter went backwards (it starts anew
+/// with the driver).
+[[nodiscard]] std::optional<double> counted_s(std::optional<double> before_s, std::optional<double> after_s);
+
+class Telemetry {
+ public:
+  /// Records nothing.
+  Telemetry() = default;
+  explicit Telemetry(std::optional<NvmlDevice> device) : device_(std::move(device)) {}
+
+  /// The counters now; about 1 ms.
+  [[nodiscard]] ThrottleTimes throttle_times() const;
+  /// The block's temperature, now; about 1 us.
+  void record_temperature(Block& block) const;
+  /// The block's power_cap_s and thermal_s since `before`; about 1 ms.
+  void record_throttling(const ThrottleTimes& before, Block& block) const;
+
+ private:
+  std::optional<NvmlDevice> device_;
+};
+
+}  // namespace pgtune::gpu

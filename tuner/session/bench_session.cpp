@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/bench_session.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "tuner/search/shuffled_strategy.hpp"
+#include "tuner/session/context.hpp"
+#include "tuner/session/energy_stage.hpp"
+#include "tuner/session/final.hpp"
+#include "tuner/session/noise_floor.hpp"
+#include "tuner/session/pipeline.hpp"
+#include "tuner/session/session_notes.hpp"
+#include "tuner/session/time_estimate.hpp"
+#include "tuner/space/enumerate.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// The final over exactly these variants: as many finalists, no variant cut in screening, no rounds added.
+Options bench_options(const Options& options, const BenchRequest& request, std::size_t variants) {
+  Options out = options;
+  out.budget = {};
+  out.objective = Objective::kTime;
+  out.full = true;
+  out.finalists = static_cast<int>(variants);
+  out.final_rounds = out.max_final_rounds = request.rounds;
+  return out;
+}
+
+class Bench {
+ public:
+  Bench(const Context& context, const ProgressCallback& callback, space::Enumeration enumeration, bool measure_energy)
+      : context_(context),
+        progress_(context, callback),
+        state_(std::move(enumeration)),
+        measure_energy_(measure_energy) {}
+
+  Result<void> run();
+
+  [[nodiscard]] BenchResult& result() { return result_; }
+
+ private:
+  [[nodiscard]] Result<void> measure();
+  [[nodiscard]] Result<void> floor();
+  [[nodiscard]] Result<void> check();
+  [[nodiscard]] Result<void> final();
+  void energy(const FinalResult& final);
+  [[nodiscard]] bool ended() const { return result_.interrupted || result_.gave_up; }
+  void list_failed();
+  void finish();
+  void add_notes(std::vector<std::string> notes);
+  void keep_reference_blocks(const std::vector<Block>& blocks);
+
+  const Context& context_;
+  ProgressReporter progress_;
+  SearchState state_;
+  bool measure_energy_;
+  RoundTroubles troubles_;
+  std::vector<Block> reference_blocks_, final_blocks_;
+  std::optional<Ranking> ranking_;
+  StoredAnswer answer_;
+  BenchResult result_;
+};
+
+Result<void> Bench::run() {
+  auto reference = context_.device.prepare({context_.problem, context_.options.conditions});
+  if (!reference) return fail(std::move(reference.error()), "preparing " + context_.problem.title());
+  context_.store.save_reference(*reference);
+  result_.reference = std::move(*reference);
+  const auto& algorithms = result_.reference.algorithms;
+  if (const auto best = static_cast<std::size_t>(result_.reference.best); best < algorithms.size()) {
+    progress_.reference(algorithms[best].time_s);
+  }
+  if (auto measured = measure(); !measured) {
+    return fail(std::move(measured.error()), "measuring " + context_.problem.title() + " again");
+  }
+  finish();
+  return {};
+}
+
+Result<void> Bench::measure() {
+  using Step = Result<void> (Bench::*)();
+  for (const Step step : {&Bench::floor, &Bench::check, &Bench::final}) {
+    if (ended()) break;
+    if (auto done = (this->*step)(); !done) return done;
+  }
+  return {};
+}
+
+Result<void> Bench::floor() {
+  auto floor = measure_floor(context_, result_.reference, progress_, troubles_);
+  if (!floor) return tl::unexpected(std::move(floor.error()));
+  answer_.floor = floor->floor;
+  answer_.stages.floor_s = floor->time_s;
+  result_.interrupted = floor->interrupted;
+  if (floor->note) add_notes({*floor->note});
+  keep_reference_blocks(floor->reference_blocks);
+  return {};
+}
+
+Result<void> Bench::check() {
+  search::ShuffledStrategy strategy(state_.size(), std::nullopt, context_.options.seed);
+  const double final_s = expected_final_s(context_.options, reference_launch_s(result_.reference));
+  const double energy_s = measure_energy_ ? expected_energy_s(state_.size()) : 0;
+  const auto end = Pipeline(context_, state_, strategy, progress_, final_s + energy_s).run();
+  if (!end) return tl::unexpected(end.error());
+  answer_.stages.screen_s = state_.screen_time_s();
+  result_.interrupted = *end == Pipeline::End::kInterrupted;
+  return {};
+}
+
+Result<void> Bench::final() {
+  const double margin = answer_.floor.margin;
+  auto final = Final(context_, state_, result_.reference, margin, progress_, troubles_).run({});
+  if (!final) return tl::unexpected(std::move(final.error()));
+  result_.interrupted = final->end == RoundRunner::End::kStopped;
+  result_.gave_up = final->end == RoundRunner::End::kGaveUp;
+  answer_.stages.final_s = final->time_s;
+  const Yardstick yardstick{final->references(), result_.reference.first, margin, context_.options.seed};
+  for (const MeasuredReference& measured : yardstick.references) {
+    if (measured.algorithm == result_.reference.best) keep_reference_blocks(measured.blocks);
+  }
+  for (const Entry& entry : final->field) {
+    final_blocks_.insert(final_blocks_.end(), entry.blocks.begin(), entry.blocks.end());
+  }
+  const auto variants = final->variants();
+  if (variants.empty()) return {};
+  answer_.complete = answer_.from_final = final->end == RoundRunner::End::kRan;
+  ranking_ = rank_final(context_.problem, variants, yardstick);
+  if (measure_energy_ && !ended()) energy(*final);
+  return {};
+}
+
+/// The times stand whatever goes wrong here.
+void Bench::energy(const FinalResult& final) {
+  if (result_.reference.algorithms.empty()) {
+    return add_notes({"energy was not measured: there is no reference to compare with"});
+  }
+  std::vector<device::Contender> contenders;
+  for (const Entry& entry : final.field) {
+    if (entry.index) contenders.push_back(entry.contender);
+  }
+  auto measured = measure_energy(context_, progress_, contenders, result_.reference.best);
+  if (!measured) return add_notes({"energy was not measured: " + measured.error().text()});
+  for (RankedVariant& row : ranking_->ranked) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      if (contenders[i].variant == row.variant) row.energy = measured->variants[i];
+    }
+  }
+  mark_pareto(ranking_->ranked);
+  answer_.reference_energy = measured->reference;
+  answer_.idle_power_w = measured->idle_power_w;
+  result_.interrupted = measured->interrupted;
+  add_notes(std::move(measured->notes));
+}
+
+void Bench::list_failed() {
+  std::set<std::string> measured;
+  if (ranking_) {
+    for (const RankedVariant& row : ranking_->ranked) measured.insert(row.variant.key());
+  }
+  for (std::size_t i = 0; i < state_.size(); ++i) {
+    if (measured.count(state_.variant(i).key()) > 0) continue;
+    const bool failed = state_.decided(i) && state_.trial(i).report.outcome.kind != OutcomeKind::kOk;
+    if (failed) {
+      result_.failed.emplace_back(state_.variant(i), state_.trial(i).report.outcome);
+    } else if (!ended()) {
+      result_.failed.emplace_back(state_.variant(i), Outcome{OutcomeKind::kNotRecorded, "its rounds are not recorded"});
+    }
+  }
+}
+
+void Bench::finish() {
+  list_failed();
+  if (ranking_) {
+    answer_.best = std::move(ranking_->best);
+    answer_.ranking = std::move(ranking_->ranked);
+    answer_.reference = result_.reference;
+    answer_.counts = state_.counts();
+    answer_.finished_at = context_.clock.utc_iso8601();
+    answer_.voided_rounds = troubles_.voided();
+    add_notes(data_notes(context_.options.conditions));
+    add_notes(clock_notes(context_.options.conditions, reference_blocks_));
+    add_notes(power_notes(final_blocks_));
+    add_notes(troubles_.notes());
+    result_.answer = std::move(answer_);
+  }
+  context_.store.finish(result_.answer);
+  progress_.done();
+}
+
+void Bench::add_notes(std::vector<std::string> notes) {
+  std::move(notes.begin(), notes.end(), std::back_inserter(answer_.notes));
+}
+
+void Bench::keep_reference_blocks(const std::vector<Block>& blocks) {
+  reference_blocks_.insert(reference_blocks_.end(), blocks.begin(), blocks.end());
+}
+
+/// The variants to measure as a space of their own; those that the problem does not allow go to `illegal`.
+Result<space::Enumeration> chosen(const space::TemplateDefinition& definition, const Problem& problem,
+                                  const DeviceInfo& device, const std::vector<Variant>& variants,
+                                  std::vector<std::pair<Variant, Outcome>>& illegal) {
+  space::Enumeration out;
+  std::set<std::string> seen;
+  for (const Variant& variant : variants) {
+    if (!seen.insert(variant.key()).second) continue;
+    ++out.space;
+    auto reason = space::why_illegal(definition, variant, problem, device);
+    if (!reason) return fail(std::move(reason.error()), "variant " + variant.key());
+    if (*reason) {
+      illegal.emplace_back(variant, Outcome{OutcomeKind::kInvalid, **reason});
+    } else {
+      out.variants.push_back(variant);
+    }
+  }
+  out.after_constraints = static_cast<std::int64_t>(out.variants.size());
+  return out;
+}
+
+}  // namespace
+
+Result<BenchResult> run_bench(const Problem& problem, const space::TemplateDefinition& definition,
+                              device::Device& device, Store& store, const BenchRequest& request, const Options& options,
+                              const std::atomic<bool>& stop, const ProgressCallback& progress, const Clock& clock) {
+  if (request.variants.empty())
+    return fail(ErrorKind::kUsage, "no variant to measure: name one or search for one first");
+  if (request.rounds < kMinimumRounds) {
+    return fail(ErrorKind::kUsage, fmt::format("{} rounds are too few for a 95 % interval: use {} or more",
+                                               request.rounds, kMinimumRounds));
+  }
+  const double start_s = clock.now_s();
+  std::vector<std::pair<Variant, Outcome>> illegal;
+  auto enumeration = chosen(definition, problem, device.info(), request.variants, illegal);
+  if (!enumeration) return tl::unexpected(std::move(enumeration.error()));
+
+  BenchResult result;
+  if (!enumeration->variants.empty()) {
+    const Options adjusted = bench_options(options, request, enumeration->variants.size());
+    const Context context{problem, definition, device, store, adjusted, stop, clock, start_s};
+    store.begin({problem, definition.name, definition.content_hash, device.info(), device.source(), options.conditions},
+                SessionKind::kBench, options.seed, options.command_line);
+    Bench bench(context, progress, std::move(*enumeration), request.measure_energy);
+    if (auto ran = bench.run(); !ran) return tl::unexpected(std::move(ran.error()));
+    result = std::move(bench.result());
+  }
+  result.failed.insert(result.failed.begin(), std::make_move_iterator(illegal.begin()),
+                       std::make_move_iterator(illegal.end()));
+  result.elapsed_s = clock.now_s() - start_s;
+  return result;
+}
+
+}  // namespace pgtune::session

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Chosen variants measured again in a session of their own: noise floor, check, the final's rounds with the reference's
+// first and best algorithm, energy on request. Whether a stored result held is told by held.hpp.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tuner/session/held.hpp"
+#include "tuner/session/search_session.hpp"
+
+namespace pgtune::session {
+
+struct BenchRequest {
+  std::vector<Variant> variants;  ///< of the definition; one named twice is measured once
+  int rounds = 24;
+  bool measure_energy = false;
+};
+
+struct BenchResult {
+  /// Its ranking holds every variant that was measured, by median; absent where none was. Complete where all rounds
+  /// ran.
+  std::optional<StoredAnswer> answer;
+  std::vector<std::pair<Variant, Outcome>> failed;  ///< variants that could not be measured, and why
+  ReferenceReport reference;
+  bool interrupted = false;  ///< by `stop`; the answer is that of the rounds so far
+  bool gave_up = false;      ///< as SearchResult::gave_up
+  double elapsed_s = 0;
+};
+
+/// Builds, checks and times the variants in a session of SessionKind::kBench, which appends to the store and replaces
+/// no answer. Of the options it takes seed, conditions, floor_rounds and command_line; there is no budget. Errors
+/// (usage): no variants, unknown parameters or values, fewer rounds than an interval needs; (environment) a device that
+/// cannot work.
+[[nodiscard]] Result<BenchResult> run_bench(const Problem& problem, const space::TemplateDefinition& definition,
+                                            device::Device& device, Store& store, const BenchRequest& request,
+                                            const Options& options, const std::atomic<bool>& stop,
+                                            const ProgressCallback& progress, const Clock& clock = system_clock());
+
+}  // namespace pgtune::session

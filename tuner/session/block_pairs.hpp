@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// From blocks to the samples statistics work on. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tuner/model/records.hpp"
+#include "tuner/stats/paired.hpp"
+
+namespace pgtune::session {
+
+/// Seconds per launch of each block, in their order.
+[[nodiscard]] std::vector<double> per_launch_times(std::span<const Block> blocks);
+
+/// Measured SM clocks; blocks without one are left out.
+[[nodiscard]] std::vector<double> clocks_hz(std::span<const Block> blocks);
+
+/// ln(time per launch of `over` / that of `under`) in the rounds both have; no pairs where there are none.
+[[nodiscard]] stats::LogRatio log_time_ratio(std::span<const Block> over, std::span<const Block> under,
+                                             std::uint64_t seed, double confidence = 0.95);
+
+/// The same of cycles: time per launch times clock, in the rounds in which both have a clock.
+[[nodiscard]] stats::LogRatio log_cycles_ratio(std::span<const Block> over, std::span<const Block> under,
+                                               std::uint64_t seed, double confidence = 0.95);
+
+/// The interval lies within +-bound: a tie, however exactly the difference is known.
+[[nodiscard]] bool within(const stats::Interval& interval, double bound);
+
+}  // namespace pgtune::session

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Energy of the finalists and of the reference: windows of steady load, every pass over the variants between two
+// windows of the reference, so that what drifts with the board's temperature cancels in the ratio.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/session/context.hpp"
+#include "tuner/session/energy_summary.hpp"
+#include "tuner/session/progress_reporter.hpp"
+
+namespace pgtune::session {
+
+/// Windows each variant gets.
+inline constexpr int kEnergyPasses = 3;
+
+struct EnergyResult {
+  std::optional<double> idle_power_w;
+  std::optional<EnergySummary> reference;
+  std::vector<std::optional<EnergySummary>> variants;  ///< beside the variants asked for; nothing where one failed
+  std::vector<std::string> notes;                      ///< one sentence each
+  bool interrupted = false;                            ///< by the stop flag
+};
+
+/// Measures the idle GPU, then reference - all variants - reference - all variants - ... in kEnergyPasses passes, the
+/// variants of each pass in an order shuffled by the options' seed, and saves each window at once. Load is held between
+/// windows (each has its lead-in). What fails is left without a summary and named in a note; a time budget that is over
+/// or the stop flag ends the stage with what it has, and so does an environment error of the idle or a reference's
+/// window, such as a GPU without an energy counter. Precondition: prepare() was called, nothing in flight, the store's
+/// session was begun. Errors: usage (a window too short for its uncertainty).
+[[nodiscard]] Result<EnergyResult> measure_energy(const Context& context, ProgressReporter& progress,
+                                                  const std::vector<device::Contender>& variants,
+                                                  int reference_algorithm);
+
+/// Expected wall time of the whole stage on a GPU.
+[[nodiscard]] double expected_energy_s(std::size_t variants);
+
+}  // namespace pgtune::session
