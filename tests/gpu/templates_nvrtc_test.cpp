@@ -52,7 +52,7 @@ bool is_template(const fs::path& path) {
 
 std::vector<Case> all_cases() {
   std::vector<fs::path> paths;
-  for (const char* folder : {"configs", "tests/templates"}) {
+  for (const char* folder : {"configs", "configs/preview", "tests/templates"}) {
     std::error_code missing;
     for (const auto& entry : fs::directory_iterator(fs::path(PGTUNE_SOURCE_DIR) / folder, missing))
       if (entry.is_regular_file() && is_template(entry.path())) paths.push_back(entry.path());

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// How persistent workers share the tiles of a product: whole tiles, and where the tiles do not fill a whole number of
+// waves, the first ones cut along K so that every worker computes the same number of k-blocks (stream-K).
+#pragma once
+
+namespace pgtune {
+
+/// K-blocks `first` to `last` (exclusive) of a tile.
+struct Segment {
+  int tile, first, last;
+};
+
+/// The work of all workers, as plain arithmetic without state.
+struct TileWork {
+  int tiles, blocks;  ///< tiles, and k-blocks of each
+  int workers;
+  bool shares;  ///< whether tiles may be cut along K
+
+  /// So many tiles, the first ones, are shared: what does not fill whole waves, and one wave more, so that every
+  /// worker's part is at least a tile long and no tile has more than two workers. Fewer tiles than workers: all.
+  __device__ __forceinline__ int shared_tiles() const {
+    if (!shares || tiles % workers == 0) return 0;
+    return tiles < workers ? tiles : tiles % workers + workers;
+  }
+  /// Where a worker's part of the shared k-blocks starts.
+  __device__ __forceinline__ int cut(int worker) const {
+    return static_cast<int>(static_cast<long long>(shared_tiles()) * blocks * worker / workers);
+  }
+  /// The i-th segment of a worker; false where there is none. Shared tiles come first: whoever has the start of a tile
+  /// finishes it, and by then the other workers have long written their parts.
+  __device__ __forceinline__ bool segment(Segment& out, int i, int worker) const {
+    const int begin = cut(worker), end = cut(worker + 1);
+    const int first_tile = begin / blocks, count = begin < end ? (end - 1) / blocks - first_tile + 1 : 0;
+    if (i < count) {
+      out.tile = first_tile + i;
+      out.first = max(begin - out.tile * blocks, 0);
+      out.last = min(end - out.tile * blocks, blocks);
+      return true;
+    }
+    out.tile = shared_tiles() + worker + (i - count) * workers;
+    out.first = 0;
+    out.last = blocks;
+    return out.tile < tiles;
+  }
+};
+
+/// Says to all workers of the GPU that what this thread's CTA or group wrote before is there. One thread calls it,
+/// after a barrier of the writers, each of whom called __threadfence().
+__device__ __forceinline__ void raise_flag(unsigned* flag) {
+  asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+
+/// Waits for raise_flag() and takes the flag back, so that it is down for the next launch.
+__device__ __forceinline__ void await_flag(unsigned* flag) {
+  unsigned raised = 0;
+  while (raised == 0) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(raised) : "l"(flag) : "memory");
+  *flag = 0;
+}
+
+}  // namespace pgtune
