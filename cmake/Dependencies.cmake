@@ -5,6 +5,16 @@ find_package(nlohmann_json REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(CLI11 REQUIRED)
 
+# fmt_library.cpp knows what fmt 9 leaves to its compiled library; another version is used header-only.
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  get_target_property(fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+  add_library(pgtune_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp)
+  target_include_directories(pgtune_fmt SYSTEM PUBLIC ${fmt_include})
+else()
+  add_library(pgtune_fmt INTERFACE)
+  target_link_libraries(pgtune_fmt INTERFACE fmt::fmt-header-only)
+endif()
+
 # SQLite and xxHash are linked statically so that a built pgtune runs on machines without their packages.
 find_library(PGTUNE_SQLITE3 NAMES libsqlite3.a sqlite3 REQUIRED)
 find_library(PGTUNE_XXHASH NAMES libxxhash.a xxhash REQUIRED)
