@@ -9,11 +9,9 @@
 
 #include "tuner/search/shuffled_strategy.hpp"
 #include "tuner/session/context.hpp"
-#include "tuner/session/energy_stage.hpp"
-#include "tuner/session/final.hpp"
-#include "tuner/session/noise_floor.hpp"
+#include "tuner/session/energy_summary.hpp"
+#include "tuner/session/evidence.hpp"
 #include "tuner/session/pipeline.hpp"
-#include "tuner/session/session_notes.hpp"
 #include "tuner/session/time_estimate.hpp"
 #include "tuner/space/enumerate.hpp"
 
@@ -52,15 +50,12 @@ class Bench {
   [[nodiscard]] bool ended() const { return result_.interrupted || result_.gave_up; }
   void list_failed();
   void finish();
-  void add_notes(std::vector<std::string> notes);
-  void keep_reference_blocks(const std::vector<Block>& blocks);
 
   const Context& context_;
   ProgressReporter progress_;
   SearchState state_;
   bool measure_energy_;
-  RoundTroubles troubles_;
-  std::vector<Block> reference_blocks_, final_blocks_;
+  Evidence evidence_;
   std::optional<Ranking> ranking_;
   StoredAnswer answer_;
   BenchResult result_;
@@ -92,13 +87,12 @@ Result<void> Bench::measure() {
 }
 
 Result<void> Bench::floor() {
-  auto floor = measure_floor(context_, result_.reference, progress_, troubles_);
+  auto floor = measure_floor(context_, result_.reference, progress_, evidence_.troubles());
   if (!floor) return tl::unexpected(std::move(floor.error()));
   answer_.floor = floor->floor;
   answer_.stages.floor_s = floor->time_s;
   result_.interrupted = floor->interrupted;
-  if (floor->note) add_notes({*floor->note});
-  keep_reference_blocks(floor->reference_blocks);
+  evidence_.take(*floor);
   return {};
 }
 
@@ -115,18 +109,13 @@ Result<void> Bench::check() {
 
 Result<void> Bench::final() {
   const double margin = answer_.floor.margin;
-  auto final = Final(context_, state_, result_.reference, margin, progress_, troubles_).run({});
+  auto final = Final(context_, state_, result_.reference, margin, progress_, evidence_.troubles()).run({});
   if (!final) return tl::unexpected(std::move(final.error()));
   result_.interrupted = final->end == RoundRunner::End::kStopped;
   result_.gave_up = final->end == RoundRunner::End::kGaveUp;
   answer_.stages.final_s = final->time_s;
   const Yardstick yardstick{final->references(), result_.reference.first, margin, context_.options.seed};
-  for (const MeasuredReference& measured : yardstick.references) {
-    if (measured.algorithm == result_.reference.best) keep_reference_blocks(measured.blocks);
-  }
-  for (const Entry& entry : final->field) {
-    final_blocks_.insert(final_blocks_.end(), entry.blocks.begin(), entry.blocks.end());
-  }
+  evidence_.take(*final, result_.reference.best);
   const auto variants = final->variants();
   if (variants.empty()) return {};
   answer_.complete = answer_.from_final = final->end == RoundRunner::End::kRan;
@@ -135,27 +124,15 @@ Result<void> Bench::final() {
   return {};
 }
 
-/// The times stand whatever goes wrong here.
 void Bench::energy(const FinalResult& final) {
-  if (result_.reference.algorithms.empty()) {
-    return add_notes({"energy was not measured: there is no reference to compare with"});
-  }
-  std::vector<device::Contender> contenders;
-  for (const Entry& entry : final.field) {
-    if (entry.index) contenders.push_back(entry.contender);
-  }
-  auto measured = measure_energy(context_, progress_, contenders, result_.reference.best);
-  if (!measured) return add_notes({"energy was not measured: " + measured.error().text()});
-  for (RankedVariant& row : ranking_->ranked) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
-      if (contenders[i].variant == row.variant) row.energy = measured->variants[i];
-    }
-  }
+  auto measured =
+      measure_final_energy(context_, progress_, final, result_.reference, std::nullopt, *ranking_, evidence_);
+  if (!measured) return;
   mark_pareto(ranking_->ranked);
   answer_.reference_energy = measured->reference;
   answer_.idle_power_w = measured->idle_power_w;
   result_.interrupted = measured->interrupted;
-  add_notes(std::move(measured->notes));
+  evidence_.add_notes(std::move(measured->notes));
 }
 
 void Bench::list_failed() {
@@ -182,23 +159,12 @@ void Bench::finish() {
     answer_.reference = result_.reference;
     answer_.counts = state_.counts();
     answer_.finished_at = context_.clock.utc_iso8601();
-    answer_.voided_rounds = troubles_.voided();
-    add_notes(data_notes(context_.options.conditions));
-    add_notes(clock_notes(context_.options.conditions, reference_blocks_));
-    add_notes(power_notes(final_blocks_));
-    add_notes(troubles_.notes());
+    answer_.voided_rounds = evidence_.troubles().voided();
+    answer_.notes = evidence_.notes(context_.options.conditions);
     result_.answer = std::move(answer_);
   }
   context_.store.finish(result_.answer);
   progress_.done();
-}
-
-void Bench::add_notes(std::vector<std::string> notes) {
-  std::move(notes.begin(), notes.end(), std::back_inserter(answer_.notes));
-}
-
-void Bench::keep_reference_blocks(const std::vector<Block>& blocks) {
-  reference_blocks_.insert(reference_blocks_.end(), blocks.begin(), blocks.end());
 }
 
 /// The variants to measure as a space of their own; those that the problem does not allow go to `illegal`.

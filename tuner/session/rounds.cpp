@@ -48,9 +48,9 @@ std::vector<std::string> RoundTroubles::notes() const {
                               new_levels == 1 ? "once" : fmt::format("{} times", new_levels)));
   }
   if (off_lock_hz > 0) {
-    out.push_back(
-        fmt::format("the clock ran at {:.0f} MHz though locked to {:.0f} MHz: the power cap; lock a lower one",
-                    off_lock_hz / 1e6, locked_hz / 1e6));
+    out.push_back(fmt::format(
+        "the clock ran at {:.0f} MHz though locked to {:.0f} MHz: power or heat allow no more; lock a lower one",
+        off_lock_hz / 1e6, locked_hz / 1e6));
   }
   if (gave_up) {
     out.push_back(

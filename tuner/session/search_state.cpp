@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tuner/session/block_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
@@ -13,12 +14,7 @@ bool was_compiled(const BuildInfo& build) { return build.registers > 0 || !build
 
 }  // namespace
 
-double median_per_launch_s(const std::vector<Block>& blocks) {
-  std::vector<double> times;
-  times.reserve(blocks.size());
-  for (const Block& block : blocks) times.push_back(block.per_launch_s());
-  return stats::median(times);
-}
+double median_per_launch_s(const std::vector<Block>& blocks) { return stats::median(per_launch_times(blocks)); }
 
 SearchState::SearchState(space::Enumeration enumeration)
     : space_(enumeration.space),

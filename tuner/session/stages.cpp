@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/stages.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "tuner/search/shuffled_strategy.hpp"
-#include "tuner/session/energy_stage.hpp"
 #include "tuner/session/energy_summary.hpp"
-#include "tuner/session/final.hpp"
-#include "tuner/session/noise_floor.hpp"
+#include "tuner/session/evidence.hpp"
 #include "tuner/session/pipeline.hpp"
 #include "tuner/session/race.hpp"
-#include "tuner/session/rounds.hpp"
-#include "tuner/session/session_notes.hpp"
 #include "tuner/session/time_estimate.hpp"
 
 namespace pgtune::session {
@@ -41,17 +34,14 @@ class Stages {
   void finish();
   [[nodiscard]] bool ended() const { return out_.interrupted || out_.gave_up; }
   void end(RoundRunner::End end);
-  void add_notes(std::vector<std::string> notes);
-  void keep_reference_blocks(const std::vector<Block>& blocks);
 
   const Context& context_;
   const StoreKey& key_;
   SearchState& state_;
   const ReferenceReport& reference_;
   ProgressReporter& progress_;
-  RoundTroubles troubles_;
+  Evidence evidence_;
   std::vector<std::size_t> raced_;
-  std::vector<Block> reference_blocks_, final_blocks_;
   Measured out_;
 };
 
@@ -75,17 +65,16 @@ void Stages::measure_ceilings() {
   if (seconds && *seconds < 10 * kAboutSeconds) return;  // a later session has the time
   const auto ceilings = context_.device.measure_ceilings();
   if (ceilings) return context_.store.save_ceilings(*ceilings);
-  add_notes({"the GPU's ceilings were not measured: " + ceilings.error().text()});
+  evidence_.add_notes({"the GPU's ceilings were not measured: " + ceilings.error().text()});
 }
 
 Result<void> Stages::floor() {
-  auto floor = measure_floor(context_, reference_, progress_, troubles_);
+  auto floor = measure_floor(context_, reference_, progress_, evidence_.troubles());
   if (!floor) return fail(std::move(floor.error()), "measuring the noise floor");
   out_.floor = floor->floor;
   out_.times.floor_s = floor->time_s;
   out_.interrupted = floor->interrupted;
-  if (floor->note) add_notes({*floor->note});
-  keep_reference_blocks(floor->reference_blocks);
+  evidence_.take(*floor);
   return {};
 }
 
@@ -104,29 +93,24 @@ Result<void> Stages::search() {
 }
 
 Result<void> Stages::race() {
-  auto race = run_race(context_, state_, reference_, out_.floor.margin, progress_, troubles_);
+  auto race = run_race(context_, state_, reference_, out_.floor.margin, progress_, evidence_.troubles());
   if (!race) return fail(std::move(race.error()), "in the race");
   out_.raced = race->entrants;
   out_.times.race_s = race->time_s;
   raced_ = std::move(race->order);
-  keep_reference_blocks(race->reference_blocks);
+  evidence_.take_reference_blocks(race->reference_blocks);
   end(race->end);
   return {};
 }
 
 Result<void> Stages::final() {
-  auto final = Final(context_, state_, reference_, out_.floor.margin, progress_, troubles_).run(raced_);
+  auto final = Final(context_, state_, reference_, out_.floor.margin, progress_, evidence_.troubles()).run(raced_);
   if (!final) return fail(std::move(final.error()), "in the final");
   end(final->end);
   out_.times.final_s = final->time_s;
   const Yardstick yardstick{final->references(), reference_.first, out_.floor.margin, context_.options.seed};
   const auto variants = final->variants();
-  for (const MeasuredReference& measured : yardstick.references) {
-    if (measured.algorithm == reference_.best) keep_reference_blocks(measured.blocks);
-  }
-  for (const Entry& entry : final->field) {
-    final_blocks_.insert(final_blocks_.end(), entry.blocks.begin(), entry.blocks.end());
-  }
+  evidence_.take(*final, reference_.best);
   if (variants.empty()) return {};
   out_.from_final = final->end == RoundRunner::End::kRan;
   out_.ranking = rank_final(context_.problem, variants, yardstick);
@@ -137,33 +121,22 @@ Result<void> Stages::final() {
 
 /// Of the winner, and of every finalist where energy decides who wins. The final's answer stands whatever goes wrong.
 void Stages::energy(const FinalResult& final, const Yardstick& yardstick) {
-  if (reference_.algorithms.empty())
-    return add_notes({"energy was not measured: there is no reference to compare with"});
-  const bool all = context_.options.objective != Objective::kTime;
-  const std::string winner = out_.ranking->best.variant.key();
-  std::vector<device::Contender> contenders;
-  for (const Entry& entry : final.field) {
-    if (entry.index && (all || entry.contender.variant.key() == winner)) contenders.push_back(entry.contender);
-  }
-  auto measured = measure_energy(context_, progress_, contenders, reference_.best);
-  if (!measured) return add_notes({"energy was not measured: " + measured.error().text()});
-  for (RankedVariant& row : out_.ranking->ranked) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
-      if (contenders[i].variant.key() == row.variant.key()) row.energy = measured->variants[i];
-    }
-  }
+  std::optional<std::string> only;
+  if (context_.options.objective == Objective::kTime) only = out_.ranking->best.variant.key();
+  auto measured = measure_final_energy(context_, progress_, final, reference_, only, *out_.ranking, evidence_);
+  if (!measured) return;
   out_.interrupted = measured->interrupted;
   out_.reference_energy = measured->reference;
   out_.idle_power_w = measured->idle_power_w;
   choose(*measured, final, yardstick);
-  add_notes(std::move(measured->notes));
+  evidence_.add_notes(std::move(measured->notes));
 }
 
 void Stages::choose(const EnergyResult& energy, const FinalResult& final, const Yardstick& yardstick) {
   auto& ranked = out_.ranking->ranked;
   auto choice = choose_by_objective(context_.options.objective, ranked);
   mark_pareto(ranked);
-  if (choice.note) add_notes({*choice.note});
+  if (choice.note) evidence_.add_notes({*choice.note});
   const bool decided = context_.options.objective != Objective::kTime && ranked.front().energy;
   if (!decided || energy.variants.empty()) return;
   const std::string winner = ranked.front().variant.key();
@@ -184,24 +157,13 @@ void Stages::rank_by_screening() {
 }
 
 void Stages::finish() {
-  out_.voided_rounds = troubles_.voided();
-  add_notes(data_notes(context_.options.conditions));
-  add_notes(clock_notes(context_.options.conditions, reference_blocks_));
-  add_notes(power_notes(final_blocks_));
-  add_notes(troubles_.notes());
+  out_.voided_rounds = evidence_.troubles().voided();
+  out_.notes = evidence_.notes(context_.options.conditions);
 }
 
 void Stages::end(RoundRunner::End end) {
   out_.interrupted = end == RoundRunner::End::kStopped;
   out_.gave_up = end == RoundRunner::End::kGaveUp;
-}
-
-void Stages::add_notes(std::vector<std::string> notes) {
-  std::move(notes.begin(), notes.end(), std::back_inserter(out_.notes));
-}
-
-void Stages::keep_reference_blocks(const std::vector<Block>& blocks) {
-  reference_blocks_.insert(reference_blocks_.end(), blocks.begin(), blocks.end());
 }
 
 }  // namespace

@@ -20,9 +20,9 @@
 #include "tool/pgtune/problem_options.hpp"
 #include "tool/pgtune/result_json.hpp"
 #include "tool/pgtune/signals.hpp"
+#include "tuner/session/search_state.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/suggestion.hpp"
-#include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -97,9 +97,7 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
   session::RankedVariant out;
   out.variant = variant;
   out.build = trial.build;
-  std::vector<double> times;
-  for (const Block& block : trial.report.blocks) times.push_back(block.per_launch_s());
-  out.time_s = times.empty() ? 0 : stats::median(times);
+  out.time_s = session::median_per_launch_s(trial.report.blocks);
   out.tflops = out.time_s > 0 ? problem.flops() / out.time_s * 1e-12 : 0;
   return out;
 }
