@@ -86,7 +86,7 @@ std::vector<double> time_runs(const std::string& pgtune, int count, Arguments ar
 void bench_compile_pool(const tool::Paths& paths, const ScratchFolder& scratch, Report& report) {
   const DeviceInfo device = architecture_info("sm_90a").value();
   const Problem problem = parse_shape(kShape).and_then(with_default_strides).value();
-  const space::TemplateDefinition definition = tool::Catalogue().select("", problem.math_mode).front();
+  const space::TemplateDefinition definition = tool::Catalogue().load("sgemm_simt");
   const space::Enumeration space = tool::value_or_throw(space::enumerate(definition, problem, device));
   device::CompilePool pool({.worker_path = paths.worker, .cache_dir = scratch.file("cold-cache"), .jobs = kPoolJobs});
 

@@ -42,7 +42,9 @@ class NoStore final : public session::Store {
   void save_trial(const Variant& /*variant*/, const BuildInfo& /*build*/, const TrialReport& /*report*/) override {}
   void save_rounds(Stage /*stage*/, const std::vector<session::ContenderBlocks>& /*blocks*/) override {}
   void save_energy(const session::EnergyRecord& /*record*/) override {}
-  std::optional<Ceilings> ceilings(const session::StoreKey& /*key*/) override { return std::nullopt; }
+  std::optional<Ceilings> ceilings(const DeviceInfo& /*device*/, const std::string& /*source*/) override {
+    return std::nullopt;
+  }
   void save_ceilings(const Ceilings& /*ceilings*/) override {}
   void finish(const std::optional<session::StoredAnswer>& /*answer*/) override {}
 };
@@ -58,7 +60,7 @@ std::map<int, Block> race_blocks(const std::vector<Block>& blocks) {
 
 /// A problem of which every variant that was right has all rounds of the race.
 struct FullRecording {
-  space::TemplateDefinition definition;
+  space::TemplateSet templates;
   device::Recording recording;  ///< one problem
   std::vector<int> rounds;      ///< of the race
   std::vector<std::string> names;
@@ -69,8 +71,8 @@ struct FullRecording {
 };
 
 /// Nothing where this problem was not recorded in full.
-std::optional<FullRecording> full_recording(space::TemplateDefinition definition, device::Recording recording) {
-  FullRecording out{std::move(definition), std::move(recording), {}, {}, {}, 0};
+std::optional<FullRecording> full_recording(space::TemplateSet templates, device::Recording recording) {
+  FullRecording out{std::move(templates), std::move(recording), {}, {}, {}, 0};
   const device::RecordedReference& reference = out.problem().reference;
   const auto best = reference.rounds.find(reference.report.best);
   if (best == reference.rounds.end()) return std::nullopt;
@@ -151,12 +153,12 @@ void replay_once(const FullRecording& full, std::uint64_t seed, Tally& tally) {
   NoStore store;
   const std::atomic<bool> stop{false};
   const auto result = tool::value_or_throw(
-      session::run_search(full.problem().problem, full.definition, device, store, options, stop, {}));
+      session::run_search(full.problem().problem, full.templates, device, store, options, stop, {}));
   if (!result.answer) throw std::runtime_error("a replayed search found nothing");
   const session::StoredAnswer& answer = *result.answer;
 
   const std::size_t best = session::race_order(full.times_s).front();
-  const auto name = [](const Variant& variant) { return variant.template_name + "/" + variant.key(); };
+  const auto name = [](const Variant& variant) { return variant.id(); };
   const auto won = std::find(full.names.begin(), full.names.end(), name(answer.best.variant));
   const auto winner = static_cast<std::size_t>(std::distance(full.names.begin(), won));
   const auto ratio = stats::paired_log_ratio(full.times_s.at(winner), full.times_s[best], 1);
@@ -172,23 +174,30 @@ void replay_once(const FullRecording& full, std::uint64_t seed, Tally& tally) {
   tally.entrants.push_back(static_cast<double>(answer.raced));
 }
 
+/// What a session may have searched: the named template, or the built-in ones together and each alone.
+std::vector<space::TemplateSet> template_sets(const std::string& selector) {
+  const tool::Catalogue catalogue;
+  if (!selector.empty()) return {catalogue.load(selector)};
+  std::vector<space::TemplateSet> sets{catalogue.select("", MathMode::kF32)};
+  for (const std::string& name : catalogue.names()) sets.emplace_back(catalogue.load(name));
+  return sets;
+}
+
 std::vector<FullRecording> full_recordings(const std::string& file, const std::string& template_selector) {
   const db::Database database = tool::open_recording(file);
-  const tool::Catalogue catalogue;
-  const auto names = catalogue.names();
+  const std::vector<space::TemplateSet> known = template_sets(template_selector);
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<FullRecording> out;
   for (const db::SessionRow& row : db::list_sessions(database)) {
-    const bool built_in = std::find(names.begin(), names.end(), row.template_name) != names.end();
-    if (template_selector.empty() && !built_in) continue;
-    const auto definition = catalogue.load(template_selector.empty() ? row.template_name : template_selector);
-    if (row.template_hash != definition.content_hash) continue;
-    if (!seen.emplace(row.template_name, row.problem_key).second) continue;
+    const space::TemplateId searched{row.template_name, row.template_hash};
+    const auto templates =
+        std::find_if(known.begin(), known.end(), [&](const space::TemplateSet& set) { return set.id() == searched; });
+    if (templates == known.end() || !seen.emplace(row.template_name, row.problem_key).second) continue;
     const auto problem = db::find_problem(database, row.problem_key);
     if (!problem) continue;
-    const device::Recording recording = tool::load_recording(database, definition, tool::problem(*problem));
+    const device::Recording recording = tool::load_recording(database, *templates, tool::problem(*problem));
     for (const device::RecordedProblem& recorded : recording.problems) {
-      if (auto full = full_recording(definition, {recording.origin, recording.device, {}, {recorded}})) {
+      if (auto full = full_recording(*templates, {recording.origin, recording.device, {}, {recorded}})) {
         out.push_back(std::move(*full));
       }
     }

@@ -48,12 +48,15 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 [[nodiscard]] std::vector<BestRow> list_best(const Database& database, const BestFilter& filter);
 /// All finished benches for the key that have a best, newest first.
 [[nodiscard]] std::vector<BestRow> list_benches(const Database& database, const ResultKey& key);
-/// Newest trial of each variant in searches for the key, with screening blocks of that trial, by variant key.
+/// Newest trial of each variant of the key's template, with screening blocks of that trial, by variant key; in searches
+/// under the rest of the key, over this template or over several.
 [[nodiscard]] std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key);
 /// One row a uuid, as its newest session described it.
 [[nodiscard]] std::vector<DeviceRow> list_devices(const Database& database);
 /// Newest first.
 [[nodiscard]] std::vector<SessionRow> list_sessions(const Database& database);
+/// The templates whose variants a session tried, by session.
+[[nodiscard]] std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& database);
 [[nodiscard]] std::optional<ReferenceRow> find_reference(const Database& database, RowId session);
 /// Blocks of all stages of rounds of one session, in order of stage, round and position.
 [[nodiscard]] std::vector<ContenderBlocksRow> session_rounds(const Database& database, RowId session);

@@ -8,12 +8,14 @@
 namespace pgtune::db {
 namespace {
 
-/// Newest trial of each variant in searches under a ResultKey bound to ?1 to ?7.
+/// Newest trial of each variant of the template in searches under a ResultKey bound to ?1 to ?7, whatever other
+/// templates were searched with it.
 constexpr std::string_view kNewestTrials =
     "WITH newest AS ("
     " SELECT max(trials.id) AS trial FROM session_keys JOIN trials ON trials.session = session_keys.session"
-    " WHERE device_uuid = ?1 AND driver_branch = ?2 AND problem_key = ?3 AND template_name = ?4"
-    "  AND template_hash = ?5 AND source = ?6 AND conditions_key = ?7 AND kind = 'search'"
+    " JOIN variants ON variants.id = trials.variant JOIN templates ON templates.id = variants.template"
+    " WHERE device_uuid = ?1 AND driver_branch = ?2 AND problem_key = ?3 AND templates.name = ?4"
+    "  AND templates.content_hash = ?5 AND source = ?6 AND conditions_key = ?7 AND kind = 'search'"
     " GROUP BY trials.variant) ";
 
 void bind_key(Statement& statement, const ResultKey& key) {
@@ -46,14 +48,16 @@ TrialRow read_trial(Statement& statement) {
 constexpr std::string_view kBestColumns =
     "best.session, keys.device_uuid, devices.name, devices.architecture, keys.problem_key, keys.template_name,"
     " keys.template_hash, keys.source, sessions.finished_at, keys.driver_branch, keys.conditions_key,"
-    " problems.problem_json, devices.info_json, variants.key, variants.parameters_json, best.time_s, best.tflops,"
+    " problems.problem_json, devices.info_json, variants.key, variants.parameters_json,"
+    " winners.name, winners.content_hash, best.time_s, best.tflops,"
     " best.ratio, best.ratio_low, best.ratio_high, best.reference_first_s, best.reference_best_s, best.complete,"
     " best.answer_json";
 
 /// What kBestColumns are taken from, beside session_keys AS keys.
 constexpr std::string_view kBestJoins =
     " JOIN sessions ON sessions.id = best.session JOIN devices ON devices.id = keys.device"
-    " JOIN problems ON problems.id = keys.problem JOIN variants ON variants.id = best.variant ";
+    " JOIN problems ON problems.id = keys.problem JOIN variants ON variants.id = best.variant"
+    " JOIN templates AS winners ON winners.id = variants.template ";
 
 std::vector<BestRow> read_best(Statement& statement) {
   std::vector<BestRow> rows;
@@ -62,8 +66,9 @@ std::vector<BestRow> read_best(Statement& statement) {
     statement >> best.session >> best.device_uuid >> best.device_name >> best.architecture >> best.problem_key >>
         best.template_name >> best.template_hash >> best.source >> best.finished_at >> best.driver_branch >>
         best.conditions_key >> best.problem_json >> best.device_json >> best.variant_key >> best.parameters_json >>
-        best.time_s >> best.tflops >> best.ratio >> best.ratio_low >> best.ratio_high >> best.reference_first_s >>
-        best.reference_best_s >> best.complete >> best.answer_json;
+        best.variant_origin.name >> best.variant_origin.content_hash >> best.time_s >> best.tflops >> best.ratio >>
+        best.ratio_low >> best.ratio_high >> best.reference_first_s >> best.reference_best_s >> best.complete >>
+        best.answer_json;
   }
   return rows;
 }
@@ -98,9 +103,11 @@ std::vector<BestRow> list_best(const Database& database, const BestFilter& filte
               kBestColumns,
               " FROM newest JOIN best ON best.session = newest.session"
               " JOIN session_keys AS keys ON keys.session = best.session",
-              kBestJoins, "ORDER BY problems.m, problems.n, problems.k, problems.key, best.session DESC"}));
+              kBestJoins,
+              "WHERE ?9 IS NULL OR winners.name = ?9 "
+              "ORDER BY problems.m, problems.n, problems.k, problems.key, best.session DESC"}));
   statement.bind(filter.problem_key, filter.device_uuid, filter.template_name, filter.template_hash, filter.source,
-                 filter.driver_branch, filter.conditions_key, filter.kind);
+                 filter.driver_branch, filter.conditions_key, filter.kind, filter.winner_template);
   return read_best(statement);
 }
 
@@ -131,6 +138,7 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
     RowId id = 0;
     select_trials >> id;
     TrialRow trial = read_trial(select_trials);
+    trial.variant.origin = {key.template_name, key.template_hash};
     std::string variant_key = trial.variant.key;
     by_id[id] = &trials.insert_or_assign(std::move(variant_key), std::move(trial)).first->second;
   }
@@ -175,6 +183,21 @@ std::vector<SessionRow> list_sessions(const Database& database) {
         row.seed >> row.command_line;
   }
   return rows;
+}
+
+std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& database) {
+  Statement statement(database,
+                      "SELECT tried.session, name, content_hash FROM (SELECT DISTINCT trials.session, variants.template"
+                      " FROM trials JOIN variants ON variants.id = trials.variant) AS tried"
+                      " JOIN templates ON templates.id = tried.template ORDER BY tried.session, name, content_hash");
+  std::map<RowId, std::vector<TemplateRow>> templates;
+  while (statement.step()) {
+    RowId session = 0;
+    TemplateRow row;
+    statement >> session >> row.name >> row.content_hash;
+    templates[session].push_back(std::move(row));
+  }
+  return templates;
 }
 
 std::optional<ReferenceRow> find_reference(const Database& database, RowId session) {

@@ -32,11 +32,14 @@ struct ProblemRow {
 
 struct TemplateRow {
   std::string name, content_hash;
+  friend bool operator==(const TemplateRow&, const TemplateRow&) = default;
 };
 
 struct SessionRow {
   RowId id = 0;
-  std::string device_uuid, problem_key, template_name, template_hash, driver_branch;
+  std::string device_uuid, problem_key;
+  std::string template_name, template_hash;  ///< what was searched: a template, or a set of several
+  std::string driver_branch;
   std::string conditions_key;   ///< canonical text
   std::string conditions_json;  ///< the same fields; written only
   std::string kind = "search";  ///< or "bench"
@@ -50,6 +53,7 @@ struct SessionRow {
 struct VariantRow {
   std::string key;  ///< unique inside a template
   std::string parameters_json;
+  TemplateRow origin = {};  ///< the variant's template; left empty in writing: the session's
 };
 
 struct BuildRow {
@@ -87,7 +91,7 @@ struct ReferenceRow {
   std::string report_json;  ///< all algorithms, in rank order
 };
 
-/// Who is measured: a variant of the session's template, else an algorithm of the reference (index in its report),
+/// Who is measured: a variant, else an algorithm of the reference (index in its report),
 /// else, with neither, the idle GPU.
 struct ContenderRow {
   std::optional<VariantRow> variant = {};
@@ -125,16 +129,18 @@ struct BestRow {
       driver_branch, conditions_key;
   std::string problem_json, device_json;
   std::string variant_key, parameters_json;
+  TemplateRow variant_origin = {};  ///< as VariantRow::origin; the other template fields are the session's
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
   double reference_first_s = 0, reference_best_s = 0;
   bool complete = false;
   std::string answer_json;  ///< the whole answer as shown, for --json and for answering again
 };
 
-/// What `show` and `report` filter by; empty fields match everything.
+/// What `show` and `report` filter by; empty fields match everything. template_name and template_hash are the
+/// session's, winner_template is the best variant's.
 struct BestFilter {
   std::optional<std::string> problem_key = {}, device_uuid = {}, template_name = {}, template_hash = {}, source = {},
-                             driver_branch = {}, conditions_key = {};
+                             driver_branch = {}, conditions_key = {}, winner_template = {};
   std::string kind = "search";  ///< or "bench"
 };
 

@@ -9,11 +9,11 @@
 namespace pgtune::db {
 namespace {
 
-RowId contender_row(const Database& database, RowId session, RowId template_id, const ContenderRow& contender) {
+RowId contender_row(const Database& database, RowId session, const ContenderRow& contender) {
   std::optional<RowId> variant;
   std::optional<int> algorithm;
   if (contender.variant) {
-    variant = variant_row(database, template_id, *contender.variant);
+    variant = variant_row(database, session, *contender.variant);
   } else if (contender.algorithm >= 0) {
     algorithm = contender.algorithm;
   }
@@ -24,16 +24,20 @@ RowId contender_row(const Database& database, RowId session, RowId template_id, 
                         session, variant, algorithm);
 }
 
-/// What read_contender() reads; from contenders left joined with variants.
-constexpr const char* kContenderColumns = "variants.key, variants.parameters_json, algorithm";
+/// What read_contender() reads; from kContenderJoins.
+constexpr const char* kContenderColumns =
+    "variants.key, variants.parameters_json, templates.name, templates.content_hash, algorithm";
+constexpr const char* kContenderJoins =
+    " LEFT JOIN variants ON variants.id = contenders.variant LEFT JOIN templates ON templates.id = variants.template ";
 
 ContenderRow read_contender(Statement& statement) {
   ContenderRow contender;
   if (statement.next_is_null()) {
-    statement.skip(2);
+    statement.skip(4);
   } else {
     contender.variant.emplace();
-    statement >> contender.variant->key >> contender.variant->parameters_json;
+    VariantRow& variant = *contender.variant;
+    statement >> variant.key >> variant.parameters_json >> variant.origin.name >> variant.origin.content_hash;
   }
   if (statement.next_is_null()) {
     statement.skip(1);
@@ -48,7 +52,7 @@ ContenderRow read_contender(Statement& statement) {
 void save_rounds(Database& database, RowId session, const std::string& stage,
                  const std::vector<ContenderBlocksRow>& contenders) {
   Transaction transaction(database, TransactionKind::kWrite);
-  const RowId template_id = template_of_session(database, session);
+  static_cast<void>(template_of_session(database, session));
   const RowId stage_id = stage_row(database, stage);
   Statement(database,
             "DELETE FROM round_blocks WHERE stage = ?2"
@@ -59,7 +63,7 @@ void save_rounds(Database& database, RowId session, const std::string& stage,
                    "INSERT INTO round_blocks (contender, stage, round, position, launches, time_s, sm_clock_hz, graph,"
                    " temperature_c, power_cap_s, thermal_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
   for (const auto& contender : contenders) {
-    const RowId contender_id = contender_row(database, session, template_id, contender.contender);
+    const RowId contender_id = contender_row(database, session, contender.contender);
     for (const auto& block : contender.blocks) {
       write_block(insert, stage_id, block, contender_id);
     }
@@ -68,12 +72,11 @@ void save_rounds(Database& database, RowId session, const std::string& stage,
 }
 
 std::vector<ContenderBlocksRow> session_rounds(const Database& database, RowId session) {
-  Statement statement(database, std::string("SELECT contenders.id, ") + kContenderColumns + ", " +
-                                    std::string(kBlockColumns) +
-                                    " FROM contenders JOIN round_blocks ON round_blocks.contender = contenders.id"
-                                    " JOIN stages ON stages.id = round_blocks.stage"
-                                    " LEFT JOIN variants ON variants.id = contenders.variant "
-                                    "WHERE session = ?1 ORDER BY contenders.id, stage, round, position");
+  Statement statement(database,
+                      std::string("SELECT contenders.id, ") + kContenderColumns + ", " + std::string(kBlockColumns) +
+                          " FROM contenders JOIN round_blocks ON round_blocks.contender = contenders.id"
+                          " JOIN stages ON stages.id = round_blocks.stage" +
+                          kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, stage, round, position");
   statement.bind(session);
   std::vector<ContenderBlocksRow> rows;
   RowId last = 0;
@@ -92,7 +95,8 @@ std::vector<ContenderBlocksRow> session_rounds(const Database& database, RowId s
 
 void save_energy(Database& database, RowId session, const EnergyWindowRow& window) {
   Transaction transaction(database, TransactionKind::kWrite);
-  const RowId contender = contender_row(database, session, template_of_session(database, session), window.contender);
+  static_cast<void>(template_of_session(database, session));
+  const RowId contender = contender_row(database, session, window.contender);
   Statement(database,
             "INSERT OR REPLACE INTO energy_windows (contender, ordinal, window_s, energy_j, steps, step_s, uncertainty,"
             " averaged_power_w, launches, per_launch_s, sm_clock_hz, power_cap_share, thermal_share,"
@@ -111,9 +115,8 @@ std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId sess
                           ", ordinal, window_s, energy_j, steps, step_s, uncertainty, averaged_power_w, launches,"
                           " per_launch_s, sm_clock_hz, power_cap_share, thermal_share, temperature_start_c,"
                           " temperature_end_c FROM contenders"
-                          " JOIN energy_windows ON energy_windows.contender = contenders.id"
-                          " LEFT JOIN variants ON variants.id = contenders.variant "
-                          "WHERE session = ?1 ORDER BY contenders.id, ordinal");
+                          " JOIN energy_windows ON energy_windows.contender = contenders.id" +
+                          kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, ordinal");
   statement.bind(session);
   std::vector<EnergyWindowRow> rows;
   while (statement.step()) {

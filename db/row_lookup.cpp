@@ -33,7 +33,19 @@ std::optional<RowId> find_variant(const Database& database, RowId template_id, c
   return find_row(database, "SELECT id FROM variants WHERE template = ?1 AND key = ?2", template_id, key);
 }
 
-RowId variant_row(const Database& database, RowId template_id, const VariantRow& variant) {
+RowId template_row_id(const Database& database, const TemplateRow& row) {
+  return find_or_insert(database, "SELECT id FROM templates WHERE name = ?1 AND content_hash = ?2",
+                        "INSERT INTO templates (name, content_hash) VALUES (?1, ?2) RETURNING id", row.name,
+                        row.content_hash);
+}
+
+RowId template_of_variant(const Database& database, RowId session, const TemplateRow& origin) {
+  const RowId searched = template_of_session(database, session);
+  return origin.name.empty() ? searched : template_row_id(database, origin);
+}
+
+RowId variant_row(const Database& database, RowId session, const VariantRow& variant) {
+  const RowId template_id = template_of_variant(database, session, variant.origin);
   const auto found = find_variant(database, template_id, variant.key);
   return found ? *found
                : insert_row(database,

@@ -49,7 +49,10 @@ RowId find_or_insert(const Database& database, std::string_view select, std::str
 /// Throws Error where there is no such session.
 [[nodiscard]] RowId template_of_session(const Database& database, RowId session);
 [[nodiscard]] std::optional<RowId> find_variant(const Database& database, RowId template_id, const std::string& key);
-[[nodiscard]] RowId variant_row(const Database& database, RowId template_id, const VariantRow& variant);
+[[nodiscard]] RowId template_row_id(const Database& database, const TemplateRow& row);
+/// A variant's template: `origin`, or where that is empty the session's.
+[[nodiscard]] RowId template_of_variant(const Database& database, RowId session, const TemplateRow& origin);
+[[nodiscard]] RowId variant_row(const Database& database, RowId session, const VariantRow& variant);
 [[nodiscard]] RowId stage_row(const Database& database, const std::string& name);
 
 }  // namespace pgtune::db

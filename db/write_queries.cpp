@@ -20,12 +20,6 @@ RowId problem_row(const Database& database, const ProblemRow& problem) {
                             problem.layout, problem.problem_json);
 }
 
-RowId template_row_id(const Database& database, const TemplateRow& row) {
-  return find_or_insert(database, "SELECT id FROM templates WHERE name = ?1 AND content_hash = ?2",
-                        "INSERT INTO templates (name, content_hash) VALUES (?1, ?2) RETURNING id", row.name,
-                        row.content_hash);
-}
-
 RowId conditions_row(const Database& database, const std::string& key, const std::string& json) {
   const auto found = find_row(database, "SELECT id FROM conditions WHERE key = ?1", key);
   return found ? *found
@@ -82,7 +76,7 @@ void save_reference(Database& database, RowId session, const ReferenceRow& refer
 
 void save_trial(Database& database, RowId session, const TrialRow& trial) {
   Transaction transaction(database, TransactionKind::kWrite);
-  const RowId variant = variant_row(database, template_of_session(database, session), trial.variant);
+  const RowId variant = variant_row(database, session, trial.variant);
   std::optional<RowId> build;
   if (trial.build) {
     build = build_row(database, *trial.build);
@@ -109,9 +103,10 @@ void save_trial(Database& database, RowId session, const TrialRow& trial) {
 
 void finish_session(Database& database, RowId session, const std::optional<BestRow>& best) {
   Transaction transaction(database, TransactionKind::kWrite);
-  const RowId template_id = template_of_session(database, session);
+  static_cast<void>(template_of_session(database, session));
   Statement(database, "UPDATE sessions SET finished_at = ?2 WHERE id = ?1").bind(session, utc_now()).run();
   if (best) {
+    const RowId template_id = template_of_variant(database, session, best->variant_origin);
     Statement(database,
               "INSERT OR REPLACE INTO best (session, variant, time_s, tflops, ratio, ratio_low, ratio_high,"
               " reference_first_s, reference_best_s, complete, answer_json)"

@@ -34,7 +34,7 @@ TEST(ShuffledIndices, IsUniformInItsFirstPlace) {
 }
 
 TEST(ShuffledStrategy, DefaultLeadsAndEveryVariantComesOnce) {
-  ShuffledStrategy strategy(20, 13, 5);
+  ShuffledStrategy strategy({20}, {13}, 5);
   const auto order = all(strategy);
   EXPECT_EQ(order.front(), 13U);
   EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 20U);
@@ -45,19 +45,35 @@ TEST(ShuffledStrategy, DefaultLeadsAndEveryVariantComesOnce) {
 TEST(ShuffledStrategy, TheRestKeepsTheShuffledOrder) {
   auto expected = shuffled_indices(20, 5);
   std::erase(expected, std::size_t{13});
-  ShuffledStrategy strategy(20, 13, 5);
+  ShuffledStrategy strategy({20}, {13}, 5);
   auto order = all(strategy);
   order.erase(order.begin());
   EXPECT_EQ(order, expected);
 }
 
 TEST(ShuffledStrategy, WithoutALegalDefault) {
-  ShuffledStrategy strategy(20, std::nullopt, 5);
+  ShuffledStrategy strategy({20}, {}, 5);
   EXPECT_EQ(all(strategy), shuffled_indices(20, 5));
 }
 
+TEST(ShuffledStrategy, GroupsTakeTurnsUntilTheSmallerIsThrough) {
+  ShuffledStrategy strategy({3, 6}, {}, 5);
+  const auto order = all(strategy);
+  ASSERT_EQ(order.size(), 9U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(order[i] < 3, i % 2 == 0) << i;
+  EXPECT_THAT(std::vector(order.begin() + 6, order.end()), testing::Each(testing::Ge(3U)));
+  EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 9U);
+}
+
+TEST(ShuffledStrategy, TheDefaultsOfAllGroupsLead) {
+  ShuffledStrategy strategy({3, 6}, {2, 7}, 5);
+  auto order = all(strategy);
+  EXPECT_THAT(std::vector(order.begin(), order.begin() + 2), testing::ElementsAre(2U, 7U));
+  EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 9U);
+}
+
 TEST(ShuffledStrategy, EmptySpace) {
-  ShuffledStrategy strategy(0, std::nullopt, 5);
+  ShuffledStrategy strategy({}, {}, 5);
   EXPECT_EQ(strategy.next(), std::nullopt);
 }
 

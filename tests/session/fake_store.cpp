@@ -7,8 +7,8 @@ namespace pgtune::session {
 namespace {
 
 std::string text(const StoreKey& key) {
-  return key.problem.key() + "|" + key.template_name + "|" + key.template_hash + "|" + key.device.uuid + "|" +
-         key.device.driver_branch() + "|" + key.source + "|" + key.conditions.key();
+  return key.problem.key() + "|" + key.templates.id().name + "|" + key.templates.id().content_hash + "|" +
+         key.device.uuid + "|" + key.device.driver_branch() + "|" + key.source + "|" + key.conditions.key();
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void FakeStore::save_reference(const ReferenceReport& /*reference*/) {
 void FakeStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
   EXPECT_FALSE(current_.empty()) << "saved outside a session";
   saved_trials.push_back(variant.key());
-  trials_[current_][variant.key()] = {report, build};
+  trials_[current_][variant.id()] = {report, build};
 }
 
 void FakeStore::save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) {
@@ -45,7 +45,9 @@ void FakeStore::save_rounds(Stage stage, const std::vector<ContenderBlocks>& blo
 
 void FakeStore::save_energy(const EnergyRecord& record) { energy.push_back(record); }
 
-std::optional<Ceilings> FakeStore::ceilings(const StoreKey& /*key*/) { return saved_ceilings; }
+std::optional<Ceilings> FakeStore::ceilings(const DeviceInfo& /*device*/, const std::string& /*source*/) {
+  return saved_ceilings;
+}
 
 void FakeStore::save_ceilings(const Ceilings& ceilings) { saved_ceilings = ceilings; }
 

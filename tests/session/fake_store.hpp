@@ -19,7 +19,7 @@ class FakeStore final : public Store {
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
   void save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) override;
   void save_energy(const EnergyRecord& record) override;
-  [[nodiscard]] std::optional<Ceilings> ceilings(const StoreKey& key) override;
+  [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) override;
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<StoredAnswer>& answer) override;
 

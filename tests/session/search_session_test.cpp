@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "test_search.hpp"
 #include "tuner/session/time_estimate.hpp"
 
@@ -234,6 +236,57 @@ TEST(Search, ProgressIsThrottledAndEstimatesWhatIsLeft) {
   ASSERT_TRUE(middle.remaining_s);
   const double trials_s = 0.05 * static_cast<double>(middle.total - middle.done);
   EXPECT_NEAR(*middle.remaining_s, trials_s + reserved_for_rounds_s(search.options, 1.1e-3), 0.01);
+}
+
+/// A second template over the same parameters whose best beats the first one's.
+Result<SearchResult> search_two(TestSearch& search, FakeDevice& device) {
+  space::TemplateDefinition second = test_template();
+  second.name = "second";
+  second.content_hash = "other";
+  return run_search(
+      search.problem, space::TemplateSet({search.definition, second}), device, search.store, search.options,
+      search.stop, [&](const Progress& update) { search.progress.push_back(update); }, search.clock(device));
+}
+
+Script faster_second(const Variant& variant) {
+  Script script = plain_script(variant);
+  if (variant.template_name == "second") script.time_s *= 0.95;
+  return script;
+}
+
+TEST(SearchSession, SeveralTemplatesShareOneFinal) {
+  TestSearch search;
+  search.plan = faster_second;
+  FakeDevice device = search.device();
+  const auto result = search_two(search, device).value();
+  EXPECT_EQ(result.answer->best.variant.id(), std::string("second/") + kBestKey);
+  EXPECT_EQ(result.counts.space, 2 * kSpace);
+  EXPECT_EQ(result.counts.valid, 2 * kSpace);
+  EXPECT_EQ(search.store.sessions, 1);
+  std::set<std::string> templates;
+  for (const RankedVariant& row : result.answer->ranking) templates.insert(row.variant.template_name);
+  EXPECT_EQ(templates.size(), 2U) << "finalists of both";
+}
+
+TEST(SearchSession, ATemplateThatIsNotLegalLeavesTheSearchToTheOthers) {
+  TestSearch search;
+  search.definition = test_template({"M < 1"});
+  FakeDevice device = search.device();
+  const auto result = search_two(search, device).value();
+  EXPECT_EQ(result.answer->best.variant.template_name, "second");
+  EXPECT_EQ(result.counts.valid, kSpace);
+}
+
+TEST(SearchSession, NoLegalTemplateNamesThemAll) {
+  TestSearch search;
+  FakeDevice device = search.device();
+  space::TemplateDefinition second = test_template({"N < 1"});
+  second.name = "second";
+  const auto result = run_search(search.problem, space::TemplateSet({test_template({"M < 1"}), second}), device,
+                                 search.store, search.options, search.stop, {}, search.clock(device));
+  ASSERT_FALSE(result.has_value());
+  EXPECT_THAT(result.error().text(), testing::AllOf(testing::HasSubstr("fake, second"),
+                                                    testing::HasSubstr("40 removed from second: because of N < 1")));
 }
 
 }  // namespace

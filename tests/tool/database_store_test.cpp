@@ -22,6 +22,7 @@ class DatabaseStoreTest : public ::testing::Test {
   void begin(const session::StoreKey& key, SessionKind kind = SessionKind::kSearch) {
     store_.begin(key, kind, 7, "pgtune search");
   }
+  std::optional<Ceilings> ceilings_of(const session::StoreKey& key) { return store_.ceilings(key.device, key.source); }
   db::RowId last_session() { return db::list_sessions(database_).at(0).id; }
 
   db::Database database_ = db::Database::open_memory();
@@ -49,9 +50,42 @@ TEST_F(DatabaseStoreTest, AnswersAndTrialsBelongToTheirConditions) {
   store_.finish(answer(variant(16), 2));
   EXPECT_EQ(store_.answer(store_key()).value().best.time_s, 1);
   EXPECT_EQ(store_.answer(burst).value().best.time_s, 2);
-  EXPECT_EQ(store_.trials(store_key()).at(variant(16).key()).report, test::good_trial(1));
-  EXPECT_EQ(store_.trials(burst).at(variant(16).key()).report, test::good_trial(2));
+  EXPECT_EQ(store_.trials(store_key()).at(variant(16).id()).report, test::good_trial(1));
+  EXPECT_EQ(store_.trials(burst).at(variant(16).id()).report, test::good_trial(2));
   EXPECT_EQ(db::list_sessions(database_).at(0).conditions_key, "burst rotated uniform:20231107 observed");
+}
+
+TEST_F(DatabaseStoreTest, TrialsAreTheTemplatesAndTheAnswerIsTheSetsThatWasSearched) {
+  const Variant other{"wide", {{"BM", std::int64_t{16}}}};
+  session::StoreKey both = store_key();
+  both.templates = space::TemplateSet({test::tiny("beef", "wide"), test::tiny()});
+  begin(both);
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  store_.save_trial(other, test::build("b"), test::good_trial(2));
+  store_.save_rounds(Stage::kFinal, {{other, -1, {block(Stage::kFinal, 1, 2)}}});
+  store_.finish(answer(other, 2));
+  EXPECT_EQ(store_.answer(both).value().best.variant, other);
+  EXPECT_FALSE(store_.answer(store_key()).has_value()) << "nobody searched it alone";
+  EXPECT_EQ(store_.trials(both).size(), 2U);
+  const auto alone = store_.trials(store_key());
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_EQ(alone.at(variant(16).id()).report, test::good_trial(1));
+  const auto rows = db::list_best(database_, {.winner_template = "wide"});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].variant_origin, (db::TemplateRow{"wide", "beef"}));
+  EXPECT_EQ(rows[0].template_name, "tiny+wide");
+  EXPECT_TRUE(db::list_best(database_, {.winner_template = "tiny"}).empty());
+  EXPECT_EQ(db::session_rounds(database_, last_session()).at(0).contender.variant.value().origin.name, "wide");
+}
+
+TEST_F(DatabaseStoreTest, AnotherVersionOfATemplateHasNoTrials) {
+  begin(store_key());
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  store_.finish(answer(variant(16), 1));
+  session::StoreKey changed = store_key();
+  changed.templates = test::tiny("decade");
+  EXPECT_TRUE(store_.trials(changed).empty());
+  EXPECT_FALSE(store_.answer(changed).has_value());
 }
 
 TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
@@ -63,7 +97,7 @@ TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
   store_.finish(answer(variant(32), 0.5));
   EXPECT_EQ(store_.answer(store_key()).value().best.variant, variant(16));
   EXPECT_EQ(store_.trials(store_key()).size(), 1U);
-  const auto benches = db::list_benches(database_, result_key(store_key()));
+  const auto benches = db::list_benches(database_, result_key(store_key(), store_key().templates.id()));
   ASSERT_EQ(benches.size(), 1U);
   EXPECT_EQ(benches[0].variant_key, variant(32).key());
 }
@@ -111,19 +145,19 @@ TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceDriverAndSource) {
   ceilings.dram_bytes_per_s = 4e12;
   ceilings.flops["f32"] = 6e13;
   begin(store_key());
-  EXPECT_FALSE(store_.ceilings(store_key()).has_value());
+  EXPECT_FALSE(ceilings_of(store_key()).has_value());
   store_.save_ceilings(ceilings);
-  EXPECT_EQ(store_.ceilings(store_key()), ceilings);
+  EXPECT_EQ(ceilings_of(store_key()), ceilings);
   session::StoreKey other = store_key();
   other.source = "replay";
-  EXPECT_FALSE(store_.ceilings(other).has_value()) << "of a GPU, not of a replay";
+  EXPECT_FALSE(ceilings_of(other).has_value()) << "of a GPU, not of a replay";
   other = store_key();
   other.device.driver_version = "590.1";
-  EXPECT_FALSE(store_.ceilings(other).has_value());
+  EXPECT_FALSE(ceilings_of(other).has_value());
   other = store_key();
   other.problem.m = 1;
   other.conditions.regime = Regime::kBurst;
-  EXPECT_EQ(store_.ceilings(other), ceilings) << "whatever the problem and conditions";
+  EXPECT_EQ(ceilings_of(other), ceilings) << "whatever the problem and conditions";
 }
 
 TEST_F(DatabaseStoreTest, ConditionsThatCannotBeReadNameTheRemedy) {

@@ -36,7 +36,7 @@ class RecordedProblemTest : public ::testing::Test {
     return {std::nullopt, index, {block(stage, 1, time_s)}};
   }
   device::RecordedProblem load() {
-    return recorded_problem(database_, db::list_sessions(database_), store_key().problem);
+    return recorded_problem(database_, db::list_sessions(database_), store_key().problem, store_key().templates);
   }
   /// Times of a variant's or an algorithm's blocks of a stage.
   static std::vector<double> times(const std::vector<Block>& rounds, Stage stage) {
@@ -108,6 +108,25 @@ TEST_F(RecordedProblemTest, TakesTheNewestFinalAndTheLargestRaceEachFromOneSessi
   EXPECT_EQ(of(problem, 16).trial, test::good_trial(2)) << "the newest trial counts";
 }
 
+TEST_F(RecordedProblemTest, TakesOnlyTheTemplatesAskedFor) {
+  const Variant other{"wide", {{"BM", std::int64_t{16}}}};
+  session::StoreKey both = store_key();
+  both.templates = space::TemplateSet({test::tiny(), test::tiny("beef", "wide")});
+  store_.begin(both, session::SessionKind::kSearch, 1, "pgtune search");
+  store_.save_reference(reference_);
+  trial(16, 1);
+  store_.save_trial(other, test::build("w"), test::good_trial(2));
+  store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 3), {other, -1, {block(Stage::kFinal, 1, 4)}}});
+  finish();
+  const auto sessions = db::list_sessions(database_);
+  EXPECT_EQ(recorded_problem(database_, sessions, store_key().problem, both.templates).variants.size(), 2U);
+  const auto narrow = load();
+  ASSERT_EQ(narrow.variants.size(), 1U);
+  EXPECT_THAT(times(of(narrow, 16).rounds, Stage::kFinal), ElementsAre(3));
+  const auto newer = recorded_problem(database_, sessions, store_key().problem, test::tiny("cafe", "wide"));
+  EXPECT_TRUE(newer.variants.empty()) << "of another version";
+}
+
 TEST_F(RecordedProblemTest, FindsAnAlgorithmAgainByWhatItIs) {
   begin();
   trial(16, 1);
@@ -131,7 +150,8 @@ TEST(RecordedProblem, OfAnOldFileHasItsFinal) {
   std::vector<db::SessionRow> sessions = db::list_sessions(old_file);
   std::erase_if(sessions, [](const db::SessionRow& row) { return row.source != "gpu"; });
   const Problem problem = with_default_strides(*parse_shape("127x129x131")).value();
-  const auto recorded = recorded_problem(old_file, sessions, problem);
+  const auto recorded = recorded_problem(old_file, sessions, problem,
+                                         test::tiny(sessions.front().template_hash, sessions.front().template_name));
   EXPECT_EQ(recorded.conditions, Conditions{});
   EXPECT_EQ(recorded.variants.size(), 40U);
   std::size_t finalists = 0;

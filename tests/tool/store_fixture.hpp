@@ -8,11 +8,15 @@
 
 namespace pgtune::tool::test {
 
+inline space::TemplateDefinition tiny(const std::string& content_hash = "c0ffee", const std::string& name = "tiny") {
+  space::TemplateDefinition definition;
+  definition.name = name;
+  definition.content_hash = content_hash;
+  return definition;
+}
+
 inline session::StoreKey store_key() {
-  session::StoreKey key;
-  key.problem = with_default_strides(*parse_shape("512x512x512")).value();
-  key.template_name = "tiny";
-  key.template_hash = "c0ffee";
+  session::StoreKey key{with_default_strides(*parse_shape("512x512x512")).value(), tiny(), {}, {}, {}};
   key.device.uuid = "GPU-1a2b";
   key.device.name = "Fake GPU";
   key.device.driver_version = "580.10";

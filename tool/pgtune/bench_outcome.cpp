@@ -70,7 +70,7 @@ std::vector<Comparison> comparisons(const BenchOutcome& outcome) {
 
 std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
   std::string out = terminal.styled(Style::kBold, fmt::format("{} with {}, measured again", outcome.problem.title(),
-                                                              outcome.template_name)) +
+                                                              outcome.templates.title())) +
                     '\n';
   for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
   const std::vector<Comparison> compared = comparisons(outcome);
@@ -102,7 +102,7 @@ json bench_json(const BenchOutcome& outcome) {
               {"problem", outcome.problem},
               {"device", outcome.device.info},
               {"source", outcome.device.source},
-              {"template", outcome.template_name},
+              {"template", outcome.templates.id().name},
               {"conditions", conditions_json(outcome.conditions)},
               {"stored_at", outcome.stored.finished_at},
               {"variants", std::move(variants)},

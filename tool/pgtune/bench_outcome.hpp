@@ -14,7 +14,7 @@ namespace pgtune::tool {
 
 struct BenchOutcome {
   Problem problem;
-  std::string template_name;
+  space::TemplateSet templates;
   DeviceChoice device;
   Conditions conditions;
   session::StoredAnswer stored;  ///< the answer the variants were chosen from

@@ -68,7 +68,7 @@ space::TemplateDefinition Catalogue::load(const std::string& selector) const {
   return value_or_throw(space::parse_template(*json, origin, read_embedded));
 }
 
-std::vector<space::TemplateDefinition> Catalogue::select(const std::string& selector, MathMode math_mode) const {
+space::TemplateSet Catalogue::select(const std::string& selector, MathMode math_mode) const {
   const auto fits = [math_mode](const space::TemplateDefinition& definition) {
     const auto& modes = definition.math_modes;
     return std::find(modes.begin(), modes.end(), math_mode) != modes.end();
@@ -79,7 +79,7 @@ std::vector<space::TemplateDefinition> Catalogue::select(const std::string& sele
     if (!fits(selected.back()))
       throw CommandError(ErrorKind::kUsage, fmt::format("template '{}' does not compute in {}. Choose another --dtype.",
                                                         selected.back().name, to_string(math_mode)));
-    return selected;
+    return space::TemplateSet(std::move(selected));
   }
   for (const std::string& name : names()) {
     if (auto definition = load(name); fits(definition)) selected.push_back(std::move(definition));
@@ -88,7 +88,7 @@ std::vector<space::TemplateDefinition> Catalogue::select(const std::string& sele
     throw CommandError(ErrorKind::kUsage, fmt::format("no built-in template computes in {}. Give your own with "
                                                       "--template FILE.json.",
                                                       to_string(math_mode)));
-  return selected;
+  return space::TemplateSet(std::move(selected));
 }
 
 }  // namespace pgtune::tool

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tuner/model/problem.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
@@ -21,8 +21,8 @@ class Catalogue {
   [[nodiscard]] space::TemplateDefinition load(const std::string& selector) const;
 
   /// What --template means: the named one, or with an empty selector every built-in template for the math mode.
-  /// Never empty: throws CommandError (usage) where no template fits.
-  [[nodiscard]] std::vector<space::TemplateDefinition> select(const std::string& selector, MathMode math_mode) const;
+  /// Throws CommandError (usage) where no template fits.
+  [[nodiscard]] space::TemplateSet select(const std::string& selector, MathMode math_mode) const;
 };
 
 }  // namespace pgtune::tool

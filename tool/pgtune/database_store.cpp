@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/database_store.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "db/queries.hpp"
@@ -21,12 +23,14 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
   row.driver_branch = key.device.driver_branch();
   row.problem_key = key.problem.key();
   row.problem_json = nlohmann::json(key.problem).dump();
-  row.template_name = key.template_name;
-  row.template_hash = key.template_hash;
+  row.template_name = key.templates.id().name;
+  row.template_hash = key.templates.id().content_hash;
   row.source = key.source;
   row.conditions_key = key.conditions.key();
-  row.variant_key = best.variant.key();
-  row.parameters_json = parameters_to_json(best.variant).dump();
+  const db::VariantRow variant = variant_row(best.variant, key.templates);
+  row.variant_key = variant.key;
+  row.parameters_json = variant.parameters_json;
+  row.variant_origin = variant.origin;
   row.time_s = best.time_s;
   row.tflops = best.tflops;
   row.ratio = best.ratio_to_reference;
@@ -42,7 +46,7 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
 }  // namespace
 
 std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreKey& key) {
-  const auto row = db::find_best(database_, result_key(key));
+  const auto row = db::find_best(database_, result_key(key, key.templates.id()));
   if (!row) return std::nullopt;
   try {
     auto answer = nlohmann::json::parse(row->answer_json).get<session::StoredAnswer>();
@@ -57,8 +61,10 @@ std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreK
 
 std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session::StoreKey& key) {
   std::map<std::string, session::StoredTrial> trials;
-  for (const auto& [variant_key, row] : db::find_trials(database_, result_key(key)))
-    trials.emplace(variant_key, stored_trial(row));
+  for (const space::TemplateId& id : key.templates.ids()) {
+    for (const auto& [variant_key, row] : db::find_trials(database_, result_key(key, id)))
+      trials.emplace(fmt::format("{}/{}", id.name, variant_key), stored_trial(row));
+  }
   return trials;
 }
 
@@ -68,8 +74,8 @@ void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kin
   db::SessionRow row;
   row.device_uuid = key.device.uuid;
   row.problem_key = key.problem.key();
-  row.template_name = key.template_name;
-  row.template_hash = key.template_hash;
+  row.template_name = key.templates.id().name;
+  row.template_hash = key.templates.id().content_hash;
   row.driver_branch = key.device.driver_branch();
   row.source = key.source;
   row.conditions_key = key.conditions.key();
@@ -78,7 +84,7 @@ void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kin
   row.seed = seed;
   row.command_line = command_line;
   session_ = db::begin_session(database_, device_row(key.device), environment_row(key.device), problem_row(key.problem),
-                               {key.template_name, key.template_hash}, row);
+                               template_row(key.templates.id()), row);
 }
 
 void DatabaseStore::save_reference(const ReferenceReport& reference) {
@@ -86,35 +92,36 @@ void DatabaseStore::save_reference(const ReferenceReport& reference) {
 }
 
 void DatabaseStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
-  db::save_trial(database_, session_, trial_row(variant, build, report));
+  db::save_trial(database_, session_, trial_row(variant, key_->templates, build, report));
 }
 
 void DatabaseStore::save_rounds(Stage stage, const std::vector<session::ContenderBlocks>& blocks) {
   std::vector<db::ContenderBlocksRow> rows;
   rows.reserve(blocks.size());
-  for (const session::ContenderBlocks& contender : blocks) rows.push_back(contender_blocks_row(contender));
+  for (const session::ContenderBlocks& contender : blocks)
+    rows.push_back(contender_blocks_row(contender, key_->templates));
   db::save_rounds(database_, session_, std::string(to_string(stage)), rows);
 }
 
 void DatabaseStore::save_energy(const session::EnergyRecord& record) {
-  db::save_energy(database_, session_, energy_row(record));
+  db::save_energy(database_, session_, energy_row(record, key_->templates));
 }
 
-std::optional<Ceilings> DatabaseStore::ceilings(const session::StoreKey& key) {
-  const auto row = db::find_ceilings(database_, key.device.uuid, key.device.driver_branch(), key.source);
+std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device, const std::string& source) {
+  const auto row = db::find_ceilings(database_, device.uuid, device.driver_branch(), source);
   if (!row) return std::nullopt;
   return tool::ceilings(*row);
 }
 
 void DatabaseStore::save_ceilings(const Ceilings& ceilings) {
-  db::save_ceilings(database_, device_row(key_.device), environment_row(key_.device),
-                    ceilings_row(ceilings, key_.source));
+  db::save_ceilings(database_, device_row(key_->device), environment_row(key_->device),
+                    ceilings_row(ceilings, key_->source));
 }
 
 void DatabaseStore::finish(const std::optional<session::StoredAnswer>& answer) {
   std::optional<db::BestRow> best;
   if (answer) {
-    best = best_row(key_, *answer);
+    best = best_row(*key_, *answer);
     best->session = session_;
   }
   db::finish_session(database_, session_, best);

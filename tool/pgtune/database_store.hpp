@@ -22,14 +22,14 @@ class DatabaseStore : public session::Store {
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
   void save_rounds(Stage stage, const std::vector<session::ContenderBlocks>& blocks) override;
   void save_energy(const session::EnergyRecord& record) override;
-  [[nodiscard]] std::optional<Ceilings> ceilings(const session::StoreKey& key) override;
+  [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) override;
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<session::StoredAnswer>& answer) override;
 
  private:
   db::Database& database_;
   db::RowId session_ = 0;
-  session::StoreKey key_;
+  std::optional<session::StoreKey> key_;  ///< of the session begun
 };
 
 }  // namespace pgtune::tool

@@ -103,11 +103,10 @@ DeviceChoice choose_device_to_plan(Context& context, const std::string& option) 
 }
 
 std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
-                                            const space::TemplateDefinition& definition, const Problem& problem,
+                                            const space::TemplateSet& templates, const Problem& problem,
                                             std::size_t jobs) {
   if (choice.source == "replay")
-    return std::make_unique<device::ReplayDevice>(
-        load_recording(open_recording(choice.recording), definition, problem));
+    return std::make_unique<device::ReplayDevice>(load_recording(open_recording(choice.recording), templates, problem));
   device::WorkerDevice::Options options;
   options.worker_path = context.paths().worker.string();
   options.gpu = choice.info.uuid;

@@ -34,11 +34,11 @@ struct DeviceChoice {
 /// a note.
 [[nodiscard]] DeviceChoice choose_device_to_plan(Context& context, const std::string& option);
 
-/// Opens a chosen device for one template. For a replay, loads what the recording holds of `problem`; throws
-/// CommandError (environment) where it was made with another version of the template or does not hold the problem.
+/// Opens a chosen device. For a replay, loads what the recording holds of `problem`; throws
+/// CommandError (environment) where it was made with other versions of the templates or does not hold the problem.
 /// `jobs`: compile workers, 0 for one a core.
 [[nodiscard]] std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
-                                                          const space::TemplateDefinition& definition,
-                                                          const Problem& problem, std::size_t jobs);
+                                                          const space::TemplateSet& templates, const Problem& problem,
+                                                          std::size_t jobs);
 
 }  // namespace pgtune::tool

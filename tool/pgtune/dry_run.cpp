@@ -12,22 +12,17 @@
 
 namespace pgtune::tool {
 
-DryRun dry_run(const Problem& problem, const space::TemplateDefinition& definition, const DeviceChoice& device,
+DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, const DeviceChoice& device,
                const session::Options& options, session::Store* store) {
-  DryRun run;
-  run.problem = problem;
-  run.template_name = definition.name;
-  run.device = device;
-  run.conditions = options.conditions;
-  const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device.info));
+  DryRun run(problem, templates, device, options.conditions);
+  const space::Enumeration enumeration = value_or_throw(space::enumerate(templates, problem, device.info));
   run.space = enumeration.space;
   run.after_constraints = enumeration.after_constraints;
   run.valid = static_cast<std::int64_t>(enumeration.variants.size());
   if (store != nullptr) {
-    const session::StoreKey key{problem,     definition.name, definition.content_hash,
-                                device.info, device.source,   options.conditions};
+    const session::StoreKey key{problem, templates, device.info, device.source, options.conditions};
     const auto trials = store->trials(key);
-    for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.key()) ? 1 : 0;
+    for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
     if (const auto answer = store->answer(key); answer && answer->complete && session::satisfies(*answer, options))
       run.answered_at = answer->finished_at;
   }
@@ -36,7 +31,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateDefinition& definiti
 }
 
 std::string dry_run_text(const DryRun& run) {
-  std::string out = fmt::format("{} with {}\n", run.problem.title(), run.template_name);
+  std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
   out += fmt::format("  {:>9}  points in the space\n", run.space);
   out += fmt::format("  {:>9}  after the constraints\n", run.after_constraints);
   out += fmt::format("  {:>9}  valid for this problem on {}\n", run.valid, run.device.info.name);
@@ -51,7 +46,7 @@ nlohmann::json dry_run_json(const DryRun& run) {
   return {{"schema", kJsonSchema},
           {"dry_run", true},
           {"problem", run.problem},
-          {"template", run.template_name},
+          {"template", run.templates.id().name},
           {"device", run.device.info},
           {"source", run.device.source},
           {"conditions", conditions_json(run.conditions)},

@@ -4,16 +4,20 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 
 #include "tool/pgtune/device_option.hpp"
 #include "tuner/session/search_session.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
 struct DryRun {
+  DryRun(Problem of, space::TemplateSet over, DeviceChoice on, Conditions under)
+      : problem(std::move(of)), templates(std::move(over)), device(std::move(on)), conditions(under) {}
+
   Problem problem;
-  std::string template_name;
+  space::TemplateSet templates;
   DeviceChoice device;
   Conditions conditions;
   std::int64_t space = 0, after_constraints = 0, valid = 0;
@@ -24,8 +28,8 @@ struct DryRun {
 
 /// `store` may be null where there is no database yet. Throws CommandError (usage) for a space that cannot be
 /// evaluated.
-[[nodiscard]] DryRun dry_run(const Problem& problem, const space::TemplateDefinition& definition,
-                             const DeviceChoice& device, const session::Options& options, session::Store* store);
+[[nodiscard]] DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, const DeviceChoice& device,
+                             const session::Options& options, session::Store* store);
 
 [[nodiscard]] std::string dry_run_text(const DryRun& run);
 [[nodiscard]] nlohmann::json dry_run_json(const DryRun& run);

@@ -13,6 +13,7 @@
 #include "tool/pgtune/csv_writer.hpp"
 #include "tool/pgtune/energy_view.hpp"
 #include "tool/pgtune/result_columns.hpp"
+#include "tool/pgtune/row_conversion.hpp"
 #include "tool/pgtune/text_table.hpp"
 #include "tuner/session/answer_json.hpp"
 
@@ -63,7 +64,7 @@ std::string problem_options(const Problem& problem) {
 
 std::string measure_command(const StoredResult& result) {
   const auto built_in = Catalogue().names();
-  const bool own = std::find(built_in.begin(), built_in.end(), result.row.template_name) == built_in.end();
+  const bool own = std::find(built_in.begin(), built_in.end(), result.row.variant_origin.name) == built_in.end();
   return fmt::format("pgtune bench {}{}{} --power", problem_options(result.problem),
                      condition_options(conditions_of(result)), own ? " --template FILE.json" : "");
 }
@@ -138,10 +139,7 @@ bool take_energy(StoredResult& result, const session::StoredAnswer& bench) {
 void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results) {
   for (StoredResult& result : results) {
     if (energies(result)) continue;
-    const db::BestRow& row = result.row;
-    const db::ResultKey key{row.device_uuid,   row.driver_branch, row.problem_key,   row.template_name,
-                            row.template_hash, row.source,        row.conditions_key};
-    for (const db::BestRow& bench : db::list_benches(database, key)) {
+    for (const db::BestRow& bench : db::list_benches(database, result_key(result.row))) {
       try {
         if (take_energy(result, nlohmann::json::parse(bench.answer_json).get<session::StoredAnswer>())) break;
       } catch (const nlohmann::json::exception& error) {

@@ -39,8 +39,8 @@ std::ptrdiff_t contenders(const Measured& session, Stage stage) {
 
 using Place = std::vector<Measured>::const_iterator;
 
-/// The newest session with any contender in a stage; the newest of all where there is none.
-Place newest_with(const std::vector<Measured>& sessions, Stage stage) {
+/// The first session with any contender in a stage; the first of all where there is none.
+Place first_with(const std::vector<Measured>& sessions, Stage stage) {
   const auto found = std::find_if(sessions.begin(), sessions.end(),
                                   [&](const Measured& session) { return contenders(session, stage) > 0; });
   return found != sessions.end() ? found : sessions.begin();
@@ -70,8 +70,19 @@ std::optional<int> same_algorithm(const ReferenceReport& from, int index, const 
 
 class Assembly {
  public:
-  Assembly(device::RecordedProblem& problem, std::string template_name)
-      : problem_(problem), prefix_(std::move(template_name) + "/") {}
+  Assembly(device::RecordedProblem& problem, std::vector<space::TemplateId> templates)
+      : problem_(problem), templates_(std::move(templates)) {}
+
+  void add_trials(const db::Database& database, const db::SessionRow& like) {
+    for (const space::TemplateId& id : templates_) {
+      const db::ResultKey key{like.device_uuid, like.driver_branch, like.problem_key,   id.name,
+                              id.content_hash,  like.source,        like.conditions_key};
+      for (const auto& [variant_key, row] : db::find_trials(database, key)) {
+        session::StoredTrial trial = stored_trial(row);
+        problem_.variants[id.name + "/" + variant_key] = {std::move(trial.report), std::move(trial.build), {}, {}};
+      }
+    }
+  }
 
   void add_rounds(const Measured& session, Stage stage) {
     const std::string name(to_string(stage));
@@ -96,7 +107,10 @@ class Assembly {
 
  private:
   device::RecordedVariant* variant(const db::ContenderRow& contender) {
-    const auto found = problem_.variants.find(prefix_ + contender.variant->key);
+    const db::TemplateRow& origin = contender.variant->origin;
+    const space::TemplateId id{origin.name, origin.content_hash};
+    if (std::find(templates_.begin(), templates_.end(), id) == templates_.end()) return nullptr;
+    const auto found = problem_.variants.find(id.name + "/" + contender.variant->key);
     return found != problem_.variants.end() ? &found->second : nullptr;
   }
 
@@ -120,33 +134,26 @@ class Assembly {
   }
 
   device::RecordedProblem& problem_;
-  std::string prefix_;
+  std::vector<space::TemplateId> templates_;
 };
 
 }  // namespace
 
 device::RecordedProblem recorded_problem(const db::Database& database, const std::vector<db::SessionRow>& sessions,
-                                         const Problem& problem) {
-  const db::SessionRow& newest = sessions.front();
+                                         const Problem& problem, const space::TemplateSet& templates) {
   std::vector<Measured> all;
   all.reserve(sessions.size());
   for (const db::SessionRow& session : sessions) all.push_back(measured(database, session));
-  const Place final = newest_with(all, Stage::kFinal);
+  const Place final = first_with(all, Stage::kFinal);
 
   device::RecordedProblem recorded;
   recorded.problem = problem;
-  recorded.conditions = conditions(newest.conditions_key);
+  recorded.conditions = conditions(sessions.front().conditions_key);
   recorded.reference.report = final->reference;
-  const db::ResultKey key{newest.device_uuid,   newest.driver_branch, newest.problem_key,   newest.template_name,
-                          newest.template_hash, newest.source,        newest.conditions_key};
-  for (const auto& [variant_key, row] : db::find_trials(database, key)) {
-    session::StoredTrial trial = stored_trial(row);
-    recorded.variants[newest.template_name + "/" + variant_key] = {
-        std::move(trial.report), std::move(trial.build), {}, {}};
-  }
-  Assembly assembly(recorded, newest.template_name);
+  Assembly assembly(recorded, templates.ids());
+  assembly.add_trials(database, sessions.front());
   assembly.add_rounds(*final, Stage::kFinal);
-  assembly.add_rounds(*newest_with(all, Stage::kFloor), Stage::kFloor);
+  assembly.add_rounds(*first_with(all, Stage::kFloor), Stage::kFloor);
   assembly.add_rounds(*largest_race(all), Stage::kRace);
   const auto with_energy =
       std::find_if(all.begin(), all.end(), [](const Measured& session) { return !session.energy.empty(); });

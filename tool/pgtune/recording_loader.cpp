@@ -39,19 +39,56 @@ std::vector<db::SessionRow> replayable_sessions(const db::Database& database) {
   return sessions;
 }
 
-[[noreturn]] void fail_unrecorded(const db::Database& database, const space::TemplateDefinition& definition,
-                                  const Problem& problem, const std::vector<db::SessionRow>& sessions) {
-  bool same_name = false;
-  for (const db::SessionRow& row : sessions) same_name = same_name || row.template_name == definition.name;
-  std::vector<std::string> known = recorded_problems(database, definition);
+/// The sessions on the newest one's GPU that tried variants of these templates, in this version. Those over exactly
+/// these templates come first, each kind newest first.
+std::vector<db::SessionRow> sessions_of(const db::Database& database, const space::TemplateSet& templates) {
+  const std::vector<db::SessionRow> all = replayable_sessions(database);
+  const auto tried = db::tried_templates(database);
+  const auto ids = templates.ids();
+  const auto ours = [&](const db::TemplateRow& row) {
+    return std::find(ids.begin(), ids.end(), space::TemplateId{row.name, row.content_hash}) != ids.end();
+  };
+  std::vector<db::SessionRow> sessions;
+  for (const db::SessionRow& row : all) {
+    const auto found = tried.find(row.id);
+    const bool any = found != tried.end() && std::any_of(found->second.begin(), found->second.end(), ours);
+    if (any && row.device_uuid == all.front().device_uuid) sessions.push_back(row);
+  }
+  std::stable_partition(sessions.begin(), sessions.end(), [&](const db::SessionRow& row) {
+    return space::TemplateId{row.template_name, row.template_hash} == templates.id();
+  });
+  return sessions;
+}
+
+bool same_names(const db::Database& database, const space::TemplateSet& templates) {
+  for (const auto& [session, rows] : db::tried_templates(database)) {
+    for (const db::TemplateRow& row : rows) {
+      for (const space::TemplateId& id : templates.ids()) {
+        if (row.name == id.name) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// "template 'a'" or "templates 'a', 'b'".
+std::string quoted(const space::TemplateSet& templates) {
+  std::vector<std::string> names;
+  for (const space::TemplateId& id : templates.ids()) names.push_back(id.name);
+  return fmt::format("template{} '{}'", names.size() > 1 ? "s" : "", fmt::join(names, "', '"));
+}
+
+[[noreturn]] void fail_unrecorded(const db::Database& database, const space::TemplateSet& templates,
+                                  const Problem& problem) {
+  std::vector<std::string> known = recorded_problems(database, templates);
   if (known.empty()) {
     throw CommandError(
         ErrorKind::kEnvironment,
-        same_name
-            ? fmt::format("{} was made with another version of template '{}' than this build's ({}). Search on a GPU, "
-                          "or replay with the pgtune it was made with.",
-                          database.origin(), definition.name, definition.content_hash.substr(0, 8))
-            : fmt::format("{} holds nothing of template '{}'. Search on a GPU.", database.origin(), definition.name));
+        same_names(database, templates)
+            ? fmt::format("{} was made with another version of {} than this build's ({}). Search on a GPU, or replay "
+                          "with the pgtune it was made with.",
+                          database.origin(), quoted(templates), templates.id().content_hash.substr(0, 8))
+            : fmt::format("{} holds nothing of {}. Search on a GPU.", database.origin(), quoted(templates)));
   }
   const std::size_t more = known.size() > kProblemsShown ? known.size() - kProblemsShown : 0;
   known.resize(known.size() - more);
@@ -85,13 +122,9 @@ DeviceInfo recorded_device(const db::Database& database) {
                   0);
 }
 
-std::vector<std::string> recorded_problems(const db::Database& database, const space::TemplateDefinition& definition) {
-  const std::vector<db::SessionRow> sessions = replayable_sessions(database);
+std::vector<std::string> recorded_problems(const db::Database& database, const space::TemplateSet& templates) {
   std::set<std::string> keys;
-  for (const db::SessionRow& row : sessions) {
-    if (row.device_uuid == sessions.front().device_uuid && row.template_hash == definition.content_hash)
-      keys.insert(row.problem_key);
-  }
+  for (const db::SessionRow& row : sessions_of(database, templates)) keys.insert(row.problem_key);
   std::vector<std::string> titles;
   for (const std::string& key : keys) {
     if (const auto row = db::find_problem(database, key)) titles.push_back(problem(*row).title());
@@ -99,18 +132,15 @@ std::vector<std::string> recorded_problems(const db::Database& database, const s
   return titles;
 }
 
-device::Recording load_recording(const db::Database& database, const space::TemplateDefinition& definition,
+device::Recording load_recording(const db::Database& database, const space::TemplateSet& templates,
                                  const Problem& problem) {
-  const std::vector<db::SessionRow> sessions = replayable_sessions(database);
   std::map<std::string, std::vector<db::SessionRow>> by_conditions;
-  for (const db::SessionRow& row : sessions) {
-    if (row.device_uuid == sessions.front().device_uuid && row.template_name == definition.name &&
-        row.template_hash == definition.content_hash && row.problem_key == problem.key()) {
-      std::vector<db::SessionRow>& fitting = by_conditions[row.conditions_key];
-      if (fitting.empty() || row.driver_branch == fitting.front().driver_branch) fitting.push_back(row);
-    }
+  for (const db::SessionRow& row : sessions_of(database, templates)) {
+    if (row.problem_key != problem.key()) continue;
+    std::vector<db::SessionRow>& fitting = by_conditions[row.conditions_key];
+    if (fitting.empty() || row.driver_branch == fitting.front().driver_branch) fitting.push_back(row);
   }
-  if (by_conditions.empty()) fail_unrecorded(database, definition, problem, sessions);
+  if (by_conditions.empty()) fail_unrecorded(database, templates, problem);
   device::Recording recording;
   recording.origin = database.origin();
   recording.device = recorded_device(database);
@@ -118,7 +148,7 @@ device::Recording load_recording(const db::Database& database, const space::Temp
   if (const auto row = db::find_ceilings(database, recording.device.uuid, branch, "gpu"))
     recording.ceilings = ceilings(*row);
   for (const auto& [key, fitting] : by_conditions)
-    recording.problems.push_back(recorded_problem(database, fitting, problem));
+    recording.problems.push_back(recorded_problem(database, fitting, problem, templates));
   return recording;
 }
 

@@ -8,7 +8,7 @@
 
 #include "db/database.hpp"
 #include "tuner/device/recording.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
@@ -23,14 +23,14 @@ namespace pgtune::tool {
 /// holds no finished session from a GPU.
 [[nodiscard]] DeviceInfo recorded_device(const db::Database& database);
 
-/// The problems recorded with this version of the template, by title.
+/// The problems recorded with any of these templates, in this version, by title.
 [[nodiscard]] std::vector<std::string> recorded_problems(const db::Database& database,
-                                                         const space::TemplateDefinition& definition);
+                                                         const space::TemplateSet& templates);
 
 /// What finished searches for `problem` found, under each of the conditions it was measured under. Throws CommandError
-/// (environment): the template's text differs from the recorded one, or the problem is not recorded, each with what
+/// (environment): the templates' text differs from the recorded one, or the problem is not recorded, each with what
 /// there is and the remedy.
-[[nodiscard]] device::Recording load_recording(const db::Database& database,
-                                               const space::TemplateDefinition& definition, const Problem& problem);
+[[nodiscard]] device::Recording load_recording(const db::Database& database, const space::TemplateSet& templates,
+                                               const Problem& problem);
 
 }  // namespace pgtune::tool

@@ -41,7 +41,8 @@ json algorithm_json(const SearchOutcome& outcome, const ReferenceReport& referen
 json ranking_json(const SearchOutcome& outcome, const session::StoredAnswer& answer) {
   json out = json::array();
   for (const session::RankedVariant& ranked : answer.ranking)
-    out.push_back({{"variant", ranked.variant.key()},
+    out.push_back({{"template", ranked.variant.template_name},
+                   {"variant", ranked.variant.key()},
                    {"time_s", ranked.time_s},
                    {"tflops", ranked.tflops},
                    {"spread", ranked.spread},
@@ -72,6 +73,12 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Stored
   out["reference"]["best"]["energy"] = energy_json(answer.reference_energy, outcome.problem);
 }
 
+json templates_json(const space::TemplateSet& templates) {
+  json out = json::array();
+  for (const space::TemplateId& id : templates.ids()) out.push_back({{"name", id.name}, {"hash", id.content_hash}});
+  return out;
+}
+
 json counts_json(const session::CountsRecord& counts) {
   json failed = json::object();
   for (const auto& [kind, count] : counts.failed) failed[std::string(to_string(kind))] = count;
@@ -94,24 +101,26 @@ json conditions_json(const Conditions& conditions) {
 json result_json(const SearchOutcome& outcome) {
   const session::SearchResult& result = outcome.result;
   const session::BestRecord* best = result.answer ? &result.answer->best : nullptr;
-  json out = {{"schema", kJsonSchema},
-              {"problem", outcome.problem},
-              {"device", outcome.device.info},
-              {"source", outcome.device.source},
-              {"conditions", conditions_json(outcome.conditions)},
-              {"template_hash", outcome.definition->content_hash},
-              {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
-              {"reference",
-               {{"library", result.reference.library},
-                {"first", algorithm_json(outcome, result.reference, result.reference.first,
-                                         best != nullptr ? best->reference_first_s : 0)},
-                {"best", algorithm_json(outcome, result.reference, result.reference.best,
-                                        best != nullptr ? best->reference_best_s : 0)}}},
-              {"counts", counts_json(result.counts)},
-              {"complete", !result.interrupted && !result.budget_reached && !result.gave_up &&
-                               (!result.answer || result.answer->complete)},
-              {"from_database", result.from_store},
-              {"elapsed_s", result.elapsed_s}};
+  json out = {
+      {"schema", kJsonSchema},
+      {"problem", outcome.problem},
+      {"device", outcome.device.info},
+      {"source", outcome.device.source},
+      {"conditions", conditions_json(outcome.conditions)},
+      {"templates", templates_json(outcome.templates)},
+      {"template_hash", best != nullptr ? json(outcome.templates.of(best->variant).content_hash) : json(nullptr)},
+      {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
+      {"reference",
+       {{"library", result.reference.library},
+        {"first", algorithm_json(outcome, result.reference, result.reference.first,
+                                 best != nullptr ? best->reference_first_s : 0)},
+        {"best", algorithm_json(outcome, result.reference, result.reference.best,
+                                best != nullptr ? best->reference_best_s : 0)}}},
+      {"counts", counts_json(result.counts)},
+      {"complete",
+       !result.interrupted && !result.budget_reached && !result.gave_up && (!result.answer || result.answer->complete)},
+      {"from_database", result.from_store},
+      {"elapsed_s", result.elapsed_s}};
   if (result.answer) add_evidence(out, outcome, *result.answer);
   return out;
 }

@@ -21,11 +21,17 @@ std::string assignment_text(const Assignment& assignment) {
   return fmt::format("{}={}", assignment.name, to_string(assignment.value));
 }
 
-/// Parameters split into those equal in every shown variant and those that tell them apart.
+/// Parameters split into those equal in every shown variant and those that tell them apart; with variants of several
+/// templates, all of them tell apart, and so does the template's name.
 class ParameterSplit {
  public:
   explicit ParameterSplit(const std::vector<session::RankedVariant>& shown) {
-    for (const Assignment& first : shown.front().variant.parameters) {
+    const Variant& leader = shown.front().variant;
+    several_templates_ = std::any_of(shown.begin(), shown.end(), [&](const auto& ranked) {
+      return ranked.variant.template_name != leader.template_name;
+    });
+    if (several_templates_) return;
+    for (const Assignment& first : leader.parameters) {
       const bool equal = shown.size() > 1 && std::all_of(shown.begin(), shown.end(), [&](const auto& ranked) {
                            const ParameterValue* value = ranked.variant.find(first.name);
                            return value != nullptr && *value == first.value;
@@ -34,9 +40,14 @@ class ParameterSplit {
       if (!equal) differing_.push_back(first.name);
     }
   }
+  [[nodiscard]] bool one_template() const { return !several_templates_; }
   [[nodiscard]] const std::vector<std::string>& common() const { return common_; }
   [[nodiscard]] std::string differing(const Variant& variant) const {
     std::vector<std::string> texts;
+    if (several_templates_) {
+      texts.push_back(variant.template_name);
+      for (const Assignment& assignment : variant.parameters) texts.push_back(assignment_text(assignment));
+    }
     for (const std::string& name : differing_) {
       if (const ParameterValue* value = variant.find(name))
         texts.push_back(fmt::format("{}={}", name, to_string(*value)));
@@ -45,6 +56,7 @@ class ParameterSplit {
   }
 
  private:
+  bool several_templates_ = false;
   std::vector<std::string> common_, differing_;
 };
 
@@ -92,7 +104,10 @@ std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer
   add_reference_row(times, outcome, "cuBLASLt best", reference.best, best_s, best_s);
   add_reference_row(times, outcome, "cuBLASLt first", reference.first, answer.best.reference_first_s, best_s);
   std::string out = times.text() + '\n' + parameters.text();
-  if (!split.common().empty()) append_wrapped(out, fmt::format("all: {}", fmt::join(split.common(), " ")));
+  std::vector<std::string> common = split.common();
+  if (split.one_template() && outcome.templates.definitions().size() > 1)
+    common.insert(common.begin(), shown.front().variant.template_name);
+  if (!common.empty()) append_wrapped(out, fmt::format("all: {}", fmt::join(common, " ")));
   return out + '\n';
 }
 
@@ -117,7 +132,7 @@ void append_counts(std::string& out, const session::SearchResult& result) {
 std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) {
   const session::SearchResult& result = outcome.result;
   std::string out =
-      terminal.styled(Style::kBold, fmt::format("{} with {}", outcome.problem.title(), outcome.definition->name)) +
+      terminal.styled(Style::kBold, fmt::format("{} with {}", outcome.problem.title(), outcome.templates.title())) +
       '\n';
   append_wrapped(out, outcome.device.description);
   if (result.answer) {

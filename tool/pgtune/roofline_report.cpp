@@ -30,7 +30,7 @@ std::map<std::string, space::TemplateDefinition> templates_by_hash(const Catalog
 
 std::optional<double> l2_bytes(const std::map<std::string, space::TemplateDefinition>& templates,
                                const StoredResult& result) {
-  const auto found = templates.find(result.row.template_hash);
+  const auto found = templates.find(result.row.variant_origin.content_hash);
   if (found == templates.end()) return std::nullopt;
   const auto bytes = space::l2_bytes(found->second, result.answer.best.variant, result.problem, result.device);
   return bytes && *bytes && **bytes > 0 ? *bytes : std::nullopt;
@@ -100,8 +100,7 @@ std::vector<RooflinePoint> roofline(const Context& context, session::Store& stor
     const double flops = result.problem.flops();
     point.dram_intensity = flops / static_cast<double>(result.problem.operand_bytes());
     if (const auto bytes = l2_bytes(templates, result)) point.l2_intensity = flops / *bytes;
-    point.ceilings = store.ceilings({result.problem, result.row.template_name, result.row.template_hash, result.device,
-                                     result.row.source, conditions_of(result)});
+    point.ceilings = store.ceilings(result.device, result.row.source);
     if (point.ceilings) add_bounds(point, *point.ceilings);
     points.push_back(std::move(point));
   }

@@ -44,8 +44,9 @@ std::string host_system() {
   return fmt::format("{} {} {}", names.sysname, release.substr(0, end), names.machine);
 }
 
-db::ContenderRow contender_row(const std::optional<Variant>& variant, int reference_algorithm) {
-  if (variant) return {variant_row(*variant), -1};
+db::ContenderRow contender_row(const std::optional<Variant>& variant, int reference_algorithm,
+                               const space::TemplateSet& templates) {
+  if (variant) return {variant_row(*variant, templates), -1};
   return {std::nullopt, reference_algorithm};
 }
 
@@ -79,19 +80,29 @@ db::EnvironmentRow environment_row(const DeviceInfo& device) {
   return row;
 }
 
-db::ResultKey result_key(const session::StoreKey& key) {
+db::ResultKey result_key(const session::StoreKey& key, const space::TemplateId& searched) {
   db::ResultKey row;
   row.device_uuid = key.device.uuid;
   row.driver_branch = key.device.driver_branch();
   row.problem_key = key.problem.key();
-  row.template_name = key.template_name;
-  row.template_hash = key.template_hash;
+  row.template_name = searched.name;
+  row.template_hash = searched.content_hash;
   row.source = key.source;
   row.conditions_key = key.conditions.key();
   return row;
 }
 
-db::VariantRow variant_row(const Variant& variant) { return {variant.key(), parameters_to_json(variant).dump()}; }
+db::ResultKey result_key(const db::BestRow& row) {
+  return {row.device_uuid,   row.driver_branch, row.problem_key,   row.template_name,
+          row.template_hash, row.source,        row.conditions_key};
+}
+
+db::TemplateRow template_row(const space::TemplateId& id) { return {id.name, id.content_hash}; }
+
+db::VariantRow variant_row(const Variant& variant, const space::TemplateSet& templates) {
+  const space::TemplateDefinition& definition = templates.of(variant);
+  return {variant.key(), parameters_to_json(variant).dump(), {definition.name, definition.content_hash}};
+}
 
 std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks) {
   std::vector<db::BlockRow> rows;
@@ -113,14 +124,15 @@ std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks) {
   return rows;
 }
 
-db::ContenderBlocksRow contender_blocks_row(const session::ContenderBlocks& contender) {
-  return {contender_row(contender.variant, contender.reference_algorithm), block_rows(contender.blocks)};
+db::ContenderBlocksRow contender_blocks_row(const session::ContenderBlocks& contender,
+                                            const space::TemplateSet& templates) {
+  return {contender_row(contender.variant, contender.reference_algorithm, templates), block_rows(contender.blocks)};
 }
 
-db::EnergyWindowRow energy_row(const session::EnergyRecord& record) {
+db::EnergyWindowRow energy_row(const session::EnergyRecord& record, const space::TemplateSet& templates) {
   const EnergyWindow& window = record.window;
   db::EnergyWindowRow row;
-  row.contender = contender_row(record.variant, record.reference_algorithm);
+  row.contender = contender_row(record.variant, record.reference_algorithm, templates);
   row.ordinal = record.index;
   row.window_s = window.window_s;
   row.energy_j = window.energy_j;
@@ -142,9 +154,10 @@ db::CeilingsRow ceilings_row(const Ceilings& ceilings, const std::string& source
   return {source, "", json(ceilings).dump()};
 }
 
-db::TrialRow trial_row(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
+db::TrialRow trial_row(const Variant& variant, const space::TemplateSet& templates, const BuildInfo& build,
+                       const TrialReport& report) {
   db::TrialRow row;
-  row.variant = variant_row(variant);
+  row.variant = variant_row(variant, templates);
   if (!build.key_hash.empty() || !build.cubin_hash.empty()) {
     db::BuildRow built;
     built.key_hash = build.key_hash;

@@ -16,12 +16,18 @@ namespace pgtune::tool {
 [[nodiscard]] db::DeviceRow device_row(const DeviceInfo& device);
 [[nodiscard]] db::ProblemRow problem_row(const Problem& problem);
 [[nodiscard]] db::EnvironmentRow environment_row(const DeviceInfo& device);
-[[nodiscard]] db::ResultKey result_key(const session::StoreKey& key);
-[[nodiscard]] db::VariantRow variant_row(const Variant& variant);
-[[nodiscard]] db::TrialRow trial_row(const Variant& variant, const BuildInfo& build, const TrialReport& report);
+/// The key of results of `searched`: one of the key's templates, or the id of all of them.
+[[nodiscard]] db::ResultKey result_key(const session::StoreKey& key, const space::TemplateId& searched);
+[[nodiscard]] db::ResultKey result_key(const db::BestRow& row);
+[[nodiscard]] db::TemplateRow template_row(const space::TemplateId& id);
+// Of a variant of one of `templates`.
+[[nodiscard]] db::VariantRow variant_row(const Variant& variant, const space::TemplateSet& templates);
+[[nodiscard]] db::TrialRow trial_row(const Variant& variant, const space::TemplateSet& templates,
+                                     const BuildInfo& build, const TrialReport& report);
 [[nodiscard]] std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks);
-[[nodiscard]] db::ContenderBlocksRow contender_blocks_row(const session::ContenderBlocks& contender);
-[[nodiscard]] db::EnergyWindowRow energy_row(const session::EnergyRecord& record);
+[[nodiscard]] db::ContenderBlocksRow contender_blocks_row(const session::ContenderBlocks& contender,
+                                                          const space::TemplateSet& templates);
+[[nodiscard]] db::EnergyWindowRow energy_row(const session::EnergyRecord& record, const space::TemplateSet& templates);
 [[nodiscard]] db::CeilingsRow ceilings_row(const Ceilings& ceilings, const std::string& source);
 [[nodiscard]] db::ReferenceRow reference_row(const ReferenceReport& reference);
 

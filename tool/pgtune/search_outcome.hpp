@@ -2,18 +2,17 @@
 // One finished search with what is needed to show it.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "tool/pgtune/device_option.hpp"
 #include "tuner/session/search_session.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
 struct SearchOutcome {
   Problem problem;
-  std::shared_ptr<const space::TemplateDefinition> definition;
+  space::TemplateSet templates;
   DeviceChoice device;
   Conditions conditions;
   session::SearchResult result;

@@ -42,7 +42,7 @@ void ResultFilter::add_to(CLI::App& app) {
   problems_.add_to(app);
   add_database_option(app, database_);
   app.add_option("--on", device_, "Only results of this device: its UUID or part of its name")->option_text("DEVICE");
-  app.add_option("--template", template_, "Only results of this template")->option_text("NAME");
+  app.add_option("--template", template_, "Only results whose best variant is of this template")->option_text("NAME");
   app.add_option("--source", source_, "Only results measured on a GPU, or only replayed ones")
       ->option_text("gpu|replay")
       ->check(CLI::IsMember({"gpu", "replay"}));
@@ -55,7 +55,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
                                                       option));
   const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
   db::BestFilter filter;
-  if (!template_.empty()) filter.template_name = template_;
+  if (!template_.empty()) filter.winner_template = template_;
   if (!source_.empty()) filter.source = source_;
   std::vector<std::string> keys;
   if (problems_.any_shape()) {
@@ -69,7 +69,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
   }
   const auto order = [](const StoredResult& result) {
     const Problem& p = result.problem;
-    return std::make_tuple(p.flops(), p.m, p.n, p.k, p.key(), result.device.name, result.row.template_name,
+    return std::make_tuple(p.flops(), p.m, p.n, p.k, p.key(), result.device.name, result.row.variant_origin.name,
                            result.row.conditions_key);
   };
   std::stable_sort(results.begin(), results.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });

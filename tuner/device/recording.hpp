@@ -33,7 +33,7 @@ struct RecordedProblem {
   Conditions conditions;
   RecordedReference reference;
   std::vector<EnergyWindow> idle_energy;
-  /// "template_name/variant key" -> what happened. Only variants of the same template content hash may be replayed;
+  /// Variant::id() -> what happened. Only variants of the same template content hash may be replayed;
   /// the tool filters before it fills this in.
   std::map<std::string, RecordedVariant> variants;
 };

@@ -19,7 +19,7 @@ bool was_built(const RecordedVariant& variant) {
 
 std::string name(const Contender& contender) {
   if (contender.reference_algorithm >= 0) return fmt::format("reference {}", contender.reference_algorithm);
-  return contender.variant.template_name + "/" + contender.variant.key();
+  return contender.variant.id();
 }
 
 std::string joined(const std::set<std::string>& texts) {
@@ -52,7 +52,7 @@ Result<ReferenceReport> ReplayDevice::prepare(const PrepareRequest& request) {
 
 const RecordedVariant* ReplayDevice::find(const Variant& variant) const {
   if (problem_ == nullptr) return nullptr;
-  const auto it = problem_->variants.find(variant.template_name + "/" + variant.key());
+  const auto it = problem_->variants.find(variant.id());
   return it != problem_->variants.end() ? &it->second : nullptr;
 }
 

@@ -19,6 +19,8 @@ std::string Variant::key() const {
   return text;
 }
 
+std::string Variant::id() const { return template_name + '/' + key(); }
+
 const ParameterValue* Variant::find(std::string_view name) const {
   const auto it =
       std::find_if(parameters.begin(), parameters.end(), [&](const Assignment& a) { return a.name == name; });

@@ -27,6 +27,8 @@ struct Variant {
   friend bool operator==(const Variant&, const Variant&) = default;
   /// "BM=128,BN=128,COPY=cp_async": unique inside its template, stable between runs; stored in the database.
   [[nodiscard]] std::string key() const;
+  /// "template_name/key": unique among templates.
+  [[nodiscard]] std::string id() const;
   /// The value of a parameter, or nullptr.
   [[nodiscard]] const ParameterValue* find(std::string_view name) const;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every variant once, in random order: with a trial budget, a random sample of the space.
+// Every variant once, in random order: with a trial budget, a random sample of each template's space.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,11 @@ namespace pgtune::search {
 
 class ShuffledStrategy final : public Strategy {
  public:
-  /// `first` (the template's default, where it is legal) leads, so that a usable incumbent exists early.
-  ShuffledStrategy(std::size_t count, std::optional<std::size_t> first, std::uint64_t seed);
+  /// The indices are those of groups lying one after another, of `group_sizes`: a template's variants are a group.
+  /// Groups take turns until the smaller ones are through, so that a budget is shared fairly. `first` (the templates'
+  /// defaults, where legal) leads, so that a usable incumbent exists early.
+  ShuffledStrategy(const std::vector<std::size_t>& group_sizes, const std::vector<std::size_t>& first,
+                   std::uint64_t seed);
 
   [[nodiscard]] std::optional<std::size_t> next() override;
   void report(std::size_t index, const Observation& observation) override;

@@ -97,7 +97,7 @@ Result<void> Bench::floor() {
 }
 
 Result<void> Bench::check() {
-  search::ShuffledStrategy strategy(state_.size(), std::nullopt, context_.options.seed);
+  search::ShuffledStrategy strategy(state_.template_sizes(), {}, context_.options.seed);
   const double final_s = expected_final_s(context_.options, reference_launch_s(result_.reference));
   const double energy_s = measure_energy_ ? expected_energy_s(state_.size()) : 0;
   const auto end = Pipeline(context_, state_, strategy, progress_, final_s + energy_s).run();
@@ -138,10 +138,10 @@ void Bench::energy(const FinalResult& final) {
 void Bench::list_failed() {
   std::set<std::string> measured;
   if (ranking_) {
-    for (const RankedVariant& row : ranking_->ranked) measured.insert(row.variant.key());
+    for (const RankedVariant& row : ranking_->ranked) measured.insert(row.variant.id());
   }
   for (std::size_t i = 0; i < state_.size(); ++i) {
-    if (measured.count(state_.variant(i).key()) > 0) continue;
+    if (measured.count(state_.variant(i).id()) > 0) continue;
     const bool failed = state_.decided(i) && state_.trial(i).report.outcome.kind != OutcomeKind::kOk;
     if (failed) {
       result_.failed.emplace_back(state_.variant(i), state_.trial(i).report.outcome);
@@ -168,15 +168,15 @@ void Bench::finish() {
 }
 
 /// The variants to measure as a space of their own; those that the problem does not allow go to `illegal`.
-Result<space::Enumeration> chosen(const space::TemplateDefinition& definition, const Problem& problem,
-                                  const DeviceInfo& device, const std::vector<Variant>& variants,
+Result<space::Enumeration> chosen(const space::TemplateSet& templates, const Problem& problem, const DeviceInfo& device,
+                                  const std::vector<Variant>& variants,
                                   std::vector<std::pair<Variant, Outcome>>& illegal) {
   space::Enumeration out;
   std::set<std::string> seen;
   for (const Variant& variant : variants) {
-    if (!seen.insert(variant.key()).second) continue;
+    if (!seen.insert(variant.id()).second) continue;
     ++out.space;
-    auto reason = space::why_illegal(definition, variant, problem, device);
+    auto reason = space::why_illegal(templates.of(variant), variant, problem, device);
     if (!reason) return fail(std::move(reason.error()), "variant " + variant.key());
     if (*reason) {
       illegal.emplace_back(variant, Outcome{OutcomeKind::kInvalid, **reason});
@@ -190,8 +190,8 @@ Result<space::Enumeration> chosen(const space::TemplateDefinition& definition, c
 
 }  // namespace
 
-Result<BenchResult> run_bench(const Problem& problem, const space::TemplateDefinition& definition,
-                              device::Device& device, Store& store, const BenchRequest& request, const Options& options,
+Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
+                              Store& store, const BenchRequest& request, const Options& options,
                               const std::atomic<bool>& stop, const ProgressCallback& progress, const Clock& clock) {
   if (request.variants.empty())
     return fail(ErrorKind::kUsage, "no variant to measure: name one or search for one first");
@@ -201,15 +201,15 @@ Result<BenchResult> run_bench(const Problem& problem, const space::TemplateDefin
   }
   const double start_s = clock.now_s();
   std::vector<std::pair<Variant, Outcome>> illegal;
-  auto enumeration = chosen(definition, problem, device.info(), request.variants, illegal);
+  auto enumeration = chosen(templates, problem, device.info(), request.variants, illegal);
   if (!enumeration) return tl::unexpected(std::move(enumeration.error()));
 
   BenchResult result;
   if (!enumeration->variants.empty()) {
     const Options adjusted = bench_options(options, request, enumeration->variants.size());
-    const Context context{problem, definition, device, store, adjusted, stop, clock, start_s};
-    store.begin({problem, definition.name, definition.content_hash, device.info(), device.source(), options.conditions},
-                SessionKind::kBench, options.seed, options.command_line);
+    const Context context{problem, templates, device, store, adjusted, stop, clock, start_s};
+    store.begin({problem, templates, device.info(), device.source(), options.conditions}, SessionKind::kBench,
+                options.seed, options.command_line);
     Bench bench(context, progress, std::move(*enumeration), request.measure_energy);
     if (auto ran = bench.run(); !ran) return tl::unexpected(std::move(ran.error()));
     result = std::move(bench.result());

@@ -14,7 +14,7 @@
 namespace pgtune::session {
 
 struct BenchRequest {
-  std::vector<Variant> variants;  ///< of the definition; one named twice is measured once
+  std::vector<Variant> variants;  ///< of the templates; one named twice is measured once
   int rounds = 24;
   bool measure_energy = false;
 };
@@ -34,7 +34,7 @@ struct BenchResult {
 /// no answer. Of the options it takes seed, conditions, floor_rounds and command_line; there is no budget. Errors
 /// (usage): no variants, unknown parameters or values, fewer rounds than an interval needs; (environment) a device that
 /// cannot work.
-[[nodiscard]] Result<BenchResult> run_bench(const Problem& problem, const space::TemplateDefinition& definition,
+[[nodiscard]] Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& templates,
                                             device::Device& device, Store& store, const BenchRequest& request,
                                             const Options& options, const std::atomic<bool>& stop,
                                             const ProgressCallback& progress, const Clock& clock = system_clock());

@@ -16,14 +16,14 @@ device::RequestId next_request_id() {
 }
 
 Result<device::BuildRequest> make_build_request(const Context& context, const Variant& variant) {
-  auto defines = space::make_defines(context.definition, variant, context.problem, context.device.info());
+  auto defines = space::make_defines(context.templates.of(variant), variant, context.problem, context.device.info());
   if (!defines) return tl::unexpected(std::move(defines.error()));
-  return device::BuildRequest{next_request_id(), variant, context.definition.source, std::move(*defines),
+  return device::BuildRequest{next_request_id(), variant, context.templates.of(variant).source, std::move(*defines),
                               context.device.info().architecture};
 }
 
 Result<LaunchPlan> make_plan(const Context& context, const Variant& variant) {
-  return space::make_launch_plan(context.definition, variant, context.problem, context.device.info());
+  return space::make_launch_plan(context.templates.of(variant), variant, context.problem, context.device.info());
 }
 
 }  // namespace pgtune::session

@@ -8,13 +8,13 @@
 #include "tuner/session/clock.hpp"
 #include "tuner/session/search_session.hpp"
 #include "tuner/session/store.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::session {
 
 struct Context {
   const Problem& problem;
-  const space::TemplateDefinition& definition;
+  space::TemplateSet templates;
   device::Device& device;
   Store& store;
   const Options& options;

@@ -39,7 +39,7 @@ std::vector<std::string> Evidence::notes(const Conditions& conditions) const {
 
 std::optional<EnergyResult> measure_final_energy(const Context& context, ProgressReporter& progress,
                                                  const FinalResult& final, const ReferenceReport& reference,
-                                                 const std::optional<std::string>& only, Ranking& ranking,
+                                                 const std::optional<Variant>& only, Ranking& ranking,
                                                  Evidence& evidence) {
   const auto give_up = [&](const std::string& why) -> std::optional<EnergyResult> {
     evidence.add_notes({"energy was not measured: " + why});
@@ -48,7 +48,7 @@ std::optional<EnergyResult> measure_final_energy(const Context& context, Progres
   if (reference.algorithms.empty()) return give_up("there is no reference to compare with");
   std::vector<device::Contender> contenders;
   for (const Entry& entry : final.field) {
-    if (entry.index && (!only || entry.contender.variant.key() == *only)) contenders.push_back(entry.contender);
+    if (entry.index && (!only || entry.contender.variant == *only)) contenders.push_back(entry.contender);
   }
   auto measured = measure_energy(context, progress, contenders, reference.best);
   if (!measured) return give_up(measured.error().text());

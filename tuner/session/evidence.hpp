@@ -33,13 +33,13 @@ class Evidence {
   std::vector<std::string> notes_;
 };
 
-/// Measures the energy of a final's variants (of `only`, a variant's key, where given) and of the reference's best, and
+/// Measures the energy of a final's variants (of `only` where given) and of the reference's best, and
 /// puts it into the ranking's rows. Nothing where it could not be measured: `evidence` then says why, and the final's
 /// times stand.
 [[nodiscard]] std::optional<EnergyResult> measure_final_energy(const Context& context, ProgressReporter& progress,
                                                                const FinalResult& final,
                                                                const ReferenceReport& reference,
-                                                               const std::optional<std::string>& only, Ranking& ranking,
+                                                               const std::optional<Variant>& only, Ranking& ranking,
                                                                Evidence& evidence);
 
 }  // namespace pgtune::session

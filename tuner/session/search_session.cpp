@@ -27,17 +27,19 @@ Error empty_space(const Context& context, const space::Enumeration& enumeration)
   auto removals = enumeration.removals;
   std::stable_sort(removals.begin(), removals.end(),
                    [](const auto& a, const auto& b) { return a.removed > b.removed; });
+  const bool several = context.templates.definitions().size() > 1;
   std::string why;
   for (const space::Removal& removal : removals) {
     if (removal.removed == 0) break;
-    why += fmt::format("\n  {} removed: {} ({})", removal.removed, removal.reason, removal.rule);
+    why += fmt::format("\n  {} removed{}: {} ({})", removal.removed, several ? " from " + removal.template_name : "",
+                       removal.reason, removal.rule);
   }
-  return {
-      ErrorKind::kUsage,
-      fmt::format("no variant of {} is legal for {} on {}: all {} points of its space are ruled out; widen the "
-                  "parameters or use another template{}",
-                  context.definition.name, context.problem.title(), context.device.info().name, enumeration.space, why),
-      {}};
+  return {ErrorKind::kUsage,
+          fmt::format("no variant of {} is legal for {} on {}: all {} points of its space are ruled out; widen the "
+                      "parameters or use another template{}",
+                      context.templates.title(), context.problem.title(), context.device.info().name, enumeration.space,
+                      why),
+          {}};
 }
 
 /// A trial budget is met by a session with a final over at least that many variants.
@@ -71,7 +73,7 @@ StoredAnswer answer_from(const Context& context, Measured measured, const Search
 }
 
 Result<SearchResult> search(const Context& context, const StoreKey& key, const ProgressCallback& callback) {
-  auto enumeration = space::enumerate(context.definition, context.problem, context.device.info());
+  auto enumeration = space::enumerate(context.templates, context.problem, context.device.info());
   if (!enumeration) return tl::unexpected(std::move(enumeration.error()));
   if (enumeration->variants.empty()) return tl::unexpected(empty_space(context, *enumeration));
 
@@ -86,7 +88,7 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
     progress.reference(reference->algorithms[best].time_s);
   }
 
-  auto measured = run_stages(context, key, state, *reference, progress);
+  auto measured = run_stages(context, state, *reference, progress);
   if (!measured) return fail(std::move(measured.error()), "searching " + context.problem.title());
 
   SearchResult result;
@@ -112,13 +114,12 @@ bool satisfies(const StoredAnswer& answer, const Options& options) {
   return (has_energy || !wants_energy) && tried_enough(answer, options.budget);
 }
 
-Result<SearchResult> run_search(const Problem& problem, const space::TemplateDefinition& definition,
-                                device::Device& device, Store& store, const Options& options,
-                                const std::atomic<bool>& stop, const ProgressCallback& progress, const Clock& clock) {
-  const Context context{problem, definition, device, store, options, stop, clock, clock.now_s()};
+Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
+                                Store& store, const Options& options, const std::atomic<bool>& stop,
+                                const ProgressCallback& progress, const Clock& clock) {
+  const Context context{problem, templates, device, store, options, stop, clock, clock.now_s()};
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
-  const StoreKey key{problem,       definition.name, definition.content_hash,
-                     device.info(), device.source(), options.conditions};
+  const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
   if (!options.force) {
     if (auto answer = store.answer(key); answer && satisfies(*answer, options)) {
       SearchResult result;

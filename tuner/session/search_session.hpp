@@ -15,7 +15,7 @@
 #include "tuner/device/device.hpp"
 #include "tuner/session/clock.hpp"
 #include "tuner/session/store.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::session {
 
@@ -77,12 +77,13 @@ struct SearchResult {
 /// by the same objective; with energy where that is wanted. None is for options.full, which is about the rounds.
 [[nodiscard]] bool satisfies(const StoredAnswer& answer, const Options& options);
 
-/// Runs one search. `stop` is polled between events: when it becomes true the search finishes the trial in flight,
-/// stores it, and returns what it has with interrupted = true. A budget ends the proposals; race and final still run. A
-/// stored answer that satisfies() the options is returned at once, without options.force. Errors:
-/// problem larger than the device's memory (usage), an empty space (usage), a device that cannot work (environment).
-/// Outcomes saved before an error stay in the store, and a later search goes on from them.
-[[nodiscard]] Result<SearchResult> run_search(const Problem& problem, const space::TemplateDefinition& definition,
+/// Runs one search over the spaces of all templates: they share the incumbent, the race and the final. `stop` is polled
+/// between events: when it becomes true the search finishes the trial in flight, stores it, and returns what it has
+/// with interrupted = true. A budget ends the proposals; race and final still run. A stored answer that satisfies() the
+/// options is returned at once, without options.force. Errors: problem larger than the device's memory (usage), no
+/// template with a legal variant (usage), a device that cannot work (environment). Outcomes saved before an error stay
+/// in the store, and a later search goes on from them.
+[[nodiscard]] Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates,
                                               device::Device& device, Store& store, const Options& options,
                                               const std::atomic<bool>& stop, const ProgressCallback& progress,
                                               const Clock& clock = system_clock());

@@ -21,20 +21,29 @@ SearchState::SearchState(space::Enumeration enumeration)
       variants_(std::move(enumeration.variants)),
       trials_(variants_.size()),
       screening_s_(variants_.size(), 0.0) {
-  for (std::size_t i = 0; i < variants_.size(); ++i) index_of_key_.emplace(variants_[i].key(), i);
+  for (std::size_t i = 0; i < variants_.size(); ++i) index_of_id_.emplace(variants_[i].id(), i);
 }
 
-std::optional<std::size_t> SearchState::find(const std::string& variant_key) const {
-  const auto found = index_of_key_.find(variant_key);
-  if (found == index_of_key_.end()) return std::nullopt;
+std::optional<std::size_t> SearchState::find(const Variant& variant) const {
+  const auto found = index_of_id_.find(variant.id());
+  if (found == index_of_id_.end()) return std::nullopt;
   return found->second;
 }
 
+std::vector<std::size_t> SearchState::template_sizes() const {
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    if (i == 0 || variants_[i].template_name != variants_[i - 1].template_name) sizes.push_back(0);
+    ++sizes.back();
+  }
+  return sizes;
+}
+
 void SearchState::resume(const std::map<std::string, StoredTrial>& trials) {
-  for (const auto& [key, trial] : trials) {
-    const auto index = find(key);
-    if (!index || trial.report.outcome.kind == OutcomeKind::kNotRecorded) continue;
-    record(*index, trial.build, trial.report);
+  for (const auto& [id, trial] : trials) {
+    const auto index = index_of_id_.find(id);
+    if (index == index_of_id_.end() || trial.report.outcome.kind == OutcomeKind::kNotRecorded) continue;
+    record(index->second, trial.build, trial.report);
   }
   resumed_count_ = decided_count_;
   resumed_screen_s_ = all_screen_time_s();
@@ -112,12 +121,13 @@ CountsRecord SearchState::counts() const {
 
 FailureExamples SearchState::failure_examples() const {
   constexpr std::size_t kExamples = 3;
+  const bool several = template_sizes().size() > 1;
   FailureExamples examples;
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     if (!trials_[i] || trials_[i]->report.outcome.kind == OutcomeKind::kOk) continue;
     const Outcome& outcome = trials_[i]->report.outcome;
     auto& kind = examples[outcome.kind];
-    if (kind.size() < kExamples) kind.emplace_back(variants_[i].key(), outcome.reason);
+    if (kind.size() < kExamples) kind.emplace_back(several ? variants_[i].id() : variants_[i].key(), outcome.reason);
   }
   return examples;
 }

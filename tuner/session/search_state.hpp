@@ -23,9 +23,12 @@ class SearchState {
 
   [[nodiscard]] std::size_t size() const { return variants_.size(); }
   [[nodiscard]] const Variant& variant(std::size_t index) const { return variants_[index]; }
-  [[nodiscard]] std::optional<std::size_t> find(const std::string& variant_key) const;
+  [[nodiscard]] std::optional<std::size_t> find(const Variant& variant) const;
+  /// How many variants each template has; they lie one template after another.
+  [[nodiscard]] std::vector<std::size_t> template_sizes() const;
 
-  /// Takes over trials of earlier sessions. What a recording did not hold is asked for again: another one may.
+  /// Takes over trials of earlier sessions, by Variant::id(). What a recording did not hold is asked for again: another
+  /// one may.
   void resume(const std::map<std::string, StoredTrial>& trials);
   /// Notes a variant's outcome; a later one replaces an earlier one.
   void record(std::size_t index, BuildInfo build, TrialReport report);
@@ -48,7 +51,7 @@ class SearchState {
   [[nodiscard]] std::int64_t failed_count() const;
   [[nodiscard]] std::int64_t cut_count() const;
   [[nodiscard]] CountsRecord counts() const;
-  /// At most three for each kind, in the space's order.
+  /// At most three for each kind, in the space's order; named by id where there are several templates.
   [[nodiscard]] FailureExamples failure_examples() const;
 
  private:
@@ -58,7 +61,7 @@ class SearchState {
 
   std::int64_t space_ = 0;
   std::vector<Variant> variants_;
-  std::map<std::string, std::size_t> index_of_key_;
+  std::map<std::string, std::size_t> index_of_id_;
   std::vector<std::optional<StoredTrial>> trials_;
   std::vector<double> screening_s_;  ///< median per launch; 0 where undecided or failed
   std::size_t decided_count_ = 0, resumed_count_ = 0;

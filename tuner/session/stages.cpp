@@ -16,9 +16,8 @@ namespace {
 
 class Stages {
  public:
-  Stages(const Context& context, const StoreKey& key, SearchState& state, const ReferenceReport& reference,
-         ProgressReporter& progress)
-      : context_(context), key_(key), state_(state), reference_(reference), progress_(progress) {}
+  Stages(const Context& context, SearchState& state, const ReferenceReport& reference, ProgressReporter& progress)
+      : context_(context), state_(state), reference_(reference), progress_(progress) {}
 
   [[nodiscard]] Result<Measured> run();
 
@@ -36,7 +35,6 @@ class Stages {
   void end(RoundRunner::End end);
 
   const Context& context_;
-  const StoreKey& key_;
   SearchState& state_;
   const ReferenceReport& reference_;
   ProgressReporter& progress_;
@@ -60,7 +58,8 @@ Result<Measured> Stages::run() {
 /// Once for a device and its driver, not for every session.
 void Stages::measure_ceilings() {
   constexpr double kAboutSeconds = 1;
-  if (context_.device.source() != "gpu" || context_.store.ceilings(key_)) return;
+  if (context_.device.source() != "gpu" || context_.store.ceilings(context_.device.info(), context_.device.source()))
+    return;
   const auto& seconds = context_.options.budget.seconds;
   if (seconds && *seconds < 10 * kAboutSeconds) return;  // a later session has the time
   const auto ceilings = context_.device.measure_ceilings();
@@ -79,8 +78,11 @@ Result<void> Stages::floor() {
 }
 
 Result<void> Stages::search() {
-  search::ShuffledStrategy strategy(state_.size(), state_.find(context_.definition.default_variant().key()),
-                                    context_.options.seed);
+  std::vector<std::size_t> defaults;
+  for (const space::TemplateDefinition& definition : context_.templates.definitions()) {
+    if (const auto index = state_.find(definition.default_variant())) defaults.push_back(*index);
+  }
+  search::ShuffledStrategy strategy(state_.template_sizes(), defaults, context_.options.seed);
   Pipeline pipeline(context_, state_, strategy, progress_,
                     reserved_for_rounds_s(context_.options, reference_launch_s(reference_)));
   const auto end = pipeline.run();
@@ -121,8 +123,8 @@ Result<void> Stages::final() {
 
 /// Of the winner, and of every finalist where energy decides who wins. The final's answer stands whatever goes wrong.
 void Stages::energy(const FinalResult& final, const Yardstick& yardstick) {
-  std::optional<std::string> only;
-  if (context_.options.objective == Objective::kTime) only = out_.ranking->best.variant.key();
+  std::optional<Variant> only;
+  if (context_.options.objective == Objective::kTime) only = out_.ranking->best.variant;
   auto measured = measure_final_energy(context_, progress_, final, reference_, only, *out_.ranking, evidence_);
   if (!measured) return;
   out_.interrupted = measured->interrupted;
@@ -139,9 +141,9 @@ void Stages::choose(const EnergyResult& energy, const FinalResult& final, const 
   if (choice.note) evidence_.add_notes({*choice.note});
   const bool decided = context_.options.objective != Objective::kTime && ranked.front().energy;
   if (!decided || energy.variants.empty()) return;
-  const std::string winner = ranked.front().variant.key();
+  const Variant winner = ranked.front().variant;
   for (const MeasuredVariant& variant : final.variants()) {
-    if (variant.variant.key() == winner) out_.ranking->best = best_record(context_.problem, variant, yardstick);
+    if (variant.variant == winner) out_.ranking->best = best_record(context_.problem, variant, yardstick);
   }
   out_.ranking->best.ties = std::move(choice.ties);
 }
@@ -168,9 +170,9 @@ void Stages::end(RoundRunner::End end) {
 
 }  // namespace
 
-Result<Measured> run_stages(const Context& context, const StoreKey& key, SearchState& state,
-                            const ReferenceReport& reference, ProgressReporter& progress) {
-  return Stages(context, key, state, reference, progress).run();
+Result<Measured> run_stages(const Context& context, SearchState& state, const ReferenceReport& reference,
+                            ProgressReporter& progress) {
+  return Stages(context, state, reference, progress).run();
 }
 
 }  // namespace pgtune::session

@@ -31,10 +31,10 @@ struct Measured {
   std::vector<std::string> notes;
 };
 
-/// Runs the stages over what the state already knows; the session goes to the context's store, whose key is `key`. An
-/// interrupt or a give-up ends them; the ranking is then that of the final's rounds so far, or of screening alone.
+/// Runs the stages over what the state already knows; the session begun in the context's store gets what is measured.
+/// An interrupt or a give-up ends them; the ranking is then that of the final's rounds so far, or of screening alone.
 /// Errors: those of the device up to the final. What fails in ceilings or energy becomes a note.
-[[nodiscard]] Result<Measured> run_stages(const Context& context, const StoreKey& key, SearchState& state,
-                                          const ReferenceReport& reference, ProgressReporter& progress);
+[[nodiscard]] Result<Measured> run_stages(const Context& context, SearchState& state, const ReferenceReport& reference,
+                                          ProgressReporter& progress);
 
 }  // namespace pgtune::session

@@ -14,16 +14,16 @@
 #include "tuner/model/records.hpp"
 #include "tuner/model/variant.hpp"
 #include "tuner/session/objective.hpp"
+#include "tuner/space/template_set.hpp"
 #include "tuner/stats/verdict.hpp"
 
 namespace pgtune::session {
 
-/// Identifies results that may be compared and reused: same problem, template content, device uuid, driver branch and
-/// conditions.
+/// Identifies results that may be compared and reused: same problem, contents of the templates, device uuid, driver
+/// branch and conditions. A trial is one template's and is reused whatever others it was searched with.
 struct StoreKey {
   Problem problem;
-  std::string template_name;
-  std::string template_hash;  ///< content hash over source, headers and JSON
+  space::TemplateSet templates;
   DeviceInfo device;
   std::string source;  ///< "gpu" or "replay"
   Conditions conditions = {};
@@ -138,7 +138,7 @@ class Store {
 
   /// The last finished session for this key, if any.
   [[nodiscard]] virtual std::optional<StoredAnswer> answer(const StoreKey& key) = 0;
-  /// Trials already known for this key, by variant key: a resumed search does not repeat them.
+  /// Trials already known for this key, by Variant::id(): a resumed search does not repeat them.
   [[nodiscard]] virtual std::map<std::string, StoredTrial> trials(const StoreKey& key) = 0;
 
   /// Opens a session; the later calls belong to it.
@@ -150,8 +150,8 @@ class Store {
   virtual void save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) = 0;
   /// Adds one energy window.
   virtual void save_energy(const EnergyRecord& record) = 0;
-  /// The newest ceilings measured on this device under this driver branch, and new ones.
-  [[nodiscard]] virtual std::optional<Ceilings> ceilings(const StoreKey& key) = 0;
+  /// The newest ceilings measured on this device under its driver branch, and new ones.
+  [[nodiscard]] virtual std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) = 0;
   virtual void save_ceilings(const Ceilings& ceilings) = 0;
   /// Marks the session finished with its answer (absent: nothing valid).
   virtual void finish(const std::optional<StoredAnswer>& answer) = 0;

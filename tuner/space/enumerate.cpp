@@ -28,10 +28,10 @@ class Walk {
       for (const ParameterValue& value : parameter.values) numbers.push_back(numeric_value(value));
     }
     for (const Rule& rule : definition.constraints) {
-      out_.removals.push_back({rule.expression.text(), rule.reason, false, 0});
+      out_.removals.push_back({definition_.name, rule.expression.text(), rule.reason, false, 0});
     }
     for (const Rule& rule : definition.legality) {
-      out_.removals.push_back({rule.expression.text(), rule.reason, true, 0});
+      out_.removals.push_back({definition_.name, rule.expression.text(), rule.reason, true, 0});
     }
   }
 

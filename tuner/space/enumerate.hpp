@@ -12,6 +12,7 @@ namespace pgtune::space {
 
 /// How many points one rule removed (points already removed by an earlier rule are not counted again).
 struct Removal {
+  std::string template_name;
   std::string rule;  ///< the expression's text
   std::string reason;
   bool legality = false;

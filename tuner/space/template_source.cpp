@@ -77,6 +77,11 @@ Result<TemplateSource> read_template_source(const std::string& path, const FileR
   return out;
 }
 
+std::string hash_text(std::string_view text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
 std::string hash_template(const TemplateSource& source, std::string_view canonical_json) {
   std::string fields;
   append_field(fields, source.contents);
@@ -85,8 +90,7 @@ std::string hash_template(const TemplateSource& source, std::string_view canonic
     append_field(fields, header.contents);
   }
   append_field(fields, canonical_json);
-  const XXH128_hash_t hash = XXH3_128bits(fields.data(), fields.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return hash_text(fields);
 }
 
 }  // namespace pgtune::space

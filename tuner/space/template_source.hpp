@@ -19,6 +19,9 @@ namespace pgtune::space {
 [[nodiscard]] Result<TemplateSource> read_template_source(const std::string& path, const FileReader& read_file,
                                                           const FileReader& shipped_headers);
 
+/// XXH3-128 in hex.
+[[nodiscard]] std::string hash_text(std::string_view text);
+
 /// XXH3-128, in hex, over the length-prefixed source text, headers (name, text) by name, and `canonical_json`.
 /// File names of source and JSON do not count.
 [[nodiscard]] std::string hash_template(const TemplateSource& source, std::string_view canonical_json);

@@ -49,9 +49,8 @@ class BenchCommand : public Command {
   void announce(Context& context, const DeviceChoice& choice, const LockedClock& clock) const;
   ExitCode bench_all(Context& context, const DeviceChoice& choice, const LockedClock& clock);
   ExitCode bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store, const Problem& problem);
-  ExitCode measure(Context& context, const space::TemplateDefinition& definition, DatabaseStore& store,
-                   BenchOutcome outcome);
-  [[nodiscard]] std::vector<session::RankedVariant> choose(const space::TemplateDefinition& definition,
+  ExitCode measure(Context& context, DatabaseStore& store, BenchOutcome outcome);
+  [[nodiscard]] std::vector<session::RankedVariant> choose(const space::TemplateSet& templates,
                                                            const session::StoredAnswer& answer,
                                                            const std::map<std::string, session::StoredTrial>& trials,
                                                            const Problem& problem) const;
@@ -102,11 +101,14 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
   return out;
 }
 
+/// The key in a Variant::id().
+std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); }
+
 [[noreturn]] void fail_unknown(const std::string& key, const session::StoredAnswer& answer,
                                const std::map<std::string, session::StoredTrial>& trials) {
   std::vector<std::string> known, ranked{kBest};
-  for (const auto& [trial_key, trial] : trials) {
-    if (trial.report.outcome.kind == OutcomeKind::kOk) known.push_back(trial_key);
+  for (const auto& [id, trial] : trials) {
+    if (trial.report.outcome.kind == OutcomeKind::kOk) known.push_back(key_in(id));
   }
   for (const session::RankedVariant& row : answer.ranking) ranked.push_back(row.variant.key());
   // A near key of any variant that was right; where none is near, only those worth naming.
@@ -117,25 +119,31 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
                                                     key, hint));
 }
 
-std::vector<session::RankedVariant> BenchCommand::choose(const space::TemplateDefinition& definition,
+std::vector<session::RankedVariant> BenchCommand::choose(const space::TemplateSet& templates,
                                                          const session::StoredAnswer& answer,
                                                          const std::map<std::string, session::StoredTrial>& trials,
                                                          const Problem& problem) const {
   std::vector<session::RankedVariant> chosen;
   const std::vector<std::string> wanted = variants_.empty() ? std::vector<std::string>{kBest} : variants_;
   for (const std::string& word : wanted) {
-    const std::string key = word == kBest ? answer.best.variant.key() : word;
-    const auto same = [&](const session::RankedVariant& row) { return row.variant.key() == key; };
-    if (std::any_of(chosen.begin(), chosen.end(), same)) continue;
-    const auto ranked = std::find_if(answer.ranking.begin(), answer.ranking.end(), same);
+    // A key, or an id where templates share keys.
+    const auto meant = [&](const std::string& id) {
+      return word == kBest ? id == answer.best.variant.id() : word == id || word == key_in(id);
+    };
+    const auto row_meant = [&](const session::RankedVariant& row) { return meant(row.variant.id()); };
+    if (std::any_of(chosen.begin(), chosen.end(), row_meant)) continue;
+    const auto ranked = std::find_if(answer.ranking.begin(), answer.ranking.end(), row_meant);
     if (ranked != answer.ranking.end()) {
       chosen.push_back(*ranked);
       continue;
     }
-    const auto trial = trials.find(key);
+    const auto trial =
+        std::find_if(trials.begin(), trials.end(), [&](const auto& entry) { return meant(entry.first); });
     if (trial == trials.end() || trial->second.report.outcome.kind != OutcomeKind::kOk)
-      fail_unknown(key, answer, trials);
-    chosen.push_back(screened(value_or_throw(space::parse_variant(definition, key)), trial->second, problem));
+      fail_unknown(word, answer, trials);
+    const space::TemplateDefinition& definition = templates.of({trial->first.substr(0, trial->first.find('/')), {}});
+    chosen.push_back(
+        screened(value_or_throw(space::parse_variant(definition, key_in(trial->first))), trial->second, problem));
   }
   return chosen;
 }
@@ -165,15 +173,14 @@ ExitCode BenchCommand::report(Context& context, const BenchOutcome& outcome) {
   return result.answer ? ExitCode::kDone : ExitCode::kNothingValid;
 }
 
-ExitCode BenchCommand::measure(Context& context, const space::TemplateDefinition& definition, DatabaseStore& store,
-                               BenchOutcome outcome) {
+ExitCode BenchCommand::measure(Context& context, DatabaseStore& store, BenchOutcome outcome) {
   const auto jobs = jobs_.empty() ? static_cast<std::size_t>(context.config().jobs.value_or(0))
                                   : static_cast<std::size_t>(parse_count("--jobs", jobs_, 0));
   std::unique_ptr<device::Device> replay;
   if (outcome.device.source == "replay") {
-    replay = open_device(context, outcome.device, definition, outcome.problem, jobs);
+    replay = open_device(context, outcome.device, outcome.templates, outcome.problem, jobs);
   } else if (gpu_ == nullptr) {
-    gpu_ = open_device(context, outcome.device, definition, outcome.problem, jobs);
+    gpu_ = open_device(context, outcome.device, outcome.templates, outcome.problem, jobs);
   }
   session::BenchRequest request;
   request.rounds = static_cast<int>(std::min<std::int64_t>(parse_count("--rounds", rounds_, 1), 10'000));
@@ -184,8 +191,8 @@ ExitCode BenchCommand::measure(Context& context, const space::TemplateDefinition
   options.conditions = conditions_;
   options.command_line = context.command_line();
   LiveLine live(context.terminal());
-  auto result = session::run_bench(outcome.problem, definition, replay ? *replay : *gpu_, store, request, options,
-                                   signals_->flag(), [&live](const session::Progress& p) { live.update(p); });
+  auto result = session::run_bench(outcome.problem, outcome.templates, replay ? *replay : *gpu_, store, request,
+                                   options, signals_->flag(), [&live](const session::Progress& p) { live.update(p); });
   live.clear();
   outcome.result = value_or_throw(std::move(result));
   return report(context, outcome);
@@ -193,18 +200,21 @@ ExitCode BenchCommand::measure(Context& context, const space::TemplateDefinition
 
 ExitCode BenchCommand::bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store,
                                      const Problem& problem) {
+  const space::TemplateSet all = context.catalogue().select(template_, problem.math_mode);
+  // A search over all templates answers for them; without one, searches over each of them do.
+  std::vector<space::TemplateSet> searched{all};
+  if (all.definitions().size() > 1) searched.insert(searched.end(), all.definitions().begin(), all.definitions().end());
   ExitCode code = ExitCode::kDone;
   bool any = false;
-  for (const space::TemplateDefinition& definition : context.catalogue().select(template_, problem.math_mode)) {
-    const session::StoreKey key{problem,     definition.name, definition.content_hash,
-                                choice.info, choice.source,   conditions_};
+  for (const space::TemplateSet& templates : searched) {
+    const session::StoreKey key{problem, templates, choice.info, choice.source, conditions_};
     auto answer = store.answer(key);
     if (!answer) continue;
     any = true;
-    auto chosen = choose(definition, *answer, store.trials(key), problem);
-    code = worse(code,
-                 measure(context, definition, store,
-                         {problem, definition.name, choice, conditions_, std::move(*answer), std::move(chosen), {}}));
+    auto chosen = choose(templates, *answer, store.trials(key), problem);
+    code = worse(code, measure(context, store,
+                               {problem, templates, choice, conditions_, std::move(*answer), std::move(chosen), {}}));
+    if (templates.definitions().size() > 1) break;
   }
   if (any) return code;
   context.terminal().error(

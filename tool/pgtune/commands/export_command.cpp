@@ -20,7 +20,7 @@ HeaderRow header_row(const StoredResult& result) {
   return {.device = result.device,
           .problem = result.problem,
           .variant = best.variant,
-          .template_hash = result.row.template_hash,
+          .template_hash = result.row.variant_origin.content_hash,
           .source = result.row.source,
           .finished_at = result.row.finished_at,
           .time_s = best.time_s,
@@ -40,14 +40,14 @@ std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Ter
   };
   std::map<std::string, const StoredResult*> newest;
   for (const StoredResult& result : results) {
-    const StoredResult*& known = newest[result.row.template_name];
+    const StoredResult*& known = newest[result.row.variant_origin.name];
     if (known == nullptr || result.row.finished_at > known->row.finished_at) known = &result;
   }
   for (const StoredResult& result : results) {
     HeaderRow row = header_row(result);
-    if (row.template_hash != newest.at(result.row.template_name)->row.template_hash) {
+    if (row.template_hash != newest.at(result.row.variant_origin.name)->row.variant_origin.content_hash) {
       terminal.note(fmt::format("left out {}: tuned with another version of template {}", row.problem.title(),
-                                result.row.template_name));
+                                result.row.variant_origin.name));
       continue;
     }
     const auto same = std::find_if(rows.begin(), rows.end(), [&](const HeaderRow& other) {

@@ -29,7 +29,6 @@ namespace pgtune::tool {
 namespace {
 
 using nlohmann::json;
-using SharedTemplate = std::shared_ptr<const space::TemplateDefinition>;
 
 class SearchCommand : public Command {
  public:
@@ -49,7 +48,7 @@ class SearchCommand : public Command {
  private:
   struct Item {
     Problem problem;
-    SharedTemplate definition;
+    space::TemplateSet templates;
   };
   [[nodiscard]] std::vector<Item> items(const Context& context) const;
   [[nodiscard]] session::Options search_options(const Context& context) const;
@@ -106,14 +105,12 @@ void SearchCommand::add_options(CLI::App& app) {
 
 std::vector<SearchCommand::Item> SearchCommand::items(const Context& context) const {
   std::vector<Item> items;
-  std::map<MathMode, std::vector<SharedTemplate>> templates;
+  std::map<MathMode, space::TemplateSet> templates;
   for (const Problem& problem : problem_options_.problems()) {
-    auto& fitting = templates[problem.math_mode];
-    if (fitting.empty()) {
-      for (auto& definition : context.catalogue().select(template_, problem.math_mode))
-        fitting.push_back(std::make_shared<const space::TemplateDefinition>(std::move(definition)));
-    }
-    for (const SharedTemplate& definition : fitting) items.push_back({problem, definition});
+    auto fitting = templates.find(problem.math_mode);
+    if (fitting == templates.end())
+      fitting = templates.emplace(problem.math_mode, context.catalogue().select(template_, problem.math_mode)).first;
+    items.push_back({problem, fitting->second});
   }
   return items;
 }
@@ -155,8 +152,7 @@ bool SearchCommand::answer_from_database(Context& context, const std::vector<Ite
   DatabaseStore store(database);
   std::vector<session::StoredAnswer> found;
   for (const Item& item : searches) {
-    const space::TemplateDefinition& definition = *item.definition;
-    auto answer = store.answer({item.problem, definition.name, definition.content_hash, *info, "gpu", conditions});
+    auto answer = store.answer({item.problem, item.templates, *info, "gpu", conditions});
     if (!answer || !answer->complete || !session::satisfies(*answer, options)) return false;
     found.push_back(std::move(*answer));
   }
@@ -169,7 +165,7 @@ bool SearchCommand::answer_from_database(Context& context, const std::vector<Ite
     result.reference = found[i].reference;
     result.from_store = true;
     result.answer = std::move(found[i]);
-    code = worse(code, report(context, {searches[i].problem, searches[i].definition, choice, conditions_,
+    code = worse(code, report(context, {searches[i].problem, searches[i].templates, choice, conditions_,
                                         std::move(result), context.database_path(database_).string()}));
   }
   print_json(context, searches.size());
@@ -216,17 +212,17 @@ ExitCode SearchCommand::run_item(Context& context, const DeviceChoice& choice, d
   const std::size_t jobs = compile_jobs(context);
   std::unique_ptr<device::Device> replay;
   if (choice.source == "replay") {
-    replay = open_device(context, choice, *item.definition, item.problem, jobs);
+    replay = open_device(context, choice, item.templates, item.problem, jobs);
   } else if (gpu_ == nullptr) {
-    gpu_ = open_device(context, choice, *item.definition, item.problem, jobs);
+    gpu_ = open_device(context, choice, item.templates, item.problem, jobs);
   }
   DatabaseStore store(database);
   LiveLine live(context.terminal());
   auto result =
-      session::run_search(item.problem, *item.definition, replay ? *replay : *gpu_, store, search_options(context),
+      session::run_search(item.problem, item.templates, replay ? *replay : *gpu_, store, search_options(context),
                           signals_->flag(), [&live](const session::Progress& progress) { live.update(progress); });
   live.clear();
-  return report(context, {item.problem, item.definition, choice, conditions_, value_or_throw(std::move(result)),
+  return report(context, {item.problem, item.templates, choice, conditions_, value_or_throw(std::move(result)),
                           context.database_path(database_).string()});
 }
 
@@ -251,7 +247,7 @@ ExitCode SearchCommand::plan_only(Context& context, const std::vector<Item>& sea
   if (database) store.emplace(*database);
   for (const Item& item : searches) {
     const DryRun run =
-        dry_run(item.problem, *item.definition, choice, search_options(context), store ? &*store : nullptr);
+        dry_run(item.problem, item.templates, choice, search_options(context), store ? &*store : nullptr);
     if (json_) {
       results_.push_back(dry_run_json(run));
     } else {
@@ -284,8 +280,10 @@ ExitCode SearchCommand::run(Context& context) {
     conditions_.locked_sm_clock_hz = clock.hz;
     announce(context, choice, clocks_line(choice.source, conditions_));
     if (!clock.note.empty()) terminal.note("clocks    " + clock.note);
-    for (const Item& item : searches)
-      terminal.detail(fmt::format("template  {} {}", item.definition->name, item.definition->content_hash));
+    for (const Item& item : searches) {
+      for (const space::TemplateId& id : item.templates.ids())
+        terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));
+    }
     terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
     terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
     return search_all(context, choice, clock, searches);

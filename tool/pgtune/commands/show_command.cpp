@@ -31,7 +31,7 @@ json shown_json(const StoredResult& result) {
           {"conditions", conditions_json(conditions_of(result))},
           {"finished_at", result.row.finished_at},
           {"complete", result.answer.complete},
-          {"template_hash", result.row.template_hash},
+          {"template_hash", result.row.variant_origin.content_hash},
           {"best",
            {{"template", best.variant.template_name},
             {"parameters", parameters_to_json(best.variant)},

@@ -98,7 +98,8 @@ class SpaceCommand final : public Command {
     json results = json::array();
     bool any_valid = false;
     for (const Problem& problem : problems) {
-      for (const space::TemplateDefinition& definition : context.catalogue().select(template_, problem.math_mode)) {
+      const space::TemplateSet templates = context.catalogue().select(template_, problem.math_mode);
+      for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
         if (json_) {
           results.push_back(space_json(definition, problem, device, enumeration, list_));

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/space/template_set.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "tuner/space/template_source.hpp"
+
+namespace pgtune::space {
+namespace {
+
+std::vector<std::string> names(const std::vector<TemplateDefinition>& definitions) {
+  std::vector<std::string> out;
+  for (const TemplateDefinition& definition : definitions) out.push_back(definition.name);
+  return out;
+}
+
+TemplateId id_of(const std::vector<TemplateDefinition>& definitions) {
+  if (definitions.size() == 1) return {definitions.front().name, definitions.front().content_hash};
+  std::string members;
+  for (const TemplateDefinition& definition : definitions)
+    members += fmt::format("{} {}\n", definition.name, definition.content_hash);
+  return {fmt::format("{}", fmt::join(names(definitions), "+")), hash_text(members)};
+}
+
+}  // namespace
+
+TemplateSet::TemplateSet(TemplateDefinition definition)
+    : TemplateSet(std::vector<TemplateDefinition>{std::move(definition)}) {}
+
+TemplateSet::TemplateSet(std::vector<TemplateDefinition> definitions) {
+  std::sort(definitions.begin(), definitions.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  id_ = id_of(definitions);
+  definitions_ = std::make_shared<const std::vector<TemplateDefinition>>(std::move(definitions));
+}
+
+std::vector<TemplateId> TemplateSet::ids() const {
+  std::vector<TemplateId> out;
+  for (const TemplateDefinition& definition : *definitions_) out.push_back({definition.name, definition.content_hash});
+  return out;
+}
+
+std::string TemplateSet::title() const { return fmt::format("{}", fmt::join(names(*definitions_), ", ")); }
+
+const TemplateDefinition& TemplateSet::of(const Variant& variant) const {
+  for (const TemplateDefinition& definition : *definitions_) {
+    if (definition.name == variant.template_name) return definition;
+  }
+  throw std::logic_error("variant of template '" + variant.template_name + "', which is not in the set " + id_.name);
+}
+
+Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& problem, const DeviceInfo& device) {
+  Enumeration all;
+  for (const TemplateDefinition& definition : templates.definitions()) {
+    auto one = enumerate(definition, problem, device);
+    if (!one) return one;
+    all.space += one->space;
+    all.after_constraints += one->after_constraints;
+    std::move(one->variants.begin(), one->variants.end(), std::back_inserter(all.variants));
+    std::move(one->removals.begin(), one->removals.end(), std::back_inserter(all.removals));
+  }
+  return all;
+}
+
+}  // namespace pgtune::space

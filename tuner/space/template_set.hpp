@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The templates one search covers: their spaces are searched as one.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::space {
+
+/// What tells a template's versions apart.
+struct TemplateId {
+  std::string name, content_hash;
+  friend bool operator==(const TemplateId&, const TemplateId&) = default;
+};
+
+class TemplateSet {
+ public:
+  /// A set of one.
+  TemplateSet(TemplateDefinition definition);  // NOLINT(google-explicit-constructor): one template is a set
+  /// Ordered by name, in which no two are equal. Precondition: not empty.
+  explicit TemplateSet(std::vector<TemplateDefinition> definitions);
+
+  [[nodiscard]] const std::vector<TemplateDefinition>& definitions() const { return *definitions_; }
+  [[nodiscard]] std::vector<TemplateId> ids() const;
+  /// Identifies the set: of one template its own; of several "a+b", and a hash over their names and hashes.
+  [[nodiscard]] const TemplateId& id() const { return id_; }
+  /// "a, b"
+  [[nodiscard]] std::string title() const;
+  /// The template a variant belongs to. Precondition: it is one of the set's.
+  [[nodiscard]] const TemplateDefinition& of(const Variant& variant) const;
+
+ private:
+  std::shared_ptr<const std::vector<TemplateDefinition>> definitions_;  ///< shared by copies: they are large
+  TemplateId id_;
+};
+
+/// enumerate() of each template, one after another; Removal::template_name tells whose a removal is.
+[[nodiscard]] Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& problem,
+                                            const DeviceInfo& device);
+
+}  // namespace pgtune::space
