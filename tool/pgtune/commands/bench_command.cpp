@@ -217,10 +217,11 @@ ExitCode BenchCommand::bench_problem(Context& context, const DeviceChoice& choic
     if (templates.definitions().size() > 1) break;
   }
   if (any) return code;
-  context.terminal().error(
-      fmt::format("nothing is stored for {} on {} under these conditions ({}). Run 'pgtune search --shape {}' with "
-                  "them first; a template of your own needs --template FILE.json here.",
-                  problem.title(), choice.info.name, conditions_text(conditions_), problem.shape()));
+  context.terminal().error(fmt::format(
+      "nothing is stored for {} on this {} under these conditions ({}). Results count for the very GPU they "
+      "were measured on. Run 'pgtune search --shape {}' with these conditions first; a template of your own "
+      "needs --template FILE.json here.",
+      problem.title(), choice.info.name, conditions_text(conditions_), problem.shape()));
   return ExitCode::kNothingValid;
 }
 
