@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "db/file_header.hpp"
 
+#include <sqlite3.h>
+
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <memory>
 #include <string_view>
 
 #include "db/database.hpp"
@@ -23,6 +25,28 @@ std::int32_t big_endian(std::span<const std::byte> bytes, std::size_t offset) {
   return static_cast<std::int32_t>(value);
 }
 
+/// Reads through SQLite: closing a file that was opened beside it would drop the locks that another connection of this
+/// process holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+std::size_t read_begin(const std::filesystem::path& path, const std::string& origin,
+                       std::array<char, kHeaderBytes>& buffer) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(std::filesystem::absolute(path).c_str(), &handle, SQLITE_OPEN_READONLY, nullptr);
+  const std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> closed_at_end(handle, &sqlite3_close_v2);
+  sqlite3_file* file = nullptr;
+  sqlite3_int64 file_size = 0;
+  if (code != SQLITE_OK || sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+      file->pMethods == nullptr || file->pMethods->xFileSize(file, &file_size) != SQLITE_OK) {
+    throw Error("cannot read database " + origin + ": " + std::strerror(sqlite3_system_errno(handle)) +
+                    ". Check its permissions or name another file with --db",
+                sqlite3_extended_errcode(handle));
+  }
+  const auto size = static_cast<std::size_t>(std::min<sqlite3_int64>(file_size, kHeaderBytes));
+  if (size > 0 && file->pMethods->xRead(file, buffer.data(), static_cast<int>(size), 0) != SQLITE_OK) {
+    throw Error("cannot read database " + origin + ". Check the disk or name another file with --db", 0);
+  }
+  return size;
+}
+
 }  // namespace
 
 std::optional<FileHeader> parse_file_header(std::span<const std::byte> bytes) {
@@ -37,15 +61,8 @@ std::optional<FileHeader> parse_file_header(std::span<const std::byte> bytes) {
 }
 
 std::optional<FileHeader> require_own_file(const std::filesystem::path& path, const std::string& origin) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw Error("cannot read database " + origin + ": " + std::strerror(errno) +
-                    ". Check its permissions or name another file with --db",
-                0);
-  }
   std::array<char, kHeaderBytes> buffer{};
-  file.read(buffer.data(), buffer.size());
-  const auto size = static_cast<std::size_t>(file.gcount());
+  const std::size_t size = read_begin(path, origin, buffer);
   if (size == 0) {
     return std::nullopt;
   }
