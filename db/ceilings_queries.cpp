@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ceilings of a device.
+#include <algorithm>
+
 #include "db/queries.hpp"
 #include "db/row_lookup.hpp"
 #include "db/statement.hpp"
@@ -11,11 +13,13 @@ namespace pgtune::db {
 void save_ceilings(Database& database, const DeviceRow& device, const EnvironmentRow& environment,
                    const CeilingsRow& ceilings) {
   Transaction transaction(database, TransactionKind::kWrite);
+  // Never before the last, were the clock set back: merged files sort ceilings by this time.
+  const std::string last = query_text(database, "SELECT measured_at FROM ceilings ORDER BY id DESC LIMIT 1");
   insert_row(database,
              "INSERT INTO ceilings (device, environment, source, measured_at, ceilings_json)"
              " VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
-             device_row(database, device), environment_row(database, environment), ceilings.source, utc_now(),
-             ceilings.ceilings_json);
+             device_row(database, device), environment_row(database, environment), ceilings.source,
+             std::max(last, utc_now()), ceilings.ceilings_json);
   transaction.commit();
 }
 

@@ -12,6 +12,7 @@
 #include "db/file_header.hpp"
 #include "db/file_system.hpp"
 #include "db/migrate.hpp"
+#include "db/schema_check.hpp"
 #include "db/sqlite_error.hpp"
 #include "db/statement.hpp"
 
@@ -21,6 +22,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kBusyTimeoutMs = 60'000;
+/// The longest text or row of a file; pgtune's own are some ten kilobytes.
+constexpr int kLongestValueBytes = 16 << 20;
+
+/// A file may be somebody else's: its schema runs no code (triggers, functions), cannot change SQLite's own tables, and
+/// no value makes pgtune take memory without bound. https://www.sqlite.org/security.html
+void distrust_content(sqlite3* handle) {
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValueBytes);
+}
 
 fs::path folder_of(const fs::path& path) { return fs::absolute(path).parent_path(); }
 
@@ -46,16 +58,6 @@ void require_writable(const fs::path& path) {
     throw Error("folder " + folder.string() + " is read-only, database " + path.string() +
                     " and its journal cannot be written there. Make the folder writable or use another file with --db",
                 SQLITE_READONLY_DIRECTORY);
-  }
-}
-
-void create_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Error("cannot create folder " + folder.string() + " for the database: " + error.message() +
-                    ". Use another place with --db",
-                0);
   }
 }
 
@@ -103,26 +105,6 @@ void set_journal(const Database& database, const JournalPolicy& policy) {
   execute(database, "PRAGMA synchronous = " + policy.synchronous);
 }
 
-/// Lifts PRAGMA query_only for a while: it forbids writing even to another file.
-class QueryOnlyLifted {
- public:
-  explicit QueryOnlyLifted(const Database& database)
-      : database_(database), was_on_(query_integer(database, "PRAGMA query_only") != 0) {
-    execute(database_, "PRAGMA query_only = off");
-  }
-  QueryOnlyLifted(const QueryOnlyLifted&) = delete;
-  QueryOnlyLifted& operator=(const QueryOnlyLifted&) = delete;
-  ~QueryOnlyLifted() {
-    if (was_on_) {
-      sqlite3_exec(database_.handle(), "PRAGMA query_only = on", nullptr, nullptr, nullptr);
-    }
-  }
-
- private:
-  const Database& database_;
-  bool was_on_;
-};
-
 }  // namespace
 
 Database::Database(sqlite3* handle, std::string origin) : handle_(handle), origin_(std::move(origin)) {}
@@ -150,7 +132,8 @@ Database Database::connect(const std::string& name, int flags, const std::string
   }
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);
-  execute(database, "PRAGMA foreign_keys = on");
+  distrust_content(handle);
+  execute(database, "PRAGMA foreign_keys = on; PRAGMA cell_size_check = on");
   return database;
 }
 
@@ -251,8 +234,15 @@ Database Database::open_image(std::span<const std::byte> image, const std::strin
   return up_to_date(std::move(database));
 }
 
-Database Database::open_memory() {
+Database Database::open_memory(int schema_version) {
   Database database = connect(":memory:", SQLITE_OPEN_READWRITE, "in memory");
+  migrate(database, schema_version);
+  return database;
+}
+
+Database Database::open_temporary() {
+  // SQLite's name for such a file: https://www.sqlite.org/inmemorydb.html, section 3.
+  Database database = connect("", SQLITE_OPEN_READWRITE, "of temporary files");
   migrate(database);
   return database;
 }
@@ -260,56 +250,5 @@ Database Database::open_memory() {
 int Database::schema_version() const { return static_cast<int>(query_integer(*this, "PRAGMA user_version")); }
 
 std::string Database::journal_mode() const { return query_text(*this, "PRAGMA journal_mode"); }
-
-std::vector<std::string> Database::check() const {
-  std::vector<std::string> problems;
-  try {
-    Statement integrity(*this, "PRAGMA integrity_check");
-    for (std::string line; integrity.step();) {
-      integrity >> line;
-      if (line != "ok") {
-        problems.push_back(line);
-      }
-    }
-    Statement foreign(*this, R"(SELECT "table", parent FROM pragma_foreign_key_check)");
-    for (std::string table, parent; foreign.step();) {
-      foreign >> table >> parent;
-      problems.push_back("a row of " + table + " refers to a missing row of " + parent);
-    }
-  } catch (const Error& error) {
-    const int primary_code = error.extended_code() & 0xff;
-    if (primary_code != SQLITE_CORRUPT && primary_code != SQLITE_NOTADB) {
-      throw;
-    }
-    problems.emplace_back(error.what());
-  }
-  return problems;
-}
-
-void Database::vacuum() {
-  execute(*this, "VACUUM");
-  // With a write-ahead log, the new pages are in the log until now.
-  execute(*this, "PRAGMA wal_checkpoint(truncate)");
-}
-
-void Database::write_compact_copy(const fs::path& path) const {
-  const auto absolute = fs::absolute(path);
-  create_folder(absolute.parent_path());
-  const fs::path temporary = absolute.string() + ".tmp-" + std::to_string(::getpid());
-  std::error_code error;
-  fs::remove(temporary, error);
-  try {
-    const QueryOnlyLifted lifted(*this);
-    // The copy gets the default journal, a rollback journal, whatever this database's.
-    Statement(*this, "VACUUM INTO ?1").bind(temporary.string()).run();
-    fs::rename(temporary, absolute);
-  } catch (const fs::filesystem_error& failure) {
-    fs::remove(temporary, error);
-    throw Error("cannot write " + path.string() + ": " + failure.code().message() + ". Use another place", 0);
-  } catch (const Error& failure) {
-    fs::remove(temporary, error);
-    throw Error("cannot write copy " + path.string() + ": " + failure.what(), failure.extended_code());
-  }
-}
 
 }  // namespace pgtune::db

@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
 /// "pgtn" as PRAGMA application_id: says that a SQLite file is ours.
 inline constexpr std::int32_t kApplicationId = 0x7067746e;
 /// PRAGMA user_version written by this program.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 enum class OpenMode {
   kReadOnly,
@@ -47,14 +47,16 @@ class Database {
  public:
   /// Opens and migrates. A file of an older version opened with kReadOnly stays as it is: what is read is a migrated
   /// copy in memory, of the state the file has now. Creates missing parent folders in kReadWriteCreate. Throws Error
-  /// for: not a database, somebody else's database, newer schema version (file left untouched), no schema at all opened
-  /// read-only, read-only file or folder, no such file.
+  /// for: not a database, somebody else's database, newer schema version (file left untouched), tables or triggers that
+  /// are not pgtune's, no schema at all opened read-only, read-only file or folder, no such file.
   [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode);
   /// Opens bytes in memory, read-only (the embedded recording); of an older version, a migrated copy of them. The bytes
   /// must outlive the database.
   [[nodiscard]] static Database open_image(std::span<const std::byte> image, const std::string& origin);
-  /// A private in-memory database, migrated.
-  [[nodiscard]] static Database open_memory();
+  /// A private in-memory database with the schema of a version.
+  [[nodiscard]] static Database open_memory(int schema_version = kSchemaVersion);
+  /// A private database in the system's folder of temporary files, gone when closed; for more than memory may hold.
+  [[nodiscard]] static Database open_temporary();
 
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
@@ -69,7 +71,8 @@ class Database {
   [[nodiscard]] const std::optional<OldFile>& old_file() const { return old_file_; }
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] std::string journal_mode() const;
-  /// PRAGMA integrity_check and foreign_key_check; empty when sound, else one line a problem.
+  /// PRAGMA integrity_check and foreign_key_check, and whether the schema is pgtune's; empty when sound, else one line
+  /// a problem.
   [[nodiscard]] std::vector<std::string> check() const;
   /// Rewrites the file without free pages.
   void vacuum();

@@ -7,13 +7,17 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
+
+#include "db/database.hpp"
 
 namespace pgtune::db {
 namespace {
 
-// statfs(2) and linux/magic.h; the parallel file systems from their own sources. Shared by several hosts, or (FUSE, 9P,
+// statfs(2), linux/magic.h and the list of coreutils (src/stat.c); the parallel file systems from their own sources.
+// Clients in user space (sshfs, virtiofs, many object stores) show as FUSE. Shared by several hosts, or (FUSE, 9P,
 // shared folders of virtual machines) not known to have coherent memory maps and locks.
-constexpr std::array<std::uint32_t, 17> kNetworkTypes{
+constexpr std::array<std::uint32_t, 24> kNetworkTypes{
     0x00006969,  // NFS
     0x0000517B,  // SMB
     0xFF534D42,  // CIFS
@@ -31,6 +35,13 @@ constexpr std::array<std::uint32_t, 17> kNetworkTypes{
     0x7461636F,  // OCFS2
     0x01161970,  // GFS2
     0x786F4256,  // VirtualBox shared folder
+    0xBACBACBC,  // VMware shared folder
+    0x7C7C6673,  // Parallels shared folder
+    0x20030528,  // OrangeFS
+    0xBEEFDEAD,  // StorNext
+    0x013111A8,  // IBRIX
+    0x61636673,  // ACFS
+    0x0000564C,  // NCP
 };
 
 }  // namespace
@@ -49,6 +60,16 @@ JournalPolicy journal_policy(const std::filesystem::path& folder) {
   struct statfs status {};
   const bool known = ::statfs(folder.c_str(), &status) == 0;
   return journal_policy(known ? static_cast<std::uint32_t>(status.f_type) : 0);
+}
+
+void create_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw Error("cannot create folder " + folder.string() + " for the database: " + error.message() +
+                    ". Use another place with --db",
+                0);
+  }
 }
 
 bool is_writable(const std::filesystem::path& path) {

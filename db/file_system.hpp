@@ -18,6 +18,9 @@ struct JournalPolicy {
 /// Policy for the folder that holds the database.
 [[nodiscard]] JournalPolicy journal_policy(const std::filesystem::path& folder);
 
+/// Makes the folder of a database and those above it. Throws Error.
+void create_folder(const std::filesystem::path& folder);
+
 /// May this process (by effective user) write to the existing file or folder?
 [[nodiscard]] bool is_writable(const std::filesystem::path& path);
 

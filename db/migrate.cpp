@@ -7,6 +7,8 @@
 #include <string>
 
 #include "db/file_header.hpp"
+#include "db/schema_check.hpp"
+#include "db/session_uid.hpp"
 #include "db/statement.hpp"
 #include "db/transaction.hpp"
 #include "db_migrations.hpp"
@@ -60,11 +62,13 @@ void require_sound_references(const Database& database) {
 
 }  // namespace
 
-void migrate(Database& database) {
+void migrate(Database& database, int target_version) {
   require_own_or_empty(database);
-  if (database.schema_version() == kSchemaVersion) {
+  require_own_objects(database);
+  if (database.schema_version() == target_version) {
     return;
   }
+  add_digest_function(database);
   // A migration may make a table anew that others refer to, https://www.sqlite.org/lang_altertable.html, section 7.
   const ForeignKeysLifted lifted(database);
   Transaction transaction(database, TransactionKind::kWrite);
@@ -72,13 +76,13 @@ void migrate(Database& database) {
   require_own_or_empty(database);
   const int version = database.schema_version();
   for (const auto& file : embedded::db_migrations()) {
-    if (migration_number(file.path) > version) {
+    if (migration_number(file.path) > version && migration_number(file.path) <= target_version) {
       execute(database, std::string(file.contents));
     }
   }
   require_sound_references(database);
   execute(database, "PRAGMA application_id = " + std::to_string(kApplicationId));
-  execute(database, "PRAGMA user_version = " + std::to_string(kSchemaVersion));
+  execute(database, "PRAGMA user_version = " + std::to_string(target_version));
   transaction.commit();
 }
 
@@ -90,6 +94,7 @@ void require_schema(const Database& database) {
                     "another with --db",
                 0);
   }
+  require_own_objects(database);
 }
 
 }  // namespace pgtune::db

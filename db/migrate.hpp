@@ -6,9 +6,9 @@
 
 namespace pgtune::db {
 
-/// Creates the schema in an empty database or applies the missing migrations, in one transaction. Throws Error for
-/// another application's database or a newer version, changing nothing.
-void migrate(Database& database);
+/// Creates the schema in an empty database or applies the missing migrations up to a version, in one transaction.
+/// Throws Error for another application's database, a newer version or a schema that is not pgtune's, changing nothing.
+void migrate(Database& database, int target_version = kSchemaVersion);
 
 /// Throws Error unless the database is pgtune's, of this program's version or an older one.
 void require_schema(const Database& database);

@@ -150,7 +150,14 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
   while (select_blocks.step()) {
     RowId id = 0;
     select_blocks >> id;
-    by_id.at(id)->blocks.push_back(read_block(select_blocks));
+    const auto trial = by_id.find(id);
+    if (trial == by_id.end()) {
+      throw Error("database " + database.origin() +
+                      " is damaged: an index disagrees with its table. Restore it from a "
+                      "copy, or move it aside and search again",
+                  0);
+    }
+    trial->second->blocks.push_back(read_block(select_blocks));
   }
   transaction.commit();
   return trials;
@@ -172,13 +179,13 @@ std::vector<DeviceRow> list_devices(const Database& database) {
 std::vector<SessionRow> list_sessions(const Database& database) {
   Statement statement(
       database,
-      "SELECT sessions.id, device_uuid, problem_key, template_name, template_hash, driver_branch,"
+      "SELECT sessions.id, uid, device_uuid, problem_key, template_name, template_hash, driver_branch,"
       " conditions_key, session_keys.kind, sessions.source, started_at, finished_at, seed, command_line "
       "FROM sessions JOIN session_keys ON session_keys.session = sessions.id ORDER BY sessions.id DESC");
   std::vector<SessionRow> rows;
   while (statement.step()) {
     auto& row = rows.emplace_back();
-    statement >> row.id >> row.device_uuid >> row.problem_key >> row.template_name >> row.template_hash >>
+    statement >> row.id >> row.uid >> row.device_uuid >> row.problem_key >> row.template_name >> row.template_hash >>
         row.driver_branch >> row.conditions_key >> row.kind >> row.source >> row.started_at >> row.finished_at >>
         row.seed >> row.command_line;
   }
@@ -224,11 +231,13 @@ std::optional<ProblemRow> find_problem(const Database& database, const std::stri
 Totals totals(const Database& database) {
   Transaction transaction(database, TransactionKind::kRead);
   Totals result;
-  Statement tables(database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  Statement tables(database,
+                   "SELECT name, printf('SELECT count(*) FROM \"%w\"', name) FROM sqlite_schema"
+                   " WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' ORDER BY name");
   while (tables.step()) {
-    std::string name;
-    tables >> name;
-    result.rows[name] = query_integer(database, "SELECT count(*) FROM \"" + name + '"');
+    std::string name, count;
+    tables >> name >> count;
+    result.rows[name] = query_integer(database, count);
   }
   Statement outcomes(database,
                      "WITH newest AS ("

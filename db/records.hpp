@@ -37,6 +37,7 @@ struct TemplateRow {
 
 struct SessionRow {
   RowId id = 0;
+  std::string uid;  ///< the session's name in every copy and merged file; set by the database layer
   std::string device_uuid, problem_key;
   std::string template_name, template_hash;  ///< what was searched: a template, or a set of several
   std::string driver_branch;

@@ -2,6 +2,7 @@
 #include "db/sqlite_error.hpp"
 
 #include <sqlite3.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <cstring>
@@ -26,12 +27,42 @@ bool is_disk_full(sqlite3* handle, int primary_code) {
          (primary_code == SQLITE_IOERR && (system_error == ENOSPC || system_error == EDQUOT));
 }
 
+/// Where a failed COMMIT is concerned, SQLite may not know the system's error any more.
+bool hit_file_size_limit(sqlite3* handle, int extended_code) {
+  const int system_error = sqlite3_system_errno(handle);
+  rlimit limit{};
+  return extended_code == SQLITE_IOERR_WRITE &&
+         (system_error == EFBIG ||
+          (system_error == 0 && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY));
+}
+
+/// SQLite reports failing to make a journal as an input/output error or as "unable to open".
+bool lacks_descriptors(sqlite3* handle, int primary_code) {
+  const int system_error = sqlite3_system_errno(handle);
+  return (primary_code == SQLITE_CANTOPEN || primary_code == SQLITE_IOERR) &&
+         (system_error == EMFILE || system_error == ENFILE);
+}
+
 std::string explain(sqlite3* handle, const std::string& origin, int extended_code) {
   const int primary_code = extended_code & 0xff;
   const std::string because = " (" + detail(handle, extended_code) + ")";
   if (is_disk_full(handle, primary_code)) {
     return "the disk is full, cannot write to database " + origin +
            ". Everything saved before is kept: free some space and run the same command again" + because;
+  }
+  if (hit_file_size_limit(handle, extended_code)) {
+    return "database " + origin +
+           " may not grow (limit on the size of files). Everything saved before is kept: raise the limit (ulimit -f) "
+           "and"
+           " run the same command again" +
+           because;
+  }
+  if (lacks_descriptors(handle, primary_code)) {
+    return "this process has no file descriptors left for database " + origin +
+           ". Everything saved before is kept: raise the limit (ulimit -n) or use fewer --jobs, and run the same "
+           "command"
+           " again" +
+           because;
   }
   switch (primary_code) {
     case SQLITE_BUSY:
@@ -46,6 +77,14 @@ std::string explain(sqlite3* handle, const std::string& origin, int extended_cod
       return origin + " is not a pgtune database. Name another file with --db" + because;
     case SQLITE_CORRUPT:
       return "database " + origin + " is damaged. Restore it from a copy, or move it aside and search again" + because;
+    case SQLITE_TOOBIG:
+      return "database " + origin +
+             " holds a text or row that is larger than any pgtune writes. Restore it from a copy, or name another with"
+             " --db" +
+             because;
+    case SQLITE_NOMEM:
+      return "out of memory for database " + origin +
+             ". Everything saved before is kept: free some memory and run the same command again" + because;
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:

@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include <utility>
+
 #include "db/sqlite_error.hpp"
 
 namespace pgtune::db {
@@ -18,6 +20,16 @@ Statement::Statement(const Database& database, std::string_view sql) : database_
 }
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement& Statement::bind_all(const std::vector<Value>& values) {
+  rewind();
+  int index = 0;
+  for (const auto& value : values) {
+    ++index;
+    std::visit([&](const auto& held) { bind_value(index, held); }, value);
+  }
+  return *this;
+}
 
 bool Statement::step() {
   column_ = 0;
@@ -47,7 +59,14 @@ Statement& Statement::operator>>(std::uint64_t& value) {
 }
 
 Statement& Statement::operator>>(int& value) {
-  value = sqlite3_column_int(statement_, column_++);
+  const std::int64_t wide = sqlite3_column_int64(statement_, column_++);
+  if (!std::in_range<int>(wide)) {
+    throw Error("database " + database_.origin() + " is damaged: it holds " + std::to_string(wide) + " as a " +
+                    sqlite3_column_name(statement_, column_ - 1) +
+                    ". Restore it from a copy, or move it aside and search again",
+                0);
+  }
+  value = static_cast<int>(wide);
   return *this;
 }
 
@@ -79,6 +98,24 @@ Statement& Statement::operator>>(std::string& value) {
     value.assign(reinterpret_cast<const char*>(text), size);
   }
   ++column_;
+  return *this;
+}
+
+Statement& Statement::operator>>(Value& value) {
+  switch (sqlite3_column_type(statement_, column_)) {
+    case SQLITE_NULL:
+      value = std::monostate();
+      ++column_;
+      break;
+    case SQLITE_INTEGER:
+      *this >> value.emplace<std::int64_t>();
+      break;
+    case SQLITE_FLOAT:
+      *this >> value.emplace<double>();
+      break;
+    default:
+      *this >> value.emplace<std::string>();
+  }
   return *this;
 }
 

@@ -6,12 +6,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "db/database.hpp"
 
 struct sqlite3_stmt;
 
 namespace pgtune::db {
+
+/// Any column's value, for code that copies or prints rows without knowing them.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 /// Runs one or more statements that give no rows. Throws Error.
 void execute(const Database& database, const std::string& sql);
@@ -33,6 +38,9 @@ class Statement {
     return *this;
   }
 
+  /// The same for as many parameters as there are values.
+  Statement& bind_all(const std::vector<Value>& values);
+
   /// True while there is a row; the next `>>` reads its first column.
   [[nodiscard]] bool step();
   /// For statements without rows.
@@ -40,12 +48,14 @@ class Statement {
 
   Statement& operator>>(std::int64_t& value);
   Statement& operator>>(std::uint64_t& value);
+  /// Throws Error where the number needs more bits.
   Statement& operator>>(int& value);
   Statement& operator>>(bool& value);
   Statement& operator>>(double& value);
   Statement& operator>>(std::optional<double>& value);
   /// NULL reads as an empty string.
   Statement& operator>>(std::string& value);
+  Statement& operator>>(Value& value);
   /// Whether the next column is NULL; does not move on.
   [[nodiscard]] bool next_is_null() const;
   /// Moves on by some columns.
@@ -72,6 +82,7 @@ class Statement {
     }
   }
   void bind_null(int index);
+  void bind_value(int index, std::monostate /*null*/) { bind_null(index); }
 
   const Database& database_;
   sqlite3_stmt* statement_ = nullptr;

@@ -3,6 +3,7 @@
 #include "db/block_rows.hpp"
 #include "db/queries.hpp"
 #include "db/row_lookup.hpp"
+#include "db/session_uid.hpp"
 #include "db/statement.hpp"
 #include "db/timestamp.hpp"
 #include "db/transaction.hpp"
@@ -56,11 +57,11 @@ RowId begin_session(Database& database, const DeviceRow& device, const Environme
   const RowId row = insert_row(
       database,
       "INSERT INTO sessions (device, environment, problem, template, conditions, kind, source, started_at, seed,"
-      " command_line) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id",
+      " command_line, uid) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id",
       device_row(database, device), environment_row(database, environment), problem_row(database, problem),
       template_row_id(database, template_row),
       conditions_row(database, session.conditions_key, session.conditions_json), session.kind, session.source,
-      utc_now(), session.seed, session.command_line);
+      utc_now(), session.seed, session.command_line, next_session_uid(database));
   transaction.commit();
   return row;
 }

@@ -11,7 +11,10 @@ namespace pgtune::db {
 namespace {
 
 TEST(JournalPolicy, NetworkFileSystemsGetARollbackJournal) {
-  for (const std::uint32_t type : {0x6969U, 0x517BU, 0xFF534D42U, 0x0BD00BD0U, 0x47504653U, 0x65735546U}) {
+  for (const std::uint32_t type :
+       {0x6969U /* NFS */, 0x517BU /* SMB */, 0xFF534D42U /* CIFS */, 0xFE534D42U /* SMB2 */, 0x0BD00BD0U /* Lustre */,
+        0x47504653U /* GPFS */, 0x65735546U /* FUSE: sshfs, virtiofs */, 0x00C36400U /* Ceph */,
+        0x19830326U /* BeeGFS */, 0x5346414FU /* AFS */, 0x01021997U /* 9P */}) {
     EXPECT_EQ(journal_policy(type).mode, "delete") << std::hex << type;
     EXPECT_EQ(journal_policy(type).synchronous, "full") << std::hex << type;
   }

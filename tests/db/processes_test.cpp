@@ -17,8 +17,10 @@
 namespace pgtune::db {
 namespace {
 
+using testing::block;
 using testing::good_trial;
 using ::testing::IsEmpty;
+using testing::rounds_of;
 using testing::Sample;
 using testing::ScratchFolder;
 
@@ -38,8 +40,8 @@ pid_t spawn(const std::function<void()>& work) {
   return child;
 }
 
-TEST(Processes, EightWriteToOneNewFileAndNothingIsLost) {
-  constexpr int kProcesses = 8, kTrials = 50;
+TEST(Processes, ThirtyTwoWriteToOneNewFileAndNothingIsLost) {
+  constexpr int kProcesses = 32, kTrials = 12, kBlocksOfTrial = 3;
   const ScratchFolder folder;
   const auto path = folder / "pgtune.db";
   std::vector<pid_t> children;
@@ -47,11 +49,18 @@ TEST(Processes, EightWriteToOneNewFileAndNothingIsLost) {
     children.push_back(spawn([&] {
       auto database = Database::open(path, OpenMode::kReadWriteCreate);
       const auto session = Sample().begin(database);
+      const std::string name = "P=" + std::to_string(process);
+      save_reference(database, session, {"cuBLASLt", "{}"});
       for (int i = 0; i < kTrials; ++i) {
-        save_trial(database, session, good_trial("P=" + std::to_string(process) + ",A=" + std::to_string(i)));
+        save_trial(database, session, good_trial(name + ",A=" + std::to_string(i)));
+        static_cast<void>(find_trials(Database::open(path, OpenMode::kReadOnly), Sample().key()));
+      }
+      for (const std::string stage : {"race", "final"}) {
+        save_rounds(database, session, stage,
+                    {rounds_of(name + ",A=0", {block(1e-3)}), rounds_of(0, {block(1e-3, 1), block(1e-3, 2)})});
       }
       BestRow best;
-      best.variant_key = "P=" + std::to_string(process) + ",A=0";
+      best.variant_key = name + ",A=0";
       finish_session(database, session, best);
     }));
     ASSERT_GT(children.back(), 0);
@@ -68,7 +77,15 @@ TEST(Processes, EightWriteToOneNewFileAndNothingIsLost) {
   EXPECT_EQ(counted.rows.at("sessions"), kProcesses);
   EXPECT_EQ(counted.rows.at("best"), kProcesses);
   EXPECT_EQ(counted.rows.at("devices"), 1);
-  EXPECT_EQ(counted.rows.at("blocks"), kProcesses * kTrials * 3);
+  EXPECT_EQ(counted.rows.at("blocks"), kProcesses * kTrials * kBlocksOfTrial);
+  EXPECT_EQ(counted.rows.at("round_blocks"), kProcesses * 6);
+  std::set<std::string> uids;
+  for (const auto& session : list_sessions(database)) {
+    EXPECT_NE(session.finished_at, "");
+    EXPECT_EQ(session_rounds(database, session.id).size(), 2U);
+    uids.insert(session.uid);
+  }
+  EXPECT_EQ(uids.size(), std::size_t{kProcesses});
 }
 
 TEST(Processes, AKilledWriterLosesNothingItHadCommitted) {

@@ -7,5 +7,7 @@
 int main(int argc, char** argv) {
   // A reader or worker that goes away shows as a failed write, where it is handled.
   std::signal(SIGPIPE, SIG_IGN);
+  // So does a write beyond the limit on file sizes (ulimit -f).
+  std::signal(SIGXFSZ, SIG_IGN);
   return pgtune::tool::run_command_line(argc, argv);
 }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Merging: whatever the order and repetition of the inputs, the same file; nothing lost, nothing twice.
+#include "db/merge.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "db/dump.hpp"
+#include "db/statement.hpp"
+#include "tests/db/fixtures.hpp"
+
+namespace pgtune::db {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using testing::block;
+using testing::contents;
+using testing::error_of;
+using testing::good_trial;
+using ::testing::HasSubstr;
+using testing::rounds_of;
+using testing::Sample;
+using testing::ScratchFolder;
+
+const std::string kData = PGTUNE_SOURCE_DIR "/tests/db/data/";
+
+std::string dumped(const fs::path& path) {
+  std::string all;
+  dump(Database::open(path, OpenMode::kReadOnly), [&](const std::string& line) { all += line + '\n'; });
+  return all;
+}
+
+class MergeTest : public ::testing::Test {
+ protected:
+  /// A finished search of some variants on one device.
+  static RowId search(Database& database, const std::string& device, int trials, double time_s) {
+    Sample sample;
+    sample.device.uuid = device;
+    const RowId session = sample.begin(database);
+    save_reference(database, session, {"cuBLASLt", "{}"});
+    for (int i = 0; i < trials; ++i) {
+      save_trial(database, session, good_trial("A=" + std::to_string(i), time_s + i));
+    }
+    save_rounds(database, session, "race", {rounds_of("A=1", {block(time_s, 0, "race")}), rounds_of(0, {block(2, 1)})});
+    save_rounds(database, session, "final", {rounds_of("A=1", {block(time_s, 0)}), rounds_of(0, {block(2, 1)})});
+    EnergyWindowRow energy;
+    energy.contender = {VariantRow{"A=1", "{}"}, -1};
+    energy.energy_j = 100;
+    save_energy(database, session, energy);
+    BestRow best;
+    best.variant_key = "A=1";
+    best.time_s = time_s;
+    finish_session(database, session, best);
+    return session;
+  }
+
+  MergeTest() {
+    auto a = Database::open(a_, OpenMode::kReadWriteCreate);
+    search(a, "GPU-a", 3, 1e-3);
+    auto b = Database::open(b_, OpenMode::kReadWriteCreate);
+    search(b, "GPU-b", 2, 2e-3);
+    save_ceilings(b, Sample().device, Sample().environment, {"gpu", "", R"({"dram":4})"});
+    // Across files, the time in the uid decides: another millisecond.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    search(a, "GPU-a", 4, 3e-3);
+  }
+
+  fs::path merged(const std::string& name, const std::vector<fs::path>& inputs) {
+    static_cast<void>(merge(inputs, folder_ / name));
+    return folder_ / name;
+  }
+
+  ScratchFolder folder_;
+  fs::path a_ = folder_ / "a.db", b_ = folder_ / "b.db";
+};
+
+TEST_F(MergeTest, HoldsEverySessionOfEveryInput) {
+  const MergeReport report = merge({a_, b_}, folder_ / "c.db");
+  EXPECT_EQ(report.sessions, 3);
+  ASSERT_EQ(report.inputs.size(), 2U);
+  EXPECT_EQ(report.inputs[0].sessions, 2);
+  EXPECT_EQ(report.inputs[0].taken, 2);
+  EXPECT_EQ(report.inputs[1].taken, 1);
+  const auto c = Database::open(folder_ / "c.db", OpenMode::kReadOnly);
+  EXPECT_THAT(c.check(), ::testing::IsEmpty());
+  const auto sessions = list_sessions(c);
+  ASSERT_EQ(sessions.size(), 3U);
+  // In the order of their beginning, though the second file's was between the first file's.
+  EXPECT_EQ(sessions[2].device_uuid, "GPU-a");
+  EXPECT_EQ(sessions[1].device_uuid, "GPU-b");
+  EXPECT_EQ(sessions[0].device_uuid, "GPU-a");
+  EXPECT_GT(sessions[0].uid, sessions[1].uid);
+  EXPECT_EQ(sessions[1].command_line, Sample().session.command_line);
+  EXPECT_EQ(sessions[1].seed, Sample().session.seed);
+  Sample on_a;
+  on_a.device.uuid = "GPU-a";
+  EXPECT_EQ(find_best(c, on_a.key()).value().time_s, 3e-3);
+  EXPECT_EQ(find_trials(c, on_a.key()).size(), 4U);
+  EXPECT_EQ(find_trials(c, on_a.key()).at("A=0").blocks.at(0).time_s, 3e-3);
+  EXPECT_EQ(session_rounds(c, sessions[1].id).size(), 2U);
+  EXPECT_EQ(energy_windows(c, sessions[1].id).at(0).energy_j, 100);
+  EXPECT_EQ(find_ceilings(c, "GPU-1a2b", "580", "gpu").value().ceilings_json, R"({"dram":4})");
+}
+
+TEST_F(MergeTest, IsTheSameFileInAnyOrderAndWithRepeats) {
+  const std::string expected = contents(merged("ab.db", {a_, b_}));
+  EXPECT_EQ(contents(merged("ba.db", {b_, a_})), expected);
+  EXPECT_EQ(contents(merged("abab.db", {a_, b_, a_, b_})), expected);
+  EXPECT_EQ(contents(merged("again.db", {folder_ / "ab.db", b_, a_})), expected);
+  EXPECT_EQ(contents(merged("alone.db", {folder_ / "ab.db"})), expected);
+  const fs::path b_then_both = merged("bb.db", {merged("b_only.db", {b_}), folder_ / "ab.db"});
+  EXPECT_EQ(contents(b_then_both), expected);
+}
+
+TEST_F(MergeTest, IsTheSameHoweverTheInputsAreGrouped) {
+  const std::string expected = contents(merged("all.db", {a_, b_, kData + "schema1.db", kData + "schema2.db"}));
+  const fs::path old = merged("old.db", {kData + "schema2.db", kData + "schema1.db"});
+  EXPECT_EQ(contents(merged("grouped.db", {old, merged("new.db", {b_, a_})})), expected);
+  EXPECT_EQ(contents(merged("nested.db", {b_, folder_ / "old.db", a_, folder_ / "all.db"})), expected);
+  EXPECT_EQ(list_sessions(Database::open(folder_ / "all.db", OpenMode::kReadOnly)).size(), 8U);
+}
+
+TEST_F(MergeTest, OfOneFileHoldsWhatTheFileHolds) {
+  EXPECT_EQ(dumped(merged("copy.db", {a_})), dumped(a_));
+  EXPECT_NE(dumped(a_), dumped(b_));
+}
+
+TEST_F(MergeTest, TakesASessionFromTheFileThatKnowsMostOfIt) {
+  auto growing = Database::open(a_, OpenMode::kReadWriteCreate);
+  const RowId session = Sample().begin(growing);
+  save_trial(growing, session, good_trial("A=1"));
+  growing.write_compact_copy(folder_ / "early.db");
+  save_trial(growing, session, good_trial("A=2"));
+  growing.write_compact_copy(folder_ / "late.db");
+  finish_session(growing, session, std::nullopt);
+  const std::string expected = contents(merged("finished.db", {a_}));
+  EXPECT_EQ(contents(merged("mixed.db", {folder_ / "early.db", folder_ / "late.db", a_})), expected);
+  EXPECT_EQ(contents(merged("reversed.db", {a_, folder_ / "late.db", folder_ / "early.db"})), expected);
+  const auto late =
+      Database::open(merged("unfinished.db", {folder_ / "late.db", folder_ / "early.db"}), OpenMode::kReadOnly);
+  EXPECT_EQ(find_trials(late, Sample().key()).size(), 2U);
+}
+
+TEST_F(MergeTest, OfVersionsThatDifferInNothingButContentIsStillOrderIndependent) {
+  Database::open(b_, OpenMode::kReadOnly).write_compact_copy(folder_ / "edited.db");
+  execute(Database::open(folder_ / "edited.db", OpenMode::kReadWriteCreate), "UPDATE blocks SET time_s = 7");
+  EXPECT_EQ(contents(merged("first.db", {b_, folder_ / "edited.db"})),
+            contents(merged("second.db", {folder_ / "edited.db", b_})));
+}
+
+TEST_F(MergeTest, SessionsThatBeganAlikeInTwoFilesAreTwo) {
+  // One file per process: same command, same second, same device.
+  for (const std::string name : {"one.db", "two.db"}) {
+    auto database = Database::open(folder_ / name, OpenMode::kReadWriteCreate);
+    save_trial(database, Sample().begin(database), good_trial("A=1"));
+  }
+  EXPECT_EQ(merge({folder_ / "one.db", folder_ / "two.db"}, folder_ / "both.db").sessions, 2);
+}
+
+TEST_F(MergeTest, SearchingGoesOnInTheMergedFile) {
+  auto c = Database::open(merged("c.db", {a_, b_}), OpenMode::kReadWriteCreate);
+  const std::string newest = list_sessions(c).front().uid;
+  search(c, "GPU-b", 2, 5e-3);
+  EXPECT_GT(list_sessions(c).front().uid, newest);
+  Sample on_b;
+  on_b.device.uuid = "GPU-b";
+  EXPECT_EQ(find_best(c, on_b.key()).value().time_s, 5e-3);
+}
+
+TEST_F(MergeTest, LeavesInputsOfOlderSchemasAsTheyAre) {
+  fs::copy_file(kData + "schema1.db", folder_ / "old.db");
+  const std::string before = contents(folder_ / "old.db");
+  EXPECT_EQ(merge({folder_ / "old.db", a_}, folder_ / "c.db").sessions, 4);
+  EXPECT_EQ(contents(folder_ / "old.db"), before);
+}
+
+class MergeRefuses : public MergeTest {
+ protected:
+  /// Merging with this input fails and leaves neither output nor temporary files.
+  void expect_refused(const fs::path& input, const std::string& why) {
+    const auto files = std::distance(fs::directory_iterator(folder_.path()), {});
+    EXPECT_THAT(error_of([&] {
+                  static_cast<void>(merge({a_, input}, folder_ / "c.db"));
+                }).what(),
+                AllOf(HasSubstr(input.filename().string()), HasSubstr(why)));
+    EXPECT_FALSE(fs::exists(folder_ / "c.db"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), files);
+  }
+};
+
+TEST_F(MergeRefuses, WhatIsNotOurs) {
+  std::ofstream(folder_ / "notes.txt") << std::string(4096, 'x');
+  expect_refused(folder_ / "notes.txt", "is not a pgtune database");
+  expect_refused(folder_ / "missing.db", "there is no database");
+}
+
+TEST_F(MergeRefuses, ANewerSchema) {
+  execute(Database::open(b_, OpenMode::kReadWriteCreate), "PRAGMA user_version = 99");
+  const std::string before = contents(b_);
+  expect_refused(b_, "update pgtune");
+  EXPECT_EQ(contents(b_), before);
+}
+
+TEST_F(MergeRefuses, ADamagedFile) {
+  execute(Database::open(b_, OpenMode::kReadWriteCreate), "PRAGMA foreign_keys = off; DELETE FROM variants");
+  expect_refused(b_, "is damaged (a row of best refers to a missing row of variants). Nothing was merged");
+}
+
+TEST_F(MergeRefuses, AnOutputThatExists) {
+  std::ofstream(folder_ / "there.db") << "precious";
+  EXPECT_THAT(error_of([&] {
+                static_cast<void>(merge({a_, b_}, folder_ / "there.db"));
+              }).what(),
+              AllOf(HasSubstr("there.db exists already"), HasSubstr("Merge into a new file")));
+  EXPECT_EQ(contents(folder_ / "there.db"), "precious");
+}
+
+}  // namespace
+}  // namespace pgtune::db

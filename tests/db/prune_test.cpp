@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "db/prune.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/queries.hpp"
+#include "db/statement.hpp"
+#include "tests/db/fixtures.hpp"
+
+namespace pgtune::db {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::good_trial;
+using ::testing::IsEmpty;
+using testing::Sample;
+
+class Prune : public ::testing::Test {
+ protected:
+  /// A session with one trial of its own variant; its id.
+  RowId session(const Sample& sample, bool finished = true) {
+    const RowId id = sample.begin(database_);
+    const std::string key = "A=" + std::to_string(id);
+    save_trial(database_, id, good_trial(key));
+    save_rounds(database_, id, "final", {testing::rounds_of(key, {testing::block(1)})});
+    BestRow best;
+    best.variant_key = key;
+    if (finished) {
+      finish_session(database_, id, best);
+    }
+    return id;
+  }
+  std::vector<RowId> pruned(const PruneRules& rules) {
+    std::vector<RowId> ids;
+    for (const auto& dropped : prune(database_, rules)) {
+      ids.push_back(dropped.session.id);
+    }
+    EXPECT_THAT(database_.check(), IsEmpty());
+    return ids;
+  }
+  Database database_ = Database::open_memory();
+};
+
+TEST_F(Prune, KeepsTheNewestOfEachQuestion) {
+  Sample other_problem;
+  other_problem.problem.key = "another";
+  Sample bench;
+  bench.session.kind = "bench";
+  const auto first = session({}), second = session({});
+  session(other_problem);
+  session(bench);
+  session({}, false);
+  session({});
+  PruneRules rules;
+  rules.keep_newest = 2;
+  EXPECT_EQ(sessions_to_prune(database_, rules).at(0).reason, "2 newer ones");
+  EXPECT_THAT(pruned(rules), ElementsAre(first));
+  rules.keep_newest = 1;
+  EXPECT_THAT(pruned(rules), ElementsAre(second));
+  EXPECT_THAT(pruned(rules), IsEmpty());
+  rules.keep_newest = 0;
+  EXPECT_EQ(pruned(rules).size(), 3U);
+  EXPECT_EQ(list_sessions(database_).size(), 1U);
+}
+
+TEST_F(Prune, DropsOldTemplatesAndDrivers) {
+  Sample old_template, old_driver, other_template;
+  old_template.template_row.content_hash = "0ld";
+  old_driver.environment.driver_branch = "550";
+  other_template.template_row = {"mine", "0ld"};
+  const auto with_old_template = session(old_template), with_old_driver = session(old_driver);
+  session(other_template);
+  session({});
+  EXPECT_THAT(pruned({.old_templates = true}), ElementsAre(with_old_template));
+  EXPECT_THAT(pruned({.old_drivers = true}), ElementsAre(with_old_driver));
+  EXPECT_EQ(list_sessions(database_).size(), 2U);
+}
+
+TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
+  Sample replay;
+  replay.session.source = "replay";
+  const auto replayed = session(replay), killed = session({}, false), busy = session({}, false),
+             running = session({}, false);
+  execute(database_,
+          "UPDATE sessions SET started_at = '2026-01-01T00:00:00Z';"
+          "UPDATE trials SET recorded_at = 0 WHERE session = " +
+              std::to_string(killed));
+  static_cast<void>(busy);
+  execute(database_, "DELETE FROM blocks; DELETE FROM trials WHERE session = " + std::to_string(running) +
+                         "; UPDATE sessions SET started_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = " +
+                         std::to_string(running));
+  EXPECT_THAT(pruned({.unfinished = true}), ElementsAre(killed));
+  EXPECT_THAT(pruned({.replayed = true}), ElementsAre(replayed));
+  EXPECT_EQ(list_sessions(database_).size(), 2U);
+}
+
+TEST_F(Prune, LeavesNoRowThatNothingRefersTo) {
+  Sample other;
+  other.device.uuid = "GPU-other";
+  other.problem.key = "another";
+  other.template_row = {"mine", "hash"};
+  other.environment.driver_branch = "550";
+  other.session.conditions_key = "burst";
+  session(other);
+  session({});
+  auto untouched = Database::open_memory();
+  std::swap(database_, untouched);
+  session({});
+  const auto expected = totals(database_).rows;
+  std::swap(database_, untouched);
+  execute(database_, "UPDATE sessions SET source = 'replay' WHERE id = 1");
+  EXPECT_EQ(pruned({.replayed = true}).size(), 1U);
+  EXPECT_EQ(totals(database_).rows, expected);
+}
+
+TEST_F(Prune, LookingChangesNothing) {
+  session({});
+  session({});
+  PruneRules rules;
+  rules.keep_newest = 1;
+  EXPECT_EQ(sessions_to_prune(database_, rules).size(), 1U);
+  EXPECT_EQ(list_sessions(database_).size(), 2U);
+  EXPECT_THAT(pruned({}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace pgtune::db
