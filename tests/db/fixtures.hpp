@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/dump.hpp"
 #include "db/queries.hpp"
 
 namespace pgtune::db::testing {
@@ -42,6 +43,13 @@ class ScratchFolder {
 inline std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Everything a database holds, as text.
+inline std::string dumped(const Database& database) {
+  std::string all;
+  dump(database, [&](const std::string& line) { all += line + '\n'; });
+  return all;
 }
 
 /// What `action` throws, or a failed expectation.

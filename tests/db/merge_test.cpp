@@ -8,7 +8,6 @@
 #include <chrono>
 #include <thread>
 
-#include "db/dump.hpp"
 #include "db/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
@@ -19,6 +18,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using testing::block;
 using testing::contents;
+using testing::dumped;
 using testing::error_of;
 using testing::good_trial;
 using ::testing::HasSubstr;
@@ -27,12 +27,6 @@ using testing::Sample;
 using testing::ScratchFolder;
 
 const std::string kData = PGTUNE_SOURCE_DIR "/tests/db/data/";
-
-std::string dumped(const fs::path& path) {
-  std::string all;
-  dump(Database::open(path, OpenMode::kReadOnly), [&](const std::string& line) { all += line + '\n'; });
-  return all;
-}
 
 class MergeTest : public ::testing::Test {
  protected:
@@ -73,6 +67,8 @@ class MergeTest : public ::testing::Test {
     static_cast<void>(merge(inputs, folder_ / name));
     return folder_ / name;
   }
+
+  static Database reader(const fs::path& path) { return Database::open(path, OpenMode::kReadOnly); }
 
   ScratchFolder folder_;
   fs::path a_ = folder_ / "a.db", b_ = folder_ / "b.db";
@@ -125,8 +121,8 @@ TEST_F(MergeTest, IsTheSameHoweverTheInputsAreGrouped) {
 }
 
 TEST_F(MergeTest, OfOneFileHoldsWhatTheFileHolds) {
-  EXPECT_EQ(dumped(merged("copy.db", {a_})), dumped(a_));
-  EXPECT_NE(dumped(a_), dumped(b_));
+  EXPECT_EQ(dumped(reader(merged("copy.db", {a_}))), dumped(reader(a_)));
+  EXPECT_NE(dumped(reader(a_)), dumped(reader(b_)));
 }
 
 TEST_F(MergeTest, TakesASessionFromTheFileThatKnowsMostOfIt) {
