@@ -30,6 +30,9 @@ TEST_F(CompletionTest, BashOffersWhatFits) {
   EXPECT_THAT(offered("pgtune search --shape 64x64x64 --", 4),
               AllOf(HasSubstr(" --budget "), Not(HasSubstr("--sass"))));
   EXPECT_EQ(offered("pgtune db c", 2), " check copy \n");
+  EXPECT_EQ(offered("pgtune db ''", 2), " info check copy merge dump prune vacuum --help \n");
+  EXPECT_THAT(offered("pgtune db prune --", 3),
+              AllOf(HasSubstr(" --keep "), HasSubstr(" --dry-run "), Not(HasSubstr("--output"))));
   EXPECT_EQ(offered("pgtune export header --name", 3), " --namespace \n");
 }
 

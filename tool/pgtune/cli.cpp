@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,14 +35,6 @@ constexpr const char* kMainExamples =
     "Exit codes: 0 done, 1 nothing valid found, 2 usage, 3 environment (GPU, driver,\n"
     "worker), 4 database, 5 stopped early with a partial result, 130/143 signals.";
 
-std::string indented(const std::string& lines) {
-  std::istringstream stream(lines);
-  std::string out;
-  for (std::string line; std::getline(stream, line);)
-    out += fmt::format("\n  {}", line.substr(std::min(line.find_first_not_of(' '), line.size())));
-  return out;
-}
-
 /// The commands that options are typed after: `app` itself, or the commands it has.
 std::vector<CLI::App*> leaves(CLI::App& app) {
   const auto subs = app.get_subcommands([](const CLI::App*) { return true; });
@@ -54,7 +45,7 @@ Commands add_commands(CLI::App& app, std::string& color) {
   Commands commands;
   for (auto& command : make_commands()) {
     CLI::App* sub = app.add_subcommand(command->name(), command->description());
-    sub->footer(fmt::format("Examples:{}", indented(command->examples())));
+    sub->footer(examples_footer(command->examples()));
     sub->group("Commands");
     command->add_options(*sub);
     for (CLI::App* leaf : leaves(*sub))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/help_formatter.hpp"
 
+#include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "tool/pgtune/text_table.hpp"
@@ -46,6 +48,14 @@ std::string HelpFormatter::entry(const std::string& left, const std::string& des
     first = false;
   }
   return out + '\n';
+}
+
+std::string examples_footer(const std::string& lines) {
+  std::istringstream stream(lines);
+  std::string footer = "Examples:";
+  for (std::string line; std::getline(stream, line);)
+    footer += "\n  " + line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  return footer;
 }
 
 }  // namespace pgtune::tool

@@ -19,4 +19,7 @@ class HelpFormatter : public CLI::Formatter {
   [[nodiscard]] std::string entry(const std::string& left, const std::string& description) const;
 };
 
+/// "Examples:" and the command lines, one a line, indented: the end of a command's help.
+[[nodiscard]] std::string examples_footer(const std::string& lines);
+
 }  // namespace pgtune::tool

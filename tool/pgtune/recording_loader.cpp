@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <span>
@@ -27,9 +26,6 @@ std::vector<db::SessionRow> replayable_sessions(const db::Database& database) {
   for (db::SessionRow& row : db::list_sessions(database)) {
     if (row.source == "gpu" && row.kind == "search" && !row.finished_at.empty()) sessions.push_back(std::move(row));
   }
-  std::sort(sessions.begin(), sessions.end(), [](const db::SessionRow& a, const db::SessionRow& b) {
-    return std::pair(a.finished_at, a.id) > std::pair(b.finished_at, b.id);
-  });
   if (sessions.empty())
     throw CommandError(
         ErrorKind::kEnvironment,

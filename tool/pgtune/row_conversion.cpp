@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <cmath>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/version.hpp"
@@ -13,6 +15,9 @@ namespace pgtune::tool {
 namespace {
 
 using nlohmann::json;
+
+/// A day; no block takes a minute.
+constexpr double kLongestBlockS = 86'400;
 
 constexpr const char* kUnreadableRemedy = "Restore the file from a copy, or move it aside and search again.";
 
@@ -31,6 +36,15 @@ T known_word(std::optional<T> value, const std::string& word, const char* what) 
   if (!value)
     throw db::Error(fmt::format("the database holds an unknown {} '{}'. {}", what, word, kUnreadableRemedy), 0);
   return *value;
+}
+
+/// Numbers of a file that may be somebody else's: what was measured is finite and not negative.
+void require_measured(std::initializer_list<double> values, const char* what) {
+  for (const double value : values) {
+    if (!std::isfinite(value) || value < 0)
+      throw db::Error(
+          fmt::format("the database holds {} with the impossible number {}. {}", what, value, kUnreadableRemedy), 0);
+  }
 }
 
 /// "Linux 6.1 x86_64". The rest of a kernel's release names the provider's own build, which is nobody's business in a
@@ -190,6 +204,13 @@ std::vector<Block> blocks(const std::vector<db::BlockRow>& rows) {
   std::vector<Block> blocks;
   blocks.reserve(rows.size());
   for (const db::BlockRow& row : rows) {
+    require_measured({static_cast<double>(row.round), static_cast<double>(row.position), row.sm_clock_hz,
+                      row.temperature_c.value_or(0), row.power_cap_s.value_or(0), row.thermal_s.value_or(0)},
+                     "a block");
+    if (row.launches < 1 || !(row.time_s > 0 && row.time_s < kLongestBlockS))
+      throw db::Error(fmt::format("the database holds a block of {} launches in {} s. {}", row.launches, row.time_s,
+                                  kUnreadableRemedy),
+                      0);
     Block block;
     block.stage = known_word(parse_stage(row.stage), row.stage, "stage");
     block.round = row.round;
@@ -231,6 +252,11 @@ ReferenceReport reference_report(const db::ReferenceRow& row) {
 }
 
 EnergyWindow energy_window(const db::EnergyWindowRow& row) {
+  require_measured(
+      {row.window_s, row.energy_j, static_cast<double>(row.steps), row.step_s, row.uncertainty, row.averaged_power_w,
+       static_cast<double>(row.launches), row.per_launch_s, row.sm_clock_hz, row.power_cap_share.value_or(0),
+       row.thermal_share.value_or(0), row.temperature_start_c, row.temperature_end_c},
+      "an energy window");
   EnergyWindow window;
   window.window_s = row.window_s;
   window.energy_j = row.energy_j;

@@ -30,36 +30,40 @@ HeaderRow header_row(const StoredResult& result) {
           .ratio_high = best.ratio_high};
 }
 
+/// Newer is who has the higher number: a clock may have been set back.
+bool is_better(const StoredResult& a, const StoredResult& b) {
+  if (a.row.source != b.row.source) return a.row.source == "gpu";
+  return a.row.session > b.row.session;
+}
+
 /// Rows a table can hold: one for each device name, problem and template; a measured one beats a replayed one, then the
 /// newer wins. Rows of another version of a template (other parameters) than the newest are left out.
 std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Terminal& terminal) {
-  std::vector<HeaderRow> rows;
-  const auto better = [](const HeaderRow& a, const HeaderRow& b) {
-    if (a.source != b.source) return a.source == "gpu";
-    return a.finished_at > b.finished_at;
-  };
   std::map<std::string, const StoredResult*> newest;
   for (const StoredResult& result : results) {
     const StoredResult*& known = newest[result.row.variant_origin.name];
-    if (known == nullptr || result.row.finished_at > known->row.finished_at) known = &result;
+    if (known == nullptr || result.row.session > known->row.session) known = &result;
   }
+  std::vector<const StoredResult*> chosen;
   for (const StoredResult& result : results) {
-    HeaderRow row = header_row(result);
-    if (row.template_hash != newest.at(result.row.variant_origin.name)->row.variant_origin.content_hash) {
-      terminal.note(fmt::format("left out {}: tuned with another version of template {}", row.problem.title(),
+    if (result.row.variant_origin.content_hash !=
+        newest.at(result.row.variant_origin.name)->row.variant_origin.content_hash) {
+      terminal.note(fmt::format("left out {}: tuned with another version of template {}", result.problem.title(),
                                 result.row.variant_origin.name));
       continue;
     }
-    const auto same = std::find_if(rows.begin(), rows.end(), [&](const HeaderRow& other) {
-      return other.device.name == row.device.name && other.problem == row.problem &&
-             other.variant.template_name == row.variant.template_name;
+    const auto same = std::find_if(chosen.begin(), chosen.end(), [&](const StoredResult* other) {
+      return other->device.name == result.device.name && other->problem == result.problem &&
+             other->answer.best.variant.template_name == result.answer.best.variant.template_name;
     });
-    if (same == rows.end()) {
-      rows.push_back(std::move(row));
-    } else if (better(row, *same)) {
-      *same = std::move(row);
+    if (same == chosen.end()) {
+      chosen.push_back(&result);
+    } else if (is_better(result, **same)) {
+      *same = &result;
     }
   }
+  std::vector<HeaderRow> rows;
+  for (const StoredResult* result : chosen) rows.push_back(header_row(*result));
   return rows;
 }
 

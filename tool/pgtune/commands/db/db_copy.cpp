@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// `pgtune db copy`: a compact copy, fit to be used as a recording.
+#include <fmt/format.h>
+
+#include "tool/pgtune/commands/db/db_commands.hpp"
+#include "tool/pgtune/common_options.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+class CopyCommand final : public Command {
+ public:
+  std::string name() const override { return "copy"; }
+  std::string description() const override { return "Write a compact single-file copy, fit to be used as a recording"; }
+  std::string examples() const override { return "pgtune db copy -o recording.db"; }
+
+  void add_options(CLI::App& app) override {
+    add_database_option(app, database_);
+    add_output_option(app, output_);
+  }
+
+  ExitCode run(Context& context) override {
+    require_new_file(output_);
+    const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
+    database.write_compact_copy(output_);
+    context.terminal().note(fmt::format("wrote {}", output_));
+    return ExitCode::kDone;
+  }
+
+ private:
+  std::string database_, output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_db_copy_command() { return std::make_unique<CopyCommand>(); }
+
+}  // namespace pgtune::tool

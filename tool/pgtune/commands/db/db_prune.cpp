@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// `pgtune db prune`: drops results that are no longer wanted.
+#include "db/prune.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/commands/db/db_commands.hpp"
+#include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/number_options.hpp"
+#include "tool/pgtune/text_table.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+class PruneCommand final : public Command {
+ public:
+  std::string name() const override { return "prune"; }
+  std::string description() const override { return "Drop sessions that are no longer wanted; --dry-run says which"; }
+  std::string examples() const override {
+    return "pgtune db prune --unfinished --dry-run\n"
+           "pgtune db prune --keep 3 --old-templates --old-drivers";
+  }
+
+  void add_options(CLI::App& app) override {
+    add_database_option(app, database_);
+    app.add_option("--keep", keep_,
+                   "Keep the N newest finished sessions of each problem, device, template, conditions and source")
+        ->option_text("N");
+    app.add_flag("--old-templates", rules_.old_templates,
+                 "Drop sessions of a template that had another content than in its newest session");
+    app.add_flag("--old-drivers", rules_.old_drivers,
+                 "Drop sessions of a device under another driver branch than in its newest session");
+    app.add_flag("--unfinished", rules_.unfinished,
+                 "Drop sessions that were killed: not finished, and nothing written for an hour. A later search would "
+                 "have used their trials");
+    app.add_flag("--replayed", rules_.replayed, "Drop sessions that replayed a recording");
+    app.add_flag("--dry-run", dry_run_, "Say what would go and change nothing");
+    add_json_option(app, json_);
+  }
+
+  ExitCode run(Context& context) override {
+    if (!keep_.empty()) rules_.keep_newest = parse_count("--keep", keep_, 0);
+    if (!rules_.keep_newest && !rules_.old_templates && !rules_.old_drivers && !rules_.unfinished && !rules_.replayed)
+      throw CommandError(ErrorKind::kUsage,
+                         "nothing says what to drop. Give --keep N, --old-templates, --old-drivers, --unfinished or "
+                         "--replayed; --dry-run shows what would go.");
+    // Looking comes first: a file that is not there is not made, and one without such sessions is not written.
+    std::vector<db::PrunedSession> pruned =
+        db::sessions_to_prune(context.open_database(database_, db::OpenMode::kReadOnly), rules_);
+    if (!dry_run_ && !pruned.empty()) {
+      db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
+      pruned = db::prune(database, rules_);
+    }
+    context.terminal().print(json_ ? json_text(pruned) : table_text(pruned));
+    context.terminal().note(fmt::format("{} {}{}", dry_run_ ? "would drop" : "dropped",
+                                        counted(static_cast<std::int64_t>(pruned.size()), "session"),
+                                        dry_run_ || pruned.empty() ? "" : "; pgtune db vacuum gives their space back"));
+    return ExitCode::kDone;
+  }
+
+ private:
+  static std::string table_text(const std::vector<db::PrunedSession>& pruned) {
+    if (pruned.empty()) return "";
+    TextTable table({{"session"}, {"started"}, {"problem"}, {"template"}, {"why"}});
+    for (const auto& [session, reason] : pruned)
+      table.add_row({session.uid, session.started_at, session.problem_key, session.template_name, reason});
+    return table.text();
+  }
+
+  [[nodiscard]] std::string json_text(const std::vector<db::PrunedSession>& pruned) const {
+    json sessions = json::array();
+    for (const auto& [session, reason] : pruned)
+      sessions.push_back({{"session", session.uid},
+                          {"started_at", session.started_at},
+                          {"finished_at", session.finished_at},
+                          {"problem", session.problem_key},
+                          {"template", session.template_name},
+                          {"template_hash", session.template_hash},
+                          {"device", session.device_uuid},
+                          {"driver_branch", session.driver_branch},
+                          {"source", session.source},
+                          {"kind", session.kind},
+                          {"reason", reason}});
+    return fmt::format("{}\n", json({{"dry_run", dry_run_}, {"sessions", std::move(sessions)}}).dump(2));
+  }
+
+  std::string database_, keep_;
+  db::PruneRules rules_;
+  bool dry_run_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_db_prune_command() { return std::make_unique<PruneCommand>(); }
+
+}  // namespace pgtune::tool
