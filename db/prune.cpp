@@ -69,17 +69,18 @@ class Judge {
   std::map<Question, std::int64_t> finished_;
 };
 
-void delete_session(const Database& database, const TableShapes& shapes, RowId session) {
-  for (const auto& name : shapes.owned_by(kSessionTable)) {
-    const TableShape& shape = shapes.table(name);
-    for (const auto& below : shapes.owned_by(name)) {
-      Statement(database, "DELETE FROM " + below + " WHERE " + shapes.table(below).owner_column +
-                              " IN (SELECT id FROM " + name + " WHERE " + shape.owner_column + " = ?1)")
-          .bind(session)
-          .run();
-    }
-    Statement(database, "DELETE FROM " + name + " WHERE " + shape.owner_column + " = ?1").bind(session).run();
+/// Deletes what belongs to rows of `owner`; `ids` is SQL that gives their ids, from the session's id as ?1.
+void delete_owned(const Database& database, const TableShapes& shapes, const std::string& owner, const std::string& ids,
+                  RowId session) {
+  for (const auto& name : shapes.owned_by(owner)) {
+    const std::string of_these = " FROM " + name + " WHERE " + shapes.table(name).owner_column + " IN (" + ids + ")";
+    delete_owned(database, shapes, name, "SELECT id" + of_these, session);
+    Statement(database, "DELETE" + of_these).bind(session).run();
   }
+}
+
+void delete_session(const Database& database, const TableShapes& shapes, RowId session) {
+  delete_owned(database, shapes, kSessionTable, "?1", session);
   Statement(database, "DELETE FROM sessions WHERE id = ?1").bind(session).run();
 }
 
