@@ -123,6 +123,8 @@ TEST(Quarantine, RetryFailedTriesTheStoredFailuresOfThisProblemAgainAndNothingEl
   EXPECT_FALSE(result->from_store);
   EXPECT_EQ(second.trials, std::vector<std::string>{kBestKey});
   EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  auto third = search.device();
+  EXPECT_TRUE(search.run(third)->from_store) << "nothing is left to retry";
 }
 
 TEST(Quarantine, AQuarantinedVariantIsLookedAtAgainByTheNextSearch) {

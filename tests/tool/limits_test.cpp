@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A machine that runs out of descriptors, processes or memory: a clear error, and nothing lost.
+// A machine that runs out of descriptors or processes: a clear error, and nothing lost.
 #include <filesystem>
 
 #include "tests/tool/cli_fixture.hpp"
@@ -13,7 +13,7 @@ class LimitsTest : public CliTest {
  protected:
   /// The same search without limits finds everything, whatever the limited one left behind.
   void expect_sound_and_complete() {
-    launch_.descriptor_limit = launch_.process_limit = launch_.memory_limit = -1;
+    launch_.descriptor_limit = launch_.process_limit = -1;
     launch_.unprivileged = false;
     launch_.environment.erase("PGTUNE_FAKE");
     if (std::filesystem::exists(database())) {

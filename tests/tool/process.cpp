@@ -59,7 +59,6 @@ void limit(int resource, long value) {
   dup2(err, STDERR_FILENO);
   limit(RLIMIT_NPROC, launch.process_limit);
   limit(RLIMIT_NOFILE, launch.descriptor_limit);
-  limit(RLIMIT_AS, launch.memory_limit);
   execve(PGTUNE_PROGRAM, arguments, environment);
   _exit(127);
 }

@@ -24,7 +24,6 @@ struct Launch {
   long file_size_limit = -1;                       ///< bytes a file may grow to (RLIMIT_FSIZE), -1: no limit
   long descriptor_limit = -1;                      ///< open files (RLIMIT_NOFILE), -1: as here
   long process_limit = -1;                         ///< processes of the user (RLIMIT_NPROC), -1: as here
-  long memory_limit = -1;                          ///< bytes of address space (RLIMIT_AS), -1: as here
 };
 
 class Process {

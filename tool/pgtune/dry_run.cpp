@@ -29,8 +29,8 @@ DryRun dry_run(const Problem& problem, const space::TemplateDefinition& definiti
                                 device.info, device.source,   options.conditions};
     const auto trials = session::resumable(store->trials(key), options.retry_failed);
     for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.key()) ? 1 : 0;
-    if (const auto answer = store->answer(key);
-        answer && answer->complete && !options.retry_failed && session::satisfies(*answer, options))
+    if (const auto answer = store->answer(key); answer && answer->complete && session::satisfies(*answer, options) &&
+                                                !(options.retry_failed && session::has_killers(answer->counts)))
       run.answered_at = answer->finished_at;
   }
   run.to_build = options.force ? run.valid : run.valid - run.known;

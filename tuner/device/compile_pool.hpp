@@ -18,7 +18,7 @@
 
 namespace pgtune::device {
 
-/// NVRTC took 41 MB a worker over the shipped templates; a template that needs fifty times that is a mistake.
+/// NVRTC takes some 100 MB for an ordinary kernel; a template that needs twenty times that is a mistake.
 inline constexpr std::int64_t kDefaultCompileMemoryBytes = std::int64_t{2} << 30;
 
 class CompilePool {

@@ -44,6 +44,11 @@ std::map<std::string, StoredTrial> resumable(std::map<std::string, StoredTrial> 
   return trials;
 }
 
+bool has_killers(const CountsRecord& counts) {
+  constexpr std::array kKinds{OutcomeKind::kCrashed, OutcomeKind::kTimeout, OutcomeKind::kQuarantined};
+  return std::any_of(kKinds.begin(), kKinds.end(), [&](OutcomeKind kind) { return counts.failed.count(kind) > 0; });
+}
+
 Quarantine::Quarantine(const std::vector<KnownKiller>& killers) {
   for (const KnownKiller& killer : killers) {
     if (!is_killer(killer.outcome)) continue;

@@ -22,6 +22,9 @@ namespace pgtune::session {
 [[nodiscard]] std::map<std::string, StoredTrial> resumable(std::map<std::string, StoredTrial> trials,
                                                            bool retry_failed);
 
+/// Whether a search left something to be retried: what crashed, hung or was quarantined.
+[[nodiscard]] bool has_killers(const CountsRecord& counts);
+
 class Quarantine {
  public:
   Quarantine() = default;

@@ -120,8 +120,10 @@ Result<SearchResult> run_search(const Problem& problem, const space::TemplateDef
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
   const StoreKey key{problem,       definition.name, definition.content_hash,
                      device.info(), device.source(), options.conditions};
-  if (!options.force && !options.retry_failed) {
-    if (auto answer = store.answer(key); answer && satisfies(*answer, options)) {
+  if (!options.force) {
+    auto answer = store.answer(key);
+    const bool retry = answer && options.retry_failed && has_killers(answer->counts);
+    if (answer && satisfies(*answer, options) && !retry) {
       SearchResult result;
       result.counts = answer->counts;
       result.reference = answer->reference;
