@@ -36,6 +36,7 @@ class NoStore final : public session::Store {
  public:
   std::optional<session::StoredAnswer> answer(const session::StoreKey& /*key*/) override { return std::nullopt; }
   std::map<std::string, session::StoredTrial> trials(const session::StoreKey& /*key*/) override { return {}; }
+  std::vector<session::KnownKiller> killers(const DeviceInfo& /*device*/) override { return {}; }
   void begin(const session::StoreKey& /*key*/, session::SessionKind /*kind*/, std::uint64_t /*seed*/,
              const std::string& /*command_line*/) override {}
   void save_reference(const ReferenceReport& /*reference*/) override {}

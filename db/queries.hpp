@@ -51,6 +51,10 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 /// Newest trial of each variant of the key's template, with screening blocks of that trial, by variant key; in searches
 /// under the rest of the key, over this template or over several.
 [[nodiscard]] std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key);
+/// Trials on real GPUs of an architecture that crashed or hung and that no later one of the same variant, problem and
+/// software contradicts. Software is the driver's version for what was built, NVRTC's for what was not.
+[[nodiscard]] std::vector<KillerRow> find_killers(const Database& database, const std::string& architecture,
+                                                  const std::string& driver_version, const std::string& nvrtc_version);
 /// One row a uuid, as its newest session described it.
 [[nodiscard]] std::vector<DeviceRow> list_devices(const Database& database);
 /// Newest first.

@@ -87,6 +87,16 @@ struct TrialRow {
   std::vector<BlockRow> blocks;
 };
 
+/// A trial that crashed or hung, with where that was.
+struct KillerRow {
+  std::string template_name, template_hash, variant_key;
+  std::string cubin_hash;  ///< empty: nothing was compiled
+  std::string kind, reason;
+  std::string problem_json;
+  RowId session = 0;
+  std::string started_at;  ///< of the session
+};
+
 struct ReferenceRow {
   std::string library;
   std::string report_json;  ///< all algorithms, in rank order

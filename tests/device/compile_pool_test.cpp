@@ -86,6 +86,32 @@ TEST_F(CompilePoolTest, ABuildThatHangsTimesOut) {
   EXPECT_EQ(done->at(48).outcome.kind, OutcomeKind::kOk);
 }
 
+TEST_F(CompilePoolTest, ABuildWhoseWorkerSomebodyElseKillsIsMadeAgain) {
+  const auto file = folder_ / "once";
+  std::ofstream(file) << "now";
+  set_faults("build|BM=32,|killed_once|" + file.string() + ";build|BM=48,|killed");
+  CompilePool pool(options(1));
+  const auto done = build(pool, {32, 48, 64});
+  ASSERT_TRUE(done) << done.error().text();
+  EXPECT_EQ(done->at(32).outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(done->at(48).outcome, (Outcome{OutcomeKind::kCrashed, "compile worker killed by signal 9 (SIGKILL)"}));
+  EXPECT_EQ(done->at(64).outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(worker_pids().size(), 5U) << "the killed, its heir killed thrice, and the last";
+}
+
+TEST_F(CompilePoolTest, ACompilerThatRunsOutOfMemoryHasFailedAndNotCrashed) {
+  set_faults("build|BM=32,|out_of_memory");
+  auto small = options(1);
+  small.memory_limit_bytes = std::int64_t{256} << 20U;
+  CompilePool pool(small);
+  const auto done = build(pool, {32, 48});
+  ASSERT_TRUE(done) << done.error().text();
+  EXPECT_EQ(done->at(32).outcome.kind, OutcomeKind::kCompileFailed);
+  EXPECT_THAT(done->at(32).outcome.reason,
+              AllOf(HasSubstr("more than its limit of 256 MiB"), HasSubstr("LLVM ERROR: out of memory")));
+  EXPECT_EQ(done->at(48).outcome.kind, OutcomeKind::kOk);
+}
+
 TEST_F(CompilePoolTest, NonsenseInsteadOfAReplyIsACrash) {
   set_faults("build|BM=32,|garbage;build|BM=48,|huge");
   CompilePool pool(options(1));

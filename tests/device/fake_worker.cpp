@@ -13,6 +13,9 @@
 //                     segv          dies by SIGSEGV                exit3      writes to stderr, exits with 3
 //                     hang          never answers                  slow       answers after 50 ms
 //                     garbage       answers a line that is no JSON huge       answers a line over the limit
+//                     killed        dies by SIGKILL                killed_once likewise, and removes the fault's file
+//                     out_of_memory dies as LLVM does when an allocation fails
+//                     tell_limit    trial: launch_failed, the reason is the request's launch limit
 //                     noisy         writes 1 MiB to stderr first   error      answers an environment error
 //                     context_lost  trial: launch_failed and a lost context; others: an error and a lost context
 //                     fail          build: compile_failed; trial: launch_failed
@@ -80,8 +83,10 @@ std::string behaviour_of(const std::string& op, const std::string& key) {
   static const std::vector<Fault> faults = read_faults();
   for (const Fault& fault : faults) {
     if (fault.op == op && key.find(fault.pattern) != std::string::npos &&
-        (fault.file.empty() || std::filesystem::exists(fault.file)))
+        (fault.file.empty() || std::filesystem::exists(fault.file))) {
+      if (fault.behaviour == "killed_once") std::filesystem::remove(fault.file);
       return fault.behaviour;
+    }
   }
   return {};
 }
@@ -111,7 +116,7 @@ std::string key_of(const Request& request) {
   if (request.op == "trial") return request.body.get<TrialRequest>().variant.key();
   if (request.op == "prepare") {
     const auto prepare = request.body.get<PrepareRequest>();
-    return fmt::format("{} {}", prepare.problem.key(), prepare.conditions.key());
+    return fmt::format("{} {}{}", prepare.problem.key(), prepare.conditions.key(), prepare.known ? " known" : "");
   }
   if (request.op == "energy") {
     const auto energy = request.body.get<EnergyRequest>();
@@ -131,6 +136,12 @@ void misbehave(const std::string& behaviour) {
   if (behaviour == "segv") {
     std::signal(SIGSEGV, SIG_DFL);
     std::raise(SIGSEGV);
+  } else if (behaviour.starts_with("killed")) {
+    std::raise(SIGKILL);
+  } else if (behaviour == "out_of_memory") {
+    std::cerr << "LLVM ERROR: out of memory" << std::endl;
+    std::signal(SIGABRT, SIG_DFL);
+    std::raise(SIGABRT);
   } else if (behaviour == "exit3") {
     std::cerr << "fake: about to fail\nfake: out of luck" << std::endl;
     std::exit(3);
@@ -167,7 +178,11 @@ json answer(const Request& request, const std::string& role, const std::string& 
     if (role == "measure") hello.device = fake::gpu();
     return hello;
   }
-  if (request.op == "prepare") return measurer.prepare(request.body.get<PrepareRequest>());
+  if (request.op == "prepare") {
+    json reply = measurer.prepare(request.body.get<PrepareRequest>());
+    reply["opaque"] = {"first, in hex", "second, in hex"};
+    return reply;
+  }
   if (request.op == "build") {
     const auto build = request.body.get<BuildRequest>();
     BuildDone done;
@@ -184,6 +199,8 @@ json answer(const Request& request, const std::string& role, const std::string& 
     TrialDone done{trial.id, {}};
     if (behaviour == "fail" || behaviour == "context_lost") {
       done.report.outcome = {OutcomeKind::kLaunchFailed, "fake: does not launch"};
+    } else if (behaviour == "tell_limit") {
+      done.report.outcome = {OutcomeKind::kLaunchFailed, fmt::format("{:g}", trial.launch_limit_s)};
     } else if (behaviour == "wrong") {
       done.report.outcome = {OutcomeKind::kWrongResult, "fake: largest error 12 times the bound"};
       done.report.check = CheckReport{12, 0.5};

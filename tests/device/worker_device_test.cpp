@@ -30,7 +30,9 @@ class WorkerDeviceTest : public FakeWorkerTest {
   /// For tests in which something hangs.
   [[nodiscard]] WorkerDevice::Options impatient_options() const {
     WorkerDevice::Options impatient = options();
-    impatient.trial_floor = impatient.prepare_timeout = impatient.hello_timeout = milliseconds(300);
+    impatient.launch_floor = milliseconds(0);
+    impatient.trial_floor = impatient.call_floor = impatient.prepare_timeout = impatient.hello_timeout =
+        milliseconds(300);
     return impatient;
   }
   [[nodiscard]] static std::unique_ptr<WorkerDevice> open_prepared(const WorkerDevice::Options& options) {
@@ -124,6 +126,61 @@ TEST_F(WorkerDeviceTest, TimesAreTheSameAfterARespawn) {
   const TrialReport before = trial(*device, 16).value();
   EXPECT_EQ(trial_outcome(*device, 32).kind, OutcomeKind::kCrashed);
   EXPECT_EQ(trial(*device, 16).value(), before);
+}
+
+TEST_F(WorkerDeviceTest, TheNextWorkerTakesTheReferenceOver) {
+  set_faults("trial|BM=32,|segv");
+  const auto device = open_prepared(options());
+  static_cast<void>(trial(*device, 32));
+  EXPECT_EQ(trial_outcome(*device, 16).kind, OutcomeKind::kOk);
+  std::vector<bool> known;
+  for (const LoggedRequest& request : log()) {
+    if (request.op == "prepare") known.push_back(request.key.ends_with(" known"));
+  }
+  EXPECT_EQ(known, (std::vector<bool>{false, true}));
+}
+
+TEST_F(WorkerDeviceTest, AWorkerThatSomebodyElseKillsCostsNothing) {
+  const auto file = folder_ / "once";
+  set_faults("trial|BM=32,|killed_once|" + file.string());
+  const auto device = open_prepared(options());
+  std::ofstream(file) << "now";
+  EXPECT_EQ(trial_outcome(*device, 32).kind, OutcomeKind::kOk);
+  EXPECT_EQ(measure_operations(), "hello prepare trial hello prepare trial");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(WorkerDeviceTest, AVariantWhoseWorkersAreKilledOverAndOverHasCrashed) {
+  set_faults("trial|BM=32,|killed;round|BM=32,|killed");
+  const auto device = open_prepared(options());
+  EXPECT_EQ(trial_outcome(*device, 32),
+            (Outcome{OutcomeKind::kCrashed, "measure worker killed by signal 9 (SIGKILL)"}));
+  EXPECT_EQ(trial_outcome(*device, 64).kind, OutcomeKind::kOk);
+  const auto report = device->run_round(round_of({32, 48}, {0, 1, 2}));
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->outcomes.at(0).kind, OutcomeKind::kCrashed);
+  EXPECT_TRUE(report->blocks.at(1));
+}
+
+TEST_F(WorkerDeviceTest, ALaunchMayTakeAHundredTimesTheBestSoFarOrTheFloor) {
+  set_faults("trial||tell_limit");
+  WorkerDevice::Options floorless = options();
+  floorless.launch_floor = milliseconds(0);
+  const auto device = open_prepared(floorless);
+  const auto limit_s = [&](double incumbent_s) {
+    TrialRequest request = trial_request(1, 16);
+    request.incumbent_s = incumbent_s;
+    device->submit_trial(request);
+    std::vector<Event> events;
+    while (events.empty()) events = device->wait(milliseconds(10'000)).value();
+    return std::stod(std::get<TrialDone>(events.front()).report.outcome.reason);
+  };
+  const double reference_s = problem().flops() / 42e12;  // the fake's first heuristic
+  EXPECT_NEAR(limit_s(0), 100 * reference_s, 1e-6);
+  EXPECT_NEAR(limit_s(10 * reference_s), 100 * reference_s, 1e-6);
+  EXPECT_NEAR(limit_s(reference_s / 4), 25 * reference_s, 1e-6);
+  const auto usual = open_prepared(options());
+  EXPECT_EQ(trial_outcome(*usual, 16).reason, "0.5");
 }
 
 TEST_F(WorkerDeviceTest, AHangIsATimeout) {

@@ -97,7 +97,7 @@ device::Event FakeDevice::finish_build(const device::BuildRequest& request) {
   const Script script = plan_(request.variant);
   device::BuildDone done{request.id, script.build, {}};
   if (script.build.kind == OutcomeKind::kOk) {
-    done.build.cubin_hash = "cubin of " + request.variant.key();
+    done.build.cubin_hash = script.cubin.empty() ? "cubin of " + request.variant.key() : script.cubin;
     done.build.cubin_path = "/cache/" + request.variant.key();
     done.build.registers = 64;
     done.build.spill_bytes = script.spill_bytes;

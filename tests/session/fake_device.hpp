@@ -17,6 +17,7 @@ struct Script {
   double time_s = 1e-3;  ///< per launch, before noise
   double build_s = 0;    ///< virtual seconds
   std::int64_t spill_bytes = 0;
+  std::string cubin = {};  ///< hash of the machine code; empty: one of its own
   int fails_in_round = 0;  ///< of `fails_in`; 0: never
   Stage fails_in = Stage::kFinal;
 };

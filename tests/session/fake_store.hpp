@@ -14,6 +14,7 @@ class FakeStore final : public Store {
  public:
   [[nodiscard]] std::optional<StoredAnswer> answer(const StoreKey& key) override;
   [[nodiscard]] std::map<std::string, StoredTrial> trials(const StoreKey& key) override;
+  [[nodiscard]] std::vector<KnownKiller> killers(const DeviceInfo& /*device*/) override { return known_killers; }
   void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) override;
   void save_reference(const ReferenceReport& reference) override;
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
@@ -28,6 +29,7 @@ class FakeStore final : public Store {
   std::map<Stage, std::vector<std::vector<ContenderBlocks>>> rounds;  ///< every call, by stage
   std::vector<EnergyRecord> energy;
   std::optional<Ceilings> saved_ceilings;
+  std::vector<KnownKiller> known_killers;  ///< whatever the key
   std::vector<std::optional<StoredAnswer>> finished;
   std::string last_command_line;
   SessionKind last_kind = SessionKind::kSearch;

@@ -42,19 +42,23 @@ Ends make_terminal() {
   return ends;
 }
 
+void limit(int resource, long value) {
+  if (value < 0) return;
+  const rlimit both{static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
+  setrlimit(static_cast<__rlimit_resource>(resource), &both);
+}
+
 [[noreturn]] void become(const Launch& launch, char** arguments, char** environment, int out, int err) {
-  if (launch.file_size_limit >= 0) {
-    const auto bytes = static_cast<rlim_t>(launch.file_size_limit);
-    const rlimit limit{bytes, bytes};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, as on a full disk
-  }
+  limit(RLIMIT_FSIZE, launch.file_size_limit);
+  if (launch.file_size_limit >= 0) std::signal(SIGXFSZ, SIG_IGN);  // a write beyond fails, as on a full disk
   constexpr id_t kNobody = 65534;
   if (launch.unprivileged && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(127);
   const int in = open("/dev/null", O_RDONLY);
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
+  limit(RLIMIT_NPROC, launch.process_limit);
+  limit(RLIMIT_NOFILE, launch.descriptor_limit);
   execve(PGTUNE_PROGRAM, arguments, environment);
   _exit(127);
 }

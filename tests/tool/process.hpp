@@ -22,6 +22,8 @@ struct Launch {
   std::string output_file;                         ///< standard output goes here instead of Finished::out
   bool unprivileged = false;                       ///< as nobody where the tests run as root
   long file_size_limit = -1;                       ///< bytes a file may grow to (RLIMIT_FSIZE), -1: no limit
+  long descriptor_limit = -1;                      ///< open files (RLIMIT_NOFILE), -1: as here
+  long process_limit = -1;                         ///< processes of the user (RLIMIT_NPROC), -1: as here
 };
 
 class Process {
@@ -32,6 +34,7 @@ class Process {
   /// Kills the child where it still runs.
   ~Process();
 
+  [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int number) const;
   /// Reads both streams to their ends and waits.
   [[nodiscard]] Finished wait();

@@ -58,6 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"negative_budget", with("--budget", "-5s"), {"--budget '-5s'"}},
         WrongInput{"seed", with("--seed", "soon"), {"--seed 'soon'"}},
         WrongInput{"jobs", with("--jobs", "many"), {"--jobs 'many'"}},
+        WrongInput{"compile_limit", with("--compile-limit", "60"), {"--compile-limit '60'", "60s"}},
+        WrongInput{"compile_memory", with("--compile-memory", "1"), {"--compile-memory '1'", "128"}},
         WrongInput{"regime", with("--regime", "fast"), {"unknown --regime 'fast'", "sustained or burst"}},
         WrongInput{"l2", with("--l2", "cold"), {"unknown --l2 'cold'", "rotated or warm"}},
         WrongInput{"data", with("--data", "ones"), {"unknown --data 'ones'", "uniform, normal, integers or zeros"}},

@@ -68,6 +68,14 @@ std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session:
   return trials;
 }
 
+std::vector<session::KnownKiller> DatabaseStore::killers(const DeviceInfo& device) {
+  std::vector<session::KnownKiller> killers;
+  for (const db::KillerRow& row :
+       db::find_killers(database_, device.architecture, device.driver_version, device.nvrtc_version))
+    killers.push_back(known_killer(row));
+  return killers;
+}
+
 void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
                           const std::string& command_line) {
   key_ = key;

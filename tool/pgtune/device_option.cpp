@@ -104,14 +104,16 @@ DeviceChoice choose_device_to_plan(Context& context, const std::string& option) 
 
 std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
                                             const space::TemplateSet& templates, const Problem& problem,
-                                            std::size_t jobs) {
+                                            const CompileLimits& compile) {
   if (choice.source == "replay")
     return std::make_unique<device::ReplayDevice>(load_recording(open_recording(choice.recording), templates, problem));
   device::WorkerDevice::Options options;
   options.worker_path = context.paths().worker.string();
   options.gpu = choice.info.uuid;
   options.cache_dir = context.paths().cache.string();
-  options.jobs = jobs;
+  options.jobs = compile.jobs;
+  options.compile_timeout = compile.time;
+  options.compile_memory_bytes = compile.memory_bytes;
   return std::make_unique<DeferredDevice>(choice.info, options);
 }
 

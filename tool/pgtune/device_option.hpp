@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tool/pgtune/compile_options.hpp"
 #include "tool/pgtune/context.hpp"
 #include "tuner/device/device.hpp"
 #include "tuner/device/recording.hpp"
@@ -36,9 +37,8 @@ struct DeviceChoice {
 
 /// Opens a chosen device. For a replay, loads what the recording holds of `problem`; throws
 /// CommandError (environment) where it was made with other versions of the templates or does not hold the problem.
-/// `jobs`: compile workers, 0 for one a core.
 [[nodiscard]] std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
                                                           const space::TemplateSet& templates, const Problem& problem,
-                                                          std::size_t jobs);
+                                                          const CompileLimits& compile);
 
 }  // namespace pgtune::tool

@@ -8,6 +8,7 @@
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/result_json.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/session/quarantine.hpp"
 #include "tuner/space/enumerate.hpp"
 
 namespace pgtune::tool {
@@ -21,9 +22,10 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
   run.valid = static_cast<std::int64_t>(enumeration.variants.size());
   if (store != nullptr) {
     const session::StoreKey key{problem, templates, device.info, device.source, options.conditions};
-    const auto trials = store->trials(key);
+    const auto trials = session::resumable(store->trials(key), options.retry_failed);
     for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
-    if (const auto answer = store->answer(key); answer && answer->complete && session::satisfies(*answer, options))
+    if (const auto answer = store->answer(key); answer && answer->complete && session::satisfies(*answer, options) &&
+                                                !(options.retry_failed && session::has_killers(answer->counts)))
       run.answered_at = answer->finished_at;
   }
   run.to_build = options.force ? run.valid : run.valid - run.known;

@@ -33,6 +33,14 @@ std::optional<double> seconds_per_unit(char unit) {
   }
 }
 
+std::optional<double> positive_seconds(const std::string& text) {
+  const auto unit = text.empty() ? std::nullopt : seconds_per_unit(text.back());
+  if (!unit) return std::nullopt;
+  const auto number = parse_whole<double>(std::string_view(text).substr(0, text.size() - 1));
+  if (!number || !std::isfinite(*number) || *number <= 0) return std::nullopt;
+  return *number * *unit;
+}
+
 }  // namespace
 
 std::int64_t parse_count(const std::string& option, const std::string& text, std::int64_t least) {
@@ -53,12 +61,17 @@ double parse_real(const std::string& option, const std::string& text) {
   return *value;
 }
 
+double parse_seconds(const std::string& option, const std::string& text) {
+  const auto seconds = positive_seconds(text);
+  if (!seconds)
+    throw CommandError(ErrorKind::kUsage, fmt::format("{} '{}' is not a time. Give 60s, 5m or 1h.", option, text));
+  return *seconds;
+}
+
 session::Budget parse_budget(const std::string& text) {
   session::Budget budget;
-  const auto unit = text.empty() ? std::nullopt : seconds_per_unit(text.back());
-  if (unit) {
-    const auto number = parse_whole<double>(std::string_view(text).substr(0, text.size() - 1));
-    if (number && std::isfinite(*number) && *number > 0) budget.seconds = *number * *unit;
+  if (const auto seconds = positive_seconds(text)) {
+    budget.seconds = *seconds;
   } else if (const auto trials = parse_whole<std::int64_t>(text); trials && *trials > 0) {
     budget.trials = *trials;
   }

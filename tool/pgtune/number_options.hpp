@@ -13,6 +13,8 @@ namespace pgtune::tool {
 [[nodiscard]] std::int64_t parse_count(const std::string& option, const std::string& text, std::int64_t least);
 /// A finite decimal number. Throws CommandError (usage) naming the option.
 [[nodiscard]] double parse_real(const std::string& option, const std::string& text);
+/// A positive time: "60s", "5m", "1h". Throws CommandError (usage) naming the option.
+[[nodiscard]] double parse_seconds(const std::string& option, const std::string& text);
 /// --budget: seconds ("60s", "5m", "1h") or a number of variants ("500"). Throws CommandError (usage).
 [[nodiscard]] session::Budget parse_budget(const std::string& text);
 

@@ -247,6 +247,17 @@ session::StoredTrial stored_trial(const db::TrialRow& row) {
   return trial;
 }
 
+session::KnownKiller known_killer(const db::KillerRow& row) {
+  return {row.template_name,
+          row.template_hash,
+          row.variant_key,
+          row.cubin_hash,
+          {known_word(parse_outcome_kind(row.kind), row.kind, "outcome"), row.reason},
+          read_json<Problem>(row.problem_json, "problem"),
+          row.session,
+          row.started_at};
+}
+
 ReferenceReport reference_report(const db::ReferenceRow& row) {
   return read_json<ReferenceReport>(row.report_json, "reference");
 }

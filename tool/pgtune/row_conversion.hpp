@@ -34,6 +34,7 @@ namespace pgtune::tool {
 [[nodiscard]] DeviceInfo device_info(const db::DeviceRow& row);
 [[nodiscard]] Problem problem(const db::ProblemRow& row);
 [[nodiscard]] session::StoredTrial stored_trial(const db::TrialRow& row);
+[[nodiscard]] session::KnownKiller known_killer(const db::KillerRow& row);
 [[nodiscard]] std::vector<Block> blocks(const std::vector<db::BlockRow>& rows);
 [[nodiscard]] ReferenceReport reference_report(const db::ReferenceRow& row);
 [[nodiscard]] EnergyWindow energy_window(const db::EnergyWindowRow& row);

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tuner/device/compile_pool.hpp"
+
 namespace pgtune::worker {
 
 device::Hello CompileService::hello() const {
@@ -14,8 +16,11 @@ device::Hello CompileService::hello() const {
 
 Result<nlohmann::json> CompileService::handle(const device::Request& request) {
   if (request.op != "build") return unknown_operation(request);
+  if (limit_) limit_->forget_peak();
   Result<device::BuildDone> done = builder_.build(request.body.get<device::BuildRequest>());
   if (!done) return tl::unexpected(std::move(done.error()));
+  if (done->outcome.kind == OutcomeKind::kCompileFailed && limit_ && limit_->nearly_reached())
+    done->outcome.reason = device::out_of_compile_memory(limit_->bytes(), done->outcome.reason);
   return nlohmann::json(*done);
 }
 

@@ -2,8 +2,10 @@
 // The compile role: "build" requests to cubins in the cache.
 #pragma once
 
+#include <optional>
 #include <utility>
 
+#include "tool/worker/memory_limit.hpp"
 #include "tool/worker/service.hpp"
 #include "tuner/gpu/jit/builder.hpp"
 
@@ -11,7 +13,9 @@ namespace pgtune::worker {
 
 class CompileService final : public Service {
  public:
-  explicit CompileService(gpu::Builder builder) : builder_(std::move(builder)) {}
+  /// Without `limit` the compiler may take what memory there is.
+  CompileService(gpu::Builder builder, std::optional<MemoryLimit> limit)
+      : builder_(std::move(builder)), limit_(limit) {}
 
   [[nodiscard]] device::Hello hello() const override;
   [[nodiscard]] Result<nlohmann::json> handle(const device::Request& request) override;
@@ -19,6 +23,7 @@ class CompileService final : public Service {
 
  private:
   gpu::Builder builder_;
+  std::optional<MemoryLimit> limit_;
 };
 
 }  // namespace pgtune::worker

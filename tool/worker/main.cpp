@@ -31,7 +31,13 @@ constexpr int kExitEnvironment = 3;
 Result<void> serve_compile(const Options& options, LineChannel& channel) {
   Result<gpu::CubinCache> cache = gpu::CubinCache::open(options.cache_folder);
   if (!cache) return tl::unexpected(refuse(channel, std::move(cache.error())));
-  CompileService service(gpu::Builder(std::move(*cache), gpu::find_toolkit()));
+  std::optional<MemoryLimit> limit;
+  if (options.memory_limit_bytes) {
+    auto set = MemoryLimit::set(*options.memory_limit_bytes);
+    if (!set) return tl::unexpected(refuse(channel, std::move(set.error())));
+    limit = *set;
+  }
+  CompileService service(gpu::Builder(std::move(*cache), gpu::find_toolkit()), limit);
   return serve(channel, service);
 }
 
@@ -39,7 +45,10 @@ Result<void> serve_measure(const Options& options, LineChannel& channel) {
   Result<std::unique_ptr<gpu::Measurer>> measurer = gpu::Measurer::open(options.gpu);
   if (!measurer) return tl::unexpected(refuse(channel, std::move(measurer.error())));
   MeasureService service(std::move(*measurer));
-  return serve(channel, service);
+  auto served = serve(channel, service);
+  // Releasing what a lost context holds fails at best, and at worst waits for a kernel that never ends.
+  if (service.context_lost()) ::_exit(served ? 0 : kExitFailure);
+  return served;
 }
 
 Result<void> run(const std::vector<std::string>& arguments) {

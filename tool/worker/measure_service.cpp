@@ -24,7 +24,11 @@ device::Hello MeasureService::hello() const {
 }
 
 Result<nlohmann::json> MeasureService::handle(const device::Request& request) {
-  if (request.op == "prepare") return body(measurer_->prepare(request.body.get<device::PrepareRequest>()));
+  if (request.op == "prepare") {
+    auto prepared = body(measurer_->prepare(request.body.get<device::PrepareRequest>()));
+    if (prepared) (*prepared)["opaque"] = measurer_->opaque_algorithms();
+    return prepared;
+  }
   if (request.op == "round") return body(measurer_->round(request.body.get<device::RoundRequest>()));
   if (request.op == "energy") return body(measurer_->energy(request.body.get<device::EnergyRequest>()));
   if (request.op == "ceilings") return body(measurer_->ceilings());

@@ -22,14 +22,16 @@ Result<Role> parse_role(const std::string& text) {
               fmt::format("--role is '{}'; it must be compile, measure, list, guard or doctor", text));
 }
 
-Result<std::optional<int>> parse_mhz(const std::string& text) {
+/// Nothing where the option was not given.
+template <typename Number>
+Result<std::optional<Number>> parse_positive(const char* name, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  int mhz = 0;
+  Number number = 0;
   const char* const end = text.data() + text.size();
-  if (const auto parsed = std::from_chars(text.data(), end, mhz);
-      parsed.ec == std::errc() && parsed.ptr == end && mhz > 0)
-    return mhz;
-  return fail(ErrorKind::kUsage, fmt::format("--lock-mhz is '{}'; it must be a positive number", text));
+  if (const auto parsed = std::from_chars(text.data(), end, number);
+      parsed.ec == std::errc() && parsed.ptr == end && number > 0)
+    return number;
+  return fail(ErrorKind::kUsage, fmt::format("{} is '{}'; it must be a positive number", name, text));
 }
 
 /// What a role cannot do without.
@@ -47,7 +49,7 @@ Result<Options> checked(Options options) {
 }  // namespace
 
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
-  static const std::set<std::string> known{"--role", "--cache-dir", "--gpu", "--lock-mhz"};
+  static const std::set<std::string> known{"--role", "--cache-dir", "--gpu", "--lock-mhz", "--memory-limit"};
   std::map<std::string, std::string> values;
   Options options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -67,12 +69,15 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
 
   const Result<Role> role = parse_role(values["--role"]);
   if (!role) return tl::unexpected(role.error());
-  const Result<std::optional<int>> mhz = parse_mhz(values["--lock-mhz"]);
+  const auto mhz = parse_positive<int>("--lock-mhz", values["--lock-mhz"]);
   if (!mhz) return tl::unexpected(mhz.error());
+  const auto memory = parse_positive<std::int64_t>("--memory-limit", values["--memory-limit"]);
+  if (!memory) return tl::unexpected(memory.error());
   options.role = *role;
   options.cache_folder = values["--cache-dir"];
   options.gpu = values["--gpu"];
   options.lock_mhz = *mhz;
+  options.memory_limit_bytes = *memory;
   return checked(std::move(options));
 }
 

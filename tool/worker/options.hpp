@@ -2,6 +2,7 @@
 // The worker's command line. Only pgtune writes it, so it is plain: no CLI11 in this program.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,14 +16,15 @@ enum class Role { kCompile, kMeasure, kList, kGuard, kDoctor, kHelp };
 
 struct Options {
   Role role = Role::kHelp;
-  std::string cache_folder;     ///< compile: where cubins go
-  std::string gpu;              ///< measure, guard, doctor: ordinal or UUID; guard: UUID
-  std::optional<int> lock_mhz;  ///< guard: the clock; nothing: one the GPU can hold
-  bool restore = false;         ///< guard: only give the clocks back
+  std::string cache_folder;                        ///< compile: where cubins go
+  std::optional<std::int64_t> memory_limit_bytes;  ///< compile: a build that needs more is compile_failed
+  std::string gpu;                                 ///< measure, guard, doctor: ordinal or UUID; guard: UUID
+  std::optional<int> lock_mhz;                     ///< guard: the clock; nothing: one the GPU can hold
+  bool restore = false;                            ///< guard: only give the clocks back
 };
 
 inline constexpr std::string_view kUsage =
-    "usage: pgtune-worker --role compile --cache-dir DIR\n"
+    "usage: pgtune-worker --role compile --cache-dir DIR [--memory-limit BYTES]\n"
     "       pgtune-worker --role measure --gpu ORDINAL-OR-UUID\n"
     "       pgtune-worker --role list\n"
     "       pgtune-worker --role doctor --gpu ORDINAL-OR-UUID\n"

@@ -213,7 +213,9 @@ std::optional<std::string> ChildProcess::next_line() {
 }
 
 void ChildProcess::kill() {
-  if (!status_) ::kill(pid_, SIGKILL);
+  if (status_) return;
+  killed_ = true;
+  ::kill(pid_, SIGKILL);
 }
 
 bool ChildProcess::reap(std::chrono::milliseconds patience) {
@@ -247,6 +249,13 @@ std::string ChildProcess::death_reason() {
   if (last_line.find("error while loading shared libraries") != std::string::npos)
     reason += "; install CUDA Toolkit 12.8 or newer, or add its library folder to LD_LIBRARY_PATH";
   return reason;
+}
+
+bool ChildProcess::killed_from_outside() const {
+  if (killed_ || !status_ || !WIFSIGNALED(*status_)) return false;
+  constexpr std::array kSentByOthers{SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  const int signal = WTERMSIG(*status_);
+  return std::any_of(kSentByOthers.begin(), kSentByOthers.end(), [signal](int other) { return other == signal; });
 }
 
 std::string ChildProcess::last_error_line() const {

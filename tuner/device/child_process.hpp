@@ -59,6 +59,11 @@ class ChildProcess {
   /// Waits for the end of a child whose output has ended (killing it where it lingers) and says how it went:
   /// "killed by signal 11 (SIGSEGV)", "exited with 3: <last line of standard error>".
   [[nodiscard]] std::string death_reason();
+  /// Somebody else ended the child with SIGKILL, SIGTERM, SIGINT, SIGHUP or SIGQUIT: the memory killer, a person. Known
+  /// after death_reason().
+  [[nodiscard]] bool killed_from_outside() const;
+  /// True once a killed child is reaped; does not wait.
+  [[nodiscard]] bool gone() { return reap(std::chrono::milliseconds(0)); }
 
  private:
   ChildProcess(pid_t pid, FileDescriptor input, FileDescriptor output, FileDescriptor errors,
@@ -79,7 +84,7 @@ class ChildProcess {
   std::size_t taken_ = 0;    ///< of received_: lines handed out
   std::size_t scanned_ = 0;  ///< of received_: searched for a newline
   std::string error_tail_;
-  bool overflowed_ = false;
+  bool overflowed_ = false, killed_ = false;
   std::optional<int> status_;  ///< of waitpid, once reaped
 };
 

@@ -13,9 +13,16 @@ namespace {
 constexpr int kFailedStartLimit = 3;
 /// The compiler's memory grows from build to build; a fresh process every so often keeps the pool's bounded.
 constexpr int kBuildsPerWorker = 200;
+/// A build whose workers are killed over and over is what fills the memory.
+constexpr int kKillLimit = 3;
 
 Event lost_build(const BuildRequest& build, OutcomeKind kind, std::string reason) {
   return BuildDone{build.id, {kind, std::move(reason)}, {}};
+}
+
+/// The last words of an allocation that failed: LLVM's, or C++'s.
+bool died_of_memory(const std::string& text) {
+  return text.find("out of memory") != std::string::npos || text.find("std::bad_alloc") != std::string::npos;
 }
 
 }  // namespace
@@ -25,7 +32,7 @@ CompilePool::CompilePool(Options options) : options_(std::move(options)) {
   workers_.resize(options_.jobs);
 }
 
-void CompilePool::submit(BuildRequest request) { waiting_.push_back(std::move(request)); }
+void CompilePool::submit(BuildRequest request) { waiting_.push_back({std::move(request)}); }
 
 Result<void> CompilePool::poll(std::vector<Event>& events) {
   for (Worker& worker : workers_) {
@@ -43,7 +50,7 @@ Result<void> CompilePool::collect(Worker& worker, std::vector<Event>& events) {
 
 Result<void> CompilePool::handle(Worker& worker, Reply reply, std::vector<Event>& events) {
   failed_starts_ = 0;
-  const BuildRequest build = std::move(*std::exchange(worker.build, std::nullopt));
+  const BuildRequest build = std::move(std::exchange(worker.build, std::nullopt)->request);
   if (++worker.builds >= kBuildsPerWorker) worker = {};
   if (!reply.body) {
     if (reply.body.error().kind == ErrorKind::kEnvironment)
@@ -63,16 +70,27 @@ Result<void> CompilePool::handle(Worker& worker, Reply reply, std::vector<Event>
 }
 
 Result<void> CompilePool::handle(Worker& worker, WorkerFailure failure, std::vector<Event>& events) {
-  const auto build = std::exchange(worker.build, std::nullopt);
+  auto build = std::exchange(worker.build, std::nullopt);
   worker = {};
   if (failure.kind == WorkerFailure::Kind::kStart) {
-    if (build) waiting_.push_front(*build);
+    if (build) waiting_.push_front(std::move(*build));
     return count_failed_start(std::move(failure.error));
   }
   failed_starts_ = 0;
   if (!build) return {};  // died idle: replaced when it is needed
+  if (failure.from_outside && ++build->kills < kKillLimit) {
+    waiting_.push_front(std::move(*build));
+    return {};
+  }
+  const std::string text = failure.error.text();
+  if (died_of_memory(text)) {
+    const std::string reason = out_of_compile_memory(options_.memory_limit_bytes, text);
+    events.push_back(lost_build(build->request, OutcomeKind::kCompileFailed, reason));
+    return {};
+  }
   const bool timed_out = failure.kind == WorkerFailure::Kind::kTimedOut;
-  events.push_back(lost_build(*build, timed_out ? OutcomeKind::kTimeout : OutcomeKind::kCrashed, failure.error.text()));
+  events.push_back(
+      lost_build(build->request, timed_out ? OutcomeKind::kTimeout : OutcomeKind::kCrashed, failure.error.text()));
   return {};
 }
 
@@ -90,22 +108,37 @@ CompilePool::Worker* CompilePool::free_worker() {
   return unstarted;
 }
 
+bool CompilePool::any_running() const {
+  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.client != nullptr; });
+}
+
+bool CompilePool::start(Worker& worker, Error& error) const {
+  auto client = WorkerClient::start(
+      {options_.worker_path,
+       "compile",
+       {"--cache-dir", options_.cache_dir, "--memory-limit", std::to_string(options_.memory_limit_bytes)},
+       options_.hello_timeout});
+  if (!client) {
+    error = std::move(client.error());
+    return false;
+  }
+  worker.client = std::move(*client);
+  return true;
+}
+
 Result<void> CompilePool::assign() {
   while (!waiting_.empty()) {
     Worker* const worker = free_worker();
     if (worker == nullptr) return {};
-    if (!worker->client) {
-      auto client = WorkerClient::start(
-          {options_.worker_path, "compile", {"--cache-dir", options_.cache_dir}, options_.hello_timeout});
-      if (!client) {
-        if (auto counted = count_failed_start(std::move(client.error())); !counted) return counted;
-        continue;
-      }
-      worker->client = std::move(*client);
+    if (Error error; !worker->client && !start(*worker, error)) {
+      // At a limit of processes or descriptors, those that run are enough to go on with.
+      if (any_running()) return {};
+      if (auto counted = count_failed_start(std::move(error)); !counted) return counted;
+      continue;
     }
     worker->build = std::move(waiting_.front());
     waiting_.pop_front();
-    worker->client->request("build", *worker->build, options_.build_timeout);
+    worker->client->request("build", worker->build->request, options_.build_timeout);
   }
   return {};
 }
@@ -123,6 +156,11 @@ std::optional<Clock::time_point> CompilePool::deadline() const {
     if (deadline && (!first || *deadline < *first)) first = deadline;
   }
   return first;
+}
+
+std::string out_of_compile_memory(std::int64_t limit_bytes, const std::string& said) {
+  return fmt::format("the compiler needs more than its limit of {} MiB of memory (--compile-memory): {}",
+                     limit_bytes >> 20, said);
 }
 
 Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request) {

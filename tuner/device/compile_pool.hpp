@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compile workers: builds in, builds done out. A worker that dies or takes too long costs its build, never the pool.
+// Compile workers: builds in, builds done out. A worker that dies or takes too long costs its build, never the pool;
+// one that somebody else kills costs nothing, its build is given to another.
 #pragma once
 
 #include <poll.h>
@@ -17,6 +18,9 @@
 
 namespace pgtune::device {
 
+/// NVRTC takes some 100 MB for an ordinary kernel; a template that needs twenty times that is a mistake.
+inline constexpr std::int64_t kDefaultCompileMemoryBytes = std::int64_t{2} << 30;
+
 class CompilePool {
  public:
   struct Options {
@@ -24,6 +28,7 @@ class CompilePool {
     std::string cache_dir;  ///< of cubins
     std::size_t jobs = 0;   ///< workers at most; 0: one a core
     std::chrono::milliseconds build_timeout{60'000};
+    std::int64_t memory_limit_bytes = kDefaultCompileMemoryBytes;  ///< of one worker; more is compile_failed
     std::chrono::milliseconds hello_timeout{60'000};
   };
 
@@ -42,9 +47,13 @@ class CompilePool {
   [[nodiscard]] std::optional<Clock::time_point> deadline() const;
 
  private:
+  struct Build {
+    BuildRequest request;
+    int kills = 0;  ///< workers that somebody else killed over it
+  };
   struct Worker {
     std::unique_ptr<WorkerClient> client;
-    std::optional<BuildRequest> build;
+    std::optional<Build> build;
     int builds = 0;  ///< done by this process
   };
 
@@ -52,14 +61,19 @@ class CompilePool {
   [[nodiscard]] Result<void> handle(Worker& worker, Reply reply, std::vector<Event>& events);
   [[nodiscard]] Result<void> handle(Worker& worker, WorkerFailure failure, std::vector<Event>& events);
   [[nodiscard]] Result<void> assign();
+  [[nodiscard]] bool start(Worker& worker, Error& error) const;
+  [[nodiscard]] bool any_running() const;
   [[nodiscard]] Result<void> count_failed_start(Error error);
   [[nodiscard]] Worker* free_worker();
 
   Options options_;
   std::vector<Worker> workers_;
-  std::deque<BuildRequest> waiting_;
+  std::deque<Build> waiting_;
   int failed_starts_ = 0;  ///< in a row
 };
+
+/// Reason of a build that the memory limit ended; `said`: the compiler's own words.
+[[nodiscard]] std::string out_of_compile_memory(std::int64_t limit_bytes, const std::string& said);
 
 /// Builds one variant with one worker and waits for it. Errors as CompilePool::poll.
 [[nodiscard]] Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request);

@@ -47,6 +47,8 @@ struct TrialRequest {
   BuildInfo build;
   /// Median time per launch of the best variant so far; the trial stops early when clearly slower. 0: no limit yet.
   double incumbent_s = 0;
+  /// How long the first, checked launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
+  double launch_limit_s = 0;
 };
 
 struct TrialDone {
@@ -81,10 +83,18 @@ struct RoundReport {
   std::vector<Outcome> outcomes;
 };
 
+/// What an earlier measure worker found out about the reference, for the one that takes its place.
+struct KnownReference {
+  ReferenceReport report;
+  std::vector<std::string> opaque;  ///< beside report.algorithms: the library's own description of each, in hex
+};
+
 /// What becomes current with prepare().
 struct PrepareRequest {
   Problem problem;
   Conditions conditions;
+  /// Set by WorkerDevice alone, where it replaces a worker: the reference is taken over and not looked for again.
+  std::optional<KnownReference> known = {};
 };
 
 /// One energy window of a steady load, or of the idle GPU.

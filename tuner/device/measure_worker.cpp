@@ -3,12 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace pgtune::device {
 namespace {
 
 constexpr int kFailedStartLimit = 3;
+/// A request whose workers are killed over and over is what gets them killed.
+constexpr int kKillLimit = 3;
+/// A killed worker can hang in the driver for some seconds; after that its memory is not waited for.
+constexpr std::chrono::seconds kEndPatience{5};
+/// No descriptor tells of a process' end in time: its pipes close before its GPU memory is free.
+constexpr std::chrono::milliseconds kEndPoll{2};
 
 }  // namespace
 
@@ -31,6 +38,7 @@ Result<nlohmann::json> MeasureWorker::prepare(nlohmann::json problem) {
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body) return fail(ErrorKind::kEnvironment, answer->body.error().reason);
   problem_ = std::move(problem);
+  if (answer->body->contains("opaque")) (*problem_)["known"] = *answer->body;
   prepared_ = client_ != nullptr;
   return std::move(*answer->body);
 }
@@ -67,6 +75,7 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::poll() {
     }
     if (!request_ || step_ != Step::kIdle) return std::nullopt;
     if (auto sent = send_next(); !sent) return tl::unexpected<Error>(std::move(sent.error()));
+    if (ending_) return std::nullopt;
   }
 }
 
@@ -77,11 +86,15 @@ Result<void> MeasureWorker::spawn() {
   return {};
 }
 
-/// Starts a worker where there is none, and gives it the problem before the request.
+/// Starts a worker where there is none, and gives it the problem before the request. Leaves the step idle while there
+/// is something to wait for.
 Result<void> MeasureWorker::send_next() {
   if (!client_) {
+    if (start_alone_ && !old_worker_gone()) return {};
     if (auto spawned = spawn(); !spawned) return count_failed_start(std::move(spawned.error()));
   }
+  // A context needs little memory, but a problem may need what the old worker still holds.
+  if (!old_worker_gone()) return {};
   if (problem_ && !prepared_) {
     client_->request("prepare", *problem_, options_.prepare_timeout);
     step_ = Step::kPreparing;
@@ -123,13 +136,20 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(Reply reply) 
 Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(WorkerFailure failure) {
   const Step step = std::exchange(step_, Step::kIdle);
   if (failure.kind == WorkerFailure::Kind::kStart || step == Step::kPreparing) {
+    // On a GPU in exclusive mode nobody can start beside the old worker: that was one try too early.
+    const bool beside = ending_ != nullptr;
     drop_worker();
+    if (beside && !std::exchange(start_alone_, true)) return std::nullopt;
     if (auto counted = count_failed_start(std::move(failure.error)); !counted)
       return tl::unexpected<Error>(std::move(counted.error()));
     return std::nullopt;
   }
   failed_starts_ = 0;
   if (step == Step::kIdle) {  // died between requests: replaced when it is needed
+    drop_worker();
+    return std::nullopt;
+  }
+  if (failure.from_outside && ++request_->kills < kKillLimit) {
     drop_worker();
     return std::nullopt;
   }
@@ -145,8 +165,20 @@ MeasureWorker::Answer MeasureWorker::finish(tl::expected<nlohmann::json, Outcome
 }
 
 void MeasureWorker::drop_worker() {
-  client_.reset();
   prepared_ = false;
+  if (!client_) return;
+  client_->kill();
+  if (!client_->gone()) {
+    ending_ = std::move(client_);
+    ending_until_ = Clock::now() + kEndPatience;
+  }
+  client_.reset();
+}
+
+bool MeasureWorker::old_worker_gone() {
+  if (ending_ && (ending_->gone() || Clock::now() >= ending_until_)) ending_.reset();
+  if (!ending_) start_alone_ = false;
+  return !ending_;
 }
 
 Result<void> MeasureWorker::count_failed_start(Error error) {
@@ -160,7 +192,12 @@ void MeasureWorker::add_poll_fds(std::vector<pollfd>& fds) const {
 }
 
 std::optional<Clock::time_point> MeasureWorker::deadline() const {
-  return client_ ? client_->deadline() : std::nullopt;
+  std::optional<Clock::time_point> first = client_ ? client_->deadline() : std::nullopt;
+  if (ending_ && request_) {
+    const auto look = Clock::now() + kEndPoll;
+    first = first ? std::min(*first, look) : look;
+  }
+  return first;
 }
 
 }  // namespace pgtune::device

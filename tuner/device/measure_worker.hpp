@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The measure worker of one GPU: replaced when it dies, hangs or loses its CUDA context, and the problem prepared again
-// before it gets the next request.
+// before it gets the next request. The new one starts while the old one is still giving its memory back; the reference
+// it takes over from the first one's report. A request whose worker somebody else killed is made again.
 #pragma once
 
 #include <poll.h>
@@ -54,6 +55,7 @@ class MeasureWorker {
     std::string op;
     nlohmann::json body;
     std::chrono::milliseconds timeout{};
+    int kills = 0;  ///< workers that somebody else killed over it
   };
   enum class Step { kIdle, kPreparing, kRequest };  ///< what the current worker is doing
 
@@ -64,13 +66,17 @@ class MeasureWorker {
   [[nodiscard]] Result<void> count_failed_start(Error error);
   [[nodiscard]] Answer finish(tl::expected<nlohmann::json, Outcome> body, bool context_lost);
   void drop_worker();
+  [[nodiscard]] bool old_worker_gone();
   void wait_for_worker() const;
 
   Options options_;
   std::string uuid_;                       ///< of the first worker's GPU; the later ones must have the same
   std::optional<nlohmann::json> problem_;  ///< as last prepared
   std::unique_ptr<WorkerClient> client_;
-  bool prepared_ = false;  ///< problem_ is current in client_
+  std::unique_ptr<WorkerClient> ending_;  ///< killed, and may still hold GPU memory
+  Clock::time_point ending_until_;        ///< when waiting for that stops
+  bool start_alone_ = false;              ///< only once ending_ is gone
+  bool prepared_ = false;                 ///< problem_ is current in client_
   Step step_ = Step::kIdle;
   std::optional<Request> request_;
   int failed_starts_ = 0;  ///< in a row

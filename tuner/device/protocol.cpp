@@ -149,11 +149,18 @@ void from_json(const json& in, Hello& value) {
 
 void to_json(json& out, const PrepareRequest& value) {
   out = {{"problem", value.problem}, {"conditions", value.conditions}};
+  if (value.known) {
+    out["known"] = value.known->report;
+    out["known"]["opaque"] = value.known->opaque;
+  }
 }
 
 void from_json(const json& in, PrepareRequest& value) {
   in.at("problem").get_to(value.problem);
   in.at("conditions").get_to(value.conditions);
+  value.known.reset();
+  if (const auto it = in.find("known"); it != in.end())
+    value.known = KnownReference{it->get<ReferenceReport>(), it->at("opaque").get<std::vector<std::string>>()};
 }
 
 void to_json(json& out, const EnergyRequest& value) {
@@ -200,11 +207,8 @@ void from_json(const json& in, BuildDone& value) {
 }
 
 void to_json(json& out, const TrialRequest& value) {
-  out = {{"id", value.id},
-         {"variant", value.variant},
-         {"plan", value.plan},
-         {"build", value.build},
-         {"incumbent_s", value.incumbent_s}};
+  out = {{"id", value.id},       {"variant", value.variant},         {"plan", value.plan},
+         {"build", value.build}, {"incumbent_s", value.incumbent_s}, {"launch_limit_s", value.launch_limit_s}};
 }
 
 void from_json(const json& in, TrialRequest& value) {
@@ -213,6 +217,7 @@ void from_json(const json& in, TrialRequest& value) {
   in.at("plan").get_to(value.plan);
   in.at("build").get_to(value.build);
   in.at("incumbent_s").get_to(value.incumbent_s);
+  value.launch_limit_s = in.value("launch_limit_s", 0.0);
 }
 
 void to_json(json& out, const TrialDone& value) { out = {{"id", value.id}, {"report", value.report}}; }

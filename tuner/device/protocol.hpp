@@ -13,6 +13,9 @@
 //   energy   EnergyRequest           EnergyWindow      measure
 //   ceilings {}                      Ceilings          measure
 //
+// The reply to "prepare" may have one more field, "opaque". The worker that takes a dead one's place then gets the
+// whole reply back as "known" in its PrepareRequest and takes the reference over instead of looking for it again.
+//
 // A variant's fate is an outcome in the reply body. "ok": false is for what is not the variant's fault: kind
 // "environment" ends the session (for "energy" and "ceilings": this GPU cannot measure them), "usage" (a problem too
 // large for the memory) and "internal" say that the request was wrong. A worker reads one request at a time, answers

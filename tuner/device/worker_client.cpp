@@ -57,7 +57,11 @@ std::optional<WorkerEvent> WorkerClient::poll() {
     if (auto event = take(*line)) return event;
   }
   if (child_->overflowed()) return misbehaved(fmt::format("sent a line longer than {} MiB", kMaxLineBytes >> 20U));
-  if (child_->ended()) return failure(WorkerFailure::Kind::kDied, child_->death_reason());
+  if (child_->ended()) {
+    WorkerFailure died = failure(WorkerFailure::Kind::kDied, child_->death_reason());
+    died.from_outside = child_->killed_from_outside();
+    return died;
+  }
   if (deadline_ && Clock::now() >= *deadline_) {
     child_->kill();
     return failure(WorkerFailure::Kind::kTimedOut, fmt::format("gave no answer within {:g} s", in_seconds(timeout_)));
@@ -78,7 +82,7 @@ std::optional<WorkerEvent> WorkerClient::take(const std::string& line) {
 
 /// The version comes first: another version's hello may have other fields.
 std::optional<WorkerEvent> WorkerClient::greet(const Reply& reply) {
-  if (!reply.body) return WorkerFailure{WorkerFailure::Kind::kStart, reply.body.error()};
+  if (!reply.body) return WorkerFailure{WorkerFailure::Kind::kStart, reply.body.error(), false};
   const auto version = reply.body->find("protocol");
   if (version == reply.body->end() || *version != kProtocolVersion) {
     return misbehaved(fmt::format(
@@ -97,9 +101,10 @@ std::optional<WorkerEvent> WorkerClient::greet(const Reply& reply) {
 
 WorkerFailure WorkerClient::failure(WorkerFailure::Kind kind, const std::string& what) {
   deadline_.reset();
-  if (hello_) return {kind, {ErrorKind::kEnvironment, fmt::format("{} worker {}", role_, what), {}}};
+  if (hello_) return {kind, {ErrorKind::kEnvironment, fmt::format("{} worker {}", role_, what), {}}, false};
   return {WorkerFailure::Kind::kStart,
-          {ErrorKind::kEnvironment, fmt::format("{} worker {} could not start: it {}", role_, path_, what), {}}};
+          {ErrorKind::kEnvironment, fmt::format("{} worker {} could not start: it {}", role_, path_, what), {}},
+          false};
 }
 
 WorkerFailure WorkerClient::misbehaved(const std::string& what) {

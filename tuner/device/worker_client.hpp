@@ -25,6 +25,7 @@ struct WorkerFailure {
   };
   Kind kind = Kind::kDied;
   Error error;
+  bool from_outside = false;  ///< kDied: somebody else killed it, so that what it did is not to blame
 };
 
 using WorkerEvent = std::variant<Reply, WorkerFailure>;
@@ -55,6 +56,9 @@ class WorkerClient {
   /// client is of no more use.
   [[nodiscard]] std::optional<WorkerEvent> poll();
   void add_poll_fds(std::vector<pollfd>& fds) const { child_->add_poll_fds(fds); }
+  /// Kills the worker without waiting for its end; gone() says when that has come. Of no other use afterwards.
+  void kill() { child_->kill(); }
+  [[nodiscard]] bool gone() { return child_->gone(); }
   /// When poll() has to be called even if nothing arrives.
   [[nodiscard]] std::optional<Clock::time_point> deadline() const { return deadline_; }
 

@@ -10,8 +10,15 @@
 namespace pgtune::device {
 namespace {
 
-/// How many times slower than expected a variant may be before it counts as hanging.
+/// How many times slower than the best so far a variant may be before it counts as hanging. Whatever is three times
+/// slower is cut after one launch, so more than this many are never waited for.
 constexpr double kSlowestFactor = 100;
+/// Around a contender's block of a round: the pause of the burst regime, loading and calibrating at the first round.
+constexpr double kAroundBlock_s = 0.2, kLongestLeadIn = 2;
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
 
 /// The report of a round of `count` contenders.
 Result<RoundReport> decode_round(const nlohmann::json& body, std::size_t count) {
@@ -45,13 +52,18 @@ Result<std::unique_ptr<WorkerDevice>> WorkerDevice::open(const Options& options)
 }
 
 WorkerDevice::WorkerDevice(const Options& options)
-    : trial_floor_(options.trial_floor),
-      compile_({options.worker_path, options.cache_dir, options.jobs, options.compile_timeout, options.hello_timeout}),
+    : launch_floor_(options.launch_floor),
+      trial_floor_(options.trial_floor),
+      call_floor_(options.call_floor),
+      compile_({options.worker_path, options.cache_dir, options.jobs, options.compile_timeout,
+                options.compile_memory_bytes, options.hello_timeout}),
       measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}) {}
 
 Result<ReferenceReport> WorkerDevice::prepare(const PrepareRequest& request) {
   const auto context = [&] { return "preparing " + request.problem.title(); };
+  const auto start = Clock::now();
   auto body = measure_.prepare(request);
+  prepare_s_ = std::chrono::duration<double>(Clock::now() - start).count();
   if (!body) return fail(std::move(body.error()), context());
   auto report = decode_body<ReferenceReport>(*body, "reference report");
   if (!report) return fail(std::move(report.error()), context());
@@ -64,12 +76,23 @@ void WorkerDevice::submit_build(BuildRequest request) { compile_.submit(std::mov
 
 void WorkerDevice::submit_trial(TrialRequest request) {
   trial_ = request.id;
-  measure_.submit("trial", request, limit(reference_s_ > 0 ? reference_s_ : request.incumbent_s, 1));
+  request.launch_limit_s = launch_limit_s(request.incumbent_s);
+  measure_.submit("trial", request, trial_limit(request.launch_limit_s));
 }
 
-std::chrono::milliseconds WorkerDevice::limit(double expected_s, std::size_t contenders) const {
-  const std::chrono::duration<double> launches(kSlowestFactor * expected_s * static_cast<double>(contenders));
-  return trial_floor_ + std::chrono::ceil<std::chrono::milliseconds>(launches);
+double WorkerDevice::launch_limit_s(double incumbent_s) const {
+  const bool both = incumbent_s > 0 && reference_s_ > 0;
+  const double best_s = both ? std::min(incumbent_s, reference_s_) : std::max(incumbent_s, reference_s_);
+  return std::max(std::chrono::duration<double>(launch_floor_).count(), kSlowestFactor * best_s);
+}
+
+std::chrono::milliseconds WorkerDevice::trial_limit(double launch_limit_s) const {
+  return trial_floor_ + milliseconds_of(prepare_s_ + launch_limit_s);
+}
+
+std::chrono::milliseconds WorkerDevice::round_limit(std::size_t contenders, double block_s) const {
+  const double each_s = kAroundBlock_s + kLongestLeadIn * block_s + kSlowestFactor * reference_s_;
+  return trial_floor_ + milliseconds_of(static_cast<double>(contenders) * each_s);
 }
 
 Result<std::vector<Event>> WorkerDevice::wait(std::chrono::milliseconds timeout) {
@@ -100,7 +123,7 @@ Result<void> WorkerDevice::poll(std::vector<Event>& events) {
 
 Result<RoundReport> WorkerDevice::run_round(const RoundRequest& request) {
   const std::size_t count = request.contenders.size();
-  auto answer = measure_.call("round", request, limit(reference_s_, count));
+  auto answer = measure_.call("round", request, round_limit(count, request.block_s));
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body || answer->context_lost) return run_one_by_one(request);
   return decode_round(*answer->body, count);
@@ -108,9 +131,7 @@ Result<RoundReport> WorkerDevice::run_round(const RoundRequest& request) {
 
 template <typename T>
 Result<T> WorkerDevice::call_for(const std::string& op, nlohmann::json body, double expected_s) {
-  const auto timeout =
-      trial_floor_ + std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(expected_s));
-  auto answer = measure_.call(op, std::move(body), timeout);
+  auto answer = measure_.call(op, std::move(body), call_floor_ + milliseconds_of(expected_s));
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body) return fail(ErrorKind::kInternal, answer->body.error().reason);
   return decode_body<T>(*answer->body, op);
@@ -131,7 +152,7 @@ Result<RoundReport> WorkerDevice::run_one_by_one(const RoundRequest& request) {
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const RoundRequest alone{{request.contenders.at(index)}, {0}, request.round, request.stage, request.block_s};
-    auto answer = measure_.call("round", alone, limit(reference_s_, 1));
+    auto answer = measure_.call("round", alone, round_limit(1, request.block_s));
     if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
     if (!answer->body) {
       report.outcomes[index] = answer->body.error();

@@ -15,8 +15,11 @@
 namespace pgtune::device {
 
 /// What happens to a variant that takes its worker with it: the trial gets kCrashed or kTimeout with the reason, the
-/// worker is replaced and the problem prepared again. A trial may take trial_floor plus 100 launches of the reference's
-/// first heuristic (of the incumbent where there is no reference); a round as much for each contender. A round whose
+/// worker is replaced and the problem prepared again. What a launch may take follows from the best time so far, that of
+/// the incumbent or of the reference's first heuristic, whichever is less: a hundred times that, and launch_floor at
+/// least. The worker itself cuts the checked launch there, which is where a variant hangs as a rule. For the rest the
+/// whole trial may take trial_floor, as long as preparing the problem took (a wrong result may cost a new float64
+/// reference), and one such launch; a round as much, with a launch and its blocks for each contender. A round whose
 /// worker died, hung or lost its context is run again one contender at a time, so that the guilty one is found and the
 /// others still get their blocks.
 class WorkerDevice final : public Device {
@@ -28,7 +31,10 @@ class WorkerDevice final : public Device {
     std::size_t jobs = 0;   ///< compile workers; 0: one a core
     std::chrono::milliseconds compile_timeout{60'000};
     std::chrono::milliseconds prepare_timeout{120'000};
-    std::chrono::milliseconds trial_floor{10'000};
+    std::int64_t compile_memory_bytes = kDefaultCompileMemoryBytes;  ///< of one compile worker
+    std::chrono::milliseconds launch_floor{500};
+    std::chrono::milliseconds trial_floor{2'000};
+    std::chrono::milliseconds call_floor{10'000};  ///< beyond the expected time of an energy window or of the ceilings
     std::chrono::milliseconds hello_timeout{60'000};  ///< creating a context on a large host takes seconds
   };
 
@@ -51,16 +57,20 @@ class WorkerDevice final : public Device {
   explicit WorkerDevice(const Options& options);
 
   [[nodiscard]] Result<void> poll(std::vector<Event>& events);
-  [[nodiscard]] std::chrono::milliseconds limit(double expected_s, std::size_t contenders) const;
+  /// Of one launch.
+  [[nodiscard]] double launch_limit_s(double incumbent_s) const;
+  [[nodiscard]] std::chrono::milliseconds trial_limit(double launch_limit_s) const;
+  [[nodiscard]] std::chrono::milliseconds round_limit(std::size_t contenders, double block_s) const;
   [[nodiscard]] Result<RoundReport> run_one_by_one(const RoundRequest& request);
   template <typename T>
   [[nodiscard]] Result<T> call_for(const std::string& op, nlohmann::json body, double expected_s);
 
-  std::chrono::milliseconds trial_floor_;
+  std::chrono::milliseconds launch_floor_, trial_floor_, call_floor_;
   CompilePool compile_;
   MeasureWorker measure_;
   DeviceInfo info_;
   double reference_s_ = 0;  ///< time of the reference's first heuristic on the current problem
+  double prepare_s_ = 0;    ///< what its first preparation took
   RequestId trial_ = 0;     ///< in flight
 };
 

@@ -18,13 +18,14 @@ enum class OutcomeKind {
   kTimeout,
   kCrashed,
   kUnstable,
+  kQuarantined,  ///< not run: it crashed or hung in an earlier search; the reason says where
   kNotRecorded,  ///< replay only: the recording does not hold it
 };
 
 inline constexpr std::array kAllOutcomeKinds{
-    OutcomeKind::kOk,           OutcomeKind::kInvalid,     OutcomeKind::kCompileFailed,
-    OutcomeKind::kLaunchFailed, OutcomeKind::kWrongResult, OutcomeKind::kTimeout,
-    OutcomeKind::kCrashed,      OutcomeKind::kUnstable,    OutcomeKind::kNotRecorded};
+    OutcomeKind::kOk,          OutcomeKind::kInvalid,    OutcomeKind::kCompileFailed, OutcomeKind::kLaunchFailed,
+    OutcomeKind::kWrongResult, OutcomeKind::kTimeout,    OutcomeKind::kCrashed,       OutcomeKind::kUnstable,
+    OutcomeKind::kQuarantined, OutcomeKind::kNotRecorded};
 
 /// "ok", "invalid", "compile_failed", ... as stored and shown.
 [[nodiscard]] std::string_view to_string(OutcomeKind kind);

@@ -12,6 +12,8 @@
 
 namespace pgtune::session {
 
+class Quarantine;
+
 struct Context {
   const Problem& problem;
   space::TemplateSet templates;
@@ -20,7 +22,8 @@ struct Context {
   const Options& options;
   const std::atomic<bool>& stop;
   const Clock& clock;
-  double start_s = 0;  ///< of the search, by `clock`
+  double start_s = 0;                ///< of the search, by `clock`
+  Quarantine* quarantine = nullptr;  ///< nothing: whatever is asked for is run
 
   [[nodiscard]] double elapsed_s() const { return clock.now_s() - start_s; }
   /// Seconds left of the time budget, or nothing where there is none.

@@ -5,12 +5,16 @@
 #include <map>
 #include <utility>
 
+#include "tuner/session/quarantine.hpp"
+
 namespace pgtune::session {
 
 void record_failure(const Context& context, SearchState& state, std::size_t index, const Outcome& outcome) {
   if (outcome.kind == OutcomeKind::kNotRecorded) return;
   StoredTrial trial = state.trial(index);
   trial.report.outcome = outcome;
+  if (context.quarantine != nullptr)
+    context.quarantine->note(context.problem, state.variant(index), trial.build, outcome);
   context.store.save_trial(state.variant(index), trial.build, trial.report);
   state.record(index, std::move(trial.build), std::move(trial.report));
 }
@@ -41,11 +45,14 @@ Result<std::optional<std::vector<Finalist>>> build_finalists(const Context& cont
       if (found == building.end()) continue;
       const std::size_t place = found->second;
       building.erase(found);
-      if (done->outcome.kind == OutcomeKind::kOk) {
+      Outcome outcome = std::move(done->outcome);
+      if (outcome.kind == OutcomeKind::kOk && context.quarantine != nullptr)
+        outcome = context.quarantine->of_run(done->build).value_or(std::move(outcome));
+      if (outcome.kind == OutcomeKind::kOk) {
         built[place]->build = std::move(done->build);
       } else {
         built[place].reset();
-        record_failure(context, state, indices[place], done->outcome);
+        record_failure(context, state, indices[place], outcome);
       }
     }
   }

@@ -19,9 +19,9 @@ struct Finalist {
   BuildInfo build;
 };
 
-/// Plans and builds the given variants (from the cubin cache, where they are in it). A variant that no longer builds is
-/// left out, and the failure replaces its outcome in state and store. Nothing when the stop flag was set meanwhile.
-/// Precondition: nothing in flight. Errors: those of the device.
+/// Plans and builds the given variants (from the cubin cache, where they are in it). A variant that no longer builds,
+/// or whose machine code is quarantined by now, is left out, and the failure replaces its outcome in state and store.
+/// Nothing when the stop flag was set meanwhile. Precondition: nothing in flight. Errors: those of the device.
 [[nodiscard]] Result<std::optional<std::vector<Finalist>>> build_finalists(const Context& context, SearchState& state,
                                                                            const std::vector<std::size_t>& indices);
 

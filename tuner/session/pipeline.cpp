@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tuner/session/launchable.hpp"
+#include "tuner/session/quarantine.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -107,11 +108,16 @@ void Pipeline::submit_build(std::size_t index) {
   if (!plan) return decide(index, {}, failed(OutcomeKind::kInvalid, plan.error().text()));
   auto request = make_build_request(context_, variant);
   if (!request) return decide(index, {}, failed(OutcomeKind::kInvalid, request.error().text()));
+  if (context_.quarantine != nullptr) {
+    if (const auto known = context_.quarantine->of_build(context_, variant, request->defines))
+      return decide(index, {}, failed(known->kind, known->reason));
+  }
   building_.emplace(request->id, Candidate{index, std::move(*plan), {}, context_.clock.now_s()});
   context_.device.submit_build(std::move(*request));
 }
 
 void Pipeline::submit_trial() {
+  drop_quarantined();
   if (trial_ || ready_.empty()) return;
   trial_ = std::move(ready_.front());
   ready_.pop_front();
@@ -119,6 +125,17 @@ void Pipeline::submit_trial() {
   trial_id_ = next_request_id();
   const double incumbent_s = context_.options.full ? 0 : state_.best_s();
   context_.device.submit_trial({trial_id_, state_.variant(trial_->index), trial_->plan, trial_->build, incumbent_s});
+}
+
+/// Looks at the next build only when the GPU is free: a trial of this search may have crashed the same machine code.
+void Pipeline::drop_quarantined() {
+  while (context_.quarantine != nullptr && !trial_ && !ready_.empty()) {
+    const auto known = context_.quarantine->of_run(ready_.front().build);
+    if (!known) return;
+    Candidate candidate = std::move(ready_.front());
+    ready_.pop_front();
+    decide(candidate.index, std::move(candidate.build), failed(known->kind, known->reason));
+  }
 }
 
 void Pipeline::handle(device::BuildDone done) {
@@ -146,6 +163,8 @@ void Pipeline::handle(device::TrialDone done) {
 }
 
 void Pipeline::decide(std::size_t index, BuildInfo build, TrialReport report) {
+  if (context_.quarantine != nullptr)
+    context_.quarantine->note(context_.problem, state_.variant(index), build, report.outcome);
   context_.store.save_trial(state_.variant(index), build, report);
   state_.record(index, std::move(build), std::move(report));
   strategy_.report(index, state_.observation(index));

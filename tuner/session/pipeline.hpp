@@ -43,6 +43,7 @@ class Pipeline {
   [[nodiscard]] std::optional<std::size_t> next_unknown();
   void submit_build(std::size_t index);
   void submit_trial();
+  void drop_quarantined();
   void handle(device::BuildDone done);
   void handle(device::TrialDone done);
   void decide(std::size_t index, BuildInfo build, TrialReport report);

@@ -7,6 +7,7 @@
 
 #include "tuner/session/context.hpp"
 #include "tuner/session/progress_reporter.hpp"
+#include "tuner/session/quarantine.hpp"
 #include "tuner/session/search_state.hpp"
 #include "tuner/session/stages.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -79,7 +80,7 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
 
   ProgressReporter progress(context, callback);
   SearchState state(std::move(*enumeration));
-  if (!context.options.force) state.resume(context.store.trials(key));
+  if (!context.options.force) state.resume(resumable(context.store.trials(key), context.options.retry_failed));
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
   auto reference = context.device.prepare({context.problem, context.options.conditions});
   if (!reference) return fail(std::move(reference.error()), "preparing " + context.problem.title());
@@ -117,11 +118,13 @@ bool satisfies(const StoredAnswer& answer, const Options& options) {
 Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
                                 Store& store, const Options& options, const std::atomic<bool>& stop,
                                 const ProgressCallback& progress, const Clock& clock) {
-  const Context context{problem, templates, device, store, options, stop, clock, clock.now_s()};
+  Context context{problem, templates, device, store, options, stop, clock, clock.now_s()};
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
   const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
   if (!options.force) {
-    if (auto answer = store.answer(key); answer && satisfies(*answer, options)) {
+    auto answer = store.answer(key);
+    const bool retry = answer && options.retry_failed && has_killers(answer->counts);
+    if (answer && satisfies(*answer, options) && !retry) {
       SearchResult result;
       result.counts = answer->counts;
       result.reference = answer->reference;
@@ -131,6 +134,8 @@ Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet
       return result;
     }
   }
+  Quarantine quarantine = load_quarantine(context);
+  context.quarantine = &quarantine;
   return search(context, key, progress);
 }
 

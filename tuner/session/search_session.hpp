@@ -26,7 +26,9 @@ struct Budget {
 
 struct Options {
   Budget budget;
-  bool force = false;      ///< measure again even where stored results answer
+  bool force = false;  ///< measure again even where stored results answer
+  /// Try again what crashed, hung or was quarantined, also where a stored answer would do without it.
+  bool retry_failed = false;
   std::uint64_t seed = 1;  ///< order of the search and of rounds
   Conditions conditions;
   Objective objective = Objective::kTime;

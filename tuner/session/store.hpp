@@ -132,6 +132,16 @@ struct StoredAnswer {
   std::vector<std::string> notes = {};  ///< what a reader has to know to judge the numbers, one sentence each
 };
 
+/// A variant that crashed or hung, and where: the newest outcome of its build on one problem.
+struct KnownKiller {
+  std::string template_name, template_hash, variant_key;
+  std::string cubin_hash;  ///< empty: it was the compiler that crashed or hung
+  Outcome outcome;
+  Problem problem;
+  std::int64_t session = 0;
+  std::string date;  ///< of that session's start, UTC, ISO 8601
+};
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -140,6 +150,10 @@ class Store {
   [[nodiscard]] virtual std::optional<StoredAnswer> answer(const StoreKey& key) = 0;
   /// Trials already known for this key, by Variant::id(): a resumed search does not repeat them.
   [[nodiscard]] virtual std::map<std::string, StoredTrial> trials(const StoreKey& key) = 0;
+
+  /// Whatever crashed or hung when it was last tried on a problem, under the device's driver version (compilers:
+  /// NVRTC version) and on its architecture; of any template, problem and device. What was replayed does not count.
+  [[nodiscard]] virtual std::vector<KnownKiller> killers(const DeviceInfo& device) = 0;
 
   /// Opens a session; the later calls belong to it.
   virtual void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) = 0;

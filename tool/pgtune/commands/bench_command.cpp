@@ -178,9 +178,9 @@ ExitCode BenchCommand::measure(Context& context, DatabaseStore& store, BenchOutc
                                   : static_cast<std::size_t>(parse_count("--jobs", jobs_, 0));
   std::unique_ptr<device::Device> replay;
   if (outcome.device.source == "replay") {
-    replay = open_device(context, outcome.device, outcome.templates, outcome.problem, jobs);
+    replay = open_device(context, outcome.device, outcome.templates, outcome.problem, {.jobs = jobs});
   } else if (gpu_ == nullptr) {
-    gpu_ = open_device(context, outcome.device, outcome.templates, outcome.problem, jobs);
+    gpu_ = open_device(context, outcome.device, outcome.templates, outcome.problem, {.jobs = jobs});
   }
   session::BenchRequest request;
   request.rounds = static_cast<int>(std::min<std::int64_t>(parse_count("--rounds", rounds_, 1), 10'000));

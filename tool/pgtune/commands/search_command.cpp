@@ -40,6 +40,7 @@ class SearchCommand : public Command {
     return "pgtune search --shape 4096x4096x4096\n"
            "pgtune search --shapes shapes.txt --layout nt --budget 60s --json\n"
            "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
+           "pgtune search --shape 4096x4096x4096 --retry-failed\n"
            "pgtune search --shape 512x512x512 --device replay --dry-run";
   }
   void add_options(CLI::App& app) override;
@@ -52,7 +53,6 @@ class SearchCommand : public Command {
   };
   [[nodiscard]] std::vector<Item> items(const Context& context) const;
   [[nodiscard]] session::Options search_options(const Context& context) const;
-  [[nodiscard]] std::size_t compile_jobs(const Context& context) const;
   bool answer_from_database(Context& context, const std::vector<Item>& searches, ExitCode& code);
   void announce(Context& context, const DeviceChoice& choice, const std::string& clocks) const;
   ExitCode search_all(Context& context, const DeviceChoice& choice, const LockedClock& clock,
@@ -64,8 +64,10 @@ class SearchCommand : public Command {
 
   ProblemOptions problem_options_;
   ConditionsOptions conditions_options_;
-  std::string device_ = "auto", database_, template_, jobs_, budget_, seed_ = "1", objective_ = "time";
-  bool force_ = false, full_ = false, dry_run_ = false, json_ = false, quiet_ = false, verbose_ = false;
+  CompileOptions compile_options_;
+  std::string device_ = "auto", database_, template_, budget_, seed_ = "1", objective_ = "time";
+  bool force_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, json_ = false, quiet_ = false,
+       verbose_ = false;
 
   Conditions conditions_;                ///< of this run, the locked clock included
   StopSignals* signals_ = nullptr;       ///< of the running search
@@ -83,9 +85,7 @@ void SearchCommand::add_options(CLI::App& app) {
   app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
       ->option_text("TIME|N")
       ->group(search);
-  app.add_option("--jobs", jobs_, "Compile workers (default: the configuration file's, else one a core)")
-      ->option_text("N")
-      ->group(search);
+  compile_options_.add_to(app, search);
   app.add_option("--seed", seed_, "Order of the search (default: 1)")->option_text("N")->group(search);
   app.add_option("--objective", objective_,
                  "What is best: time (default), energy (joules of a GEMM) or edp (energy times time); energy is "
@@ -97,6 +97,9 @@ void SearchCommand::add_options(CLI::App& app) {
                "No cuts: every variant that is right gets all rounds of the race; slow, for studies of the race")
       ->group(kMeasuringGroup);
   app.add_flag("--force", force_, "Measure again what the database already answers")->group(search);
+  app.add_flag("--retry-failed", retry_failed_,
+               "Try again what crashed or hung in earlier searches and is quarantined since")
+      ->group(search);
   app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop")->group(search);
   add_json_option(app, json_);
   app.add_flag("-q,--quiet", quiet_, "Results only")->group(kOutputGroup);
@@ -119,6 +122,7 @@ session::Options SearchCommand::search_options(const Context& context) const {
   session::Options options;
   if (!budget_.empty()) options.budget = parse_budget(budget_);
   options.force = force_;
+  options.retry_failed = retry_failed_;
   options.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
   options.command_line = context.command_line();
   options.conditions = conditions_;
@@ -132,15 +136,10 @@ session::Options SearchCommand::search_options(const Context& context) const {
   return options;
 }
 
-std::size_t SearchCommand::compile_jobs(const Context& context) const {
-  if (jobs_.empty()) return static_cast<std::size_t>(context.config().jobs.value_or(0));
-  return static_cast<std::size_t>(parse_count("--jobs", jobs_, 0));
-}
-
 /// True where the database answers everything about this machine's GPU, which then need not even be looked for.
 bool SearchCommand::answer_from_database(Context& context, const std::vector<Item>& searches, ExitCode& code) {
   const session::Options options = search_options(context);
-  if (force_ || !std::filesystem::exists(context.database_path(database_))) return false;
+  if (force_ || retry_failed_ || !std::filesystem::exists(context.database_path(database_))) return false;
   Conditions conditions = conditions_;
   if (const auto lock = conditions_options_.lock_request(context.config(), "gpu")) {
     if (!lock->mhz) return false;  // which clock it will be shows once it is locked
@@ -196,6 +195,9 @@ ExitCode SearchCommand::report(Context& context, const SearchOutcome& outcome) {
   }
   if (result.from_store)
     terminal.note(fmt::format("Answered from the database ({}); --force measures again.", result.answer->finished_at));
+  if (const auto known = result.counts.failed.find(OutcomeKind::kQuarantined); known != result.counts.failed.end())
+    terminal.note(fmt::format("{} not run, because the same build crashed or hung before; --retry-failed tries again.",
+                              known->second));
   if (result.interrupted || result.budget_reached || result.gave_up) {
     terminal.note(fmt::format("Stopped early {}.", result.interrupted ? "by a signal"
                                                    : result.gave_up   ? "because round after round was void, see notes"
@@ -209,12 +211,12 @@ ExitCode SearchCommand::report(Context& context, const SearchOutcome& outcome) {
 
 ExitCode SearchCommand::run_item(Context& context, const DeviceChoice& choice, db::Database& database,
                                  const Item& item) {
-  const std::size_t jobs = compile_jobs(context);
+  const CompileLimits compile = compile_options_.limits(context);
   std::unique_ptr<device::Device> replay;
   if (choice.source == "replay") {
-    replay = open_device(context, choice, item.templates, item.problem, jobs);
+    replay = open_device(context, choice, item.templates, item.problem, compile);
   } else if (gpu_ == nullptr) {
-    gpu_ = open_device(context, choice, item.templates, item.problem, jobs);
+    gpu_ = open_device(context, choice, item.templates, item.problem, compile);
   }
   DatabaseStore store(database);
   LiveLine live(context.terminal());
@@ -267,7 +269,7 @@ ExitCode SearchCommand::run(Context& context) {
   conditions_ = conditions_options_.conditions(context.config());
   // These report bad values before any work.
   (void)search_options(context);
-  (void)compile_jobs(context);
+  (void)compile_options_.limits(context);
   if (dry_run_) return plan_only(context, searches);
   (void)conditions_options_.lock_request(context.config(), "gpu");
   ExitCode code = ExitCode::kDone;

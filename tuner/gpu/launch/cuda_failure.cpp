@@ -48,6 +48,7 @@ CudaResult<> check(CUresult code, std::string_view call) {
 }
 
 Outcome failure_outcome(const CudaFailure& failure) {
+  if (failure.code == cudaErrorLaunchTimeout) return {OutcomeKind::kTimeout, failure.message()};
   return {failure.sticky ? OutcomeKind::kCrashed : OutcomeKind::kLaunchFailed, failure.message()};
 }
 

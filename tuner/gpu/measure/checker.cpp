@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "tuner/gpu/launch/event_wait.hpp"
 #include "tuner/gpu/measure/error_bound.hpp"
 
 namespace pgtune::gpu {
@@ -87,8 +88,8 @@ CudaResult<Checker::Results> Checker::fetch_results() {
   return fetch(&results, results_.address(), 1).map([&] { return results; });
 }
 
-CudaResult<CheckVerdict> Checker::check(Launchable& launchable) {
-  auto findings = examine(launchable);
+CudaResult<CheckVerdict> Checker::check(Launchable& launchable, double limit_s) {
+  auto findings = examine(launchable, limit_s);
   if (!findings) return tl::unexpected(findings.error());
   std::string fault = fault_text(*findings, problem_);
   if (!fault.empty()) {
@@ -96,7 +97,7 @@ CudaResult<CheckVerdict> Checker::check(Launchable& launchable) {
     if (!reference_was_damaged) return tl::unexpected(reference_was_damaged.error());
     if (*reference_was_damaged) {
       // The verdict rested on a damaged reference, possibly by an earlier launchable's stray write: judge again.
-      findings = examine(launchable);
+      findings = examine(launchable, limit_s);
       if (!findings) return tl::unexpected(findings.error());
       fault = fault_text(*findings, problem_);
       if (const auto again = restore(); !again) return tl::unexpected(again.error());
@@ -105,7 +106,7 @@ CudaResult<CheckVerdict> Checker::check(Launchable& launchable) {
   return CheckVerdict{check_report(*findings), fault, launch_s_};
 }
 
-CudaResult<double> Checker::launch(Launchable& launchable) {
+CudaResult<double> Checker::launch(Launchable& launchable, double limit_s) {
   if (auto ok = launchable.reset(stream_); !ok) return tl::unexpected(ok.error());
   const int launches = launchable.keeps_state() ? 2 : 1;
   for (int i = 0; i < launches; ++i) {
@@ -118,16 +119,16 @@ CudaResult<double> Checker::launch(Launchable& launchable) {
   }
   // Apart from the kernels that examine: an illegal access is then reported as the launchable's.
   float elapsed_ms = 0;
-  return pgtune::gpu::check(cudaStreamSynchronize(stream_), "running the kernel")
+  return wait_for(stop_.get(), launches * limit_s, "running the kernel")
       .and_then([&] {
         return pgtune::gpu::check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "timing the check");
       })
       .map([&] { return static_cast<double>(elapsed_ms) * 1e-3; });
 }
 
-CudaResult<CheckFindings> Checker::examine(Launchable& launchable) {
+CudaResult<CheckFindings> Checker::examine(Launchable& launchable, double limit_s) {
   if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
-  const auto launch_s = launch(launchable);
+  const auto launch_s = launch(launchable, limit_s);
   if (!launch_s) return tl::unexpected(launch_s.error());
   launch_s_ = *launch_s;
 

@@ -34,8 +34,9 @@ class Checker {
 
   /// Launches on copy 0 over poisoned D and guards, waits, and compares. A failure is the launchable's fault.
   /// After a fault, all operands and, where it was hit, the reference itself are made anew: one wrong variant cannot
-  /// condemn the next.
-  [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable);
+  /// condemn the next. A launch that has not ended `limit_s` after it was enqueued (0: no limit) is a failure with the
+  /// sticky code cudaErrorLaunchTimeout: only the end of the process ends a kernel.
+  [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable, double limit_s = 0);
 
  private:
   enum Sum { kSumA, kSumB, kSumC, kSumReference, kSumScale, kSumCount };
@@ -50,9 +51,9 @@ class Checker {
 
   Checker(const HelperKernels& kernels, const OperandBuffers& buffers, const Problem& problem, cudaStream_t stream)
       : kernels_(&kernels), buffers_(&buffers), problem_(problem), stream_(stream) {}
-  [[nodiscard]] CudaResult<CheckFindings> examine(Launchable& launchable);
+  [[nodiscard]] CudaResult<CheckFindings> examine(Launchable& launchable, double limit_s);
   /// Returns the time of the last launch.
-  [[nodiscard]] CudaResult<double> launch(Launchable& launchable);
+  [[nodiscard]] CudaResult<double> launch(Launchable& launchable, double limit_s);
   [[nodiscard]] CudaResult<> compute_reference();
   [[nodiscard]] CudaResult<> enqueue_sums(int first, int last);
   /// Refills every copy; true where the reference had been damaged and was computed again.

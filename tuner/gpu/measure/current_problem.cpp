@@ -20,12 +20,15 @@ Error too_large(const Problem& problem, std::int64_t needed_bytes, std::size_t f
 
 }  // namespace
 
-Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureContext& context, const Problem& problem,
-                                                               const Conditions& conditions) {
-  std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, conditions));
+Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureContext& context,
+                                                               const device::PrepareRequest& request) {
+  std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, request.conditions));
+  const Problem& problem = request.problem;
   if (auto ok = current->allocate(problem); !ok) return tl::unexpected(ok.error());
-  auto reference = Reference::create(problem, *current->buffers_, *current->checker_, context.timer, context.library,
-                                     context.stream);
+  auto reference = request.known ? Reference::take_over(problem, *current->buffers_, *current->checker_, context.timer,
+                                                        *request.known, context.stream)
+                                 : Reference::create(problem, *current->buffers_, *current->checker_, context.timer,
+                                                     context.library, context.stream);
   if (!reference) return tl::unexpected(reference.error());
   current->reference_ = std::move(*reference);
   return current;

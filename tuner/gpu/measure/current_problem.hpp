@@ -41,8 +41,7 @@ class CurrentProblem {
  public:
   /// Errors as Measurer::prepare. `context` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<CurrentProblem>> create(const MeasureContext& context,
-                                                                      const Problem& problem,
-                                                                      const Conditions& conditions);
+                                                                      const device::PrepareRequest& request);
 
   [[nodiscard]] CudaResult<std::unique_ptr<LoadedVariant>> load(const BuildInfo& build, const LaunchPlan& plan) const;
   /// The finalist with this build and plan, loaded and calibrated at its first round. Owned by this object.

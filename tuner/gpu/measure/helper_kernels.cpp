@@ -33,12 +33,21 @@ std::int64_t words_of(const DeviceSpan& span) { return span.bytes / 4; }
 
 }  // namespace
 
+Result<std::string> HelperKernels::compile(const std::string& architecture) {
+  const auto& file = embedded::pgtune_measure_kernels().front();
+  return compile_own_kernels(file.path, file.contents, architecture);
+}
+
 Result<std::unique_ptr<HelperKernels>> HelperKernels::load(const Driver& driver, const std::string& architecture,
                                                            int sm_count) {
-  const auto& file = embedded::pgtune_measure_kernels().front();
-  const auto cubin = compile_own_kernels(file.path, file.contents, architecture);
+  const auto cubin = compile(architecture);
   if (!cubin) return tl::unexpected(cubin.error());
-  auto module = Module::load(driver, *cubin);
+  return load_cubin(driver, *cubin, sm_count);
+}
+
+Result<std::unique_ptr<HelperKernels>> HelperKernels::load_cubin(const Driver& driver, const std::string& cubin,
+                                                                 int sm_count) {
+  auto module = Module::load(driver, cubin);
   if (!module) return tl::unexpected(to_error(module.error()));
   std::unique_ptr<HelperKernels> kernels(new HelperKernels(driver, std::move(*module), sm_count));
   static_assert(kSymbols.size() == kCount);

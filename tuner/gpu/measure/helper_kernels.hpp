@@ -32,6 +32,10 @@ class HelperKernels {
   /// Compiles kernels.cu for `architecture` and loads it. `driver` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<HelperKernels>> load(const Driver& driver,
                                                                    const std::string& architecture, int sm_count);
+  /// The two halves of load(): the first needs no GPU and may run in a thread of its own.
+  [[nodiscard]] static Result<std::string> compile(const std::string& architecture);
+  [[nodiscard]] static Result<std::unique_ptr<HelperKernels>> load_cubin(const Driver& driver, const std::string& cubin,
+                                                                         int sm_count);
 
   [[nodiscard]] CudaResult<> fill_words(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const;
   /// Float32 values; equal seeds give equal data whatever the leading dimension.

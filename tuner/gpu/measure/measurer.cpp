@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -64,6 +65,10 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   if (auto ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
   const auto ordinal = find_gpu(gpu);
   if (!ordinal) return tl::unexpected(ordinal.error());
+  auto info = describe_gpu(*ordinal);
+  if (!info) return tl::unexpected(info.error());
+  // Creating a context and compiling take about as long as each other, on different parts of the machine.
+  auto compiling = std::async(std::launch::async, &HelperKernels::compile, info->architecture);
   if (auto ok = check(cudaSetDevice(*ordinal), "starting CUDA on the GPU"); !ok) {
     Error error = to_error(ok.error());
     error.kind = ErrorKind::kEnvironment;
@@ -71,8 +76,6 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
     return tl::unexpected(error);
   }
   auto state = std::make_unique<State>();
-  auto info = describe_gpu(*ordinal);
-  if (!info) return tl::unexpected(info.error());
   state->info = std::move(*info);
   auto driver = Driver::load();
   if (!driver) return tl::unexpected(driver.error());
@@ -80,7 +83,9 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   auto stream = create_stream();
   if (!stream) return tl::unexpected(to_error(stream.error()));
   state->stream = std::move(*stream);
-  auto kernels = HelperKernels::load(state->driver, state->info.architecture, state->info.sm_count);
+  const auto cubin = compiling.get();
+  if (!cubin) return tl::unexpected(cubin.error());
+  auto kernels = HelperKernels::load_cubin(state->driver, *cubin, state->info.sm_count);
   if (!kernels) return tl::unexpected(kernels.error());
   state->kernels = std::move(*kernels);
   if (const auto nvml = Nvml::open()) {
@@ -106,7 +111,7 @@ bool Measurer::context_lost() const { return state_->context_lost; }
 Result<ReferenceReport> Measurer::prepare(const device::PrepareRequest& request) {
   const Problem& problem = request.problem;
   state_->problem.reset();
-  auto current = CurrentProblem::create(*state_->context, problem, request.conditions);
+  auto current = CurrentProblem::create(*state_->context, request);
   if (!current) {
     // Whatever failed, only a context that still answers can serve the next problem.
     state_->context_lost = state_->context_lost || is_sticky(cudaDeviceSynchronize());
@@ -116,6 +121,10 @@ Result<ReferenceReport> Measurer::prepare(const device::PrepareRequest& request)
   return state_->problem->reference().report();
 }
 
+std::vector<std::string> Measurer::opaque_algorithms() const {
+  return state_->problem == nullptr ? std::vector<std::string>{} : state_->problem->reference().opaque();
+}
+
 TrialReport Measurer::trial(const device::TrialRequest& request) {
   TrialReport report;
   if (state_->problem == nullptr || state_->context_lost) {
@@ -123,14 +132,16 @@ TrialReport Measurer::trial(const device::TrialRequest& request) {
     return report;
   }
   CurrentProblem& problem = *state_->problem;
-  const auto variant = problem.load(request.build, request.plan);
+  auto variant = problem.load(request.build, request.plan);
   if (!variant) {
     report.outcome = state_->outcome_of(variant.error());
     return report;
   }
-  const auto verdict = problem.checker().check(**variant);
+  const auto verdict = problem.checker().check(**variant, request.launch_limit_s);
   if (!verdict) {
     report.outcome = state_->outcome_of(verdict.error());
+    // Unloading a module waits for its kernels, and this one may never end. The process does.
+    if (state_->context_lost) static_cast<void>(variant->release());
     return report;
   }
   report.check = verdict->report;
@@ -152,7 +163,10 @@ TrialReport Measurer::trial(const device::TrialRequest& request) {
 CudaResult<Measurer::State::Entry> Measurer::State::enter(const device::Contender& contender) {
   if (contender.reference_algorithm >= 0) {
     const auto index = static_cast<std::size_t>(contender.reference_algorithm);
-    return Entry{&problem->reference().series(index), nullptr, problem->reference().report().algorithms[index].time_s};
+    const double time_s = problem->reference().report().algorithms[index].time_s;
+    return problem->reference().series(index, *timer).map([&](LaunchSeries* series) {
+      return Entry{series, nullptr, time_s};
+    });
   }
   return problem->finalist(contender.build, contender.plan).map([](const Finalist* finalist) {
     return Entry{finalist->series.get(), finalist, finalist->per_launch_s};

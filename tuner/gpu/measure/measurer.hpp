@@ -24,8 +24,10 @@ class Measurer {
 
   /// Frees the old problem, makes the request's current: operand copies with data as its conditions say, float64
   /// reference, and cuBLASLt's algorithms checked and screened. Errors: usage where the problem does not fit the GPU's
-  /// memory, internal where CUDA or cuBLASLt fails.
+  /// memory, internal where CUDA or cuBLASLt fails. With `known` the reference is taken over instead of looked for.
   [[nodiscard]] Result<ReferenceReport> prepare(const device::PrepareRequest& request);
+  /// Of the prepared problem's reference, as KnownReference::opaque.
+  [[nodiscard]] std::vector<std::string> opaque_algorithms() const;
 
   /// Checks one built variant and, when it is right, screens it. What goes wrong is the report's outcome.
   [[nodiscard]] TrialReport trial(const device::TrialRequest& request);

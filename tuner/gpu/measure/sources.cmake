@@ -1,6 +1,6 @@
 # The measuring half of the worker: launch/, measure/, reference/. Included from tuner/gpu/CMakeLists.txt.
 set(measure_sources
-    launch/argument_block.cpp launch/cuda_failure.cpp launch/driver.cpp launch/handles.cpp launch/module.cpp
+    launch/argument_block.cpp launch/cuda_failure.cpp launch/driver.cpp launch/event_wait.cpp launch/handles.cpp launch/module.cpp
     launch/prepared_plan.cpp launch/tensor_map.cpp
     measure/block_timer.cpp measure/checker.cpp measure/current_problem.cpp measure/device_info.cpp
     measure/fault_text.cpp measure/helper_kernels.cpp measure/launch_series.cpp measure/loaded_variant.cpp
@@ -11,7 +11,8 @@ set(measure_sources
     measure/energy_chunks.cpp measure/energy_load.cpp measure/energy_measurement.cpp measure/energy_tracker.cpp
     measure/energy_watch.cpp
     reference/algorithm_enumeration.cpp reference/cublaslt_candidates.cpp reference/cublaslt_config.cpp
-    reference/cublaslt_library.cpp reference/cublaslt_matmul.cpp reference/reference.cpp)
+    reference/cublaslt_library.cpp reference/cublaslt_matmul.cpp reference/reference.cpp
+    reference/reference_takeover.cpp)
 list(TRANSFORM measure_sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
 target_sources(pgtune_gpu PRIVATE ${measure_sources})
 pgtune_embed(TARGET pgtune_gpu SYMBOL pgtune_measure_kernels BASE ${CMAKE_CURRENT_LIST_DIR}

@@ -96,6 +96,7 @@ CudaResult<> Reference::add(const CublasLtCandidate& candidate, const OperandBuf
   if (!screening) return unless_sticky(screening.error());
   report_.algorithms.push_back({candidate.rank, describe(candidate.config), candidate.workspace_bytes,
                                 screening->median_per_launch_s(), verdict->report.max_error});
+  algorithm.calibrated = true;
   algorithms_.push_back(std::move(algorithm));
   return {};
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "tuner/device/device.hpp"
 #include "tuner/gpu/measure/block_timer.hpp"
 #include "tuner/gpu/measure/checker.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
@@ -26,6 +27,7 @@ class ReferenceLaunchable : public Launchable {
   [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
     return matmul_->launch(algorithm_, (*copies_)[copy], stream);
   }
+  [[nodiscard]] const cublasLtMatmulAlgo_t& algorithm() const { return algorithm_; }
 
  private:
   const CublasLtMatmul* matmul_;
@@ -49,17 +51,32 @@ class Reference {
                                                                  Checker& checker, BlockTimer& timer,
                                                                  const std::string& library, cudaStream_t stream);
 
+  /// The reference another process found for the same problem, GPU and library, without looking for it again: its best
+  /// algorithm is checked, and warms the GPU up as create() does. Errors: what is known cannot be read, CUDA fails, or
+  /// that algorithm is wrong now.
+  [[nodiscard]] static Result<std::unique_ptr<Reference>> take_over(const Problem& problem,
+                                                                    const OperandBuffers& buffers, Checker& checker,
+                                                                    BlockTimer& timer,
+                                                                    const device::KnownReference& known,
+                                                                    cudaStream_t stream);
+
   [[nodiscard]] const ReferenceReport& report() const { return report_; }
-  /// Series of report().algorithms[index], calibrated; index must be valid.
-  [[nodiscard]] LaunchSeries& series(std::size_t index) { return *algorithms_[index].series; }
+  /// The algorithms beside report().algorithms as KnownReference::opaque.
+  [[nodiscard]] std::vector<std::string> opaque() const;
+  /// Series of report().algorithms[index], calibrated; index must be valid. Of a reference that was taken over, that
+  /// happens at the first call.
+  [[nodiscard]] CudaResult<LaunchSeries*> series(std::size_t index, BlockTimer& timer);
 
  private:
   struct Algorithm {
     std::unique_ptr<ReferenceLaunchable> launchable;
     std::unique_ptr<LaunchSeries> series;
+    bool calibrated = false;
   };
 
   Reference() = default;
+  /// Checks the best algorithm of a reference that was taken over, and runs it until the clocks have risen.
+  [[nodiscard]] CudaResult<> warm_up(Checker& checker, BlockTimer& timer, cudaStream_t stream);
   /// Adds the candidate where it is right. A failure means that the context is lost.
   [[nodiscard]] CudaResult<> add(const CublasLtCandidate& candidate, const OperandBuffers& buffers, Checker& checker,
                                  BlockTimer& timer, cudaStream_t stream);

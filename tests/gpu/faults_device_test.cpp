@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The faults that only a GPU shows, one by one: what becomes of each, what it costs, and that a variant after the
+// restart is timed as before it. Prints the fault table. PGTUNE_FAULTS_SHAPE sets the problem.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "tests/gpu/faults.hpp"
+#include "tests/gpu/test_folder.hpp"
+#include "tuner/device/worker_device.hpp"
+#include "tuner/session/search_state.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using testing::HasSubstr;
+
+constexpr double kMostCost_s = 2;    // of a variant that takes its worker with it
+constexpr double kMostDrift = 0.03;  // of a variant's time across a restart
+constexpr auto kLongest = std::chrono::seconds(30);
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+class FaultsDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto loaded = load_faulty_template();
+    ASSERT_TRUE(loaded) << loaded.error().text();
+    definition_ = std::move(*loaded);
+    device::WorkerDevice::Options options;
+    options.worker_path = PGTUNE_WORKER_PATH;
+    options.cache_dir = folder_.path().string();
+    auto opened = device::WorkerDevice::open(options);
+    if (!opened) GTEST_SKIP() << "needs a GPU: " << opened.error().text();
+    device_ = std::move(*opened);
+    const char* const shape = std::getenv("PGTUNE_FAULTS_SHAPE");
+    const auto parsed = parse_shape(shape == nullptr ? "4096x4096x4096" : shape).and_then(with_default_strides);
+    ASSERT_TRUE(parsed) << parsed.error().text();
+    problem_ = *parsed;
+    const auto start = Clock::now();
+    const auto reference = device_->prepare({problem_, {}});
+    ASSERT_TRUE(reference) << reference.error().text();
+    fmt::print("{} on {}: prepared in {:.2f} s\n", problem_.title(), device_->info().name, seconds_since(start));
+  }
+
+  /// The first event, within kLongest.
+  device::Event event() {
+    const auto until = Clock::now() + kLongest;
+    while (Clock::now() < until) {
+      auto events = device_->wait(std::chrono::milliseconds(100));
+      if (!events) throw std::runtime_error(events.error().text());
+      if (!events->empty()) return std::move(events->front());
+    }
+    throw std::runtime_error("nothing came of it");
+  }
+  void build(std::string_view fault) {
+    const Variant variant = faulty_variant(fault);
+    device_->submit_build({++last_id_, variant, definition_.source,
+                           space::make_defines(definition_, variant, problem_, device_->info()).value(),
+                           device_->info().architecture});
+    auto done = std::get<device::BuildDone>(event());
+    EXPECT_EQ(done.outcome.kind, OutcomeKind::kOk) << fault << ": " << done.outcome.reason;
+    builds_[std::string(fault)] = std::move(done.build);
+  }
+  TrialReport trial(std::string_view fault) {
+    const Variant variant = faulty_variant(fault);
+    device_->submit_trial({++last_id_, variant,
+                           space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
+                           builds_.at(std::string(fault)), 0});
+    return std::get<device::TrialDone>(event()).report;
+  }
+
+  const TestFolder folder_;
+  space::TemplateDefinition definition_;
+  std::unique_ptr<device::WorkerDevice> device_;
+  Problem problem_;
+  std::map<std::string, BuildInfo> builds_;
+  device::RequestId last_id_ = 0;
+};
+
+TEST_F(FaultsDevice, EachGetsItsOutcomeAndCostsLittleAndTheNextVariantIsTimedAsBefore) {
+  std::vector<Fault> faults;
+  std::copy_if(kFaults.begin(), kFaults.end(), std::back_inserter(faults),
+               [](const Fault& fault) { return fault.shows == Shows::kLaunch || fault.shows == Shows::kSticky; });
+  build("none");
+  for (const Fault& fault : faults) build(fault.name);
+
+  ASSERT_EQ(trial("none").outcome.kind, OutcomeKind::kOk);
+  const auto start = Clock::now();
+  const TrialReport before = trial("none");
+  const double usual_s = seconds_since(start);
+  const double expected_s = session::median_per_launch_s(before.blocks);
+  fmt::print("a good variant: {:.3f} s a trial, {:.4f} ms a launch\n\n", usual_s, expected_s * 1e3);
+  fmt::print("| fault | outcome | cost s | next variant | reason |\n|---|---|---|---|---|\n");
+  for (const Fault& fault : faults) {
+    const auto fault_start = Clock::now();
+    const TrialReport report = trial(fault.name);
+    const TrialReport after = trial("none");
+    const double cost_s = seconds_since(fault_start) - usual_s;
+    const double drift = session::median_per_launch_s(after.blocks) / expected_s - 1;
+    fmt::print("| {} | {} | {:.2f} | {:+.2f} % | {} |\n", fault.name, to_string(report.outcome.kind), cost_s,
+               drift * 100, report.outcome.reason);
+    std::fflush(stdout);
+    EXPECT_EQ(report.outcome.kind, fault.kind) << fault.name << ": " << report.outcome.reason;
+    EXPECT_THAT(report.outcome.reason, HasSubstr(fault.words)) << fault.name;
+    EXPECT_TRUE(report.blocks.empty()) << fault.name << " was timed";
+    EXPECT_EQ(after.outcome.kind, OutcomeKind::kOk) << "after " << fault.name << ": " << after.outcome.reason;
+    EXPECT_LT(std::abs(drift), kMostDrift) << "after " << fault.name;
+    EXPECT_LT(cost_s, kMostCost_s) << fault.name;
+  }
+}
+
+TEST_F(FaultsDevice, RoundsGoOnWithTheReferenceTakenOver) {
+  build("none");
+  build("trap");
+  const auto round = [&] {
+    const Variant variant = faulty_variant("none");
+    device::RoundRequest request;
+    request.contenders = {{variant, space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
+                           builds_.at("none"), -1},
+                          {{}, {}, {}, 0}};
+    request.order = {0, 1};
+    request.round = 1;
+    auto report = device_->run_round(request);
+    EXPECT_TRUE(report) << report.error().text();
+    return report.value_or(device::RoundReport{});
+  };
+  static_cast<void>(round());
+  const device::RoundReport before = round();
+  EXPECT_EQ(trial("trap").outcome.kind, OutcomeKind::kCrashed);
+  static_cast<void>(round());
+  const device::RoundReport after = round();
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(before.blocks.at(i) && after.blocks.at(i)) << i;
+    EXPECT_NEAR(after.blocks[i]->per_launch_s() / before.blocks[i]->per_launch_s(), 1, kMostDrift) << i;
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

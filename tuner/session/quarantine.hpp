@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Known killers: a build that crashed or hung once, on whatever problem, is not run again under the same driver, nor
+// built again where it was the compiler that did.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/model/source.hpp"
+#include "tuner/session/context.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::session {
+
+/// Whether an outcome speaks against the variant for good: it crashed or hung, and the hardware is not to blame.
+[[nodiscard]] bool is_killer(const Outcome& outcome);
+
+/// The stored trials that a search takes over: not what was only quarantined, because the reason may be gone, and with
+/// `retry_failed` not what crashed or hung either.
+[[nodiscard]] std::map<std::string, StoredTrial> resumable(std::map<std::string, StoredTrial> trials,
+                                                           bool retry_failed);
+
+/// Whether a search left something to be retried: what crashed, hung or was quarantined.
+[[nodiscard]] bool has_killers(const CountsRecord& counts);
+
+class Quarantine {
+ public:
+  Quarantine() = default;
+  explicit Quarantine(const std::vector<KnownKiller>& killers);
+
+  /// kQuarantined with the reason where the compiler crashed or hung on the same source, macros and target. `context`
+  /// is that of the variant's search; `defines` are the variant's.
+  [[nodiscard]] std::optional<Outcome> of_build(const Context& context, const Variant& variant,
+                                                const std::vector<Define>& defines) const;
+  /// kQuarantined with the reason where this very machine code crashed or hung.
+  [[nodiscard]] std::optional<Outcome> of_run(const BuildInfo& build) const;
+  /// Remembers an outcome of this search, for variants whose machine code is the same.
+  void note(const Problem& problem, const Variant& variant, const BuildInfo& build, const Outcome& outcome);
+
+ private:
+  std::map<std::string, Outcome> runs_;  ///< by cubin hash
+  std::vector<KnownKiller> compilers_;   ///< those without a cubin
+};
+
+/// What the store knows against variants. Nothing for a replay, which runs nothing, or with options.retry_failed.
+[[nodiscard]] Quarantine load_quarantine(const Context& context);
+
+}  // namespace pgtune::session
