@@ -7,17 +7,17 @@
 //
 // A small product has few tiles, and small tiles cost more reads for each FFMA. So SLICES groups of THREADS of a CTA,
 // and the CLUSTER CTAs of a cluster, compute the same tile together, each every so many k-blocks. They add their sums
-// through (distributed) shared memory, each a part of the tile. A slice has a ring of its own, and a warp that asks.
+// through (distributed) shared memory, each a part of the tile. A slice has a ring of its own, and a thread that asks.
 //
 //   barrier     its p-th phase completes when              who waits for it
-//   raw[s]      the tile's bytes have arrived              the asking warp, before it turns stage s the p-th time
+//   raw[s]      the tile's bytes have arrived              warps that turn it
 //   full[s]     and are turned as they should be           each warp of the slice, before it reads stage s
-//   empty[s]    each warp of the slice has read them       the asking warp, before it fills stage s again
+//   empty[s]    each warp of the slice has read them       the asking thread, before it fills stage s again
 //   sums        the cluster's CTAs have their p-th sums    computing threads, before they read other CTAs' sums
-//   finished    ... and have read the others' sums         the asking warps, before they overwrite them
+//   finished    ... and have read the others' sums         the asking threads, before they overwrite them
 //
-// An operand whose contiguous direction is k is turned by the asking warp, in place; where none is, `full` counts the
-// bytes itself.
+// An operand whose contiguous direction is k is turned in place by the asking warpgroup; where none is, `full` counts
+// the bytes itself.
 #include "device/cluster.cuh"
 #include "device/mbarrier.cuh"
 #include "device/stream_k.cuh"
@@ -33,6 +33,8 @@ constexpr int kWarps = THREADS / 32;
 constexpr bool kTurns = TURNS_A || TURNS_B;
 constexpr bool kShares = SCHEDULE == LABEL_stream;
 constexpr int kComputing = SLICES * THREADS, kAsking = 128;
+constexpr int kTurners = kTurns ? kAsking / 32 / SLICES : 1;  ///< warps that turn a slice's operands
+static_assert(BK == 16, "the length of the lines that Panel turns");
 
 constexpr int kSlices = SLICES * CLUSTER;  ///< of a tile
 constexpr bool kAdds = kSlices > 1;
@@ -45,8 +47,9 @@ constexpr int kOwnPieces = kPieces / kSlices;  ///< those it finishes
 template <bool kTurned, int kExtent, int kThreadExtent, int kLanes>
 struct Operand {
   static constexpr int kFloats = kExtent * BK;  ///< of a stage
-  using Panel = pgtune::Panel<kExtent < 32 ? kExtent : 32, BK>;
-  static constexpr int kLine = kTurned ? Panel::kFloats / BK : kExtent;
+  using Panel = pgtune::Panel<kExtent < 32 ? kExtent : 32>;
+  static constexpr int kPanels = kFloats / Panel::kFloats;
+  static constexpr int kLine = kTurned ? kExtent / kPanels : kExtent;
 
   float value[2][kThreadExtent];  ///< one half is used while the other is read
   int first;                      ///< where this thread's first piece of four starts in a stage, in floats
@@ -70,10 +73,13 @@ struct Operand {
     }
   }
 
-  static __device__ __forceinline__ void turn(float* stage, int lane) {
+  /// The share of one of the warps that turn a stage.
+  static __device__ __forceinline__ void turn(float* stage, int lane, int warp) {
     if constexpr (kTurned) {
-#pragma unroll 1
-      for (int panel = 0; panel < kFloats; panel += Panel::kFloats) Panel::turn(stage + panel, lane);
+#pragma unroll
+      for (int panel = 0; panel < kPanels; panel += kTurners) {
+        if (panel + warp < kPanels) Panel::turn(stage + (panel + warp) * Panel::kFloats, lane);
+      }
     }
   }
 };
@@ -255,7 +261,7 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     pgtune::prefetch_map(map_b);
     for (int i = 0; i < SLICES * STAGES; ++i) {
       const unsigned first = pgtune::shared_address(&barriers[i / STAGES][0][i % STAGES]);
-      pgtune::barrier_init(first, 1);
+      pgtune::barrier_init(first, kTurners);
       pgtune::barrier_init(first + 8 * STAGES, kWarps);
       pgtune::barrier_init(first + 16 * STAGES, 1);
     }
@@ -271,18 +277,20 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
 
   const bool asks = threadIdx.x >= kComputing;
   // From lane 0, so that the compiler knows it to be the same in the whole warp and keeps it out of the registers.
-  const int slice = __shfl_sync(0xffffffff, asks ? (threadIdx.x - kComputing) / 32 : threadIdx.x / THREADS, 0);
+  const int slice = __shfl_sync(0xffffffff, asks ? (threadIdx.x - kComputing) / 32 % SLICES : threadIdx.x / THREADS, 0);
   const int rank = CLUSTER == 1 ? 0 : static_cast<int>(pgtune::cluster_rank());
   const int worker = static_cast<int>(blockIdx.x) / CLUSTER, workers = static_cast<int>(gridDim.x) / CLUSTER;
-  const unsigned full = pgtune::shared_address(&barriers[slice % SLICES][0][0]), empty = full + 8 * STAGES;
+  const unsigned full = pgtune::shared_address(&barriers[slice][0][0]), empty = full + 8 * STAGES;
   const unsigned finished = pgtune::shared_address(&of_cta[1]);
-  float* const stages = all_stages + STAGES * kStageFloats * (slice % SLICES);
+  float* const stages = all_stages + STAGES * kStageFloats * slice;
   const Sizes sizes{M, N, K, batches};
 
   if (asks) {
     if (kComputing == 256) asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    if (slice >= SLICES || (!kTurns && lane != 0)) return;
+    const int turner = __shfl_sync(0xffffffff, (threadIdx.x - kComputing) / (32 * SLICES), 0);
+    const bool tells = turner == 0 && lane == 0;
+    if (!kTurns && !tells) return;
     const unsigned raw = kTurns ? empty + 8 * STAGES : full;
     const pgtune::TileWork work = sizes.work(workers);
     const int tiles_of_matrix = static_cast<int>(sizes.tile_rows() * sizes.tile_columns());
@@ -293,8 +301,8 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     const auto turn = [&] {
       pgtune::barrier_wait(raw + 8 * from.stage, from.parity);
       float* const stage = stages + kStageFloats * from.stage;
-      OperandA::turn(stage, lane);
-      OperandB::turn(stage + OperandA::kFloats, lane);
+      OperandA::turn(stage, lane, turner);
+      OperandB::turn(stage + OperandA::kFloats, lane, turner);
       pgtune::async_fence();  // the copy engine writes here next
       __syncwarp();
       if (lane == 0) pgtune::barrier_arrive(full + 8 * from.stage);
@@ -313,14 +321,14 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
       const Announcement told{m,     n, batch, segment.last - segment.first, segment.first > 0, segment.last < work.blocks,
                               false, i};
       more = work.segment(segment, i + 1, worker);
-      if (lane == 0) {
+      if (tells) {
         announcement = told;
         announcement.more = more;
       }
 #pragma unroll 1
       for (int k = k_first + (rank * SLICES + slice) * BK; k < k_last; k += kDepth) {  // zeros from K on
         pgtune::barrier_wait(empty + 8 * to.stage, to.parity);
-        if (lane == 0) {
+        if (tells) {
           const unsigned barrier = raw + 8 * to.stage;
           const unsigned to_a = pgtune::shared_address(stages + kStageFloats * to.stage);
           const unsigned to_b = to_a + 4 * OperandA::kFloats;
@@ -407,9 +415,12 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
         pgtune::Segment segment;
         work.segment(segment, here.segment, worker);
         const int end = (segment.tile + 1) * work.blocks;
-        for (int other = worker + 1; work.cut(other) < end; ++other) {
-          if (threadIdx.x == 0) pgtune::await_flag(flags + other * CLUSTER);
-          sync_threads<kComputing>(1 + SLICES);
+        int others = 1;
+        while (work.cut(worker + others) < end) ++others;
+        for (int i = 1 + thread_index(); i < others; i += kComputing) pgtune::await_flag(flags + (worker + i) * CLUSTER);
+        sync_threads<kComputing>(1 + SLICES);
+#pragma unroll 1
+        for (int other = worker + 1; other < worker + others; ++other) {
           const float4* const from = partial_sums(workspace, other * CLUSTER + rank, thread_index());
 #pragma unroll
           for (int j = 0; j < kOwnPieces; ++j) add(own[j], __ldcg(from + j * kComputing));
