@@ -16,14 +16,15 @@
 //   sums        the cluster's CTAs have their p-th sums    computing threads, before they read other CTAs' sums
 //   finished    ... and have read the others' sums         the asking threads, before they overwrite them
 //
-// An operand whose contiguous direction is k is turned in place by the asking warpgroup; where none is, `full` counts
-// the bytes itself.
+// An operand whose contiguous direction is k is transposed into the workspace first, by a kernel of its own that is
+// timed with this one, or turned in its stage by the asking warpgroup; where none is turned, `full` counts the bytes.
 #include "device/cluster.cuh"
 #include "device/mbarrier.cuh"
 #include "device/stream_k.cuh"
-#include "device/tile_raster.cuh"
+#include "device/sums.cuh"
+#include "device/thread_tile.cuh"
 #include "device/tma.cuh"
-#include "device/turn.cuh"
+#include "device/transpose.cuh"
 
 namespace {
 
@@ -34,7 +35,7 @@ constexpr bool kTurns = TURNS_A || TURNS_B;
 constexpr bool kShares = SCHEDULE == LABEL_stream;
 constexpr int kComputing = SLICES * THREADS, kAsking = 128;
 constexpr int kTurners = kTurns ? kAsking / 32 / SLICES : 1;  ///< warps that turn a slice's operands
-static_assert(BK == 16, "the length of the lines that Panel turns");
+constexpr int kTurnsBehind = (STAGES - 1) / 2;               ///< tiles asked for after the one that is turned
 
 constexpr int kSlices = SLICES * CLUSTER;  ///< of a tile
 constexpr bool kAdds = kSlices > 1;
@@ -42,69 +43,40 @@ constexpr int kDepth = BK * kSlices;         ///< steps of k that the slices tak
 constexpr int kPieces = TM * TN / 4;         ///< of four neighbouring sums of a thread
 constexpr int kOwnPieces = kPieces / kSlices;  ///< those it finishes
 
-/// One operand's tile in shared memory, and a thread's part of it in registers. A line is one step of k: of the whole
-/// tile, or of one panel after the other where they were turned.
-template <bool kTurned, int kExtent, int kThreadExtent, int kLanes>
-struct Operand {
-  static constexpr int kFloats = kExtent * BK;  ///< of a stage
-  using Panel = pgtune::Panel<kExtent < 32 ? kExtent : 32>;
-  static constexpr int kPanels = kFloats / Panel::kFloats;
-  static constexpr int kLine = kTurned ? kExtent / kPanels : kExtent;
-
-  float value[2][kThreadExtent];  ///< one half is used while the other is read
-  int first;                      ///< where this thread's first piece of four starts in a stage, in floats
-
-  /// A thread's i-th row (or column), relative to its first. Neighbouring lanes have neighbouring pieces of four.
-  static constexpr __device__ int outer_step(int i) { return i / 4 * (4 * kLanes) + i % 4; }
-  static __device__ __forceinline__ int first_outer(int warp, int lane) {
-    return warp * (kLanes * kThreadExtent) + lane * 4;
-  }
-  /// Where a row (or column) is in a line. Adding a thread's first to a step never carries into the next panel.
-  static constexpr __device__ int in_line(int outer) { return outer / kLine * (kLine * BK) + outer % kLine; }
-
-  __device__ __forceinline__ void locate(int outer) { first = in_line(outer); }
-
-  __device__ __forceinline__ void read(const float* stage, int k) {
-#pragma unroll
-    for (int i = 0; i < kThreadExtent; i += 4) {
-      const float4 four = *reinterpret_cast<const float4*>(stage + first + k * kLine + in_line(outer_step(i)));
-      value[k % 2][i] = four.x, value[k % 2][i + 1] = four.y;
-      value[k % 2][i + 2] = four.z, value[k % 2][i + 3] = four.w;
-    }
-  }
-
-  /// The share of one of the warps that turn a stage.
-  static __device__ __forceinline__ void turn(float* stage, int lane, int warp) {
-    if constexpr (kTurned) {
-#pragma unroll
-      for (int panel = 0; panel < kPanels; panel += kTurners) {
-        if (panel + warp < kPanels) Panel::turn(stage + (panel + warp) * Panel::kFloats, lane);
-      }
-    }
-  }
-};
-
-using OperandA = Operand<TURNS_A, BM, TM, LANES_M>;
-using OperandB = Operand<TURNS_B, BN, TN, kLanesN>;
+using OperandA = pgtune::Operand<TURNS_A, BM, BK, TM, LANES_M>;
+using OperandB = pgtune::Operand<TURNS_B, BN, BK, TN, kLanesN>;
 constexpr int kStageFloats = OperandA::kFloats + OperandB::kFloats;
 static_assert(!kAdds || STAGES * kStageFloats >= BM * BN, "a slice's sums go where its stages were");
 
-/// acc += a * b for one step of k, in a serpentine: neighbouring FFMAs share an operand, which the register file then
-/// need not deliver twice.
-__device__ __forceinline__ void multiply(float (&acc)[TM][TN], const OperandA& a, const OperandB& b, int k) {
-  constexpr bool kColumns = ORDER == LABEL_columns;
-#pragma unroll
-  for (int s = 0; s < TM * TN; ++s) {
-    const int outer = kColumns ? s / TM : s / TN, inner = kColumns ? s % TM : s % TN;
-    const int turned = outer % 2 == 0 ? inner : (kColumns ? TM : TN) - 1 - inner;
-    const int i = kColumns ? turned : outer, j = kColumns ? outer : turned;
-    acc[i][j] = fmaf(a.value[k % 2][i], b.value[k % 2][j], acc[i][j]);
-  }
-}
+/// Where a tile starts.
+struct TilePlace {
+  int m, n, batch;
+};
 
-/// What the asking warp tells its slice about a segment it asks for.
+struct Sizes {
+  int m, n, k, batches;
+  __device__ __forceinline__ unsigned tile_rows() const { return (m - 1) / BM + 1; }
+  __device__ __forceinline__ unsigned tile_columns() const { return (n - 1) / BN + 1; }
+  __device__ __forceinline__ pgtune::TileWork work(int workers) const {
+    return {static_cast<int>(tile_rows() * tile_columns()) * batches, (k - 1) / kDepth + 1, workers, kShares};
+  }
+  /// As pgtune::banded_tile(), but all in 32 bits: the first copy waits for it, and N is below 2^30.
+  __device__ __forceinline__ TilePlace tile(unsigned index) const {
+    const unsigned batch = batches == 1 ? 0 : index / (tile_rows() * tile_columns());
+    index -= batch * (tile_rows() * tile_columns());
+    const unsigned band = tile_rows() <= RASTER ? 0 : index / (RASTER * tile_columns());
+    index -= band * RASTER * tile_columns();
+    const unsigned left = tile_rows() - band * RASTER, rows = left < RASTER ? left : RASTER, column = index / rows;
+    return {static_cast<int>(band * RASTER + index - column * rows) * BM, static_cast<int>(column) * BN,
+            static_cast<int>(batch)};
+  }
+};
+
+using RingPlace = pgtune::RingPlace<STAGES>;
+
+/// What the asking thread tells its slice about a segment it asks for.
 struct Announcement {
-  int m, n, batch;                ///< where the tile starts
+  TilePlace tile;
   int k_blocks;                   ///< of this segment, for each slice
   bool shares_start, shares_end;  ///< other workers have the k-blocks before, or after
   bool more;                      ///< another segment follows
@@ -141,53 +113,9 @@ __device__ __forceinline__ void sync_threads(int barrier) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
 }
 
-struct Sizes {
-  int m, n, k, batches;
-  __device__ __forceinline__ unsigned tile_rows() const { return (m - 1) / BM + 1; }
-  __device__ __forceinline__ unsigned tile_columns() const { return (n - 1) / BN + 1; }
-  __device__ __forceinline__ pgtune::TileWork work(int workers) const {
-    return {static_cast<int>(tile_rows() * tile_columns()) * batches, (k - 1) / kDepth + 1, workers, kShares};
-  }
-};
-
-/// Where the next tile of a ring goes, or comes from.
-struct RingPlace {
-  int stage;
-  unsigned parity;
-  __device__ __forceinline__ void advance() {
-    if (++stage == STAGES) stage = 0, parity ^= 1;
-  }
-};
-
 /// Workers' sums of tiles that others finish: [CTA][own piece][thread].
 __device__ __forceinline__ float4* partial_sums(char* partials, int cta, int thread) {
   return reinterpret_cast<float4*>(partials) + static_cast<long long>(cta) * (kOwnPieces * kComputing) + thread;
-}
-
-__device__ __forceinline__ void add(float4& to, const float4& four) {
-  to.x += four.x, to.y += four.y, to.z += four.z, to.w += four.w;
-}
-
-/// Writes alpha * sums + beta * C for four neighbours of a row, of which those before `n_end` exist; C is read only
-/// where beta is not zero.
-__device__ __forceinline__ void write_piece(const float4& sums, const float* c, float* d, int n, int n_end, float alpha,
-                                            float beta) {
-  if constexpr (C_VEC == 4) {
-    if (n >= n_end) return;
-    float4 out = make_float4(alpha * sums.x, alpha * sums.y, alpha * sums.z, alpha * sums.w);
-    if (beta != 0.0f) {
-      const float4 old = *reinterpret_cast<const float4*>(c + n);
-      out.x = fmaf(beta, old.x, out.x), out.y = fmaf(beta, old.y, out.y);
-      out.z = fmaf(beta, old.z, out.z), out.w = fmaf(beta, old.w, out.w);
-    }
-    *reinterpret_cast<float4*>(d + n) = out;
-  } else {
-    const float four[4] = {sums.x, sums.y, sums.z, sums.w};
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      if (n + j < n_end) d[n + j] = beta == 0.0f ? alpha * four[j] : fmaf(beta, c[n + j], alpha * four[j]);
-    }
-  }
 }
 
 /// The number of the j-th piece that this thread finishes.
@@ -205,10 +133,7 @@ __device__ __forceinline__ void add_slices(const float (&acc)[TM][TN], float4 (&
   float4* const ring = reinterpret_cast<float4*>(all_stages) + index % THREADS;
   sync_threads<THREADS>(1 + slice);
 #pragma unroll
-  for (int s = 0; s < kPieces; ++s) {
-    const float* four = &acc[s / (TN / 4)][s % (TN / 4) * 4];
-    ring[slice * kRing + s * THREADS] = make_float4(four[0], four[1], four[2], four[3]);
-  }
+  for (int s = 0; s < kPieces; ++s) ring[slice * kRing + s * THREADS] = pgtune::piece(acc, s);
   sync_threads<kComputing>(1 + SLICES);
   if constexpr (SLICES > 1) {
 #pragma unroll
@@ -216,7 +141,7 @@ __device__ __forceinline__ void add_slices(const float (&acc)[TM][TN], float4 (&
       const int at = (j * SLICES + slice) * THREADS;
       float4 sum = ring[at];
 #pragma unroll
-      for (int s = 1; s < SLICES; ++s) add(sum, ring[s * kRing + at]);
+      for (int s = 1; s < SLICES; ++s) pgtune::add(sum, ring[s * kRing + at]);
       if constexpr (CLUSTER == 1) {
         own[j] = sum;
       } else {
@@ -235,7 +160,7 @@ __device__ __forceinline__ void add_slices(const float (&acc)[TM][TN], float4 (&
       const unsigned there = pgtune::shared_address_at(pgtune::shared_address(ring), other);
 #pragma unroll
       for (int j = 0; j < kOwnPieces; ++j) {
-        add(own[j], pgtune::load_at(there + own_piece(j, slice, rank) * THREADS * sizeof(float4)));
+        pgtune::add(own[j], pgtune::load_at(there + own_piece(j, slice, rank) * THREADS * sizeof(float4)));
       }
     }
   }
@@ -246,28 +171,28 @@ __device__ __forceinline__ void add_slices(const float (&acc)[TM][TN], float4 (&
 
 }  // namespace
 
-/// `workspace` holds partial sums, then a flag a CTA from `flags_at`, in bytes.
+/// `workspace` holds the transposed operands, then partial sums from `partials_at`, then a flag a CTA from `flags_at`, in
+/// bytes. `b_origin`: where the transposed B starts in its lines, behind A's.
 extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     sgemm_tma(const __grid_constant__ pgtune::TensorMap map_a, const __grid_constant__ pgtune::TensorMap map_b,
-              const float* C, float* D, char* workspace, long long flags_at, int M, int N, int K, long long ldc,
-              long long stride_c, int batches, float alpha, float beta) {
+              const float* C, float* D, char* workspace, long long partials_at, long long flags_at, int M, int N, int K,
+              int b_origin, long long ldc, long long stride_c, int batches, float alpha, float beta) {
   extern __shared__ __align__(1024) float all_stages[];
   __shared__ __align__(8) pgtune::Barrier barriers[SLICES][3][STAGES];
   __shared__ __align__(8) pgtune::Barrier of_cta[2];
   __shared__ Announcement announcements[SLICES][kAnnouncements];
 
-  if (threadIdx.x == 0) {
+  static_assert(SLICES * STAGES <= 32, "one warp initialises the barriers");
+  if (threadIdx.x < SLICES * STAGES) {
+    const unsigned first = pgtune::shared_address(&barriers[threadIdx.x / STAGES][0][threadIdx.x % STAGES]);
+    pgtune::barrier_init(first, kTurners);
+    pgtune::barrier_init(first + 8 * STAGES, kWarps);
+    pgtune::barrier_init(first + 16 * STAGES, 1);
+    if (threadIdx.x < 2) pgtune::barrier_init(pgtune::shared_address(&of_cta[threadIdx.x]), CLUSTER);
+    pgtune::barrier_init_fence();
+  } else if (threadIdx.x == kComputing) {
     pgtune::prefetch_map(map_a);
     pgtune::prefetch_map(map_b);
-    for (int i = 0; i < SLICES * STAGES; ++i) {
-      const unsigned first = pgtune::shared_address(&barriers[i / STAGES][0][i % STAGES]);
-      pgtune::barrier_init(first, kTurners);
-      pgtune::barrier_init(first + 8 * STAGES, kWarps);
-      pgtune::barrier_init(first + 16 * STAGES, 1);
-    }
-    pgtune::barrier_init(pgtune::shared_address(&of_cta[0]), CLUSTER);
-    pgtune::barrier_init(pgtune::shared_address(&of_cta[1]), CLUSTER);
-    pgtune::barrier_init_fence();
   }
   if constexpr (CLUSTER > 1) {
     pgtune::sync_cluster();
@@ -293,53 +218,53 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     if (!kTurns && !tells) return;
     const unsigned raw = kTurns ? empty + 8 * STAGES : full;
     const pgtune::TileWork work = sizes.work(workers);
-    const int tiles_of_matrix = static_cast<int>(sizes.tile_rows() * sizes.tile_columns());
     pgtune::Segment segment;
     bool more = work.segment(segment, 0, worker);
     RingPlace to{0, 1}, from{0, 0};
     int entry = 0, unturned = 0;
-    const auto turn = [&] {
-      pgtune::barrier_wait(raw + 8 * from.stage, from.parity);
-      float* const stage = stages + kStageFloats * from.stage;
-      OperandA::turn(stage, lane, turner);
-      OperandB::turn(stage + OperandA::kFloats, lane, turner);
-      pgtune::async_fence();  // the copy engine writes here next
-      __syncwarp();
-      if (lane == 0) pgtune::barrier_arrive(full + 8 * from.stage);
-      from.advance();
-      --unturned;
-    };
     for (int i = 0; more; ++i) {
-      const int batch = segment.tile / tiles_of_matrix;
-      const pgtune::TileIndex tile =
-          pgtune::banded_tile<RASTER>(segment.tile - batch * tiles_of_matrix, sizes.tile_rows(), sizes.tile_columns());
-      const int m = static_cast<int>(tile.row) * BM, n = static_cast<int>(tile.column) * BN;
-      const int k_first = segment.first * kDepth, k_last = segment.last * kDepth;
+      const TilePlace tile = sizes.tile(segment.tile);
+      const int k_first = segment.first * kDepth + (rank * SLICES + slice) * BK, k_last = segment.last * kDepth;
       Announcement& announcement = announcements[slice][entry];
       entry = entry + 1 == kAnnouncements ? 0 : entry + 1;
       if (kAdds && i > 0) pgtune::barrier_wait_cluster(finished, (i - 1) % 2);
-      const Announcement told{m,     n, batch, segment.last - segment.first, segment.first > 0, segment.last < work.blocks,
-                              false, i};
+      const Announcement told{tile, segment.last - segment.first, segment.first > 0, segment.last < work.blocks, false, i};
       more = work.segment(segment, i + 1, worker);
       if (tells) {
         announcement = told;
         announcement.more = more;
       }
+      // Tiles are turned some stages after they were asked for: what is left at the end in rounds that ask for nothing.
+      const int k_end = k_last + (kTurns && (kAdds || !more) ? kTurnsBehind * kDepth : 0);
 #pragma unroll 1
-      for (int k = k_first + (rank * SLICES + slice) * BK; k < k_last; k += kDepth) {  // zeros from K on
-        pgtune::barrier_wait(empty + 8 * to.stage, to.parity);
-        if (tells) {
-          const unsigned barrier = raw + 8 * to.stage;
-          const unsigned to_a = pgtune::shared_address(stages + kStageFloats * to.stage);
-          const unsigned to_b = to_a + 4 * OperandA::kFloats;
-          pgtune::barrier_arrive_expect(barrier, 4 * kStageFloats);  // its release also publishes the announcement
-          pgtune::load_box(to_a, map_a, TURNS_A ? k : m, TURNS_A ? m : k, batch, barrier);
-          pgtune::load_box(to_b, map_b, TURNS_B ? k : n, TURNS_B ? n : k, batch, barrier);
+      for (int k = k_first; k < k_end; k += kDepth) {
+        const bool asks_again = !kTurns || k < k_last;
+        if (asks_again) {
+          pgtune::barrier_wait(empty + 8 * to.stage, to.parity);
+          if (tells) {
+            const unsigned barrier = raw + 8 * to.stage;
+            const unsigned to_a = pgtune::shared_address(stages + kStageFloats * to.stage);
+            const unsigned to_b = to_a + 4 * OperandA::kFloats;
+            if (kTurns) pgtune::async_fence();  // the stage was last written by turning it
+            pgtune::barrier_arrive_expect(barrier, 4 * kStageFloats);  // its release also publishes the announcement
+            const int n = b_origin + tile.n;
+            pgtune::load_box(to_a, map_a, TURNS_A ? k : tile.m, TURNS_A ? tile.m : k, tile.batch, barrier);  // zeros from
+            pgtune::load_box(to_b, map_b, TURNS_B ? k : n, TURNS_B ? n : k, tile.batch, barrier);            // K on
+          }
+          to.advance();
+          ++unturned;
         }
-        to.advance();
-        if (kTurns && ++unturned > (STAGES - 1) / 2) turn();
+        if (kTurns && unturned > (asks_again ? kTurnsBehind : 0)) {
+          pgtune::barrier_wait(raw + 8 * from.stage, from.parity);
+          float* const stage = stages + kStageFloats * from.stage;
+          OperandA::turn(stage, lane, turner, kTurners);
+          OperandB::turn(stage + OperandA::kFloats, lane, turner, kTurners);
+          __syncwarp();
+          if (lane == 0) pgtune::barrier_arrive(full + 8 * from.stage);
+          from.advance();
+          --unturned;
+        }
       }
-      while (kTurns && (kAdds || !more) && unturned > 0) turn();
     }
     return;
   }
@@ -382,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
           __syncwarp();
           if (threadIdx.x % 32 == 0) pgtune::barrier_arrive(empty + 8 * now.stage);
         }
-        multiply(acc, a, b, k);
+        pgtune::multiply<ORDER == LABEL_columns>(acc, a, b, k);
       }
       now = next;
     }
@@ -394,15 +319,12 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
       add_slices(acc, own, all_stages, rank, finished - 8, finished, parity);
     } else {
 #pragma unroll
-      for (int s = 0; s < kPieces; ++s) {
-        const float* four = &acc[s / (TN / 4)][s % (TN / 4) * 4];
-        own[s] = make_float4(four[0], four[1], four[2], four[3]);
-      }
+      for (int s = 0; s < kPieces; ++s) own[s] = pgtune::piece(acc, s);
     }
 
     unsigned* const flags = reinterpret_cast<unsigned*>(workspace + flags_at) + rank;
     if (kShares && here.shares_start) {
-      float4* const to = partial_sums(workspace, worker * CLUSTER + rank, thread_index());
+      float4* const to = partial_sums(workspace + partials_at, worker * CLUSTER + rank, thread_index());
 #pragma unroll
       for (int j = 0; j < kOwnPieces; ++j) __stcg(to + j * kComputing, own[j]);
       __threadfence();
@@ -421,22 +343,22 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
         sync_threads<kComputing>(1 + SLICES);
 #pragma unroll 1
         for (int other = worker + 1; other < worker + others; ++other) {
-          const float4* const from = partial_sums(workspace, other * CLUSTER + rank, thread_index());
+          const float4* const from = partial_sums(workspace + partials_at, other * CLUSTER + rank, thread_index());
 #pragma unroll
-          for (int j = 0; j < kOwnPieces; ++j) add(own[j], __ldcg(from + j * kComputing));
+          for (int j = 0; j < kOwnPieces; ++j) pgtune::add(own[j], __ldcg(from + j * kComputing));
         }
       }
       const ThreadPlace place = thread_place();
-      const int m_first = here.m + place.m, n_first = here.n + place.n;
+      const int m_first = here.tile.m + place.m, n_first = here.tile.n + place.n;
       const int slice_now = thread_index() / THREADS;
-      const long long start = here.batch * stride_c;
+      const long long start = here.tile.batch * stride_c;
 #pragma unroll
       for (int j = 0; j < kOwnPieces; ++j) {
         const int piece = own_piece(j, slice_now, rank);
         const int m = m_first + OperandA::outer_step(piece / (TN / 4));
         const long long row = start + m * ldc;
         const int n = n_first + OperandB::outer_step(piece % (TN / 4) * 4);
-        if (m < M) write_piece(own[j], C + row, D + row, n, N, alpha, beta);
+        if (m < M) pgtune::write_piece<C_VEC == 4>(own[j], C + row, D + row, n, N, alpha, beta);
       }
     }
     if (!more) {
@@ -446,4 +368,13 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     }
     entry = entry + 1 == kAnnouncements ? 0 : entry + 1;
   }
+}
+
+/// Lines of `length` floats along k become columns: workspace[k][origin + line].
+extern "C" __global__ void __launch_bounds__(pgtune::kTransposeThreads)
+    transpose_operand(const float* in, float* workspace, int lines, int length, long long ld, long long stride,
+                      long long origin, long long ld_workspace, long long stride_workspace) {
+  pgtune::transpose_tile(in + blockIdx.z * stride, workspace + blockIdx.z * stride_workspace + origin, lines, length,
+                         ld, ld_workspace, static_cast<int>(blockIdx.y) * pgtune::kTransposeTile,
+                         static_cast<int>(blockIdx.x) * pgtune::kTransposeTile);
 }

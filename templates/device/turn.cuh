@@ -14,30 +14,35 @@ struct Panel {
   static_assert(kRows == 16 || kRows == 32, "a lane turns one block of 4 x 4 floats");
   static constexpr int kDepth = 16, kFloats = kRows * kDepth;
   static constexpr int kAcross = kRows / 4, kDown = kDepth / 4;  ///< blocks
-  static constexpr unsigned kLanes = kAcross * kDown == 32 ? 0xffffffff : 0x0000ffff;
-
-  /// The swizzle exchanges a line's pieces of four floats by XOR with this.
-  static constexpr __device__ int swizzle(int row) { return row / 2 % 4; }
+  static constexpr bool kAllLanes = kAcross * kDown == 32;
 
   /// Called by a whole warp.
   static __device__ __forceinline__ void turn(float* panel, int lane) {
-    if ((kLanes >> lane & 1) == 0) return;
-    // Blocks are dealt to the lanes along diagonals: writes then have no bank conflicts, and reads two-way ones.
+    if (!kAllLanes && lane >= kAcross * kDown) return;
+    // Blocks are dealt to the lanes along diagonals, and every other four lanes read odd lines first: no bank
+    // conflicts, because the computing threads alone keep shared memory three quarters busy.
     const int across = lane % kAcross, down = (lane / kAcross + across / 2) % kDown;
-    const float* const from = panel + across * 4 * kDepth;
-    const int piece = down ^ swizzle(across * 4);
-    float4 row[4];
+    const bool odd_first = across / 4 % 2 != 0;
+    // The swizzle exchanges a line's pieces of four floats by XOR with half the line's number.
+    const int piece = down ^ across * 2 % 4;
+    const int second = odd_first ? -kDepth : kDepth, third = 2 * kDepth + (piece % 2 == 0 ? 4 : -4);
+    const float* const from = panel + across * 4 * kDepth + (odd_first ? kDepth : 0) + piece * 4;
+    float4 row[4] = {line(from), line(from + second), line(from + third), line(from + third + second)};
+    __syncwarp(kAllLanes ? 0xffffffff : 0x0000ffff);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      row[i] = *reinterpret_cast<const float4*>(from + i * kDepth + (piece ^ swizzle(i)) * 4);
+    for (int i = 0; i < 4; i += 2) {
+      const float4 even = odd_first ? row[i + 1] : row[i], odd = odd_first ? row[i] : row[i + 1];
+      row[i] = even, row[i + 1] = odd;
     }
-    __syncwarp(kLanes);
     float* const to = panel + down * 4 * kRows + across * 4;
     *reinterpret_cast<float4*>(to) = make_float4(row[0].x, row[1].x, row[2].x, row[3].x);
     *reinterpret_cast<float4*>(to + kRows) = make_float4(row[0].y, row[1].y, row[2].y, row[3].y);
     *reinterpret_cast<float4*>(to + 2 * kRows) = make_float4(row[0].z, row[1].z, row[2].z, row[3].z);
     *reinterpret_cast<float4*>(to + 3 * kRows) = make_float4(row[0].w, row[1].w, row[2].w, row[3].w);
   }
+
+ private:
+  static __device__ __forceinline__ float4 line(const float* from) { return *reinterpret_cast<const float4*>(from); }
 };
 
 }  // namespace pgtune
