@@ -35,12 +35,14 @@ constexpr bool kTurns = TURNS_A || TURNS_B;
 constexpr bool kShares = SCHEDULE == LABEL_stream;
 constexpr int kComputing = SLICES * THREADS, kAsking = 128;
 constexpr int kTurners = kTurns ? kAsking / 32 / SLICES : 1;  ///< warps that turn a slice's operands
-constexpr int kTurnsBehind = (STAGES - 1) / 2;               ///< tiles asked for after the one that is turned
+/// Tiles asked for after the one that is turned: more copies under way while it is awaited. All but two stages at most,
+/// because a stage is given back when the next one is there.
+constexpr int kTurnsBehind = STAGES - 2;
 
 constexpr int kSlices = SLICES * CLUSTER;  ///< of a tile
 constexpr bool kAdds = kSlices > 1;
-constexpr int kDepth = BK * kSlices;         ///< steps of k that the slices take at once
-constexpr int kPieces = TM * TN / 4;         ///< of four neighbouring sums of a thread
+constexpr int kDepth = BK * kSlices;           ///< steps of k that the slices take at once
+constexpr int kPieces = TM * TN / 4;           ///< of four neighbouring sums of a thread
 constexpr int kOwnPieces = kPieces / kSlices;  ///< those it finishes
 
 using OperandA = pgtune::Operand<TURNS_A, BM, BK, TM, LANES_M>;
@@ -171,8 +173,8 @@ __device__ __forceinline__ void add_slices(const float (&acc)[TM][TN], float4 (&
 
 }  // namespace
 
-/// `workspace` holds the transposed operands, then partial sums from `partials_at`, then a flag a CTA from `flags_at`, in
-/// bytes. `b_origin`: where the transposed B starts in its lines, behind A's.
+/// `workspace` holds the transposed operands, then partial sums from `partials_at`, then a flag a CTA from `flags_at`,
+/// in bytes. `b_origin`: where the transposed B starts in its lines, behind A's.
 extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     sgemm_tma(const __grid_constant__ pgtune::TensorMap map_a, const __grid_constant__ pgtune::TensorMap map_b,
               const float* C, float* D, char* workspace, long long partials_at, long long flags_at, int M, int N, int K,
@@ -228,7 +230,8 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
       Announcement& announcement = announcements[slice][entry];
       entry = entry + 1 == kAnnouncements ? 0 : entry + 1;
       if (kAdds && i > 0) pgtune::barrier_wait_cluster(finished, (i - 1) % 2);
-      const Announcement told{tile, segment.last - segment.first, segment.first > 0, segment.last < work.blocks, false, i};
+      const Announcement told{tile, segment.last - segment.first, segment.first > 0, segment.last < work.blocks, false,
+                              i};
       more = work.segment(segment, i + 1, worker);
       if (tells) {
         announcement = told;
@@ -245,11 +248,13 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
             const unsigned barrier = raw + 8 * to.stage;
             const unsigned to_a = pgtune::shared_address(stages + kStageFloats * to.stage);
             const unsigned to_b = to_a + 4 * OperandA::kFloats;
-            if (kTurns) pgtune::async_fence();  // the stage was last written by turning it
+            // The stage was last written by turning it.
+            if (kTurns) pgtune::async_fence();
             pgtune::barrier_arrive_expect(barrier, 4 * kStageFloats);  // its release also publishes the announcement
+            // From K on, zeros arrive: the slices take the same number of k-blocks.
             const int n = b_origin + tile.n;
-            pgtune::load_box(to_a, map_a, TURNS_A ? k : tile.m, TURNS_A ? tile.m : k, tile.batch, barrier);  // zeros from
-            pgtune::load_box(to_b, map_b, TURNS_B ? k : n, TURNS_B ? n : k, tile.batch, barrier);            // K on
+            pgtune::load_box(to_a, map_a, TURNS_A ? k : tile.m, TURNS_A ? tile.m : k, tile.batch, barrier);
+            pgtune::load_box(to_b, map_b, TURNS_B ? k : n, TURNS_B ? n : k, tile.batch, barrier);
           }
           to.advance();
           ++unturned;
@@ -339,7 +344,8 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
         const int end = (segment.tile + 1) * work.blocks;
         int others = 1;
         while (work.cut(worker + others) < end) ++others;
-        for (int i = 1 + thread_index(); i < others; i += kComputing) pgtune::await_flag(flags + (worker + i) * CLUSTER);
+        for (int i = 1 + thread_index(); i < others; i += kComputing)
+          pgtune::await_flag(flags + (worker + i) * CLUSTER);
         sync_threads<kComputing>(1 + SLICES);
 #pragma unroll 1
         for (int other = worker + 1; other < worker + others; ++other) {

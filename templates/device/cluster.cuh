@@ -32,8 +32,8 @@ __device__ __forceinline__ float4 load_at(unsigned address_there) {
   return four;
 }
 
-/// Arrives on this barrier in each of the first `ranks` CTAs. After a barrier of this CTA's threads, it publishes to the
-/// cluster what they wrote.
+/// Arrives on this barrier in each of the first `ranks` CTAs. After a barrier of this CTA's threads, it publishes to
+/// the cluster what they wrote.
 __device__ __forceinline__ void barrier_arrive_everywhere(unsigned barrier, unsigned ranks) {
   for (unsigned rank = 0; rank < ranks; ++rank) {
     asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(shared_address_at(barrier, rank))
