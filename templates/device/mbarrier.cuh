@@ -41,4 +41,14 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
       : "memory");
 }
 
+/// Where the next tile of a ring of stages goes, or comes from, and the parity of the phase to wait for.
+template <int kStages>
+struct RingPlace {
+  int stage;
+  unsigned parity;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kStages) stage = 0, parity ^= 1;
+  }
+};
+
 }  // namespace pgtune

@@ -22,9 +22,10 @@ struct TileWork {
     if (!shares || tiles % workers == 0) return 0;
     return tiles < workers ? tiles : tiles % workers + workers;
   }
-  /// Where a worker's part of the shared k-blocks starts.
+  /// Where a worker's part of the shared k-blocks starts: their number * worker / workers, rounded down, in 32 bits.
   __device__ __forceinline__ int cut(int worker) const {
-    return static_cast<int>(static_cast<long long>(shared_tiles()) * blocks * worker / workers);
+    const unsigned shared = shared_tiles() * blocks, each = shared / workers, left = shared - each * workers;
+    return static_cast<int>(each * worker + left * worker / workers);
   }
   /// The i-th segment of a worker; false where there is none. Shared tiles come first: whoever has the start of a tile
   /// finishes it, and by then the other workers have long written their parts.

@@ -19,6 +19,10 @@ __device__ __forceinline__ void load_box(unsigned to, const TensorMap& map, int 
       : "memory");
 }
 
+/// Orders what this thread read and wrote in its CTA's shared memory before what the copy engine writes there later.
+/// Without the state space it would also wait for copies under way.
+__device__ __forceinline__ void async_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
 __device__ __forceinline__ void prefetch_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
