@@ -6,11 +6,6 @@
 #include <utility>
 
 namespace pgtune::device {
-namespace {
-
-constexpr int kFailedStartLimit = 3;
-
-}  // namespace
 
 Result<DeviceInfo> MeasureWorker::start() {
   if (auto spawned = spawn(); !spawned) return tl::unexpected<Error>(std::move(spawned.error()));

@@ -27,6 +27,9 @@ struct WorkerFailure {
   Error error;
 };
 
+/// So many workers in a row that never said hello end the command: the cause is the machine, not a variant.
+inline constexpr int kFailedStartLimit = 3;
+
 using WorkerEvent = std::variant<Reply, WorkerFailure>;
 
 /// Error (environment, with the remedy) where there is no program at `path`.
