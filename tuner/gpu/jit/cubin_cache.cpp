@@ -11,6 +11,7 @@
 #include "tuner/gpu/jit/atomic_file.hpp"
 #include "tuner/gpu/jit/private_folder.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/model/json_depth.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -39,6 +40,7 @@ struct Entry {
 };
 
 std::optional<Entry> parse_sidecar(const std::string& text) {
+  if (json_too_deep(text)) return std::nullopt;
   try {
     const json sidecar = json::parse(text);
     if (sidecar.at("schema") != kSidecarSchema) return std::nullopt;
