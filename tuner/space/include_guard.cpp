@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tuner/space/identifier.hpp"
+#include "tuner/model/identifier.hpp"
 #include "tuner/space/template_source.hpp"
 
 namespace pgtune::space {

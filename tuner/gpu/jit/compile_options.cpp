@@ -6,22 +6,18 @@
 #include <algorithm>
 #include <string_view>
 
+#include "tuner/model/identifier.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 bool is_number(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
 bool is_integer(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   return is_number(text);
-}
-
-bool is_name(std::string_view text) {
-  return !text.empty() && !is_digit(text.front()) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || is_letter(c); });
 }
 
 /// "sm_90", "sm_90a", "sm_100f".
@@ -48,7 +44,7 @@ Result<std::vector<std::string>> compile_options(const device::BuildRequest& req
   };
   for (const std::filesystem::path& folder : toolkit.include_folders) out.push_back("-I" + folder.string());
   for (const Define& define : request.defines) {
-    if (!is_name(define.name) || !(is_integer(define.value) || is_name(define.value)))
+    if (!is_identifier(define.name) || !(is_integer(define.value) || is_identifier(define.value)))
       return fail(ErrorKind::kUsage,
                   fmt::format("a template may define a name as an integer or a label, not '{}' as '{}'", define.name,
                               define.value));
