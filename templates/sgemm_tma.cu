@@ -20,6 +20,7 @@
 // timed with this one, or turned in its stage by the asking warpgroup; where none is turned, `full` counts the bytes.
 #include "device/cluster.cuh"
 #include "device/mbarrier.cuh"
+#include "device/register_share.cuh"
 #include "device/stream_k.cuh"
 #include "device/sums.cuh"
 #include "device/thread_tile.cuh"
@@ -213,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
   const Sizes sizes{M, N, K, batches};
 
   if (asks) {
-    if (kComputing == 256) asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+    if (kComputing == 256) pgtune::give_up_registers<kTurns ? 56 : 40>();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int turner = __shfl_sync(0xffffffff, (threadIdx.x - kComputing) / (32 * SLICES), 0);
     const bool tells = turner == 0 && lane == 0;
@@ -274,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     return;
   }
 
-  if (kComputing == 256) asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
+  if (kComputing == 256) pgtune::take_registers<kTurns ? 224 : 232>();
   pgtune::Segment any;
   if (!sizes.work(workers).segment(any, 0, worker)) return;
 

@@ -182,6 +182,9 @@ TEST(Protocol, MalformedLinesSayWhatIsWrong) {
 
 TEST(Protocol, LinesOverTheLimitAreRefusedUnread) {
   EXPECT_THAT(decode_request(std::string(kMaxLineBytes + 1, ' ')).error().text(), HasSubstr("longer than 64 MiB"));
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THAT(decode_reply("{\"id\":1,\"ok\":true,\"body\":" + deep + "}").error().text(),
+              HasSubstr("nested more than 64 deep"));
 }
 
 TEST(Protocol, BodiesOfTheWrongShapeAreErrors) {

@@ -19,14 +19,14 @@ EnergyWindow energy(double energy_j) {
   return window;
 }
 
-Block block(Stage stage, int round, double time_s) { return {stage, round, 0, 10, time_s, 1.7e9}; }
+Block recorded_block(Stage stage, int round, double time_s) { return {stage, round, 0, 10, time_s, 1.7e9}; }
 
 RecordedVariant good(double time_s) {
   RecordedVariant recorded;
   recorded.build.cubin_hash = "abc";
   recorded.build.cubin_path = "/somewhere/else.cubin";
   recorded.build.registers = 100;
-  recorded.trial.blocks = {block(Stage::kScreen, 0, time_s), block(Stage::kScreen, 0, 2 * time_s)};
+  recorded.trial.blocks = {recorded_block(Stage::kScreen, 0, time_s), recorded_block(Stage::kScreen, 0, 2 * time_s)};
   return recorded;
 }
 
@@ -49,12 +49,12 @@ class ReplayDeviceTest : public testing::Test {
     recorded.problem = problem("512x512x512");
     recorded.reference.report.algorithms = {{0, "first", 0, 7.0, 0}, {1, "best", 0, 6.0, 0}};
     recorded.reference.report.best = 1;
-    recorded.reference.rounds[1] = {block(Stage::kFinal, 1, 61), block(Stage::kFinal, 2, 62)};
+    recorded.reference.rounds[1] = {recorded_block(Stage::kFinal, 1, 61), recorded_block(Stage::kFinal, 2, 62)};
     recorded.reference.energy[1] = {energy(600), energy(601), energy(602)};
     recorded.idle_energy = {energy(82)};
     recorded.variants[name(16)] = good(1);
-    recorded.variants[name(16)].rounds = {block(Stage::kFinal, 1, 11), block(Stage::kFinal, 2, 12),
-                                          block(Stage::kFinal, 3, 13)};
+    recorded.variants[name(16)].rounds = {recorded_block(Stage::kFinal, 1, 11), recorded_block(Stage::kFinal, 2, 12),
+                                          recorded_block(Stage::kFinal, 3, 13)};
     recorded.variants[name(16)].energy = {energy(500)};
     recorded.variants[name(32)] = good(2);
     recorded.variants[name(48)] = bad(OutcomeKind::kCompileFailed, "");

@@ -9,18 +9,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "tests/gpu/template_cases.hpp"
 #include "tests/gpu/test_folder.hpp"
-#include "tuner/gpu/jit/atomic_file.hpp"
 #include "tuner/gpu/jit/builder.hpp"
 #include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -43,73 +41,11 @@ struct Case {
   }
 };
 
-/// Shape suites and presets live beside the templates' JSON; only templates have parameters.
-bool is_template(const fs::path& path) {
-  const auto text = read_file(path);
-  const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);
-  return path.extension() == ".json" && json.is_object() && json.contains("parameters");
-}
-
 std::vector<Case> all_cases() {
-  std::vector<fs::path> paths;
-  for (const char* folder : {"configs", "configs/preview", "tests/templates"}) {
-    std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(fs::path(PGTUNE_SOURCE_DIR) / folder, missing))
-      if (entry.is_regular_file() && is_template(entry.path())) paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
   std::vector<Case> cases;
-  for (const fs::path& path : paths)
+  for (const fs::path& path : template_files())
     for (const char* architecture : {"sm_80", "sm_90a"}) cases.push_back({path, architecture});
   return cases;
-}
-
-Result<std::string> shipped_header(const std::string& name) {
-  auto text = read_file(fs::path(PGTUNE_SOURCE_DIR) / "templates" / name);
-  if (!text) return fail(ErrorKind::kUsage, "no shipped header " + name);
-  return std::move(*text);
-}
-
-Problem problem_of(std::string_view shape, std::string_view layout) {
-  return with_default_strides(with_layout(parse_shape(shape).value(), layout).value()).value();
-}
-
-std::size_t differences(const Variant& one, const Variant& other) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < one.parameters.size(); ++i) count += one.parameters[i] == other.parameters[i] ? 0U : 1U;
-  return count;
-}
-
-/// The legal variant most like the default one, among those with `fixed` where it is given.
-std::optional<Variant> nearest(const std::vector<Variant>& legal, const Variant& to, const Assignment* fixed) {
-  const Variant* best = nullptr;
-  for (const Variant& variant : legal) {
-    if (fixed != nullptr && *variant.find(fixed->name) != fixed->value) continue;
-    if (best == nullptr || differences(variant, to) < differences(*best, to)) best = &variant;
-  }
-  return best == nullptr ? std::nullopt : std::optional<Variant>(*best);
-}
-
-/// Values worth a build of their own: the smallest and largest number, each label.
-std::vector<ParameterValue> extreme_values(const space::Parameter& parameter) {
-  if (!std::holds_alternative<std::int64_t>(parameter.values.front())) return parameter.values;
-  const auto [low, high] = std::minmax_element(parameter.values.begin(), parameter.values.end());
-  return {*low, *high};
-}
-
-std::vector<Variant> extreme_variants(const space::TemplateDefinition& definition, const std::vector<Variant>& legal) {
-  std::vector<Variant> all;
-  for (const space::Parameter& parameter : definition.parameters) {
-    for (const ParameterValue& value : extreme_values(parameter)) {
-      const Assignment fixed{parameter.name, value};
-      const auto variant = nearest(legal, definition.default_variant(), &fixed);
-      if (variant && std::find(all.begin(), all.end(), *variant) == all.end()) all.push_back(*variant);
-    }
-  }
-  const std::size_t step = (all.size() + kMaxExtremes - 1) / kMaxExtremes;
-  std::vector<Variant> kept;
-  for (std::size_t i = 0; i < all.size(); i += step) kept.push_back(all[i]);
-  return kept;
 }
 
 std::string removal_summary(const space::Enumeration& enumeration) {
@@ -168,7 +104,8 @@ TEST_P(TemplatesNvrtc, DefaultAndExtremesCompile) {
     EXPECT_EQ(build.local_bytes, 0) << usual.key();
     EXPECT_GT(build.registers, 0);
   }
-  for (const Variant& variant : extreme_variants(definition_, space.variants)) must_build(variant, problem);
+  for (const Variant& variant : extreme_variants(definition_, space.variants, kMaxExtremes))
+    must_build(variant, problem);
 }
 
 TEST_P(TemplatesNvrtc, RaggedShapesCompileInEveryLayout) {

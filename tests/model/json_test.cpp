@@ -60,6 +60,19 @@ LaunchPlan sample_plan() {
   return plan;
 }
 
+TEST(Json, NamesOfAVariantAreNames) {
+  const auto read = [](const char* text) { return json::parse(text).get<Variant>(); };
+  EXPECT_EQ(read(R"({"template": "", "parameters": []})"), Variant{});
+  EXPECT_NO_THROW(read(R"({"template": "t_1", "parameters": [["BM", 1], ["COPY", "16B"]]})"));
+  for (const char* text :
+       {R"({"template": "t {}; int x", "parameters": []})", R"({"template": "../t", "parameters": []})",
+        R"({"template": "t", "parameters": [["A; int b", 1]]})", R"({"template": "t", "parameters": [["", 1]]})",
+        R"({"template": "t", "parameters": [["1A", 1]]})", R"({"template": "t", "parameters": [["A", "x y"]]})",
+        R"({"template": "t", "parameters": [["A", "\u001b[2J"]]})"}) {
+    EXPECT_THROW(read(text), json::exception) << text;
+  }
+}
+
 TEST(ModelJson, ValuesSurviveARoundTrip) {
   EXPECT_EQ(round_trip(sample_problem()), sample_problem());
   EXPECT_EQ(round_trip(sample_plan()), sample_plan());

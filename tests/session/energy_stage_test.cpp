@@ -46,12 +46,12 @@ Result<EnergyWindow> plain_energy(const device::EnergyRequest& request) {
   return window(500, 1e-3 * static_cast<double>(parameter(request.contender->variant, "A")));
 }
 
-struct Stage {
+struct EnergyTrial {
   TestSearch search;
   FakeDevice device = search.device();
   std::vector<device::Contender> variants{contender(1), contender(2), contender(3)};
 
-  Stage() { device.energy = plain_energy; }
+  EnergyTrial() { device.energy = plain_energy; }
 
   Result<EnergyResult> run() {
     const Clock clock{[this] { return device.now_s; }, [] { return std::string(); }, [](double) {}};
@@ -70,7 +70,7 @@ struct Stage {
 };
 
 TEST(EnergyStage, EveryPassLiesBetweenTwoWindowsOfTheReference) {
-  Stage stage;
+  EnergyTrial stage;
   ASSERT_TRUE(stage.run());
   const auto order = stage.order();
   ASSERT_EQ(order.size(), 2U + 3 * 4);
@@ -86,7 +86,7 @@ TEST(EnergyStage, EveryPassLiesBetweenTwoWindowsOfTheReference) {
 }
 
 TEST(EnergyStage, TheSeedDecidesTheOrder) {
-  Stage first, same, other;
+  EnergyTrial first, same, other;
   other.search.options.seed = 77;
   ASSERT_TRUE(first.run() && same.run() && other.run());
   EXPECT_EQ(first.order(), same.order());
@@ -94,7 +94,7 @@ TEST(EnergyStage, TheSeedDecidesTheOrder) {
 }
 
 TEST(EnergyStage, WindowsAreNumberedAndTheFirstLoadWarmsUpLonger) {
-  Stage stage;
+  EnergyTrial stage;
   ASSERT_TRUE(stage.run());
   std::map<std::string, std::vector<int>> indices;
   for (const device::EnergyRequest& request : stage.device.energy_requests) {
@@ -108,7 +108,7 @@ TEST(EnergyStage, WindowsAreNumberedAndTheFirstLoadWarmsUpLonger) {
 }
 
 TEST(EnergyStage, SummariesAndRatiosToTheReference) {
-  Stage stage;
+  EnergyTrial stage;
   const auto result = stage.run();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->idle_power_w, 80);
@@ -126,7 +126,7 @@ TEST(EnergyStage, SummariesAndRatiosToTheReference) {
 }
 
 TEST(EnergyStage, DriftCancelsInTheRatio) {
-  Stage stage;
+  EnergyTrial stage;
   stage.variants = {contender(1)};
   double leakage = 1;  // grows by as much from window to window
   stage.device.energy = [&](const device::EnergyRequest& request) {
@@ -143,7 +143,7 @@ TEST(EnergyStage, DriftCancelsInTheRatio) {
 }
 
 TEST(EnergyStage, EveryWindowIsSavedAtOnce) {
-  Stage stage;
+  EnergyTrial stage;
   std::vector<std::size_t> saved;
   stage.device.energy = [&](const device::EnergyRequest& request) {
     saved.push_back(stage.search.store.energy.size());
@@ -163,7 +163,7 @@ TEST(EnergyStage, EveryWindowIsSavedAtOnce) {
 }
 
 TEST(EnergyStage, WithoutACounterTheStageEndsWithANote) {
-  Stage stage;
+  EnergyTrial stage;
   stage.device.energy = {};
   const auto result = stage.run();
   ASSERT_TRUE(result);
@@ -175,7 +175,7 @@ TEST(EnergyStage, WithoutACounterTheStageEndsWithANote) {
 }
 
 TEST(EnergyStage, AWindowTooShortIsTheCallersError) {
-  Stage stage;
+  EnergyTrial stage;
   stage.device.energy = [](const device::EnergyRequest& request) -> Result<EnergyWindow> {
     if (request.contender) return fail(ErrorKind::kUsage, "5 s are too short for 1 %: 12 s would do");
     return plain_energy(request);
@@ -188,7 +188,7 @@ TEST(EnergyStage, AWindowTooShortIsTheCallersError) {
 
 TEST(EnergyStage, AVariantThatFailsLeavesTheOthersTheirs) {
   for (const ErrorKind kind : {ErrorKind::kInternal, ErrorKind::kEnvironment}) {
-    Stage stage;
+    EnergyTrial stage;
     stage.device.energy = [&](const device::EnergyRequest& request) -> Result<EnergyWindow> {
       if (name(request) == "A=2,B=1" && request.index == 1) return fail(kind, "illegal address");
       return plain_energy(request);
@@ -206,7 +206,7 @@ TEST(EnergyStage, AVariantThatFailsLeavesTheOthersTheirs) {
 }
 
 TEST(EnergyStage, AReferenceThatFailsCostsTheRatiosNotTheVariants) {
-  Stage stage;
+  EnergyTrial stage;
   stage.device.energy = [](const device::EnergyRequest& request) -> Result<EnergyWindow> {
     if (name(request) == "ref") return fail(ErrorKind::kInternal, "crashed");
     return plain_energy(request);
@@ -221,7 +221,7 @@ TEST(EnergyStage, AReferenceThatFailsCostsTheRatiosNotTheVariants) {
 }
 
 TEST(EnergyStage, AnEnvironmentErrorLaterKeepsWhatIsThere) {
-  Stage stage;
+  EnergyTrial stage;
   stage.device.energy = [](const device::EnergyRequest& request) -> Result<EnergyWindow> {
     if (name(request) == "ref" && request.index == 1) return fail(ErrorKind::kEnvironment, "the GPU is lost");
     return plain_energy(request);
@@ -234,7 +234,7 @@ TEST(EnergyStage, AnEnvironmentErrorLaterKeepsWhatIsThere) {
 }
 
 TEST(EnergyStage, AStopKeepsWhatIsThere) {
-  Stage stage;
+  EnergyTrial stage;
   stage.device.energy = [&](const device::EnergyRequest& request) {
     if (stage.device.energy_requests.size() == 6) stage.search.stop = true;
     return plain_energy(request);
@@ -248,7 +248,7 @@ TEST(EnergyStage, AStopKeepsWhatIsThere) {
 }
 
 TEST(EnergyStage, AnErrorAfterAStopBlamesNobody) {
-  Stage stage;
+  EnergyTrial stage;
   stage.device.energy = [&](const device::EnergyRequest& request) -> Result<EnergyWindow> {
     if (!request.contender) return plain_energy(request);
     stage.search.stop = true;
@@ -261,7 +261,7 @@ TEST(EnergyStage, AnErrorAfterAStopBlamesNobody) {
 }
 
 TEST(EnergyStage, ATimeBudgetEndsItBeforeAWindowThatWouldNotFit) {
-  Stage stage;
+  EnergyTrial stage;
   stage.search.options.budget.seconds = 50;  // idle 10 s, the first load 15 s, then windows of 7 s
   const auto result = stage.run();
   ASSERT_TRUE(result);
@@ -273,7 +273,7 @@ TEST(EnergyStage, ATimeBudgetEndsItBeforeAWindowThatWouldNotFit) {
 }
 
 TEST(EnergyStage, ABudgetTooShortForAnyLoadIsToldBeforeItIsTried) {
-  Stage stage;
+  EnergyTrial stage;
   stage.search.options.budget.seconds = 12;
   const auto result = stage.run();
   ASSERT_TRUE(result);
@@ -282,13 +282,13 @@ TEST(EnergyStage, ABudgetTooShortForAnyLoadIsToldBeforeItIsTried) {
 }
 
 TEST(EnergyStage, ItsLengthIsKnownBefore) {
-  Stage stage;
+  EnergyTrial stage;
   ASSERT_TRUE(stage.run());
   EXPECT_DOUBLE_EQ(stage.device.now_s, expected_energy_s(3));
 }
 
 TEST(EnergyStage, ProgressCountsWindows) {
-  Stage stage;
+  EnergyTrial stage;
   ASSERT_TRUE(stage.run());
   std::vector<Progress> energy;
   for (const Progress& update : stage.search.progress) {
@@ -305,7 +305,7 @@ TEST(EnergyStage, ProgressCountsWindows) {
 }
 
 TEST(EnergyStage, NotesTellWhatSpoilsTheFigures) {
-  Stage stage;
+  EnergyTrial stage;
   stage.search.options.conditions.regime = Regime::kBurst;
   stage.device.energy = [](const device::EnergyRequest& request) {
     auto out = plain_energy(request);

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// A window of `per_launch_j` joules and `per_launch_s` seconds for each launch.
-EnergyWindow window(double per_launch_j, double per_launch_s = 1e-3) {
+EnergyWindow energy(double per_launch_j, double per_launch_s = 1e-3) {
   EnergyWindow out;
   out.window_s = 5;
   out.energy_j = per_launch_j / per_launch_s * out.window_s;
@@ -47,9 +47,9 @@ std::vector<std::string> names(const std::vector<RankedVariant>& ranked) {
 }
 
 TEST(EnergySummary, MedianRangeAndRatioToTheNeighbours) {
-  std::vector<NeighbouredWindow> windows{{window(0.50), window(0.60), window(0.64)},
-                                         {window(0.52), window(0.64), window(0.66)},
-                                         {window(0.48), window(0.66), window(0.70)}};
+  std::vector<NeighbouredWindow> windows{{energy(0.50), energy(0.60), energy(0.64)},
+                                         {energy(0.52), energy(0.64), energy(0.66)},
+                                         {energy(0.48), energy(0.66), energy(0.70)}};
   windows[1].window.power_cap_share = 0.5;
   windows[2].window.uncertainty = 0.008;
   const auto summary = summarise_energy(windows);
@@ -70,10 +70,10 @@ TEST(EnergySummary, MedianRangeAndRatioToTheNeighbours) {
 }
 
 TEST(EnergySummary, OneNeighbourIsEnoughAndNoneGivesNoRatio) {
-  EXPECT_DOUBLE_EQ(summarise_energy({{window(0.5), window(0.6), std::nullopt}})->ratio_to_reference, 1.2);
-  EXPECT_DOUBLE_EQ(summarise_energy({{window(0.5), std::nullopt, window(0.7)}})->ratio_to_reference, 1.4);
-  EXPECT_EQ(summarise_energy({{window(0.5)}})->ratio_to_reference, 0);
-  EXPECT_EQ(summarise_energy({{window(0.5)}})->power_cap_share, std::nullopt);
+  EXPECT_DOUBLE_EQ(summarise_energy({{energy(0.5), energy(0.6), std::nullopt}})->ratio_to_reference, 1.2);
+  EXPECT_DOUBLE_EQ(summarise_energy({{energy(0.5), std::nullopt, energy(0.7)}})->ratio_to_reference, 1.4);
+  EXPECT_EQ(summarise_energy({{energy(0.5)}})->ratio_to_reference, 0);
+  EXPECT_EQ(summarise_energy({{energy(0.5)}})->power_cap_share, std::nullopt);
 }
 
 TEST(EnergySummary, NothingWithoutALoad) {
@@ -85,7 +85,7 @@ TEST(EnergySummary, NothingWithoutALoad) {
 }
 
 TEST(EnergySummary, OneSuspectWindowMakesItSuspect) {
-  std::vector<NeighbouredWindow> windows{{window(0.5)}, {window(0.5)}};
+  std::vector<NeighbouredWindow> windows{{energy(0.5)}, {energy(0.5)}};
   windows[1].window.averaged_power_w = 450;  // the counter says 500
   EXPECT_TRUE(summarise_energy(windows)->suspect);
   windows[1].window.averaged_power_w = 490;

@@ -6,7 +6,7 @@
 namespace pgtune::session {
 namespace {
 
-constexpr double kMargin = 0.003;
+constexpr double kTieMargin = 0.003;
 
 RankedVariant row(double ratio, double low, double high) {
   RankedVariant out;
@@ -17,29 +17,29 @@ RankedVariant row(double ratio, double low, double high) {
 }
 
 TEST(Held, IntervalsThatOverlapAgree) {
-  const auto report = held(row(1.100, 1.095, 1.105), row(1.104, 1.102, 1.106), kMargin);
+  const auto report = held(row(1.100, 1.095, 1.105), row(1.104, 1.102, 1.106), kTieMargin);
   EXPECT_EQ(report.held, Held::kHeld);
   EXPECT_EQ(report.sentence, "held: 1.104 (1.102-1.106) of the reference, stored 1.100 (1.095-1.105)");
 }
 
 TEST(Held, AGapInsideTheMarginIsHeldAndOneBeyondItIsNot) {
-  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0039, 1.006), kMargin).held, Held::kHeld);
-  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0041, 1.006), kMargin).held, Held::kFaster);
-  EXPECT_EQ(held(row(1.005, 1.0039, 1.006), row(1, 0.999, 1.001), kMargin).held, Held::kHeld);
-  EXPECT_EQ(held(row(1.005, 1.0041, 1.006), row(1, 0.999, 1.001), kMargin).held, Held::kSlower);
-  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0041, 1.006), 2 * kMargin).held, Held::kHeld);
+  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0039, 1.006), kTieMargin).held, Held::kHeld);
+  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0041, 1.006), kTieMargin).held, Held::kFaster);
+  EXPECT_EQ(held(row(1.005, 1.0039, 1.006), row(1, 0.999, 1.001), kTieMargin).held, Held::kHeld);
+  EXPECT_EQ(held(row(1.005, 1.0041, 1.006), row(1, 0.999, 1.001), kTieMargin).held, Held::kSlower);
+  EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0041, 1.006), 2 * kTieMargin).held, Held::kHeld);
 }
 
 TEST(Held, WideIntervalsProveNothingUnlessTheyAreApart) {
-  EXPECT_EQ(held(row(1.10, 1.09, 1.11), row(1.05, 0.95, 1.15), kMargin).held, Held::kUnclear);
-  EXPECT_EQ(held(row(1.05, 0.95, 1.15), row(1.10, 1.09, 1.11), kMargin).held, Held::kUnclear);
-  EXPECT_EQ(held(row(1.50, 1.49, 1.51), row(1.05, 0.95, 1.15), kMargin).held, Held::kSlower);
+  EXPECT_EQ(held(row(1.10, 1.09, 1.11), row(1.05, 0.95, 1.15), kTieMargin).held, Held::kUnclear);
+  EXPECT_EQ(held(row(1.05, 0.95, 1.15), row(1.10, 1.09, 1.11), kTieMargin).held, Held::kUnclear);
+  EXPECT_EQ(held(row(1.50, 1.49, 1.51), row(1.05, 0.95, 1.15), kTieMargin).held, Held::kSlower);
 }
 
 TEST(Held, WithoutARatioThereIsNothingToCompare) {
-  EXPECT_EQ(held(row(0, 0, 0), row(1, 0.999, 1.001), kMargin).held, Held::kUnclear);
-  EXPECT_THAT(held(row(0, 0, 0), row(1, 0.999, 1.001), kMargin).sentence, testing::HasSubstr("stored"));
-  EXPECT_EQ(held(row(1, 0.999, 1.001), row(0, 0, 0), kMargin).held, Held::kUnclear);
+  EXPECT_EQ(held(row(0, 0, 0), row(1, 0.999, 1.001), kTieMargin).held, Held::kUnclear);
+  EXPECT_THAT(held(row(0, 0, 0), row(1, 0.999, 1.001), kTieMargin).sentence, testing::HasSubstr("stored"));
+  EXPECT_EQ(held(row(1, 0.999, 1.001), row(0, 0, 0), kTieMargin).held, Held::kUnclear);
 }
 
 TEST(Held, SentencesFitATerminal) {
@@ -47,7 +47,7 @@ TEST(Held, SentencesFitATerminal) {
     const RankedVariant stored = row(scale * 1.1, scale * 1.095, scale * 1.105);
     for (const RankedVariant& measured : {stored, row(scale * 2, scale * 1.99, scale * 2.01), row(scale, scale, scale),
                                           row(scale, scale * 0.5, scale * 2)}) {
-      const auto report = held(stored, measured, kMargin);
+      const auto report = held(stored, measured, kTieMargin);
       EXPECT_LE(report.sentence.size(), 80U) << report.sentence;
     }
   }

@@ -17,7 +17,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<Block> blocks(const std::vector<double>& times_s) {
+std::vector<Block> reference_blocks(const std::vector<double>& times_s) {
   std::vector<Block> out;
   for (std::size_t i = 0; i < times_s.size(); ++i) {
     out.push_back({Stage::kFloor, static_cast<int>(i) + 1, 0, 1, times_s[i], 0});
@@ -34,8 +34,8 @@ std::vector<FakeDevice::Names> pairs(FakeDevice& device) {
 
 TEST(NoiseFloor, IsHalfTheIntervalOfThePairedRatios) {
   // Ratios e^-0.010 ... e^+0.010: at n = 6 the interval is the range.
-  const auto first = blocks({0.990050, 0.995012, 0.999, 1.001, 1.005013, 1.010050});
-  const auto second = blocks({1, 1, 1, 1, 1, 1});
+  const auto first = reference_blocks({0.990050, 0.995012, 0.999, 1.001, 1.005013, 1.010050});
+  const auto second = reference_blocks({1, 1, 1, 1, 1, 1});
   const NoiseFloor floor = noise_floor(first, second, 1);
   EXPECT_EQ(floor.rounds, 6);
   EXPECT_NEAR(floor.half_width, 0.010050, 1e-5);
@@ -43,14 +43,14 @@ TEST(NoiseFloor, IsHalfTheIntervalOfThePairedRatios) {
 }
 
 TEST(NoiseFloor, AQuietSessionKeepsTheSmallestMargin) {
-  const auto first = blocks({1.0001, 0.9999, 1.0002, 1, 1, 0.9998});
-  const NoiseFloor floor = noise_floor(first, blocks({1, 1, 1, 1, 1, 1}), 1);
+  const auto first = reference_blocks({1.0001, 0.9999, 1.0002, 1, 1, 0.9998});
+  const NoiseFloor floor = noise_floor(first, reference_blocks({1, 1, 1, 1, 1, 1}), 1);
   EXPECT_NEAR(floor.half_width, 0.0002, 1e-6);
   EXPECT_EQ(floor.margin, 0.003);
 }
 
 TEST(NoiseFloor, FewerThanSixPairsAreNone) {
-  const NoiseFloor floor = noise_floor(blocks({1, 2, 3, 4, 5}), blocks({1, 1, 1, 1, 1}), 1);
+  const NoiseFloor floor = noise_floor(reference_blocks({1, 2, 3, 4, 5}), reference_blocks({1, 1, 1, 1, 1}), 1);
   EXPECT_EQ(floor.rounds, 0);
   EXPECT_EQ(floor.margin, 0.003);
 }

@@ -14,7 +14,7 @@ namespace pgtune::session {
 namespace {
 
 constexpr std::size_t kVariants = 200, kFinalists = 8, kRounds = 16;
-constexpr double kMargin = 0.003;
+constexpr double kNoiseMargin = 0.003;
 
 /// Blocks as an H200 gives them: 0.2 % of noise, a few outliers, a clock that wanders from round to round.
 class Measurements {
@@ -53,7 +53,7 @@ struct Race {
 
 Race race(Measurements& measurements) {
   Race out;
-  auto variants = race_entrants(measurements.screening(), kMargin);
+  auto variants = race_entrants(measurements.screening(), kNoiseMargin);
   out.entrants = variants.size();
   std::vector<BlockTimes> times(variants.size());
   for (std::size_t round = 0; round < kRounds && (round < kFirstCut || variants.size() > kFinalists); ++round) {
@@ -61,7 +61,7 @@ Race race(Measurements& measurements) {
     for (std::size_t i = 0; i < variants.size(); ++i) times[i].push_back(measurements.block(variants[i]));
     out.blocks += variants.size();
     std::vector<bool> leaves(variants.size());
-    for (const std::size_t i : race_cut(times, {kMargin, kFinalists, 1})) leaves[i] = true;
+    for (const std::size_t i : race_cut(times, {kNoiseMargin, kFinalists, 1})) leaves[i] = true;
     for (std::size_t i = variants.size(); i-- > 0;) {
       if (!leaves[i]) continue;
       variants.erase(variants.begin() + static_cast<std::ptrdiff_t>(i));
@@ -84,7 +84,7 @@ TEST(RaceSimulation, OneWithinTheMarginOfTheTrueBestAlwaysReachesTheFinal) {
     ASSERT_EQ(raced.finalists.size(), kFinalists);
     double best = 2;
     for (const std::size_t variant : raced.finalists) best = std::min(best, measurements.truth(variant));
-    EXPECT_LE(best, 1 + kMargin) << "seed " << seed;
+    EXPECT_LE(best, 1 + kNoiseMargin) << "seed " << seed;
     exact += best == 1 ? 1 : 0;
     blocks += static_cast<double>(raced.blocks);
   }

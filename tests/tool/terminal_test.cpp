@@ -9,6 +9,7 @@
 #include "tool/pgtune/number_options.hpp"
 #include "tool/pgtune/paths.hpp"
 #include "tool/pgtune/quantity.hpp"
+#include "tool/pgtune/terminal.hpp"
 #include "tool/pgtune/text_table.hpp"
 
 namespace pgtune::tool {
@@ -22,6 +23,23 @@ Environment environment(std::map<std::string, std::string> values) {
     if (found == values.end() || found->second.empty()) return std::nullopt;
     return found->second;
   };
+}
+
+TEST(Harmless, KeepsTextAndColours) {
+  const std::string text = "a\tb\n\033[32mgood\033[0m \u00e9 \u00b1 \u4e2d";
+  EXPECT_EQ(harmless(text), text);
+}
+
+TEST(Harmless, ReplacesWhatSteersATerminal) {
+  EXPECT_EQ(harmless("\033[2J"), "?[2J");
+  EXPECT_EQ(harmless("\033]0;title\a"), "?]0;title?");
+  EXPECT_EQ(harmless("\033["), "?[");
+  EXPECT_EQ(harmless("\033[32"), "?[32");
+  EXPECT_EQ(harmless("a\rb\bc\x7f"), "a?b?c?");
+  EXPECT_EQ(harmless("\xc2\x9b"
+                     "2J"),
+            "?2J");
+  EXPECT_EQ(harmless("\xc2"), "\xc2");
 }
 
 TEST(Color, OptionBeatsEnvironmentBeatsTerminal) {

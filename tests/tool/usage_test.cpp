@@ -106,6 +106,9 @@ TEST_F(UsageTest, ShapesFilesNameTheLine) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("shapes.txt:5: shape '64x64' has 2 extents"));
 
+  result = pgtune({"search", "--shapes", "/dev/zero"});  // never ends
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("larger than 1 MiB"));
   result = pgtune({"search", "--shapes", path("missing.txt")});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, AllOf(HasSubstr("missing.txt"), HasSubstr("No such file")));

@@ -96,6 +96,18 @@ TEST_F(UserConfigTest, BadJsonNamesTheLine) {
   EXPECT_THAT(error("[1]"), HasSubstr("one JSON object"));
 }
 
+TEST_F(UserConfigTest, HugeAndDeeplyNestedFilesAreRefused) {
+  EXPECT_THAT(error(std::string(1 << 17, ' ')), HasSubstr("larger than 64 KiB"));
+  const std::string deep = std::string(30000, '[') + std::string(30000, ']');
+  EXPECT_THAT(error("{\"jobs\": " + deep + "}"), HasSubstr("\"jobs\" is array."));
+  try {
+    static_cast<void>(UserConfig::load("/dev/zero", process_environment));  // never ends
+    FAIL() << "no error";
+  } catch (const CommandError& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("larger than 64 KiB"));
+  }
+}
+
 TEST_F(UserConfigTest, AFileThatCannotBeReadIsNoEmptyConfiguration) {
   try {
     static_cast<void>(UserConfig::load(::testing::TempDir(), process_environment));  // a folder

@@ -18,9 +18,9 @@ namespace {
 using device::ChildProcess;
 using nlohmann::json;
 
-constexpr std::size_t kMaxAnswerBytes = 1U << 20U;
+constexpr std::size_t kMaxGuardAnswerBytes = 1U << 20U;
 /// Starting NVML takes seconds on machines with many GPUs whose driver does not stay loaded.
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kGuardPatience{30};
 
 std::vector<std::string> guard_command(const std::string& worker_path, const std::string& uuid) {
   return {worker_path, "--role", "guard", "--gpu", uuid};
@@ -30,14 +30,14 @@ const std::string kGuard = "the guard of the GPU's clocks";
 
 /// The child's next reply, which may be an error of its own. Errors: the child broke, and nobody knows what it did.
 Result<device::Reply> next_reply(ChildProcess& child) {
-  return device::wait_for_line(child, kGuard, kPatience).and_then(device::decode_reply);
+  return device::wait_for_line(child, kGuard, kGuardPatience).and_then(device::decode_reply);
 }
 
 /// For after a guard that did not do it.
 Result<void> restore(const std::string& worker_path, const std::string& uuid) {
   std::vector<std::string> command = guard_command(worker_path, uuid);
   command.emplace_back("--restore");
-  auto child = ChildProcess::start(command, kMaxAnswerBytes);
+  auto child = ChildProcess::start(command, kMaxGuardAnswerBytes);
   if (!child) return tl::unexpected(std::move(child.error()));
   return next_reply(**child).and_then([](const device::Reply& reply) { return reply.body.map([](const json&) {}); });
 }
@@ -107,7 +107,7 @@ Result<ClockGuard> ClockGuard::lock(const std::string& worker_path, const std::s
   if (auto found = device::check_worker_program(worker_path); !found) return tl::unexpected(std::move(found.error()));
   std::vector<std::string> command = guard_command(worker_path, uuid);
   if (mhz) command.insert(command.end(), {"--lock-mhz", std::to_string(*mhz)});
-  auto child = ChildProcess::start(command, kMaxAnswerBytes);
+  auto child = ChildProcess::start(command, kMaxGuardAnswerBytes);
   if (!child) return tl::unexpected(std::move(child.error()));
   const Result<device::Reply> reply = next_reply(**child);
   if (!reply) {

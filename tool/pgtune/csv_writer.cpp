@@ -8,7 +8,7 @@
 namespace pgtune::tool {
 namespace {
 
-std::string quoted(const std::string& cell) {
+std::string csv_cell(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string out = "\"";
   for (const char c : cell) {
@@ -27,7 +27,7 @@ std::string csv_number(std::optional<double> value) {
 CsvWriter::CsvWriter(const std::vector<std::string>& columns) { add_row(columns); }
 
 void CsvWriter::add_row(const std::vector<std::string>& cells) {
-  for (std::size_t c = 0; c < cells.size(); ++c) text_ += (c > 0 ? "," : "") + quoted(cells[c]);
+  for (std::size_t c = 0; c < cells.size(); ++c) text_ += (c > 0 ? "," : "") + csv_cell(cells[c]);
   text_ += '\n';
 }
 

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::size_t kNameWidth = 16, kStateWidth = 9;
 
-std::string_view to_string(CheckState state) {
+std::string_view state_name(CheckState state) {
   switch (state) {
     case CheckState::kOk:
       return "ok";
@@ -61,7 +61,7 @@ std::string checks_text(const std::vector<Check>& checks, const Terminal& termin
   std::string text;
   for (const Check& check : checks) {
     // Padded outside the styled text: escape sequences have no width.
-    const std::string_view state = to_string(check.state);
+    const std::string_view state = state_name(check.state);
     const std::string head = fmt::format("{:<{}}", check.name, kNameWidth) +
                              terminal.styled(style_of(check.state), state) +
                              std::string(kStateWidth - state.size(), ' ');
@@ -74,7 +74,7 @@ std::string checks_text(const std::vector<Check>& checks, const Terminal& termin
 json checks_json(const std::vector<Check>& checks) {
   json out = json::array();
   for (const Check& check : checks) {
-    out.push_back({{"name", check.name}, {"state", to_string(check.state)}, {"finding", check.finding}});
+    out.push_back({{"name", check.name}, {"state", state_name(check.state)}, {"finding", check.finding}});
     if (!check.remedy.empty()) out.back()["remedy"] = check.remedy;
   }
   return out;

@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 
 /// The worker opens a GPU, compiles and watches the energy counter for a second.
-constexpr std::chrono::seconds kPatience{120};
-constexpr std::size_t kMaxAnswerBytes = 1U << 20U;
+constexpr std::chrono::seconds kDoctorPatience{120};
+constexpr std::size_t kMaxFactsBytes = 1U << 20U;
 /// An energy window of fewer steps is refused: its error would be a step at either end.
 constexpr int kStepsPerWindow = 50;
 constexpr const char* kReplayRemedy = "install one that supports CUDA 12.8 or newer, or search with --device replay";
@@ -134,9 +134,9 @@ std::vector<Check> timer_checks(const json& timers) {
 
 Result<json> ask_worker(const std::string& worker_path, const std::string& gpu) {
   if (auto found = device::check_worker_program(worker_path); !found) return tl::unexpected(std::move(found.error()));
-  auto child = device::ChildProcess::start({worker_path, "--role", "doctor", "--gpu", gpu}, kMaxAnswerBytes);
+  auto child = device::ChildProcess::start({worker_path, "--role", "doctor", "--gpu", gpu}, kMaxFactsBytes);
   if (!child) return tl::unexpected(std::move(child.error()));
-  const auto line = device::wait_for_line(**child, worker_path, kPatience);
+  const auto line = device::wait_for_line(**child, worker_path, kDoctorPatience);
   if (!line) return tl::unexpected(line.error());
   json facts = json::parse(*line, nullptr, false);
   if (facts.is_object()) return facts;

@@ -45,7 +45,7 @@ constexpr Problem packed_problem(std::int64_t m, std::int64_t n, std::int64_t k,
 }}
 )";
 
-std::string quoted(const std::string& text) {
+std::string c_string(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -79,12 +79,12 @@ std::string type_name(const std::string& template_name) {
 
 std::string literal(const ParameterValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-  return quoted(std::get<std::string>(value));
+  return c_string(std::get<std::string>(value));
 }
 
 std::string problem_literal(const Problem& p) {
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}", quoted(std::string(to_string(p.math_mode))),
-                     quoted(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta);
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}", c_string(std::string(to_string(p.math_mode))),
+                     c_string(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta);
 }
 
 auto order(const HeaderRow& row) {
@@ -115,7 +115,7 @@ std::string table_row(const HeaderRow& row) {
       comment(row.problem.title()), row.time_s * 1e3, row.tflops, row.ratio, row.ratio_low, row.ratio_high,
       comment(row.device.uuid), comment(row.device.driver_version), comment(row.finished_at),
       comment(row.template_hash.substr(0, 12)), row.source == "replay" ? ", from a REPLAY of a recording" : "",
-      quoted(row.device.name), problem_literal(row.problem), values);
+      c_string(row.device.name), problem_literal(row.problem), values);
 }
 
 std::string template_section(const std::string& template_name, std::vector<HeaderRow> rows) {

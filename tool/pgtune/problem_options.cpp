@@ -4,23 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/common_options.hpp"
 #include "tool/pgtune/number_options.hpp"
+#include "tool/pgtune/shape_list.hpp"
 
 namespace pgtune::tool {
 namespace {
-
-std::string_view without_comment_and_blanks(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  const auto begin = line.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
 
 void append_once(std::vector<Problem>& problems, const Problem& problem) {
   if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
@@ -61,28 +52,15 @@ Problem ProblemOptions::complete(Problem shape) const {
 }
 
 void ProblemOptions::append_file(std::vector<Problem>& problems) const {
-  std::ifstream file(shapes_file_);
-  std::string line;
-  int number = 0;
-  const std::size_t before = problems.size();
-  bool any = false;
-  while (std::getline(file, line)) {
-    ++number;
-    const std::string_view shape = without_comment_and_blanks(line);
-    if (shape.empty()) continue;
-    any = true;
+  const std::vector<ListedShape> shapes = parse_shape_list(read_shape_list(shapes_file_), shapes_file_);
+  for (const ListedShape& shape : shapes) {
     try {
-      append_once(problems, complete(value_or_throw(parse_shape(shape))));
+      append_once(problems, complete(shape.problem));
     } catch (const CommandError& error) {
-      throw CommandError(error.kind(), fmt::format("{}:{}: {}", shapes_file_, number, error.what()));
+      throw CommandError(error.kind(), fmt::format("{}:{}: {}", shapes_file_, shape.line, error.what()));
     }
   }
-  // A folder opens but does not read; only a read that ended at the end of the file is good.
-  if (!file.eof())
-    throw CommandError(ErrorKind::kUsage,
-                       fmt::format("cannot read the shapes in '{}': {}. Give a text file with one shape a line.",
-                                   shapes_file_, std::strerror(errno)));
-  if (!any && before == problems.size())
+  if (shapes.empty() && problems.empty())
     throw CommandError(ErrorKind::kUsage,
                        fmt::format("no shape in '{}'. Write one shape a line, such as 4096x4096x4096.", shapes_file_));
 }

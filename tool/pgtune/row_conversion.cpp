@@ -10,6 +10,7 @@
 
 #include "tool/pgtune/version.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/model/json_depth.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -23,6 +24,10 @@ constexpr const char* kUnreadableRemedy = "Restore the file from a copy, or move
 
 template <typename T>
 T read_json(const std::string& text, const char* what) {
+  if (json_too_deep(text))
+    throw db::Error(fmt::format("the database holds a {} that cannot be read (nested more than {} deep). {}", what,
+                                kMaxJsonDepth, kUnreadableRemedy),
+                    0);
   try {
     return json::parse(text).get<T>();
   } catch (const json::exception& error) {

@@ -11,6 +11,7 @@
 #include "tool/pgtune/common_options.hpp"
 #include "tool/pgtune/row_conversion.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/model/json_depth.hpp"
 #include "tuner/session/answer_json.hpp"
 
 namespace pgtune::tool {
@@ -21,6 +22,9 @@ using nlohmann::json;
 StoredResult read_row(db::BestRow row, const std::string& origin) {
   StoredResult result;
   try {
+    for (const std::string* text : {&row.problem_json, &row.device_json, &row.answer_json}) {
+      if (json_too_deep(*text)) throw json::other_error::create(501, "nested too deep", nullptr);
+    }
     result.problem = json::parse(row.problem_json).get<Problem>();
     result.device = json::parse(row.device_json).get<DeviceInfo>();
     result.answer = json::parse(row.answer_json).get<session::StoredAnswer>();

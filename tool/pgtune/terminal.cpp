@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -31,7 +32,32 @@ std::string wrapped(bool color, Style style, std::string_view text) {
   return std::string(sgr(style)) + std::string(text) + "\033[0m";
 }
 
+/// Length of pgtune's own kind of escape sequence at the start of `text`, "ESC [ digits m"; 0 where there is none.
+std::size_t color_length(std::string_view text) {
+  if (!text.starts_with("\033[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789", 2);
+  return end == std::string_view::npos || text[end] != 'm' ? 0 : end + 1;
+}
+
 }  // namespace
+
+std::string harmless(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    std::size_t taken = std::max<std::size_t>(color_length(text), 1);
+    const auto c = static_cast<unsigned char>(text.front());
+    const bool c1 = c == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (c1) taken = 2;
+    if (taken == 1 && (c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'))) {
+      out += '?';
+    } else {
+      out += c1 ? std::string_view("?") : text.substr(0, taken);
+    }
+    text.remove_prefix(taken);
+  }
+  return out;
+}
 
 bool wants_color(ColorMode mode, bool is_terminal, const Environment& environment) {
   if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
@@ -56,12 +82,13 @@ void Terminal::set_color(ColorMode mode) {
 }
 
 void Terminal::print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && errno != EPIPE) output_failed_ = true;
+  const std::string shown = output_is_terminal_ ? harmless(text) : std::string(text);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() && errno != EPIPE) output_failed_ = true;
 }
 
 void Terminal::note(std::string_view line) {
   if (verbosity_ == Verbosity::kQuiet) return;
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  std::fprintf(stderr, "%s\n", (error_is_terminal_ ? harmless(line) : std::string(line)).c_str());
 }
 
 void Terminal::detail(std::string_view line) {
@@ -70,7 +97,8 @@ void Terminal::detail(std::string_view line) {
 
 void Terminal::error(std::string_view message) {
   const std::string name = wrapped(error_color_, Style::kBad, "pgtune:");
-  std::fprintf(stderr, "%s %.*s\n", name.c_str(), static_cast<int>(message.size()), message.data());
+  std::fprintf(stderr, "%s %s\n", name.c_str(),
+               (error_is_terminal_ ? harmless(message) : std::string(message)).c_str());
 }
 
 std::string Terminal::styled(Style style, std::string_view text) const { return wrapped(output_color_, style, text); }

@@ -18,6 +18,10 @@ enum class Style { kPlain, kBold, kGood, kBad, kDim };
 /// CLICOLOR_FORCE and FORCE_COLOR say yes, else a terminal does.
 [[nodiscard]] bool wants_color(ColorMode mode, bool is_terminal, const Environment& environment);
 
+/// `text` with every control character but line breaks, tabs and colours replaced: a recording or a template from
+/// elsewhere must not steer the terminal. What goes into files and pipes stays as it is.
+[[nodiscard]] std::string harmless(std::string_view text);
+
 enum class Verbosity { kQuiet, kNormal, kVerbose };
 
 class Terminal {

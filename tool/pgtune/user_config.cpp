@@ -8,7 +8,6 @@
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -24,24 +23,27 @@ using nlohmann::json;
 
 /// Far above any GPU's clock, and any machine's cores: larger numbers are typing errors.
 constexpr std::int64_t kMaxMhz = 10'000, kMaxJobs = 4096;
+constexpr std::size_t kMaxConfigBytes = 1U << 16U;
 
 /// One file being read: knows what to blame.
 class Reader {
  public:
   Reader(const fs::path& file, const Environment& environment) : file_(file), environment_(environment) {}
 
-  [[nodiscard]] UserConfig read() const;
+  [[nodiscard]] std::string contents() const;
+  [[nodiscard]] UserConfig read(const std::string& text) const;
 
  private:
   [[noreturn]] void refuse(const std::string& cause) const {
     throw CommandError(ErrorKind::kUsage, fmt::format("configuration {}: {}", file_.string(), cause));
   }
   [[noreturn]] void refuse_value(const std::string& key, const json& value, std::string_view allowed) const {
-    refuse(fmt::format("\"{}\" is {}. It must be {}.", key, value.dump(-1, ' ', false, json::error_handler_t::replace),
-                       allowed));
+    // Printing goes as deep as the value is nested, which may be deeper than the stack.
+    const std::string shown =
+        value.is_structured() ? value.type_name() : value.dump(-1, ' ', false, json::error_handler_t::replace);
+    refuse(fmt::format("\"{}\" is {}. It must be {}.", key, shown, allowed));
   }
-  [[nodiscard]] std::string contents() const;
-  [[nodiscard]] json object() const;
+  [[nodiscard]] json object(const std::string& text) const;
   void set(UserConfig& config, const std::string& key, const json& value) const;
   [[nodiscard]] std::optional<LockRequest> lock_request(const std::string& key, const json& value) const;
   [[nodiscard]] int count(const std::string& key, const json& value, std::int64_t most, std::string_view allowed) const;
@@ -54,18 +56,19 @@ class Reader {
 
 std::string Reader::contents() const {
   std::ifstream stream(file_, std::ios::binary);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
+  std::string text(kMaxConfigBytes + 1, '\0');
+  if (stream) stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   std::error_code ignored;
-  if (!stream || fs::is_directory(file_, ignored))  // a folder opens, and reads as nothing
+  if (!stream.is_open() || stream.bad() || fs::is_directory(file_, ignored))  // a folder opens, and reads as nothing
     throw CommandError(
         ErrorKind::kEnvironment,
         fmt::format("cannot read configuration {}. Check its permissions, or remove it.", file_.string()));
-  return text.str();
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kMaxConfigBytes) refuse(fmt::format("it is larger than {} KiB.", kMaxConfigBytes >> 10U));
+  return text;
 }
 
-json Reader::object() const {
-  const std::string text = contents();
+json Reader::object(const std::string& text) const {
   try {
     json document = json::parse(text, nullptr, true, /*ignore_comments=*/true);
     if (document.is_object()) return document;
@@ -128,9 +131,9 @@ void Reader::set(UserConfig& config, const std::string& key, const json& value) 
   }
 }
 
-UserConfig Reader::read() const {
+UserConfig Reader::read(const std::string& text) const {
   UserConfig config;
-  const json document = object();
+  const json document = object(text);
   for (const auto& [key, value] : document.items()) set(config, key, value);
   return config;
 }
@@ -140,7 +143,12 @@ UserConfig Reader::read() const {
 UserConfig UserConfig::load(const fs::path& file, const Environment& environment) {
   std::error_code error;
   if (fs::status(file, error).type() == fs::file_type::not_found) return {};
-  return Reader(file, environment).read();
+  const Reader reader(file, environment);
+  return reader.read(reader.contents());
+}
+
+UserConfig UserConfig::parse(const std::string& text, const fs::path& file, const Environment& environment) {
+  return Reader(file, environment).read(text);
 }
 
 }  // namespace pgtune::tool

@@ -24,6 +24,9 @@ struct UserConfig {
   /// wrong: bad JSON, an unknown key, a wrong type or value. Throws CommandError (environment) where an existing file
   /// cannot be read.
   [[nodiscard]] static UserConfig load(const std::filesystem::path& file, const Environment& environment);
+  /// The same for text that is already read; `file` names it in messages.
+  [[nodiscard]] static UserConfig parse(const std::string& text, const std::filesystem::path& file,
+                                        const Environment& environment);
 };
 
 }  // namespace pgtune::tool

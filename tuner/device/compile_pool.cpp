@@ -10,7 +10,6 @@
 namespace pgtune::device {
 namespace {
 
-constexpr int kFailedStartLimit = 3;
 /// The compiler's memory grows from build to build; a fresh process every so often keeps the pool's bounded.
 constexpr int kBuildsPerWorker = 200;
 /// A build whose workers are killed over and over is what fills the memory.

@@ -9,7 +9,6 @@
 namespace pgtune::device {
 namespace {
 
-constexpr int kFailedStartLimit = 3;
 /// A request whose workers are killed over and over is what gets them killed.
 constexpr int kKillLimit = 3;
 /// A killed worker can hang in the driver for some seconds; after that its memory is not waited for.

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "tuner/model/json_depth.hpp"
 #include "tuner/model/named_enum.hpp"
 
 namespace pgtune {
@@ -63,6 +64,7 @@ template <typename T, typename Read>
 Result<T> decode(std::string_view what, std::string_view line, const Read& read) {
   if (line.size() > kMaxLineBytes)
     return malformed(what, line, fmt::format("longer than {} MiB", kMaxLineBytes >> 20U));
+  if (json_too_deep(line)) return malformed(what, line, fmt::format("nested more than {} deep", kMaxJsonDepth));
   try {
     const json message = json::parse(line);
     if (!message.is_object()) return malformed(what, line, "not a JSON object");

@@ -28,6 +28,9 @@ struct WorkerFailure {
   bool from_outside = false;  ///< kDied: somebody else killed it, so that what it did is not to blame
 };
 
+/// So many workers in a row that never said hello end the command: the cause is the machine, not a variant.
+inline constexpr int kFailedStartLimit = 3;
+
 using WorkerEvent = std::variant<Reply, WorkerFailure>;
 
 /// Error (environment, with the remedy) where there is no program at `path`.

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tuner/model/identifier.hpp"
 #include "tuner/model/json_fields.hpp"
 
 namespace pgtune {
@@ -69,15 +70,23 @@ void to_json(json& out, const Variant& value) {
 void from_json(const json& in, Variant& value) {
   in.at("template").get_to(value.template_name);
   value.parameters.clear();
+  // They become code in an exported header, and macros in a build. A reference's place has a variant without any.
+  const auto require = [&](bool good, const std::string& what) {
+    if (!good) throw json::other_error::create(501, "a variant has an impossible " + what, &in);
+  };
+  require(value.template_name.empty() || is_identifier(value.template_name), "template name");
   for (const json& pair : in.at("parameters")) {
     const json& content = pair.at(1);
     ParameterValue parameter;
     if (content.is_string()) {
       parameter = content.get<std::string>();
+      require(is_label(std::get<std::string>(parameter)), "label");
     } else {
       parameter = content.get<std::int64_t>();
     }
-    value.parameters.push_back({pair.at(0).get<std::string>(), std::move(parameter)});
+    auto name = pair.at(0).get<std::string>();
+    require(is_identifier(name), "parameter name");
+    value.parameters.push_back({std::move(name), std::move(parameter)});
   }
 }
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "tuner/model/identifier.hpp"
 #include "tuner/space/caret.hpp"
-#include "tuner/space/identifier.hpp"
 
 namespace pgtune::space {
 namespace {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tuner/model/json_depth.hpp"
 #include "tuner/space/caret.hpp"
 #include "tuner/space/json_cursor.hpp"
 
@@ -62,10 +63,12 @@ Result<nlohmann::json> parse_json(std::string_view text, const std::string& orig
                                                origin, text.size(), kMaxTextBytes));
   }
   DuplicateKeys keys;
+  const bool too_deep = json_too_deep(text);
   try {
     nlohmann::json document = nlohmann::json::parse(
         text.begin(), text.end(),
         [&](int /*depth*/, nlohmann::json::parse_event_t event, nlohmann::json& value) { return keys(event, value); });
+    if (too_deep) return fail(ErrorKind::kUsage, fmt::format("{}: nested more than {} deep", origin, kMaxJsonDepth));
     if (!keys.first().empty()) {
       return fail(ErrorKind::kUsage,
                   fmt::format("{}: the field '{}' appears twice in one object; keep one", origin, keys.first()));

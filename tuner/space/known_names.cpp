@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "tuner/model/identifier.hpp"
 #include "tuner/space/builtin_names.hpp"
 #include "tuner/space/caret.hpp"
 #include "tuner/space/expression_parser.hpp"
-#include "tuner/space/identifier.hpp"
 #include "tuner/space/suggestion.hpp"
 
 namespace pgtune::space {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tuner/space/identifier.hpp"
+#include "tuner/model/identifier.hpp"
 #include "tuner/space/suggestion.hpp"
 #include "tuner/space/template_parser.hpp"
 

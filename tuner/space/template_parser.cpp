@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "tuner/space/identifier.hpp"
+#include "tuner/model/identifier.hpp"
 #include "tuner/space/template_source.hpp"
 
 namespace pgtune::space {

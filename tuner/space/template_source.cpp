@@ -35,6 +35,14 @@ Result<std::string> read_include(const std::string& name, const std::filesystem:
                   text.error().text()));
 }
 
+Result<void> check_includes(const std::string& name, std::string_view contents) {
+  const auto forbidden = forbidden_include(contents);
+  if (!forbidden) return {};
+  return fail(ErrorKind::kUsage, fmt::format("{} has '{}': a template includes by plain names below its own folder, "
+                                             "without '..', macros or absolute paths, or the toolkit's headers",
+                                             name, *forbidden));
+}
+
 /// Fields are told apart by their lengths, so moving text from one to the next changes the hash.
 void append_field(std::string& out, std::string_view field) {
   out += fmt::format("{}:", field.size());
@@ -46,8 +54,14 @@ void append_field(std::string& out, std::string_view field) {
 Result<TemplateSource> read_template_source(const std::string& path, const FileReader& read_file,
                                             const FileReader& shipped_headers) {
   const std::filesystem::path source_path = std::filesystem::path(path).lexically_normal();
+  if (source_path.is_absolute() || source_path.extension() != ".cu") {
+    return fail(ErrorKind::kUsage,
+                fmt::format("source: '{}' must be a .cu file, by a path relative to the template's JSON", path));
+  }
   auto text = read_file(source_path.generic_string());
   if (!text) return fail(std::move(text.error()), "source");
+  if (auto allowed = check_includes(source_path.filename().string(), *text); !allowed)
+    return tl::unexpected<Error>(std::move(allowed.error()));
   TemplateSource out{source_path.filename().string(), std::move(*text), {}};
 
   std::size_t bytes = out.contents.size();
@@ -67,6 +81,8 @@ Result<TemplateSource> read_template_source(const std::string& path, const FileR
     const Pending include = pending[next];
     auto header = read_include(include.name, source_path.parent_path(), read_file, shipped_headers);
     if (!header) return fail(std::move(header.error()), fmt::format("{} includes \"{}\"", include.from, include.name));
+    if (auto allowed = check_includes(include.name, *header); !allowed)
+      return tl::unexpected<Error>(std::move(allowed.error()));
     bytes += header->size();
     if (bytes > kMaxSourceBytes) return tl::unexpected<Error>(too_large("this one has more text"));
     enqueue(include.name, *header);

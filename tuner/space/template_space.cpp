@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tuner/model/identifier.hpp"
 #include "tuner/space/builtin_names.hpp"
-#include "tuner/space/identifier.hpp"
 #include "tuner/space/template_parser.hpp"
 
 namespace pgtune::space {

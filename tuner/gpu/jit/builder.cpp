@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "tuner/gpu/jit/compile_options.hpp"
 #include "tuner/gpu/jit/compiler_log.hpp"
 #include "tuner/gpu/jit/nvrtc_program.hpp"
 
@@ -66,14 +67,15 @@ device::BuildDone compile_failed(device::RequestId id, std::string reason) {
 Builder::Builder(CubinCache cache, Toolkit toolkit) : cache_(std::move(cache)), toolkit_(std::move(toolkit)) {}
 
 Result<device::BuildDone> Builder::build(const device::BuildRequest& request) const {
-  const std::vector<std::string> build_options = options(request);
-  const CubinKey build_key = key(request, build_options);
+  const Result<std::vector<std::string>> options = compile_options(request, toolkit_);
+  if (!options) return tl::unexpected(options.error());
+  const CubinKey build_key = key(request, *options);
   if (std::optional<BuildInfo> stored = cache_.find(build_key))
     return device::BuildDone{.id = request.id, .outcome = {}, .build = std::move(*stored)};
 
   Result<NvrtcProgram> program = NvrtcProgram::create(*request.source);
   if (!program) return fail(std::move(program.error()), "compiling " + request.variant.key());
-  const Compilation compilation = program->compile(build_options);
+  const Compilation compilation = program->compile(*options);
   if (std::optional<Error> error = installation_error(compilation, toolkit_, request.architecture))
     return tl::unexpected(std::move(*error));
   if (compilation.status != NVRTC_SUCCESS) return compile_failed(request.id, failure_reason(compilation));
@@ -85,20 +87,6 @@ Result<device::BuildDone> Builder::build(const device::BuildRequest& request) co
   Result<BuildInfo> stored = cache_.store(build_key, compilation.cubin, std::move(build));
   if (!stored) return tl::unexpected(std::move(stored.error()));
   return device::BuildDone{.id = request.id, .outcome = {}, .build = std::move(*stored)};
-}
-
-std::vector<std::string> Builder::options(const device::BuildRequest& request) const {
-  std::vector<std::string> out{
-      "--gpu-architecture=" + request.architecture,
-      "-std=c++17",
-      "-default-device",
-      "--no-cache",           // a hit in NVRTC's own cache would drop the resource report from the log
-      "--no-source-include",  // the working folder must not decide what a template includes
-      "--ptxas-options=-v",
-  };
-  for (const std::filesystem::path& folder : toolkit_.include_folders) out.push_back("-I" + folder.string());
-  for (const Define& define : request.defines) out.push_back(fmt::format("-D{}={}", define.name, define.value));
-  return out;
 }
 
 CubinKey Builder::key(const device::BuildRequest& request, const std::vector<std::string>& options) const {

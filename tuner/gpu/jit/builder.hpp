@@ -24,7 +24,6 @@ class Builder {
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
 
  private:
-  [[nodiscard]] std::vector<std::string> options(const device::BuildRequest& request) const;
   [[nodiscard]] CubinKey key(const device::BuildRequest& request, const std::vector<std::string>& options) const;
 
   CubinCache cache_;

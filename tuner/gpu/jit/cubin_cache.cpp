@@ -2,17 +2,16 @@
 #include "tuner/gpu/jit/cubin_cache.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "tuner/gpu/jit/atomic_file.hpp"
+#include "tuner/gpu/jit/private_folder.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/model/json_depth.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -21,29 +20,17 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int kSidecarSchema = 1;
+/// Far above any cubin of a GEMM, and far below what would hurt: a file somebody blew up is not read.
+constexpr std::size_t kMaxCubinBytes = std::size_t{256} << 20, kMaxSidecarBytes = std::size_t{16} << 20;
 
 constexpr std::string_view kRemedy =
     "choose a writable folder with enough space through XDG_CACHE_HOME (cubins go to $XDG_CACHE_HOME/pgtune)";
 
 fs::path sidecar_path(fs::path cubin) { return cubin.replace_extension(".json"); }
 
-/// mkdir -p, with every folder it creates private to the user.
-Result<void> create_private_folders(const fs::path& folder) {
-  fs::path so_far;
-  for (const fs::path& part : folder) {
-    so_far /= part;
-    if (::mkdir(so_far.c_str(), S_IRWXU) == 0 || errno == EEXIST || errno == EISDIR) continue;
-    // A parent that exists may forbid creation (EACCES, EROFS) and still lead to a folder we may use.
-    const int code = errno;
-    std::error_code ignored;
-    if (fs::is_directory(so_far, ignored)) continue;
-    return fail(ErrorKind::kEnvironment, fmt::format("cannot create the cubin cache '{}': {}; {}", so_far.string(),
-                                                     std::generic_category().message(code), kRemedy));
-  }
-  if (::access(folder.c_str(), W_OK | X_OK) == 0 && fs::is_directory(folder)) return {};
-  const int code = fs::is_directory(folder) ? errno : ENOTDIR;
-  return fail(ErrorKind::kEnvironment, fmt::format("cannot write to the cubin cache '{}': {}; {}", folder.string(),
-                                                   std::generic_category().message(code), kRemedy));
+tl::unexpected<Error> with_remedy(Error error) {
+  error.message += fmt::format("; {}", kRemedy);
+  return tl::unexpected(std::move(error));
 }
 
 struct Entry {
@@ -53,6 +40,7 @@ struct Entry {
 };
 
 std::optional<Entry> parse_sidecar(const std::string& text) {
+  if (json_too_deep(text)) return std::nullopt;
   try {
     const json sidecar = json::parse(text);
     if (sidecar.at("schema") != kSidecarSchema) return std::nullopt;
@@ -82,18 +70,21 @@ Result<CubinCache> CubinCache::open(const fs::path& folder) {
     return fail(ErrorKind::kEnvironment,
                 fmt::format("cannot resolve the cache folder '{}': {}; {}", folder.string(), error.message(), kRemedy));
   }
-  if (auto created = create_private_folders(root); !created) return tl::unexpected(created.error());
+  // pgtune's own folder first: a link there would lead everything below it elsewhere.
+  for (const fs::path& own : {root.parent_path(), root}) {
+    if (auto made = make_private_folder(own); !made) return with_remedy(std::move(made.error()));
+  }
   return CubinCache(root);
 }
 
 std::optional<BuildInfo> CubinCache::find(const CubinKey& key) const {
   const std::string hash = key.hash();
   const fs::path path = cubin_path(hash);
-  const std::optional<std::string> sidecar = read_file(sidecar_path(path));
+  const std::optional<std::string> sidecar = read_own_file(sidecar_path(path), kMaxSidecarBytes);
   if (!sidecar) return std::nullopt;
 
   std::optional<Entry> entry = parse_sidecar(*sidecar);
-  const std::optional<std::string> cubin = read_file(path);
+  const std::optional<std::string> cubin = read_own_file(path, kMaxCubinBytes);
   const bool intact = entry && cubin && entry->key == hash && entry->cubin_bytes == cubin->size() &&
                       entry->build.cubin_hash == content_hash(*cubin);
   if (!intact) {
@@ -114,12 +105,11 @@ Result<BuildInfo> CubinCache::store(const CubinKey& key, std::string_view cubin,
   const fs::path path = cubin_path(build.key_hash);
   build.cubin_path = path.string();
 
-  if (auto created = create_private_folders(path.parent_path()); !created) return tl::unexpected(created.error());
+  if (auto made = make_private_folder(path.parent_path()); !made) return with_remedy(std::move(made.error()));
   Result<void> written = write_file_atomically(path, cubin);
   if (written) written = write_file_atomically(sidecar_path(path), sidecar_text(key, cubin.size(), build));
   if (written) return build;
-  written.error().message += fmt::format("; {}", kRemedy);
-  return fail(std::move(written.error()), "storing a cubin");
+  return fail(with_remedy(std::move(written.error())).value(), "storing a cubin");
 }
 
 fs::path CubinCache::cubin_path(const std::string& key_hash) const {

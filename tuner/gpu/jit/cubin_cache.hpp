@@ -15,7 +15,8 @@ namespace pgtune::gpu {
 
 class CubinCache {
  public:
-  /// Creates what is missing of `folder` with access for the user alone. Errors (environment) carry the remedy.
+  /// Creates what is missing of `folder` with access for the user alone. Errors (environment) carry the remedy: it
+  /// cannot be created or written, it is a symbolic link, it is somebody else's, or others can write to it.
   [[nodiscard]] static Result<CubinCache> open(const std::filesystem::path& folder);
 
   /// The stored build, with `cached` set and cubin_path pointing into this cache; nothing where there is none. An entry

@@ -12,7 +12,7 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr double kWarmUp_s = 0.1;  // an idle GPU's clocks need some tens of milliseconds to rise
+constexpr double kCeilingWarmUp_s = 0.1;  // an idle GPU's clocks need some tens of milliseconds to rise
 constexpr double kBlock_s = 20e-3;
 constexpr int kRepetitions = 5;
 
@@ -40,7 +40,7 @@ CudaResult<Best> best_of(CeilingLoad::Launch launch, BlockTimer& timer, cudaStre
   const auto launches = [&](double time_s) { return launches_for(time_s, probe->per_launch_s(), 1, series.granule()); };
   Best best;
   for (int i = 0; i < kRepetitions; ++i) {
-    const auto block = timer.time(series, launches(kBlock_s), i == 0 ? launches(kWarmUp_s) : 0);
+    const auto block = timer.time(series, launches(kBlock_s), i == 0 ? launches(kCeilingWarmUp_s) : 0);
     if (!block) return tl::unexpected(block.error());
     best.launches_per_s = std::max(best.launches_per_s, 1 / block->per_launch_s());
     best.sm_clock_hz += block->sm_clock_hz / kRepetitions;

@@ -9,7 +9,7 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::array kSymbols{"ceiling_fill", "ceiling_copy", "ceiling_l2", "ceiling_ffma"};
+constexpr std::array kCeilingSymbols{"ceiling_fill", "ceiling_copy", "ceiling_l2", "ceiling_ffma"};
 constexpr std::uint64_t kNeverASum = std::numeric_limits<std::uint64_t>::max();  // the sum has 32 bits
 constexpr std::uint64_t kNowhere = 0;                                            // where the sums would go
 
@@ -25,9 +25,9 @@ CudaResult<std::unique_ptr<CeilingKernels>> CeilingKernels::load(const Driver& d
   auto module = Module::load(driver, cubin);
   if (!module) return tl::unexpected(module.error());
   std::unique_ptr<CeilingKernels> kernels(new CeilingKernels(driver, std::move(*module), plan));
-  static_assert(kSymbols.size() == kCount);
+  static_assert(kCeilingSymbols.size() == kCount);
   for (std::size_t i = 0; i < kCount; ++i) {
-    auto function = kernels->module_.function(kSymbols[i]);
+    auto function = kernels->module_.function(kCeilingSymbols[i]);
     if (!function) return tl::unexpected(function.error());
     kernels->functions_[i] = *function;
   }
@@ -47,7 +47,7 @@ CudaResult<> CeilingKernels::launch(Kernel kernel, std::int64_t ctas, std::int64
   config.blockDimZ = 1;
   config.hStream = stream;
   return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
-               std::string("launching pgtune's ") + kSymbols[kernel]);
+               std::string("launching pgtune's ") + kCeilingSymbols[kernel]);
 }
 
 CudaResult<> CeilingKernels::fill(const DeviceSpan& span, cudaStream_t stream) const {

@@ -10,8 +10,8 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::array kSymbols{"fill_words",        "fill_data", "checksum",   "count_changed_bytes",
-                              "reference_float64", "compare",   "read_clocks"};
+constexpr std::array kHelperSymbols{"fill_words",        "fill_data", "checksum",   "count_changed_bytes",
+                                    "reference_float64", "compare",   "read_clocks"};
 constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
 constexpr std::int64_t kBlocksPerSm = 8;
 constexpr std::int64_t kReferenceTile = 64;
@@ -50,9 +50,9 @@ Result<std::unique_ptr<HelperKernels>> HelperKernels::load_cubin(const Driver& d
   auto module = Module::load(driver, cubin);
   if (!module) return tl::unexpected(to_error(module.error()));
   std::unique_ptr<HelperKernels> kernels(new HelperKernels(driver, std::move(*module), sm_count));
-  static_assert(kSymbols.size() == kCount);
+  static_assert(kHelperSymbols.size() == kCount);
   for (std::size_t i = 0; i < kCount; ++i) {
-    auto function = kernels->module_.function(kSymbols[i]);
+    auto function = kernels->module_.function(kHelperSymbols[i]);
     if (!function) return tl::unexpected(to_error(function.error()));
     kernels->functions_[i] = *function;
   }
@@ -72,7 +72,7 @@ CudaResult<> HelperKernels::launch(Kernel kernel, std::int64_t grid_x, std::int6
   config.blockDimZ = 1;
   config.hStream = stream;
   return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
-               std::string("launching pgtune's ") + kSymbols[kernel]);
+               std::string("launching pgtune's ") + kHelperSymbols[kernel]);
 }
 
 std::int64_t HelperKernels::grid_for(std::int64_t blocks) const {

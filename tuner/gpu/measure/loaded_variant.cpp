@@ -5,18 +5,23 @@
 #include <iterator>
 #include <utility>
 
+#include "tuner/gpu/jit/cubin_key.hpp"
 #include "tuner/gpu/measure/operand_layout.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
-CudaResult<std::string> read_cubin(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+tl::unexpected<CudaFailure> unreadable(cudaError_t code, const std::string& what) {
+  return tl::unexpected(CudaFailure{code, cudaGetErrorName(code), what, "loading the cubin", false});
+}
+
+CudaResult<std::string> read_cubin(const BuildInfo& build) {
+  std::ifstream file(build.cubin_path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file || bytes.empty()) {
-    return tl::unexpected(CudaFailure{cudaErrorFileNotFound, cudaGetErrorName(cudaErrorFileNotFound),
-                                      "cannot read " + path, "loading the cubin", false});
-  }
+  if (!file || bytes.empty()) return unreadable(cudaErrorFileNotFound, "cannot read " + build.cubin_path);
+  // The driver does not survive every damaged cubin. The next build finds the entry broken and makes it anew.
+  if (!build.cubin_hash.empty() && content_hash(bytes) != build.cubin_hash)
+    return unreadable(cudaErrorInvalidKernelImage, build.cubin_path + " was changed since it was built");
   return bytes;
 }
 
@@ -35,7 +40,7 @@ CudaResult<std::unique_ptr<LoadedVariant>> LoadedVariant::load(const Driver& dri
                                                                const BuildInfo& build, const LaunchPlan& plan,
                                                                std::vector<OperandSet> copies,
                                                                std::int64_t max_window_bytes, cudaStream_t stream) {
-  auto cubin = read_cubin(build.cubin_path);
+  auto cubin = read_cubin(build);
   if (!cubin) return tl::unexpected(cubin.error());
   auto module = Module::load(driver, *cubin);
   if (!module) return tl::unexpected(module.error());

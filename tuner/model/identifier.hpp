@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a name may look like in a template's JSON and its expressions.
+// What names and labels look like in a template's JSON, in expressions, macros, databases and exported headers.
 #pragma once
 
 #include <algorithm>
 #include <string_view>
 
-namespace pgtune::space {
+namespace pgtune {
 
 [[nodiscard]] constexpr bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -21,4 +21,4 @@ namespace pgtune::space {
   return is_label(text) && !(text.front() >= '0' && text.front() <= '9');
 }
 
-}  // namespace pgtune::space
+}  // namespace pgtune

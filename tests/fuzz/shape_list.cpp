@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// A file of shapes.
+#include "tool/pgtune/shape_list.hpp"
+
+#include <cstdlib>
+
+#include "targets.hpp"
+#include "tool/pgtune/command_error.hpp"
+
+namespace pgtune::fuzz {
+
+void shape_list(std::string_view bytes) {
+  try {
+    for (const tool::ListedShape& shape : tool::parse_shape_list(bytes, "shapes.txt")) {
+      for (const char* layout : {"nn", "tt"}) {
+        const auto problem = with_layout(shape.problem, layout).and_then(with_default_strides);
+        if (!problem) continue;
+        if (problem->key().empty() || problem->title().empty() || problem->operand_bytes() <= 0) std::abort();
+      }
+    }
+  } catch (const tool::CommandError&) {
+    // How the tool refuses.
+  }
+}
+
+}  // namespace pgtune::fuzz

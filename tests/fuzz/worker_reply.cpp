@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What a worker may say, as pgtune reads it. The first byte chooses nothing: every line is tried as every body.
+#include <cstdlib>
+
+#include "targets.hpp"
+#include "tuner/device/protocol.hpp"
+
+namespace pgtune::fuzz {
+namespace {
+
+/// What is understood must be sayable, and then be understood again.
+template <typename T>
+void try_body(const nlohmann::json& body) {
+  const auto decoded = device::decode_body<T>(body, "body");
+  if (!decoded) return;
+  const auto encoded = device::encode(device::Reply{1, nlohmann::json(*decoded), false});
+  const auto again = device::decode_reply(encoded);
+  if (!again || !again->body) std::abort();
+  static_cast<void>(device::decode_body<T>(*again->body, "body"));
+}
+
+}  // namespace
+
+void worker_reply(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::string_view line = bytes.substr(0, bytes.find('\n'));
+    bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
+    const auto reply = device::decode_reply(line);
+    if (!reply) continue;
+    if (!device::decode_reply(device::encode(*reply))) std::abort();
+    if (!reply->body) continue;
+    try_body<device::Hello>(*reply->body);
+    try_body<device::BuildDone>(*reply->body);
+    try_body<device::TrialDone>(*reply->body);
+    try_body<device::RoundReport>(*reply->body);
+    try_body<ReferenceReport>(*reply->body);
+    try_body<EnergyWindow>(*reply->body);
+    try_body<Ceilings>(*reply->body);
+    try_body<DeviceInfo>(*reply->body);
+  }
+}
+
+}  // namespace pgtune::fuzz

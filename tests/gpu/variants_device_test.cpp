@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Representative variants of every template, each launched once on a small ragged problem and checked. Nothing is
+// timed, so that compute-sanitizer can watch (scripts/sanitize-gpu); its tools slow a launch down ten to a hundred
+// times.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/gpu/template_cases.hpp"
+#include "tests/gpu/test_folder.hpp"
+#include "tuner/gpu/jit/builder.hpp"
+#include "tuner/gpu/measure/checker.hpp"
+#include "tuner/gpu/measure/device_info.hpp"
+#include "tuner/gpu/measure/helper_kernels.hpp"
+#include "tuner/gpu/measure/loaded_variant.hpp"
+#include "tuner/gpu/measure/operand_buffers.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kVariantsPerProblem = 4;
+
+/// Ragged in every extent, once with rows that TMA and 16-byte copies can take; a strided one adds to what is there.
+std::vector<Problem> small_problems() {
+  Problem strided = problem_of("131x141x71", "nn");
+  strided.lda = 75;
+  strided.ldb = 143;
+  strided.ldc = 142;
+  strided.alpha = 0.5;
+  strided.beta = -2;
+  return {strided, problem_of("130x140x72", "nn"), problem_of("132x140x68", "tt")};
+}
+
+/// Cubins of an earlier run, where a caller wants the same variants several times.
+fs::path cubin_folder(const TestFolder& own) {
+  const char* shared = std::getenv("PGTUNE_TEST_CUBINS");
+  return shared != nullptr && *shared != '\0' ? fs::path(shared) : own.path();
+}
+
+class VariantsOnDevice : public testing::TestWithParam<fs::path> {
+ protected:
+  void SetUp() override {
+    const auto ordinal = find_gpu("0");
+    if (!ordinal) GTEST_SKIP() << "needs a GPU: " << ordinal.error().text();
+    ASSERT_EQ(cudaSetDevice(*ordinal), cudaSuccess);
+    ASSERT_EQ(cudaDeviceGetAttribute(&max_window_bytes_, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal), cudaSuccess);
+    info_ = describe_gpu(*ordinal).value();
+    driver_ = Driver::load().value();
+    stream_ = create_stream().value();
+    kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
+    auto definition = space::load_template(GetParam(), shipped_header);
+    ASSERT_TRUE(definition) << definition.error().text();
+    definition_ = std::move(*definition);
+  }
+
+  /// The default variant's neighbours and the extremes that are legal for `problem`.
+  [[nodiscard]] std::vector<Variant> chosen(const Problem& problem) const {
+    const auto space = space::enumerate(definition_, problem, info_);
+    EXPECT_TRUE(space) << space.error().text();
+    if (!space || space->variants.empty()) return {};
+    std::vector<Variant> variants = extreme_variants(definition_, space->variants, kVariantsPerProblem - 1);
+    const auto usual = nearest(space->variants, definition_.default_variant(), nullptr);
+    if (std::find(variants.begin(), variants.end(), *usual) == variants.end()) variants.push_back(*usual);
+    return variants;
+  }
+
+  void launch_once(const Variant& variant, const Problem& problem, const OperandBuffers& buffers, Checker& checker) {
+    const auto plan = space::make_launch_plan(definition_, variant, problem, info_);
+    const auto defines = space::make_defines(definition_, variant, problem, info_);
+    ASSERT_TRUE(plan && defines);
+    const auto done = builder_.build({1, variant, definition_.source, *defines, info_.architecture});
+    ASSERT_TRUE(done) << done.error().text();
+    ASSERT_EQ(done->outcome.kind, OutcomeKind::kOk) << done->outcome.reason;
+    const auto loaded =
+        LoadedVariant::load(driver_, *kernels_, done->build, *plan, buffers.copies(), max_window_bytes_, stream_.get());
+    ASSERT_TRUE(loaded) << loaded.error().text;
+    const auto verdict = checker.check(**loaded);
+    ASSERT_TRUE(verdict) << verdict.error().text;
+    EXPECT_EQ(verdict->fault, "");
+    ++launched_;
+  }
+
+  const TestFolder folder_;
+  const Builder builder_{CubinCache::open(cubin_folder(folder_)).value(), find_toolkit()};
+  DeviceInfo info_;
+  Driver driver_;
+  Stream stream_;
+  std::unique_ptr<HelperKernels> kernels_;
+  space::TemplateDefinition definition_;
+  int max_window_bytes_ = 0, launched_ = 0;
+};
+
+TEST_P(VariantsOnDevice, AreRightOnSmallRaggedProblems) {
+  for (const Problem& problem : small_problems()) {
+    const std::vector<Variant> variants = chosen(problem);
+    if (variants.empty()) continue;
+    const auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get());
+    ASSERT_TRUE(buffers);
+    const auto checker = Checker::create(*kernels_, *buffers, problem, stream_.get());
+    ASSERT_TRUE(checker);
+    for (const Variant& variant : variants) {
+      SCOPED_TRACE(problem.title() + " " + variant.key());
+      launch_once(variant, problem, *buffers, **checker);
+      if (HasFatalFailure()) return;
+    }
+  }
+  if (launched_ == 0) GTEST_SKIP() << "no variant is legal for these problems on this GPU";
+  fmt::print("launched {} variants of {}\n", launched_, definition_.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {
+  std::string name = instance.param.stem().string();
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace pgtune::gpu

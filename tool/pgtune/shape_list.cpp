@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/shape_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "tool/pgtune/command_error.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::size_t kMaxListBytes = 1U << 20U;
+
+std::string_view without_comment_and_blanks(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  const auto begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+}
+
+}  // namespace
+
+std::vector<ListedShape> parse_shape_list(std::string_view text, const std::string& origin) {
+  std::vector<ListedShape> shapes;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string_view shape = without_comment_and_blanks(line);
+    if (shape.empty()) continue;
+    const auto parsed = parse_shape(shape);
+    if (!parsed)
+      throw CommandError(parsed.error().kind, fmt::format("{}:{}: {}", origin, number, parsed.error().text()));
+    if (shapes.size() == kMaxShapes)
+      throw CommandError(ErrorKind::kUsage, fmt::format("{}:{}: more than {} shapes", origin, number, kMaxShapes));
+    shapes.push_back({number, *parsed});
+  }
+  return shapes;
+}
+
+std::string read_shape_list(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(kMaxListBytes + 1, '\0');
+  if (stream) stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // A folder opens but does not read.
+  if (!stream.is_open() || stream.bad() || (stream.fail() && !stream.eof()))
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("cannot read the shapes in '{}': {}. Give a text file with one shape a line.", file,
+                                   std::strerror(errno)));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kMaxListBytes)
+    throw CommandError(ErrorKind::kUsage, fmt::format("'{}' is larger than {} MiB, too large for a list of shapes.",
+                                                      file, kMaxListBytes >> 20U));
+  return text;
+}
+
+}  // namespace pgtune::tool

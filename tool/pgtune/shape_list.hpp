@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// A file of shapes: one a line, blank lines and what follows a '#' aside.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::tool {
+
+/// More than anybody searches in a lifetime; a file with more is the wrong one.
+inline constexpr std::size_t kMaxShapes = 10'000;
+
+struct ListedShape {
+  int line = 0;
+  Problem problem;  ///< as parse_shape() leaves it: M, N and K
+};
+
+/// Throws CommandError (usage) that says where in `origin` what is wrong: a line that is no shape, too many of them.
+[[nodiscard]] std::vector<ListedShape> parse_shape_list(std::string_view text, const std::string& origin);
+
+/// The text of `file`. Throws CommandError (usage) where it cannot be read or is larger than a list of kMaxShapes.
+[[nodiscard]] std::string read_shape_list(const std::string& file);
+
+}  // namespace pgtune::tool
