@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,8 +15,6 @@ namespace pgtune::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 
 class Corpus : public testing::TestWithParam<Target> {};
 
@@ -40,7 +37,7 @@ TEST_P(Corpus, IsSurvived) {
 TEST_P(Corpus, NothingIsSurvivedToo) { EXPECT_NO_THROW(GetParam().run({})); }
 
 INSTANTIATE_TEST_SUITE_P(All, Corpus, testing::ValuesIn(kTargets),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace pgtune::fuzz

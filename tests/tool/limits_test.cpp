@@ -31,6 +31,7 @@ TEST_F(LimitsTest, TooFewDescriptorsAreAnErrorWithTheCause) {
     launch_.descriptor_limit = limit;
     const Finished result = search({"--json"});
     if (result.exit_code == 0) continue;
+    if (result.exit_code == 127) continue;  // too few for the loader: pgtune never began
     EXPECT_TRUE(result.exit_code == 3 || result.exit_code == 4) << limit << ": " << result.exit_code << result.err;
     EXPECT_THAT(result.err, testing::AnyOf(HasSubstr("Too many open files"), HasSubstr("open files"))) << limit;
     if (HasFailure()) break;

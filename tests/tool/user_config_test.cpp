@@ -94,6 +94,7 @@ TEST_F(UserConfigTest, BadJsonNamesTheLine) {
   EXPECT_THAT(error("{\n  \"jobs\": 4,\n  oops\n}"), HasSubstr("no JSON from line 3 on"));
   EXPECT_THAT(error(""), HasSubstr("no JSON from line 1 on"));
   EXPECT_THAT(error("[1]"), HasSubstr("one JSON object"));
+  EXPECT_THAT(error("{\"jobs\": 1e999}"), HasSubstr("number overflow"));
 }
 
 TEST_F(UserConfigTest, HugeAndDeeplyNestedFilesAreRefused) {

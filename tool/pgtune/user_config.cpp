@@ -76,6 +76,8 @@ json Reader::object(const std::string& text) const {
     const std::size_t end = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
     refuse(fmt::format("it is no JSON from line {} on. Write for example {{\"lock_clocks\": true}}.", line));
+  } catch (const json::exception& error) {  // a number that no double can hold
+    refuse(fmt::format("{}.", error.what()));
   }
   refuse("it must hold one JSON object, for example {\"lock_clocks\": true}.");
 }
