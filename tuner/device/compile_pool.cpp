@@ -12,8 +12,6 @@ namespace {
 
 /// The compiler's memory grows from build to build; a fresh process every so often keeps the pool's bounded.
 constexpr int kBuildsPerWorker = 200;
-/// A build whose workers are killed over and over is what fills the memory.
-constexpr int kKillLimit = 3;
 
 Event lost_build(const BuildRequest& build, OutcomeKind kind, std::string reason) {
   return BuildDone{build.id, {kind, std::move(reason)}, {}};

@@ -9,8 +9,6 @@
 namespace pgtune::device {
 namespace {
 
-/// A request whose workers are killed over and over is what gets them killed.
-constexpr int kKillLimit = 3;
 /// A killed worker can hang in the driver for some seconds; after that its memory is not waited for.
 constexpr std::chrono::seconds kEndPatience{5};
 /// No descriptor tells of a process' end in time: its pipes close before its GPU memory is free.

@@ -30,6 +30,8 @@ struct WorkerFailure {
 
 /// So many workers in a row that never said hello end the command: the cause is the machine, not a variant.
 inline constexpr int kFailedStartLimit = 3;
+/// A request whose workers are killed over and over is what gets them killed.
+inline constexpr int kKillLimit = 3;
 
 using WorkerEvent = std::variant<Reply, WorkerFailure>;
 

@@ -12,7 +12,7 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr double kWarmUp_s = 50e-3;
+constexpr double kTakeoverWarmUp_s = 50e-3;
 constexpr std::size_t kHexDigits = 16;  // of one of the algorithm's 64-bit words
 
 /// cuBLAS documents that an algorithm may be stored and used again with the same version of the library.
@@ -78,7 +78,7 @@ CudaResult<> Reference::warm_up(Checker& checker, BlockTimer& timer, cudaStream_
   }
   const auto best_series = series(best, timer);
   if (!best_series) return tl::unexpected(best_series.error());
-  return timer.time(**best_series, launches_for(kWarmUp_s, report_.algorithms[best].time_s, 1, 1))
+  return timer.time(**best_series, launches_for(kTakeoverWarmUp_s, report_.algorithms[best].time_s, 1, 1))
       .map([](const Block&) {});
 }
 
