@@ -12,6 +12,7 @@
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/commands.hpp"
 #include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/compile_options.hpp"
 #include "tool/pgtune/conditions_options.hpp"
 #include "tool/pgtune/database_store.hpp"
 #include "tool/pgtune/device_option.hpp"
@@ -58,8 +59,9 @@ class BenchCommand : public Command {
 
   ProblemOptions problem_options_;
   ConditionsOptions conditions_options_;
+  CompileOptions compile_options_;
   std::vector<std::string> variants_;
-  std::string device_ = "auto", database_, template_, rounds_ = "24", jobs_, seed_ = "1";
+  std::string device_ = "auto", database_, template_, rounds_ = "24", seed_ = "1";
   bool json_ = false, quiet_ = false;
 
   Conditions conditions_;                ///< of this run, the locked clock included
@@ -82,9 +84,7 @@ void BenchCommand::add_options(CLI::App& app) {
   add_device_option(app, device_);
   add_database_option(app, database_);
   for (const char* shared : {"--template", "--device", "--db"}) app.get_option(shared)->group(bench);
-  app.add_option("--jobs", jobs_, "Compile workers (default: the configuration file's, else one a core)")
-      ->option_text("N")
-      ->group(bench);
+  compile_options_.add_to(app, bench);
   app.add_option("--seed", seed_, "Order of the rounds (default: 1)")->option_text("N")->group(bench);
   conditions_options_.add_to(app);
   add_json_option(app, json_);
@@ -174,13 +174,12 @@ ExitCode BenchCommand::report(Context& context, const BenchOutcome& outcome) {
 }
 
 ExitCode BenchCommand::measure(Context& context, DatabaseStore& store, BenchOutcome outcome) {
-  const auto jobs = jobs_.empty() ? static_cast<std::size_t>(context.config().jobs.value_or(0))
-                                  : static_cast<std::size_t>(parse_count("--jobs", jobs_, 0));
+  const CompileLimits compile = compile_options_.limits(context);
   std::unique_ptr<device::Device> replay;
   if (outcome.device.source == "replay") {
-    replay = open_device(context, outcome.device, outcome.templates, outcome.problem, {.jobs = jobs});
+    replay = open_device(context, outcome.device, outcome.templates, outcome.problem, compile);
   } else if (gpu_ == nullptr) {
-    gpu_ = open_device(context, outcome.device, outcome.templates, outcome.problem, {.jobs = jobs});
+    gpu_ = open_device(context, outcome.device, outcome.templates, outcome.problem, compile);
   }
   session::BenchRequest request;
   request.rounds = static_cast<int>(std::min<std::int64_t>(parse_count("--rounds", rounds_, 1), 10'000));
@@ -248,7 +247,7 @@ ExitCode BenchCommand::run(Context& context) {
   (void)problem_options_.problems();
   (void)parse_count("--rounds", rounds_, 1);
   (void)parse_count("--seed", seed_, 0);
-  if (!jobs_.empty()) (void)parse_count("--jobs", jobs_, 0);
+  (void)compile_options_.limits(context);
   conditions_ = conditions_options_.conditions(context.config());
   (void)conditions_options_.lock_request(context.config(), "gpu");
   // A bench is nothing without a database: opening it to read only says so where there is none.
