@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "tests/gpu/measure_device_fixture.hpp"
@@ -137,6 +138,25 @@ TEST_F(MathModes, TheReferenceIsTheBestOfManyAtFullSize) {
         "{}: {} algorithms, first {:.0f} TFLOP/s, best {:.0f} (rank {}, {}), {:.3f} of the bound\n", problem.key(),
         report.algorithms.size(), problem.flops() / report.algorithms[0].time_s * 1e-12,
         problem.flops() / best.time_s * 1e-12, best.rank, best.description, best.max_error);
+  }
+}
+
+TEST_F(MathModes, SumsOfEveryLengthStayWithinTheBound) {
+  Conditions conditions;
+  for (const MathMode mode : {MathMode::kTf32, MathMode::kBf16, MathMode::kE4m3, MathMode::kE5m2}) {
+    for (const DataDistribution data : {DataDistribution::kUniform, DataDistribution::kNormal}) {
+      for (const char* shape : {"1024x1024x32", "1024x1024x512", "1024x1024x8192", "1024x1024x32768"}) {
+        conditions.data = data;
+        const Problem problem = of_types(make_problem(shape, "nt"), mode, output_types(mode).back());
+        const ReferenceReport report = prepare(problem, conditions);
+        ASSERT_FALSE(report.algorithms.empty()) << problem.key();
+        double largest = 0;
+        for (const ReferenceAlgorithm& algorithm : report.algorithms) largest = std::max(largest, algorithm.max_error);
+        EXPECT_LT(largest, 1);
+        std::cout << fmt::format("{} {}: {} algorithms, largest error {:.3f} of the bound\n", problem.title(),
+                                 to_string(data), report.algorithms.size(), largest);
+      }
+    }
   }
 }
 
