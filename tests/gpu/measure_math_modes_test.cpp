@@ -165,7 +165,7 @@ TEST_F(MathModes, WhatCublasLtCannotTakeIsTheUsersMistake) {
   const auto report = measurer_->prepare({problem, {}});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(report.error().message, HasSubstr("multiples of 16"));
+  EXPECT_THAT(report.error().message, HasSubstr("N as a multiple of 4"));
 }
 
 }  // namespace
