@@ -37,7 +37,7 @@ std::vector<ParameterValue> extreme_values(const space::Parameter& parameter) {
 
 std::vector<fs::path> template_files() {
   std::vector<fs::path> paths;
-  for (const char* folder : {"configs", "configs/preview", "tests/templates"}) {
+  for (const char* folder : {"configs", "configs/teaching", "tests/templates"}) {
     std::error_code missing;
     for (const auto& entry : fs::directory_iterator(fs::path(PGTUNE_SOURCE_DIR) / folder, missing))
       if (entry.is_regular_file() && is_template(entry.path())) paths.push_back(entry.path());

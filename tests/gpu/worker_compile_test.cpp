@@ -154,13 +154,14 @@ TEST(CompileWorkerStart, UnusableCacheFolderIsTheAnswerToHello) {
 }
 
 TEST(WorkerOptions, WrongUseIsRefusedWithTheReason) {
-  const std::array<std::pair<std::vector<std::string>, std::string>, 6> cases{{
+  const std::array<std::pair<std::vector<std::string>, std::string>, 7> cases{{
       {{}, "--role is missing"},
       {{"--role", "tune"}, "compile, measure, list, guard or doctor"},
       {{"--role"}, "--role needs a value"},
       {{"--role", "compile"}, "--cache-dir"},
       {{"--role", "measure"}, "--gpu"},
       {{"--fast", "1"}, "unknown option '--fast'"},
+      {{"--role", "list", "--input", "requests"}, "only the measure role takes --input"},
   }};
   for (const auto& [arguments, message] : cases) {
     WorkerProcess worker(arguments);

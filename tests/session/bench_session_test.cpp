@@ -64,6 +64,32 @@ TEST(Bench, EachVariantGetsItsRatioToTheReference) {
   EXPECT_GT(result->answer->stages.final_s, 0);
 }
 
+TEST(Bench, WhoIsTooSlowForTheRoundsKeepsItsScreening) {
+  TestBench bench;
+  bench.request.slowest_in_rounds = 1.2;
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_THAT(result->failed, IsEmpty());
+  ASSERT_EQ(result->answer->ranking.size(), 1U);
+  EXPECT_EQ(result->answer->ranking.front().variant, variant(5, 3));
+  ASSERT_EQ(result->screened.size(), 1U);
+  EXPECT_EQ(result->screened.front().variant, variant(1, 1));
+  EXPECT_GT(result->screened.front().time_s, result->answer->best.time_s);
+  EXPECT_GT(result->screened.front().ratio_to_reference, 0.5);
+  for (const auto& round : device.rounds[Stage::kFinal]) EXPECT_THAT(round, Not(Contains("A=1,B=1")));
+}
+
+TEST(Bench, TheFastestGetsRoundsHoweverSlowItIs) {
+  TestBench bench;
+  bench.request.slowest_in_rounds = 0.01;
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->ranking.size(), 1U);
+  EXPECT_EQ(result->screened.size(), 1U);
+}
+
 TEST(Bench, RunsExactlyTheRoundsAskedForWithBothReferences) {
   TestBench bench;
   bench.request.variants = {variant(4, 3), variant(6, 3)};  // alike: a search's final would add rounds

@@ -39,6 +39,41 @@ TEST(CountInstructions, KeepsWidthAndPathAndSkipsData) {
   EXPECT_FALSE(counts.by_opcode.contains("NOP"));
 }
 
+/// Three loops: a copy without FFMAs, the outer one, and inside it the one that counts.
+constexpr const char* kLoops = R"(
+.L_x_0:
+        /*0000*/                   LDG.E R4, desc[UR4][R2.64] ;
+        /*0010*/              @!P0 BRA `(.L_x_0) ;
+.L_x_1:
+        /*0020*/                   MOV R1, R2 ;
+.L_x_2:
+        /*0030*/                   LDS.128 R8, [R9] ;
+        /*0040*/                   FFMA R4, R4, R5, R6 ;
+        /*0050*/                   FFMA R4, R4, R5, R6 ;
+        /*0060*/                   FFMA R4, R4, R5, R6 ;
+        /*0070*/               @P0 BRA `(.L_x_2) ;
+        /*0080*/                   FFMA R4, R4, R5, R6 ;
+        /*0090*/               @P1 BRA `(.L_x_1) ;
+        /*00a0*/               @P1 BRA `(.L_x_3) ;
+        /*00b0*/                   STG.E [R2], R4 ;
+.L_x_3:
+        /*00c0*/                   EXIT ;
+)";
+
+TEST(MainLoop, IsTheInnermostThatHoldsTheArithmetic) {
+  const auto loop = main_loop(kLoops);
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop->total, 5);
+  EXPECT_EQ(loop->of("FFMA"), 3);
+  EXPECT_EQ(loop->of("LDS"), 1);
+  EXPECT_EQ(loop->of("LDG"), 0);
+}
+
+TEST(MainLoop, CodeWithoutOneHasNone) {
+  EXPECT_FALSE(main_loop(kText));
+  EXPECT_FALSE(main_loop(std::string_view(kLoops).substr(0, 130))) << "a loop without arithmetic";
+}
+
 TEST(Disassemble, ReportsAProgramThatFails) {
   const auto missing = disassemble("/nonexistent/nvdisasm", "x.cubin");
   ASSERT_FALSE(missing);

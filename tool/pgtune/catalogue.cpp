@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -16,6 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Searches take what is in the first; the templates of the others are there for who names them.
+constexpr std::array kTemplateFolders{"configs", "configs/teaching"};
+constexpr const char* kLadderFolder = "configs/ladders";
+
 std::optional<std::string> embedded_text(const fs::path& path) {
   const std::string wanted = path.lexically_normal().generic_string();
   for (const embedded::File& file : embedded::pgtune_templates()) {
@@ -24,10 +29,10 @@ std::optional<std::string> embedded_text(const fs::path& path) {
   return std::nullopt;
 }
 
-/// Files a built-in definition names: relative to configs/, as its JSON is, else to templates/.
-Result<std::string> read_embedded(const std::string& relative_path) {
-  for (const char* folder : {"configs", "templates"}) {
-    if (auto text = embedded_text(fs::path(folder) / relative_path)) return *std::move(text);
+/// Files that a built-in definition in `folder` names: relative to its JSON, else to templates/.
+Result<std::string> read_embedded(const fs::path& folder, const std::string& relative_path) {
+  for (const fs::path& base : {folder, fs::path("templates")}) {
+    if (auto text = embedded_text(base / relative_path)) return *std::move(text);
   }
   return fail(ErrorKind::kUsage, fmt::format("no file '{}' among the built-in templates", relative_path));
 }
@@ -40,32 +45,43 @@ Result<std::string> read_shipped_header(const std::string& name) {
 /// Ends with '.' unless it already ends as a question.
 std::string sentence_end(const std::string& text) { return text.ends_with('?') ? text : text + '.'; }
 
-bool is_path(const std::string& selector) {
-  return selector.find('/') != std::string::npos || selector.ends_with(".json");
-}
-
-}  // namespace
-
-std::vector<std::string> Catalogue::names() const {
+std::vector<std::string> names_in(const char* folder) {
   std::vector<std::string> names;
   for (const embedded::File& file : embedded::pgtune_templates()) {
     const fs::path path(file.path);
-    if (path.parent_path() == "configs" && path.extension() == ".json") names.push_back(path.stem().string());
+    if (path.parent_path() == folder && path.extension() == ".json") names.push_back(path.stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
+}  // namespace
+
+bool Catalogue::is_path(const std::string& selector) {
+  return selector.find('/') != std::string::npos || selector.ends_with(".json");
+}
+
+std::vector<std::string> Catalogue::names() const { return names_in(kTemplateFolders.front()); }
+
+std::string Catalogue::ladder(const std::string& name) const {
+  if (auto text = embedded_text(fs::path(kLadderFolder) / (name + ".json"))) return *std::move(text);
+  throw CommandError(ErrorKind::kUsage,
+                     fmt::format("unknown ladder '{}'{} Or give the path of a ladder's JSON, such as ./mine.json.",
+                                 name, sentence_end(space::suggestion(name, names_in(kLadderFolder)))));
+}
+
 space::TemplateDefinition Catalogue::load(const std::string& selector) const {
   if (is_path(selector)) return value_or_throw(space::load_template(selector, read_shipped_header));
-  const std::string origin = "configs/" + selector + ".json";
-  const auto json = embedded_text(origin);
-  if (!json)
-    throw CommandError(
-        ErrorKind::kUsage,
-        fmt::format("unknown template '{}'{} Or give the path of a template's JSON, such as ./mine.json.", selector,
-                    sentence_end(space::suggestion(selector, names()))));
-  return value_or_throw(space::parse_template(*json, origin, read_embedded));
+  for (const fs::path folder : kTemplateFolders) {
+    const fs::path origin = folder / (selector + ".json");
+    if (const auto json = embedded_text(origin)) {
+      return value_or_throw(space::parse_template(
+          *json, origin.string(), [&](const std::string& relative) { return read_embedded(folder, relative); }));
+    }
+  }
+  throw CommandError(ErrorKind::kUsage,
+                     fmt::format("unknown template '{}'{} Or give the path of a template's JSON, such as ./mine.json.",
+                                 selector, sentence_end(space::suggestion(selector, names()))));
 }
 
 space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem) const {

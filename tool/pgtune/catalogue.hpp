@@ -13,16 +13,22 @@ namespace pgtune::tool {
 
 class Catalogue {
  public:
-  /// Names of the built-in templates, sorted.
+  /// Whether a template or ladder is selected by a path: anything with a '/' or ending in ".json".
+  [[nodiscard]] static bool is_path(const std::string& selector);
+
+  /// Names of the built-in templates that searches take, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// `selector`: a built-in name, or the path of a template's JSON (anything with a '/' or ending in ".json").
+  /// `selector`: a built-in name, of a template for teaching too, or the path of a template's JSON.
   /// Throws CommandError (usage) with the names there are, or what is wrong with the file.
   [[nodiscard]] space::TemplateDefinition load(const std::string& selector) const;
 
   /// What --template means: the named one, or with an empty selector every built-in template for the problem's types.
   /// Throws CommandError (usage) where no template fits.
   [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem) const;
+
+  /// The JSON of a built-in ladder. Throws CommandError (usage) with the names there are.
+  [[nodiscard]] std::string ladder(const std::string& name) const;
 };
 
 }  // namespace pgtune::tool

@@ -12,6 +12,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_export_command());
   commands.push_back(make_space_command());
   commands.push_back(make_inspect_command());
+  commands.push_back(make_ladder_command());
   commands.push_back(make_devices_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_db_command());

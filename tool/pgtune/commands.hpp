@@ -16,6 +16,7 @@ namespace pgtune::tool {
 [[nodiscard]] std::unique_ptr<Command> make_export_command();
 [[nodiscard]] std::unique_ptr<Command> make_space_command();
 [[nodiscard]] std::unique_ptr<Command> make_inspect_command();
+[[nodiscard]] std::unique_ptr<Command> make_ladder_command();
 [[nodiscard]] std::unique_ptr<Command> make_devices_command();
 [[nodiscard]] std::unique_ptr<Command> make_doctor_command();
 [[nodiscard]] std::unique_ptr<Command> make_db_command();

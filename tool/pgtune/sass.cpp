@@ -10,9 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "tool/pgtune/toolkit_program.hpp"
 
 extern char** environ;
 
@@ -56,7 +57,27 @@ std::string_view opcode_of(std::string_view line) {
   return line.substr(0, line.find_first_of(" ;"));
 }
 
-bool executable(const std::filesystem::path& path) { return access(path.c_str(), X_OK) == 0; }
+/// The label a line such as ".L_x_3:" sets, or nothing.
+std::string_view label_of(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::size_t end = line.find(':');
+  return line.starts_with(".L") && end != std::string_view::npos ? line.substr(0, end) : std::string_view{};
+}
+
+/// The label that a line such as "/*0a10*/ @!P0 BRA `(.L_x_3) ;" jumps to, or nothing.
+std::string_view target_of(std::string_view line) {
+  const std::size_t begin = line.find("`(");
+  const std::size_t end = line.find(')', std::min(begin, line.size()));
+  return end == std::string_view::npos ? std::string_view{} : line.substr(begin + 2, end - begin - 2);
+}
+
+/// Directives of data sections, and the padding behind a kernel, are no instructions.
+bool counts(std::string_view opcode) { return !opcode.empty() && opcode.front() != '.' && opcode != "NOP"; }
+
+void count(SassCounts& counts, std::string_view opcode) {
+  ++counts.total;
+  ++counts.by_opcode[short_opcode(opcode)];
+}
 
 }  // namespace
 
@@ -70,41 +91,46 @@ std::int64_t SassCounts::of(std::string_view name) const {
 }
 
 SassCounts count_instructions(std::string_view nvdisasm_text) {
-  SassCounts counts;
+  SassCounts all;
   for (const std::string_view line : split(nvdisasm_text, '\n')) {
-    const std::string_view opcode = opcode_of(line);
-    // Directives of data sections, and the padding behind a kernel.
-    if (opcode.empty() || opcode.front() == '.' || opcode == "NOP") continue;
-    ++counts.total;
-    ++counts.by_opcode[short_opcode(opcode)];
+    if (const std::string_view opcode = opcode_of(line); counts(opcode)) count(all, opcode);
   }
-  return counts;
+  return all;
+}
+
+std::optional<SassCounts> main_loop(std::string_view nvdisasm_text) {
+  struct Loop {
+    std::size_t first, last;  ///< instructions
+    std::int64_t ffma;
+  };
+  std::vector<std::string_view> code;
+  std::vector<std::int64_t> ffma_before{0};  ///< by instruction
+  std::map<std::string_view, std::size_t> labels;
+  std::vector<Loop> loops;
+  for (const std::string_view line : split(nvdisasm_text, '\n')) {
+    if (const std::string_view label = label_of(line); !label.empty()) labels[label] = code.size();
+    const std::string_view opcode = opcode_of(line);
+    if (!counts(opcode)) continue;
+    code.push_back(opcode);
+    ffma_before.push_back(ffma_before.back() + (short_opcode(opcode) == "FFMA" ? 1 : 0));
+    if (!opcode.starts_with("BRA")) continue;
+    const auto label = labels.find(target_of(line));
+    if (label == labels.end()) continue;  // a jump forward
+    loops.push_back({label->second, code.size(), ffma_before.back() - ffma_before[label->second]});
+  }
+  const Loop* found = nullptr;
+  for (const Loop& loop : loops) {
+    if (loop.ffma == 0 || 4 * loop.ffma < ffma_before.back()) continue;
+    if (found == nullptr || loop.last - loop.first < found->last - found->first) found = &loop;
+  }
+  if (found == nullptr) return std::nullopt;
+  SassCounts inside;
+  for (std::size_t i = found->first; i < found->last; ++i) count(inside, code[i]);
+  return inside;
 }
 
 Result<std::filesystem::path> find_disassembler() {
-  if (const char* chosen = std::getenv("PGTUNE_NVDISASM"); chosen != nullptr && *chosen != '\0') {
-    if (executable(chosen)) return chosen;
-    return fail(
-        ErrorKind::kEnvironment,
-        fmt::format("no disassembler: PGTUNE_NVDISASM is '{}', which is no program; give nvdisasm's path, or unset "
-                    "it to search for one",
-                    chosen));
-  }
-  std::vector<std::filesystem::path> folders;
-  if (const char* path = std::getenv("PATH")) {
-    for (const std::string_view folder : split(path, ':')) folders.emplace_back(folder);
-  }
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) folders.push_back(std::filesystem::path(root) / "bin");
-  }
-  folders.emplace_back("/usr/local/cuda/bin");
-  folders.emplace_back(PGTUNE_TOOLKIT_BIN);
-  for (const auto& folder : folders) {
-    if (folder.is_absolute() && executable(folder / "nvdisasm")) return folder / "nvdisasm";
-  }
-  return fail(ErrorKind::kEnvironment,
-              "no disassembler: nvdisasm is neither on PATH nor in a CUDA toolkit; install the toolkit's nvdisasm, or "
-              "name it in PGTUNE_NVDISASM");
+  return find_toolkit_program({"nvdisasm", "disassembler", "PGTUNE_NVDISASM"});
 }
 
 Result<std::string> disassemble(const std::filesystem::path& disassembler, const std::filesystem::path& cubin) {

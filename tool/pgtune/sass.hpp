@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,11 @@ struct SassCounts {
 /// Counts the instructions in nvdisasm's text.
 [[nodiscard]] SassCounts count_instructions(std::string_view nvdisasm_text);
 
-/// nvdisasm: PGTUNE_NVDISASM, else on PATH, else in CUDA_HOME/bin, CUDA_PATH/bin, /usr/local/cuda/bin or the toolkit
-/// pgtune was built with. Error (environment) where there is none, with the remedy.
+/// The innermost loop with at least a quarter of the code's FFMAs, found by its jump back: where a GEMM spends its
+/// time. Nothing where no loop has so many.
+[[nodiscard]] std::optional<SassCounts> main_loop(std::string_view nvdisasm_text);
+
+/// nvdisasm, found as find_toolkit_program() does, with PGTUNE_NVDISASM.
 [[nodiscard]] Result<std::filesystem::path> find_disassembler();
 
 /// Runs the disassembler over a cubin. Errors (environment): it cannot be run or fails; its last line is quoted.

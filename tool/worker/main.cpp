@@ -60,13 +60,18 @@ Result<void> run(const std::vector<std::string>& arguments) {
   }
   const Result<int> replies = take_over_stdout();
   if (!replies) return tl::unexpected(replies.error());
-  LineChannel channel(STDIN_FILENO, *replies, device::kMaxLineBytes);
+  const Result<device::FileDescriptor> input = open_input(options->input);
+  if (!input) return tl::unexpected(input.error());
+  LineChannel channel(input->is_open() ? input->get() : STDIN_FILENO, *replies, device::kMaxLineBytes);
   // The guard has to outlive its parent; every other role ends with it.
   if (options->role == Role::kGuard)
     return options->restore ? restore_clocks(*options, channel) : guard_clocks(*options, channel);
   if (options->role == Role::kList) return channel.write_line(list_gpus_line());
 
-  if (auto tied = tie_to_parent(); !tied) return tied;
+  // A file of requests ends by itself, and a profiler in between may start this process from a thread that ends first.
+  if (!input->is_open()) {
+    if (auto tied = tie_to_parent(); !tied) return tied;
+  }
   if (options->role == Role::kDoctor) return channel.write_line(doctor_line(options->gpu));
   return options->role == Role::kCompile ? serve_compile(*options, channel) : serve_measure(*options, channel);
 }

@@ -36,6 +36,12 @@ Result<nlohmann::json> MeasureService::handle(const device::Request& request) {
     const auto trial = request.body.get<device::TrialRequest>();
     return nlohmann::json(device::TrialDone{.id = trial.id, .report = measurer_->trial(trial)});
   }
+  if (request.op == "launch") {
+    const auto trial = request.body.get<device::TrialRequest>();
+    device::TrialDone done{.id = trial.id, .report = {}};
+    done.report.outcome = measurer_->launch(trial);
+    return nlohmann::json(done);
+  }
   return unknown_operation(request);
 }
 

@@ -41,6 +41,8 @@ Result<Options> checked(Options options) {
   if (options.role == Role::kCompile && options.cache_folder.empty())
     return fail(ErrorKind::kUsage, "the compile role needs --cache-dir");
   if (needs_gpu && options.gpu.empty()) return fail(ErrorKind::kUsage, "this role needs --gpu");
+  if (!options.input.empty() && options.role != Role::kMeasure)
+    return fail(ErrorKind::kUsage, "only the measure role takes --input");
   if (options.restore && options.lock_mhz)
     return fail(ErrorKind::kUsage, "--restore and --lock-mhz exclude each other");
   return options;
@@ -49,7 +51,7 @@ Result<Options> checked(Options options) {
 }  // namespace
 
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
-  static const std::set<std::string> known{"--role", "--cache-dir", "--gpu", "--lock-mhz", "--memory-limit"};
+  static const std::set<std::string> known{"--role", "--cache-dir", "--gpu", "--lock-mhz", "--memory-limit", "--input"};
   std::map<std::string, std::string> values;
   Options options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -78,6 +80,7 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
   options.gpu = values["--gpu"];
   options.lock_mhz = *mhz;
   options.memory_limit_bytes = *memory;
+  options.input = values["--input"];
   return checked(std::move(options));
 }
 

@@ -21,20 +21,22 @@ struct Options {
   std::string gpu;                                 ///< measure, guard, doctor: ordinal or UUID; guard: UUID
   std::optional<int> lock_mhz;                     ///< guard: the clock; nothing: one the GPU can hold
   bool restore = false;                            ///< guard: only give the clocks back
+  std::string input;                               ///< measure: file of requests; empty: standard input
 };
 
 inline constexpr std::string_view kUsage =
     "usage: pgtune-worker --role compile --cache-dir DIR [--memory-limit BYTES]\n"
-    "       pgtune-worker --role measure --gpu ORDINAL-OR-UUID\n"
+    "       pgtune-worker --role measure --gpu ORDINAL-OR-UUID [--input FILE]\n"
     "       pgtune-worker --role list\n"
     "       pgtune-worker --role doctor --gpu ORDINAL-OR-UUID\n"
     "       pgtune-worker --role guard --gpu UUID [--lock-mhz MHZ | --restore]\n"
     "\n"
     "The CUDA half of pgtune, which starts it as a child process. compile and\n"
-    "measure read one JSON request a line from standard input and answer each with\n"
-    "one line until the input ends. list prints the GPUs as one JSON line, doctor\n"
-    "what there is to know about one. guard locks a GPU's clocks until its input\n"
-    "ends or a signal comes, and gives them back; with --restore it only does that.\n";
+    "measure read one JSON request a line from standard input, measure also from\n"
+    "FILE, and answer each with one line until the input ends. list prints the GPUs\n"
+    "as one JSON line, doctor what there is to know about one. guard locks a GPU's\n"
+    "clocks until its input ends or a signal comes, and gives them back; with\n"
+    "--restore it only does that.\n";
 
 /// Errors (usage) name the option and what it needs.
 [[nodiscard]] Result<Options> parse_options(const std::vector<std::string>& arguments);

@@ -26,6 +26,13 @@ Result<int> take_over_stdout() {
   return replies;
 }
 
+Result<device::FileDescriptor> open_input(const std::string& path) {
+  if (path.empty()) return device::FileDescriptor();
+  device::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return system_failure("read the requests in " + path);
+  return file;
+}
+
 Result<void> tie_to_parent() {
   const pid_t parent = ::getppid();
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return system_failure("ask for a signal at the parent's end");

@@ -2,6 +2,9 @@
 // What makes this process a well-behaved child of pgtune.
 #pragma once
 
+#include <string>
+
+#include "tuner/device/file_descriptor.hpp"
 #include "tuner/model/result.hpp"
 
 namespace pgtune::worker {
@@ -9,6 +12,9 @@ namespace pgtune::worker {
 /// Moves standard output to a private descriptor, which it returns, and points descriptor 1 at standard error: nothing
 /// a library prints can then get between the replies. Call before any library does.
 [[nodiscard]] Result<int> take_over_stdout();
+
+/// The file of requests, or nothing open where `path` is empty. Errors (environment): it cannot be read.
+[[nodiscard]] Result<device::FileDescriptor> open_input(const std::string& path);
 
 /// Dies with the parent (SIGKILL, also in the middle of a compile or a kernel) and leaves Ctrl-C to it: a terminal
 /// sends SIGINT to the whole process group, and the parent may want to finish what is in flight. Errors (environment):

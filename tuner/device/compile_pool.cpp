@@ -160,19 +160,38 @@ std::string out_of_compile_memory(std::int64_t limit_bytes, const std::string& s
                      limit_bytes >> 20, said);
 }
 
-Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request) {
-  options.jobs = 1;
+Result<std::vector<BuildDone>> compile_all(CompilePool::Options options, std::vector<BuildRequest> requests) {
   CompilePool pool(std::move(options));
-  pool.submit(std::move(request));
+  std::vector<RequestId> order;
+  for (BuildRequest& request : requests) {
+    order.push_back(request.id);
+    pool.submit(std::move(request));
+  }
   std::vector<Event> events;
-  for (;;) {
+  while (events.size() < order.size()) {
     if (auto polled = pool.poll(events); !polled) return tl::unexpected<Error>(std::move(polled.error()));
-    if (!events.empty()) return std::get<BuildDone>(events.front());
+    if (events.size() == order.size()) break;
     std::vector<pollfd> fds;
     pool.add_poll_fds(fds);
-    // A signal only means another look; every wait ends with the build's deadline.
+    // A signal only means another look; every wait ends with a build's deadline.
     static_cast<void>(wait_ready(fds, pool.deadline().value_or(Clock::now())));
   }
+  std::vector<BuildDone> done(order.size());
+  for (Event& event : events) {
+    auto& build = std::get<BuildDone>(event);
+    const auto place = std::find(order.begin(), order.end(), build.id) - order.begin();
+    done[static_cast<std::size_t>(place)] = std::move(build);
+  }
+  return done;
+}
+
+Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request) {
+  options.jobs = 1;
+  std::vector<BuildRequest> one;
+  one.push_back(std::move(request));
+  auto done = compile_all(std::move(options), std::move(one));
+  if (!done) return tl::unexpected<Error>(std::move(done.error()));
+  return std::move(done->front());
 }
 
 }  // namespace pgtune::device

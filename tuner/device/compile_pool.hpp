@@ -75,6 +75,10 @@ class CompilePool {
 /// Reason of a build that the memory limit ended; `said`: the compiler's own words.
 [[nodiscard]] std::string out_of_compile_memory(std::int64_t limit_bytes, const std::string& said);
 
+/// Builds all, whose ids differ, and waits for them; in the order of the requests. Errors as CompilePool::poll.
+[[nodiscard]] Result<std::vector<BuildDone>> compile_all(CompilePool::Options options,
+                                                         std::vector<BuildRequest> requests);
+
 /// Builds one variant with one worker and waits for it. Errors as CompilePool::poll.
 [[nodiscard]] Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request);
 

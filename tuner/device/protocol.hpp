@@ -9,6 +9,7 @@
 //   build    BuildRequest            BuildDone         compile
 //   prepare  PrepareRequest          ReferenceReport   measure
 //   trial    TrialRequest            TrialDone         measure
+//   launch   TrialRequest            TrialDone         measure; once, for a profiler: neither checked nor timed
 //   round    RoundRequest            RoundReport       measure
 //   energy   EnergyRequest           EnergyWindow      measure
 //   ceilings {}                      Ceilings          measure

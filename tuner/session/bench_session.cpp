@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <string>
@@ -31,11 +32,13 @@ Options bench_options(const Options& options, const BenchRequest& request, std::
 
 class Bench {
  public:
-  Bench(const Context& context, const ProgressCallback& callback, space::Enumeration enumeration, bool measure_energy)
+  Bench(const Context& context, const ProgressCallback& callback, space::Enumeration enumeration,
+        const BenchRequest& request)
       : context_(context),
         progress_(context, callback),
         state_(std::move(enumeration)),
-        measure_energy_(measure_energy) {}
+        measure_energy_(request.measure_energy),
+        slowest_in_rounds_(request.slowest_in_rounds) {}
 
   Result<void> run();
 
@@ -46,6 +49,8 @@ class Bench {
   [[nodiscard]] Result<void> floor();
   [[nodiscard]] Result<void> check();
   [[nodiscard]] Result<void> final();
+  [[nodiscard]] std::size_t fast_enough() const;
+  void rank_screened(std::size_t fast);
   void energy(const FinalResult& final);
   [[nodiscard]] bool ended() const { return result_.interrupted || result_.gave_up; }
   void list_failed();
@@ -55,6 +60,7 @@ class Bench {
   ProgressReporter progress_;
   SearchState state_;
   bool measure_energy_;
+  double slowest_in_rounds_;
   Evidence evidence_;
   std::optional<Ranking> ranking_;
   StoredAnswer answer_;
@@ -107,9 +113,36 @@ Result<void> Bench::check() {
   return {};
 }
 
+/// How many of the fastest get rounds.
+std::size_t Bench::fast_enough() const {
+  const auto ranked = state_.ranked();
+  if (slowest_in_rounds_ <= 0) return state_.size();
+  const double limit_s = slowest_in_rounds_ * reference_launch_s(result_.reference);
+  const auto slow = std::find_if(ranked.begin(), ranked.end(), [&](std::size_t index) {
+    return median_per_launch_s(state_.trial(index).report.blocks) > limit_s;
+  });
+  return std::max<std::size_t>(static_cast<std::size_t>(slow - ranked.begin()), 1);
+}
+
+void Bench::rank_screened(std::size_t fast) {
+  const auto ranked = state_.ranked();
+  std::vector<MeasuredVariant> slow;
+  for (std::size_t i = fast; i < ranked.size(); ++i) {
+    const StoredTrial& trial = state_.trial(ranked[i]);
+    slow.push_back({state_.variant(ranked[i]), trial.build, trial.build.static_smem_bytes, trial.report.blocks});
+  }
+  if (!slow.empty()) result_.screened = rank_screening(context_.problem, slow, result_.reference).ranked;
+}
+
 Result<void> Bench::final() {
   const double margin = answer_.floor.margin;
-  auto final = Final(context_, state_, result_.reference, margin, progress_, evidence_.troubles()).run({});
+  const std::size_t fast = fast_enough();
+  rank_screened(fast);
+  Options options = context_.options;
+  options.finalists = static_cast<int>(fast);
+  const Context rounds{context_.problem, context_.templates, context_.device, context_.store,
+                       options,          context_.stop,      context_.clock,  context_.start_s};
+  auto final = Final(rounds, state_, result_.reference, margin, progress_, evidence_.troubles()).run({});
   if (!final) return tl::unexpected(std::move(final.error()));
   result_.interrupted = final->end == RoundRunner::End::kStopped;
   result_.gave_up = final->end == RoundRunner::End::kGaveUp;
@@ -140,6 +173,7 @@ void Bench::list_failed() {
   if (ranking_) {
     for (const RankedVariant& row : ranking_->ranked) measured.insert(row.variant.id());
   }
+  for (const RankedVariant& row : result_.screened) measured.insert(row.variant.id());
   for (std::size_t i = 0; i < state_.size(); ++i) {
     if (measured.count(state_.variant(i).id()) > 0) continue;
     const bool failed = state_.decided(i) && state_.trial(i).report.outcome.kind != OutcomeKind::kOk;
@@ -210,7 +244,7 @@ Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& 
     const Context context{problem, templates, device, store, adjusted, stop, clock, start_s};
     store.begin({problem, templates, device.info(), device.source(), options.conditions}, SessionKind::kBench,
                 options.seed, options.command_line);
-    Bench bench(context, progress, std::move(*enumeration), request.measure_energy);
+    Bench bench(context, progress, std::move(*enumeration), request);
     if (auto ran = bench.run(); !ran) return tl::unexpected(std::move(ran.error()));
     result = std::move(bench.result());
   }

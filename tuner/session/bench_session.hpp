@@ -16,6 +16,9 @@ namespace pgtune::session {
 struct BenchRequest {
   std::vector<Variant> variants;  ///< of the templates; one named twice is measured once
   int rounds = 24;
+  /// Who takes more than this many times the reference's best in screening gets no rounds, in which every block would
+  /// last five of its launches; of all of them the fastest does. 0: everybody does.
+  double slowest_in_rounds = 0;
   bool measure_energy = false;
 };
 
@@ -23,6 +26,9 @@ struct BenchResult {
   /// Its ranking holds every variant that was measured, by median; absent where none was. Complete where all rounds
   /// ran.
   std::optional<StoredAnswer> answer;
+  /// Right but without rounds, see BenchRequest::slowest_in_rounds, fastest first: by screening, the intervals of the
+  /// ratios are ranges over its blocks.
+  std::vector<RankedVariant> screened;
   std::vector<std::pair<Variant, Outcome>> failed;  ///< variants that could not be measured, and why
   ReferenceReport reference;
   bool interrupted = false;  ///< by `stop`; the answer is that of the rounds so far

@@ -9,6 +9,7 @@
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/commands.hpp"
 #include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/main_kernel.hpp"
 #include "tool/pgtune/problem_options.hpp"
 #include "tool/pgtune/sass.hpp"
 #include "tool/pgtune/text_table.hpp"
@@ -30,7 +31,7 @@ struct Inspection {
   Variant variant;
   LaunchPlan plan;
   BuildInfo build;
-  std::int64_t smem_bytes = 0;  ///< static + dynamic, of the first kernel
+  std::int64_t smem_bytes = 0;  ///< static + dynamic, of the main kernel
   Occupancy occupancy;
   std::optional<SassCounts> sass;
   std::string sass_problem;  ///< why there are no counts
@@ -67,7 +68,7 @@ json inspection_json(const Inspection& inspection) {
               {"spill_bytes", inspection.build.spill_bytes},
               {"compile_s", inspection.build.compile_s},
               {"cubin", inspection.build.cubin_path},
-              {"threads", inspection.plan.kernels.front().block.count()},
+              {"threads", main_kernel(inspection.plan).block.count()},
               {"occupancy",
                {{"ctas_per_sm", inspection.occupancy.ctas_per_sm},
                 {"warps_per_sm", inspection.occupancy.warps_per_sm},
@@ -134,7 +135,7 @@ class InspectCommand final : public Command {
                                      result.variant.key(), problem.title(), *reason));
     result.plan = value_or_throw(space::make_launch_plan(definition, result.variant, problem, result.device));
     result.build = build(context, definition, result);
-    const KernelLaunch& kernel = result.plan.kernels.front();
+    const KernelLaunch& kernel = main_kernel(result.plan);
     result.smem_bytes = result.build.static_smem_bytes + kernel.dynamic_smem_bytes;
     result.occupancy = occupancy(result.device, result.build.registers, result.smem_bytes, kernel.block.count());
     read_sass(result);
@@ -174,7 +175,7 @@ class InspectCommand final : public Command {
   }
 
   static void print(Terminal& terminal, const Inspection& inspection) {
-    const KernelLaunch& kernel = inspection.plan.kernels.front();
+    const KernelLaunch& kernel = main_kernel(inspection.plan);
     const Occupancy& occupancy = inspection.occupancy;
     terminal.print(fmt::format("{} for {} on {}\n", inspection.variant.template_name, inspection.problem.title(),
                                inspection.device.architecture));

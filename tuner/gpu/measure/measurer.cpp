@@ -160,6 +160,16 @@ TrialReport Measurer::trial(const device::TrialRequest& request) {
   return report;
 }
 
+Outcome Measurer::launch(const device::TrialRequest& request) {
+  if (state_->problem == nullptr || state_->context_lost)
+    return {OutcomeKind::kLaunchFailed, "the worker has no problem prepared"};
+  auto variant = state_->problem->load(request.build, request.plan);
+  if (!variant) return state_->outcome_of(variant.error());
+  auto done = (*variant)->launch(0, state_->stream.get());
+  if (done) done = check(cudaStreamSynchronize(state_->stream.get()), "waiting for the launch");
+  return done ? Outcome{} : state_->outcome_of(done.error());
+}
+
 CudaResult<Measurer::State::Entry> Measurer::State::enter(const device::Contender& contender) {
   if (contender.reference_algorithm >= 0) {
     const auto index = static_cast<std::size_t>(contender.reference_algorithm);

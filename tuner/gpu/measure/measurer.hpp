@@ -32,6 +32,9 @@ class Measurer {
   /// Checks one built variant and, when it is right, screens it. What goes wrong is the report's outcome.
   [[nodiscard]] TrialReport trial(const device::TrialRequest& request);
 
+  /// Launches one built variant once and waits for it, for a profiler to watch: nothing is checked or timed.
+  [[nodiscard]] Outcome launch(const device::TrialRequest& request);
+
   /// One block of equal duration for each contender, in the given order, timed as the regime of the prepared conditions
   /// says; the same contender may be in it twice. A contender that fails has its outcome; one that was not reached
   /// because another lost the context has no block and outcome kOk with the reason.

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// pgtune ladder: rungs on the fake GPU, only built, and refused.
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+/// A rung each that is fine, that fails nowhere, that no problem allows, and the stored best.
+constexpr const char* kTinyLadder = R"json({
+  "schema": 1, "name": "steps", "description": "for tests", "math_mode": "f32",
+  "rungs": [
+    {"name": "small", "template": "./tiny.json", "variant": "BM=32,BN=32", "change": "a small tile", "lesson": "how it starts"},
+    {"name": "too large", "template": "./tiny.json", "variant": "BM=64,BN=128", "change": "a large tile", "lesson": "what is refused"},
+    {"name": "copied", "template": "./tiny.json", "variant": "BM=32,BN=32,COPY=cp_async", "change": "another copy", "lesson": "one change"},
+    {"name": "winner", "stored_best": true, "change": "the best", "lesson": "what searching adds"}]
+})json";
+
+/// As ncu: a line of numbers for each launch among the requests, whose file is the last argument.
+constexpr const char* kFakeProfiler = R"sh(#!/bin/sh
+for last; do :; done
+while [ "$1" != --log-file ]; do shift; done
+{
+  echo '"ID","Kernel Name","smsp__average_warp_latency_per_inst_issued.ratio","smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"'
+  grep '"launch"' "$last" | sed 's/.*"symbol":"\([a-z_]*\)".*/"1","\1","4.0","1.0"/'
+} > "$2"
+)sh";
+
+class LadderTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    write("steps.json", kTinyLadder);
+    launch_.environment["PGTUNE_NVDISASM"] = program("nvdisasm", "#!/bin/sh\ncat '" + path("code") + "'\n");
+    write("code",
+          ".L_x_1:\n /*0000*/ LDG.E.128 R4, desc[UR4][R2.64] ;\n /*0010*/ LDS.128 R4, [R2] ;\n"
+          " /*0020*/ FFMA R4, R4, R5, R6 ;\n /*0030*/ @P0 BRA `(.L_x_1) ;\n");
+  }
+  std::string program(const std::string& name, const std::string& text) {
+    write(name, text);
+    std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
+    return path(name);
+  }
+  Finished ladder(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"ladder", "--ladder", path("steps.json"), "--shape", "256x256x256"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return pgtune(arguments);
+  }
+  static void expect_80_columns(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
+};
+
+TEST_F(LadderTest, EveryRungHasItsSpeedItsCodeAndItsLesson) {
+  const Finished text = ladder();
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("256x256x256 f32 nn, ladder steps\nFake GPU"), HasSubstr("% of cuBLASLt"),
+                              HasSubstr("\n#1        small: a small tile; how it starts\n"),
+                              HasSubstr("not here: the CTA tile is too large"), HasSubstr("LDG 128"),
+                              HasSubstr("25.0 %"), HasSubstr("\nnoise     "), HasSubstr("\ncuBLASLt  ")));
+  EXPECT_THAT(text.out, HasSubstr("not here: nothing is stored for 256x256x256 f32 nn on this device"));
+  EXPECT_THAT(text.out, Not(HasSubstr("long sb")));
+  expect_80_columns(text.out);
+  EXPECT_EQ(requests("trial"), 2);
+}
+
+TEST_F(LadderTest, JsonHasTimesGainsAndReasons) {
+  const Finished result = ladder({"--json", "--rounds", "8"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json object = json::parse(result.out);
+  EXPECT_EQ(object.at("ladder"), "steps");
+  const json& rungs = object.at("rungs");
+  ASSERT_EQ(rungs.size(), 4U);
+  EXPECT_TRUE(rungs[0].at("gain").is_null());
+  EXPECT_EQ(rungs[1].at("absent"), "the CTA tile is too large");
+  EXPECT_NEAR(rungs[2].at("gain").get<double>(),
+              rungs[0].at("time_s").get<double>() / rungs[2].at("time_s").get<double>(), 1e-12);
+  EXPECT_GT(rungs[2].at("ratio_to_reference").at("median").get<double>(), 0);
+  EXPECT_EQ(rungs[2].at("build").at("main_loop").at("ffma_share"), 0.25);
+  EXPECT_EQ(rungs[2].at("in_rounds"), true);
+  EXPECT_TRUE(rungs[3].at("variant").is_null());
+  EXPECT_FALSE(object.contains("counters_missing"));
+}
+
+TEST_F(LadderTest, TheWinnerIsTheBestThatIsStored) {
+  // A template that the ladder knows: its rungs name it.
+  const json searched = json::parse(search({"--json"}).out);
+  const json object = json::parse(ladder({"--json"}).out);
+  EXPECT_EQ(object.at("rungs").at(3).at("variant"), searched.at("ranking").at(0).at("variant"));
+}
+
+TEST_F(LadderTest, CountersComeFromTheProfiler) {
+  launch_.environment["PGTUNE_NCU"] = program("ncu", kFakeProfiler);
+  const Finished text = ladder({"--counters"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("long sb"), HasSubstr(" 25.0 "), Not(HasSubstr("No counters"))));
+  expect_80_columns(text.out);
+  const json object = json::parse(ladder({"--counters", "--json"}).out);
+  EXPECT_TRUE(object.at("counters_missing").is_null());
+  EXPECT_EQ(object.at("rungs").at(2).at("counters").at("barrier"), 25);
+}
+
+TEST_F(LadderTest, WithoutAProfilerThereAreNoCountersAndTheRemedyIsSaid) {
+  launch_.environment["PGTUNE_NCU"] = "/nonexistent/ncu";
+  const Finished text = ladder({"--counters"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("No counters: no profiler: PGTUNE_NCU is '/nonexistent/ncu'"), HasSubstr("small")));
+  expect_80_columns(text.out);
+}
+
+TEST_F(LadderTest, ARungThatFailsIsNamedAndTheOthersGoOn) {
+  launch_.environment["PGTUNE_FAKE"] = "trial|cp_async|wrong";
+  const Finished text = ladder();
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("failed: wrong_result: fake: largest error"));
+  launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
+  EXPECT_EQ(ladder().exit_code, 1);
+}
+
+TEST_F(LadderTest, AnArchitectureIsBuiltForButNotTimed) {
+  const Finished text = ladder({"--device", "sm_80"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("registers"), HasSubstr("LDG 128"), Not(HasSubstr("TFLOP/s"))));
+  EXPECT_EQ(requests("prepare"), 0);
+  EXPECT_FALSE(std::filesystem::exists(database()));
+  const Finished counters = ladder({"--device", "sm_80", "--counters"});
+  EXPECT_EQ(counters.exit_code, 2);
+  EXPECT_THAT(counters.err, HasSubstr("--counters needs a GPU"));
+}
+
+TEST_F(LadderTest, AReplayIsRefusedWithTheRemedy) {
+  const Finished result = ladder({"--device", "replay"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, AllOf(HasSubstr("a recording holds no ladder"), HasSubstr("sm_90a")));
+}
+
+TEST_F(LadderTest, WrongInputIsAUsageError) {
+  EXPECT_THAT(pgtune({"ladder", "--ladder", "sgem"}).err, HasSubstr("did you mean 'sgemm'?"));
+  EXPECT_THAT(ladder({"--shape", "64x64x64"}).err, HasSubstr("Give one --shape"));
+  const Finished missing = pgtune({"ladder", "--ladder", path("none.json")});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("cannot read the ladder"));
+  std::string broken = kTinyLadder;
+  broken.replace(broken.find("BM=32"), 5, "BQ=32");
+  write("steps.json", broken);
+  const Finished parameter = ladder();
+  EXPECT_EQ(parameter.exit_code, 2);
+  EXPECT_THAT(parameter.err, AllOf(HasSubstr("rung 'small'"), HasSubstr("BQ")));
+}
+
+TEST_F(LadderTest, TheShippedLadderBuilds) {
+  const Finished text = pgtune({"ladder", "--device", "sm_90a"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("naive: "), HasSubstr("TMA and mbarriers: "), HasSubstr("tuned winner: ")));
+  expect_80_columns(text.out);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test
