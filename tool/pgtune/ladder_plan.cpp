@@ -64,7 +64,7 @@ LadderPlan plan_ladder(const Context& context, const std::string& selector, cons
   if (ladder.math_mode != problem.math_mode)
     throw CommandError(ErrorKind::kUsage, fmt::format("the ladder '{}' is about {}. Give --dtype {}.", ladder.name,
                                                       to_string(ladder.math_mode), to_string(ladder.math_mode)));
-  const space::TemplateSet usual = context.catalogue().select("", problem.math_mode);
+  const space::TemplateSet usual = context.catalogue().select("", problem);
   std::vector<space::TemplateDefinition> definitions = usual.definitions();
   std::vector<std::string> names;  // of each rung's template
   for (const LadderRung& rung : ladder.rungs) {

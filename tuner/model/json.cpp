@@ -32,6 +32,7 @@ void to_json(json& out, const Problem& value) {
          {"ldc", value.ldc},
          {"alpha", value.alpha},
          {"beta", value.beta}};
+  if (!value.has_usual_output()) out["out"] = to_string(value.type_of_c());
 }
 
 void from_json(const json& in, Problem& value) {
@@ -48,6 +49,12 @@ void from_json(const json& in, Problem& value) {
   const auto mode = parse_math_mode(in.at("dtype").get<std::string>());
   if (!mode) refuse(mode.error());
   value.math_mode = *mode;
+  value.output.reset();
+  if (const auto it = in.find("out"); it != in.end()) {
+    const auto output = parse_output_type(it->get<std::string>());
+    if (!output) refuse(output.error());
+    value.output = *output;
+  }
   auto checked = with_layout(value, in.at("layout").get<std::string>()).and_then(with_default_strides);
   if (!checked) refuse(checked.error());
   value = *checked;
@@ -147,6 +154,7 @@ static void to_json(json& out, const KernelLaunch& value) {
          {"cluster", dim3_json(value.cluster)},
          {"dynamic_smem_bytes", value.dynamic_smem_bytes},
          {"arguments", value.arguments}};
+  if (value.overlaps_previous) out["overlaps_previous"] = true;
   if (value.l2_window)
     out["l2_window"] = {{"operand", to_string(value.l2_window->operand)},
                         {"access", to_string(value.l2_window->access)},
@@ -160,6 +168,7 @@ static void from_json(const json& in, KernelLaunch& value) {
   value.cluster = dim3_from(in.at("cluster"));
   in.at("dynamic_smem_bytes").get_to(value.dynamic_smem_bytes);
   in.at("arguments").get_to(value.arguments);
+  value.overlaps_previous = in.value("overlaps_previous", false);
   if (const auto it = in.find("l2_window"); it != in.end()) {
     L2Window window;
     read_word(*it, "operand", window.operand, parse_operand);

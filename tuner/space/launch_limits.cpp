@@ -85,7 +85,19 @@ Result<void> check_box(const TensorMapPlan& map) {
 
 }  // namespace
 
-std::int64_t bytes_per_element(TensorType /*type*/) { return 4; }
+std::int64_t bytes_per_element(TensorType type) {
+  switch (type) {
+    case TensorType::kFloat32:
+    case TensorType::kTfloat32:
+      return 4;
+    case TensorType::kFloat16:
+    case TensorType::kBfloat16:
+      return 2;
+    case TensorType::kUint8:
+      break;
+  }
+  return 1;
+}
 
 Result<void> check_launch_limits(const KernelLaunch& launch, const DeviceInfo& device) {
   if (auto checked = check_dimensions("grid", launch.grid, kMaxGrid); !checked) return checked;
@@ -95,6 +107,12 @@ Result<void> check_launch_limits(const KernelLaunch& launch, const DeviceInfo& d
                               launch.block.y, launch.block.z, launch.block.count(), kMaxBlockThreads));
   }
   if (auto checked = check_cluster(launch, device); !checked) return checked;
+  if (launch.overlaps_previous && device.arch_number() < kFirstArchWithClustersAndTma) {
+    return refuse(
+        fmt::format("programmatic dependent launch needs sm_90 or newer, the device is {}; make it an "
+                    "expression of ARCH",
+                    device.architecture));
+  }
   if (launch.dynamic_smem_bytes < 0 || launch.dynamic_smem_bytes > device.smem_per_block_bytes) {
     return refuse(fmt::format("dynamic_smem is {} bytes, but a CTA of this device has 0 to {}",
                               launch.dynamic_smem_bytes, device.smem_per_block_bytes));

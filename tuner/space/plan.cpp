@@ -11,6 +11,21 @@
 namespace pgtune::space {
 namespace {
 
+TensorType tensor_type(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32:
+      return TensorType::kFloat32;
+    case ElementType::kFloat16:
+      return TensorType::kFloat16;
+    case ElementType::kBfloat16:
+      return TensorType::kBfloat16;
+    case ElementType::kE4m3:
+    case ElementType::kE5m2:
+      break;
+  }
+  return TensorType::kUint8;
+}
+
 /// Evaluates expressions and keeps the first error, with the field it came from.
 class PlanBuilder {
  public:
@@ -72,6 +87,10 @@ class PlanBuilder {
     launch.block = dimensions(spec.block, field + ".block");
     launch.cluster = dimensions(spec.cluster, field + ".cluster");
     if (spec.dynamic_smem_bytes) launch.dynamic_smem_bytes = number(*spec.dynamic_smem_bytes, field + ".dynamic_smem");
+    if (spec.programmatic_dependent_launch && !plan_.kernels.empty()) {
+      launch.overlaps_previous =
+          number(*spec.programmatic_dependent_launch, field + ".programmatic_dependent_launch") != 0;
+    }
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
       launch.arguments.push_back(argument(spec.arguments[i], fmt::format("{}.arguments[{}]", field, i)));
     }
@@ -122,12 +141,28 @@ class PlanBuilder {
     return 0;
   }
 
+  /// How TMA calls the type that an operand has in memory.
+  [[nodiscard]] TensorType stored_type(Operand operand) const {
+    switch (operand) {
+      case Operand::kA:
+        return tensor_type(type_of_a(problem_.math_mode));
+      case Operand::kB:
+        return tensor_type(type_of_b(problem_.math_mode));
+      case Operand::kC:
+      case Operand::kD:
+        return tensor_type(problem_.type_of_c());
+      case Operand::kWorkspace:
+        break;
+    }
+    return TensorType::kFloat32;
+  }
+
   TensorMapPlan evaluate_map(const TensorMapSpec& spec) {
     const std::string field = fmt::format("tensor map '{}'", spec.name);
     TensorMapPlan map;
     map.name = spec.name;
     map.operand = spec.operand;
-    map.type = spec.type;
+    map.type = spec.type.value_or(stored_type(spec.operand));
     map.dims = numbers(spec.dims, field + ".dims");
     map.box = numbers(spec.box, field + ".box");
     map.swizzle = spec.swizzle;

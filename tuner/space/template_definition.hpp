@@ -42,7 +42,7 @@ struct TensorMapSpec {
   std::string name;                ///< several may share one: the first whose `when` holds is the map of that name
   std::optional<Expression> when;  ///< absent: always
   Operand operand = Operand::kA;
-  TensorType type = TensorType::kFloat32;
+  std::optional<TensorType> type;              ///< absent: the one the operand has in the problem
   std::vector<Expression> dims, strides, box;  ///< strides in elements
   Swizzle swizzle = Swizzle::kNone;
   L2Promotion l2_promotion = L2Promotion::kNone;
@@ -61,6 +61,7 @@ struct KernelSpec {
   std::optional<Expression> when;  ///< launched only where non-zero; absent: always
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> dynamic_smem_bytes;
+  std::optional<Expression> programmatic_dependent_launch;
   std::vector<ArgumentSpec> arguments;
   std::optional<L2Window> l2_window;
 };
@@ -68,10 +69,14 @@ struct KernelSpec {
 struct TemplateDefinition {
   std::string name, description;
   std::vector<MathMode> math_modes;
+  std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each math mode's usual one
   std::vector<Parameter> parameters;
   std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
   std::vector<Rule> constraints;         ///< over parameters, derived values and the device
   std::vector<Rule> legality;            ///< over all of that and the problem
+  /// As legality, but about what is worth trying: they keep a search short, and it may do without them.
+  std::vector<Rule> preset;
+  std::vector<Variant> seeds;            ///< tried first where they are legal, after the default; the best first
   std::vector<NamedExpression> values;   ///< problem-dependent names for defines and the launch; no macros
   std::vector<NamedExpression> defines;  ///< problem-dependent macros beside parameters and derived values
   std::vector<KernelSpec> kernels;
@@ -84,6 +89,8 @@ struct TemplateDefinition {
   std::string content_hash;  ///< XXH3-128 hex over source, headers and JSON (its layout and "source" path aside)
 
   [[nodiscard]] Variant default_variant() const;
+  /// It has the problem's math mode and output type.
+  [[nodiscard]] bool computes(const Problem& problem) const;
 };
 
 /// Fetches a file as text. Paths are relative to the JSON's folder and normalised: the JSON's "source"

@@ -46,7 +46,8 @@ class LaunchReader {
     }
     if (const auto when = cursor.optional("when")) map.when = names_.read(*when, Reach::kProblem);
     map.operand = operand(cursor.required("operand"));
-    map.type = parse_tensor_type(cursor.required("type").choice({"f32", "tf32"})).value_or(TensorType::kFloat32);
+    // "operand" is no tensor type, so it parses to nothing: the problem's.
+    map.type = parse_tensor_type(cursor.required("type").choice({"operand", "f32", "tf32", "f16", "bf16", "u8"}));
     map.dims = expressions(cursor.required("dims"), 1, kMaxTensorRank);
     const std::size_t rank = std::max<std::size_t>(map.dims.size(), 1);
     // A map of one dimension has no strides to give.
@@ -65,7 +66,8 @@ class LaunchReader {
   }
 
   void kernel(const JsonCursor& cursor) {
-    cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "l2_window", "arguments"});
+    cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "programmatic_dependent_launch",
+                          "l2_window", "arguments"});
     KernelSpec kernel;
     const JsonCursor symbol = cursor.required("symbol");
     kernel.symbol = symbol.string();
@@ -76,6 +78,9 @@ class LaunchReader {
     if (const auto cluster = cursor.optional("cluster")) kernel.cluster = expressions(*cluster, 1, 3);
     if (const auto smem = cursor.optional("dynamic_smem")) {
       kernel.dynamic_smem_bytes = names_.read(*smem, Reach::kProblem);
+    }
+    if (const auto early = cursor.optional("programmatic_dependent_launch")) {
+      kernel.programmatic_dependent_launch = names_.read(*early, Reach::kProblem);
     }
     if (const auto window = cursor.optional("l2_window")) kernel.l2_window = l2_window(*window);
     for (const JsonCursor& element : cursor.required("arguments").elements(0, kMaxArguments)) {

@@ -8,6 +8,7 @@
 
 #include "tuner/model/identifier.hpp"
 #include "tuner/space/builtin_names.hpp"
+#include "tuner/space/enumerate.hpp"
 #include "tuner/space/template_parser.hpp"
 
 namespace pgtune::space {
@@ -64,9 +65,10 @@ Parameter read_parameter(const JsonCursor& cursor, KnownNames& names) {
   return out;
 }
 
-/// Labels are compared by number, so two of a template's labels must not share one.
+/// Labels are compared by number, so two of a template's labels, or one and a math mode's, must not share one.
 void check_label_values(const std::vector<Parameter>& parameters, const JsonCursor& root) {
   std::unordered_map<std::int64_t, std::string> labels;
+  for (const MathMode mode : all_math_modes()) labels.emplace(label_value(to_string(mode)), to_string(mode));
   for (const Parameter& parameter : parameters) {
     for (const ParameterValue& value : parameter.values) {
       const auto* const label = std::get_if<std::string>(&value);
@@ -121,6 +123,21 @@ std::vector<Rule> read_rules(const JsonCursor& root, std::string_view field, Rea
   for (const JsonCursor& element : root.optional_elements(field, kMaxEntries)) {
     element.expect_fields({"expr", "reason"});
     out.push_back({names.read(element.required("expr"), reach), element.required("reason").string()});
+  }
+  return out;
+}
+
+std::vector<Variant> read_seeds(const JsonCursor& root, const TemplateDefinition& definition) {
+  std::vector<Variant> out;
+  for (const JsonCursor& element : root.optional_elements("seeds", kMaxEntries)) {
+    auto seed = parse_variant(definition, element.string());
+    if (!seed) {
+      element.problem(std::move(seed.error()));
+    } else if (std::find(out.begin(), out.end(), *seed) != out.end()) {
+      element.problem("this seed appears twice");
+    } else {
+      out.push_back(std::move(*seed));
+    }
   }
   return out;
 }

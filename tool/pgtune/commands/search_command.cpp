@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "tool/pgtune/clock_session.hpp"
 #include "tool/pgtune/command_error.hpp"
@@ -16,6 +17,7 @@
 #include "tool/pgtune/database_store.hpp"
 #include "tool/pgtune/device_option.hpp"
 #include "tool/pgtune/dry_run.hpp"
+#include "tool/pgtune/grid_option.hpp"
 #include "tool/pgtune/known_gpu.hpp"
 #include "tool/pgtune/live_line.hpp"
 #include "tool/pgtune/number_options.hpp"
@@ -65,6 +67,7 @@ class SearchCommand : public Command {
   ProblemOptions problem_options_;
   ConditionsOptions conditions_options_;
   CompileOptions compile_options_;
+  GridOption grid_;
   std::string device_ = "auto", database_, template_, budget_, seed_ = "1", objective_ = "time";
   bool force_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, json_ = false, quiet_ = false,
        verbose_ = false;
@@ -79,9 +82,10 @@ void SearchCommand::add_options(CLI::App& app) {
   problem_options_.add_to(app);
   const char* search = "Search";
   add_template_option(app, template_);
+  grid_.add_to(app);
   add_device_option(app, device_);
   add_database_option(app, database_);
-  for (const char* shared : {"--template", "--device", "--db"}) app.get_option(shared)->group(search);
+  for (const char* shared : {"--template", "--grid", "--device", "--db"}) app.get_option(shared)->group(search);
   app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
       ->option_text("TIME|N")
       ->group(search);
@@ -108,11 +112,12 @@ void SearchCommand::add_options(CLI::App& app) {
 
 std::vector<SearchCommand::Item> SearchCommand::items(const Context& context) const {
   std::vector<Item> items;
-  std::map<MathMode, space::TemplateSet> templates;
+  std::map<std::pair<MathMode, ElementType>, space::TemplateSet> templates;
   for (const Problem& problem : problem_options_.problems()) {
-    auto fitting = templates.find(problem.math_mode);
+    const std::pair types{problem.math_mode, problem.type_of_c()};
+    auto fitting = templates.find(types);
     if (fitting == templates.end())
-      fitting = templates.emplace(problem.math_mode, context.catalogue().select(template_, problem.math_mode)).first;
+      fitting = templates.emplace(types, grid_.of(context.catalogue().select(template_, problem))).first;
     items.push_back({problem, fitting->second});
   }
   return items;
