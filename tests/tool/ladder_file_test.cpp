@@ -95,7 +95,7 @@ TEST(LadderFile, TemplatesForTeachingAreInNoSearch) {
   const Catalogue catalogue;
   EXPECT_EQ(catalogue.load("sgemm_classic").name, "sgemm_classic");
   EXPECT_THAT(catalogue.names(), ::testing::Not(::testing::Contains("sgemm_classic")));
-  const space::TemplateSet usual = catalogue.select("", MathMode::kF32);
+  const space::TemplateSet usual = catalogue.select("", Problem{});
   for (const auto& definition : usual.definitions()) EXPECT_NE(definition.name, "sgemm_classic");
 }
 

@@ -230,7 +230,7 @@ json rung_json(const LadderOutcome& outcome, std::size_t index) {
 
 std::string ladder_text(const LadderOutcome& outcome, const Terminal& terminal) {
   std::string out = terminal.styled(Style::kBold, fmt::format("{}, ladder {}", outcome.problem.title(), outcome.name)) +
-                    '\n' + paragraph(outcome.device_description) + '\n';
+                    '\n' + paragraph(outcome.device_description) + paragraph(outcome.description) + '\n';
   if (outcome.timed) out += speed_table(outcome) + '\n';
   out += build_table(outcome) + '\n';
   if (!outcome.sass_problem.empty()) out += paragraph("No instruction counts: " + outcome.sass_problem) + '\n';
@@ -249,6 +249,7 @@ json ladder_json(const LadderOutcome& outcome) {
   for (std::size_t i = 0; i < outcome.rungs.size(); ++i) rungs.push_back(rung_json(outcome, i));
   json out = {{"schema", kJsonSchema},
               {"ladder", outcome.name},
+              {"description", outcome.description},
               {"problem", outcome.problem},
               {"device", outcome.device},
               {"conditions", conditions_json(outcome.conditions)},
