@@ -43,7 +43,6 @@ constexpr int kTileWarps = kPingPong ? 4 : 4 * kConsumers;  ///< that compute a 
 constexpr int kThreads = (kConsumers + 1) * 128;
 constexpr int kCluster = CLUSTER_M * CLUSTER_N;
 constexpr bool kShares = SPLIT != 1;  ///< tiles are cut along K
-static_assert(!kShares || !kPingPong, "a tile that is cut along K is computed by all warpgroups");
 
 constexpr int kDepth = DEPTH_BYTES / ELEM_BYTES;                   ///< steps of K in a stage
 constexpr int kInstructionDepth = 32 / ELEM_BYTES;                 ///< and in an instruction
@@ -60,10 +59,13 @@ constexpr bool kStoresByCopyEngine = EPILOGUE == LABEL_tma;
 using Output = pgtune::WgmmaOutput<SWAP, OUT_BYTES, kSixteen, OUT_PAIRS, INSTRUCTION_N, OUT_SPAN, 2>;
 
 /// Of each thread of the asking warpgroup: tight, but enough for its one thread that works.
-constexpr int kAskingRegisters = !kShares ? 24 : kConsumers == 3 ? 32 : 40;
+constexpr int kAskingRegisters = 32;
 /// What the asking warpgroup leaves of a multiprocessor's registers, in eights.
 constexpr int kComputingRegisters = (65536 / CTAS / 128 - kAskingRegisters) / kConsumers / 8 * 8;
 constexpr bool kSharesRegisters = kConsumers > 1 || CTAS > 1;
+
+/// Threads that meet before the first phase: those that compute, and the warp that initialises the barriers.
+constexpr int kStarters = kConsumers * 128 + 32;
 
 using RingPlace = pgtune::RingPlace<STAGES>;
 
@@ -127,6 +129,16 @@ __device__ __forceinline__ void feed(const pgtune::TensorMap& map_left, const pg
   }
 }
 
+/// The named barrier at the start, which some only arrive at.
+template <int kCount>
+__device__ __forceinline__ void arrive_threads() {
+  asm volatile("bar.arrive 0, %0;" ::"n"(kCount) : "memory");
+}
+template <int kCount>
+__device__ __forceinline__ void sync_threads() {
+  asm volatile("bar.sync 0, %0;" ::"n"(kCount) : "memory");
+}
+
 /// Tells whoever fills a stage that this warp has read it; `barrier` is 0 in lanes that tell nobody.
 __device__ __forceinline__ void release_stage(unsigned release, unsigned barrier) {
   if (release == 0) return;
@@ -173,9 +185,11 @@ __device__ __forceinline__ void multiply(float (&sums)[kInstructions][pgtune::kS
 /// Places in the workspace of one of a worker's warpgroups.
 __device__ __forceinline__ pgtune::SharedSums<kSums> shared_sums(char* workspace, long long flags_at, int rank,
                                                                  int group) {
-  const int number = rank * kConsumers + group;
+  // With pingpong a worker's first segment, the only one that it may give away, is the first warpgroup's.
+  constexpr int kGroups = kTileWarps / 4;
+  const int number = rank * kGroups + (kPingPong ? 0 : group);
   return {reinterpret_cast<float4*>(workspace) + number * (kSums / 4 * 128),
-          reinterpret_cast<unsigned*>(workspace + flags_at) + number, kCluster * kConsumers, 1 + group};
+          reinterpret_cast<unsigned*>(workspace + flags_at) + number, kCluster * kGroups, 1 + group};
 }
 
 }  // namespace
@@ -192,22 +206,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
                  empty = full + 8 * STAGES;
   const unsigned turn = empty + 8 * STAGES;
 
-  static_assert(STAGES <= 32, "one warp initialises the barriers");
-  if (threadIdx.x < STAGES) {
-    pgtune::barrier_init(full + 8 * threadIdx.x, 1);
-    pgtune::barrier_init(empty + 8 * threadIdx.x, kTileWarps * kCluster);
-    if (kPingPong && threadIdx.x < 2) pgtune::barrier_init(turn + 8 * threadIdx.x, 4);
+  const bool asks = threadIdx.x == kConsumers * 128;
+  if (asks) {
+    for (int stage = 0; stage < STAGES; ++stage) {
+      pgtune::barrier_init(full + 8 * stage, 1);
+      pgtune::barrier_init(empty + 8 * stage, kTileWarps * kCluster);
+    }
+    for (int g = 0; kPingPong && g < 2; ++g) pgtune::barrier_init(turn + 8 * g, 4);
     pgtune::barrier_init_fence();
-  } else if (threadIdx.x == kConsumers * 128) {
+  }
+  if (threadIdx.x == kConsumers * 128 + 32) {
     pgtune::prefetch_map(map_left);
     pgtune::prefetch_map(map_right);
     if (kStoresByCopyEngine) pgtune::prefetch_map(map_out);
   }
-  if constexpr (kCluster > 1) {
-    pgtune::sync_cluster();
-  } else {
-    __syncthreads();
-  }
+  if constexpr (kCluster > 1) pgtune::sync_cluster();
 
   const Sizes sizes{rows, columns, depth, batches};
   const int rank = kCluster == 1 ? 0 : static_cast<int>(pgtune::cluster_rank());
@@ -217,11 +230,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
 
   if (group == kConsumers) {
     if (kSharesRegisters) pgtune::give_up_registers<kAskingRegisters>();
-    if (threadIdx.x == kConsumers * 128) {
+    // The first copies wait for nobody of this CTA.
+    if (kCluster == 1 && warp == kConsumers * 4) arrive_threads<kStarters>();
+    if (asks) {
       feed(map_left, map_right, sizes, stages, full, empty, rank, worker, workers);
     }
   } else {
     if (kSharesRegisters) pgtune::take_registers<(kComputingRegisters > 240 ? 240 : kComputingRegisters)>();
+    if (kCluster == 1) sync_threads<kStarters>();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int group_m = kPingPong ? 0 : group % WARPGROUPS_M, group_n = kPingPong ? 0 : group / WARPGROUPS_M;
     const unsigned left = Left::lower(stages) + group_m * Left::offset(kRows, 0);
@@ -232,8 +248,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
     const pgtune::TileWork work = sizes.work(workers);
     pgtune::Segment segment;
     RingPlace now{0, 0};
-    if (kPingPong && group == 1) skip(now, work.blocks);
-    for (int i = kPingPong ? group : 0; work.segment(segment, i, worker); i += kPingPong ? 2 : 1) {
+    for (int i = 0; work.segment(segment, i, worker); ++i) {
+      if (kPingPong && i % 2 != group) {
+        skip(now, segment.last - segment.first);
+        continue;
+      }
       float sums[kInstructions][pgtune::kSumsOfInstruction];
       if (kPingPong) pgtune::barrier_wait(turn + 8 * group, (i / 2 + group + 1) % 2);
       multiply(sums, segment.last - segment.first, now, left, right, full, release,
@@ -260,7 +279,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
       for (int m = 0; m < kInstructions; ++m) {
         Output::write<kStoresByCopyEngine>(sums[m], to, row + m * 64, column, tile.batch, own_buffers, m);
       }
-      if (kPingPong) skip(now, work.blocks);
     }
     if (kStoresByCopyEngine && lane == 0) pgtune::stores_read<0>();
   }
