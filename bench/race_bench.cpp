@@ -179,7 +179,7 @@ void replay_once(const FullRecording& full, std::uint64_t seed, Tally& tally) {
 std::vector<space::TemplateSet> template_sets(const std::string& selector) {
   const tool::Catalogue catalogue;
   if (!selector.empty()) return {catalogue.load(selector)};
-  std::vector<space::TemplateSet> sets{catalogue.select("", MathMode::kF32)};
+  std::vector<space::TemplateSet> sets{catalogue.select("", Problem{})};
   for (const std::string& name : catalogue.names()) sets.emplace_back(catalogue.load(name));
   return sets;
 }

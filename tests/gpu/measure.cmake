@@ -1,6 +1,6 @@
 # Tests of the measuring half: launch/, measure/, reference/. Included from tests/gpu/CMakeLists.txt.
 pgtune_test(gpu_measure_test LABELS unit
-            SOURCES measure_operand_layout_test.cpp measure_screening_test.cpp measure_arguments_test.cpp
+            SOURCES measure_error_bound_test.cpp measure_operand_layout_test.cpp measure_screening_test.cpp measure_arguments_test.cpp
                     measure_fault_text_test.cpp measure_device_info_test.cpp measure_timer_check_test.cpp
                     measure_algorithms_test.cpp measure_telemetry_test.cpp ../nvml/fake_state.cpp
             LIBRARIES pgtune_gpu)
@@ -13,5 +13,5 @@ pgtune_test(gpu_tma_demo_test LABELS unit SOURCES measure_tma_demo_rules_test.cp
 
 pgtune_test(gpu_measure_device_test LABELS gpu
             SOURCES measure_gemm_source.cpp measure_check_test.cpp measure_reference_test.cpp measure_round_test.cpp
-                    measure_conditions_test.cpp measure_tma_demo_test.cpp
+                    measure_conditions_test.cpp measure_math_modes_test.cpp measure_tma_demo_test.cpp
             LIBRARIES pgtune_gpu pgtune_jit pgtune_space pgtune_device pgtune_model)

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "tuner/gpu/measure/fault_text.hpp"
-#include "tuner/gpu/measure/operand_layout.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -39,7 +38,9 @@ TEST(FaultText, NamesTheElementAndHowManyAreWrong) {
 }
 
 TEST(FaultText, TellsUnwrittenFromNan) {
-  const std::string unwritten = fault_text(wrong_at(0, 0, 0, std::bit_cast<float>(kPoison)), problem());
+  CheckFindings poisoned = wrong_at(0, 0, 0, std::numeric_limits<float>::quiet_NaN());
+  poisoned.first_unwritten = true;
+  const std::string unwritten = fault_text(poisoned, problem());
   EXPECT_NE(unwritten.find("was not written"), std::string::npos) << unwritten;
   const std::string nan = fault_text(wrong_at(0, 0, 0, std::numeric_limits<float>::infinity()), problem());
   EXPECT_NE(nan.find("is inf, expected"), std::string::npos) << nan;

@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
-#include "tuner/gpu/measure/error_bound.hpp"
 #include "tuner/gpu/measure/operand_layout.hpp"
 
 namespace pgtune::gpu {
@@ -87,11 +88,27 @@ TEST(OperandLayout, GuardsNextToTheResultAreItsOwn) {
   EXPECT_EQ(layout.guards[3].place, "after D");
 }
 
-TEST(ErrorBound, GrowsWithTheRootOfK) {
-  EXPECT_DOUBLE_EQ(relative_bound(4096) / kUnitRoundoffFloat32, 2 * (64 + 4));
-  EXPECT_DOUBLE_EQ(relative_bound(1) / kUnitRoundoffFloat32, 10);
-  // One missing product of average size at K = 4096 costs S / K, well outside the bound.
-  EXPECT_GT(1.0 / 4096, 20 * relative_bound(4096));
+TEST(OperandLayout, EveryTypeIsGuardedToTheByte) {
+  Problem problem = ragged_problem(0.5);
+  problem.math_mode = MathMode::kE4m3;  // odd byte counts for A and B, an odd number of two-byte elements of C and D
+  const OperandLayout layout = operand_layout(problem);
+  EXPECT_EQ(layout.a.bytes, 127 * 133 * 3);
+  EXPECT_EQ(layout.d.bytes, 127 * 137 * 3 * 2);
+  EXPECT_EQ(layout.c.bytes, layout.d.bytes);
+  EXPECT_EQ(layout.guards[1].extent.offset, layout.a.offset + layout.a.bytes);
+  EXPECT_EQ(layout.guards.back().extent.offset, layout.d.offset + layout.d.bytes);
+  problem.math_mode = MathMode::kBf16;
+  problem.output = ElementType::kFloat32;
+  EXPECT_EQ(operand_layout(problem).a.bytes, 127 * 133 * 3 * 2);
+  EXPECT_EQ(operand_layout(problem).d.bytes, 127 * 137 * 3 * 4);
+}
+
+TEST(OperandLayout, ThePoisonIsNoNumberInAnyTypeOfTheResult) {
+  EXPECT_TRUE(std::isnan(std::bit_cast<float>(kPoison)));
+  for (const std::uint32_t half : {kPoison & 0xffffU, kPoison >> 16}) {
+    EXPECT_TRUE(std::isnan(std::bit_cast<float>(half << 16))) << "as bfloat16";
+    EXPECT_GT(half & 0x7fffU, 0x7c00U) << "as float16";
+  }
 }
 
 }  // namespace

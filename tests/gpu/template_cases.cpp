@@ -56,6 +56,25 @@ Problem problem_of(std::string_view shape, std::string_view layout) {
   return with_default_strides(with_layout(parse_shape(shape).value(), layout).value()).value();
 }
 
+std::vector<Problem> types_of(const space::TemplateDefinition& definition) {
+  std::vector<Problem> all;
+  for (const MathMode mode : definition.math_modes) {
+    for (const ElementType output : output_types(mode)) {
+      Problem types;
+      types.math_mode = mode;
+      types.output = output;
+      if (definition.computes(types)) all.push_back(types);
+    }
+  }
+  return all;
+}
+
+Problem with_types(Problem problem, const Problem& types) {
+  problem.math_mode = types.math_mode;
+  problem.output = types.output;
+  return with_default_strides(problem).value();
+}
+
 std::optional<Variant> nearest(const std::vector<Variant>& legal, const Variant& to, const Assignment* fixed) {
   const Variant* best = nullptr;
   for (const Variant& variant : legal) {

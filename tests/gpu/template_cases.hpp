@@ -19,6 +19,10 @@ namespace pgtune::gpu {
 /// For space::load_template().
 [[nodiscard]] Result<std::string> shipped_header(const std::string& name);
 
+/// The math modes and outputs a template computes, as problems without a shape.
+[[nodiscard]] std::vector<Problem> types_of(const space::TemplateDefinition& definition);
+/// The problem of that shape, leading dimensions and so on with the types of `types`.
+[[nodiscard]] Problem with_types(Problem problem, const Problem& types);
 [[nodiscard]] Problem problem_of(std::string_view shape, std::string_view layout);
 
 /// The legal variant most like `to`, among those with `fixed` where it is given.

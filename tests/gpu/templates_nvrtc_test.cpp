@@ -93,7 +93,7 @@ class TemplatesNvrtc : public testing::TestWithParam<Case> {
 };
 
 TEST_P(TemplatesNvrtc, DefaultAndExtremesCompile) {
-  const Problem problem = problem_of("4096x4096x4096", "nn");
+  const Problem problem = with_types(problem_of("4096x4096x4096", "nn"), types_of(definition_).at(0));
   const space::Enumeration space = enumerate(problem);
   if (space.variants.empty()) GTEST_SKIP() << "no variant is legal here" << removal_summary(space);
 
@@ -108,10 +108,18 @@ TEST_P(TemplatesNvrtc, DefaultAndExtremesCompile) {
     must_build(variant, problem);
 }
 
+TEST_P(TemplatesNvrtc, EveryMathModeAndOutputCompiles) {
+  for (const Problem& types : types_of(definition_)) {
+    const Problem problem = with_types(problem_of("4096x4096x4096", "nt"), types);
+    const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
+    if (variant) must_build(*variant, problem);
+  }
+}
+
 TEST_P(TemplatesNvrtc, RaggedShapesCompileInEveryLayout) {
   bool any = false;
   for (const char* layout : {"nn", "nt", "tn", "tt"}) {
-    const Problem problem = problem_of("127x129x131", layout);
+    const Problem problem = with_types(problem_of("127x129x131", layout), types_of(definition_).at(0));
     const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
     if (variant) must_build(*variant, problem);
     any = any || variant;

@@ -74,6 +74,15 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     return variants;
   }
 
+  /// The small problems in each math mode and output type.
+  [[nodiscard]] std::vector<Problem> problems() const {
+    std::vector<Problem> all;
+    for (const Problem& types : types_of(definition_)) {
+      for (const Problem& problem : small_problems()) all.push_back(with_types(problem, types));
+    }
+    return all;
+  }
+
   void launch_once(const Variant& variant, const Problem& problem, const OperandBuffers& buffers, Checker& checker) {
     const auto plan = space::make_launch_plan(definition_, variant, problem, info_);
     const auto defines = space::make_defines(definition_, variant, problem, info_);
@@ -101,7 +110,7 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
 };
 
 TEST_P(VariantsOnDevice, AreRightOnSmallRaggedProblems) {
-  for (const Problem& problem : small_problems()) {
+  for (const Problem& problem : problems()) {
     const std::vector<Variant> variants = chosen(problem);
     if (variants.empty()) continue;
     const auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get());

@@ -75,6 +75,15 @@ TEST(Json, NamesOfAVariantAreNames) {
 
 TEST(ModelJson, ValuesSurviveARoundTrip) {
   EXPECT_EQ(round_trip(sample_problem()), sample_problem());
+  // What was stored before there were output types reads and writes as it did.
+  EXPECT_FALSE(json(sample_problem()).contains("out"));
+  Problem wide = sample_problem();
+  wide.math_mode = MathMode::kF16;
+  wide.output = ElementType::kFloat32;
+  EXPECT_EQ(round_trip(wide), wide);
+  json impossible = wide;
+  impossible["out"] = "bf16";
+  EXPECT_THROW(static_cast<void>(impossible.get<Problem>()), json::exception);
   EXPECT_EQ(round_trip(sample_plan()), sample_plan());
   const Variant variant{"sgemm_simt", {{"BM", std::int64_t{128}}, {"COPY", std::string("cp_async")}}};
   EXPECT_EQ(round_trip(variant), variant);

@@ -114,5 +114,71 @@ TEST(Problem, KeyTellsEveryFieldAndTitleOnlyTheUnusual) {
   EXPECT_THAT(problem.title(), HasSubstr("ld 5000,4096,4096"));
 }
 
+Problem bf16_problem(const char* shape) {
+  Problem problem = problem_of(shape);
+  problem.math_mode = MathMode::kBf16;
+  return problem;
+}
+
+TEST(Problem, AnOutputTypeShowsOnlyWhereItIsNotTheUsualOne) {
+  Problem problem = bf16_problem("8x16x32");
+  EXPECT_EQ(problem.key(), "bf16 nn 8x16x32 b1 ld32,16,16 a1 b0");
+  EXPECT_EQ(problem.type_of_c(), ElementType::kBfloat16);
+  const Problem plain = problem;
+  problem.output = ElementType::kFloat32;
+  EXPECT_EQ(problem.key(), plain.key() + " out f32");
+  EXPECT_EQ(problem.title(), "8x16x32 bf16 nn out f32");
+  EXPECT_NE(with_default_strides(problem).value(), plain);
+  // Naming the usual type makes no other problem.
+  problem.output = ElementType::kBfloat16;
+  EXPECT_EQ(with_default_strides(problem).value(), plain);
+}
+
+TEST(Problem, OutputTypesOfOtherModesAreRefusedWithTheReason) {
+  const auto refused = [](MathMode mode, ElementType output) {
+    Problem problem = problem_of("8x16x32");
+    problem.math_mode = mode;
+    problem.output = output;
+    const auto checked = with_default_strides(problem);
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(refused(MathMode::kF16, ElementType::kFloat32), "");
+  EXPECT_THAT(refused(MathMode::kF16, ElementType::kBfloat16), HasSubstr("f16 problems have no bf16 output"));
+  EXPECT_THAT(refused(MathMode::kF16, ElementType::kBfloat16), HasSubstr("C and D can be f16 or f32"));
+  EXPECT_THAT(refused(MathMode::kE4m3, ElementType::kFloat32), HasSubstr("C and D can be bf16"));
+  EXPECT_THAT(refused(MathMode::kF32, ElementType::kFloat16), HasSubstr("C and D can be f32"));
+}
+
+TEST(Problem, CountsTheBytesOfEachType) {
+  Problem problem = bf16_problem("2x3x5");
+  EXPECT_EQ(problem.operand_bytes(), 2 * (10 + 15 + 6));
+  problem.output = ElementType::kFloat32;
+  problem.beta = 1;
+  EXPECT_EQ(problem.operand_bytes(), 2 * (10 + 15) + 4 * (6 + 6));
+  problem = problem_of("2x3x5");
+  problem.math_mode = MathMode::kE4m3;
+  EXPECT_EQ(problem.operand_bytes(), 10 + 15 + 2 * 6);
+}
+
+TEST(MathMode, WordsAreReadBack) {
+  for (const MathMode mode : all_math_modes()) EXPECT_EQ(parse_math_mode(to_string(mode)).value(), mode);
+  EXPECT_EQ(math_mode_words(), "f32, tf32, f16, bf16, e4m3, e5m2");
+  EXPECT_THAT(parse_math_mode("fp16").error().message, HasSubstr(math_mode_words()));
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBfloat16}) {
+    EXPECT_EQ(parse_output_type(to_string(type)).value(), type);
+  }
+  EXPECT_FALSE(parse_output_type("e4m3"));
+}
+
+TEST(MathMode, ABackwardProductMeetsTwoTypes) {
+  EXPECT_EQ(type_of_a(MathMode::kE5m2), ElementType::kE5m2);
+  EXPECT_EQ(type_of_b(MathMode::kE5m2), ElementType::kE4m3);
+  EXPECT_EQ(type_of_b(MathMode::kTf32), ElementType::kFloat32);
+  for (const MathMode mode : all_math_modes()) {
+    EXPECT_EQ(element_bytes(type_of_a(mode)), element_bytes(type_of_b(mode)));
+    EXPECT_EQ(element_bytes(type_of_a(mode)), element_bytes(mode));
+  }
+}
+
 }  // namespace
 }  // namespace pgtune

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "tests/space/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
@@ -91,6 +94,51 @@ TEST(ProblemFacts, AreElementsAndBytes) {
   EXPECT_EQ(value_of("TRANS_A * 10 + TRANS_B", shape), "1");
   EXPECT_EQ(value_of("ALPHA_IS_ONE * 10 + BETA_IS_ZERO", shape), "10");
   EXPECT_EQ(value_of("ELEM_BYTES", shape), "4");
+}
+
+TEST(ProblemFacts, TypesFollowTheMathModeAndTheOutput) {
+  json document = sample_json();
+  document["math_modes"] = {"f32", "tf32", "f16", "bf16", "e4m3", "e5m2"};
+  document["outputs"] = {"f32", "f16", "bf16"};
+  document["defines"] = json::array({{{"name", "X"}, {"expr", "ELEM_BYTES * 1000 + OUT_BYTES * 100 + ALIGN_C"}}});
+  const TemplateDefinition definition = parse_or_die(document);
+  const auto types = [&](MathMode mode, std::optional<ElementType> output = std::nullopt) {
+    Problem shape = problem(512, 10, 128);
+    shape.math_mode = mode;
+    shape.output = output;
+    return make_defines(definition, definition.default_variant(), shape, device()).value().back().value;
+  };
+  EXPECT_EQ(types(MathMode::kF32), "4408");
+  EXPECT_EQ(types(MathMode::kTf32), "4408");
+  EXPECT_EQ(types(MathMode::kF16), "2204");
+  EXPECT_EQ(types(MathMode::kBf16), "2204");
+  EXPECT_EQ(types(MathMode::kBf16, ElementType::kFloat32), "2408");
+  EXPECT_EQ(types(MathMode::kE5m2), "1204");
+}
+
+TEST(ProblemFacts, AKernelCanCompareItsMathMode) {
+  json document = sample_json();
+  document["math_modes"] = {"tf32"};
+  EXPECT_EQ(value_of("MATH_MODE == 'f32'", problem()), "1");
+  EXPECT_EQ(value_of("MATH_MODE == 'bf16'", problem()), "0");
+  document["defines"].push_back({{"name", "MATH_MODE"}, {"expr", "MATH_MODE"}});
+  Problem shape = problem();
+  shape.math_mode = MathMode::kTf32;
+  const TemplateDefinition definition = parse_or_die(document);
+  const auto defines = make_defines(definition, definition.default_variant(), shape, device()).value();
+  const auto macro = [&](const std::string& name) {
+    const auto found = std::find_if(defines.begin(), defines.end(), [&](const Define& d) { return d.name == name; });
+    return found == defines.end() ? std::string() : found->value;
+  };
+  EXPECT_EQ(macro("MATH_MODE"), macro("LABEL_tf32"));
+  EXPECT_NE(macro("LABEL_tf32"), "");
+  for (const MathMode mode : all_math_modes()) EXPECT_NE(macro("LABEL_" + std::string(to_string(mode))), "");
+  // Builds of templates that do not ask stay what they were.
+  const TemplateDefinition silent = parse_or_die(sample_json());
+  const auto silent_defines = make_defines(silent, silent.default_variant(), problem(), device()).value();
+  for (const Define& define : silent_defines) {
+    EXPECT_NE(define.name, "LABEL_bf16");
+  }
 }
 
 TEST(ProblemFacts, AlignmentIsThatOfEveryRow) {

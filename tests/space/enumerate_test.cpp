@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "tests/space/sample_template.hpp"
@@ -241,6 +242,40 @@ TEST(Enumerate, MathModeMustFit) {
   TemplateDefinition definition = parse_or_die(sample_json());
   definition.math_modes.clear();
   EXPECT_THAT(enumerate(definition, problem(), device()).error().text(), HasSubstr("does not compute in f32"));
+}
+
+Problem bf16_problem(std::optional<ElementType> output = std::nullopt) {
+  Problem out = problem();
+  out.math_mode = MathMode::kBf16;
+  out.output = output;
+  return out;
+}
+
+TEST(Enumerate, TheOutputTypeMustFit) {
+  json document = sample_json();
+  document["math_modes"] = {"f32", "bf16"};
+  const TemplateDefinition usual = parse_or_die(document);
+  EXPECT_TRUE(usual.computes(problem()));
+  EXPECT_TRUE(usual.computes(bf16_problem()));
+  EXPECT_FALSE(usual.computes(bf16_problem(ElementType::kFloat32)));
+  EXPECT_THAT(enumerate(usual, bf16_problem(ElementType::kFloat32), device()).error().text(),
+              HasSubstr("does not write f32 output in bf16"));
+  document["outputs"] = {"f32"};
+  const TemplateDefinition wide = parse_or_die(document);
+  EXPECT_TRUE(wide.computes(problem()));
+  EXPECT_FALSE(wide.computes(bf16_problem()));
+  EXPECT_TRUE(wide.computes(bf16_problem(ElementType::kFloat32)));
+}
+
+TEST(Enumerate, ConstraintsMayDependOnTheTypes) {
+  json document = sample_json();
+  document["math_modes"] = {"f32", "bf16"};
+  document["constraints"].push_back({{"expr", "MATH_MODE == 'bf16' || BM <= 64"}, {"reason", "only bf16 is small"}});
+  const TemplateDefinition definition = parse_or_die(document);
+  const auto count = [&](const Problem& asked) {
+    return enumerate(definition, asked, device()).value().variants.size();
+  };
+  EXPECT_GT(count(bf16_problem()), count(problem()));
 }
 
 }  // namespace

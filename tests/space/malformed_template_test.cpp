@@ -52,6 +52,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Edit{"/math_modes", "[]", "math_modes: ", "the list is empty"},
                       Edit{"/math_modes/0", "\"f33\"", "math_modes[0]: ", "f33"},
                       Edit{"/math_modes/1", "\"f32\"", "math_modes[1]: ", "twice"},
+                      Edit{"/outputs", "[\"e4m3\"]", "outputs[0]: ", "f32, f16 or bf16"},
+                      Edit{"/outputs", "[\"bf16\"]", "outputs[0]: ", "none of the math modes has bf16 output"},
+                      Edit{"/outputs", "[\"f32\", \"f32\"]", "outputs[1]: ", "twice"},
                       Edit{"/kernels", "[]", "kernels: ", "the list is empty"},
                       Edit{"/kernels", "", "the field 'kernels' is missing", ""}));
 
@@ -74,6 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Edit{"/parameters/1/name", "\"BM\"", "parameters[1].name: ", "'BM' is already a parameter"},
                       Edit{"/parameters/0/name", "\"1BM\"", "parameters[0].name: ", "not starting with a digit"},
                       Edit{"/parameters/0/name", "\"M\"", "parameters[0].name: ", "already a fact of the problem"},
+                      Edit{"/parameters/0/name", "\"OUT_BYTES\"", "parameters[0].name: ", "a fact of the problem"},
                       Edit{"/parameters/0/name", "\"ARCH\"", "parameters[0].name: ", "already a fact of the device"},
                       Edit{"/parameters/0/name", "\"min\"", "parameters[0].name: ", "already a function"},
                       Edit{"/parameters/0/name", "\"LABEL_x\"", "parameters[0].name: ", "kept for the labels"}));
@@ -117,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/workspace/zero", "\"always\"", "workspace.zero: ", "not one of never, once, every_launch"},
         Edit{"/workspace", "", "kernels[0].arguments[1].pointer: ", "asks for no workspace"},
         Edit{"/tensor_maps/0/operand", "\"E\"", "tensor_maps[0].operand: ", "not one of A, B, C, D, workspace"},
-        Edit{"/tensor_maps/0/type", "\"f16\"", "tensor_maps[0].type: ", "not one of f32, tf32"},
+        Edit{"/tensor_maps/0/type", "\"f64\"", "tensor_maps[0].type: ", "not one of operand, f32, tf32, f16, bf16, u8"},
         Edit{"/tensor_maps/0/dims", R"(["1","1","1","1","1","1"])", "tensor_maps[0].dims: ", "1 to 5 entries; found 6"},
         Edit{"/tensor_maps/0/strides", R"(["LDA","LDA"])", "tensor_maps[0].strides: ", "1 to 1 entries; found 2"},
         Edit{"/tensor_maps/0/box/2", "\"1\"", "tensor_maps[0].box: ", "2 to 2 entries; found 3"},

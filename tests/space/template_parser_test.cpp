@@ -77,11 +77,14 @@ TEST(TemplateParser, OneDimensionalTensorMapNeedsNoStrides) {
 TEST(TemplateParser, EveryDocumentedNameIsKnown) {
   json document = sample_json();
   document["constraints"].push_back(
-      {{"expr", "ARCH + SM_COUNT + SMEM_LIMIT + SMEM_PER_SM + REGS_PER_SM + L2_BYTES + BM + THREADS"},
+      {{"expr",
+        "ARCH + SM_COUNT + SMEM_LIMIT + SMEM_PER_SM + REGS_PER_SM + L2_BYTES + BM + THREADS + "
+        "ELEM_BYTES + OUT_BYTES + (MATH_MODE == 'f32')"},
        {"reason", "r"}});
   document["legality"].push_back({{"expr",
                                    "M + N + K + BATCH + LDA + LDB + LDC + STRIDE_A + STRIDE_B + STRIDE_C + TRANS_A + "
-                                   "TRANS_B + ALIGN_A + ALIGN_B + ALIGN_C + ALPHA_IS_ONE + BETA_IS_ZERO + ELEM_BYTES"},
+                                   "TRANS_B + ALIGN_A + ALIGN_B + ALIGN_C + ALPHA_IS_ONE + BETA_IS_ZERO + ELEM_BYTES + "
+                                   "OUT_BYTES + MATH_MODE"},
                                   {"reason", "r"}});
   EXPECT_TRUE(testing::parse(document));
 }

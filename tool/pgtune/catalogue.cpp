@@ -68,26 +68,25 @@ space::TemplateDefinition Catalogue::load(const std::string& selector) const {
   return value_or_throw(space::parse_template(*json, origin, read_embedded));
 }
 
-space::TemplateSet Catalogue::select(const std::string& selector, MathMode math_mode) const {
-  const auto fits = [math_mode](const space::TemplateDefinition& definition) {
-    const auto& modes = definition.math_modes;
-    return std::find(modes.begin(), modes.end(), math_mode) != modes.end();
-  };
+space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem) const {
+  std::string types(to_string(problem.math_mode));
+  if (!problem.has_usual_output()) types += fmt::format(" with {} output", to_string(problem.type_of_c()));
   std::vector<space::TemplateDefinition> selected;
   if (!selector.empty()) {
     selected.push_back(load(selector));
-    if (!fits(selected.back()))
-      throw CommandError(ErrorKind::kUsage, fmt::format("template '{}' does not compute in {}. Choose another --dtype.",
-                                                        selected.back().name, to_string(math_mode)));
+    const std::string& name = selected.back().name;
+    if (!selected.back().computes(problem))
+      throw CommandError(ErrorKind::kUsage, fmt::format("template '{}' does not compute in {}. Choose another {}.",
+                                                        name, types, problem.has_usual_output() ? "--dtype" : "--out"));
     return space::TemplateSet(std::move(selected));
   }
   for (const std::string& name : names()) {
-    if (auto definition = load(name); fits(definition)) selected.push_back(std::move(definition));
+    if (auto definition = load(name); definition.computes(problem)) selected.push_back(std::move(definition));
   }
   if (selected.empty())
     throw CommandError(ErrorKind::kUsage, fmt::format("no built-in template computes in {}. Give your own with "
                                                       "--template FILE.json.",
-                                                      to_string(math_mode)));
+                                                      types));
   return space::TemplateSet(std::move(selected));
 }
 

@@ -20,9 +20,9 @@ class Catalogue {
   /// Throws CommandError (usage) with the names there are, or what is wrong with the file.
   [[nodiscard]] space::TemplateDefinition load(const std::string& selector) const;
 
-  /// What --template means: the named one, or with an empty selector every built-in template for the math mode.
+  /// What --template means: the named one, or with an empty selector every built-in template for the problem's types.
   /// Throws CommandError (usage) where no template fits.
-  [[nodiscard]] space::TemplateSet select(const std::string& selector, MathMode math_mode) const;
+  [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem) const;
 };
 
 }  // namespace pgtune::tool

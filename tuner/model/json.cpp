@@ -32,6 +32,7 @@ void to_json(json& out, const Problem& value) {
          {"ldc", value.ldc},
          {"alpha", value.alpha},
          {"beta", value.beta}};
+  if (!value.has_usual_output()) out["out"] = to_string(value.type_of_c());
 }
 
 void from_json(const json& in, Problem& value) {
@@ -48,6 +49,12 @@ void from_json(const json& in, Problem& value) {
   const auto mode = parse_math_mode(in.at("dtype").get<std::string>());
   if (!mode) refuse(mode.error());
   value.math_mode = *mode;
+  value.output.reset();
+  if (const auto it = in.find("out"); it != in.end()) {
+    const auto output = parse_output_type(it->get<std::string>());
+    if (!output) refuse(output.error());
+    value.output = *output;
+  }
   auto checked = with_layout(value, in.at("layout").get<std::string>()).and_then(with_default_strides);
   if (!checked) refuse(checked.error());
   value = *checked;

@@ -2,7 +2,9 @@
 #include "tuner/model/problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -50,43 +52,30 @@ Result<std::int64_t> parse_extent(std::string_view part, char name, std::string_
 
 /// What one operand needs: its leading dimension is long enough and its size in bytes fits 64 bits for all batches.
 std::optional<std::string> operand_problem(std::string_view name, std::int64_t rows, std::int64_t columns,
-                                           std::int64_t leading, const Problem& problem) {
+                                           std::int64_t leading, std::int64_t bytes, const Problem& problem) {
   if (leading < columns)
     return fmt::format("ld{} is {}, but a row of {} has {} elements; give --ld{} at least {}", name, leading, name,
                        columns, name, columns);
-  if (!checked_product({rows, leading, problem.batch, element_bytes(problem.math_mode)}))
+  if (!checked_product({rows, leading, problem.batch, bytes}))
     return fmt::format(
         "matrix {} of {} x {} elements in {} batches is larger than 64 bits can count; give a smaller problem", name,
         rows, leading, problem.batch);
   return std::nullopt;
 }
 
+std::string unwritable_output(const Problem& problem) {
+  std::vector<std::string_view> words;
+  for (const ElementType type : output_types(problem.math_mode)) words.push_back(to_string(type));
+  return fmt::format("{} problems have no {} output; C and D can be {}", to_string(problem.math_mode),
+                     to_string(problem.type_of_c()), fmt::join(words, " or "));
+}
+
 }  // namespace
 
-std::string_view to_string(MathMode mode) {
-  switch (mode) {
-    case MathMode::kF32:
-      return "f32";
-  }
-  return "?";
-}
-
-Result<MathMode> parse_math_mode(std::string_view text) {
-  if (text == "f32") return MathMode::kF32;
-  return fail(ErrorKind::kUsage, fmt::format("unknown dtype '{}'; this pgtune knows: f32", text));
-}
-
-std::int64_t element_bytes(MathMode mode) {
-  switch (mode) {
-    case MathMode::kF32:
-      return 4;
-  }
-  return 0;
-}
-
 std::int64_t Problem::operand_bytes() const {
-  const std::int64_t addend = beta != 0 ? stride_c() : 0;
-  return (stride_a() + stride_b() + stride_c() + addend) * batch * element_bytes(math_mode);
+  const std::int64_t matrices_c = beta != 0 ? 2 : 1;
+  return ((stride_a() + stride_b()) * element_bytes(math_mode) + matrices_c * stride_c() * element_bytes(type_of_c())) *
+         batch;
 }
 
 double Problem::flops() const {
@@ -98,12 +87,15 @@ std::string Problem::layout() const { return {trans_a ? 't' : 'n', trans_b ? 't'
 std::string Problem::shape() const { return fmt::format("{}x{}x{}", m, n, k); }
 
 std::string Problem::key() const {
-  return fmt::format("{} {} {} b{} ld{},{},{} a{} b{}", to_string(math_mode), layout(), shape(), batch, lda, ldb, ldc,
-                     alpha, beta);
+  std::string text = fmt::format("{} {} {} b{} ld{},{},{} a{} b{}", to_string(math_mode), layout(), shape(), batch, lda,
+                                 ldb, ldc, alpha, beta);
+  if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
+  return text;
 }
 
 std::string Problem::title() const {
   std::string text = fmt::format("{} {} {}", shape(), to_string(math_mode), layout());
+  if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
   if (batch != 1) text += fmt::format(" batch {}", batch);
   if (lda != columns_a() || ldb != columns_b() || ldc != n) text += fmt::format(" ld {},{},{}", lda, ldb, ldc);
   if (alpha != 1) text += fmt::format(" alpha {}", alpha);
@@ -149,16 +141,24 @@ Result<Problem> with_default_strides(Problem problem) {
   if (problem.lda == 0) problem.lda = problem.columns_a();
   if (problem.ldb == 0) problem.ldb = problem.columns_b();
   if (problem.ldc == 0) problem.ldc = problem.n;
-  auto trouble = operand_problem("a", problem.rows_a(), problem.columns_a(), problem.lda, problem);
-  if (!trouble) trouble = operand_problem("b", problem.rows_b(), problem.columns_b(), problem.ldb, problem);
-  if (!trouble) trouble = operand_problem("c", problem.m, problem.n, problem.ldc, problem);
+  if (problem.has_usual_output()) problem.output.reset();
+  const auto& outputs = output_types(problem.math_mode);
+  if (std::find(outputs.begin(), outputs.end(), problem.type_of_c()) == outputs.end())
+    return fail(ErrorKind::kUsage, unwritable_output(problem));
+  const std::int64_t bytes_ab = element_bytes(problem.math_mode), bytes_c = element_bytes(problem.type_of_c());
+  auto trouble = operand_problem("a", problem.rows_a(), problem.columns_a(), problem.lda, bytes_ab, problem);
+  if (!trouble) trouble = operand_problem("b", problem.rows_b(), problem.columns_b(), problem.ldb, bytes_ab, problem);
+  if (!trouble) trouble = operand_problem("c", problem.m, problem.n, problem.ldc, bytes_c, problem);
   if (!trouble && !checked_product({2, problem.m, problem.n, problem.k, problem.batch}))
     trouble = "2*M*N*K*batch floating-point operations do not fit 64 bits; give a smaller problem";
   if (!trouble) {
     // Each operand fits; their sum (C counted twice) must fit as well.
     std::int64_t sum = 0;
-    for (const std::int64_t stride : {problem.stride_a(), problem.stride_b(), problem.stride_c(), problem.stride_c()}) {
-      const auto bytes = checked_product({stride, problem.batch, element_bytes(problem.math_mode)});
+    const auto size = [&](std::int64_t stride, std::int64_t bytes) {
+      return checked_product({stride, problem.batch, bytes});
+    };
+    for (const auto& bytes : {size(problem.stride_a(), bytes_ab), size(problem.stride_b(), bytes_ab),
+                              size(problem.stride_c(), bytes_c), size(problem.stride_c(), bytes_c)}) {
       if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) {
         trouble = "the operands together are larger than 64 bits can count; give a smaller problem";
         break;

@@ -3,20 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "tuner/model/math_mode.hpp"
 #include "tuner/model/result.hpp"
 
 namespace pgtune {
-
-/// Arithmetic and storage of a problem in one word. `kF32` is strict CUDA-core float32.
-enum class MathMode { kF32 };
-
-[[nodiscard]] std::string_view to_string(MathMode mode);
-[[nodiscard]] Result<MathMode> parse_math_mode(std::string_view text);
-/// Size in bytes of one element of A and B (and, for kF32, of C and D).
-[[nodiscard]] std::int64_t element_bytes(MathMode mode);
 
 /// D[M,N] = alpha * op(A) * op(B) + beta * C for each of `batch` matrices.
 /// C and D have the same shape and leading dimension; with beta == 0, C is not read.
@@ -24,6 +18,7 @@ enum class MathMode { kF32 };
 struct Problem {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   MathMode math_mode = MathMode::kF32;
+  std::optional<ElementType> output = {};  ///< of C and D where it is not the mode's usual one; read type_of_c()
   bool trans_a = false, trans_b = false;
   std::int64_t lda = 0, ldb = 0, ldc = 0;  ///< elements between rows as stored; filled by with_default_strides
   double alpha = 1.0, beta = 0.0;
@@ -34,6 +29,8 @@ struct Problem {
   [[nodiscard]] std::int64_t columns_a() const { return trans_a ? m : k; }
   [[nodiscard]] std::int64_t rows_b() const { return trans_b ? n : k; }
   [[nodiscard]] std::int64_t columns_b() const { return trans_b ? k : n; }
+  [[nodiscard]] ElementType type_of_c() const { return output.value_or(output_types(math_mode).front()); }
+  [[nodiscard]] bool has_usual_output() const { return type_of_c() == output_types(math_mode).front(); }
   /// Elements from one matrix of the batch to the next (matrices are packed: rows * leading dimension).
   [[nodiscard]] std::int64_t stride_a() const { return rows_a() * lda; }
   [[nodiscard]] std::int64_t stride_b() const { return rows_b() * ldb; }
@@ -45,6 +42,7 @@ struct Problem {
   [[nodiscard]] std::string layout() const;  ///< "nn", "nt", "tn" or "tt"
   [[nodiscard]] std::string shape() const;   ///< "4096x4096x4096"
   /// Canonical text; equal exactly when problems are equal. E.g. "f32 nn 4096x4096x4096 b1 ld4096,4096,4096 a1 b0".
+  /// An output type that is not the mode's usual one follows: "bf16 nn ... a1 b0 out f32".
   [[nodiscard]] std::string key() const;
   /// For people: the key without what has its default value. E.g. "4096x4096x4096 f32 nn".
   [[nodiscard]] std::string title() const;
@@ -55,7 +53,7 @@ struct Problem {
 /// Sets trans_a and trans_b from "nn", "nt", "tn" or "tt".
 [[nodiscard]] Result<Problem> with_layout(Problem problem, std::string_view layout);
 /// Replaces zero leading dimensions by the packed ones, then checks everything: leading dimensions not too small, every
-/// element count and byte count inside 64 bits, finite scalars.
+/// element count and byte count inside 64 bits, finite scalars, an output type the mode has.
 [[nodiscard]] Result<Problem> with_default_strides(Problem problem);
 
 }  // namespace pgtune

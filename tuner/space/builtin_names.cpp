@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/space/builtin_names.hpp"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <string_view>
+
+#include "tuner/space/expression.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -17,10 +20,14 @@ struct Builtin {
   std::int64_t (*value)(const Facts&);
 };
 
+std::int64_t bytes_ab(const Problem& problem) { return element_bytes(problem.math_mode); }
+std::int64_t bytes_c(const Problem& problem) { return element_bytes(problem.type_of_c()); }
+
 /// The largest power of two up to 256 that divides the byte address of every row of every matrix of the batch.
-std::int64_t row_alignment(const Problem& problem, std::int64_t leading_dimension, std::int64_t stride) {
+std::int64_t row_alignment(const Problem& problem, std::int64_t element, std::int64_t leading_dimension,
+                           std::int64_t stride) {
   // Wrap-around keeps the low bits, which are all that counts here.
-  const auto bytes = static_cast<std::uint64_t>(element_bytes(problem.math_mode));
+  const auto bytes = static_cast<std::uint64_t>(element);
   std::uint64_t alignment = std::gcd(kBufferAlignmentBytes, static_cast<std::uint64_t>(leading_dimension) * bytes);
   if (problem.batch > 1) alignment = std::gcd(alignment, static_cast<std::uint64_t>(stride) * bytes);
   return static_cast<std::int64_t>(alignment);
@@ -48,13 +55,16 @@ constexpr std::array kProblem{
     Builtin<Problem>{"STRIDE_C", [](const Problem& p) { return p.stride_c(); }},
     Builtin<Problem>{"TRANS_A", [](const Problem& p) { return std::int64_t{p.trans_a}; }},
     Builtin<Problem>{"TRANS_B", [](const Problem& p) { return std::int64_t{p.trans_b}; }},
-    Builtin<Problem>{"ALIGN_A", [](const Problem& p) { return row_alignment(p, p.lda, p.stride_a()); }},
-    Builtin<Problem>{"ALIGN_B", [](const Problem& p) { return row_alignment(p, p.ldb, p.stride_b()); }},
-    Builtin<Problem>{"ALIGN_C", [](const Problem& p) { return row_alignment(p, p.ldc, p.stride_c()); }},
+    Builtin<Problem>{"ALIGN_A", [](const Problem& p) { return row_alignment(p, bytes_ab(p), p.lda, p.stride_a()); }},
+    Builtin<Problem>{"ALIGN_B", [](const Problem& p) { return row_alignment(p, bytes_ab(p), p.ldb, p.stride_b()); }},
+    Builtin<Problem>{"ALIGN_C", [](const Problem& p) { return row_alignment(p, bytes_c(p), p.ldc, p.stride_c()); }},
     Builtin<Problem>{"ALPHA_IS_ONE", [](const Problem& p) { return std::int64_t{p.alpha == 1.0}; }},
     Builtin<Problem>{"BETA_IS_ZERO", [](const Problem& p) { return std::int64_t{p.beta == 0.0}; }},
-    Builtin<Problem>{"ELEM_BYTES", [](const Problem& p) { return element_bytes(p.math_mode); }},
+    Builtin<Problem>{"ELEM_BYTES", bytes_ab},
+    Builtin<Problem>{"OUT_BYTES", bytes_c},
+    Builtin<Problem>{"MATH_MODE", [](const Problem& p) { return label_value(to_string(p.math_mode)); }},
 };
+constexpr std::array<std::string_view, 3> kTypes{"ELEM_BYTES", "OUT_BYTES", "MATH_MODE"};
 
 template <typename Table>
 std::vector<std::string> names_of(const Table& table) {
@@ -83,6 +93,8 @@ const std::vector<std::string>& problem_names() {
   static const std::vector<std::string> names = names_of(kProblem);
   return names;
 }
+
+bool is_type_name(const std::string& name) { return std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end(); }
 
 std::vector<std::int64_t> device_values(const DeviceInfo& device) { return values_of(kDevice, device); }
 std::vector<std::int64_t> problem_values(const Problem& problem) { return values_of(kProblem, problem); }

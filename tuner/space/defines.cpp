@@ -2,7 +2,9 @@
 // The macros that make one variant of a template.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "tuner/space/plan.hpp"
 #include "tuner/space/variant_scope.hpp"
@@ -10,23 +12,38 @@
 namespace pgtune::space {
 namespace {
 
-std::string label_macro(const std::string& label) { return "LABEL_" + label; }
+std::string label_macro(std::string_view label) { return fmt::format("LABEL_{}", label); }
 
 std::string macro_value(const ParameterValue& value) {
   const auto* const label = std::get_if<std::string>(&value);
   return label != nullptr ? label_macro(*label) : to_string(value);
 }
 
-/// Every label of the template, not just this variant's, so that a kernel can compare with any of them.
+/// The template's macros depend on the math mode by its name.
+bool names_math_mode(const TemplateDefinition& definition) {
+  const auto names_it = [](const NamedExpression& entry) {
+    const auto& names = entry.expression.names();
+    return std::find(names.begin(), names.end(), "MATH_MODE") != names.end();
+  };
+  return std::any_of(definition.derived.begin(), definition.derived.end(), names_it) ||
+         std::any_of(definition.defines.begin(), definition.defines.end(), names_it);
+}
+
+/// Every label of the template, not just this variant's, so that a kernel can compare with any of them; for a kernel
+/// that asks for the math mode, every mode's word too.
 void add_labels(const TemplateDefinition& definition, std::vector<Define>& out) {
   std::set<std::string_view> seen;
+  const auto add = [&](std::string_view label) {
+    if (seen.insert(label).second) out.push_back({label_macro(label), std::to_string(label_value(label))});
+  };
   for (const Parameter& parameter : definition.parameters) {
     for (const ParameterValue& value : parameter.values) {
       const auto* const label = std::get_if<std::string>(&value);
-      if (label == nullptr || !seen.insert(*label).second) continue;
-      out.push_back({label_macro(*label), std::to_string(label_value(*label))});
+      if (label != nullptr) add(*label);
     }
   }
+  if (!names_math_mode(definition)) return;
+  for (const MathMode mode : all_math_modes()) add(to_string(mode));
 }
 
 }  // namespace

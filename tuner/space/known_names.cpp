@@ -23,6 +23,7 @@ std::string_view describe(NameKind kind) {
   switch (kind) {
     case NameKind::kDevice:
       return "a fact of the device";
+    case NameKind::kTypes:
     case NameKind::kProblem:
       return "a fact of the problem";
     case NameKind::kFunction:
@@ -43,7 +44,9 @@ std::string_view describe(NameKind kind) {
 
 KnownNames::KnownNames() {
   for (const std::string& name : device_names()) kinds_.emplace(name, NameKind::kDevice);
-  for (const std::string& name : problem_names()) kinds_.emplace(name, NameKind::kProblem);
+  for (const std::string& name : problem_names()) {
+    kinds_.emplace(name, is_type_name(name) ? NameKind::kTypes : NameKind::kProblem);
+  }
   for (const std::string& name : function_names()) kinds_.emplace(name, NameKind::kFunction);
 }
 

@@ -11,9 +11,10 @@
 
 namespace pgtune::space {
 
-enum class NameKind { kDevice, kProblem, kFunction, kParameter, kDerived, kValue, kDefine };
+enum class NameKind { kDevice, kTypes, kProblem, kFunction, kParameter, kDerived, kValue, kDefine };
 
-/// How much an expression may use besides parameters, device facts and the derived values before it.
+/// How much an expression may use besides parameters, facts of the device and the types, and the derived values before
+/// it.
 enum class Reach {
   kSpace,    ///< nothing more: derived values and constraints are the same for every problem
   kProblem,  ///< facts of the problem, and the values made from them so far

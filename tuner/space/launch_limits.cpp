@@ -85,7 +85,19 @@ Result<void> check_box(const TensorMapPlan& map) {
 
 }  // namespace
 
-std::int64_t bytes_per_element(TensorType /*type*/) { return 4; }
+std::int64_t bytes_per_element(TensorType type) {
+  switch (type) {
+    case TensorType::kFloat32:
+    case TensorType::kTfloat32:
+      return 4;
+    case TensorType::kFloat16:
+    case TensorType::kBfloat16:
+      return 2;
+    case TensorType::kUint8:
+      break;
+  }
+  return 1;
+}
 
 Result<void> check_launch_limits(const KernelLaunch& launch, const DeviceInfo& device) {
   if (auto checked = check_dimensions("grid", launch.grid, kMaxGrid); !checked) return checked;

@@ -11,6 +11,21 @@
 namespace pgtune::space {
 namespace {
 
+TensorType tensor_type(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32:
+      return TensorType::kFloat32;
+    case ElementType::kFloat16:
+      return TensorType::kFloat16;
+    case ElementType::kBfloat16:
+      return TensorType::kBfloat16;
+    case ElementType::kE4m3:
+    case ElementType::kE5m2:
+      break;
+  }
+  return TensorType::kUint8;
+}
+
 /// Evaluates expressions and keeps the first error, with the field it came from.
 class PlanBuilder {
  public:
@@ -122,12 +137,28 @@ class PlanBuilder {
     return 0;
   }
 
+  /// How TMA calls the type that an operand has in memory.
+  [[nodiscard]] TensorType stored_type(Operand operand) const {
+    switch (operand) {
+      case Operand::kA:
+        return tensor_type(type_of_a(problem_.math_mode));
+      case Operand::kB:
+        return tensor_type(type_of_b(problem_.math_mode));
+      case Operand::kC:
+      case Operand::kD:
+        return tensor_type(problem_.type_of_c());
+      case Operand::kWorkspace:
+        break;
+    }
+    return TensorType::kFloat32;
+  }
+
   TensorMapPlan evaluate_map(const TensorMapSpec& spec) {
     const std::string field = fmt::format("tensor map '{}'", spec.name);
     TensorMapPlan map;
     map.name = spec.name;
     map.operand = spec.operand;
-    map.type = spec.type;
+    map.type = spec.type.value_or(stored_type(spec.operand));
     map.dims = numbers(spec.dims, field + ".dims");
     map.box = numbers(spec.box, field + ".box");
     map.swizzle = spec.swizzle;

@@ -42,7 +42,7 @@ struct TensorMapSpec {
   std::string name;                ///< several may share one: the first whose `when` holds is the map of that name
   std::optional<Expression> when;  ///< absent: always
   Operand operand = Operand::kA;
-  TensorType type = TensorType::kFloat32;
+  std::optional<TensorType> type;              ///< absent: the one the operand has in the problem
   std::vector<Expression> dims, strides, box;  ///< strides in elements
   Swizzle swizzle = Swizzle::kNone;
   L2Promotion l2_promotion = L2Promotion::kNone;
@@ -68,6 +68,7 @@ struct KernelSpec {
 struct TemplateDefinition {
   std::string name, description;
   std::vector<MathMode> math_modes;
+  std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each math mode's usual one
   std::vector<Parameter> parameters;
   std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
   std::vector<Rule> constraints;         ///< over parameters, derived values and the device
@@ -84,6 +85,8 @@ struct TemplateDefinition {
   std::string content_hash;  ///< XXH3-128 hex over source, headers and JSON (its layout and "source" path aside)
 
   [[nodiscard]] Variant default_variant() const;
+  /// It has the problem's math mode and output type.
+  [[nodiscard]] bool computes(const Problem& problem) const;
 };
 
 /// Fetches a file as text. Paths are relative to the JSON's folder and normalised: the JSON's "source"

@@ -37,10 +37,32 @@ std::vector<MathMode> read_math_modes(const JsonCursor& root) {
   return out;
 }
 
+std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<MathMode>& modes) {
+  std::vector<ElementType> out;
+  for (const JsonCursor& element : root.optional_elements("outputs", kMaxEntries)) {
+    auto type = parse_output_type(element.string());
+    if (!type) {
+      element.problem(std::move(type.error()));
+      continue;
+    }
+    const bool possible = std::any_of(modes.begin(), modes.end(), [&](MathMode mode) {
+      const auto& types = output_types(mode);
+      return std::find(types.begin(), types.end(), *type) != types.end();
+    });
+    if (!possible) element.problem(fmt::format("none of the math modes has {} output", to_string(*type)));
+    if (std::find(out.begin(), out.end(), *type) != out.end()) {
+      element.problem(fmt::format("the output type '{}' appears twice", to_string(*type)));
+    }
+    out.push_back(*type);
+  }
+  return out;
+}
+
 TemplateDefinition read_definition(const JsonCursor& root) {
   TemplateDefinition out;
-  root.expect_fields({"schema", "name", "description", "source", "math_modes", "parameters", "derived", "constraints",
-                      "legality", "values", "defines", "workspace", "tensor_maps", "kernels", "traffic"});
+  root.expect_fields({"schema", "name", "description", "source", "math_modes", "outputs", "parameters", "derived",
+                      "constraints", "legality", "values", "defines", "workspace", "tensor_maps", "kernels",
+                      "traffic"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -50,6 +72,7 @@ TemplateDefinition read_definition(const JsonCursor& root) {
   }
   if (const auto description = root.optional("description")) out.description = description->string();
   out.math_modes = read_math_modes(root);
+  out.outputs = read_outputs(root, out.math_modes);
 
   KnownNames names;
   out.parameters = read_parameters(root, names);

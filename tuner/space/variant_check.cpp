@@ -37,9 +37,19 @@ Result<void> check_variant(const TemplateDefinition& definition, const Variant& 
   return {};
 }
 
+bool TemplateDefinition::computes(const Problem& problem) const {
+  if (std::find(math_modes.begin(), math_modes.end(), problem.math_mode) == math_modes.end()) return false;
+  if (outputs.empty()) return problem.has_usual_output();
+  return std::find(outputs.begin(), outputs.end(), problem.type_of_c()) != outputs.end();
+}
+
 Result<void> check_math_mode(const TemplateDefinition& definition, const Problem& problem) {
+  if (definition.computes(problem)) return {};
   const auto& modes = definition.math_modes;
-  if (std::find(modes.begin(), modes.end(), problem.math_mode) != modes.end()) return {};
+  if (std::find(modes.begin(), modes.end(), problem.math_mode) != modes.end()) {
+    return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not write {} output in {}", definition.name,
+                                               to_string(problem.type_of_c()), to_string(problem.math_mode)));
+  }
   std::vector<std::string_view> known;
   for (const MathMode mode : modes) known.push_back(to_string(mode));
   return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not compute in {}; its math modes are {}",

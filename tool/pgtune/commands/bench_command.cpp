@@ -199,7 +199,7 @@ ExitCode BenchCommand::measure(Context& context, DatabaseStore& store, BenchOutc
 
 ExitCode BenchCommand::bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store,
                                      const Problem& problem) {
-  const space::TemplateSet all = context.catalogue().select(template_, problem.math_mode);
+  const space::TemplateSet all = context.catalogue().select(template_, problem);
   // A search over all templates answers for them; without one, searches over each of them do.
   std::vector<space::TemplateSet> searched{all};
   if (all.definitions().size() > 1) searched.insert(searched.end(), all.definitions().begin(), all.definitions().end());

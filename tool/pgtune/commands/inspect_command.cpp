@@ -107,7 +107,7 @@ class InspectCommand final : public Command {
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("inspect looks at one problem, not {}. Give one --shape.", problems.size()));
     const Problem& problem = problems.front();
-    const space::TemplateSet templates = context.catalogue().select(template_, problem.math_mode);
+    const space::TemplateSet templates = context.catalogue().select(template_, problem);
     const space::TemplateDefinition& definition = templates.definitions().front();
     const Inspection inspection = inspect(context, definition, problem);
     if (json_) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "tool/pgtune/clock_session.hpp"
 #include "tool/pgtune/command_error.hpp"
@@ -108,11 +109,12 @@ void SearchCommand::add_options(CLI::App& app) {
 
 std::vector<SearchCommand::Item> SearchCommand::items(const Context& context) const {
   std::vector<Item> items;
-  std::map<MathMode, space::TemplateSet> templates;
+  std::map<std::pair<MathMode, ElementType>, space::TemplateSet> templates;
   for (const Problem& problem : problem_options_.problems()) {
-    auto fitting = templates.find(problem.math_mode);
+    const std::pair types{problem.math_mode, problem.type_of_c()};
+    auto fitting = templates.find(types);
     if (fitting == templates.end())
-      fitting = templates.emplace(problem.math_mode, context.catalogue().select(template_, problem.math_mode)).first;
+      fitting = templates.emplace(types, context.catalogue().select(template_, problem)).first;
     items.push_back({problem, fitting->second});
   }
   return items;

@@ -98,7 +98,7 @@ class SpaceCommand final : public Command {
     json results = json::array();
     bool any_valid = false;
     for (const Problem& problem : problems) {
-      const space::TemplateSet templates = context.catalogue().select(template_, problem.math_mode);
+      const space::TemplateSet templates = context.catalogue().select(template_, problem);
       for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
         if (json_) {

@@ -11,7 +11,19 @@ namespace {
 constexpr std::size_t kMaxRank = 5;
 
 CUtensorMapDataType data_type(TensorType type) {
-  return type == TensorType::kTfloat32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  switch (type) {
+    case TensorType::kTfloat32:
+      return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    case TensorType::kFloat16:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case TensorType::kBfloat16:
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case TensorType::kUint8:
+      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    case TensorType::kFloat32:
+      break;
+  }
+  return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 }
 
 CUtensorMapSwizzle swizzle(Swizzle value) {

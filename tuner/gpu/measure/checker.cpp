@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/checker.hpp"
 
+#include <cuda_fp16.h>
+
+#include <bit>
+#include <cmath>
 #include <cstddef>
 
 #include "tuner/gpu/launch/event_wait.hpp"
@@ -14,6 +18,13 @@ constexpr std::size_t kCheckedCopy = 0;
 template <typename T>
 CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
   return check(cudaMemcpy(to, device_pointer(address), count * sizeof(T), cudaMemcpyDeviceToHost), "fetching results");
+}
+
+/// An element of C or D from its bits, which are the lowest.
+float output_value(ElementType type, std::uint32_t bits) {
+  if (type == ElementType::kFloat32) return std::bit_cast<float>(bits);
+  if (type == ElementType::kBfloat16) return std::bit_cast<float>(bits << 16);
+  return __half2float(std::bit_cast<__half>(static_cast<std::uint16_t>(bits)));
 }
 
 }  // namespace
@@ -177,12 +188,17 @@ CudaResult<> Checker::fetch_first_wrong(CheckFindings& findings) {
   const std::uint64_t index = findings.comparison.first_wrong;
   const auto columns = static_cast<std::uint64_t>(problem_.n), ld = static_cast<std::uint64_t>(problem_.ldc);
   const std::uint64_t in_d = index / columns * ld + index % columns;
+  const ElementType type = problem_.type_of_c();
+  const auto bytes = static_cast<std::size_t>(element_bytes(type));
+  std::uint32_t bits = 0;
   float scale = 0;
-  return fetch(&findings.first_value, operands.d.address + in_d * sizeof(float), 1)
+  return fetch(reinterpret_cast<std::byte*>(&bits), operands.d.address + in_d * bytes, bytes)
       .and_then([&] { return fetch(&findings.first_expected, reference_.address() + index * sizeof(double), 1); })
       .and_then([&] { return fetch(&scale, scale_.address() + index * sizeof(float), 1); })
       .map([&] {
-        const double bound = relative_bound(problem_.k) * scale + kAbsoluteBound;
+        findings.first_unwritten = bits == (bytes == sizeof(kPoison) ? kPoison : kPoison & 0xffffU);
+        findings.first_value = output_value(type, bits);
+        const double bound = error_bound(problem_).allowed(findings.first_expected, scale);
         findings.first_ratio = std::abs(findings.first_value - findings.first_expected) / bound;
       });
 }

@@ -39,7 +39,7 @@ Result<void> CurrentProblem::allocate(const Problem& problem) {
   if (auto ok = check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory"); !ok) {
     return tl::unexpected(to_error(ok.error()));
   }
-  const std::int64_t copy_bytes = operand_layout(problem).copy_bytes;
+  const std::int64_t copy_bytes = operand_layout(problem).copy_bytes + ReferenceOperands::copy_bytes(problem);
   const std::int64_t fixed_bytes = Checker::memory_bytes(problem) + CublasLtMatmul::kWorkspaceBytes;
   const std::int64_t rotated =
       copy_count(problem.operand_bytes(), copy_bytes, context_->l2_bytes, static_cast<std::int64_t>(free_bytes));

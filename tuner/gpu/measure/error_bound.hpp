@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: MIT
-// How far a right float32 GEMM may be from the float64 reference, element by element.
+// How far a right GEMM may be from the float64 reference, element by element.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
+
+#include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
 
 inline constexpr double kUnitRoundoffFloat32 = 0x1p-24;
 
-/// An element passes when |D - R| <= relative_bound(K) * S + kAbsoluteBound with S = |alpha| sum |a||b| + |beta c|.
-/// The error of a sum of K rounded products grows like sqrt(K) * u * S with high probability for rounding errors of
-/// random sign (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 2019;
-/// their constant is a small multiple of 1). Four more roundings: the product, alpha, beta C and the last sum. The
-/// factor 2 is the confidence; it leaves any order of summation room and stays far below what one missing product or a
-/// reduced input precision costs.
-[[nodiscard]] inline double relative_bound(std::int64_t k) {
-  return 2.0 * (std::sqrt(static_cast<double>(k)) + 4.0) * kUnitRoundoffFloat32;
-}
+/// An element passes when |D - R| <= allowed(R, S) with S = |alpha| sum |a||b| + |beta c| over the operands as they are
+/// stored. The layout is that of Bound in kernels.cu.
+struct ErrorBound {
+  double per_scale = 0;   ///< operand rounding and summation, of S
+  double per_result = 0;  ///< rounding of the result to its type, of |R|
+  double absolute = 0;    ///< results so small that they are subnormal in C's type, or flushed to zero
+  double largest = 0;     ///< finite number of C's type; beyond it the infinity of the right sign passes
 
-/// The smallest normal float32: results that small may be flushed to zero.
-inline constexpr double kAbsoluteBound = 0x1p-126;
+  [[nodiscard]] double allowed(double result, double scale) const;
+};
 
-/// Stands for the error of an element that is NaN or infinite, as a multiple of its bound.
+[[nodiscard]] ErrorBound error_bound(const Problem& problem);
+
+/// Of float32 sums of K products, each operation rounded with error up to `unit_roundoff`, in units of S.
+[[nodiscard]] double summation_bound(std::int64_t k, double unit_roundoff);
+
+/// Stands for the error of an element that is NaN or wrongly infinite, as a multiple of its bound.
 inline constexpr double kNotFiniteRatio = 1e30;
 
 }  // namespace pgtune::gpu

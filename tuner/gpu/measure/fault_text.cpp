@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "tuner/gpu/measure/error_bound.hpp"
-#include "tuner/gpu/measure/operand_layout.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -19,7 +18,7 @@ std::string wrong_elements(const CheckFindings& findings, const Problem& problem
   const std::string place = fmt::format("element ({},{}) of batch {}", row % problem.m, column, row / problem.m);
   const std::string count =
       fmt::format("{} of {} elements wrong", findings.comparison.wrong, problem.m * problem.n * problem.batch);
-  if (std::bit_cast<std::uint32_t>(findings.first_value) == kPoison) {
+  if (findings.first_unwritten) {
     return fmt::format("{} was not written, expected {:.7g}; {}", place, findings.first_expected, count);
   }
   if (!std::isfinite(findings.first_value)) {

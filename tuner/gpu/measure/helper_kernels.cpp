@@ -10,26 +10,31 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::array kHelperSymbols{"fill_words",        "fill_data", "checksum",   "count_changed_bytes",
-                                    "reference_float64", "compare",   "read_clocks"};
+constexpr std::array kHelperSymbols{"fill_pattern",        "fill_data",         "copy_along_k", "checksum",
+                                    "count_changed_bytes", "reference_float64", "compare",      "read_clocks"};
 constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
 constexpr std::int64_t kBlocksPerSm = 8;
-constexpr std::int64_t kReferenceTile = 64;
+constexpr std::int64_t kReferenceTile = 64, kCopyTile = 32;
 constexpr std::int64_t kMaxGridY = 65535;
 
 /// Layout of Shape in kernels.cu.
 struct Shape {
   std::int64_t m, n, k, batch, ldc, stride_c;
   std::int64_t row_a, column_a, stride_a, row_b, column_b, stride_b;
+  ElementType type_a, type_b, type_c;
 };
 
 /// Layout of Guards in kernels.cu.
 struct Guards {
-  std::array<std::uint64_t, kMaxGuards> words;
-  std::array<std::int64_t, kMaxGuards> counts;
+  std::array<std::uint64_t, kMaxGuards> first;
+  std::array<std::int64_t, kMaxGuards> bytes;
 };
 
-std::int64_t words_of(const DeviceSpan& span) { return span.bytes / 4; }
+/// Blocks whose threads take a word each.
+std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
+
+// Types are handed to kernels.cu as their numbers.
+static_assert(sizeof(ElementType) == sizeof(std::int32_t) && static_cast<int>(ElementType::kE5m2) == 4);
 
 }  // namespace
 
@@ -79,26 +84,33 @@ std::int64_t HelperKernels::grid_for(std::int64_t blocks) const {
   return std::clamp<std::int64_t>(blocks, 1, kBlocksPerSm * sm_count_);
 }
 
-CudaResult<> HelperKernels::fill_words(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const {
-  return launch(kFillWords, grid_for(words_of(span) / kThreads), 1, stream, span.address, words_of(span), pattern);
+CudaResult<> HelperKernels::fill_pattern(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const {
+  return launch(kFillPattern, grid_for(word_blocks(span)), 1, stream, span.address, span.bytes, pattern);
 }
 
-CudaResult<> HelperKernels::fill_data(std::uint64_t matrix, std::int64_t rows, std::int64_t columns, std::int64_t ld,
-                                      DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const {
-  return launch(kFillData, grid_for(rows), 1, stream, matrix, rows, columns, ld, seed,
+CudaResult<> HelperKernels::fill_data(std::uint64_t matrix, ElementType type, std::int64_t rows, std::int64_t columns,
+                                      std::int64_t ld, DataDistribution distribution, std::uint64_t seed,
+                                      cudaStream_t stream) const {
+  return launch(kFillData, grid_for(rows), 1, stream, matrix, type, rows, columns, ld, seed,
                 static_cast<std::int32_t>(distribution));
 }
 
+CudaResult<> HelperKernels::copy_along_k(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,
+                                         std::int64_t columns, std::int64_t batch, cudaStream_t stream) const {
+  const std::int64_t tiles = ((rows + kCopyTile - 1) / kCopyTile) * ((columns + kCopyTile - 1) / kCopyTile);
+  return launch(kCopyAlongK, tiles, std::min(batch, kMaxGridY), stream, from, to, rows, columns, batch);
+}
+
 CudaResult<> HelperKernels::checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const {
-  return launch(kChecksum, grid_for(words_of(span) / kThreads), 1, stream, span.address, words_of(span), sum);
+  return launch(kChecksum, grid_for(word_blocks(span)), 1, stream, span.address, span.bytes, sum);
 }
 
 CudaResult<> HelperKernels::count_changed_bytes(std::span<const DeviceSpan> guards, std::uint32_t pattern,
                                                 std::uint64_t changed, cudaStream_t stream) const {
   Guards argument{};
   for (std::size_t i = 0; i < guards.size(); ++i) {
-    argument.words.at(i) = guards[i].address;
-    argument.counts.at(i) = words_of(guards[i]);
+    argument.first.at(i) = guards[i].address;
+    argument.bytes.at(i) = guards[i].bytes;
   }
   return launch(kCountChangedBytes, static_cast<std::int64_t>(guards.size()), 1, stream, argument, pattern, changed);
 }
@@ -116,7 +128,10 @@ CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet
                     p.stride_a(),
                     p.trans_b ? 1 : p.ldb,
                     p.trans_b ? p.ldb : 1,
-                    p.stride_b()};
+                    p.stride_b(),
+                    type_of_a(p.math_mode),
+                    type_of_b(p.math_mode),
+                    p.type_of_c()};
   const std::int64_t tiles =
       ((p.m + kReferenceTile - 1) / kReferenceTile) * ((p.n + kReferenceTile - 1) / kReferenceTile);
   // Kernels take alpha and beta as float32, so that is what the reference must use.
@@ -128,8 +143,8 @@ CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet
 CudaResult<> HelperKernels::compare(const Problem& p, std::uint64_t d, std::uint64_t result, std::uint64_t scale,
                                     std::uint32_t pattern, std::uint64_t out, cudaStream_t stream) const {
   const std::int64_t rows = p.m * p.batch;
-  return launch(kCompare, grid_for(rows), 1, stream, d, result, scale, rows, p.n, p.ldc, relative_bound(p.k),
-                kAbsoluteBound, kNotFiniteRatio, pattern, out);
+  return launch(kCompare, grid_for(rows), 1, stream, d, p.type_of_c(), result, scale, rows, p.n, p.ldc, error_bound(p),
+                kNotFiniteRatio, pattern, out);
 }
 
 CudaResult<> HelperKernels::read_clocks(std::uint64_t entries, cudaStream_t stream) const {

@@ -37,11 +37,20 @@ class HelperKernels {
   [[nodiscard]] static Result<std::unique_ptr<HelperKernels>> load_cubin(const Driver& driver, const std::string& cubin,
                                                                          int sm_count);
 
-  [[nodiscard]] CudaResult<> fill_words(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const;
-  /// Float32 values; equal seeds give equal data whatever the leading dimension.
-  [[nodiscard]] CudaResult<> fill_data(std::uint64_t matrix, std::int64_t rows, std::int64_t columns, std::int64_t ld,
-                                       DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const;
-  /// Adds the checksum of `span` to the 64-bit word at `sum`.
+  /// The pattern lies at addresses that are multiples of four, wherever the span begins and ends.
+  [[nodiscard]] CudaResult<> fill_pattern(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const;
+  /// Values of `type`, rounded to nearest; equal seeds give equal data whatever the leading dimension.
+  [[nodiscard]] CudaResult<> fill_data(std::uint64_t matrix, ElementType type, std::int64_t rows, std::int64_t columns,
+                                       std::int64_t ld, DataDistribution distribution, std::uint64_t seed,
+                                       cudaStream_t stream) const;
+  /// Matrices of one-byte elements, `batch` of `rows` x `columns`, to another place and other strides.
+  struct ByteMatrix {
+    std::uint64_t address = 0;
+    std::int64_t row_stride = 0, column_stride = 0, batch_stride = 0;
+  };
+  [[nodiscard]] CudaResult<> copy_along_k(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,
+                                          std::int64_t columns, std::int64_t batch, cudaStream_t stream) const;
+  /// Adds the checksum of `span`, which starts at a word, to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const;
   /// Adds the number of bytes of guard i that differ from the pattern to word i at `changed`.
   [[nodiscard]] CudaResult<> count_changed_bytes(std::span<const DeviceSpan> guards, std::uint32_t pattern,
@@ -56,7 +65,17 @@ class HelperKernels {
   [[nodiscard]] CudaResult<> read_clocks(std::uint64_t entries, cudaStream_t stream) const;
 
  private:
-  enum Kernel { kFillWords, kFillData, kChecksum, kCountChangedBytes, kReference, kCompare, kReadClocks, kCount };
+  enum Kernel {
+    kFillPattern,
+    kFillData,
+    kCopyAlongK,
+    kChecksum,
+    kCountChangedBytes,
+    kReference,
+    kCompare,
+    kReadClocks,
+    kCount
+  };
 
   HelperKernels(const Driver& driver, Module module, int sm_count)
       : driver_(&driver), module_(std::move(module)), sm_count_(sm_count) {}

@@ -17,9 +17,88 @@ __device__ inline u64 mix(u64 x) {
 __device__ inline i64 global_thread() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline i64 thread_count() { return static_cast<i64>(gridDim.x) * blockDim.x; }
 
-extern "C" __global__ void fill_words(u32* words, i64 count, u32 pattern) {
+// The pattern lies at multiples of four bytes, wherever a span of it begins or ends.
+__device__ inline unsigned char pattern_byte(const unsigned char* at, u32 pattern) {
+  return static_cast<unsigned char>(pattern >> 8 * (reinterpret_cast<u64>(at) & 3));
+}
+
+extern "C" __global__ void fill_pattern(unsigned char* first, i64 bytes, u32 pattern) {
+  const i64 to_word = static_cast<i64>(-reinterpret_cast<u64>(first) & 3), head = to_word < bytes ? to_word : bytes;
+  const i64 words = (bytes - head) / 4;
+  u32* const aligned = reinterpret_cast<u32*>(first + head);
 #pragma unroll 1
-  for (i64 i = global_thread(); i < count; i += thread_count()) words[i] = pattern;
+  for (i64 i = global_thread(); i < words; i += thread_count()) aligned[i] = pattern;
+  if (global_thread() != 0) return;
+  for (i64 i = 0; i < head; ++i) first[i] = pattern_byte(first + i, pattern);
+  for (i64 i = head + 4 * words; i < bytes; ++i) first[i] = pattern_byte(first + i, pattern);
+}
+
+// Numbered as pgtune::ElementType.
+enum Type { kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2 };
+
+__device__ inline float half_to_float(u32 bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<unsigned short>(bits)));
+  return value;
+}
+
+__device__ inline u32 float_to_half(float value) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+
+// To the nearest of a type with so many stored mantissa bits; below its least exponent the spacing stays the same.
+__device__ inline float rounded(float value, int mantissa_bits, int least_exponent) {
+  const int exponent = max(static_cast<int>(__float_as_uint(value) >> 23 & 0xff) - 127, least_exponent);
+  const float step = __int_as_float(exponent - mantissa_bits + 127 << 23);
+  return rintf(value / step) * step;
+}
+
+// e5m2 is the upper byte of a float16. e4m3 is laid out as a float16 without its first exponent bit and its last seven
+// mantissa bits, so it reads as one 2^8 times too small: the biases are 7 and 15. Numbers only; nothing here is NaN.
+constexpr float kE4m3AsHalf = 0x1p-8f;
+
+__device__ inline float load_element(const void* matrix, i64 index, int type) {
+  switch (type) {
+    case kFloat16:
+      return half_to_float(static_cast<const unsigned short*>(matrix)[index]);
+    case kBfloat16:
+      return __uint_as_float(static_cast<u32>(static_cast<const unsigned short*>(matrix)[index]) << 16);
+    case kE4m3: {
+      const u32 byte = static_cast<const unsigned char*>(matrix)[index];
+      return half_to_float((byte & 0x80) << 8 | (byte & 0x7f) << 7) / kE4m3AsHalf;
+    }
+    case kE5m2:
+      return half_to_float(static_cast<u32>(static_cast<const unsigned char*>(matrix)[index]) << 8);
+    default:
+      return static_cast<const float*>(matrix)[index];
+  }
+}
+
+// Rounds to nearest even.
+__device__ inline void store_element(void* matrix, i64 index, int type, float value) {
+  switch (type) {
+    case kFloat16:
+      static_cast<unsigned short*>(matrix)[index] = static_cast<unsigned short>(float_to_half(value));
+      break;
+    case kBfloat16: {
+      const u32 bits = __float_as_uint(value);
+      static_cast<unsigned short*>(matrix)[index] = static_cast<unsigned short>(bits + 0x7fff + (bits >> 16 & 1) >> 16);
+      break;
+    }
+    case kE4m3: {
+      const u32 bits = float_to_half(rounded(value, 3, -6) * kE4m3AsHalf);
+      static_cast<unsigned char*>(matrix)[index] = static_cast<unsigned char>(bits >> 8 & 0x80 | bits >> 7 & 0x7f);
+      break;
+    }
+    case kE5m2:
+      static_cast<unsigned char*>(matrix)[index] =
+          static_cast<unsigned char>(float_to_half(rounded(value, 2, -14)) >> 8);
+      break;
+    default:
+      static_cast<float*>(matrix)[index] = value;
+  }
 }
 
 // Numbered as pgtune::DataDistribution.
@@ -42,39 +121,77 @@ __device__ inline float data_value(u64 bits, int distribution) {
 }
 
 // Leaves the padding between columns and ld alone.
-extern "C" __global__ void fill_data(float* matrix, i64 rows, i64 columns, i64 ld, u64 seed, int distribution) {
+extern "C" __global__ void fill_data(void* matrix, int type, i64 rows, i64 columns, i64 ld, u64 seed,
+                                     int distribution) {
   for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
 #pragma unroll 1
     for (i64 column = threadIdx.x; column < columns; column += blockDim.x) {
       const u64 counter = static_cast<u64>(row * columns + column);
       const u64 bits = mix(seed + (counter + 1) * 0x9e3779b97f4a7c15ull);
-      matrix[row * ld + column] = data_value(bits, distribution);
+      store_element(matrix, row * ld + column, type, data_value(bits, distribution));
     }
   }
 }
 
-// Order-free checksum: a wrapping sum of mixed (position, word) pairs.
-extern "C" __global__ void checksum(const u32* words, i64 count, u64* sum) {
+// Layout of HelperKernels::ByteMatrix.
+struct ByteMatrix {
+  unsigned char* elements;
+  i64 row, column, batch;  // strides
+};
+
+// A matrix of bytes into one stored row by row, through a tile: neighbouring threads touch neighbouring bytes on both
+// sides.
+extern "C" __global__ void copy_along_k(ByteMatrix from, ByteMatrix to, i64 rows, i64 columns, i64 batches) {
+  constexpr int kTile = 32;
+  __shared__ unsigned char tile[kTile][kTile + 4];
+  const int x = threadIdx.x % kTile, first = threadIdx.x / kTile, step = blockDim.x / kTile;
+  const i64 tiles = (columns + kTile - 1) / kTile;
+  const i64 row0 = blockIdx.x / tiles * kTile, column0 = blockIdx.x % tiles * kTile;
+  for (i64 batch = blockIdx.y; batch < batches; batch += gridDim.y) {
+    for (int y = first; y < kTile; y += step) {
+      const int row = from.column == 1 ? y : x, column = from.column == 1 ? x : y;
+      if (row0 + row < rows && column0 + column < columns) {
+        tile[row][column] =
+            from.elements[batch * from.batch + (row0 + row) * from.row + (column0 + column) * from.column];
+      }
+    }
+    __syncthreads();
+    for (int y = first; y < kTile; y += step) {
+      if (row0 + y < rows && column0 + x < columns) {
+        to.elements[batch * to.batch + (row0 + y) * to.row + column0 + x] = tile[y][x];
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// Order-free checksum: a wrapping sum of mixed (position, word) pairs. `first` is aligned to words; the bytes after the
+// last whole word count as one each.
+extern "C" __global__ void checksum(const unsigned char* first, i64 bytes, u64* sum) {
+  const auto term = [](i64 i, u32 word) {
+    return mix((static_cast<u64>(i) << 32 ^ static_cast<u64>(i) >> 32) + word + 0x9e3779b97f4a7c15ull);
+  };
+  const u32* const words = reinterpret_cast<const u32*>(first);
+  const i64 count = bytes / 4, left = bytes - 4 * count;
   u64 local = 0;
 #pragma unroll 1
-  for (i64 i = global_thread(); i < count; i += thread_count()) {
-    local += mix((static_cast<u64>(i) << 32 ^ static_cast<u64>(i) >> 32) + words[i] + 0x9e3779b97f4a7c15ull);
-  }
+  for (i64 i = global_thread(); i < count; i += thread_count()) local += term(i, words[i]);
+  if (global_thread() < left) local += term(count + global_thread(), first[4 * count + global_thread()]);
   for (int offset = 16; offset > 0; offset /= 2) local += __shfl_down_sync(0xffffffffu, local, offset);
   if (threadIdx.x % 32 == 0) atomicAdd(sum, local);
 }
 
 // One CTA a guard: counts the bytes that no longer hold the pattern.
 struct Guards {
-  const u32* words[8];
-  i64 counts[8];
+  const unsigned char* first[8];
+  i64 bytes[8];
 };
 extern "C" __global__ void count_changed_bytes(Guards guards, u32 pattern, u64* changed) {
   u64 local = 0;
 #pragma unroll 1
-  for (i64 i = threadIdx.x; i < guards.counts[blockIdx.x]; i += blockDim.x) {
-    const u32 difference = guards.words[blockIdx.x][i] ^ pattern;
-    for (int byte = 0; byte < 4; ++byte) local += (difference >> (8 * byte) & 0xff) != 0;
+  for (i64 i = threadIdx.x; i < guards.bytes[blockIdx.x]; i += blockDim.x) {
+    const unsigned char* const at = guards.first[blockIdx.x] + i;
+    local += *at != pattern_byte(at, pattern);
   }
   if (local != 0) atomicAdd(changed + blockIdx.x, local);
 }
@@ -83,21 +200,21 @@ struct Shape {
   i64 m, n, k, batch, ldc, stride_c;
   // Element (i, j) of op(A) is a[i * row_a + j * column_a], of op(B) likewise.
   i64 row_a, column_a, stride_a, row_b, column_b, stride_b;
+  int type_a, type_b, type_c;
 };
 
 // result = alpha op(A) op(B) + beta C in float64 and scale = |alpha| |op(A)| |op(B)| + |beta C|, both packed M x N per
 // batch. 64 x 64 tile, 16 x 16 threads with 4 x 4 elements each.
 extern "C" __global__ void __launch_bounds__(256)
-    reference_float64(Shape p, const float* a, const float* b, const float* c, double* result, float* scale,
-                      double alpha, double beta) {
+    reference_float64(Shape p, const void* a, const void* b, const void* c, double* result, float* scale, double alpha,
+                      double beta) {
   constexpr int kTile = 64, kDepth = 16, kPad = 2;
   __shared__ double tile_a[kDepth][kTile + kPad], tile_b[kDepth][kTile + kPad];
   const int thread = threadIdx.x, tx = thread % 16, ty = thread / 16;
   const i64 tiles_n = (p.n + kTile - 1) / kTile;
   const i64 m0 = blockIdx.x / tiles_n * kTile, n0 = blockIdx.x % tiles_n * kTile;
   for (i64 batch = blockIdx.y; batch < p.batch; batch += gridDim.y) {
-    const float* const matrix_a = a + batch * p.stride_a;
-    const float* const matrix_b = b + batch * p.stride_b;
+    const i64 first_a = batch * p.stride_a, first_b = batch * p.stride_b;
     double sum[4][4] = {}, magnitude[4][4] = {};
     for (i64 k0 = 0; k0 < p.k; k0 += kDepth) {
 #pragma unroll 1
@@ -106,8 +223,10 @@ extern "C" __global__ void __launch_bounds__(256)
         const int am = p.column_a == 1 ? i / kDepth : i % kTile, ak = p.column_a == 1 ? i % kDepth : i / kTile;
         const int bn = p.column_b == 1 ? i % kTile : i / kDepth, bk = p.column_b == 1 ? i / kTile : i % kDepth;
         const bool inside_a = m0 + am < p.m && k0 + ak < p.k, inside_b = n0 + bn < p.n && k0 + bk < p.k;
-        tile_a[ak][am] = inside_a ? matrix_a[(m0 + am) * p.row_a + (k0 + ak) * p.column_a] : 0.0f;
-        tile_b[bk][bn] = inside_b ? matrix_b[(k0 + bk) * p.row_b + (n0 + bn) * p.column_b] : 0.0f;
+        const i64 at_a = first_a + (m0 + am) * p.row_a + (k0 + ak) * p.column_a;
+        const i64 at_b = first_b + (k0 + bk) * p.row_b + (n0 + bn) * p.column_b;
+        tile_a[ak][am] = inside_a ? load_element(a, at_a, p.type_a) : 0.0f;
+        tile_b[bk][bn] = inside_b ? load_element(b, at_b, p.type_b) : 0.0f;
       }
       __syncthreads();
 #pragma unroll 1
@@ -128,7 +247,8 @@ extern "C" __global__ void __launch_bounds__(256)
       for (int j = 0; j < 4; ++j) {
         const i64 row = m0 + ty + 16 * i, column = n0 + tx + 16 * j;
         if (row >= p.m || column >= p.n) continue;
-        const double addend = beta == 0 ? 0 : beta * c[batch * p.stride_c + row * p.ldc + column];
+        const double addend =
+            beta == 0 ? 0 : beta * load_element(c, batch * p.stride_c + row * p.ldc + column, p.type_c);
         const i64 at = (batch * p.m + row) * p.n + column;
         result[at] = alpha * sum[i][j] + addend;
         scale[at] = static_cast<float>(fabs(alpha) * magnitude[i][j] + fabs(addend));
@@ -141,7 +261,7 @@ struct Comparison {
   u64 wrong;            // elements whose error exceeds their bound, or that are not finite
   u64 first_wrong;      // smallest packed index of these
   u64 max_ratio_bits;   // largest |D - R| / bound; bits of a non-negative double compare like integers
-  u64 padding_changed;  // words between N and the leading dimension that lost the pattern
+  u64 padding_changed;  // elements between N and the leading dimension that lost the pattern
   double squared_error, squared_reference;
 };
 
@@ -150,26 +270,39 @@ __device__ inline double warp_sum(double value) {
   return value;
 }
 
+// Layout of pgtune::gpu::ErrorBound.
+struct Bound {
+  double per_scale, per_result, absolute, largest;
+};
+
+// The element still holds the pattern.
+__device__ inline bool untouched(const void* matrix, i64 index, int type, u32 pattern) {
+  if (type == kFloat32) return static_cast<const u32*>(matrix)[index] == pattern;
+  return static_cast<const unsigned short*>(matrix)[index] == (pattern & 0xffff);
+}
+
 // Compares D with the reference row by row. An element that is not a number counts as an error as large as its
-// reference.
-extern "C" __global__ void compare(const float* d, const double* result, const float* scale, i64 rows, i64 columns,
-                                   i64 ld, double relative_bound, double absolute_bound, double not_finite_ratio,
-                                   u32 pattern, Comparison* out) {
+// reference; an infinite one is right where the reference may be beyond the type's largest number.
+extern "C" __global__ void compare(const void* d, int type, const double* result, const float* scale, i64 rows,
+                                   i64 columns, i64 ld, Bound bound, double not_finite_ratio, u32 pattern,
+                                   Comparison* out) {
   double squared_error = 0, squared_reference = 0, max_ratio = 0;
   u64 wrong = 0, first_wrong = ~0ull, padding_changed = 0;
   for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
 #pragma unroll 1
     for (i64 column = threadIdx.x; column < ld; column += blockDim.x) {
-      const float value = d[row * ld + column];
       if (column >= columns) {
-        padding_changed += __float_as_uint(value) != pattern;
+        padding_changed += !untouched(d, row * ld + column, type, pattern);
         continue;
       }
+      const float value = load_element(d, row * ld + column, type), infinity = __int_as_float(0x7f800000);
       const i64 at = row * columns + column;
-      const double expected = result[at];
-      const bool finite = fabsf(value) < __int_as_float(0x7f800000);  // false for NaN too
-      const double error = finite ? fabs(value - expected) : fabs(expected);
-      const double ratio = finite ? error / (relative_bound * scale[at] + absolute_bound) : not_finite_ratio;
+      const double expected = result[at], size = fabs(expected);
+      const double allowed = bound.per_scale * scale[at] + bound.per_result * size + bound.absolute;
+      const bool finite = fabsf(value) < infinity;  // false for NaN too
+      const bool overflow = fabsf(value) == infinity && value > 0 == expected > 0 && size + allowed >= bound.largest;
+      const double error = finite ? fabs(value - expected) : overflow ? 0 : size;
+      const double ratio = finite || overflow ? error / allowed : not_finite_ratio;
       squared_error += error * error;
       squared_reference += expected * expected;
       max_ratio = max_ratio > ratio ? max_ratio : ratio;

@@ -71,7 +71,7 @@ CudaResult<> LoadedVariant::launch(std::size_t copy, cudaStream_t stream) { retu
 
 CudaResult<> LoadedVariant::reset(cudaStream_t stream) {
   if (workspace_.bytes == 0) return {};
-  auto ok = kernels_->fill_words({memory_.address(), memory_.bytes()}, kPoison, stream);
+  auto ok = kernels_->fill_pattern({memory_.address(), memory_.bytes()}, kPoison, stream);
   if (!ok || zero_workspace_ == ZeroWorkspace::kNever) return ok;
   return check(
       cudaMemsetAsync(device_pointer(workspace_.address), 0, static_cast<std::size_t>(workspace_.bytes), stream),
@@ -80,9 +80,7 @@ CudaResult<> LoadedVariant::reset(cudaStream_t stream) {
 
 std::vector<DeviceSpan> LoadedVariant::guards() const {
   if (workspace_.bytes == 0) return {};
-  // A workspace whose size is no multiple of the word leaves its last bytes unguarded.
-  const std::int64_t words_end = (workspace_.bytes + 3) / 4 * 4;
-  const std::uint64_t after = workspace_.address + static_cast<std::uint64_t>(words_end);
+  const std::uint64_t after = workspace_.address + static_cast<std::uint64_t>(workspace_.bytes);
   const std::uint64_t end = memory_.address() + static_cast<std::uint64_t>(memory_.bytes());
   return {{memory_.address(), kGuardBytes}, {after, static_cast<std::int64_t>(end - after)}};
 }

@@ -33,23 +33,28 @@ std::uint64_t OperandBuffers::copy_address(std::size_t index) const {
 CudaResult<> OperandBuffers::fill(std::size_t index, cudaStream_t stream) const {
   const OperandSet& set = copies_[index];
   const Problem& p = problem_;
-  if (auto ok = kernels_->fill_words({copy_address(index), layout_.copy_bytes}, kPoison, stream); !ok) return ok;
+  if (auto ok = kernels_->fill_pattern({copy_address(index), layout_.copy_bytes}, kPoison, stream); !ok) return ok;
   const auto seed = [&](std::uint64_t operand) { return stream_seed(data_.seed, index, operand); };
-  if (auto ok = fill_matrix(set.a, p.rows_a() * p.batch, p.columns_a(), p.lda, seed(0), stream); !ok) return ok;
-  if (auto ok = fill_matrix(set.b, p.rows_b() * p.batch, p.columns_b(), p.ldb, seed(1), stream); !ok) return ok;
+  if (auto ok = fill_matrix(set.a, type_of_a(p.math_mode), p.rows_a() * p.batch, p.columns_a(), p.lda, seed(0), stream);
+      !ok)
+    return ok;
+  if (auto ok = fill_matrix(set.b, type_of_b(p.math_mode), p.rows_b() * p.batch, p.columns_b(), p.ldb, seed(1), stream);
+      !ok)
+    return ok;
   if (p.beta == 0) return {};
-  return fill_matrix(set.c, p.m * p.batch, p.n, p.ldc, seed(2), stream);
+  return fill_matrix(set.c, p.type_of_c(), p.m * p.batch, p.n, p.ldc, seed(2), stream);
 }
 
-CudaResult<> OperandBuffers::fill_matrix(const DeviceSpan& matrix, std::int64_t rows, std::int64_t columns,
-                                         std::int64_t ld, std::uint64_t seed, cudaStream_t stream) const {
-  return kernels_->fill_data(matrix.address, rows, columns, ld, data_.distribution, seed, stream);
+CudaResult<> OperandBuffers::fill_matrix(const DeviceSpan& matrix, ElementType type, std::int64_t rows,
+                                         std::int64_t columns, std::int64_t ld, std::uint64_t seed,
+                                         cudaStream_t stream) const {
+  return kernels_->fill_data(matrix.address, type, rows, columns, ld, data_.distribution, seed, stream);
 }
 
 CudaResult<> OperandBuffers::poison(std::size_t index, cudaStream_t stream) const {
-  if (auto ok = kernels_->fill_words(copies_[index].d, kPoison, stream); !ok) return ok;
+  if (auto ok = kernels_->fill_pattern(copies_[index].d, kPoison, stream); !ok) return ok;
   for (const DeviceSpan& guard : guards(index)) {
-    if (auto ok = kernels_->fill_words(guard, kPoison, stream); !ok) return ok;
+    if (auto ok = kernels_->fill_pattern(guard, kPoison, stream); !ok) return ok;
   }
   return {};
 }

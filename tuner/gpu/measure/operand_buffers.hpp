@@ -34,6 +34,7 @@ class OperandBuffers {
   [[nodiscard]] CudaResult<> poison(std::size_t index, cudaStream_t stream) const;
 
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
+  [[nodiscard]] const HelperKernels& kernels() const { return *kernels_; }
   [[nodiscard]] const Data& data() const { return data_; }
   [[nodiscard]] const OperandLayout& layout() const { return layout_; }
   /// Guards of copy `index`, in the layout's order.
@@ -42,8 +43,9 @@ class OperandBuffers {
  private:
   OperandBuffers(const HelperKernels& kernels, const Problem& problem, const Data& data)
       : kernels_(&kernels), problem_(problem), data_(data), layout_(operand_layout(problem)) {}
-  [[nodiscard]] CudaResult<> fill_matrix(const DeviceSpan& matrix, std::int64_t rows, std::int64_t columns,
-                                         std::int64_t ld, std::uint64_t seed, cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> fill_matrix(const DeviceSpan& matrix, ElementType type, std::int64_t rows,
+                                         std::int64_t columns, std::int64_t ld, std::uint64_t seed,
+                                         cudaStream_t stream) const;
   [[nodiscard]] std::uint64_t copy_address(std::size_t index) const;
 
   const HelperKernels* kernels_;

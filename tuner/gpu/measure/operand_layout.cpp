@@ -23,11 +23,11 @@ OperandSet OperandLayout::at(std::uint64_t copy_address) const {
 
 OperandLayout operand_layout(const Problem& problem) {
   OperandLayout layout;
-  const std::int64_t element = element_bytes(problem.math_mode);
+  const std::int64_t element = element_bytes(problem.math_mode), element_c = element_bytes(problem.type_of_c());
   std::vector<std::pair<std::string, Extent*>> buffers{{"A", &layout.a}, {"B", &layout.b}};
   layout.a.bytes = problem.stride_a() * problem.batch * element;
   layout.b.bytes = problem.stride_b() * problem.batch * element;
-  layout.d.bytes = problem.stride_c() * problem.batch * element;
+  layout.d.bytes = problem.stride_c() * problem.batch * element_c;
   if (problem.beta != 0) {
     layout.c.bytes = layout.d.bytes;
     buffers.emplace_back("C", &layout.c);

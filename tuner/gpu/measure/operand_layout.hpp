@@ -34,9 +34,10 @@ struct OperandLayout {
 inline constexpr std::int64_t kBufferAlignment = 1024;
 inline constexpr std::int64_t kGuardBytes = 4096;
 
-/// What D, guards and padding hold before a launch: a quiet NaN no computation produces, so reads of it show in D and
-/// writes over it are seen.
-inline constexpr std::uint32_t kPoison = 0x7fc5a5a5;
+/// What D, guards and padding hold before a launch: a quiet NaN no computation produces, in float32 as well as in both
+/// halves as float16 and bfloat16, so reads of it show in D and writes over it are seen. Every other byte of it is NaN
+/// as e4m3 and as e5m2.
+inline constexpr std::uint32_t kPoison = 0x7fc57fc5;
 
 [[nodiscard]] OperandLayout operand_layout(const Problem& problem);
 

@@ -52,16 +52,17 @@ CublasLtCapabilities capabilities_of(const cublasLtMatmulAlgo_t& algorithm) {
 /// What cublasLtMatmulAlgoCheck cannot know, since it sees no pointers: rows must be as aligned as the algorithm wants
 /// (buffers always are), and where C is read D is another buffer.
 bool fits_operands(const cublasLtMatmulAlgo_t& algorithm, const Problem& p) {
-  const auto aligned = [&](cublasLtMatmulAlgoCapAttributes_t attribute, std::int64_t ld, std::int64_t stride) {
+  const std::int64_t bytes_ab = element_bytes(p.math_mode), bytes_c = element_bytes(p.type_of_c());
+  const auto aligned = [&](cublasLtMatmulAlgoCapAttributes_t attribute, std::int64_t element, std::int64_t ld,
+                           std::int64_t stride) {
     const auto wanted = static_cast<std::int64_t>(capability<std::uint32_t>(algorithm, attribute));
-    const std::int64_t element = element_bytes(p.math_mode);
     return wanted <= 1 || (ld * element % wanted == 0 && (p.batch == 1 || stride * element % wanted == 0));
   };
   // cuBLASLt's A is op(B)^T's storage and its B op(A)^T's: see CublasLtMatmul::create.
-  return aligned(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES, p.ldb, p.stride_b()) &&
-         aligned(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES, p.lda, p.stride_a()) &&
-         aligned(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES, p.ldc, p.stride_c()) &&
-         aligned(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES, p.ldc, p.stride_c()) &&
+  return aligned(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES, bytes_ab, p.ldb, p.stride_b()) &&
+         aligned(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES, bytes_ab, p.lda, p.stride_a()) &&
+         aligned(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES, bytes_c, p.ldc, p.stride_c()) &&
+         aligned(CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES, bytes_c, p.ldc, p.stride_c()) &&
          (p.beta == 0 || capability<std::int32_t>(algorithm, CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT) != 0);
 }
 
@@ -96,28 +97,32 @@ CudaResult<std::vector<CublasLtCandidate>> CublasLtMatmul::heuristics() const {
   int count = 0;
   ok = check_cublas(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                          &workspace_bytes, sizeof(workspace_bytes)),
-                    "giving cuBLASLt a workspace")
-           .and_then([&] {
-             return check_cublas(cublasLtMatmulAlgoGetHeuristic(context_.get(), description_.get(), left_.get(),
-                                                                right_.get(), result_.get(), result_.get(), raw,
-                                                                kMaxHeuristics, results.data(), &count),
-                                 "asking cuBLASLt for algorithms");
-           });
+                    "giving cuBLASLt a workspace");
+  if (!ok) return tl::unexpected(ok.error());
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(context_.get(), description_.get(), left_.get(), right_.get(), result_.get(),
+                                     result_.get(), raw, kMaxHeuristics, results.data(), &count);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::vector<CublasLtCandidate>{};
+  ok = check_cublas(status, "asking cuBLASLt for algorithms");
   if (!ok) return tl::unexpected(ok.error());
 
   std::vector<CublasLtCandidate> found;
   for (int rank = 0; rank < count; ++rank) {
     const cublasLtMatmulHeuristicResult_t& result = results.at(static_cast<std::size_t>(rank));
-    if (result.state != CUBLAS_STATUS_SUCCESS || uses_tensor_cores(result.algo)) continue;
+    if (result.state != CUBLAS_STATUS_SUCCESS || too_coarse(result.algo)) continue;
     found.push_back({rank, result.algo, static_cast<std::int64_t>(result.workspaceSize), config_of(result.algo)});
   }
   return found;
 }
 
+bool CublasLtMatmul::too_coarse(const cublasLtMatmulAlgo_t& algorithm) const {
+  return !types_.tensor_cores && uses_tensor_cores(algorithm);
+}
+
 std::optional<cublasLtMatmulAlgo_t> CublasLtMatmul::initial_algorithm(int id) const {
   cublasLtMatmulAlgo_t algorithm{};
-  if (cublasLtMatmulAlgoInit(context_.get(), kCompute, kType, kType, kType, kType, kType, id, &algorithm) !=
-      CUBLAS_STATUS_SUCCESS) {
+  if (cublasLtMatmulAlgoInit(context_.get(), types_.compute, types_.scale, types_.b, types_.a, types_.c, types_.c, id,
+                             &algorithm) != CUBLAS_STATUS_SUCCESS) {
     return std::nullopt;
   }
   return algorithm;
@@ -126,14 +131,14 @@ std::optional<cublasLtMatmulAlgo_t> CublasLtMatmul::initial_algorithm(int id) co
 std::vector<CublasLtCandidate> CublasLtMatmul::further(const std::vector<CublasLtCandidate>& offered) const {
   std::array<int, kMaxIds> ids{};
   int count = 0;
-  if (cublasLtMatmulAlgoGetIds(context_.get(), kCompute, kType, kType, kType, kType, kType, kMaxIds, ids.data(),
-                               &count) != CUBLAS_STATUS_SUCCESS) {
+  if (cublasLtMatmulAlgoGetIds(context_.get(), types_.compute, types_.scale, types_.b, types_.a, types_.c, types_.c,
+                               kMaxIds, ids.data(), &count) != CUBLAS_STATUS_SUCCESS) {
     return {};
   }
   std::vector<CublasLtCapabilities> algorithms;
   for (int i = 0; i < count; ++i) {
     const auto algorithm = initial_algorithm(ids.at(static_cast<std::size_t>(i)));
-    if (!algorithm || uses_tensor_cores(*algorithm) || !fits_operands(*algorithm, problem_)) continue;
+    if (!algorithm || too_coarse(*algorithm) || !fits_operands(*algorithm, problem_)) continue;
     algorithms.push_back(capabilities_of(*algorithm));
   }
   std::vector<CublasLtConfig> known;

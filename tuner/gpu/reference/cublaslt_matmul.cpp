@@ -19,13 +19,13 @@ void forbid_reduced_precision() {
   }
 }
 
-CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(std::int64_t rows, std::int64_t columns,
-                                                                 std::int64_t ld, std::int64_t batch,
-                                                                 std::int64_t stride) {
+CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(cudaDataType_t type, std::int64_t rows,
+                                                                 std::int64_t columns, std::int64_t ld,
+                                                                 std::int64_t batch, std::int64_t stride) {
   cublasLtMatrixLayout_t raw = nullptr;
-  auto ok = check_cublas(cublasLtMatrixLayoutCreate(&raw, kType, static_cast<std::uint64_t>(rows),
-                                                    static_cast<std::uint64_t>(columns), ld),
-                         "describing a matrix to cuBLASLt");
+  auto ok = check_cublas(
+      cublasLtMatrixLayoutCreate(&raw, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), ld),
+      "describing a matrix to cuBLASLt");
   if (!ok) return tl::unexpected(ok.error());
   Layout layout(raw);
   const auto count = static_cast<std::int32_t>(batch);
@@ -43,12 +43,14 @@ CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(std::int64_t ro
 CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem& p) {
   std::unique_ptr<CublasLtMatmul> matmul(new CublasLtMatmul(p));
 
+  const CublasLtTypes& types = matmul->types_;
   cublasLtHandle_t context = nullptr;
   auto ok = check_cublas(cublasLtCreate(&context), "starting cuBLASLt");
   if (!ok) return tl::unexpected(ok.error());
   matmul->context_.reset(context);
   cublasLtMatmulDesc_t description = nullptr;
-  ok = check_cublas(cublasLtMatmulDescCreate(&description, kCompute, kType), "describing the product to cuBLASLt");
+  ok = check_cublas(cublasLtMatmulDescCreate(&description, types.compute, types.scale),
+                    "describing the product to cuBLASLt");
   if (!ok) return tl::unexpected(ok.error());
   matmul->description_.reset(description);
   const cublasOperation_t left = p.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N, right = p.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -58,15 +60,23 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
              return check_cublas(
                  cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSB, &right, sizeof(right)),
                  "setting cuBLASLt's transpositions");
+           })
+           .and_then([&]() -> CudaResult<> {
+             // Scales of A, B and D are 1 where no pointer to them is given.
+             const std::int8_t fast = 1;
+             if (!types.fast_accumulation) return {};
+             return check_cublas(
+                 cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof(fast)),
+                 "setting cuBLASLt's accumulation");
            });
   if (!ok) return tl::unexpected(ok.error());
 
   // A row-major matrix is the column-major one with rows and columns exchanged.
-  auto left_layout = create_layout(p.columns_b(), p.rows_b(), p.ldb, p.batch, p.stride_b());
+  auto left_layout = create_layout(types.b, p.columns_b(), p.rows_b(), p.ldb, p.batch, p.stride_b());
   if (!left_layout) return tl::unexpected(left_layout.error());
-  auto right_layout = create_layout(p.columns_a(), p.rows_a(), p.lda, p.batch, p.stride_a());
+  auto right_layout = create_layout(types.a, p.columns_a(), p.rows_a(), p.lda, p.batch, p.stride_a());
   if (!right_layout) return tl::unexpected(right_layout.error());
-  auto result_layout = create_layout(p.n, p.m, p.ldc, p.batch, p.stride_c());
+  auto result_layout = create_layout(types.c, p.n, p.m, p.ldc, p.batch, p.stride_c());
   if (!result_layout) return tl::unexpected(result_layout.error());
   auto workspace = DeviceBuffer::allocate(kWorkspaceBytes);
   if (!workspace) return tl::unexpected(workspace.error());

@@ -12,6 +12,7 @@
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/gpu/reference/cublaslt_config.hpp"
+#include "tuner/gpu/reference/cublaslt_types.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
@@ -39,17 +40,17 @@ class CublasLtMatmul {
   static constexpr int kMaxHeuristics = 32;
   static constexpr std::size_t kMaxFurther = 200;
 
-  /// Strict float32 (CUBLAS_COMPUTE_32F). Row-major operands are given as the transposed column-major problem,
-  /// D^T = op(B)^T op(A)^T, which changes no byte in memory.
+  /// `problem` as ReferenceOperands::solvable() makes it. Row-major operands are given as the transposed column-major
+  /// problem, D^T = op(B)^T op(A)^T, which changes no byte in memory.
   [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtMatmul>> create(const Problem& problem);
 
-  /// Up to kMaxHeuristics algorithms in the heuristics' order, without those that use tensor cores. For float32 they
-  /// are 5 to 8, however many are asked for.
+  /// Up to kMaxHeuristics algorithms in the heuristics' order; for strict float32 without those that use tensor cores,
+  /// 5 to 8 however many are asked for. Empty where cuBLASLt has none for the problem.
   [[nodiscard]] CudaResult<std::vector<CublasLtCandidate>> heuristics() const;
 
   /// What cuBLASLt says it can run of the kMaxFurther configurations most like `offered` but not among them, the
-  /// likeliest first, without those that use tensor cores or more than the workspace. They have no rank. Empty where
-  /// the library does not list its algorithms.
+  /// likeliest first, without those that use more than the workspace or, for strict float32, tensor cores. They have no
+  /// rank. Empty where the library does not list its algorithms.
   [[nodiscard]] std::vector<CublasLtCandidate> further(const std::vector<CublasLtCandidate>& offered) const;
 
   [[nodiscard]] CudaResult<> launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
@@ -61,17 +62,21 @@ class CublasLtMatmul {
   using Layout = Handle<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
   using Preference = Handle<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
 
-  static constexpr cublasComputeType_t kCompute = CUBLAS_COMPUTE_32F;
-  static constexpr cudaDataType_t kType = CUDA_R_32F;
-
   explicit CublasLtMatmul(const Problem& problem)
-      : problem_(problem), alpha_(static_cast<float>(problem.alpha)), beta_(static_cast<float>(problem.beta)) {}
-  [[nodiscard]] static CudaResult<Layout> create_layout(std::int64_t rows, std::int64_t columns, std::int64_t ld,
-                                                        std::int64_t batch, std::int64_t stride);
+      : problem_(problem),
+        types_(cublaslt_types(problem)),
+        alpha_(static_cast<float>(problem.alpha)),
+        beta_(static_cast<float>(problem.beta)) {}
+  [[nodiscard]] static CudaResult<Layout> create_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
+                                                        std::int64_t ld, std::int64_t batch, std::int64_t stride);
   /// The algorithm with its default configuration; nothing where it does not know these types.
   [[nodiscard]] std::optional<cublasLtMatmulAlgo_t> initial_algorithm(int id) const;
 
+  /// Strict float32 was asked for and these are tensor cores.
+  [[nodiscard]] bool too_coarse(const cublasLtMatmulAlgo_t& algorithm) const;
+
   Problem problem_;
+  CublasLtTypes types_;
   Context context_;
   Description description_;
   Layout left_, right_, result_;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage

@@ -26,19 +26,30 @@ bool enough_algorithms(std::size_t right, double spent_s) {
   return right >= kMaxAlgorithms || (right >= kMinAlgorithms && spent_s > kNoticed_s);
 }
 
+CudaResult<std::unique_ptr<Reference>> Reference::begin(const Problem& problem, const OperandBuffers& buffers,
+                                                        cudaStream_t stream) {
+  std::unique_ptr<Reference> reference(new Reference);
+  auto matmul = CublasLtMatmul::create(ReferenceOperands::solvable(problem));
+  if (!matmul) return tl::unexpected(matmul.error());
+  reference->matmul_ = std::move(*matmul);
+  auto operands = ReferenceOperands::create(problem, buffers, stream);
+  if (!operands) return tl::unexpected(operands.error());
+  reference->operands_ = std::make_unique<ReferenceOperands>(std::move(*operands));
+  return reference;
+}
+
 Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, const OperandBuffers& buffers,
                                                      Checker& checker, BlockTimer& timer, const std::string& library,
                                                      cudaStream_t stream) {
-  std::unique_ptr<Reference> reference(new Reference);
-  auto matmul = CublasLtMatmul::create(problem);
-  if (!matmul) return tl::unexpected(to_error(matmul.error()));
-  reference->matmul_ = std::move(*matmul);
+  auto begun = begin(problem, buffers, stream);
+  if (!begun) return tl::unexpected(to_error(begun.error()));
+  std::unique_ptr<Reference> reference = std::move(*begun);
   const auto offered = reference->matmul_->heuristics();
   if (!offered) return tl::unexpected(to_error(offered.error()));
   using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
+  const auto start = Clock::now();
   for (const CublasLtCandidate& candidate : *offered) {
-    if (auto ok = reference->add(candidate, buffers, checker, timer, stream); !ok) {
+    if (auto ok = reference->add(candidate, checker, timer, stream); !ok) {
       return tl::unexpected(to_error(ok.error()));
     }
   }
@@ -46,11 +57,19 @@ Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, con
   std::vector<CublasLtCandidate> further;
   if (report.algorithms.size() < kMinAlgorithms) further = reference->matmul_->further(*offered);
   for (const CublasLtCandidate& candidate : further) {
-    const std::chrono::duration<double> spent = Clock::now() - begin;
+    const std::chrono::duration<double> spent = Clock::now() - start;
     if (enough_algorithms(report.algorithms.size(), spent.count())) break;
-    if (auto ok = reference->add(candidate, buffers, checker, timer, stream); !ok) {
+    if (auto ok = reference->add(candidate, checker, timer, stream); !ok) {
       return tl::unexpected(to_error(ok.error()));
     }
+  }
+  if (offered->empty() && further.empty()) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} has no algorithm for {}, and without a reference nothing can be compared; {}", library,
+                            problem.title(),
+                            element_bytes(problem.math_mode) == 1 ? "it takes this type where M, N and K are multiples "
+                                                                    "of 16"
+                                                                  : "choose other sizes or leading dimensions"));
   }
   if (report.algorithms.empty()) {
     return fail(ErrorKind::kInternal,
@@ -68,10 +87,11 @@ Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, con
   return reference;
 }
 
-CudaResult<> Reference::add(const CublasLtCandidate& candidate, const OperandBuffers& buffers, Checker& checker,
-                            BlockTimer& timer, cudaStream_t stream) {
+CudaResult<> Reference::add(const CublasLtCandidate& candidate, Checker& checker, BlockTimer& timer,
+                            cudaStream_t stream) {
+  const std::vector<OperandSet>& copies = operands_->copies();
   Algorithm algorithm;
-  algorithm.launchable = std::make_unique<ReferenceLaunchable>(*matmul_, buffers.copies(), candidate.algorithm);
+  algorithm.launchable = std::make_unique<ReferenceLaunchable>(*matmul_, copies, candidate.algorithm);
   // cuBLASLt loads a kernel's code at its first launch: the checked launch would seem to take milliseconds longer.
   const auto loaded = algorithm.launchable->launch(0, stream);
   if (!loaded) return unless_sticky(loaded.error());
@@ -79,7 +99,7 @@ CudaResult<> Reference::add(const CublasLtCandidate& candidate, const OperandBuf
   if (!verdict) return unless_sticky(verdict.error());
   if (!verdict->fault.empty()) return {};
 
-  algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, buffers.copies().size(), stream);
+  algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies.size(), stream);
   double incumbent_s = 0;
   for (const ReferenceAlgorithm& earlier : report_.algorithms) {
     incumbent_s = incumbent_s == 0 ? earlier.time_s : std::min(incumbent_s, earlier.time_s);
@@ -90,7 +110,7 @@ CudaResult<> Reference::add(const CublasLtCandidate& candidate, const OperandBuf
     const auto warm = timer.time(*algorithm.series, launches_for(kWarmUp_s, probe->per_launch_s(), 1, 1));
     if (!warm) return unless_sticky(warm.error());
     // The screening below calibrates again: start it from a fresh series.
-    algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, buffers.copies().size(), stream);
+    algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies.size(), stream);
   }
   const auto screening = screen(*algorithm.series, timer, incumbent_s, verdict->launch_s);
   if (!screening) return unless_sticky(screening.error());

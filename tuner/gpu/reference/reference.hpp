@@ -12,6 +12,7 @@
 #include "tuner/gpu/measure/launchable.hpp"
 #include "tuner/gpu/measure/operand_buffers.hpp"
 #include "tuner/gpu/reference/cublaslt_matmul.hpp"
+#include "tuner/gpu/reference/reference_operands.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
@@ -46,7 +47,7 @@ class Reference {
  public:
   /// Checks and screens the algorithms of cuBLASLt's heuristics and, where fewer than kMinAlgorithms of these are
   /// right, further ones until enough_algorithms(). `buffers`, `checker` and `timer` must outlive the result. An error
-  /// where none is right.
+  /// where cuBLASLt has none for the problem (usage), or none is right.
   [[nodiscard]] static Result<std::unique_ptr<Reference>> create(const Problem& problem, const OperandBuffers& buffers,
                                                                  Checker& checker, BlockTimer& timer,
                                                                  const std::string& library, cudaStream_t stream);
@@ -74,14 +75,18 @@ class Reference {
     bool calibrated = false;
   };
 
+  /// Of `problem` with everything but its algorithms.
+  [[nodiscard]] static CudaResult<std::unique_ptr<Reference>> begin(const Problem& problem,
+                                                                    const OperandBuffers& buffers, cudaStream_t stream);
   Reference() = default;
   /// Checks the best algorithm of a reference that was taken over, and runs it until the clocks have risen.
   [[nodiscard]] CudaResult<> warm_up(Checker& checker, BlockTimer& timer, cudaStream_t stream);
   /// Adds the candidate where it is right. A failure means that the context is lost.
-  [[nodiscard]] CudaResult<> add(const CublasLtCandidate& candidate, const OperandBuffers& buffers, Checker& checker,
-                                 BlockTimer& timer, cudaStream_t stream);
+  [[nodiscard]] CudaResult<> add(const CublasLtCandidate& candidate, Checker& checker, BlockTimer& timer,
+                                 cudaStream_t stream);
 
   std::unique_ptr<CublasLtMatmul> matmul_;
+  std::unique_ptr<ReferenceOperands> operands_;
   std::vector<Algorithm> algorithms_;  ///< beside report_.algorithms
   ReferenceReport report_;
 };

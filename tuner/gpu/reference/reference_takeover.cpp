@@ -46,10 +46,9 @@ std::vector<std::string> Reference::opaque() const {
 Result<std::unique_ptr<Reference>> Reference::take_over(const Problem& problem, const OperandBuffers& buffers,
                                                         Checker& checker, BlockTimer& timer,
                                                         const device::KnownReference& known, cudaStream_t stream) {
-  std::unique_ptr<Reference> reference(new Reference);
-  auto matmul = CublasLtMatmul::create(problem);
-  if (!matmul) return tl::unexpected(to_error(matmul.error()));
-  reference->matmul_ = std::move(*matmul);
+  auto begun = begin(problem, buffers, stream);
+  if (!begun) return tl::unexpected(to_error(begun.error()));
+  std::unique_ptr<Reference> reference = std::move(*begun);
   reference->report_ = known.report;
   const std::size_t count = known.report.algorithms.size();
   const auto best = static_cast<std::size_t>(known.report.best);
@@ -59,7 +58,8 @@ Result<std::unique_ptr<Reference>> Reference::take_over(const Problem& problem, 
     const auto algorithm = from_hex(text);
     if (!algorithm) return fail(ErrorKind::kInternal, "the reference to be taken over cannot be read");
     Algorithm added;
-    added.launchable = std::make_unique<ReferenceLaunchable>(*reference->matmul_, buffers.copies(), *algorithm);
+    added.launchable =
+        std::make_unique<ReferenceLaunchable>(*reference->matmul_, reference->operands_->copies(), *algorithm);
     added.series = std::make_unique<LaunchSeries>(*added.launchable, buffers.copies().size(), stream);
     reference->algorithms_.push_back(std::move(added));
   }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// Every math mode end to end on a GPU: data, check and reference, with the template that computes in all of them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/gpu/measure_device_fixture.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+using testing::HasSubstr;
+
+class MathModes : public MeasureOnDevice {
+ protected:
+  void SetUp() override {
+    MeasureOnDevice::SetUp();
+    if (measurer_ == nullptr) return;
+    if (measurer_->info().arch_number() < 89) GTEST_SKIP() << "needs a GPU of compute capability 8.9 for e4m3 and e5m2";
+    auto loaded = space::load_template(PGTUNE_SOURCE_DIR "/tests/templates/any_type.json",
+                                       [](const std::string& name) -> Result<std::string> {
+                                         return fail(ErrorKind::kUsage, "no shipped header " + name);
+                                       });
+    ASSERT_TRUE(loaded) << loaded.error().text();
+    definition_ = std::move(*loaded);
+  }
+
+  /// `fault`: a macro of any_type.cu, or nothing.
+  [[nodiscard]] TrialReport run(const Problem& problem, const std::string& fault) {
+    const Variant variant = definition_.default_variant();
+    const auto plan = space::make_launch_plan(definition_, variant, problem, measurer_->info());
+    EXPECT_TRUE(plan) << plan.error().text();
+    auto defines = space::make_defines(definition_, variant, problem, measurer_->info());
+    EXPECT_TRUE(defines) << defines.error().text();
+    if (!fault.empty()) defines->push_back({fault, "1"});
+    device::TrialRequest request;
+    request.plan = *plan;
+    request.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
+    return measurer_->trial(request);
+  }
+
+  space::TemplateDefinition definition_;
+};
+
+Problem of_types(Problem problem, MathMode mode, ElementType output) {
+  problem.math_mode = mode;
+  problem.output = output;
+  return with_default_strides(problem).value();
+}
+
+/// Every mode with every output type, on a shape as awkward as cuBLASLt takes it.
+std::vector<Problem> awkward_problems(const std::string& layout, double beta) {
+  std::vector<Problem> problems;
+  for (const MathMode mode : all_math_modes()) {
+    const bool narrow = element_bytes(mode) == 1;
+    for (const ElementType output : output_types(mode)) {
+      Problem problem = make_problem(narrow ? "112x144x176" : "127x129x131", layout);
+      problem.batch = 2;
+      problem.alpha = 1.5;
+      problem.beta = beta;
+      problem.lda += narrow ? 16 : 3;
+      problem.ldb += narrow ? 16 : 5;
+      problem.ldc += narrow ? 16 : 7;
+      problems.push_back(of_types(problem, mode, output));
+    }
+  }
+  return problems;
+}
+
+TEST_F(MathModes, ARightKernelPassesInEachWithEveryOutputAndLayout) {
+  for (const char* layout : {"nn", "nt", "tn", "tt"}) {
+    for (const double beta : {0.0, -0.5}) {
+      for (const Problem& problem : awkward_problems(layout, beta)) {
+        const ReferenceReport reference = prepare(problem);
+        EXPECT_FALSE(reference.algorithms.empty()) << problem.key();
+        const TrialReport report = run(problem, "");
+        ASSERT_EQ(report.outcome.kind, OutcomeKind::kOk) << problem.key() << ": " << report.outcome.reason;
+        ASSERT_TRUE(report.check);
+        std::cout << fmt::format("{}: kernel {:.3f} of the bound, norm {:.2e}; {} cuBLASLt algorithms, first {:.3f}\n",
+                                 problem.key(), report.check->max_error, report.check->norm_error,
+                                 reference.algorithms.size(),
+                                 reference.algorithms.empty() ? -1 : reference.algorithms[0].max_error);
+      }
+    }
+  }
+}
+
+TEST_F(MathModes, PlantedFaultsAreFoundInEach) {
+  for (const Problem& problem : awkward_problems("nt", 0)) {
+    static_cast<void>(prepare(problem));
+    const std::vector<std::pair<std::string, std::string>> faults{
+        {"DROPPED_PRODUCT", "times the bound)"},
+        {"UNWRITTEN", "element (17,3) of batch 0 was not written"},
+        {"READ_ADDEND", "is nan, expected"},
+        {"WRITE_PADDING", "1 elements changed in the padding"},
+        {"WRITE_AFTER",
+         fmt::format("wrote outside D: {} bytes changed in the guard after D", element_bytes(problem.type_of_c()))}};
+    for (const auto& [fault, words] : faults) {
+      const TrialReport report = run(problem, fault);
+      EXPECT_EQ(report.outcome.kind, OutcomeKind::kWrongResult) << problem.key() << " " << fault;
+      EXPECT_THAT(report.outcome.reason, HasSubstr(words)) << problem.key() << " " << fault;
+    }
+    EXPECT_EQ(run(problem, "").outcome.kind, OutcomeKind::kOk) << problem.key();
+  }
+}
+
+TEST_F(MathModes, SmallIntegersAreExactWhereTheResultIsFloat32) {
+  Conditions conditions;
+  conditions.data = DataDistribution::kIntegers;
+  for (const Problem& awkward : awkward_problems("nt", 0)) {
+    Problem problem = awkward;
+    problem.alpha = 1;
+    static_cast<void>(prepare(problem, conditions));
+    const TrialReport report = run(problem, "");
+    ASSERT_EQ(report.outcome.kind, OutcomeKind::kOk) << problem.key() << ": " << report.outcome.reason;
+    ASSERT_TRUE(report.check);
+    if (problem.type_of_c() == ElementType::kFloat32) {
+      EXPECT_EQ(report.check->norm_error, 0) << problem.key();
+    }
+  }
+}
+
+TEST_F(MathModes, TheReferenceIsTheBestOfManyAtFullSize) {
+  for (const auto& [mode, layout] :
+       {std::pair{MathMode::kBf16, "nn"}, std::pair{MathMode::kF16, "tt"}, std::pair{MathMode::kTf32, "nn"},
+        std::pair{MathMode::kE4m3, "nt"}, std::pair{MathMode::kE4m3, "nn"}, std::pair{MathMode::kE5m2, "tn"}}) {
+    const Problem problem = of_types(make_problem("4096x4096x4096", layout), mode, output_types(mode).front());
+    const ReferenceReport report = prepare(problem);
+    EXPECT_GE(report.algorithms.size(), 16U) << problem.key();
+    if (report.algorithms.empty()) continue;
+    for (const ReferenceAlgorithm& algorithm : report.algorithms) EXPECT_LE(algorithm.max_error, 1);
+    const auto& best = report.algorithms[static_cast<std::size_t>(report.best)];
+    std::cout << fmt::format(
+        "{}: {} algorithms, first {:.0f} TFLOP/s, best {:.0f} (rank {}, {}), {:.3f} of the bound\n", problem.key(),
+        report.algorithms.size(), problem.flops() / report.algorithms[0].time_s * 1e-12,
+        problem.flops() / best.time_s * 1e-12, best.rank, best.description, best.max_error);
+  }
+}
+
+TEST_F(MathModes, WhatCublasLtCannotTakeIsTheUsersMistake) {
+  const Problem problem = of_types(make_problem("127x129x131", "nt"), MathMode::kE4m3, ElementType::kBfloat16);
+  const auto report = measurer_->prepare({problem, {}});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(report.error().message, HasSubstr("multiples of 16"));
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// A GEMM in every math mode, to be read and to be checked against: one thread computes one element in float32.
+// Conversions are PTX's own, so that they are no copy of those in pgtune's check.
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using i64 = long long;
+
+__device__ float from_f16(u16 bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+
+#if MATH_MODE == LABEL_f32 || MATH_MODE == LABEL_tf32
+using ElementA = float;
+using ElementB = float;
+// tf32 as tensor cores read it: the lower 13 bits are cut off.
+__device__ float cut(float value) {
+  return MATH_MODE == LABEL_tf32 ? __uint_as_float(__float_as_uint(value) & 0xffffe000u) : value;
+}
+__device__ float load_a(const ElementA* from) { return cut(*from); }
+__device__ float load_b(const ElementB* from) { return cut(*from); }
+#elif MATH_MODE == LABEL_f16
+using ElementA = u16;
+using ElementB = u16;
+__device__ float load_a(const ElementA* from) { return from_f16(*from); }
+__device__ float load_b(const ElementB* from) { return from_f16(*from); }
+#elif MATH_MODE == LABEL_bf16
+using ElementA = u16;
+using ElementB = u16;
+__device__ float load_a(const ElementA* from) { return __uint_as_float(static_cast<u32>(*from) << 16); }
+__device__ float load_b(const ElementB* from) { return load_a(from); }
+#else
+using ElementA = u8;
+using ElementB = u8;
+__device__ float load_b(const ElementB* from) {
+  u32 pair;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<u16>(*from)));
+  return from_f16(static_cast<u16>(pair));
+}
+__device__ float load_a(const ElementA* from) {
+#if MATH_MODE == LABEL_e5m2
+  u32 pair;
+  asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(pair) : "h"(static_cast<u16>(*from)));
+  return from_f16(static_cast<u16>(pair));
+#else
+  return load_b(from);
+#endif
+}
+#endif
+
+#if OUT_BYTES == 4
+using ElementC = float;
+__device__ float load_c(ElementC from) { return from; }
+__device__ ElementC store_c(float value) { return value; }
+#elif MATH_MODE == LABEL_f16
+using ElementC = u16;
+__device__ float load_c(ElementC from) { return from_f16(from); }
+__device__ ElementC store_c(float value) {
+  u16 bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#else
+using ElementC = u16;
+__device__ float load_c(ElementC from) { return __uint_as_float(static_cast<u32>(from) << 16); }
+__device__ ElementC store_c(float value) {
+  u16 bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(BM* BN)
+    any_type(const ElementA* a, const ElementB* b, const ElementC* c, ElementC* d, int m, int n, int k, i64 lda,
+             i64 ldb, i64 ldc, i64 stride_a, i64 stride_b, i64 stride_c, float alpha, float beta) {
+  const int row = blockIdx.y * BM + threadIdx.y, column = blockIdx.x * BN + threadIdx.x;
+  if (row >= m || column >= n) return;
+#ifdef UNWRITTEN
+  if (row == 17 && column == 3) return;
+#endif
+  a += blockIdx.z * stride_a;
+  b += blockIdx.z * stride_b;
+#ifdef DROPPED_PRODUCT
+  --k;
+#endif
+  float sum = 0;
+  for (i64 i = 0; i < k; ++i) {
+    const i64 at_a = TRANS_A ? i * lda + row : row * lda + i, at_b = TRANS_B ? column * ldb + i : i * ldb + column;
+    sum += load_a(a + at_a) * load_b(b + at_b);
+  }
+  const i64 at = blockIdx.z * stride_c + row * ldc + column;
+#ifdef READ_ADDEND
+  d[at] = store_c(alpha * sum + beta * load_c(c[at]));
+#else
+  d[at] = store_c(beta == 0 ? alpha * sum : alpha * sum + beta * load_c(c[at]));
+#endif
+#ifdef WRITE_PADDING
+  if (at == 0) d[n] = store_c(0);
+#endif
+#ifdef WRITE_AFTER
+  if (at == 0) d[gridDim.z * stride_c] = store_c(0);
+#endif
+}

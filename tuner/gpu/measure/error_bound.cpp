@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/error_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pgtune::gpu {
+namespace {
+
+/// Tensor cores align the products and the running sum, add them and cut the rest off instead of rounding it (Fasi,
+/// Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 2021), so that one
+/// addition loses up to a whole unit in the last place of a float32.
+constexpr double kUnitCutoffFloat32 = 2 * kUnitRoundoffFloat32;
+
+/// Both operands of a tf32 product keep 10 mantissa bits. Cut off, which tensor cores do with float32 they are given,
+/// each loses up to 2^-10 of itself, and the product 2^-9.
+constexpr double kTf32ProductError = 0x1p-9;
+/// The products p of random data have random signs, so their errors cancel: with probability 1 - 2 exp(-L^2 / 2) their
+/// sum stays below L e |p|, e the largest relative error and |p| the Euclidean norm of the products (Hoeffding 1963;
+/// half of it for the errors' mean, which multiplies the sum of the products, half for what they vary). L = 8; for
+/// uniform, normal and integer data |p| is at most 1.6 S / sqrt(K).
+constexpr double kTf32Confidence = 8 * 1.6;
+
+/// Hopper's tensor cores keep 13 bits after the point of the largest addend when they add e4m3 and e5m2 products to
+/// their sum (fast accumulation). A sum has K such errors, of random sign, in units of a running sum that is about S /
+/// sqrt(K) long: in S they hardly depend on K.
+constexpr double kFloat8SumError = 8 * 0x1p-13;
+
+double sum_error(const Problem& problem) {
+  const double k = static_cast<double>(problem.k);
+  switch (problem.math_mode) {
+    case MathMode::kF32:
+      return summation_bound(problem.k, kUnitRoundoffFloat32);
+    case MathMode::kTf32:
+      return summation_bound(problem.k, kUnitCutoffFloat32) +
+             kTf32ProductError * std::min(1.0, kTf32Confidence / std::sqrt(k));
+    case MathMode::kF16:
+    case MathMode::kBf16:
+      return summation_bound(problem.k, kUnitCutoffFloat32);
+    case MathMode::kE4m3:
+    case MathMode::kE5m2:
+      break;
+  }
+  return kFloat8SumError;
+}
+
+}  // namespace
+
+double ErrorBound::allowed(double result, double scale) const {
+  return per_scale * scale + per_result * std::abs(result) + absolute;
+}
+
+/// The error of a sum of K rounded products grows like sqrt(K) * u * S with high probability for rounding errors of
+/// random sign (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 2019;
+/// their constant is a small multiple of 1). Four more roundings: the product, alpha, beta C and the last sum. The
+/// factor 2 is the confidence; it leaves any order of summation room and stays far below what one missing product or a
+/// reduced input precision costs.
+double summation_bound(std::int64_t k, double unit_roundoff) {
+  return 2.0 * (std::sqrt(static_cast<double>(k)) + 4.0) * unit_roundoff;
+}
+
+ErrorBound error_bound(const Problem& problem) {
+  ErrorBound bound;
+  bound.per_scale = sum_error(problem);
+  bound.absolute = std::numeric_limits<float>::min();
+  bound.largest = std::numeric_limits<float>::max();
+  switch (problem.type_of_c()) {
+    case ElementType::kFloat16:
+      bound.per_result = 0x1p-11;  // rounded to nearest: half a unit in the last of 11 bits
+      bound.absolute = 0x1p-25;    // half the distance of subnormal numbers
+      bound.largest = 65504;
+      break;
+    case ElementType::kBfloat16:
+      bound.per_result = 0x1p-8;
+      bound.largest = 0x1.fep127;
+      break;
+    default:
+      break;
+  }
+  // It is the computed sum, not R, that is rounded.
+  bound.per_scale *= 1 + bound.per_result;
+  return bound;
+}
+
+}  // namespace pgtune::gpu

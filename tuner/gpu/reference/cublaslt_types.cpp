@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/reference/cublaslt_types.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+cudaDataType_t cuda_type(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32:
+      return CUDA_R_32F;
+    case ElementType::kFloat16:
+      return CUDA_R_16F;
+    case ElementType::kBfloat16:
+      return CUDA_R_16BF;
+    case ElementType::kE4m3:
+      return CUDA_R_8F_E4M3;
+    case ElementType::kE5m2:
+      break;
+  }
+  return CUDA_R_8F_E5M2;
+}
+
+}  // namespace
+
+CublasLtTypes cublaslt_types(const Problem& problem) {
+  CublasLtTypes types;
+  types.a = cuda_type(type_of_a(problem.math_mode));
+  types.b = cuda_type(type_of_b(problem.math_mode));
+  types.c = cuda_type(problem.type_of_c());
+  types.tensor_cores = problem.math_mode != MathMode::kF32;
+  if (problem.math_mode == MathMode::kTf32) types.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
+  types.fast_accumulation = element_bytes(problem.math_mode) == 1;
+  return types;
+}
+
+}  // namespace pgtune::gpu

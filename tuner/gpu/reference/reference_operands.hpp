@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The operands as cuBLASLt can take them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/gpu/measure/operand_buffers.hpp"
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::gpu {
+
+/// cuBLASLt multiplies e4m3 and e5m2 matrices only where both are stored along K, in rows at multiples of 16 bytes.
+/// Where a problem's are not, the reference gets copies that are. They are made before anything is timed: the
+/// reference's time is then that of the product alone, as if somebody had stored the operands for it.
+class ReferenceOperands {
+ public:
+  /// The problem cuBLASLt is given: the same product, with the layout and leading dimensions it can take.
+  [[nodiscard]] static Problem solvable(const Problem& problem);
+  /// Bytes of the copies that go with one operand set; 0 where it can be used as it is.
+  [[nodiscard]] static std::int64_t copy_bytes(const Problem& problem);
+
+  /// Enqueues the copying. `buffers` must outlive the result, and hold the same A and B as long.
+  [[nodiscard]] static CudaResult<ReferenceOperands> create(const Problem& problem, const OperandBuffers& buffers,
+                                                            cudaStream_t stream);
+
+  /// As OperandBuffers::copies(); C and D are always the problem's own.
+  [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
+
+ private:
+  std::vector<OperandSet> copies_;
+  DeviceBuffer memory_;
+};
+
+}  // namespace pgtune::gpu

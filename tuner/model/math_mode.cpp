@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/model/math_mode.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "tuner/model/named_enum.hpp"
+
+namespace pgtune {
+namespace {
+
+constexpr EnumNames<ElementType, 5> kElementTypes{{{ElementType::kFloat32, "f32"},
+                                                   {ElementType::kFloat16, "f16"},
+                                                   {ElementType::kBfloat16, "bf16"},
+                                                   {ElementType::kE4m3, "e4m3"},
+                                                   {ElementType::kE5m2, "e5m2"}}};
+constexpr EnumNames<MathMode, kMathModeCount> kMathModes{{{MathMode::kF32, "f32"},
+                                                          {MathMode::kTf32, "tf32"},
+                                                          {MathMode::kF16, "f16"},
+                                                          {MathMode::kBf16, "bf16"},
+                                                          {MathMode::kE4m3, "e4m3"},
+                                                          {MathMode::kE5m2, "e5m2"}}};
+
+}  // namespace
+
+std::string_view to_string(ElementType type) { return enum_name(kElementTypes, type); }
+
+Result<ElementType> parse_output_type(std::string_view text) {
+  const auto type = enum_value(kElementTypes, text);
+  if (type && *type != ElementType::kE4m3 && *type != ElementType::kE5m2) return *type;
+  return fail(ErrorKind::kUsage, fmt::format("unknown output type '{}'; C and D can be f32, f16 or bf16", text));
+}
+
+std::int64_t element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32:
+      return 4;
+    case ElementType::kFloat16:
+    case ElementType::kBfloat16:
+      return 2;
+    case ElementType::kE4m3:
+    case ElementType::kE5m2:
+      break;
+  }
+  return 1;
+}
+
+const std::vector<MathMode>& all_math_modes() {
+  static const std::vector<MathMode> modes = [] {
+    std::vector<MathMode> out;
+    for (const auto& [mode, word] : kMathModes) out.push_back(mode);
+    return out;
+  }();
+  return modes;
+}
+
+std::string_view to_string(MathMode mode) { return enum_name(kMathModes, mode); }
+
+const std::string& math_mode_words() {
+  static const std::string words = [] {
+    std::vector<std::string_view> out;
+    for (const MathMode mode : all_math_modes()) out.push_back(to_string(mode));
+    return fmt::format("{}", fmt::join(out, ", "));
+  }();
+  return words;
+}
+
+Result<MathMode> parse_math_mode(std::string_view text) {
+  if (const auto mode = enum_value(kMathModes, text)) return *mode;
+  return fail(ErrorKind::kUsage, fmt::format("unknown dtype '{}'; this pgtune knows: {}", text, math_mode_words()));
+}
+
+ElementType type_of_a(MathMode mode) {
+  switch (mode) {
+    case MathMode::kF32:
+    case MathMode::kTf32:
+      return ElementType::kFloat32;
+    case MathMode::kF16:
+      return ElementType::kFloat16;
+    case MathMode::kBf16:
+      return ElementType::kBfloat16;
+    case MathMode::kE4m3:
+      return ElementType::kE4m3;
+    case MathMode::kE5m2:
+      break;
+  }
+  return ElementType::kE5m2;
+}
+
+ElementType type_of_b(MathMode mode) { return mode == MathMode::kE5m2 ? ElementType::kE4m3 : type_of_a(mode); }
+
+const std::vector<ElementType>& output_types(MathMode mode) {
+  static const std::vector<ElementType> only_float32{ElementType::kFloat32}, only_bfloat16{ElementType::kBfloat16};
+  static const std::vector<ElementType> float16_or_float32{ElementType::kFloat16, ElementType::kFloat32};
+  static const std::vector<ElementType> bfloat16_or_float32{ElementType::kBfloat16, ElementType::kFloat32};
+  switch (mode) {
+    case MathMode::kF32:
+    case MathMode::kTf32:
+      return only_float32;
+    case MathMode::kF16:
+      return float16_or_float32;
+    case MathMode::kBf16:
+      return bfloat16_or_float32;
+    case MathMode::kE4m3:
+    case MathMode::kE5m2:
+      break;
+  }
+  return only_bfloat16;
+}
+
+std::int64_t element_bytes(MathMode mode) { return element_bytes(type_of_a(mode)); }
+
+}  // namespace pgtune

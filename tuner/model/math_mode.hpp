@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What a problem computes in: its math mode, and the element types that A, B, C and D have in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/model/result.hpp"
+
+namespace pgtune {
+
+/// How one element lies in memory.
+enum class ElementType { kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2 };
+
+/// Arithmetic and storage of a problem in one word. Sums are float32 in all of them; kF32 is strict CUDA-core float32,
+/// the others are for tensor cores: kTf32 multiplies float32 operands rounded to 10 mantissa bits. kE4m3 has both
+/// operands in that type; kE5m2 has A in it and B in e4m3, as gradients meet weights (cuBLASLt multiplies no two e5m2
+/// matrices).
+enum class MathMode { kF32, kTf32, kF16, kBf16, kE4m3, kE5m2 };
+
+inline constexpr int kMathModeCount = 6;
+
+[[nodiscard]] std::string_view to_string(ElementType type);
+/// "f32", "f16", "bf16": the types that C and D can have in some math mode. Errors (usage) list them.
+[[nodiscard]] Result<ElementType> parse_output_type(std::string_view text);
+[[nodiscard]] std::int64_t element_bytes(ElementType type);
+
+[[nodiscard]] const std::vector<MathMode>& all_math_modes();
+[[nodiscard]] std::string_view to_string(MathMode mode);
+[[nodiscard]] Result<MathMode> parse_math_mode(std::string_view text);
+/// "f32, tf32, ...", for messages and help.
+[[nodiscard]] const std::string& math_mode_words();
+
+[[nodiscard]] ElementType type_of_a(MathMode mode);
+[[nodiscard]] ElementType type_of_b(MathMode mode);
+/// Types C and D can have, the usual one first.
+[[nodiscard]] const std::vector<ElementType>& output_types(MathMode mode);
+/// Size in bytes of one element of A and B, which agree in every mode.
+[[nodiscard]] std::int64_t element_bytes(MathMode mode);
+
+}  // namespace pgtune
