@@ -31,6 +31,8 @@
 #include "device/shared_sums.cuh"
 #include "device/tile_order.cuh"
 #include "device/tma.cuh"
+#include "device/transpose.cuh"
+#include "device/transpose_bytes.cuh"
 #include "device/wgmma.cuh"
 #include "device/wgmma_operand.cuh"
 #include "device/wgmma_output.cuh"
@@ -49,6 +51,7 @@ constexpr int kInstructionDepth = 32 / ELEM_BYTES;                 ///< and in a
 constexpr int kRows = BM / WARPGROUPS_M;                           ///< of the tile, for each warpgroup
 constexpr int kInstructions = kRows / 64;                          ///< below each other
 constexpr int kSums = kInstructions * pgtune::kSumsOfInstruction;  ///< of a thread
+using Sums = float[kInstructions][pgtune::kSumsOfInstruction];
 using Left = pgtune::WgmmaOperand<LEFT_MN_MAJOR, BM, kDepth, ELEM_BYTES, LEFT_SPAN>;
 using Right = pgtune::WgmmaOperand<RIGHT_MN_MAJOR, BN, kDepth, ELEM_BYTES, RIGHT_SPAN>;
 constexpr int kStageBytes = Left::kBytes + Right::kBytes;
@@ -56,7 +59,8 @@ static_assert(kStageBytes < 1 << 20, "what a barrier can count");
 
 constexpr auto kSixteen = MATH_MODE == LABEL_f16 ? pgtune::Sixteen::kF16 : pgtune::Sixteen::kBf16;
 constexpr bool kStoresByCopyEngine = EPILOGUE == LABEL_tma;
-using Output = pgtune::WgmmaOutput<SWAP, OUT_BYTES, kSixteen, OUT_PAIRS, INSTRUCTION_N, OUT_SPAN, 2>;
+using Output =
+    pgtune::WgmmaOutput<SWAP, OUT_BYTES, kSixteen, OUT_PAIRS, OUT_HINT == LABEL_first, INSTRUCTION_N, OUT_SPAN, 2>;
 
 /// Of each thread of the asking warpgroup: tight, but enough for its one thread that works.
 constexpr int kAskingRegisters = 32;
@@ -75,6 +79,8 @@ __device__ __forceinline__ void skip(RingPlace& place, int stages) {
   place.stage = static_cast<int>(to % STAGES);
 }
 
+__device__ __forceinline__ int cluster_rank() { return kCluster == 1 ? 0 : static_cast<int>(pgtune::cluster_rank()); }
+
 /// The product's size in elements, and in tiles of a cluster.
 struct Sizes {
   int rows, columns, depth, batches;
@@ -90,12 +96,14 @@ struct Sizes {
   }
 };
 
-constexpr unsigned long long policy(int hint) { return hint == LABEL_first ? pgtune::kEvictFirst : pgtune::kEvictLast; }
+constexpr unsigned long long policy(long long hint) {
+  return hint == LABEL_first ? pgtune::kEvictFirst : pgtune::kEvictLast;
+}
 
 /// Asks for all tiles of a CTA's work.
 __device__ __forceinline__ void feed(const pgtune::TensorMap& map_left, const pgtune::TensorMap& map_right,
-                                     const Sizes& sizes, unsigned stages, unsigned full, unsigned empty, int rank,
-                                     int worker, int workers) {
+                                     const Sizes& sizes, int right_origin, unsigned stages, unsigned full,
+                                     unsigned empty, int rank, int worker, int workers) {
   // CTAs with the same rows share the left tile, those with the same columns the right one.
   const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
   unsigned mask_left = 0, mask_right = 0;
@@ -116,8 +124,9 @@ __device__ __forceinline__ void feed(const pgtune::TensorMap& map_left, const pg
       pgtune::barrier_arrive_expect(barrier, kStageBytes);
       Left::load<CLUSTER_N, LEFT_HINT != LABEL_normal>(stage, map_left, tile.row, block * kDepth, tile.batch, barrier,
                                                        rank_n, mask_left, policy(LEFT_HINT));
-      Right::load<CLUSTER_M, RIGHT_HINT != LABEL_normal>(stage + Left::kBytes, map_right, tile.column, block * kDepth,
-                                                         tile.batch, barrier, rank_m, mask_right, policy(RIGHT_HINT));
+      Right::load<CLUSTER_M, RIGHT_HINT != LABEL_normal>(stage + Left::kBytes, map_right, right_origin + tile.column,
+                                                         block * kDepth, tile.batch, barrier, rank_m, mask_right,
+                                                         policy(RIGHT_HINT));
       to.advance();
     }
   }
@@ -150,10 +159,9 @@ __device__ __forceinline__ void release_stage(unsigned release, unsigned barrier
 }
 
 /// Sums of a segment's stages, from the ring place `now` on. `release` is this lane's address of empty[0], or 0;
-/// `asked` is arrived at when all products have been asked for, if it is not 0.
-__device__ __forceinline__ void multiply(float (&sums)[kInstructions][pgtune::kSumsOfInstruction], int blocks,
-                                         RingPlace& now, unsigned left, unsigned right, unsigned full, unsigned release,
-                                         unsigned asked) {
+/// with pingpong each warp arrives at `asked`, if it is not 0, when it has asked for all products.
+__device__ __forceinline__ void multiply(Sums& sums, int blocks, RingPlace& now, unsigned left, unsigned right,
+                                         unsigned full, unsigned release, unsigned asked) {
   unsigned before = 0;
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
@@ -175,31 +183,51 @@ __device__ __forceinline__ void multiply(float (&sums)[kInstructions][pgtune::kS
     before = here;
     now.advance();
   }
-  if (asked != 0) pgtune::barrier_arrive(asked);
+  if (kPingPong && asked != 0 && pgtune::lane_index() == 0) pgtune::barrier_arrive(asked);
   pgtune::products_wait<0>();
   if (WAIT_DEPTH > 0) release_stage(release, before);
 #pragma unroll
   for (int i = 0; i < kInstructions; ++i) pgtune::keep_sums(sums[i]);
 }
 
+/// multiply(), with the sums of PROMOTE k-blocks at a time added up outside of the tensor cores, which keep fewer than
+/// float32's bits of a sum of 8-bit products.
+__device__ __forceinline__ void multiply_promoted(Sums& sums, int blocks, RingPlace& now, unsigned left, unsigned right,
+                                                  unsigned full, unsigned release, unsigned asked) {
+  constexpr int kAtOnce = PROMOTE > 0 ? PROMOTE : 1;
+#pragma unroll 1
+  for (int done = 0; done < blocks; done += kAtOnce) {
+    Sums some;
+    const int rest = blocks - done;
+    multiply(some, rest < kAtOnce ? rest : kAtOnce, now, left, right, full, release, rest > kAtOnce ? 0 : asked);
+#pragma unroll
+    for (int i = 0; i < kSums; ++i) {
+      float& sum = sums[i / pgtune::kSumsOfInstruction][i % pgtune::kSumsOfInstruction];
+      const float more = some[i / pgtune::kSumsOfInstruction][i % pgtune::kSumsOfInstruction];
+      sum = done == 0 ? more : sum + more;
+    }
+  }
+}
+
 /// Places in the workspace of one of a worker's warpgroups.
-__device__ __forceinline__ pgtune::SharedSums<kSums> shared_sums(char* workspace, long long flags_at, int rank,
-                                                                 int group) {
+__device__ __forceinline__ pgtune::SharedSums<kSums> shared_sums(char* partials, char* flags) {
   // With pingpong a worker's first segment, the only one that it may give away, is the first warpgroup's.
   constexpr int kGroups = kTileWarps / 4;
-  const int number = rank * kGroups + (kPingPong ? 0 : group);
-  return {reinterpret_cast<float4*>(workspace) + number * (kSums / 4 * 128),
-          reinterpret_cast<unsigned*>(workspace + flags_at) + number, kCluster * kGroups, 1 + group};
+  const int group = pgtune::thread_index() / 128, number = cluster_rank() * kGroups + (kPingPong ? 0 : group);
+  return {reinterpret_cast<float4*>(partials) + number * (kSums / 4 * 128), reinterpret_cast<unsigned*>(flags) + number,
+          kCluster * kGroups, 1 + group};
 }
 
 }  // namespace
 
-/// `workspace`: partial sums of tiles that are cut along K, then from `flags_at` bytes on a flag for each of them.
+/// `workspace` holds operands that are turned first, then partial sums of tiles that are cut along K from
+/// `partials_at`, then their flags from `flags_at`, in bytes. `right_origin`: where the right operand's columns start
+/// in its map.
 extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
     gemm_wgmma(const __grid_constant__ pgtune::TensorMap map_left, const __grid_constant__ pgtune::TensorMap map_right,
                const __grid_constant__ pgtune::TensorMap map_out, const void* C, void* D, char* workspace,
-               long long flags_at, int rows, int columns, int depth, long long ldc, long long stride_c, int batches,
-               float alpha, float beta) {
+               long long partials_at, long long flags_at, int rows, int columns, int depth, int right_origin,
+               long long ldc, long long stride_c, int batches, float alpha, float beta) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned stages = pgtune::shared_address(shared), buffers = stages + STAGES * kStageBytes;
   const unsigned full = buffers + (kStoresByCopyEngine ? kConsumers * 4 * Output::kBytes : 0),
@@ -223,7 +251,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
   if constexpr (kCluster > 1) pgtune::sync_cluster();
 
   const Sizes sizes{rows, columns, depth, batches};
-  const int rank = kCluster == 1 ? 0 : static_cast<int>(pgtune::cluster_rank());
   const int worker = static_cast<int>(blockIdx.x) / kCluster, workers = static_cast<int>(gridDim.x) / kCluster;
   // From lane 0, so that the compiler knows it to be the same in the whole warp.
   const int warp = __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x) / 32, 0), group = warp / 4;
@@ -233,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
     // The first copies wait for nobody of this CTA.
     if (kCluster == 1 && warp == kConsumers * 4) arrive_threads<kStarters>();
     if (asks) {
-      feed(map_left, map_right, sizes, stages, full, empty, rank, worker, workers);
+      feed(map_left, map_right, sizes, right_origin, stages, full, empty, cluster_rank(), worker, workers);
     }
   } else {
     if (kSharesRegisters) pgtune::take_registers<(kComputingRegisters > 240 ? 240 : kComputingRegisters)>();
@@ -253,25 +280,27 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
         skip(now, segment.last - segment.first);
         continue;
       }
-      float sums[kInstructions][pgtune::kSumsOfInstruction];
+      Sums sums;
       if (kPingPong) pgtune::barrier_wait(turn + 8 * group, (i / 2 + group + 1) % 2);
-      multiply(sums, segment.last - segment.first, now, left, right, full, release,
-               kPingPong && lane == 0 ? turn + 8 * (1 - group) : 0);
+      const int blocks = segment.last - segment.first;
+      const unsigned asked = turn + 8 * (1 - group);
+      if constexpr (PROMOTE == 0) {
+        multiply(sums, blocks, now, left, right, full, release, asked);
+      } else {
+        multiply_promoted(sums, blocks, now, left, right, full, release, asked);
+      }
       if constexpr (kShares) {
         float* const all = &sums[0][0];
         if (segment.first > 0) {
-          shared_sums(workspace, flags_at, rank, group).give(all, worker);
+          shared_sums(workspace + partials_at, workspace + flags_at).give(all, worker);
           continue;
         }
         if (segment.last < work.blocks) {
-          shared_sums(workspace, flags_at, rank, group).collect(all, work, segment, worker);
+          shared_sums(workspace + partials_at, workspace + flags_at).collect(all, work, segment, worker);
         }
       }
-      const pgtune::TileAt tile = sizes.tile(segment.tile, rank);
-      // Asked for anew: what is computed from it takes no registers away in the main loop.
-      int thread;
-      asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-      const int warp_now = thread / 32, group_now = kPingPong ? 0 : warp_now / 4;
+      const pgtune::TileAt tile = sizes.tile(segment.tile, cluster_rank());
+      const int warp_now = pgtune::thread_index() / 32, group_now = kPingPong ? 0 : warp_now / 4;
       const int row = tile.row + group_now % WARPGROUPS_M * kRows + warp_now % 4 * 16;
       const int column = tile.column + group_now / WARPGROUPS_M * INSTRUCTION_N;
       const unsigned own_buffers = buffers + warp_now * Output::kBytes;
@@ -280,6 +309,28 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
         Output::write<kStoresByCopyEngine>(sums[m], to, row + m * 64, column, tile.batch, own_buffers, m);
       }
     }
-    if (kStoresByCopyEngine && lane == 0) pgtune::stores_read<0>();
+    if (kStoresByCopyEngine) pgtune::stores_read<0>();
   }
 }
+
+#if ELEM_BYTES != 2
+/// An operand that lies along M or N, of elements that wgmma only takes along K, turned: in[k][i] becomes
+/// workspace[origin + i][k].
+extern "C" __global__ void __launch_bounds__(256)
+    transpose_operand(const char* in, char* workspace, int depth, int length, long long ld, long long stride,
+                      long long origin, long long ld_workspace, long long stride_workspace) {
+  const int batch = static_cast<int>(blockIdx.z);
+  in += batch * stride * ELEM_BYTES;
+  workspace += (batch * stride_workspace + origin * ld_workspace) * ELEM_BYTES;
+#if ELEM_BYTES == 4
+  constexpr int kTile = pgtune::kTransposeTile;
+  pgtune::transpose_tile(reinterpret_cast<const float*>(in), reinterpret_cast<float*>(workspace), depth, length, ld,
+                         ld_workspace, static_cast<int>(blockIdx.y) * kTile, static_cast<int>(blockIdx.x) * kTile);
+#else
+  constexpr int kTile = pgtune::kByteTile;
+  pgtune::transpose_byte_tile(reinterpret_cast<const unsigned char*>(in), reinterpret_cast<unsigned char*>(workspace),
+                              depth, length, ld, ld_workspace, static_cast<int>(blockIdx.y) * kTile,
+                              static_cast<int>(blockIdx.x) * kTile);
+#endif
+}
+#endif

@@ -3,6 +3,7 @@
 // start of the tile adds the others' sums to its own in their order, in every run the same.
 #pragma once
 
+#include "device/special_registers.cuh"
 #include "device/stream_k.cuh"
 
 namespace pgtune {
@@ -20,7 +21,7 @@ struct SharedSums {
   int barrier;      ///< named, of this warpgroup
 
   __device__ __forceinline__ float4* of(int worker) const {
-    return sums + static_cast<long long>(worker) * groups * (kCount / 4 * 128) + threadIdx.x % 128;
+    return sums + static_cast<long long>(worker) * groups * (kCount / 4 * 128) + thread_index() % 128;
   }
 
   /// Hands the sums of a worker's first segment, which does not start its tile, to the one that does.
@@ -31,7 +32,7 @@ struct SharedSums {
       __stcg(to + i / 4 * 128, make_float4(own[i], own[i + 1], own[i + 2], own[i + 3]));
     __threadfence();
     sync_warpgroup(barrier);
-    if (threadIdx.x % 128 == 0) raise_flag(flags + worker * groups);
+    if (thread_index() % 128 == 0) raise_flag(flags + worker * groups);
   }
 
   /// Adds what the next workers have of a segment's tile.
@@ -39,7 +40,7 @@ struct SharedSums {
     const int end = (segment.tile + 1) * work.blocks;
     int others = 1;
     while (work.cut(worker + others) < end) ++others;
-    for (int i = 1 + threadIdx.x % 128; i < others; i += 128) await_flag(flags + (worker + i) * groups);
+    for (int i = 1 + thread_index() % 128; i < others; i += 128) await_flag(flags + (worker + i) * groups);
     sync_warpgroup(barrier);
 #pragma unroll 1
     for (int other = worker + 1; other < worker + others; ++other) {

@@ -3,15 +3,25 @@
 // written. The thread that asks for stores is the one that waits for them.
 #pragma once
 
-#include "device/tma.cuh"
+#include "device/tma_multicast.cuh"
 
 namespace pgtune {
 
-/// The writers of the box have called async_fence(), and a barrier lies between.
+/// The writers of the box have called async_fence(), and a barrier lies between. kPasses: L2 evicts first what is
+/// written.
+template <bool kPasses>
 __device__ __forceinline__ void store_box(const TensorMap& map, unsigned from, int x, int y, int z) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&map), "r"(x),
-               "r"(y), "r"(z), "r"(from)
-               : "memory");
+  if constexpr (kPasses) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2, %3}], [%4], %5;" ::"l"(
+            &map),
+        "r"(x), "r"(y), "r"(z), "r"(from), "l"(kEvictFirst)
+        : "memory");
+  } else {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&map), "r"(x),
+                 "r"(y), "r"(z), "r"(from)
+                 : "memory");
+  }
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 

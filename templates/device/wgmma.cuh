@@ -2,7 +2,8 @@
 // Products of a warpgroup on the tensor cores (PTX wgmma, sm_90a). The instruction names each of its registers, so its
 // text depends on its width; the tables below hold what a macro cannot count.
 //
-// Wants INSTRUCTION_N (columns), LEFT_MN_MAJOR and RIGHT_MN_MAJOR (0 or 1) and MATH_MODE as macros.
+// Wants as macros INSTRUCTION_N (columns), LEFT_MN_MAJOR and RIGHT_MN_MAJOR (0 or 1), MATH_MODE, and SWAP, 1 where the
+// left operand is B: with e5m2 only A is of that type.
 #pragma once
 
 #include "device/text.cuh"
@@ -103,8 +104,10 @@
 #define PGTUNE_WGMMA_TYPES "k8.f32.tf32.tf32"
 #elif MATH_MODE == LABEL_e4m3
 #define PGTUNE_WGMMA_TYPES "k32.f32.e4m3.e4m3"
+#elif MATH_MODE == LABEL_e5m2 && SWAP
+#define PGTUNE_WGMMA_TYPES "k32.f32.e4m3.e5m2"
 #elif MATH_MODE == LABEL_e5m2
-#define PGTUNE_WGMMA_TYPES "k32.f32.e5m2.e5m2"
+#define PGTUNE_WGMMA_TYPES "k32.f32.e5m2.e4m3"
 #endif
 
 // Only operands of 16 bits may lie along M or N, and only their instructions say how they lie.

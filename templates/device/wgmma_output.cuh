@@ -6,6 +6,7 @@
 #pragma once
 
 #include "device/out_element.cuh"
+#include "device/special_registers.cuh"
 #include "device/tma_store.cuh"
 
 namespace pgtune {
@@ -21,8 +22,9 @@ struct Destination {
 };
 
 /// kSwapped: the product's rows are columns of D. kElementBytes: of C and D. kPairs: two neighbours may be accessed at
-/// once. kSpan: bytes of a line of the boxes of D's map, as wide as its swizzle.
-template <bool kSwapped, int kElementBytes, Sixteen kType, bool kPairs, int kColumns, int kSpan, int kBuffers>
+/// once. kPasses: L2 evicts D first. kSpan: bytes of a line of the boxes of D's map, as wide as its swizzle.
+template <bool kSwapped, int kElementBytes, Sixteen kType, bool kPairs, bool kPasses, int kColumns, int kSpan,
+          int kBuffers>
 struct WgmmaOutput {
   static constexpr int kLines = kSwapped ? kColumns % 64 == 0   ? 64
                                            : kColumns % 32 == 0 ? 32
@@ -63,7 +65,7 @@ struct WgmmaOutput {
         async_fence();
         __syncwarp();
         const int at = column + first;
-        if (lane == 0) store_box(*to.map, box, kSwapped ? row : at, kSwapped ? at : row, batch);
+        if (lane == 0) store_box<kPasses>(*to.map, box, kSwapped ? row : at, kSwapped ? at : row, batch);
       } else {
         store<kCount>(some, to, elements);
       }
@@ -71,13 +73,6 @@ struct WgmmaOutput {
   }
 
  private:
-  /// Asked for anew: what is computed from it takes no registers away in the main loop.
-  static __device__ __forceinline__ int lane_index() {
-    int lane;
-    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-    return lane;
-  }
-
   using Element = typename OutElement<kElementBytes>::Type;
 
   /// Where the elements of a lane's sums are in C and D, and which exist.

@@ -56,11 +56,20 @@ class LaunchReader {
     }
     map.box = expressions(cursor.required("box"), rank, rank);
     if (const auto swizzle = cursor.optional("swizzle")) {
-      map.swizzle = parse_swizzle(swizzle->choice({"none", "32B", "64B", "128B"})).value_or(Swizzle::kNone);
+      const std::optional<Swizzle> word = parse_swizzle(swizzle->string());
+      if (word) {
+        map.swizzle = *word;
+      } else {
+        map.swizzle_bytes = names_.read(*swizzle, Reach::kProblem);
+      }
     }
     if (const auto promotion = cursor.optional("l2_promotion")) {
-      map.l2_promotion =
-          parse_l2_promotion(promotion->choice({"none", "64B", "128B", "256B"})).value_or(L2Promotion::kNone);
+      const std::optional<L2Promotion> word = parse_l2_promotion(promotion->string());
+      if (word) {
+        map.l2_promotion = *word;
+      } else {
+        map.l2_promotion_bytes = names_.read(*promotion, Reach::kProblem);
+      }
     }
     definition_.tensor_maps.push_back(std::move(map));
   }
