@@ -31,8 +31,10 @@
 #include "device/shared_sums.cuh"
 #include "device/tile_order.cuh"
 #include "device/tma.cuh"
+#if TURNS
 #include "device/transpose.cuh"
 #include "device/transpose_bytes.cuh"
+#endif
 #include "device/wgmma.cuh"
 #include "device/wgmma_operand.cuh"
 #include "device/wgmma_output.cuh"
@@ -62,10 +64,13 @@ constexpr bool kStoresByCopyEngine = EPILOGUE == LABEL_tma;
 using Output =
     pgtune::WgmmaOutput<SWAP, OUT_BYTES, kSixteen, OUT_PAIRS, OUT_HINT == LABEL_first, INSTRUCTION_N, OUT_SPAN, 2>;
 
-/// Of each thread of the asking warpgroup: tight, but enough for its one thread that works.
-constexpr int kAskingRegisters = 32;
-/// What the asking warpgroup leaves of a multiprocessor's registers, in eights.
-constexpr int kComputingRegisters = (65536 / CTAS / 128 - kAskingRegisters) / kConsumers / 8 * 8;
+/// Registers of a thread when the kernel starts, as many as the launch bounds allow. What the asking warpgroup gives up
+/// of them the others take; more than that is never there, and whoever asked for it would wait for ever.
+constexpr int kLaunchRegisters = 65536 / (CTAS * kThreads) / 8 * 8;
+constexpr int kAskingRegisters = kConsumers == 3 ? 32 : kShares ? 40 : 24;
+constexpr int kComputingRegisters = (kLaunchRegisters * (kConsumers + 1) - kAskingRegisters) / kConsumers / 8 * 8;
+static_assert(kAskingRegisters + kConsumers * kComputingRegisters <= kLaunchRegisters * (kConsumers + 1),
+              "no more registers than there are");
 constexpr bool kSharesRegisters = kConsumers > 1 || CTAS > 1;
 
 /// Threads that meet before the first phase: those that compute, and the warp that initialises the barriers.
@@ -263,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
       feed(map_left, map_right, sizes, right_origin, stages, full, empty, cluster_rank(), worker, workers);
     }
   } else {
-    if (kSharesRegisters) pgtune::take_registers<(kComputingRegisters > 240 ? 240 : kComputingRegisters)>();
+    if (kSharesRegisters) pgtune::take_registers<kComputingRegisters>();
     if (kCluster == 1) sync_threads<kStarters>();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int group_m = kPingPong ? 0 : group % WARPGROUPS_M, group_n = kPingPong ? 0 : group / WARPGROUPS_M;
@@ -313,7 +318,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
   }
 }
 
-#if ELEM_BYTES != 2
+#if TURNS
 /// An operand that lies along M or N, of elements that wgmma only takes along K, turned: in[k][i] becomes
 /// workspace[origin + i][k].
 extern "C" __global__ void __launch_bounds__(256)
