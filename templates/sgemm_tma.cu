@@ -16,16 +16,18 @@
 //   sums        the cluster's CTAs have their p-th sums    computing threads, before they read other CTAs' sums
 //   finished    ... and have read the others' sums         the asking threads, before they overwrite them
 //
-// An operand whose contiguous direction is k is transposed into the workspace first, by a kernel of its own that is
-// timed with this one, or turned in its stage by the asking warpgroup; where none is turned, `full` counts the bytes.
+// TMA wants operands whose contiguous direction is not k, in lines at multiples of 16 bytes. What is not so is packed
+// into the workspace first, by a kernel of its own that is timed with this one; or, where it only lies along k, turned
+// in its stage by the asking warpgroup. Where none is turned, `full` counts the bytes.
 #include "device/cluster.cuh"
+#include "device/dependent_launch.cuh"
 #include "device/mbarrier.cuh"
+#include "device/pack.cuh"
 #include "device/register_share.cuh"
 #include "device/stream_k.cuh"
 #include "device/sums.cuh"
 #include "device/thread_tile.cuh"
 #include "device/tma.cuh"
-#include "device/transpose.cuh"
 
 namespace {
 
@@ -33,12 +35,18 @@ constexpr int kLanesN = 32 / LANES_M;
 constexpr int kWarpsN = BN / (TN * kLanesN);
 constexpr int kWarps = THREADS / 32;
 constexpr bool kTurns = TURNS_A || TURNS_B;
-constexpr bool kShares = SCHEDULE == LABEL_stream;
+constexpr pgtune::Sharing kSharing = SCHEDULE == LABEL_stream  ? pgtune::Sharing::kStream
+                                     : SCHEDULE == LABEL_split ? pgtune::Sharing::kSplit
+                                                               : pgtune::Sharing::kNone;
 constexpr int kComputing = SLICES * THREADS, kAsking = 128;
 constexpr int kTurners = kTurns ? kAsking / 32 / SLICES : 1;  ///< warps that turn a slice's operands
 /// Tiles asked for after the one that is turned: more copies under way while it is awaited. All but two stages at most,
 /// because a stage is given back when the next one is there.
 constexpr int kTurnsBehind = STAGES - 2;
+
+constexpr pgtune::Order kOrder = ORDER == LABEL_rows      ? pgtune::Order::kRows
+                                 : ORDER == LABEL_columns ? pgtune::Order::kColumns
+                                                          : pgtune::Order::kColumnsUpward;
 
 constexpr int kSlices = SLICES * CLUSTER;  ///< of a tile
 constexpr bool kAdds = kSlices > 1;
@@ -61,7 +69,7 @@ struct Sizes {
   __device__ __forceinline__ unsigned tile_rows() const { return (m - 1) / BM + 1; }
   __device__ __forceinline__ unsigned tile_columns() const { return (n - 1) / BN + 1; }
   __device__ __forceinline__ pgtune::TileWork work(int workers) const {
-    return {static_cast<int>(tile_rows() * tile_columns()) * batches, (k - 1) / kDepth + 1, workers, kShares};
+    return {static_cast<int>(tile_rows() * tile_columns()) * batches, (k - 1) / kDepth + 1, workers, kSharing};
   }
   /// As pgtune::banded_tile(), but all in 32 bits: the first copy waits for it, and N is below 2^30.
   __device__ __forceinline__ TilePlace tile(unsigned index) const {
@@ -121,6 +129,30 @@ __device__ __forceinline__ float4* partial_sums(char* partials, int cta, int thr
   return reinterpret_cast<float4*>(partials) + static_cast<long long>(cta) * (kOwnPieces * kComputing) + thread;
 }
 
+__device__ __forceinline__ void write_partial(const float4 (&own)[kOwnPieces], float4* to) {
+#pragma unroll
+  for (int j = 0; j < kOwnPieces; ++j) __stcg(to + j * kComputing, own[j]);
+  __threadfence();
+}
+
+/// Where a thread's finished sums go.
+struct Output {
+  const float* c;  ///< of the tile's matrix
+  float* d;
+  int m_end, n_end;
+  long long ld;
+  float alpha, beta;
+  int m, n;  ///< its first row and column
+
+  __device__ __forceinline__ void write(const float4& sums, int piece) const {
+    const int row = m + OperandA::outer_step(piece / (TN / 4));
+    const int column = n + OperandB::outer_step(piece % (TN / 4) * 4);
+    if (row < m_end) {
+      pgtune::write_piece<C_VEC == 4>(sums, c + row * ld, d + row * ld, column, n_end, alpha, beta);
+    }
+  }
+};
+
 /// The number of the j-th piece that this thread finishes.
 __device__ __forceinline__ int own_piece(int j, int slice, int rank) {
   return kAdds ? (j * CLUSTER + rank) * SLICES + slice : j;
@@ -174,8 +206,8 @@ __device__ __forceinline__ void add_slices(const float (&acc)[TM][TN], float4 (&
 
 }  // namespace
 
-/// `workspace` holds the transposed operands, then partial sums from `partials_at`, then a flag a CTA from `flags_at`,
-/// in bytes. `b_origin`: where the transposed B starts in its lines, behind A's.
+/// `workspace` holds the packed operands, then partial sums from `partials_at`, then a flag a CTA from `flags_at`, in
+/// bytes. `b_origin`: where the packed B starts in its lines, behind A's.
 extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     sgemm_tma(const __grid_constant__ pgtune::TensorMap map_a, const __grid_constant__ pgtune::TensorMap map_b,
               const float* C, float* D, char* workspace, long long partials_at, long long flags_at, int M, int N, int K,
@@ -214,11 +246,12 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
   const Sizes sizes{M, N, K, batches};
 
   if (asks) {
-    if (kComputing == 256) pgtune::give_up_registers<kTurns ? 56 : 40>();
+    if (kComputing == 256) pgtune::give_up_registers<kTurns ? 56 : 24>();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int turner = __shfl_sync(0xffffffff, (threadIdx.x - kComputing) / (32 * SLICES), 0);
     const bool tells = turner == 0 && lane == 0;
     if (!kTurns && !tells) return;
+    pgtune::await_earlier_kernels();  // the packed operands
     const unsigned raw = kTurns ? empty + 8 * STAGES : full;
     const pgtune::TileWork work = sizes.work(workers);
     pgtune::Segment segment;
@@ -275,7 +308,7 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
     return;
   }
 
-  if (kComputing == 256) pgtune::take_registers<kTurns ? 224 : 232>();
+  if (kComputing == 256) pgtune::take_registers<kTurns ? 224 : 240>();
   pgtune::Segment any;
   if (!sizes.work(workers).segment(any, 0, worker)) return;
 
@@ -313,7 +346,7 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
           __syncwarp();
           if (threadIdx.x % 32 == 0) pgtune::barrier_arrive(empty + 8 * now.stage);
         }
-        pgtune::multiply<ORDER == LABEL_columns>(acc, a, b, k);
+        pgtune::multiply<kOrder>(acc, a, b, k);
       }
       now = next;
     }
@@ -328,18 +361,34 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
       for (int s = 0; s < kPieces; ++s) own[s] = pgtune::piece(acc, s);
     }
 
+    // Parts of tiles that other workers have too are summed in the workers' order, in every run the same.
     unsigned* const flags = reinterpret_cast<unsigned*>(workspace + flags_at) + rank;
-    if (kShares && here.shares_start) {
-      float4* const to = partial_sums(workspace + partials_at, worker * CLUSTER + rank, thread_index());
-#pragma unroll
-      for (int j = 0; j < kOwnPieces; ++j) __stcg(to + j * kComputing, own[j]);
-      __threadfence();
+    const pgtune::TileWork work = sizes.work(workers);
+    const int slice_now = thread_index() / THREADS;
+    const ThreadPlace place = thread_place();
+    const long long matrix = here.tile.batch * stride_c;
+    const Output to{C + matrix, D + matrix, M, N, ldc, alpha, beta, here.tile.m + place.m, here.tile.n + place.n};
+    if (kSharing == pgtune::Sharing::kSplit && work.parts() > 1) {
+      write_partial(own, partial_sums(workspace + partials_at, worker * CLUSTER + rank, thread_index()));
+      sync_threads<kComputing>(1 + SLICES);
+      const int parts = work.parts(), first_worker = worker / parts * parts;
+      if (threadIdx.x == 0) pgtune::meet_workers(flags + first_worker * CLUSTER, parts);
+      sync_threads<kComputing>(1 + SLICES);
+      const float4* const from = partial_sums(workspace + partials_at, first_worker * CLUSTER + rank, thread_index());
+#pragma unroll 1
+      for (int j = worker - first_worker; j < kOwnPieces; j += parts) {
+        float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll 4
+        for (int part = 0; part < parts; ++part)
+          pgtune::add(sum, __ldcg(from + (part * CLUSTER * kOwnPieces + j) * kComputing));
+        to.write(sum, own_piece(j, slice_now, rank));
+      }
+    } else if (kSharing == pgtune::Sharing::kStream && here.shares_start) {
+      write_partial(own, partial_sums(workspace + partials_at, worker * CLUSTER + rank, thread_index()));
       sync_threads<kComputing>(1 + SLICES);
       if (threadIdx.x == 0) pgtune::raise_flag(flags + worker * CLUSTER);
     } else {
-      if (kShares && here.shares_end) {
-        // The next workers have the rest of this tile; their sums are added in their order, in every run the same.
-        const pgtune::TileWork work = sizes.work(workers);
+      if (kSharing == pgtune::Sharing::kStream && here.shares_end) {
         pgtune::Segment segment;
         work.segment(segment, here.segment, worker);
         const int end = (segment.tile + 1) * work.blocks;
@@ -355,18 +404,8 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
           for (int j = 0; j < kOwnPieces; ++j) pgtune::add(own[j], __ldcg(from + j * kComputing));
         }
       }
-      const ThreadPlace place = thread_place();
-      const int m_first = here.tile.m + place.m, n_first = here.tile.n + place.n;
-      const int slice_now = thread_index() / THREADS;
-      const long long start = here.tile.batch * stride_c;
 #pragma unroll
-      for (int j = 0; j < kOwnPieces; ++j) {
-        const int piece = own_piece(j, slice_now, rank);
-        const int m = m_first + OperandA::outer_step(piece / (TN / 4));
-        const long long row = start + m * ldc;
-        const int n = n_first + OperandB::outer_step(piece % (TN / 4) * 4);
-        if (m < M) pgtune::write_piece<C_VEC == 4>(own[j], C + row, D + row, n, N, alpha, beta);
-      }
+      for (int j = 0; j < kOwnPieces; ++j) to.write(own[j], own_piece(j, slice_now, rank));
     }
     if (!more) {
       // Others may still be reading this CTA's sums.
@@ -377,11 +416,23 @@ extern "C" __global__ void __launch_bounds__(kComputing + kAsking, 1)
   }
 }
 
-/// Lines of `length` floats along k become columns: workspace[k][origin + line].
-extern "C" __global__ void __launch_bounds__(pgtune::kTransposeThreads)
-    transpose_operand(const float* in, float* workspace, int lines, int length, long long ld, long long stride,
-                      long long origin, long long ld_workspace, long long stride_workspace) {
-  pgtune::transpose_tile(in + blockIdx.z * stride, workspace + blockIdx.z * stride_workspace + origin, lines, length,
-                         ld, ld_workspace, static_cast<int>(blockIdx.y) * pgtune::kTransposeTile,
-                         static_cast<int>(blockIdx.x) * pgtune::kTransposeTile);
+/// Packs A and B, those of them that need it, into workspace[batch][k][origin + row or column]: transposed where they
+/// lie along k, copied where they do not. CTAs before `tiles_a` have A's tiles, the others B's.
+extern "C" __global__ void __launch_bounds__(pgtune::kPackThreads)
+    pack_operands(const float* A, const float* B, float* workspace, int M, int N, int K, long long lda, long long ldb,
+                  long long stride_a, long long stride_b, long long ld_packed, long long stride_packed, int b_origin,
+                  int tiles_a, int a_along_k, int b_along_k) {
+  pgtune::let_next_kernel_start();
+  const bool of_a = static_cast<int>(blockIdx.x) < tiles_a;
+  const int tile = static_cast<int>(blockIdx.x) - (of_a ? 0 : tiles_a), along_k = (K - 1) / pgtune::kPackTile + 1;
+  const int outer = tile / along_k * pgtune::kPackTile, k = tile % along_k * pgtune::kPackTile;
+  const float* const in = of_a ? A + blockIdx.y * stride_a : B + blockIdx.y * stride_b;
+  float* const out = workspace + blockIdx.y * stride_packed + (of_a ? 0 : b_origin);
+  const int lines = of_a ? M : N;
+  const long long ld = of_a ? lda : ldb;
+  if (of_a ? a_along_k : b_along_k) {
+    pgtune::transpose_tile(in, out, lines, K, ld, ld_packed, outer, k);
+  } else {
+    pgtune::copy_tile(in, out, K, lines, ld, ld_packed, k, outer);
+  }
 }

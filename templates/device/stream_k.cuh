@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How persistent workers share the tiles of a product: whole tiles, and where the tiles do not fill a whole number of
-// waves, the first ones cut along K so that every worker computes the same number of k-blocks (stream-K).
+// How persistent workers share the tiles of a product: whole tiles; where the tiles do not fill a whole number of
+// waves, the first ones cut along K so that every worker computes the same number of k-blocks (stream-K); or, where
+// tiles are few, each one cut into the same number of parts (split-K).
 #pragma once
 
 namespace pgtune {
+
+enum class Sharing { kNone, kStream, kSplit };
 
 /// K-blocks `first` to `last` (exclusive) of a tile.
 struct Segment {
@@ -13,13 +16,15 @@ struct Segment {
 /// The work of all workers, as plain arithmetic without state.
 struct TileWork {
   int tiles, blocks;  ///< tiles, and k-blocks of each
-  int workers;
-  bool shares;  ///< whether tiles may be cut along K
+  int workers;        ///< for split-K a multiple of the tiles
+  Sharing sharing;    ///< whether and how tiles are cut along K
 
-  /// So many tiles, the first ones, are shared: what does not fill whole waves, and one wave more, so that every
-  /// worker's part is at least a tile long and no tile has more than two workers. Fewer tiles than workers: all.
+  /// Workers of each tile, with split-K.
+  __device__ __forceinline__ int parts() const { return workers / tiles; }
+  /// So many tiles, the first ones, are shared by stream-K: what does not fill whole waves, and one wave more, so that
+  /// every worker's part is at least a tile long and no tile has more than two workers. Fewer tiles than workers: all.
   __device__ __forceinline__ int shared_tiles() const {
-    if (!shares || tiles % workers == 0) return 0;
+    if (sharing != Sharing::kStream || tiles % workers == 0) return 0;
     return tiles < workers ? tiles : tiles % workers + workers;
   }
   /// Where a worker's part of the shared k-blocks starts: their number * worker / workers, rounded down, in 32 bits.
@@ -30,6 +35,14 @@ struct TileWork {
   /// The i-th segment of a worker; false where there is none. Shared tiles come first: whoever has the start of a tile
   /// finishes it, and by then the other workers have long written their parts.
   __device__ __forceinline__ bool segment(Segment& out, int i, int worker) const {
+    if (sharing == Sharing::kSplit) {
+      const int part = worker % parts();
+      const long long all = blocks;
+      out.tile = worker / parts();
+      out.first = static_cast<int>(all * part / parts());
+      out.last = static_cast<int>(all * (part + 1) / parts());
+      return i == 0;
+    }
     const int begin = cut(worker), end = cut(worker + 1);
     const int first_tile = begin / blocks, count = begin < end ? (end - 1) / blocks - first_tile + 1 : 0;
     if (i < count) {
@@ -56,6 +69,18 @@ __device__ __forceinline__ void await_flag(unsigned* flag) {
   unsigned raised = 0;
   while (raised == 0) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(raised) : "l"(flag) : "memory");
   *flag = 0;
+}
+
+/// Says that one of a tile's workers has written its part, and waits until all of them have: `parts` arrive in each
+/// launch, so that the count never needs to be set back. One thread of each worker calls it, after a barrier of the
+/// writers, each of whom called __threadfence(); what the others wrote may be read after another barrier.
+__device__ __forceinline__ void meet_workers(unsigned* count, unsigned parts) {
+  unsigned before, now;
+  asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");
+  const unsigned goal = (before / parts + 1) * parts;
+  do {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
+  } while (static_cast<int>(now - goal) < 0);
 }
 
 }  // namespace pgtune

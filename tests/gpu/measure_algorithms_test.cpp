@@ -144,6 +144,35 @@ TEST(FurtherConfigs, InnerAndClusterShapesAreThoseOfferedOfTheSameAlgorithm) {
 
 TEST(FurtherConfigs, WorkWithoutAnyHeuristic) { EXPECT_EQ(further_configs({capabilities(55)}, {}, 16).size(), 16U); }
 
+TEST(SimilarProblems, KeepTypesAndLayoutAndAreOtherSizes) {
+  Problem problem;
+  problem.m = 4096;
+  problem.n = 100;
+  problem.k = 8;
+  problem.batch = 3;
+  problem.math_mode = MathMode::kBf16;
+  problem.trans_b = true;
+  problem.lda = 4000;  // must not be kept: another K needs another
+  const auto similar = similar_problems(problem);
+  ASSERT_EQ(similar.size(), 16U);
+  EXPECT_EQ(similar[0].m, 2048);
+  EXPECT_EQ(similar[0].n, 100);
+  for (const Problem& other : similar) {
+    EXPECT_EQ(other.math_mode, MathMode::kBf16);
+    EXPECT_EQ(other.layout(), "nt");
+    EXPECT_EQ(other.batch, 3);
+    EXPECT_EQ(other.lda, other.k);
+    EXPECT_TRUE(other.n == 100 || other.n % 16 == 0) << other.shape();
+    EXPECT_TRUE(other.k == 8 || other.k >= 16) << other.shape();
+    EXPECT_NE(other.shape(), problem.shape());
+  }
+  // What would no longer fit 64 bits is left out.
+  problem.m = std::int64_t{1} << 60;
+  problem.n = problem.k = 1;
+  problem.batch = 1;
+  EXPECT_LT(similar_problems(problem).size(), 16U);
+}
+
 TEST(EnoughAlgorithms, SixteenAtLeastAndMoreWhileTimeIsLeft) {
   EXPECT_FALSE(enough_algorithms(kMinAlgorithms - 1, 60));
   EXPECT_FALSE(enough_algorithms(kMinAlgorithms, 0.5));

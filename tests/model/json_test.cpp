@@ -54,9 +54,13 @@ LaunchPlan sample_plan() {
                       {.kind = ArgumentKind::kInt32, .integer = -7},
                       {.kind = ArgumentKind::kInt64, .integer = 1LL << 40},
                       {.kind = ArgumentKind::kFloat32, .real = 0.1}};
-  plan.kernels = {
-      launch,
-      KernelLaunch{.symbol = "reduce", .grid = {}, .block = {}, .cluster = {}, .arguments = {}, .l2_window = {}}};
+  plan.kernels = {launch, KernelLaunch{.symbol = "reduce",
+                                       .grid = {},
+                                       .block = {},
+                                       .cluster = {},
+                                       .overlaps_previous = true,
+                                       .arguments = {},
+                                       .l2_window = {}}};
   return plan;
 }
 

@@ -46,6 +46,17 @@ TEST(Search, FindsTheTrueBest) {
   EXPECT_EQ(device.trials.front(), "A=1,B=1") << "the default leads";
 }
 
+TEST(Search, SeedsFollowTheDefault) {
+  TestSearch search;
+  Variant seed = search.definition.default_variant();
+  seed.parameters[0].value = std::int64_t{4};
+  search.definition.seeds = {seed};
+  auto device = search.device();
+  ASSERT_TRUE(search.run(device));
+  EXPECT_EQ(device.trials.at(0), "A=1,B=1");
+  EXPECT_EQ(device.trials.at(1), "A=4,B=1");
+}
+
 TEST(Search, EveryFailureIsCountedExplainedSavedAndNeverWins) {
   TestSearch search;
   search.plan = [](const Variant& variant) {

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "tests/space/sample_template.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -63,7 +64,7 @@ TEST(Enumerate, CountsTheSample) {
   EXPECT_EQ(found->removals[0].removed, 2);  // BM=128, TM=2 with either COPY
   EXPECT_EQ(found->removals[1].removed, 2);  // TM=2 with cp_async, where it is not already gone
   EXPECT_EQ(found->removals[2].removed, 0);
-  EXPECT_TRUE(found->removals[2].legality);
+  EXPECT_EQ(found->removals[2].kind, Removal::Kind::kLegality);
 }
 
 TEST(Enumerate, LegalityDependsOnTheProblem) {
@@ -133,7 +134,8 @@ TEST_P(RandomSpace, EqualsBruteForce) {
   EXPECT_EQ(keys(*found), expected);
 
   std::int64_t constrained = 0, illegal = 0;
-  for (const Removal& removal : found->removals) (removal.legality ? illegal : constrained) += removal.removed;
+  for (const Removal& removal : found->removals)
+    (removal.kind == Removal::Kind::kLegality ? illegal : constrained) += removal.removed;
   EXPECT_EQ(found->space - constrained, found->after_constraints);
   EXPECT_EQ(found->after_constraints - illegal, static_cast<std::int64_t>(found->variants.size()));
 }
@@ -242,6 +244,24 @@ TEST(Enumerate, MathModeMustFit) {
   TemplateDefinition definition = parse_or_die(sample_json());
   definition.math_modes.clear();
   EXPECT_THAT(enumerate(definition, problem(), device()).error().text(), HasSubstr("does not compute in f32"));
+}
+
+TEST(Enumerate, APresetLeavesOutLegalVariants) {
+  json document = bare(json::array({parameter("BM", {64, 32, 128})}), json::array(), json::array({rule("BM > 32")}));
+  document["preset"] = json::array({rule("BM < N / 4")});
+  const TemplateDefinition definition = parse_or_die(document);
+  const Problem wide = problem(256, 512, 64);
+  const Enumeration found = enumerate(definition, wide, device()).value();
+  EXPECT_EQ(found.legal, 2);
+  EXPECT_EQ(keys(found), std::vector<std::string>{"BM=64"});
+  EXPECT_EQ(found.removals.back().kind, Removal::Kind::kPreset);
+  EXPECT_EQ(found.removals.back().removed, 1);
+  EXPECT_EQ(why_illegal(definition, parse_variant(definition, "BM=128").value(), wide, device()).value(), std::nullopt);
+
+  const TemplateSet set(definition), whole = set.whole_grid();
+  EXPECT_EQ(enumerate(whole, wide, device()).value().variants.size(), 2U);
+  EXPECT_NE(whole.id(), set.id());
+  EXPECT_EQ(whole.ids(), set.ids());
 }
 
 Problem bf16_problem(std::optional<ElementType> output = std::nullopt) {

@@ -99,6 +99,9 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/derived/1/name", "\"THREADS\"", "derived[1].name: 'THREADS' is already a derived value", ""},
         Edit{"/derived/1/name", "\"BM\"", "derived[1].name: 'BM' is already a parameter", ""},
         Edit{"/legality/0/expr", "\"EDGE\"", "legality[0].expr: ", "unknown name 'EDGE'"},
+        Edit{"/preset", R"([{"expr": "EDGE", "reason": "x"}])", "preset[0].expr: ", "unknown name 'EDGE'"},
+        Edit{"/seeds", R"(["BM=32", "BM=33"])", "seeds[1]: ", "33"},
+        Edit{"/seeds", R"(["BM=32", "BM=32"])", "seeds[1]: ", "appears twice"},
         Edit{"/defines/0/expr", "\"NO_EDGE\"", "defines[0].expr: 'NO_EDGE' is defined further down", ""},
         Edit{"/kernels/0/block/0", "\"EDGE\"", "kernels[0].block[0]: 'EDGE' is a define", ""},
         Edit{"/defines/0/name", "\"THREADS\"", "defines[0].name: 'THREADS' is already a derived value", ""}));

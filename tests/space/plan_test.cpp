@@ -211,6 +211,18 @@ TEST(Plan, TheLargestLegalGeometryIsAccepted) {
   EXPECT_EQ(plan->kernels[0].cluster, (Dim3{8, 1, 1}));
 }
 
+TEST(Plan, OnlyALaterKernelOverlapsTheOneBefore) {
+  json document = sample_json();
+  document["kernels"][0]["programmatic_dependent_launch"] = "1";
+  document["kernels"][1]["programmatic_dependent_launch"] = "BM > 0";
+  document["kernels"][1].erase("when");
+  const LaunchPlan plan = plan_of(document).value();
+  EXPECT_FALSE(plan.kernels[0].overlaps_previous);
+  EXPECT_TRUE(plan.kernels[1].overlaps_previous);
+  document["kernels"][1]["programmatic_dependent_launch"] = "BM < 0";
+  EXPECT_FALSE(plan_of(document).value().kernels[1].overlaps_previous);
+}
+
 TEST(Plan, ClustersAndTensorMapsNeedSm90) {
   DeviceInfo ampere = device();
   ampere.architecture = "sm_80";
@@ -221,6 +233,10 @@ TEST(Plan, ClustersAndTensorMapsNeedSm90) {
   EXPECT_TRUE(plan_of(document, problem(), ampere));
   document["kernels"][0]["cluster"] = {"2"};
   EXPECT_THAT(plan_of(document, problem(), ampere).error().text(), HasSubstr("clusters need sm_90"));
+  document["kernels"][0].erase("cluster");
+  document["kernels"][1].erase("when");
+  document["kernels"][1]["programmatic_dependent_launch"] = "1";
+  EXPECT_THAT(plan_of(document, problem(), ampere).error().text(), HasSubstr("dependent launch needs sm_90"));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
   const space::Enumeration enumeration = value_or_throw(space::enumerate(templates, problem, device.info));
   run.space = enumeration.space;
   run.after_constraints = enumeration.after_constraints;
+  run.legal = enumeration.legal;
   run.valid = static_cast<std::int64_t>(enumeration.variants.size());
   if (store != nullptr) {
     const session::StoreKey key{problem, templates, device.info, device.source, options.conditions};
@@ -36,7 +37,8 @@ std::string dry_run_text(const DryRun& run) {
   std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
   out += fmt::format("  {:>9}  points in the space\n", run.space);
   out += fmt::format("  {:>9}  after the constraints\n", run.after_constraints);
-  out += fmt::format("  {:>9}  valid for this problem on {}\n", run.valid, run.device.info.name);
+  out += fmt::format("  {:>9}  valid for this problem on {}\n", run.legal, run.device.info.name);
+  if (run.valid != run.legal) out += fmt::format("  {:>9}  of them in the preset; --grid full takes all\n", run.valid);
   out += fmt::format("  {:>9}  of them known from earlier searches\n", run.known);
   out += fmt::format("  {:>9}  to build and measure\n", run.to_build);
   if (!run.answered_at.empty())
@@ -55,7 +57,8 @@ nlohmann::json dry_run_json(const DryRun& run) {
           {"counts",
            {{"space", run.space},
             {"after_constraints", run.after_constraints},
-            {"valid", run.valid},
+            {"valid", run.legal},
+            {"searched", run.valid},
             {"known", run.known},
             {"to_build", run.to_build}}},
           {"answered_at", run.answered_at.empty() ? nlohmann::json(nullptr) : nlohmann::json(run.answered_at)}};

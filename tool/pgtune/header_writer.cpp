@@ -27,14 +27,18 @@ constexpr const char* kPreamble =
 namespace {namespace} {{
 
 /// D[m,n] = alpha * op(A) * op(B) + beta * C, row-major, in `batch` packed matrices. Leading dimensions in elements.
+/// Elements of A and B are float for dtype "f32" and "tf32", __half for "f16", __nv_bfloat16 for "bf16", __nv_fp8_e4m3 for
+/// "e4m3"; for "e5m2" those of A are __nv_fp8_e5m2 and those of B __nv_fp8_e4m3. C and D are float, __half or, from "bf16"
+/// on, __nv_bfloat16; with `out` "f32" they are float whatever dtype says.
 struct Problem {{
   std::string_view dtype, layout;
   std::int64_t m, n, k, batch, lda, ldb, ldc;
   double alpha, beta;
+  std::string_view out = {{}};
 
   friend constexpr bool operator==(const Problem& a, const Problem& b) {{
     return a.dtype == b.dtype && a.layout == b.layout && a.m == b.m && a.n == b.n && a.k == b.k && a.batch == b.batch &&
-           a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc && a.alpha == b.alpha && a.beta == b.beta;
+           a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc && a.alpha == b.alpha && a.beta == b.beta && a.out == b.out;
   }}
 }};
 
@@ -83,8 +87,10 @@ std::string literal(const ParameterValue& value) {
 }
 
 std::string problem_literal(const Problem& p) {
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}", c_string(std::string(to_string(p.math_mode))),
-                     c_string(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta);
+  const std::string out =
+      p.has_usual_output() ? "" : fmt::format(", {}", c_string(std::string(to_string(p.type_of_c()))));
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}}}", c_string(std::string(to_string(p.math_mode))),
+                     c_string(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta, out);
 }
 
 auto order(const HeaderRow& row) {

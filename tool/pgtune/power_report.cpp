@@ -52,6 +52,7 @@ std::string problem_options(const Problem& problem) {
   std::string options = fmt::format("--shape {}", problem.shape());
   const Problem usual;
   if (problem.math_mode != usual.math_mode) options += fmt::format(" --dtype {}", to_string(problem.math_mode));
+  if (!problem.has_usual_output()) options += fmt::format(" --out {}", to_string(problem.type_of_c()));
   if (problem.layout() != "nn") options += fmt::format(" --layout {}", problem.layout());
   if (problem.batch != 1) options += fmt::format(" --batch {}", problem.batch);
   if (problem.alpha != usual.alpha) options += fmt::format(" --alpha {}", problem.alpha);

@@ -8,7 +8,6 @@
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/common_options.hpp"
 #include "tool/pgtune/number_options.hpp"
-#include "tool/pgtune/shape_list.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -30,7 +29,8 @@ void ProblemOptions::add_to(CLI::App& app) {
   add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable")
       ->allow_extra_args(false);
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
-  add_more("--dtype", dtype_, "TYPE", "Arithmetic: f32 (default)");
+  add_more("--dtype", dtype_, "TYPE", "Arithmetic and operands: f32 (default), tf32, f16, bf16, e4m3, e5m2");
+  add_more("--out", output_, "TYPE", "Type of C and the result: f32 where --dtype f16 or bf16 would give its own");
   add_more("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt");
   add_more("--batch", batch_, "N", "Number of matrices (default: 1)");
   add_more("--alpha", alpha_, "X", "Factor of the product (default: 1)");
@@ -40,22 +40,25 @@ void ProblemOptions::add_to(CLI::App& app) {
   add_more("--ldc", ldc_, "N", "The same for C and the result");
 }
 
-Problem ProblemOptions::complete(Problem shape) const {
-  shape.math_mode = value_or_throw(parse_math_mode(dtype_));
-  shape.batch = parse_count("--batch", batch_, 1);
+Problem ProblemOptions::complete(const ListedShape& listed) const {
+  Problem shape = listed.problem;
+  shape.math_mode = listed.math_mode ? *listed.math_mode : value_or_throw(parse_math_mode(dtype_));
+  if (!output_.empty()) shape.output = value_or_throw(parse_output_type(output_));
+  if (listed.output) shape.output = listed.output;
+  shape.batch = listed.batch ? parse_count("batch", *listed.batch, 1) : parse_count("--batch", batch_, 1);
   shape.alpha = parse_real("--alpha", alpha_);
   shape.beta = parse_real("--beta", beta_);
   shape.lda = parse_count("--lda", lda_, 0);
   shape.ldb = parse_count("--ldb", ldb_, 0);
   shape.ldc = parse_count("--ldc", ldc_, 0);
-  return value_or_throw(with_default_strides(value_or_throw(with_layout(shape, layout_))));
+  return value_or_throw(with_default_strides(value_or_throw(with_layout(shape, listed.layout.value_or(layout_)))));
 }
 
 void ProblemOptions::append_file(std::vector<Problem>& problems) const {
   const std::vector<ListedShape> shapes = parse_shape_list(read_shape_list(shapes_file_), shapes_file_);
   for (const ListedShape& shape : shapes) {
     try {
-      append_once(problems, complete(shape.problem));
+      append_once(problems, complete(shape));
     } catch (const CommandError& error) {
       throw CommandError(error.kind(), fmt::format("{}:{}: {}", shapes_file_, shape.line, error.what()));
     }
@@ -67,7 +70,8 @@ void ProblemOptions::append_file(std::vector<Problem>& problems) const {
 
 std::vector<Problem> ProblemOptions::problems() const {
   std::vector<Problem> problems;
-  for (const std::string& shape : shapes_) append_once(problems, complete(value_or_throw(parse_shape(shape))));
+  for (const std::string& shape : shapes_)
+    append_once(problems, complete({.problem = value_or_throw(parse_shape(shape))}));
   if (!shapes_file_.empty()) append_file(problems);
   if (problems.empty())
     throw CommandError(ErrorKind::kUsage, "no shape given. Add --shape MxNxK, for example --shape 4096x4096x4096.");
@@ -76,7 +80,7 @@ std::vector<Problem> ProblemOptions::problems() const {
 
 std::vector<Problem> ProblemOptions::problems(std::string_view default_shape) const {
   if (any_shape()) return problems();
-  return {complete(value_or_throw(parse_shape(default_shape)))};
+  return {complete({.problem = value_or_throw(parse_shape(default_shape))})};
 }
 
 std::string ProblemOptions::option_without_shape() const {

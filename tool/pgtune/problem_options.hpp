@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options that say which problems: --shape, --shapes, --dtype, --layout and the rest.
+// The options that say which problems: --shape, --shapes, --dtype, --out, --layout and the rest.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tool/pgtune/shape_list.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::tool {
@@ -26,13 +27,14 @@ class ProblemOptions {
   [[nodiscard]] std::string option_without_shape() const;
 
  private:
-  [[nodiscard]] Problem complete(Problem shape) const;
+  /// With the options; types and layout that a file says beside the shape come first.
+  [[nodiscard]] Problem complete(const ListedShape& shape) const;
   void append_file(std::vector<Problem>& problems) const;
 
   std::vector<const CLI::Option*> options_;  ///< all but --shape and --shapes
   std::vector<std::string> shapes_;
   std::string shapes_file_;
-  std::string dtype_ = "f32", layout_ = "nn";
+  std::string dtype_ = "f32", output_, layout_ = "nn";
   std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";
 };
 

@@ -27,25 +27,10 @@ Conditions conditions_of(const StoredResult& result) {
 }
 
 std::vector<std::string> result_columns() {
-  return {"problem",
-          "dtype",
-          "layout",
-          "m",
-          "n",
-          "k",
-          "batch",
-          "device",
-          "device_uuid",
-          "driver",
-          "source",
-          "template",
-          "variant",
-          "finished_at",
-          "regime",
-          "l2",
-          "data",
-          "data_seed",
-          "locked_sm_clock_hz"};
+  return {"problem", "dtype",  "out",      "layout",    "m",
+          "n",       "k",      "batch",    "device",    "device_uuid",
+          "driver",  "source", "template", "variant",   "finished_at",
+          "regime",  "l2",     "data",     "data_seed", "locked_sm_clock_hz"};
 }
 
 std::vector<std::string> result_cells(const StoredResult& result) {
@@ -55,6 +40,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
   const bool locked = conditions.locked_sm_clock_hz > 0;
   return {problem.title(),
           std::string(to_string(problem.math_mode)),
+          std::string(to_string(problem.type_of_c())),
           problem.layout(),
           std::to_string(problem.m),
           std::to_string(problem.n),

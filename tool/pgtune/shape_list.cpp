@@ -7,6 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
 
 #include "tool/pgtune/command_error.hpp"
 
@@ -22,6 +25,39 @@ std::string_view without_comment_and_blanks(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
 }
 
+std::vector<std::string> words_of(std::string_view line) {
+  std::istringstream stream{std::string(line)};
+  return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
+}
+
+Result<ListedShape> parse_line(std::string_view line) {
+  const std::vector<std::string> words = words_of(line);
+  auto problem = parse_shape(words.front());
+  if (!problem) return tl::unexpected(problem.error());
+  ListedShape shape{.problem = *problem};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "out" && i + 1 < words.size() && !shape.output) {
+      auto output = parse_output_type(words[++i]);
+      if (!output) return tl::unexpected(output.error());
+      shape.output = *output;
+    } else if (word == "batch" && i + 1 < words.size() && !shape.batch) {
+      shape.batch = words[++i];
+    } else if (const auto mode = parse_math_mode(word); mode && !shape.math_mode) {
+      shape.math_mode = *mode;
+    } else if (with_layout(*problem, word) && !shape.layout) {
+      shape.layout = word;
+    } else {
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32' and 'batch N' may "
+                      "follow it, each once",
+                      word, math_mode_words()));
+    }
+  }
+  return shape;
+}
+
 }  // namespace
 
 std::vector<ListedShape> parse_shape_list(std::string_view text, const std::string& origin) {
@@ -31,12 +67,13 @@ std::vector<ListedShape> parse_shape_list(std::string_view text, const std::stri
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::string_view shape = without_comment_and_blanks(line);
     if (shape.empty()) continue;
-    const auto parsed = parse_shape(shape);
+    auto parsed = parse_line(shape);
     if (!parsed)
       throw CommandError(parsed.error().kind, fmt::format("{}:{}: {}", origin, number, parsed.error().text()));
     if (shapes.size() == kMaxShapes)
       throw CommandError(ErrorKind::kUsage, fmt::format("{}:{}: more than {} shapes", origin, number, kMaxShapes));
-    shapes.push_back({number, *parsed});
+    parsed->line = number;
+    shapes.push_back(std::move(*parsed));
   }
   return shapes;
 }

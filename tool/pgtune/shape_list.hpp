@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A file of shapes: one a line, blank lines and what follows a '#' aside.
+// A file of shapes: one a line, blank lines and what follows a '#' aside. Behind a shape may stand what a problem's
+// title says of its types, layout and batch: "4096x4096x4096 bf16 nt out f32 batch 8".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +17,11 @@ inline constexpr std::size_t kMaxShapes = 10'000;
 
 struct ListedShape {
   int line = 0;
-  Problem problem;  ///< as parse_shape() leaves it: M, N and K
+  Problem problem = {};  ///< as parse_shape() leaves it: M, N and K
+  std::optional<MathMode> math_mode = {};
+  std::optional<ElementType> output = {};
+  std::optional<std::string> layout = {};
+  std::optional<std::string> batch = {};  ///< as written
 };
 
 /// Throws CommandError (usage) that says where in `origin` what is wrong: a line that is no shape, too many of them.

@@ -154,6 +154,7 @@ static void to_json(json& out, const KernelLaunch& value) {
          {"cluster", dim3_json(value.cluster)},
          {"dynamic_smem_bytes", value.dynamic_smem_bytes},
          {"arguments", value.arguments}};
+  if (value.overlaps_previous) out["overlaps_previous"] = true;
   if (value.l2_window)
     out["l2_window"] = {{"operand", to_string(value.l2_window->operand)},
                         {"access", to_string(value.l2_window->access)},
@@ -167,6 +168,7 @@ static void from_json(const json& in, KernelLaunch& value) {
   value.cluster = dim3_from(in.at("cluster"));
   in.at("dynamic_smem_bytes").get_to(value.dynamic_smem_bytes);
   in.at("arguments").get_to(value.arguments);
+  value.overlaps_previous = in.value("overlaps_previous", false);
   if (const auto it = in.find("l2_window"); it != in.end()) {
     L2Window window;
     read_word(*it, "operand", window.operand, parse_operand);

@@ -13,7 +13,7 @@ class ShuffledStrategy final : public Strategy {
  public:
   /// The indices are those of groups lying one after another, of `group_sizes`: a template's variants are a group.
   /// Groups take turns until the smaller ones are through, so that a budget is shared fairly. `first` (the templates'
-  /// defaults, where legal) leads, so that a usable incumbent exists early.
+  /// defaults and seeds, where legal) leads, so that a good incumbent exists early.
   ShuffledStrategy(const std::vector<std::size_t>& group_sizes, const std::vector<std::size_t>& first,
                    std::uint64_t seed);
 

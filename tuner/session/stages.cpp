@@ -78,11 +78,15 @@ Result<void> Stages::floor() {
 }
 
 Result<void> Stages::search() {
-  std::vector<std::size_t> defaults;
-  for (const space::TemplateDefinition& definition : context_.templates.definitions()) {
-    if (const auto index = state_.find(definition.default_variant())) defaults.push_back(*index);
-  }
-  search::ShuffledStrategy strategy(state_.template_sizes(), defaults, context_.options.seed);
+  std::vector<std::size_t> first;
+  const auto add = [&](const Variant& variant) {
+    if (const auto index = state_.find(variant)) first.push_back(*index);
+  };
+  const auto& definitions = context_.templates.definitions();
+  for (const space::TemplateDefinition& definition : definitions) add(definition.default_variant());
+  for (const space::TemplateDefinition& definition : definitions)
+    std::for_each(definition.seeds.begin(), definition.seeds.end(), add);
+  search::ShuffledStrategy strategy(state_.template_sizes(), first, context_.options.seed);
   Pipeline pipeline(context_, state_, strategy, progress_,
                     reserved_for_rounds_s(context_.options, reference_launch_s(reference_)));
   const auto end = pipeline.run();

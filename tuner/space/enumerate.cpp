@@ -27,12 +27,9 @@ class Walk {
       auto& numbers = numeric_values_.emplace_back();
       for (const ParameterValue& value : parameter.values) numbers.push_back(numeric_value(value));
     }
-    for (const Rule& rule : definition.constraints) {
-      out_.removals.push_back({definition_.name, rule.expression.text(), rule.reason, false, 0});
-    }
-    for (const Rule& rule : definition.legality) {
-      out_.removals.push_back({definition_.name, rule.expression.text(), rule.reason, true, 0});
-    }
+    add_removals(definition.constraints, Removal::Kind::kConstraint);
+    add_removals(definition.legality, Removal::Kind::kLegality);
+    add_removals(definition.preset, Removal::Kind::kPreset);
   }
 
   Result<Enumeration> run() {
@@ -49,6 +46,11 @@ class Walk {
   }
 
  private:
+  void add_removals(const std::vector<Rule>& rules, Removal::Kind kind) {
+    for (const Rule& rule : rules)
+      out_.removals.push_back({definition_.name, rule.expression.text(), rule.reason, kind, 0});
+  }
+
   /// Everything below the values of the first `bound` parameters.
   Result<void> descend(std::size_t bound) {
     if (++steps_ > kMaxSteps) {
@@ -78,6 +80,13 @@ class Walk {
     if (!removed) return with_values(removed.error(), numeric_values_.size());
     if (*removed) {
       ++out_.removals[**removed].removed;
+      return {};
+    }
+    ++out_.legal;
+    const auto left_out = RuleSchedule::run(schedule_.preset(), values_);
+    if (!left_out) return with_values(left_out.error(), numeric_values_.size());
+    if (*left_out) {
+      ++out_.removals[**left_out].removed;
       return {};
     }
     if (out_.variants.size() == kMaxVariants) {

@@ -15,14 +15,15 @@ struct Removal {
   std::string template_name;
   std::string rule;  ///< the expression's text
   std::string reason;
-  bool legality = false;
+  enum class Kind { kConstraint, kLegality, kPreset } kind = Kind::kConstraint;
   std::int64_t removed = 0;
 };
 
 struct Enumeration {
   std::int64_t space = 0;  ///< Cartesian product of the parameters' values
   std::int64_t after_constraints = 0;
-  std::vector<Variant> variants;  ///< legal ones, in the order of the parameters' values
+  std::int64_t legal = 0;         ///< for the problem
+  std::vector<Variant> variants;  ///< legal ones that the preset lets through, in the order of the parameters' values
   std::vector<Removal> removals;  ///< in the template's order, rules that removed nothing included
 };
 

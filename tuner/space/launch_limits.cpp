@@ -107,6 +107,12 @@ Result<void> check_launch_limits(const KernelLaunch& launch, const DeviceInfo& d
                               launch.block.y, launch.block.z, launch.block.count(), kMaxBlockThreads));
   }
   if (auto checked = check_cluster(launch, device); !checked) return checked;
+  if (launch.overlaps_previous && device.arch_number() < kFirstArchWithClustersAndTma) {
+    return refuse(
+        fmt::format("programmatic dependent launch needs sm_90 or newer, the device is {}; make it an "
+                    "expression of ARCH",
+                    device.architecture));
+  }
   if (launch.dynamic_smem_bytes < 0 || launch.dynamic_smem_bytes > device.smem_per_block_bytes) {
     return refuse(fmt::format("dynamic_smem is {} bytes, but a CTA of this device has 0 to {}",
                               launch.dynamic_smem_bytes, device.smem_per_block_bytes));

@@ -15,7 +15,7 @@ std::int64_t numeric_value(const ParameterValue& value) {
 }
 
 RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)
-    : derived_(definition.derived), scheduled_(definition.derived.size()), levels_(definition.parameters.size() + 2) {
+    : derived_(definition.derived), scheduled_(definition.derived.size()), levels_(definition.parameters.size() + 3) {
   const auto device_facts = device_values(device);
   for (std::size_t i = 0; i < device_facts.size(); ++i) add_slot(device_names()[i], device_facts[i], 0);
   const auto problem_facts = problem_values(problem);
@@ -30,11 +30,12 @@ RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& 
   for (std::size_t level = 0; level <= definition.parameters.size(); ++level) {
     index = 0;
     for (const Rule& rule : definition.constraints) {
-      if (level_of(rule.expression) == level) schedule_rule(rule, index, level);
+      if (level_of(rule.expression) == level) schedule_rule(rule, index, level, "constraint");
       ++index;
     }
   }
-  for (const Rule& rule : definition.legality) schedule_rule(rule, index++, levels_.size() - 1);
+  for (const Rule& rule : definition.legality) schedule_rule(rule, index++, levels_.size() - 2, "legality rule");
+  for (const Rule& rule : definition.preset) schedule_rule(rule, index++, levels_.size() - 1, "preset rule");
 }
 
 std::uint32_t RuleSchedule::add_slot(const std::string& name, std::int64_t value, std::size_t level) {
@@ -57,14 +58,13 @@ std::vector<std::uint32_t> RuleSchedule::slots_of(const Expression& expression) 
   return slots;
 }
 
-void RuleSchedule::schedule_rule(const Rule& rule, std::uint32_t index, std::size_t level) {
-  const bool legality = level + 1 == levels_.size();
-  schedule_needed(rule.expression, legality);
-  levels_[level].push_back(
-      {rule.expression, slots_of(rule.expression), legality ? "legality rule" : "constraint", true, index});
+void RuleSchedule::schedule_rule(const Rule& rule, std::uint32_t index, std::size_t level, const char* what) {
+  schedule_needed(rule.expression, level);
+  levels_[level].push_back({rule.expression, slots_of(rule.expression), what, true, index});
 }
 
-void RuleSchedule::schedule_needed(const Expression& expression, bool for_legality) {
+void RuleSchedule::schedule_needed(const Expression& expression, std::size_t rule_level) {
+  const bool over_problem = rule_level + 2 >= levels_.size();
   // Derived values use earlier ones only, so marking from the back and adding from the front orders them.
   std::vector<bool> needed(derived_.size());
   const auto mark = [&](const Expression& user) {
@@ -80,7 +80,7 @@ void RuleSchedule::schedule_needed(const Expression& expression, bool for_legali
     if (!needed[i] || scheduled_[i]) continue;
     scheduled_[i] = true;
     const auto slot = static_cast<std::uint32_t>(first_derived_ + i);
-    const std::size_t level = for_legality ? levels_.size() - 1 : slot_levels_[slot];
+    const std::size_t level = over_problem ? rule_level : slot_levels_[slot];
     levels_[level].push_back({derived_[i].expression, slots_of(derived_[i].expression),
                               fmt::format("derived value '{}'", derived_[i].name), false, slot});
   }

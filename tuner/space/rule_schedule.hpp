@@ -19,9 +19,10 @@ class RuleSchedule {
   struct Step {
     Expression expression;
     std::vector<std::uint32_t> slots;  ///< of expression.names()
-    std::string what;                  ///< for messages: "constraint", "legality rule", "derived value 'THREADS'"
+    std::string what;  ///< for messages: "constraint", "legality rule", "preset rule", "derived value 'THREADS'"
     bool is_rule = false;
-    /// Rule: place among constraints followed by legality rules. Derived value: the slot that receives it.
+    /// Rule: place among constraints, followed by legality rules, followed by the preset's. Derived value: the slot
+    /// that receives it.
     std::uint32_t target = 0;
   };
   using Steps = std::vector<Step>;
@@ -31,7 +32,9 @@ class RuleSchedule {
   /// What can be evaluated once the first `bound` parameters have values (and not before).
   [[nodiscard]] const Steps& constraints_after(std::size_t bound) const { return levels_[bound]; }
   /// Legality rules in the template's order, for points that pass every constraint.
-  [[nodiscard]] const Steps& legality() const { return levels_.back(); }
+  [[nodiscard]] const Steps& legality() const { return levels_[levels_.size() - 2]; }
+  /// Rules of the preset, for points that are legal.
+  [[nodiscard]] const Steps& preset() const { return levels_.back(); }
 
   /// Facts of problem and device filled in, the rest zero.
   [[nodiscard]] const std::vector<std::int64_t>& initial_values() const { return values_; }
@@ -44,10 +47,10 @@ class RuleSchedule {
  private:
   std::uint32_t add_slot(const std::string& name, std::int64_t value, std::size_t level);
   [[nodiscard]] std::size_t level_of(const Expression& expression) const;
-  void schedule_rule(const Rule& rule, std::uint32_t index, std::size_t level);
-  /// Adds what computes the derived values `expression` needs: to the level where each has all it depends on, or, for a
-  /// legality rule, before that rule.
-  void schedule_needed(const Expression& expression, bool for_legality);
+  void schedule_rule(const Rule& rule, std::uint32_t index, std::size_t level, const char* what);
+  /// Adds what computes the derived values `expression` needs: to the level where each has all it depends on, or, for
+  /// rules over the problem, before that rule.
+  void schedule_needed(const Expression& expression, std::size_t rule_level);
   [[nodiscard]] std::vector<std::uint32_t> slots_of(const Expression& expression) const;
 
   const std::vector<NamedExpression>& derived_;
@@ -56,7 +59,7 @@ class RuleSchedule {
   std::vector<std::int64_t> values_;
   std::vector<bool> scheduled_;  ///< derived values that a step computes already
   std::size_t first_parameter_ = 0, first_derived_ = 0;
-  std::vector<Steps> levels_;  ///< 0 to all parameters bound, then legality
+  std::vector<Steps> levels_;  ///< 0 to all parameters bound, then legality, then the preset
 };
 
 /// A parameter's value as expressions see it.

@@ -63,6 +63,7 @@ struct KernelSpec {
   std::optional<Expression> when;  ///< launched only where non-zero; absent: always
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> dynamic_smem_bytes;
+  std::optional<Expression> programmatic_dependent_launch;
   std::vector<ArgumentSpec> arguments;
   std::optional<L2Window> l2_window;
 };
@@ -75,6 +76,9 @@ struct TemplateDefinition {
   std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
   std::vector<Rule> constraints;         ///< over parameters, derived values and the device
   std::vector<Rule> legality;            ///< over all of that and the problem
+  /// As legality, but about what is worth trying: they keep a search short, and it may do without them.
+  std::vector<Rule> preset;
+  std::vector<Variant> seeds;            ///< tried first where they are legal, after the default; the best first
   std::vector<NamedExpression> values;   ///< problem-dependent names for defines and the launch; no macros
   std::vector<NamedExpression> defines;  ///< problem-dependent macros beside parameters and derived values
   std::vector<KernelSpec> kernels;

@@ -75,7 +75,8 @@ class LaunchReader {
   }
 
   void kernel(const JsonCursor& cursor) {
-    cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "l2_window", "arguments"});
+    cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "programmatic_dependent_launch",
+                          "l2_window", "arguments"});
     KernelSpec kernel;
     const JsonCursor symbol = cursor.required("symbol");
     kernel.symbol = symbol.string();
@@ -86,6 +87,9 @@ class LaunchReader {
     if (const auto cluster = cursor.optional("cluster")) kernel.cluster = expressions(*cluster, 1, 3);
     if (const auto smem = cursor.optional("dynamic_smem")) {
       kernel.dynamic_smem_bytes = names_.read(*smem, Reach::kProblem);
+    }
+    if (const auto early = cursor.optional("programmatic_dependent_launch")) {
+      kernel.programmatic_dependent_launch = names_.read(*early, Reach::kProblem);
     }
     if (const auto window = cursor.optional("l2_window")) kernel.l2_window = l2_window(*window);
     for (const JsonCursor& element : cursor.required("arguments").elements(0, kMaxArguments)) {

@@ -61,8 +61,8 @@ std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<
 TemplateDefinition read_definition(const JsonCursor& root) {
   TemplateDefinition out;
   root.expect_fields({"schema", "name", "description", "source", "math_modes", "outputs", "parameters", "derived",
-                      "constraints", "legality", "values", "defines", "workspace", "tensor_maps", "kernels",
-                      "traffic"});
+                      "constraints", "legality", "preset", "seeds", "values", "defines", "workspace", "tensor_maps",
+                      "kernels", "traffic"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -79,6 +79,8 @@ TemplateDefinition read_definition(const JsonCursor& root) {
   out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
   out.constraints = read_rules(root, "constraints", Reach::kSpace, names);
   out.legality = read_rules(root, "legality", Reach::kProblem, names);
+  out.preset = read_rules(root, "preset", Reach::kProblem, names);
+  out.seeds = read_seeds(root, out);
   out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
   out.defines = read_named_expressions(root, "defines", NameKind::kDefine, Reach::kDefines, names);
   read_launch(root, names, out);

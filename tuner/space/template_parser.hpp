@@ -24,6 +24,8 @@ inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
 /// A list of {"expr", "reason"}.
 [[nodiscard]] std::vector<Rule> read_rules(const JsonCursor& root, std::string_view field, Reach reach,
                                            const KnownNames& names);
+/// A list of texts such as "BM=128,BN=64", each over the defaults. `definition` has its parameters.
+[[nodiscard]] std::vector<Variant> read_seeds(const JsonCursor& root, const TemplateDefinition& definition);
 /// workspace, tensor_maps, kernels and traffic.
 void read_launch(const JsonCursor& root, const KnownNames& names, TemplateDefinition& definition);
 

@@ -30,6 +30,14 @@ TemplateId id_of(const std::vector<TemplateDefinition>& definitions) {
 
 }  // namespace
 
+TemplateSet TemplateSet::whole_grid() const {
+  std::vector<TemplateDefinition> definitions = *definitions_;
+  for (TemplateDefinition& definition : definitions) definition.preset.clear();
+  TemplateSet out(std::move(definitions));
+  out.id_.content_hash = hash_text(id_.content_hash + " whole grid");
+  return out;
+}
+
 TemplateSet::TemplateSet(TemplateDefinition definition)
     : TemplateSet(std::vector<TemplateDefinition>{std::move(definition)}) {}
 
@@ -61,6 +69,7 @@ Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& probl
     if (!one) return one;
     all.space += one->space;
     all.after_constraints += one->after_constraints;
+    all.legal += one->legal;
     std::move(one->variants.begin(), one->variants.end(), std::back_inserter(all.variants));
     std::move(one->removals.begin(), one->removals.end(), std::back_inserter(all.removals));
   }

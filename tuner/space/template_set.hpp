@@ -25,6 +25,10 @@ class TemplateSet {
   /// Ordered by name, in which no two are equal. Precondition: not empty.
   explicit TemplateSet(std::vector<TemplateDefinition> definitions);
 
+  /// The same templates without their presets. It is another set to the database: what a search of the preset found
+  /// does not answer for the whole grid. Its trials count for both.
+  [[nodiscard]] TemplateSet whole_grid() const;
+
   [[nodiscard]] const std::vector<TemplateDefinition>& definitions() const { return *definitions_; }
   [[nodiscard]] std::vector<TemplateId> ids() const;
   /// Identifies the set: of one template its own; of several "a+b", and a hash over their names and hashes.

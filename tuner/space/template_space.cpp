@@ -8,6 +8,7 @@
 
 #include "tuner/model/identifier.hpp"
 #include "tuner/space/builtin_names.hpp"
+#include "tuner/space/enumerate.hpp"
 #include "tuner/space/template_parser.hpp"
 
 namespace pgtune::space {
@@ -122,6 +123,21 @@ std::vector<Rule> read_rules(const JsonCursor& root, std::string_view field, Rea
   for (const JsonCursor& element : root.optional_elements(field, kMaxEntries)) {
     element.expect_fields({"expr", "reason"});
     out.push_back({names.read(element.required("expr"), reach), element.required("reason").string()});
+  }
+  return out;
+}
+
+std::vector<Variant> read_seeds(const JsonCursor& root, const TemplateDefinition& definition) {
+  std::vector<Variant> out;
+  for (const JsonCursor& element : root.optional_elements("seeds", kMaxEntries)) {
+    auto seed = parse_variant(definition, element.string());
+    if (!seed) {
+      element.problem(std::move(seed.error()));
+    } else if (std::find(out.begin(), out.end(), *seed) != out.end()) {
+      element.problem("this seed appears twice");
+    } else {
+      out.push_back(std::move(*seed));
+    }
   }
   return out;
 }

@@ -17,6 +17,7 @@
 #include "tool/pgtune/database_store.hpp"
 #include "tool/pgtune/device_option.hpp"
 #include "tool/pgtune/dry_run.hpp"
+#include "tool/pgtune/grid_option.hpp"
 #include "tool/pgtune/known_gpu.hpp"
 #include "tool/pgtune/live_line.hpp"
 #include "tool/pgtune/number_options.hpp"
@@ -66,6 +67,7 @@ class SearchCommand : public Command {
   ProblemOptions problem_options_;
   ConditionsOptions conditions_options_;
   CompileOptions compile_options_;
+  GridOption grid_;
   std::string device_ = "auto", database_, template_, budget_, seed_ = "1", objective_ = "time";
   bool force_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, json_ = false, quiet_ = false,
        verbose_ = false;
@@ -80,9 +82,10 @@ void SearchCommand::add_options(CLI::App& app) {
   problem_options_.add_to(app);
   const char* search = "Search";
   add_template_option(app, template_);
+  grid_.add_to(app);
   add_device_option(app, device_);
   add_database_option(app, database_);
-  for (const char* shared : {"--template", "--device", "--db"}) app.get_option(shared)->group(search);
+  for (const char* shared : {"--template", "--grid", "--device", "--db"}) app.get_option(shared)->group(search);
   app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
       ->option_text("TIME|N")
       ->group(search);
@@ -114,7 +117,7 @@ std::vector<SearchCommand::Item> SearchCommand::items(const Context& context) co
     const std::pair types{problem.math_mode, problem.type_of_c()};
     auto fitting = templates.find(types);
     if (fitting == templates.end())
-      fitting = templates.emplace(types, context.catalogue().select(template_, problem)).first;
+      fitting = templates.emplace(types, grid_.of(context.catalogue().select(template_, problem))).first;
     items.push_back({problem, fitting->second});
   }
   return items;

@@ -10,6 +10,7 @@
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/commands.hpp"
 #include "tool/pgtune/common_options.hpp"
+#include "tool/pgtune/grid_option.hpp"
 #include "tool/pgtune/problem_options.hpp"
 #include "tool/pgtune/text_table.hpp"
 #include "tuner/model/json.hpp"
@@ -19,13 +20,29 @@ namespace {
 
 using nlohmann::json;
 
+struct KindWords {
+  const char *json, *table;
+};
+
+KindWords words_of(space::Removal::Kind kind) {
+  switch (kind) {
+    case space::Removal::Kind::kConstraint:
+      return {"constraint", "template"};
+    case space::Removal::Kind::kLegality:
+      return {"legality", "problem"};
+    case space::Removal::Kind::kPreset:
+      break;
+  }
+  return {"preset", "preset"};
+}
+
 json space_json(const space::TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device,
                 const space::Enumeration& enumeration, bool list) {
   json removals = json::array();
   for (const space::Removal& removal : enumeration.removals)
     removals.push_back({{"rule", removal.rule},
                         {"reason", removal.reason},
-                        {"kind", removal.legality ? "legality" : "constraint"},
+                        {"kind", words_of(removal.kind).json},
                         {"removed", removal.removed}});
   json parameters = json::array();
   for (const space::Parameter& parameter : definition.parameters)
@@ -39,7 +56,8 @@ json space_json(const space::TemplateDefinition& definition, const Problem& prob
               {"parameters", std::move(parameters)},
               {"space", enumeration.space},
               {"after_constraints", enumeration.after_constraints},
-              {"valid", enumeration.variants.size()},
+              {"valid", enumeration.legal},
+              {"searched", enumeration.variants.size()},
               {"removals", std::move(removals)}};
   if (list) {
     out["variants"] = json::array();
@@ -66,7 +84,7 @@ std::string removal_text(const space::Enumeration& enumeration) {
     if (removal.removed == 0) {
       ++idle;
     } else {
-      table.add_row({std::to_string(removal.removed), removal.legality ? "problem" : "template", removal.reason});
+      table.add_row({std::to_string(removal.removed), words_of(removal.kind).table, removal.reason});
     }
   }
   std::string text = table.empty() ? "" : table.text();
@@ -87,8 +105,9 @@ class SpaceCommand final : public Command {
   void add_options(CLI::App& app) override {
     problems_.add_to(app);
     add_template_option(app, template_);
+    grid_.add_to(app);
     add_device_or_architecture_option(app, device_);
-    app.add_flag("--list", list_, "Also print every valid variant, one a line")->group(kOutputGroup);
+    app.add_flag("--list", list_, "Also print every variant that a search would try, one a line")->group(kOutputGroup);
     add_json_option(app, json_);
   }
 
@@ -98,7 +117,7 @@ class SpaceCommand final : public Command {
     json results = json::array();
     bool any_valid = false;
     for (const Problem& problem : problems) {
-      const space::TemplateSet templates = context.catalogue().select(template_, problem);
+      const space::TemplateSet templates = grid_.of(context.catalogue().select(template_, problem));
       for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
         if (json_) {
@@ -125,8 +144,10 @@ class SpaceCommand final : public Command {
              const DeviceInfo& device, const space::Enumeration& enumeration) const {
     terminal.print(fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name));
     terminal.print(parameter_table(definition));
-    terminal.print(fmt::format("\n{} points, {} after the template's constraints,\n{} valid for this problem\n\n",
-                               enumeration.space, enumeration.after_constraints, enumeration.variants.size()));
+    terminal.print(fmt::format(
+        "\n{} points, {} after the template's constraints,\n{} valid for this problem{}\n\n", enumeration.space,
+        enumeration.after_constraints, enumeration.legal,
+        definition.preset.empty() ? "" : fmt::format(", {} of them in the preset", enumeration.variants.size())));
     terminal.print(removal_text(enumeration));
     if (!list_) return;
     terminal.print("\n");
@@ -134,6 +155,7 @@ class SpaceCommand final : public Command {
   }
 
   ProblemOptions problems_;
+  GridOption grid_;
   std::string template_, device_ = "auto";
   bool list_ = false, json_ = false;
 };

@@ -9,8 +9,6 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::int64_t kDefaultDynamicSmemBytes = 48 << 10;  // more must be asked for, per kernel
-
 CUaccessProperty access_property(L2Access access) {
   switch (access) {
     case L2Access::kStreaming:
@@ -29,6 +27,13 @@ CUlaunchAttribute cluster_attribute(const Dim3& cluster) {
   attribute.value.clusterDim.x = static_cast<unsigned>(cluster.x);
   attribute.value.clusterDim.y = static_cast<unsigned>(cluster.y);
   attribute.value.clusterDim.z = static_cast<unsigned>(cluster.z);
+  return attribute;
+}
+
+CUlaunchAttribute overlap_attribute() {
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value.programmaticStreamSerializationAllowed = 1;
   return attribute;
 }
 
@@ -60,7 +65,8 @@ CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Modul
   for (const KernelLaunch& launch : plan.kernels) {
     auto function = module.function(launch.symbol);
     if (!function) return tl::unexpected(function.error());
-    if (launch.dynamic_smem_bytes > kDefaultDynamicSmemBytes) {
+    // Static and dynamic together may have 48 KB unasked; asking for what a kernel gets anyway does no harm.
+    if (launch.dynamic_smem_bytes > 0) {
       auto ok = check(driver.function_set_attribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                     static_cast<int>(launch.dynamic_smem_bytes)),
                       "giving " + launch.symbol + " " + std::to_string(launch.dynamic_smem_bytes) +
@@ -107,9 +113,10 @@ CudaResult<> PreparedPlan::launch(std::size_t copy, cudaStream_t stream) const {
 CudaResult<> PreparedPlan::launch_kernel(const Kernel& kernel, const OperandSet& operands,
                                          const ArgumentBlock& arguments, cudaStream_t stream) const {
   const KernelLaunch& launch = kernel.launch;
-  std::array<CUlaunchAttribute, 2> attributes{};
+  std::array<CUlaunchAttribute, 3> attributes{};
   unsigned attribute_count = 0;
   if (launch.cluster.count() > 1) attributes[attribute_count++] = cluster_attribute(launch.cluster);
+  if (launch.overlaps_previous) attributes[attribute_count++] = overlap_attribute();
   if (launch.l2_window && max_window_bytes_ > 0) {
     attributes[attribute_count++] =
         window_attribute(*launch.l2_window, operands[launch.l2_window->operand], max_window_bytes_);

@@ -24,7 +24,8 @@ constexpr double kTf32Confidence = 8 * 1.6;
 
 /// Hopper's tensor cores keep 13 bits after the point of the largest addend when they add e4m3 and e5m2 products to
 /// their sum (fast accumulation). A sum has K such errors, of random sign, in units of a running sum that is about S /
-/// sqrt(K) long: in S they hardly depend on K.
+/// sqrt(K) long: in S they hardly depend on K. The factor 8 is twice what cuBLASLt's sums were seen to need on an H200:
+/// 4.3 at most, K from 32 to 32768, uniform and normal data, four million elements each, written as float32.
 constexpr double kFloat8SumError = 8 * 0x1p-13;
 
 double sum_error(const Problem& problem) {

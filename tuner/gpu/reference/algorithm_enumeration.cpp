@@ -111,6 +111,26 @@ double distance(const CublasLtConfig& a, const CublasLtConfig& b) {
          charge(a.custom != b.custom, kOtherCustom) + charge(a.swizzle != b.swizzle, kOtherSwizzle);
 }
 
+std::vector<Problem> similar_problems(const Problem& problem) {
+  constexpr std::int64_t kMultiple = 16;
+  const auto scaled = [](std::int64_t extent, double factor) {
+    const auto multiples = std::llround(static_cast<double>(extent) * factor / static_cast<double>(kMultiple));
+    return std::max<std::int64_t>(multiples, 1) * kMultiple;
+  };
+  std::vector<Problem> similar;
+  for (const double factor : {0.5, 2.0, 0.25, 4.0}) {
+    for (const auto& [m, n, k] : {std::array{1, 0, 0}, std::array{0, 1, 0}, std::array{0, 0, 1}, std::array{1, 1, 0}}) {
+      Problem other = problem;
+      if (m != 0) other.m = scaled(problem.m, factor);
+      if (n != 0) other.n = scaled(problem.n, factor);
+      if (k != 0) other.k = scaled(problem.k, factor);
+      other.lda = other.ldb = other.ldc = 0;
+      if (const auto packed = with_default_strides(other)) similar.push_back(*packed);
+    }
+  }
+  return similar;
+}
+
 std::vector<CublasLtConfig> further_configs(const std::vector<CublasLtCapabilities>& algorithms,
                                             const std::vector<CublasLtConfig>& offered, std::size_t limit) {
   const std::set<CublasLtConfig> known(offered.begin(), offered.end());

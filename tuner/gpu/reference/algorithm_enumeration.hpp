@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tuner/gpu/reference/cublaslt_config.hpp"
+#include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
 
@@ -29,5 +30,10 @@ struct CublasLtCapabilities {
 [[nodiscard]] std::vector<CublasLtConfig> further_configs(const std::vector<CublasLtCapabilities>& algorithms,
                                                           const std::vector<CublasLtConfig>& offered,
                                                           std::size_t limit);
+
+/// Problems with the same types and layout, packed, for which the heuristics may choose what is good for `problem` too:
+/// half and twice, then a quarter and four times as large in one extent each and in M and N together, extents kept
+/// multiples of 16.
+[[nodiscard]] std::vector<Problem> similar_problems(const Problem& problem);
 
 }  // namespace pgtune::gpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where candidates come from: cuBLASLt's heuristics, and the enumeration of what they leave out.
+#include <algorithm>
 #include <array>
 
 #include "tuner/gpu/reference/algorithm_enumeration.hpp"
@@ -87,30 +88,37 @@ bool configure(cublasLtMatmulAlgo_t& algorithm, const CublasLtConfig& wanted) {
 
 }  // namespace
 
-CudaResult<std::vector<CublasLtCandidate>> CublasLtMatmul::heuristics() const {
+CudaResult<std::vector<cublasLtMatmulHeuristicResult_t>> CublasLtMatmul::ask(const Layouts& layouts) const {
   cublasLtMatmulPreference_t raw = nullptr;
   auto ok = check_cublas(cublasLtMatmulPreferenceCreate(&raw), "asking cuBLASLt for algorithms");
   if (!ok) return tl::unexpected(ok.error());
   const Preference preference(raw);
   const std::uint64_t workspace_bytes = kWorkspaceBytes;
-  std::array<cublasLtMatmulHeuristicResult_t, kMaxHeuristics> results{};
-  int count = 0;
   ok = check_cublas(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                          &workspace_bytes, sizeof(workspace_bytes)),
                     "giving cuBLASLt a workspace");
   if (!ok) return tl::unexpected(ok.error());
-  const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(context_.get(), description_.get(), left_.get(), right_.get(), result_.get(),
-                                     result_.get(), raw, kMaxHeuristics, results.data(), &count);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::vector<CublasLtCandidate>{};
-  ok = check_cublas(status, "asking cuBLASLt for algorithms");
+  std::vector<cublasLtMatmulHeuristicResult_t> results(kMaxHeuristics);
+  int count = 0;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      context_.get(), description_.get(), layouts.left.get(), layouts.right.get(), layouts.result.get(),
+      layouts.result.get(), raw, kMaxHeuristics, results.data(), &count);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) count = 0;
+  ok = check_cublas(count == 0 ? CUBLAS_STATUS_SUCCESS : status, "asking cuBLASLt for algorithms");
   if (!ok) return tl::unexpected(ok.error());
+  results.resize(static_cast<std::size_t>(count));
+  return results;
+}
 
+CudaResult<std::vector<CublasLtCandidate>> CublasLtMatmul::heuristics() const {
+  const auto results = ask(layouts_);
+  if (!results) return tl::unexpected(results.error());
   std::vector<CublasLtCandidate> found;
-  for (int rank = 0; rank < count; ++rank) {
-    const cublasLtMatmulHeuristicResult_t& result = results.at(static_cast<std::size_t>(rank));
+  for (std::size_t rank = 0; rank < results->size(); ++rank) {
+    const cublasLtMatmulHeuristicResult_t& result = results->at(rank);
     if (result.state != CUBLAS_STATUS_SUCCESS || too_coarse(result.algo)) continue;
-    found.push_back({rank, result.algo, static_cast<std::int64_t>(result.workspaceSize), config_of(result.algo)});
+    found.push_back(
+        {static_cast<int>(rank), result.algo, static_cast<std::int64_t>(result.workspaceSize), config_of(result.algo)});
   }
   return found;
 }
@@ -128,33 +136,67 @@ std::optional<cublasLtMatmulAlgo_t> CublasLtMatmul::initial_algorithm(int id) co
   return algorithm;
 }
 
-std::vector<CublasLtCandidate> CublasLtMatmul::further(const std::vector<CublasLtCandidate>& offered) const {
+std::vector<cublasLtMatmulAlgo_t> CublasLtMatmul::offered_for_similar() const {
+  std::vector<cublasLtMatmulAlgo_t> algorithms;
+  for (const Problem& similar : similar_problems(problem_)) {
+    const auto layouts = create_layouts(similar);
+    const auto results = layouts.and_then([&](const Layouts& made) { return ask(made); });
+    if (!results) continue;
+    for (const cublasLtMatmulHeuristicResult_t& result : *results) {
+      if (result.state == CUBLAS_STATUS_SUCCESS && fits_operands(result.algo, problem_)) {
+        algorithms.push_back(result.algo);
+      }
+    }
+  }
+  return algorithms;
+}
+
+std::vector<cublasLtMatmulAlgo_t> CublasLtMatmul::configured_like(const std::vector<CublasLtConfig>& known) const {
   std::array<int, kMaxIds> ids{};
   int count = 0;
   if (cublasLtMatmulAlgoGetIds(context_.get(), types_.compute, types_.scale, types_.b, types_.a, types_.c, types_.c,
                                kMaxIds, ids.data(), &count) != CUBLAS_STATUS_SUCCESS) {
     return {};
   }
-  std::vector<CublasLtCapabilities> algorithms;
+  std::vector<CublasLtCapabilities> capabilities;
   for (int i = 0; i < count; ++i) {
     const auto algorithm = initial_algorithm(ids.at(static_cast<std::size_t>(i)));
     if (!algorithm || too_coarse(*algorithm) || !fits_operands(*algorithm, problem_)) continue;
-    algorithms.push_back(capabilities_of(*algorithm));
+    capabilities.push_back(capabilities_of(*algorithm));
   }
+  std::vector<cublasLtMatmulAlgo_t> algorithms;
+  for (const CublasLtConfig& config : further_configs(capabilities, known, kMaxFurther)) {
+    auto algorithm = initial_algorithm(config.id);
+    if (algorithm && configure(*algorithm, config)) algorithms.push_back(*algorithm);
+  }
+  return algorithms;
+}
+
+std::optional<CublasLtCandidate> CublasLtMatmul::runnable(const cublasLtMatmulAlgo_t& algorithm) const {
+  cublasLtMatmulHeuristicResult_t result{};
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoCheck(context_.get(), description_.get(), layouts_.left.get(), layouts_.right.get(),
+                              layouts_.result.get(), layouts_.result.get(), &algorithm, &result);
+  const auto workspace_bytes = static_cast<std::int64_t>(result.workspaceSize);
+  if (status != CUBLAS_STATUS_SUCCESS || workspace_bytes > kWorkspaceBytes) return std::nullopt;
+  return CublasLtCandidate{kNoRank, algorithm, workspace_bytes, config_of(algorithm)};
+}
+
+std::vector<CublasLtCandidate> CublasLtMatmul::further(const std::vector<CublasLtCandidate>& offered) const {
   std::vector<CublasLtConfig> known;
   for (const CublasLtCandidate& candidate : offered) known.push_back(candidate.config);
-
   std::vector<CublasLtCandidate> found;
-  for (const CublasLtConfig& config : further_configs(algorithms, known, kMaxFurther)) {
-    auto algorithm = initial_algorithm(config.id);
-    if (!algorithm || !configure(*algorithm, config)) continue;
-    cublasLtMatmulHeuristicResult_t result{};
-    const cublasStatus_t status = cublasLtMatmulAlgoCheck(context_.get(), description_.get(), left_.get(), right_.get(),
-                                                          result_.get(), result_.get(), &*algorithm, &result);
-    const auto workspace_bytes = static_cast<std::int64_t>(result.workspaceSize);
-    if (status != CUBLAS_STATUS_SUCCESS || workspace_bytes > kWorkspaceBytes) continue;
-    found.push_back({kNoRank, *algorithm, workspace_bytes, config});
-  }
+  const auto add = [&](const std::vector<cublasLtMatmulAlgo_t>& algorithms) {
+    for (const cublasLtMatmulAlgo_t& algorithm : algorithms) {
+      if (std::find(known.begin(), known.end(), config_of(algorithm)) != known.end()) continue;
+      auto candidate = runnable(algorithm);
+      if (!candidate) continue;
+      known.push_back(candidate->config);
+      found.push_back(*candidate);
+    }
+  };
+  if (types_.tensor_cores) add(offered_for_similar());
+  add(configured_like(known));
   return found;
 }
 

@@ -71,6 +71,17 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
            });
   if (!ok) return tl::unexpected(ok.error());
 
+  auto layouts = create_layouts(p);
+  if (!layouts) return tl::unexpected(layouts.error());
+  auto workspace = DeviceBuffer::allocate(kWorkspaceBytes);
+  if (!workspace) return tl::unexpected(workspace.error());
+  matmul->layouts_ = std::move(*layouts);
+  matmul->workspace_ = std::move(*workspace);
+  return matmul;
+}
+
+CudaResult<CublasLtMatmul::Layouts> CublasLtMatmul::create_layouts(const Problem& p) {
+  const CublasLtTypes types = cublaslt_types(p);
   // A row-major matrix is the column-major one with rows and columns exchanged.
   auto left_layout = create_layout(types.b, p.columns_b(), p.rows_b(), p.ldb, p.batch, p.stride_b());
   if (!left_layout) return tl::unexpected(left_layout.error());
@@ -78,22 +89,17 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
   if (!right_layout) return tl::unexpected(right_layout.error());
   auto result_layout = create_layout(types.c, p.n, p.m, p.ldc, p.batch, p.stride_c());
   if (!result_layout) return tl::unexpected(result_layout.error());
-  auto workspace = DeviceBuffer::allocate(kWorkspaceBytes);
-  if (!workspace) return tl::unexpected(workspace.error());
-  matmul->left_ = std::move(*left_layout);
-  matmul->right_ = std::move(*right_layout);
-  matmul->result_ = std::move(*result_layout);
-  matmul->workspace_ = std::move(*workspace);
-  return matmul;
+  return Layouts{std::move(*left_layout), std::move(*right_layout), std::move(*result_layout)};
 }
 
 CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
                                     cudaStream_t stream) const {
   const auto pointer = [](const DeviceSpan& span) { return device_pointer(span.address); };
   return check_cublas(
-      cublasLtMatmul(context_.get(), description_.get(), &alpha_, pointer(operands.b), left_.get(), pointer(operands.a),
-                     right_.get(), &beta_, pointer(operands.c), result_.get(), pointer(operands.d), result_.get(),
-                     &algorithm, workspace_.data(), static_cast<std::size_t>(workspace_.bytes()), stream),
+      cublasLtMatmul(context_.get(), description_.get(), &alpha_, pointer(operands.b), layouts_.left.get(),
+                     pointer(operands.a), layouts_.right.get(), &beta_, pointer(operands.c), layouts_.result.get(),
+                     pointer(operands.d), layouts_.result.get(), &algorithm, workspace_.data(),
+                     static_cast<std::size_t>(workspace_.bytes()), stream),
       "launching cuBLASLt");
 }
 

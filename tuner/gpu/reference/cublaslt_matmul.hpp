@@ -48,9 +48,11 @@ class CublasLtMatmul {
   /// 5 to 8 however many are asked for. Empty where cuBLASLt has none for the problem.
   [[nodiscard]] CudaResult<std::vector<CublasLtCandidate>> heuristics() const;
 
-  /// What cuBLASLt says it can run of the kMaxFurther configurations most like `offered` but not among them, the
-  /// likeliest first, without those that use more than the workspace or, for strict float32, tensor cores. They have no
-  /// rank. Empty where the library does not list its algorithms.
+  /// What cuBLASLt says it can run, but not `offered`, the likeliest first, without what uses more than the workspace
+  /// or, for strict float32, tensor cores. For the other math modes that is first what the heuristics offer for similar
+  /// problems: the newest kernels take few of the configurations their capabilities list, and no more than eight are
+  /// offered for one problem. Then those of the kMaxFurther configurations most like the offered ones. They have no
+  /// rank.
   [[nodiscard]] std::vector<CublasLtCandidate> further(const std::vector<CublasLtCandidate>& offered) const;
 
   [[nodiscard]] CudaResult<> launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
@@ -67,11 +69,21 @@ class CublasLtMatmul {
         types_(cublaslt_types(problem)),
         alpha_(static_cast<float>(problem.alpha)),
         beta_(static_cast<float>(problem.beta)) {}
+  struct Layouts {
+    Layout left, right, result;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage
+  };
+  [[nodiscard]] static CudaResult<Layouts> create_layouts(const Problem& problem);
   [[nodiscard]] static CudaResult<Layout> create_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
                                                         std::int64_t ld, std::int64_t batch, std::int64_t stride);
   /// The algorithm with its default configuration; nothing where it does not know these types.
   [[nodiscard]] std::optional<cublasLtMatmulAlgo_t> initial_algorithm(int id) const;
 
+  /// The heuristics' list for these layouts.
+  [[nodiscard]] CudaResult<std::vector<cublasLtMatmulHeuristicResult_t>> ask(const Layouts& layouts) const;
+  /// The algorithm as a candidate without a rank, where it can run this problem.
+  [[nodiscard]] std::optional<CublasLtCandidate> runnable(const cublasLtMatmulAlgo_t& algorithm) const;
+  [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> offered_for_similar() const;
+  [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> configured_like(const std::vector<CublasLtConfig>& known) const;
   /// Strict float32 was asked for and these are tensor cores.
   [[nodiscard]] bool too_coarse(const cublasLtMatmulAlgo_t& algorithm) const;
 
@@ -79,7 +91,7 @@ class CublasLtMatmul {
   CublasLtTypes types_;
   Context context_;
   Description description_;
-  Layout left_, right_, result_;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage
+  Layouts layouts_;
   DeviceBuffer workspace_;
   float alpha_, beta_;
 };

@@ -13,9 +13,10 @@
 
 namespace pgtune::gpu {
 
-/// cuBLASLt multiplies e4m3 and e5m2 matrices only where both are stored along K, in rows at multiples of 16 bytes.
-/// Where a problem's are not, the reference gets copies that are. They are made before anything is timed: the
-/// reference's time is then that of the product alone, as if somebody had stored the operands for it.
+/// On Hopper cuBLASLt multiplies e4m3 and e5m2 matrices only where both are stored along K (layout nt), and its newest
+/// kernels want rows at multiples of 16 bytes, as TMA does. Where a problem's operands are stored otherwise, the
+/// reference gets copies that are not. They are made before anything is timed: its time is that of the product alone,
+/// as if somebody had stored the operands for it.
 class ReferenceOperands {
  public:
   /// The problem cuBLASLt is given: the same product, with the layout and leading dimensions it can take.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Math modes and output types from the command line to the database and back, on the fake worker.
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class MathModesTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    json many = json::parse(kTinyTemplate);
+    many["name"] = "many";
+    many["math_modes"] = {"f32", "tf32", "f16", "bf16", "e4m3"};
+    many["outputs"] = {"f32", "f16", "bf16"};
+    write("many.json", many.dump());
+  }
+
+  Finished search_many(const std::vector<std::string>& more) {
+    return pgtune(search_arguments(path("many.json"), more));
+  }
+};
+
+TEST_F(MathModesTest, EachIsAResultOfItsOwn) {
+  ASSERT_EQ(search_many({"-q"}).exit_code, 0);
+  ASSERT_EQ(search_many({"-q", "--dtype", "bf16"}).exit_code, 0);
+  ASSERT_EQ(search_many({"-q", "--dtype", "bf16", "--out", "f32"}).exit_code, 0);
+  const Finished shown = pgtune({"show", "--json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  std::vector<std::string> types;
+  const json results = json::parse(shown.out).at("results");
+  for (const json& result : results)
+    types.push_back(result.at("problem").at("dtype").get<std::string>() + " " +
+                    result.at("problem").value("out", "usual"));
+  EXPECT_THAT(types, ::testing::UnorderedElementsAre("f32 usual", "bf16 usual", "bf16 f32"));
+  EXPECT_THAT(pgtune({"show"}).out, HasSubstr("256x256x256 bf16 nn out f32"));
+  EXPECT_THAT(pgtune({"export", "header"}).out,
+              AllOf(HasSubstr("{\"bf16\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0, \"f32\"}"),
+                    HasSubstr("{\"bf16\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0}")));
+  const Finished csv = pgtune({"report", "--csv"});
+  EXPECT_THAT(csv.out, AllOf(HasSubstr(",bf16,bf16,nn,"), HasSubstr(",bf16,f32,nn,"), HasSubstr(",f32,f32,nn,")));
+}
+
+TEST_F(MathModesTest, NamingTheUsualOutputIsTheSameProblem) {
+  ASSERT_EQ(search_many({"-q", "--dtype", "f16"}).exit_code, 0);
+  const int trials = requests("trial");
+  ASSERT_EQ(search_many({"-q", "--dtype", "f16", "--out", "f16"}).exit_code, 0);
+  EXPECT_EQ(requests("trial"), trials);
+}
+
+TEST_F(MathModesTest, AFileOfShapesMaySayThem) {
+  write("shapes.txt", "64x64x64\n64x64x64 bf16 out f32  # wide\n64x64x64 nt e4m3\n64x64x64 tt batch 3\n");
+  const Finished result = pgtune({"search", "--template", path("many.json"), "--shapes", path("shapes.txt"), "--dtype",
+                                  "tf32", "--layout", "tn", "--dry-run"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out + result.err, AllOf(HasSubstr("64x64x64 tf32 tn"), HasSubstr("64x64x64 bf16 tn out f32"),
+                                             HasSubstr("64x64x64 e4m3 nt"), HasSubstr("64x64x64 tf32 tt batch 3")));
+  for (const char* line : {"64x64x64 bf15", "64x64x64 bf16 f16", "64x64x64 out", "64x64x64 nn nn", "64x64x64 batch"}) {
+    write("wrong.txt", std::string("\n") + line + "\n");
+    const Finished wrong = pgtune({"search", "--shapes", path("wrong.txt")});
+    EXPECT_EQ(wrong.exit_code, 2) << line;
+    EXPECT_THAT(wrong.err, AllOf(HasSubstr("wrong.txt:2:"), HasSubstr("after the shape"))) << line;
+  }
+  write("wrong.txt", "64x64x64 batch none\n");
+  EXPECT_THAT(pgtune({"search", "--shapes", path("wrong.txt")}).err, HasSubstr("wrong.txt:1: batch 'none' is not"));
+}
+
+TEST_F(MathModesTest, WhatNoTemplateServesIsToldWithTheRemedy) {
+  Finished result =
+      pgtune({"space", "--template", "sgemm_simt", "--shape", "64x64x64", "--device", "sm_90a", "--dtype", "bf16"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("'sgemm_simt' does not compute in bf16"), HasSubstr("--dtype")));
+  json narrow = json::parse(kTinyTemplate);
+  narrow["math_modes"] = {"bf16"};
+  write("narrow.json", narrow.dump());
+  result = pgtune({"space", "--template", path("narrow.json"), "--shape", "64x64x64", "--device", "sm_90a", "--dtype",
+                   "bf16", "--out", "f32"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("'tiny' does not compute in bf16 with f32 output"), HasSubstr("--out")));
+}
+
+TEST_F(MathModesTest, OutputsThatAModeLacksAreRefused) {
+  for (const auto& [dtype, out, message] :
+       {std::tuple{"f32", "f16", "f32 problems have no f16 output; C and D can be f32"},
+        std::tuple{"e4m3", "f32", "e4m3 problems have no f32 output; C and D can be bf16"},
+        std::tuple{"bf16", "e4m3", "unknown output type 'e4m3'"}}) {
+    const Finished result = search_many({"--dtype", dtype, "--out", out});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test
