@@ -32,7 +32,7 @@
 #include "device/tile_order.cuh"
 #include "device/tma.cuh"
 #if TURNS
-#include "device/transpose.cuh"
+#include "device/pack.cuh"
 #include "device/transpose_bytes.cuh"
 #endif
 #include "device/wgmma.cuh"
@@ -92,7 +92,8 @@ struct Sizes {
   __device__ __forceinline__ unsigned tile_rows() const { return (rows - 1) / (BM * CLUSTER_M) + 1; }
   __device__ __forceinline__ unsigned tile_columns() const { return (columns - 1) / (BN * CLUSTER_N) + 1; }
   __device__ __forceinline__ pgtune::TileWork work(int workers) const {
-    return {static_cast<int>(tile_rows() * tile_columns()) * batches, (depth - 1) / kDepth + 1, workers, kShares};
+    return {static_cast<int>(tile_rows() * tile_columns()) * batches, (depth - 1) / kDepth + 1, workers,
+            kShares ? pgtune::Sharing::kStream : pgtune::Sharing::kNone};
   }
   /// Where in the product the tile of this CTA of the cluster starts.
   __device__ __forceinline__ pgtune::TileAt tile(int index, int rank) const {
@@ -328,7 +329,7 @@ extern "C" __global__ void __launch_bounds__(256)
   in += batch * stride * ELEM_BYTES;
   workspace += (batch * stride_workspace + origin * ld_workspace) * ELEM_BYTES;
 #if ELEM_BYTES == 4
-  constexpr int kTile = pgtune::kTransposeTile;
+  constexpr int kTile = pgtune::kPackTile;
   pgtune::transpose_tile(reinterpret_cast<const float*>(in), reinterpret_cast<float*>(workspace), depth, length, ld,
                          ld_workspace, static_cast<int>(blockIdx.y) * kTile, static_cast<int>(blockIdx.x) * kTile);
 #else
