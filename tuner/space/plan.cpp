@@ -147,7 +147,8 @@ class PlanBuilder {
                      const std::string& field) {
     const std::int64_t bytes = number(expression, field);
     const std::optional<Word> word = parse(bytes == 0 ? "none" : fmt::format("{}B", bytes));
-    if (!word && !error_) refuse(field, fmt::format("'{}' is {} bytes, which TMA does not offer", expression.text(), bytes));
+    if (!word && !error_)
+      refuse(field, fmt::format("'{}' is {} bytes, which TMA does not offer", expression.text(), bytes));
     return word.value_or(Word{});
   }
 
@@ -175,7 +176,8 @@ class PlanBuilder {
     map.type = spec.type.value_or(stored_type(spec.operand));
     map.dims = numbers(spec.dims, field + ".dims");
     map.box = numbers(spec.box, field + ".box");
-    map.swizzle = spec.swizzle_bytes ? word_of_bytes(*spec.swizzle_bytes, parse_swizzle, field + ".swizzle") : spec.swizzle;
+    map.swizzle =
+        spec.swizzle_bytes ? word_of_bytes(*spec.swizzle_bytes, parse_swizzle, field + ".swizzle") : spec.swizzle;
     map.l2_promotion = spec.l2_promotion_bytes
                            ? word_of_bytes(*spec.l2_promotion_bytes, parse_l2_promotion, field + ".l2_promotion")
                            : spec.l2_promotion;
