@@ -57,6 +57,28 @@ TEST(Plan, OfMapsWithOneNameTheFirstThatHoldsIsPassed) {
   EXPECT_EQ(wide_plan->tensor_maps.size(), 1U);
 }
 
+TEST(Plan, SwizzleAndPromotionMayBeExpressionsInBytes) {
+  json document = sample_json();
+  document["tensor_maps"][0]["swizzle"] = "BM == 128 ? 0 : 32 * 2";
+  document["tensor_maps"][0]["l2_promotion"] = "BM * 2";
+  const auto narrow_plan = plan_of(document, problem(), device(), "BM=64");
+  ASSERT_TRUE(narrow_plan) << narrow_plan.error().text();
+  EXPECT_EQ(narrow_plan->tensor_maps.at(0).swizzle, Swizzle::k64B);
+  EXPECT_EQ(narrow_plan->tensor_maps.at(0).l2_promotion, L2Promotion::k128B);
+  const auto wide_plan = plan_of(document, problem(), device(), "BM=128");
+  ASSERT_TRUE(wide_plan) << wide_plan.error().text();
+  EXPECT_EQ(wide_plan->tensor_maps.at(0).swizzle, Swizzle::kNone);
+  EXPECT_EQ(wide_plan->tensor_maps.at(0).l2_promotion, L2Promotion::k256B);
+}
+
+TEST(Plan, ASwizzleThatTmaDoesNotOfferIsAnError) {
+  json document = sample_json();
+  document["tensor_maps"][0]["swizzle"] = "8 * 2";
+  const auto plan = plan_of(document);
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().text(), HasSubstr("'8 * 2' is 16 bytes, which TMA does not offer"));
+}
+
 TEST(Plan, AMapOfWhichNoneHoldsIsAnError) {
   json document = sample_json();
   document["tensor_maps"][0]["when"] = "M == 1";

@@ -141,6 +141,17 @@ class PlanBuilder {
     return 0;
   }
 
+  /// A choice that is given in bytes: "none" for 0, otherwise a word such as "128B".
+  template <typename Word>
+  Word word_of_bytes(const Expression& expression, std::optional<Word> (*parse)(std::string_view),
+                     const std::string& field) {
+    const std::int64_t bytes = number(expression, field);
+    const std::optional<Word> word = parse(bytes == 0 ? "none" : fmt::format("{}B", bytes));
+    if (!word && !error_)
+      refuse(field, fmt::format("'{}' is {} bytes, which TMA does not offer", expression.text(), bytes));
+    return word.value_or(Word{});
+  }
+
   /// How TMA calls the type that an operand has in memory.
   [[nodiscard]] TensorType stored_type(Operand operand) const {
     switch (operand) {
@@ -165,8 +176,11 @@ class PlanBuilder {
     map.type = spec.type.value_or(stored_type(spec.operand));
     map.dims = numbers(spec.dims, field + ".dims");
     map.box = numbers(spec.box, field + ".box");
-    map.swizzle = spec.swizzle;
-    map.l2_promotion = spec.l2_promotion;
+    map.swizzle =
+        spec.swizzle_bytes ? word_of_bytes(*spec.swizzle_bytes, parse_swizzle, field + ".swizzle") : spec.swizzle;
+    map.l2_promotion = spec.l2_promotion_bytes
+                           ? word_of_bytes(*spec.l2_promotion_bytes, parse_l2_promotion, field + ".l2_promotion")
+                           : spec.l2_promotion;
     for (const std::int64_t elements : numbers(spec.strides, field + ".strides")) {
       std::int64_t bytes = 0;
       if (__builtin_mul_overflow(elements, bytes_per_element(map.type), &bytes)) {

@@ -46,6 +46,8 @@ struct TensorMapSpec {
   std::vector<Expression> dims, strides, box;  ///< strides in elements
   Swizzle swizzle = Swizzle::kNone;
   L2Promotion l2_promotion = L2Promotion::kNone;
+  std::optional<Expression> swizzle_bytes;       ///< instead of `swizzle`: 0, 32, 64 or 128
+  std::optional<Expression> l2_promotion_bytes;  ///< instead of `l2_promotion`: 0, 64, 128 or 256
 };
 
 struct ArgumentSpec {

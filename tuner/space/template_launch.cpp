@@ -11,6 +11,12 @@
 namespace pgtune::space {
 namespace {
 
+/// "none" or a number with a B, such as "128B": what is neither is an expression.
+bool is_word_of_bytes(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  return text == "none" || (digits > 0 && text.substr(digits) == "B");
+}
+
 constexpr std::size_t kMaxTensorRank = 5;
 constexpr std::size_t kMaxTensorMaps = 16;
 constexpr std::size_t kMaxKernels = 16;
@@ -56,11 +62,19 @@ class LaunchReader {
     }
     map.box = expressions(cursor.required("box"), rank, rank);
     if (const auto swizzle = cursor.optional("swizzle")) {
-      map.swizzle = parse_swizzle(swizzle->choice({"none", "32B", "64B", "128B"})).value_or(Swizzle::kNone);
+      if (is_word_of_bytes(swizzle->string())) {
+        map.swizzle = parse_swizzle(swizzle->choice({"none", "32B", "64B", "128B"})).value_or(Swizzle::kNone);
+      } else {
+        map.swizzle_bytes = names_.read(*swizzle, Reach::kProblem);
+      }
     }
     if (const auto promotion = cursor.optional("l2_promotion")) {
-      map.l2_promotion =
-          parse_l2_promotion(promotion->choice({"none", "64B", "128B", "256B"})).value_or(L2Promotion::kNone);
+      if (is_word_of_bytes(promotion->string())) {
+        map.l2_promotion =
+            parse_l2_promotion(promotion->choice({"none", "64B", "128B", "256B"})).value_or(L2Promotion::kNone);
+      } else {
+        map.l2_promotion_bytes = names_.read(*promotion, Reach::kProblem);
+      }
     }
     definition_.tensor_maps.push_back(std::move(map));
   }

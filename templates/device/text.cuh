@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// Macros as text of an instruction, and as parts of other macros' names.
+#pragma once
+
+#define PGTUNE_TEXT_OF(x) #x
+#define PGTUNE_TEXT(x) PGTUNE_TEXT_OF(x)
+#define PGTUNE_PASTE_OF(x, y) x##y
+#define PGTUNE_PASTE(x, y) PGTUNE_PASTE_OF(x, y)

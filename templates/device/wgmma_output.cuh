@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// From the sums of a wgmma to D = alpha * sums + beta * C. Each warp owns 16 rows of the product and writes them by
+// itself: no barrier, so that warps that are done go on with the next tile while the copy engine empties their buffers.
+//
+// A lane holds of every 8 columns two neighbours in row lane / 4 and two in the row 8 below.
+#pragma once
+
+#include "device/out_element.cuh"
+#include "device/special_registers.cuh"
+#include "device/tma_store.cuh"
+
+namespace pgtune {
+
+/// C and D of all batches and what to make of the sums. `map` is D's, for the copy engine.
+struct Destination {
+  const TensorMap* map;
+  const void* c;
+  void* d;
+  long long ld, stride;  ///< elements from row to row, from matrix to matrix
+  int rows, columns;     ///< of D
+  float alpha, beta;
+};
+
+/// kSwapped: the product's rows are columns of D. kElementBytes: of C and D. kPairs: two neighbours may be accessed at
+/// once. kPasses: L2 evicts D first. kSpan: bytes of a line of the boxes of D's map, as wide as its swizzle.
+template <bool kSwapped, int kElementBytes, Sixteen kType, bool kPairs, bool kPasses, int kColumns, int kSpan,
+          int kBuffers>
+struct WgmmaOutput {
+  static constexpr int kLines = kSwapped ? kColumns % 64 == 0   ? 64
+                                           : kColumns % 32 == 0 ? 32
+                                           : kColumns % 16 == 0 ? 16
+                                                                : 8
+                                         : 16;                             ///< of a box
+  static constexpr int kSlab = kSwapped ? kLines : kSpan / kElementBytes;  ///< columns of the product in a box
+  static constexpr int kBufferBytes = kLines * kSpan;
+  static constexpr int kBytes = kBuffers * kBufferBytes;  ///< of shared memory, for each warp
+
+  /// `sums` of the warp's 16 rows and of kColumns columns, from `row` and `column` of the product on. `part`: how many
+  /// times this tile has been written from before; to be known when this is compiled.
+  template <bool kByCopyEngine>
+  static __device__ __forceinline__ void write(float (&sums)[kColumns / 2], const Destination& to, int row, int column,
+                                               int batch, unsigned buffers, int part) {
+    constexpr int kStep = kByCopyEngine ? kSlab : 16;
+    static_assert(!kByCopyEngine || kColumns % kStep == 0, "boxes must be whole");
+    const int lane = lane_index();
+#pragma unroll
+    for (int first = 0; first < kColumns; first += kStep) {
+      float* const some = sums + first / 2;
+      constexpr int kCount = kStep < kColumns ? kStep / 2 : kColumns / 2;
+      const Elements elements(to, row + lane / 4, column + first + lane % 4 * 2, batch);
+      scale<kCount>(some, to, elements);
+      if constexpr (kByCopyEngine) {
+        const int number = part * (kColumns / kStep) + first / kStep;
+        const unsigned box = buffers + number % kBuffers * kBufferBytes;
+        if (lane == 0) {
+          // The boxes of the tile before have been read long since.
+          if (number == 0) {
+            stores_read<0>();
+          } else {
+            stores_read<kBuffers - 1>();
+          }
+        }
+        __syncwarp();
+        fill_box(some, box, lane);
+        async_fence();
+        __syncwarp();
+        const int at = column + first;
+        if (lane == 0) store_box<kPasses>(*to.map, box, kSwapped ? row : at, kSwapped ? at : row, batch);
+      } else {
+        store<kCount>(some, to, elements);
+      }
+    }
+  }
+
+ private:
+  using Element = typename OutElement<kElementBytes>::Type;
+
+  /// Where the elements of a lane's sums are in C and D, and which exist.
+  struct Elements {
+    long long first;
+    int rows_left, columns_left;
+    __device__ __forceinline__ Elements(const Destination& to, int row, int column, int batch)
+        : first(batch * to.stride + (kSwapped ? column * to.ld + row : row * to.ld + column)),
+          rows_left((kSwapped ? to.columns : to.rows) - row),
+          columns_left((kSwapped ? to.rows : to.columns) - column) {}
+    static constexpr int row_of(int i) { return i / 2 % 2 * 8; }
+    static constexpr int column_of(int i) { return i / 4 * 8 + i % 2; }
+    __device__ __forceinline__ bool has(int i) const { return row_of(i) < rows_left && column_of(i) < columns_left; }
+    __device__ __forceinline__ long long place(int i, long long ld) const {
+      return first + (kSwapped ? column_of(i) * ld + row_of(i) : row_of(i) * ld + column_of(i));
+    }
+  };
+
+  static __device__ __forceinline__ float widened(const Element& element) {
+    if constexpr (kElementBytes == 4) {
+      return element;
+    } else {
+      return widen<kType>(element);
+    }
+  }
+
+  template <int kCount>
+  static __device__ __forceinline__ void scale(float* sums, const Destination& to, const Elements& elements) {
+    if (to.beta == 0.0f) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) sums[i] *= to.alpha;
+      return;
+    }
+    const Element* const c = static_cast<const Element*>(to.c);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const float old = elements.has(i) ? widened(c[elements.place(i, to.ld)]) : 0.0f;
+      sums[i] = fmaf(to.beta, old, to.alpha * sums[i]);
+    }
+  }
+
+  template <int kCount>
+  static __device__ __forceinline__ void store(const float* sums, const Destination& to, const Elements& elements) {
+    Element* const d = static_cast<Element*>(to.d);
+#pragma unroll
+    for (int i = 0; i < kCount; i += 2) {
+      if (!elements.has(i)) continue;
+      Element* const first = d + elements.place(i, to.ld);
+      Element* const second = first + (kSwapped ? to.ld : 1);
+      if constexpr (kElementBytes == 4) {
+        if (kPairs && !kSwapped && elements.has(i + 1)) {
+          *reinterpret_cast<float2*>(first) = make_float2(sums[i], sums[i + 1]);
+        } else {
+          *first = sums[i];
+          if (elements.has(i + 1)) *second = sums[i + 1];
+        }
+      } else {
+        const unsigned both = pack<kType>(sums[i], sums[i + 1]);
+        if (kPairs && !kSwapped && elements.has(i + 1)) {
+          *reinterpret_cast<unsigned*>(first) = both;
+        } else {
+          *first = static_cast<unsigned short>(both);
+          if (elements.has(i + 1)) *second = static_cast<unsigned short>(both >> 16);
+        }
+      }
+    }
+  }
+
+  /// The sums of kSlab columns to the box, its 16-byte pieces exchanged as the copy engine expects it.
+  static __device__ __forceinline__ void fill_box(const float* sums, unsigned box, int lane) {
+    if constexpr (kElementBytes == 2) {
+      // Four 8 x 8 matrices at once: both halves of the rows, and two times eight columns. Lane i names the place of
+      // line i % 8 of matrix i / 8.
+      constexpr int kGroups = kSlab / 8;
+#pragma unroll
+      for (int group = 0; group < kGroups; group += 2) {
+        const int line = kSwapped ? lane / 16 * 8 + lane % 8 + group * 8 : lane % 16;
+        const int piece = kSwapped ? lane / 8 % 2 : group + lane / 16;
+        const unsigned at = box + line * kSpan + ((piece ^ exchanged(line)) << 4);
+        const float* const s = sums + group * 4;
+        if constexpr (kGroups == 1) {
+          if constexpr (kSwapped)
+            asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at),
+                         "r"(pack<kType>(s[0], s[1])), "r"(pack<kType>(s[2], s[3]))
+                         : "memory");
+        } else if constexpr (kSwapped) {
+          asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                       "r"(pack<kType>(s[0], s[1])), "r"(pack<kType>(s[2], s[3])), "r"(pack<kType>(s[4], s[5])),
+                       "r"(pack<kType>(s[6], s[7]))
+                       : "memory");
+        } else {
+          asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                       "r"(pack<kType>(s[0], s[1])), "r"(pack<kType>(s[2], s[3])), "r"(pack<kType>(s[4], s[5])),
+                       "r"(pack<kType>(s[6], s[7]))
+                       : "memory");
+        }
+      }
+    } else {
+      static_assert(kElementBytes == 2 || !kSwapped, "floats are stored directly where the product is swapped");
+#pragma unroll
+      for (int i = 0; i < kSlab / 2; i += 2) {
+        const int line = lane / 4 + i / 2 % 2 * 8, piece = i / 4 * 2 + lane % 4 / 2;
+        const unsigned at = box + line * kSpan + ((piece ^ exchanged(line)) << 4) + lane % 2 * 8;
+        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(sums[i]), "f"(sums[i + 1]) : "memory");
+      }
+    }
+  }
+  static __device__ __forceinline__ int exchanged(int line) { return line * kSpan / 128 % (kSpan / 16); }
+};
+
+}  // namespace pgtune
