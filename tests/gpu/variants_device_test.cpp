@@ -61,6 +61,7 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     auto definition = space::load_template(GetParam(), shipped_header);
     ASSERT_TRUE(definition) << definition.error().text();
     definition_ = std::move(*definition);
+    definition_.preset.clear();  // what is legal, not only what a search tries
   }
 
   /// The default variant's neighbours and the extremes that are legal for `problem`.
