@@ -78,6 +78,25 @@ TEST_F(DatabaseStoreTest, TrialsAreTheTemplatesAndTheAnswerIsTheSetsThatWasSearc
   EXPECT_EQ(db::session_rounds(database_, last_session()).at(0).contender.variant.value().origin.name, "wide");
 }
 
+TEST_F(DatabaseStoreTest, ACompleteAnswerOfTheWholeGridAnswersForThePreset) {
+  session::StoreKey whole = store_key();
+  whole.templates = whole.templates.whole_grid();
+  session::StoredAnswer partial = answer(variant(16), 3);
+  partial.complete = false;
+  const auto finish = [&](const session::StoreKey& key, const session::StoredAnswer& found) {
+    begin(key);
+    store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+    store_.finish(found);
+  };
+  finish(whole, partial);
+  EXPECT_EQ(store_.answer(store_key()).value().best.time_s, 3) << "better than none";
+  finish(store_key(), answer(variant(16), 2));
+  EXPECT_EQ(store_.answer(store_key()).value().best.time_s, 2);
+  EXPECT_EQ(store_.answer(whole).value().best.time_s, 3) << "the preset says nothing of the rest";
+  finish(whole, answer(variant(16), 1));
+  EXPECT_EQ(store_.answer(store_key()).value().best.time_s, 1);
+}
+
 TEST_F(DatabaseStoreTest, AnotherVersionOfATemplateHasNoTrials) {
   begin(store_key());
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));

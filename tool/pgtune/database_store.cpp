@@ -46,7 +46,15 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
 }  // namespace
 
 std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreKey& key) {
-  const auto row = db::find_best(database_, result_key(key, key.templates.id()));
+  auto wider = answer_of(key, key.templates.whole_grid().id());
+  if (wider && wider->complete) return wider;
+  auto own = answer_of(key, key.templates.id());
+  return own ? own : wider;
+}
+
+std::optional<session::StoredAnswer> DatabaseStore::answer_of(const session::StoreKey& key,
+                                                              const space::TemplateId& searched) {
+  const auto row = db::find_best(database_, result_key(key, searched));
   if (!row) return std::nullopt;
   try {
     auto answer = nlohmann::json::parse(row->answer_json).get<session::StoredAnswer>();

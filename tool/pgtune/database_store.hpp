@@ -28,6 +28,10 @@ class DatabaseStore : public session::Store {
   void finish(const std::optional<session::StoredAnswer>& answer) override;
 
  private:
+  /// The answer of the newest session that searched exactly this.
+  [[nodiscard]] std::optional<session::StoredAnswer> answer_of(const session::StoreKey& key,
+                                                               const space::TemplateId& searched);
+
   db::Database& database_;
   db::RowId session_ = 0;
   std::optional<session::StoreKey> key_;  ///< of the session begun

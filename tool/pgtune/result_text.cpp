@@ -113,7 +113,7 @@ std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer
 
 void append_counts(std::string& out, const session::SearchResult& result) {
   const session::CountsRecord& counts = result.counts;
-  append_wrapped(out, fmt::format("{} points in the space, {} valid here, {} compiled, {} measured.", counts.space,
+  append_wrapped(out, fmt::format("{} points in the space, {} to try here, {} compiled, {} measured.", counts.space,
                                   counts.valid, counts.compiled, counts.measured));
   for (const auto& [kind, count] : counts.failed) {
     if (count == 0) continue;

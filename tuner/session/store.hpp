@@ -146,7 +146,8 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// The last finished session for this key, if any.
+  /// The last finished session for this key, if any. One that tried the whole grid of the key's templates, and ended
+  /// complete, answers for the preset too; one that did not, where there is no other.
   [[nodiscard]] virtual std::optional<StoredAnswer> answer(const StoreKey& key) = 0;
   /// Trials already known for this key, by Variant::id(): a resumed search does not repeat them.
   [[nodiscard]] virtual std::map<std::string, StoredTrial> trials(const StoreKey& key) = 0;

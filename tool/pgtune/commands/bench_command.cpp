@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/announcement.hpp"
 #include "tool/pgtune/bench_outcome.hpp"
 #include "tool/pgtune/clock_session.hpp"
 #include "tool/pgtune/command_error.hpp"
@@ -47,7 +48,6 @@ class BenchCommand : public Command {
   [[nodiscard]] ExitCode run(Context& context) override;
 
  private:
-  void announce(Context& context, const DeviceChoice& choice, const LockedClock& clock) const;
   ExitCode bench_all(Context& context, const DeviceChoice& choice, const LockedClock& clock);
   ExitCode bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store, const Problem& problem);
   ExitCode measure(Context& context, DatabaseStore& store, BenchOutcome outcome);
@@ -148,19 +148,6 @@ std::vector<session::RankedVariant> BenchCommand::choose(const space::TemplateSe
   return chosen;
 }
 
-void BenchCommand::announce(Context& context, const DeviceChoice& choice, const LockedClock& clock) const {
-  Terminal& terminal = context.terminal();
-  terminal.note(clocks_line(choice.source, conditions_));
-  if (!clock.note.empty()) terminal.note("clocks    " + clock.note);
-  warn_of_easy_data(terminal, conditions_);
-  for (const std::string& note : choice.notes) terminal.note(note);
-  terminal.note("device    " + choice.description);
-  if (choice.source == "replay")
-    terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
-  terminal.note(regime_line(conditions_));
-  terminal.note(fmt::format("database  {}", context.database_path(database_).string()));
-}
-
 ExitCode BenchCommand::report(Context& context, const BenchOutcome& outcome) {
   const session::BenchResult& result = outcome.result;
   if (json_) {
@@ -259,7 +246,8 @@ ExitCode BenchCommand::run(Context& context) {
   signals_ = &signals;
   return with_clocks(context, choice, lock, [&](const LockedClock& clock) {
     conditions_.locked_sm_clock_hz = clock.hz;
-    announce(context, choice, clock);
+    const Announcement first{choice, conditions_, context.database_path(database_).string()};
+    announce(context.terminal(), first.under(clock));
     return bench_all(context, choice, clock);
   });
 }

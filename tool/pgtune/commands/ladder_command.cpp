@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tool/pgtune/announcement.hpp"
 #include "tool/pgtune/architecture_option.hpp"
 #include "tool/pgtune/clock_session.hpp"
 #include "tool/pgtune/command_error.hpp"
@@ -200,13 +201,8 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
 }
 
 ExitCode LadderCommand::climb(Context& context, const DeviceChoice& choice, const LockedClock& clock) {
-  Terminal& terminal = context.terminal();
-  terminal.note(clocks_line(choice.source, conditions_));
-  if (!clock.note.empty()) terminal.note("clocks    " + clock.note);
-  warn_of_easy_data(terminal, conditions_);
-  terminal.note("device    " + choice.description);
-  terminal.note(regime_line(conditions_));
-  terminal.note(fmt::format("database  {}", context.database_path(database_).string()));
+  const Announcement first{choice, conditions_, context.database_path(database_).string()};
+  announce(context.terminal(), first.under(clock));
   db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
   DatabaseStore store(database);
   const LadderPlan plan = plan_ladder(context, ladder_, problem(), choice.info, stored_best(store, choice.info));

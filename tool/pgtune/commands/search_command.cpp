@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "tool/pgtune/announcement.hpp"
 #include "tool/pgtune/clock_session.hpp"
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/commands.hpp"
@@ -56,7 +57,7 @@ class SearchCommand : public Command {
   [[nodiscard]] std::vector<Item> items(const Context& context) const;
   [[nodiscard]] session::Options search_options(const Context& context) const;
   bool answer_from_database(Context& context, const std::vector<Item>& searches, ExitCode& code);
-  void announce(Context& context, const DeviceChoice& choice, const std::string& clocks) const;
+  [[nodiscard]] Announcement announcement(const Context& context, const DeviceChoice& choice) const;
   ExitCode search_all(Context& context, const DeviceChoice& choice, const LockedClock& clock,
                       const std::vector<Item>& searches);
   ExitCode run_item(Context& context, const DeviceChoice& choice, db::Database& database, const Item& item);
@@ -162,7 +163,7 @@ bool SearchCommand::answer_from_database(Context& context, const std::vector<Ite
   }
   const DeviceChoice choice = gpu_choice(*info, 0);
   conditions_ = conditions;
-  announce(context, choice, clocks_line(choice.source, conditions_));
+  announce(context.terminal(), announcement(context, choice));
   for (std::size_t i = 0; i < searches.size(); ++i) {
     session::SearchResult result;
     result.counts = found[i].counts;
@@ -176,18 +177,11 @@ bool SearchCommand::answer_from_database(Context& context, const std::vector<Ite
   return true;
 }
 
-/// `clocks`: the first line.
-void SearchCommand::announce(Context& context, const DeviceChoice& choice, const std::string& clocks) const {
-  Terminal& terminal = context.terminal();
-  terminal.note(clocks);
-  warn_of_easy_data(terminal, conditions_);
-  for (const std::string& note : choice.notes) terminal.note(note);
-  terminal.note("device    " + choice.description);
-  if (choice.source == "replay" && !dry_run_)
-    terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
-  terminal.note(regime_line(conditions_));
-  if (full_) terminal.note("race      full: nothing is cut, every variant that is right gets all rounds");
-  terminal.note(fmt::format("database  {}", context.database_path(database_).string()));
+Announcement SearchCommand::announcement(const Context& context, const DeviceChoice& choice) const {
+  Announcement out{choice, conditions_, context.database_path(database_).string()};
+  out.planning = dry_run_;
+  if (full_) out.peculiar.emplace_back("race      full: nothing is cut, every variant that is right gets all rounds");
+  return out;
 }
 
 ExitCode SearchCommand::report(Context& context, const SearchOutcome& outcome) {
@@ -244,9 +238,9 @@ ExitCode SearchCommand::plan_only(Context& context, const std::vector<Item>& sea
   const auto lock = conditions_options_.lock_request(context.config(), choice.source);
   const bool unknown_clock = lock && !lock->mhz;
   if (lock && lock->mhz) conditions_.locked_sm_clock_hz = *lock->mhz * 1e6;
-  announce(context, choice,
-           unknown_clock ? "clocks    to be locked; at which clock shows then, so nothing stored is counted"
-                         : clocks_line(choice.source, conditions_));
+  Announcement first = announcement(context, choice);
+  if (unknown_clock) first.clocks = {"clocks    to be locked; at which clock shows then, so nothing stored is counted"};
+  announce(context.terminal(), first);
   std::optional<db::Database> database;
   if (!unknown_clock && std::filesystem::exists(context.database_path(database_)))
     database = context.open_database(database_, db::OpenMode::kReadOnly);
@@ -285,8 +279,7 @@ ExitCode SearchCommand::run(Context& context) {
   signals_ = &signals;
   return with_clocks(context, choice, lock, [&](const LockedClock& clock) {
     conditions_.locked_sm_clock_hz = clock.hz;
-    announce(context, choice, clocks_line(choice.source, conditions_));
-    if (!clock.note.empty()) terminal.note("clocks    " + clock.note);
+    announce(terminal, announcement(context, choice).under(clock));
     for (const Item& item : searches) {
       for (const space::TemplateId& id : item.templates.ids())
         terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Orders of tiles visit each of them once, whatever the bands.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <utility>
+
+#include "tests/templates/on_host.hpp"
+// After what they need.
+#include "templates/device/tile_order.cuh"
+#include "templates/device/tile_raster.cuh"
+
+namespace pgtune {
+namespace {
+
+template <bool kBandsAlongN, unsigned kBand>
+void expect_each_tile_once(unsigned rows, unsigned columns, int batches) {
+  std::set<std::pair<int, std::pair<int, int>>> seen;
+  const unsigned count = rows * columns * static_cast<unsigned>(batches);
+  for (unsigned index = 0; index < count; ++index) {
+    const TileAt at = ordered_tile<kBandsAlongN, kBand>(index, rows, columns, batches);
+    EXPECT_TRUE(at.row >= 0 && at.row < static_cast<int>(rows));
+    EXPECT_TRUE(at.column >= 0 && at.column < static_cast<int>(columns));
+    EXPECT_TRUE(at.batch >= 0 && at.batch < batches);
+    seen.insert({at.batch, {at.row, at.column}});
+  }
+  EXPECT_EQ(seen.size(), count);
+}
+
+TEST(TileOrders, BandsVisitEachTileOnce) {
+  for (const unsigned rows : {1U, 7U, 8U, 9U, 33U}) {
+    for (const unsigned columns : {1U, 5U, 16U}) {
+      for (const int batches : {1, 3}) {
+        expect_each_tile_once<false, 1>(rows, columns, batches);
+        expect_each_tile_once<false, 8>(rows, columns, batches);
+        expect_each_tile_once<true, 8>(rows, columns, batches);
+        expect_each_tile_once<true, 16>(rows, columns, batches);
+      }
+    }
+  }
+}
+
+TEST(TileOrders, ABandIsWalkedColumnByColumn) {
+  const auto at = [](unsigned index) { return banded_tile<2>(index, 5, 3); };
+  EXPECT_TRUE(at(0).row == 0 && at(0).column == 0);
+  EXPECT_TRUE(at(1).row == 1 && at(1).column == 0);
+  EXPECT_TRUE(at(2).row == 0 && at(2).column == 1);
+  EXPECT_TRUE(at(6).row == 2 && at(6).column == 0);
+  EXPECT_TRUE(at(14).row == 4 && at(14).column == 2);
+}
+
+}  // namespace
+}  // namespace pgtune

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/announcement.hpp"
+
+#include "tool/pgtune/conditions_options.hpp"
+
+namespace pgtune::tool {
+
+Announcement Announcement::under(const LockedClock& clock) const {
+  Announcement out = *this;
+  out.clocks = {clocks_line(choice.source, conditions)};
+  if (!clock.note.empty()) out.clocks.push_back("clocks    " + clock.note);
+  return out;
+}
+
+void announce(Terminal& terminal, const Announcement& announcement) {
+  const DeviceChoice& choice = announcement.choice;
+  if (announcement.clocks.empty()) terminal.note(clocks_line(choice.source, announcement.conditions));
+  for (const std::string& line : announcement.clocks) terminal.note(line);
+  warn_of_easy_data(terminal, announcement.conditions);
+  for (const std::string& note : choice.notes) terminal.note(note);
+  terminal.note("device    " + choice.description);
+  if (choice.source == "replay" && !announcement.planning)
+    terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
+  terminal.note(regime_line(announcement.conditions));
+  for (const std::string& line : announcement.peculiar) terminal.note(line);
+  terminal.note("database  " + announcement.database_path);
+}
+
+}  // namespace pgtune::tool
