@@ -13,7 +13,10 @@ void shape_list(std::string_view bytes) {
   try {
     for (const tool::ListedShape& shape : tool::parse_shape_list(bytes, "shapes.txt")) {
       for (const char* layout : {"nn", "tt"}) {
-        const auto problem = with_layout(shape.problem, layout).and_then(with_default_strides);
+        Problem listed = shape.problem;
+        listed.math_mode = shape.math_mode.value_or(MathMode::kF32);
+        listed.output = shape.output;
+        const auto problem = with_layout(listed, layout).and_then(with_default_strides);
         if (!problem) continue;
         if (problem->key().empty() || problem->title().empty() || problem->operand_bytes() <= 0) std::abort();
       }

@@ -101,7 +101,7 @@ TEST_F(UsageTest, AProblemLargerThanTheGpu) {
 }
 
 TEST_F(UsageTest, ShapesFilesNameTheLine) {
-  write("shapes.txt", "# two shapes\n64x64x64\n\n  128x64x64  # fine\n64x64\n");
+  write("shapes.txt", "# two shapes\n64x64x64\n\v \f\n  128x64x64  # fine\n64x64\n");
   Finished result = pgtune({"search", "--shapes", path("shapes.txt")});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("shapes.txt:5: shape '64x64' has 2 extents"));

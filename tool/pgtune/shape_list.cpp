@@ -18,20 +18,13 @@ namespace {
 
 constexpr std::size_t kMaxListBytes = 1U << 20U;
 
-std::string_view without_comment_and_blanks(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  const auto begin = line.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
-
 std::vector<std::string> words_of(std::string_view line) {
   std::istringstream stream{std::string(line)};
   return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
 }
 
-Result<ListedShape> parse_line(std::string_view line) {
-  const std::vector<std::string> words = words_of(line);
+/// Precondition: there are words.
+Result<ListedShape> parse_words(const std::vector<std::string>& words) {
   auto problem = parse_shape(words.front());
   if (!problem) return tl::unexpected(problem.error());
   ListedShape shape{.problem = *problem};
@@ -65,9 +58,9 @@ std::vector<ListedShape> parse_shape_list(std::string_view text, const std::stri
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const std::string_view shape = without_comment_and_blanks(line);
-    if (shape.empty()) continue;
-    auto parsed = parse_line(shape);
+    const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
+    if (words.empty()) continue;
+    auto parsed = parse_words(words);
     if (!parsed)
       throw CommandError(parsed.error().kind, fmt::format("{}:{}: {}", origin, number, parsed.error().text()));
     if (shapes.size() == kMaxShapes)
