@@ -46,7 +46,7 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
 }  // namespace
 
 std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreKey& key) {
-  auto wider = answer_of(key, key.templates.whole_grid().id());
+  auto wider = answer_of(key, key.templates.whole_grid_id());
   if (wider && wider->complete) return wider;
   auto own = answer_of(key, key.templates.id());
   return own ? own : wider;

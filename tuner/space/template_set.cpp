@@ -34,9 +34,11 @@ TemplateSet TemplateSet::whole_grid() const {
   std::vector<TemplateDefinition> definitions = *definitions_;
   for (TemplateDefinition& definition : definitions) definition.preset.clear();
   TemplateSet out(std::move(definitions));
-  out.id_.content_hash = hash_text(id_.content_hash + " whole grid");
+  out.id_ = whole_grid_id();
   return out;
 }
+
+TemplateId TemplateSet::whole_grid_id() const { return {id_.name, hash_text(id_.content_hash + " whole grid")}; }
 
 TemplateSet::TemplateSet(TemplateDefinition definition)
     : TemplateSet(std::vector<TemplateDefinition>{std::move(definition)}) {}

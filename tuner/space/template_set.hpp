@@ -28,6 +28,8 @@ class TemplateSet {
   /// The same templates without their presets. It is another set to the database: what a search of the preset found
   /// does not answer for the whole grid. Its trials count for both.
   [[nodiscard]] TemplateSet whole_grid() const;
+  /// whole_grid().id(), without the set.
+  [[nodiscard]] TemplateId whole_grid_id() const;
 
   [[nodiscard]] const std::vector<TemplateDefinition>& definitions() const { return *definitions_; }
   [[nodiscard]] std::vector<TemplateId> ids() const;
