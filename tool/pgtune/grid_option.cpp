@@ -7,8 +7,7 @@ namespace pgtune::tool {
 
 void GridOption::add_to(CLI::App& app) {
   app.add_option("--grid", grid_,
-                 "preset (default): what each template's preset lets through, minutes at most; full: every legal "
-                 "variant")
+                 "preset (default): what each template's preset holds worth trying; full: every legal variant")
       ->option_text("NAME")
       ->check(CLI::IsMember({"preset", "full"}));
 }
