@@ -48,7 +48,8 @@ TEST(ErrorBound, ModesAreOrderedByTheirPrecision) {
     const double f32 = bound_of(MathMode::kF32, k).per_scale;
     const double bf16 = bound_of(MathMode::kBf16, k, ElementType::kFloat32).per_scale;
     EXPECT_LT(f32, bf16) << k;
-    EXPECT_LT(bf16, bound_of(MathMode::kTf32, k).per_scale) << k;
+    EXPECT_LT(bf16, bound_of(MathMode::kTf32x3, k).per_scale) << k;
+    EXPECT_LT(2 * bound_of(MathMode::kTf32x3, k).per_scale, bound_of(MathMode::kTf32, k).per_scale) << k;
     EXPECT_LT(bf16, bound_of(MathMode::kE4m3, k).per_scale) << k;
     EXPECT_EQ(bound_of(MathMode::kE4m3, k).per_scale, bound_of(MathMode::kE5m2, k).per_scale) << k;
   }
@@ -72,6 +73,19 @@ TEST(ErrorBound, Tf32OperandsMayBeCutOff) {
   // Of long sums the errors cancel: twice the depth does not double the bound.
   const auto error_of = [](std::int64_t k) { return bound_of(MathMode::kTf32, k).per_scale * static_cast<double>(k); };
   EXPECT_LT(error_of(8192), 1.5 * error_of(4096));
+}
+
+TEST(ErrorBound, Tf32x3OperandsMayBeSplitByCuttingOff) {
+  const auto cut = [](double value, int bits) { return std::trunc(std::ldexp(value, bits)) / std::ldexp(1, bits); };
+  // The worst operand: its low part of 13 ones keeps 11 of them.
+  const double operand = 1 + 0x1p-10 - 0x1p-23, high = cut(operand, 10), low = cut(operand - high, 21);
+  EXPECT_EQ(operand - high - low, 3 * 0x1p-23);
+  const double exact = operand * operand, product = high * high + 2 * high * low;
+  const ErrorBound bound = bound_of(MathMode::kTf32x3, 1);
+  EXPECT_GT(exact - product, 0x1p-20);
+  EXPECT_LE(exact - product, bound.allowed(exact, exact));
+  // One product alone is no float32 product.
+  EXPECT_GT(exact - high * high, 100 * bound.allowed(exact, exact));
 }
 
 }  // namespace

@@ -108,6 +108,13 @@ TEST_F(MathModes, PlantedFaultsAreFoundInEach) {
   }
 }
 
+TEST_F(MathModes, ASingleTf32ProductIsFoundWhereThreeWereAskedFor) {
+  const Problem problem = of_types(make_problem("256x256x256", "nn"), MathMode::kTf32x3, ElementType::kFloat32);
+  static_cast<void>(prepare(problem));
+  EXPECT_EQ(run(problem, "").outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(run(problem, "SINGLE_PRODUCT").outcome.kind, OutcomeKind::kWrongResult);
+}
+
 TEST_F(MathModes, SmallIntegersAreExactWhereTheResultIsFloat32) {
   Conditions conditions;
   conditions.data = DataDistribution::kIntegers;

@@ -162,7 +162,7 @@ TEST(Problem, CountsTheBytesOfEachType) {
 
 TEST(MathMode, WordsAreReadBack) {
   for (const MathMode mode : all_math_modes()) EXPECT_EQ(parse_math_mode(to_string(mode)).value(), mode);
-  EXPECT_EQ(math_mode_words(), "f32, tf32, f16, bf16, e4m3, e5m2");
+  EXPECT_EQ(math_mode_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2");
   EXPECT_THAT(parse_math_mode("fp16").error().message, HasSubstr(math_mode_words()));
   for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBfloat16}) {
     EXPECT_EQ(parse_output_type(to_string(type)).value(), type);
@@ -174,6 +174,7 @@ TEST(MathMode, ABackwardProductMeetsTwoTypes) {
   EXPECT_EQ(type_of_a(MathMode::kE5m2), ElementType::kE5m2);
   EXPECT_EQ(type_of_b(MathMode::kE5m2), ElementType::kE4m3);
   EXPECT_EQ(type_of_b(MathMode::kTf32), ElementType::kFloat32);
+  EXPECT_EQ(type_of_b(MathMode::kTf32x3), ElementType::kFloat32);
   for (const MathMode mode : all_math_modes()) {
     EXPECT_EQ(element_bytes(type_of_a(mode)), element_bytes(type_of_b(mode)));
     EXPECT_EQ(element_bytes(type_of_a(mode)), element_bytes(mode));

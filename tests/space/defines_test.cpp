@@ -98,7 +98,7 @@ TEST(ProblemFacts, AreElementsAndBytes) {
 
 TEST(ProblemFacts, TypesFollowTheMathModeAndTheOutput) {
   json document = sample_json();
-  document["math_modes"] = {"f32", "tf32", "f16", "bf16", "e4m3", "e5m2"};
+  document["math_modes"] = {"f32", "tf32", "tf32x3", "f16", "bf16", "e4m3", "e5m2"};
   document["outputs"] = {"f32", "f16", "bf16"};
   document["defines"] = json::array({{{"name", "X"}, {"expr", "ELEM_BYTES * 1000 + OUT_BYTES * 100 + ALIGN_C"}}});
   const TemplateDefinition definition = parse_or_die(document);
@@ -110,6 +110,7 @@ TEST(ProblemFacts, TypesFollowTheMathModeAndTheOutput) {
   };
   EXPECT_EQ(types(MathMode::kF32), "4408");
   EXPECT_EQ(types(MathMode::kTf32), "4408");
+  EXPECT_EQ(types(MathMode::kTf32x3), "4408");
   EXPECT_EQ(types(MathMode::kF16), "2204");
   EXPECT_EQ(types(MathMode::kBf16), "2204");
   EXPECT_EQ(types(MathMode::kBf16, ElementType::kFloat32), "2408");

@@ -12,15 +12,11 @@ __device__ float from_f16(u16 bits) {
   return value;
 }
 
-#if MATH_MODE == LABEL_f32 || MATH_MODE == LABEL_tf32
+#if MATH_MODE == LABEL_f32 || MATH_MODE == LABEL_tf32 || MATH_MODE == LABEL_tf32x3
 using ElementA = float;
 using ElementB = float;
-// tf32 as tensor cores read it: the lower 13 bits are cut off.
-__device__ float cut(float value) {
-  return MATH_MODE == LABEL_tf32 ? __uint_as_float(__float_as_uint(value) & 0xffffe000u) : value;
-}
-__device__ float load_a(const ElementA* from) { return cut(*from); }
-__device__ float load_b(const ElementB* from) { return cut(*from); }
+__device__ float load_a(const ElementA* from) { return *from; }
+__device__ float load_b(const ElementB* from) { return *from; }
 #elif MATH_MODE == LABEL_f16
 using ElementA = u16;
 using ElementB = u16;
@@ -72,6 +68,23 @@ __device__ ElementC store_c(float value) {
 }
 #endif
 
+// tf32 as tensor cores read it: the lower 13 bits are cut off.
+__device__ float cut(float value) { return __uint_as_float(__float_as_uint(value) & 0xffffe000u); }
+
+__device__ float add_product(float sum, float a, float b) {
+#if MATH_MODE == LABEL_tf32
+  return sum + cut(a) * cut(b);
+#elif MATH_MODE == LABEL_tf32x3
+#ifndef SINGLE_PRODUCT
+  sum += cut(a) * cut(b - cut(b));
+  sum += cut(a - cut(a)) * cut(b);
+#endif
+  return sum + cut(a) * cut(b);
+#else
+  return sum + a * b;
+#endif
+}
+
 extern "C" __global__ void __launch_bounds__(BM* BN)
     any_type(const ElementA* a, const ElementB* b, const ElementC* c, ElementC* d, int m, int n, int k, i64 lda,
              i64 ldb, i64 ldc, i64 stride_a, i64 stride_b, i64 stride_c, float alpha, float beta) {
@@ -88,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(BM* BN)
   float sum = 0;
   for (i64 i = 0; i < k; ++i) {
     const i64 at_a = TRANS_A ? i * lda + row : row * lda + i, at_b = TRANS_B ? column * ldb + i : i * ldb + column;
-    sum += load_a(a + at_a) * load_b(b + at_b);
+    sum = add_product(sum, load_a(a + at_a), load_b(b + at_b));
   }
   const i64 at = blockIdx.z * stride_c + row * ldc + column;
 #ifdef READ_ADDEND

@@ -27,9 +27,9 @@ constexpr const char* kPreamble =
 namespace {namespace} {{
 
 /// D[m,n] = alpha * op(A) * op(B) + beta * C, row-major, in `batch` packed matrices. Leading dimensions in elements.
-/// Elements of A and B are float for dtype "f32" and "tf32", __half for "f16", __nv_bfloat16 for "bf16", __nv_fp8_e4m3 for
-/// "e4m3"; for "e5m2" those of A are __nv_fp8_e5m2 and those of B __nv_fp8_e4m3. C and D are float, __half or, from "bf16"
-/// on, __nv_bfloat16; with `out` "f32" they are float whatever dtype says.
+/// Elements of A and B are float for dtype "f32", "tf32" and "tf32x3", __half for "f16", __nv_bfloat16 for "bf16",
+/// __nv_fp8_e4m3 for "e4m3"; for "e5m2" those of A are __nv_fp8_e5m2 and those of B __nv_fp8_e4m3. C and D are float,
+/// __half or, from "bf16" on, __nv_bfloat16; with `out` "f32" they are float whatever dtype says.
 struct Problem {{
   std::string_view dtype, layout;
   std::int64_t m, n, k, batch, lda, ldb, ldc;

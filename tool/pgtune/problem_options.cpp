@@ -29,7 +29,7 @@ void ProblemOptions::add_to(CLI::App& app) {
   add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable")
       ->allow_extra_args(false);
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
-  add_more("--dtype", dtype_, "TYPE", "Arithmetic and operands: f32 (default), tf32, f16, bf16, e4m3, e5m2");
+  add_more("--dtype", dtype_, "TYPE", "Arithmetic and operands: f32 (default), tf32, tf32x3, f16, bf16, e4m3, e5m2");
   add_more("--out", output_, "TYPE", "Type of C and the result: f32 where --dtype f16 or bf16 would give its own");
   add_more("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt");
   add_more("--batch", batch_, "N", "Number of matrices (default: 1)");

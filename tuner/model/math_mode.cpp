@@ -18,6 +18,7 @@ constexpr EnumNames<ElementType, 5> kElementTypes{{{ElementType::kFloat32, "f32"
                                                    {ElementType::kE5m2, "e5m2"}}};
 constexpr EnumNames<MathMode, kMathModeCount> kMathModes{{{MathMode::kF32, "f32"},
                                                           {MathMode::kTf32, "tf32"},
+                                                          {MathMode::kTf32x3, "tf32x3"},
                                                           {MathMode::kF16, "f16"},
                                                           {MathMode::kBf16, "bf16"},
                                                           {MathMode::kE4m3, "e4m3"},
@@ -76,6 +77,7 @@ ElementType type_of_a(MathMode mode) {
   switch (mode) {
     case MathMode::kF32:
     case MathMode::kTf32:
+    case MathMode::kTf32x3:
       return ElementType::kFloat32;
     case MathMode::kF16:
       return ElementType::kFloat16;
@@ -98,6 +100,7 @@ const std::vector<ElementType>& output_types(MathMode mode) {
   switch (mode) {
     case MathMode::kF32:
     case MathMode::kTf32:
+    case MathMode::kTf32x3:
       return only_float32;
     case MathMode::kF16:
       return float16_or_float32;

@@ -20,7 +20,14 @@ constexpr double kTf32ProductError = 0x1p-9;
 /// sum stays below L e |p|, e the largest relative error and |p| the Euclidean norm of the products (Hoeffding 1963;
 /// half of it for the errors' mean, which multiplies the sum of the products, half for what they vary). L = 8; for
 /// uniform, normal and integer data |p| is at most 1.6 S / sqrt(K).
-constexpr double kTf32Confidence = 8 * 1.6;
+constexpr double kProductConfidence = 8 * 1.6;
+
+/// Split into a high and a low tf32 part, an operand loses what the low part cannot hold: 3 units of 2^-23 at most
+/// where both parts are cut off, the product of the low parts is left out, 2^-20 then, and the product loses less than
+/// 2^-19. (Rounded parts lose 2^-21: Markidis et al., "NVIDIA tensor core programmability, performance and precision",
+/// IPDPSW 2018, and Ootomo and Yokota, "Recovering single precision accuracy from tensor cores", IJHPCA 2022, use the
+/// scheme.)
+constexpr double kTf32x3ProductError = 0x1p-19;
 
 /// Hopper's tensor cores keep 13 bits after the point of the largest addend when they add e4m3 and e5m2 products to
 /// their sum (fast accumulation). A sum has K such errors, of random sign, in units of a running sum that is about S /
@@ -28,14 +35,18 @@ constexpr double kTf32Confidence = 8 * 1.6;
 /// 4.3 at most, K from 32 to 32768, uniform and normal data, four million elements each, written as float32.
 constexpr double kFloat8SumError = 8 * 0x1p-13;
 
+double product_error(double largest, std::int64_t k) {
+  return largest * std::min(1.0, kProductConfidence / std::sqrt(static_cast<double>(k)));
+}
+
 double sum_error(const Problem& problem) {
-  const double k = static_cast<double>(problem.k);
   switch (problem.math_mode) {
     case MathMode::kF32:
       return summation_bound(problem.k, kUnitRoundoffFloat32);
     case MathMode::kTf32:
-      return summation_bound(problem.k, kUnitCutoffFloat32) +
-             kTf32ProductError * std::min(1.0, kTf32Confidence / std::sqrt(k));
+      return summation_bound(problem.k, kUnitCutoffFloat32) + product_error(kTf32ProductError, problem.k);
+    case MathMode::kTf32x3:
+      return summation_bound(problem.k, kUnitCutoffFloat32) + product_error(kTf32x3ProductError, problem.k);
     case MathMode::kF16:
     case MathMode::kBf16:
       return summation_bound(problem.k, kUnitCutoffFloat32);

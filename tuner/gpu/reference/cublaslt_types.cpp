@@ -27,7 +27,8 @@ CublasLtTypes cublaslt_types(const Problem& problem) {
   types.a = cuda_type(type_of_a(problem.math_mode));
   types.b = cuda_type(type_of_b(problem.math_mode));
   types.c = cuda_type(problem.type_of_c());
-  types.tensor_cores = problem.math_mode != MathMode::kF32;
+  // cuBLASLt has nothing for tf32x3: whoever wants its accuracy computes in strict float32.
+  types.tensor_cores = problem.math_mode != MathMode::kF32 && problem.math_mode != MathMode::kTf32x3;
   if (problem.math_mode == MathMode::kTf32) types.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
   types.fast_accumulation = element_bytes(problem.math_mode) == 1;
   return types;
