@@ -87,6 +87,8 @@ Result<void> measure_tensor_cores(const DeviceInfo& device, const Driver& driver
     if (!best) return tl::unexpected(to_error(best.error()));
     ceilings.flops[std::string(to_string(mode))] = best->launches_per_s * (*kernels)->flops(mode);
   }
+  ceilings.flops[std::string(to_string(MathMode::kTf32x3))] =
+      ceilings.flops.at(std::string(to_string(MathMode::kTf32))) / 3;  // three products for one
   return {};
 }
 
