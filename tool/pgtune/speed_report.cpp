@@ -92,6 +92,7 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
       "algorithm, 100 is equal; interval: 95 %, of % best, over the final's rounds;\n"
       "by power: faster through a higher clock in the same power budget, not in\n"
       "cycles.\n");
+  print_reference_legend(terminal, results);
   print_replay_legend(terminal, results);
 }
 
