@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// D = alpha * op(A) * op(B) + beta * C on Hopper's tensor cores (wgmma, sm_90a), fed by the copy engine (TMA).
+// D = activation(alpha * op(A) * op(B) + beta * C + bias) on Hopper's tensor cores (wgmma, sm_90a), fed by the copy
+// engine (TMA).
 //
 // A ring of STAGES tiles in shared memory is filled by one thread of the last warpgroup, the asking one; the others
 // compute. CTAs of a cluster that need the same tile of an operand ask for a part each, which goes to all of them.
@@ -109,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
     gemm_wgmma(const __grid_constant__ pgtune::TensorMap map_left, const __grid_constant__ pgtune::TensorMap map_right,
                const __grid_constant__ pgtune::TensorMap map_out, const void* C, void* D, char* workspace,
                long long partials_at, long long flags_at, int rows, int columns, int depth, int right_origin,
-               long long ldc, long long stride_c, int batches, float alpha, float beta) {
+               long long ldc, long long stride_c, int batches, float alpha, float beta, const void* bias) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned stages = pgtune::shared_address(shared), buffers = stages + STAGES * kStageBytes;
   const unsigned parts = buffers + (kStoresByCopyEngine ? kConsumers * 4 * Output::kBytes : 0);
@@ -158,8 +159,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
                        lane >= kCluster ? 0
                        : kCluster == 1  ? empty
                                         : pgtune::shared_address_at(empty, lane)};
-    const pgtune::Destination to{&map_out, C,   D, ldc, stride_c, SWAP ? columns : rows, SWAP ? rows : columns,
-                                 alpha,    beta};
+    const pgtune::Destination to{&map_out, C,    D,   ldc, stride_c, SWAP ? columns : rows, SWAP ? rows : columns,
+                                 alpha,    beta, bias};
     const pgtune::TileWork work = sizes.work(workers);
     pgtune::Segment segment;
     pgtune::RingPlace<STAGES> now{0, 0};
