@@ -41,9 +41,12 @@ std::vector<Problem> small_problems() {
   return {strided, problem_of("130x140x72", "nn"), problem_of("132x140x68", "tt")};
 }
 
-/// Where a bias ends inside a vector, and where it runs along the rows of an exchanged product.
+/// Where a bias ends inside a vector and C is added, and where it runs along the rows of an exchanged product. Operands
+/// that TMA takes whatever their type.
 std::vector<Problem> fused_problems(const Epilogue& epilogue) {
-  std::vector<Problem> problems{small_problems().front(), problem_of("16x136x72", "nt")};
+  std::vector<Problem> problems{problem_of("131x141x80", "nt"), problem_of("16x136x80", "nt")};
+  problems.front().alpha = 0.5;
+  problems.front().beta = -2;
   for (Problem& problem : problems) problem.epilogue = epilogue;
   return problems;
 }

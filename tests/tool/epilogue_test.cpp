@@ -34,8 +34,9 @@ TEST_F(EpilogueTest, EachIsAResultOfItsOwn) {
   EXPECT_THAT(pgtune({"export", "header"}).out,
               AllOf(HasSubstr("{\"f32\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0, \"\", \"bias+gelu\"}"),
                     HasSubstr("{\"f32\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0}")));
-  EXPECT_THAT(pgtune({"report", "--csv"}).out,
-              AllOf(HasSubstr("out,epilogue,layout"), HasSubstr(",f32,bias+gelu,nn,"), HasSubstr(",f32,none,nn,")));
+  EXPECT_THAT(
+      pgtune({"report", "--csv"}).out,
+      AllOf(HasSubstr(",batch,epilogue,device,"), HasSubstr(",256,1,bias+gelu,Fake"), HasSubstr(",256,1,none,Fake")));
 }
 
 TEST_F(EpilogueTest, WhatCublasLtDoesNotFuseIsSaid) {

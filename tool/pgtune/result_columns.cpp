@@ -27,8 +27,8 @@ Conditions conditions_of(const StoredResult& result) {
 }
 
 std::vector<std::string> result_columns() {
-  return {"problem", "dtype",       "out",    "epilogue",    "layout", "m",         "n",
-          "k",       "batch",       "device", "device_uuid", "driver", "source",    "template",
+  return {"problem", "dtype",       "out",    "layout",      "m",      "n",         "k",
+          "batch",   "epilogue",    "device", "device_uuid", "driver", "source",    "template",
           "variant", "finished_at", "regime", "l2",          "data",   "data_seed", "locked_sm_clock_hz"};
 }
 
@@ -40,12 +40,12 @@ std::vector<std::string> result_cells(const StoredResult& result) {
   return {problem.title(),
           std::string(to_string(problem.math_mode)),
           std::string(to_string(problem.type_of_c())),
-          to_string(problem.epilogue),
           problem.layout(),
           std::to_string(problem.m),
           std::to_string(problem.n),
           std::to_string(problem.k),
           std::to_string(problem.batch),
+          to_string(problem.epilogue),
           result.device.name,
           result.device.uuid,
           result.device.driver_version,
