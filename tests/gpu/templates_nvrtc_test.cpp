@@ -54,6 +54,18 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
+/// Templates that computing on tensor cores makes depend on more than the oldest and the newest architecture.
+std::vector<Case> cases_between() {
+  std::vector<Case> cases;
+  for (const fs::path& path : template_files()) {
+    const auto definition = space::load_template(path, shipped_header);
+    const auto& modes = definition ? definition->math_modes : std::vector<MathMode>{};
+    if (for_teaching(path) || std::find(modes.begin(), modes.end(), MathMode::kTf32) == modes.end()) continue;
+    for (const char* architecture : {"sm_86", "sm_89"}) cases.push_back({path, architecture});
+  }
+  return cases;
+}
+
 std::string removal_summary(const space::Enumeration& enumeration) {
   std::string text;
   for (const space::Removal& removal : enumeration.removals)
@@ -145,12 +157,28 @@ TEST_P(TemplatesNvrtc, RaggedShapesCompileInEveryLayout) {
   if (!any) GTEST_SKIP() << "no variant takes 127x129x131 in any layout";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TemplatesNvrtc, testing::ValuesIn(all_cases()), [](const auto& instance) {
+std::string case_name(const testing::TestParamInfo<Case>& instance) {
   std::string name = instance.param.json_path.stem().string() + "_" + instance.param.architecture;
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TemplatesNvrtc, testing::ValuesIn(all_cases()), case_name);
+
+// The architectures between: what a template computes with there differs, if at all, by its math mode.
+class BetweenNvrtc : public TemplatesNvrtc {};
+
+TEST_P(BetweenNvrtc, EveryMathModeCompiles) {
+  for (const Problem& types : types_of(definition_)) {
+    const Problem problem = with_types(problem_of("1000x1001x1003", "nn"), types);
+    if (types.type_of_c() != output_types(types.math_mode).front()) continue;
+    const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
+    if (variant) must_build(*variant, problem);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BetweenNvrtc, testing::ValuesIn(cases_between()), case_name);
 
 TEST(TemplatesNvrtcCoverage, ThereAreTemplatesToCompile) {
   EXPECT_FALSE(all_cases().empty()) << "no template JSON in configs/ or tests/templates/";

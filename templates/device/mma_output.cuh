@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// From the sums of a warp's tile to D = alpha * sums + beta * C, two neighbours at a time, as lanes hold them.
+#pragma once
+
+#include "device/out_element.cuh"
+
+namespace pgtune {
+
+/// C and D of a batch, and what to make of the sums.
+struct MmaDestination {
+  const void* c;
+  void* d;
+  long long ld;       ///< elements from row to row
+  int rows, columns;  ///< of D
+  float alpha, beta;
+};
+
+/// kBytes of an element of C and D; kAlignment divides the address of every row.
+template <int kBytes, Sixteen kType, int kAlignment>
+struct MmaOutput {
+  using Element = typename OutElement<kBytes>::Type;
+
+  /// Writes two neighbours of a row, of which those inside D exist.
+  static __device__ __forceinline__ void write(const float* sums, const MmaDestination& to, int row, int column) {
+    const int left = to.columns - column;
+    if (row >= to.rows || left <= 0) return;
+    const long long at = row * to.ld + column;
+    const Element* const c = static_cast<const Element*>(to.c) + at;
+    const float first = finish(sums[0], c, to), second = left > 1 ? finish(sums[1], c + 1, to) : 0.0f;
+    store(first, second, static_cast<Element*>(to.d) + at, left > 1);
+  }
+
+ private:
+  static __device__ __forceinline__ float widened(const Element& element) {
+    if constexpr (kBytes == 4) {
+      return element;
+    } else {
+      return widen<kType>(element);
+    }
+  }
+
+  /// An element's final value, from its sum.
+  static __device__ __forceinline__ float finish(float sum, const Element* c, const MmaDestination& to) {
+    return to.beta == 0.0f ? to.alpha * sum : fmaf(to.beta, widened(*c), to.alpha * sum);
+  }
+
+  static __device__ __forceinline__ void store(float first, float second, Element* d, bool both) {
+    constexpr bool kTogether = kAlignment % (2 * kBytes) == 0;
+    if constexpr (kBytes == 2) {
+      const unsigned packed = pack<kType>(first, second);
+      if (kTogether && both) {
+        *reinterpret_cast<unsigned*>(d) = packed;
+      } else {
+        d[0] = static_cast<unsigned short>(packed);
+        if (both) d[1] = static_cast<unsigned short>(packed >> 16);
+      }
+    } else if (kTogether && both) {
+      *reinterpret_cast<float2*>(d) = make_float2(first, second);
+    } else {
+      d[0] = first;
+      if (both) d[1] = second;
+    }
+  }
+};
+
+}  // namespace pgtune
