@@ -9,6 +9,7 @@
 // TRANS_B, EDGE (the tile does not divide the problem) and C_VEC (floats per access of C and D) come from the problem.
 #include "device/cp_async.cuh"
 #include "device/global_load.cuh"
+#include "device/multiply.cuh"
 #include "device/tile_raster.cuh"
 
 namespace {
@@ -27,6 +28,9 @@ constexpr bool kBypassL1 = kCache == LoadCache::kL2Only;
 // A tile's cp.async instructions are spread over the first steps of the arithmetic: a burst would hold up the reads of
 // shared memory that share their queue. Loads to registers all start at once, to be back in time.
 constexpr int kParts = kCpAsync && STAGES > 1 ? SPREAD : 1;
+constexpr pgtune::Order kOrder = ORDER == LABEL_columns ? pgtune::Order::kColumns
+                                 : ORDER == LABEL_rows  ? pgtune::Order::kRows
+                                                        : pgtune::Order::kPlain;
 constexpr int kLanesN = 32 / LANES_M;
 constexpr int kWarpsN = BN / (TN * kLanesN);
 
@@ -167,20 +171,6 @@ struct Tile {
 using TileA = Tile<TRANS_A == 0, BM, TM, LANES_M>;
 using TileB = Tile<TRANS_B != 0, BN, TN, kLanesN>;
 
-/// acc += a * b, one step of k. The order decides which operands the register reuse cache can keep: in a serpentine,
-/// neighbouring FFMAs always share one.
-__device__ __forceinline__ void multiply(float (&acc)[TM][TN], const float (&a)[TM], const float (&b)[TN]) {
-#pragma unroll
-  for (int s = 0; s < TM * TN; ++s) {
-    const int outer = ORDER == LABEL_columns ? s / TM : s / TN;
-    const int inner = ORDER == LABEL_columns ? s % TM : s % TN;
-    const bool back = ORDER != LABEL_plain && outer % 2 != 0;
-    const int i = ORDER == LABEL_columns ? (back ? TM - 1 - inner : inner) : outer;
-    const int j = ORDER == LABEL_columns ? outer : (back ? TN - 1 - inner : inner);
-    acc[i][j] = fmaf(a[i], b[j], acc[i][j]);
-  }
-}
-
 /// Writes alpha * acc + beta * C. C is read only where beta is not zero, and a row's values before any is written: C
 /// and D may be the same buffer.
 __device__ __forceinline__ void write_result(const float (&acc)[TM][TN], const float* C, float* D, long long ldc, int M,
@@ -297,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
       } else if (k + 1 < BK) {
         read_step(0, k + 1);
       }
-      multiply(acc, a[k % FRAG], b[k % FRAG]);
+      pgtune::multiply<kOrder>(acc, a[k % FRAG], b[k % FRAG]);
     }
     __syncthreads();
   }
@@ -338,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
         await_next(writing, copies);
         read_step(following, 0);
       }
-      multiply(acc, a[k % FRAG], b[k % FRAG]);
+      pgtune::multiply<kOrder>(acc, a[k % FRAG], b[k % FRAG]);
     }
     if constexpr (FRAG == 1) await_next(writing, copies);
     writing = reading;

@@ -2,11 +2,9 @@
 // Asynchronous copies from global to shared memory (sm_80 and later), without passing through registers.
 #pragma once
 
-namespace pgtune {
+#include "device/shared_address.cuh"
 
-__device__ __forceinline__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
+namespace pgtune {
 
 /// Copies kBytes (4, 8 or 16), both addresses aligned to that, where `active`. Predicated, not branched around: a
 /// branch would cut the arithmetic around it into pieces that are scheduled apart. Only 16-byte copies can bypass L1.

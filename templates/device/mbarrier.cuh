@@ -2,13 +2,11 @@
 // Barriers in shared memory that count arrivals of threads and bytes of the copy engine (sm_90 and newer).
 #pragma once
 
+#include "device/shared_address.cuh"
+
 namespace pgtune {
 
 using Barrier = unsigned long long;  ///< an mbarrier object, aligned to 8 bytes
-
-__device__ __forceinline__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
 
 __device__ __forceinline__ void barrier_init(unsigned barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");

@@ -6,13 +6,13 @@
 namespace pgtune {
 
 constexpr int kPackTile = 64, kPackThreads = 256;
+using PackLine = float[kPackTile + 1];  ///< padded against bank conflicts
 
-/// out[j][i] = in[i][j] for the 64 x 64 tile at (i0, j0) of a rows x columns matrix; called by 256 threads. Rows of
-/// `out` are aligned to 16 bytes; those of `in` are read four floats at once where they are too, and then what lies
-/// between `columns` and ld_in may be read, never used.
-__device__ __forceinline__ void transpose_tile(const float* in, float* out, int rows, int columns, long long ld_in,
-                                               long long ld_out, int i0, int j0) {
-  __shared__ float tile[kPackTile][kPackTile + 1];
+/// out[j][i] = in[i][j] for the 64 x 64 tile at (i0, j0) of a rows x columns matrix; called by 256 threads, which share
+/// the 64 lines of `tile`. Rows of `out` are aligned to 16 bytes; those of `in` are read four floats at once where they
+/// are too, and then what lies between `columns` and ld_in may be read, never used.
+__device__ __forceinline__ void transpose_tile(PackLine* tile, const float* in, float* out, int rows, int columns,
+                                               long long ld_in, long long ld_out, int i0, int j0) {
   const int piece = static_cast<int>(threadIdx.x) % 16 * 4, line = static_cast<int>(threadIdx.x) / 16;
   if (ld_in % 4 == 0) {
 #pragma unroll
@@ -40,6 +40,13 @@ __device__ __forceinline__ void transpose_tile(const float* in, float* out, int 
       for (int e = 0; e < 4 && i0 + piece + e < rows; ++e) to[e] = tile[piece + e][r];
     }
   }
+}
+
+/// The same with shared memory of its own.
+__device__ __forceinline__ void transpose_tile(const float* in, float* out, int rows, int columns, long long ld_in,
+                                               long long ld_out, int i0, int j0) {
+  __shared__ PackLine tile[kPackTile];
+  transpose_tile(tile, in, out, rows, columns, ld_in, ld_out, i0, j0);
 }
 
 /// out[i][j] = in[i][j] for the 64 x 64 tile at (i0, j0) of a rows x columns matrix, with any leading dimensions;

@@ -15,26 +15,57 @@ __device__ __forceinline__ void add(float4& to, const float4& four) {
   to.x += four.x, to.y += four.y, to.z += four.z, to.w += four.w;
 }
 
-/// Writes alpha * sums + beta * C for the elements n to n + 3 of a row, of which those before `n_end` exist; C is read
-/// only where beta is not zero. kWide: rows start at multiples of 16 bytes and n_end is a multiple of 4.
-template <bool kWide>
+/// The sums of four lanes, neighbours in a row of D, exchanged so that each lane has one element of every piece: of the
+/// pieces in their order, its own element `q`. The lanes differ in the bits kFirst and kSecond, which q counts. Called
+/// by whole warps.
+template <int kFirst, int kSecond>
+__device__ __forceinline__ void exchange(float (&four)[4], int q) {
+  const bool odd = q % 2 != 0, upper = q / 2 != 0;
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+    const float other = __shfl_xor_sync(0xffffffff, odd ? four[i] : four[i + 1], kFirst);
+    (odd ? four[i] : four[i + 1]) = other;
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const float other = __shfl_xor_sync(0xffffffff, upper ? four[i] : four[i + 2], kSecond);
+    (upper ? four[i] : four[i + 2]) = other;
+  }
+}
+
+/// Stores to D; kPassing: L2 is told to evict it first.
+template <bool kPassing, class Value>
+__device__ __forceinline__ void store(Value* to, const Value& value) {
+  if constexpr (kPassing) {
+    __stcs(to, value);
+  } else {
+    *to = value;
+  }
+}
+
+/// Writes alpha * sums + beta * C for the elements n to n + 3 of a row, where n_end, a multiple of 4, is not passed;
+/// rows start at multiples of 16 bytes. C is read only where beta is not zero.
+template <bool kPassing>
 __device__ __forceinline__ void write_piece(const float4& sums, const float* c, float* d, int n, int n_end, float alpha,
                                             float beta) {
-  if constexpr (kWide) {
-    if (n >= n_end) return;
-    float4 out = make_float4(alpha * sums.x, alpha * sums.y, alpha * sums.z, alpha * sums.w);
-    if (beta != 0.0f) {
-      const float4 old = *reinterpret_cast<const float4*>(c + n);
-      out.x = fmaf(beta, old.x, out.x), out.y = fmaf(beta, old.y, out.y);
-      out.z = fmaf(beta, old.z, out.z), out.w = fmaf(beta, old.w, out.w);
-    }
-    *reinterpret_cast<float4*>(d + n) = out;
-  } else {
-    const float four[4] = {sums.x, sums.y, sums.z, sums.w};
+  if (n >= n_end) return;
+  float4 out = make_float4(alpha * sums.x, alpha * sums.y, alpha * sums.z, alpha * sums.w);
+  if (beta != 0.0f) {
+    const float4 old = *reinterpret_cast<const float4*>(c + n);
+    out.x = fmaf(beta, old.x, out.x), out.y = fmaf(beta, old.y, out.y);
+    out.z = fmaf(beta, old.z, out.z), out.w = fmaf(beta, old.w, out.w);
+  }
+  store<kPassing>(reinterpret_cast<float4*>(d + n), out);
+}
+
+/// The same for rows that start anywhere: four elements from n on, kStep apart, those before n_end.
+template <int kStep, bool kPassing>
+__device__ __forceinline__ void write_floats(const float (&sums)[4], const float* c, float* d, int n, int n_end,
+                                             float alpha, float beta) {
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      if (n + j < n_end) d[n + j] = beta == 0.0f ? alpha * four[j] : fmaf(beta, c[n + j], alpha * four[j]);
-    }
+  for (int i = 0; i < 4; ++i) {
+    const int at = n + kStep * i;
+    if (at < n_end) store<kPassing>(d + at, beta == 0.0f ? alpha * sums[i] : fmaf(beta, c[at], alpha * sums[i]));
   }
 }
 

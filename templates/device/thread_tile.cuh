@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The inner product of a thread: its part of A's and of B's tile, read from shared memory one step of k ahead of the
-// FFMAs that use it.
+// A thread's part of A's or B's tile, read from shared memory one step of k ahead of the FFMAs that use it.
 #pragma once
 
 #include "device/turn.cuh"
@@ -14,6 +13,7 @@ struct Operand {
   static constexpr int kFloats = kExtent * kDepth;  ///< of a stage
   static constexpr int kLine = kTurned && kExtent > 32 ? 32 : kExtent;
   static_assert(!kTurned || kDepth == 16, "the length of the lines that a Panel turns");
+  static_assert(!kTurned || kThreadExtent % 8 == 0 || kLanes % 8 == 0, "a thread's steps stay within their panels");
 
   float value[2][kThreadExtent];  ///< one half is used while the other is read
   int first;                      ///< where this thread's first piece of four starts in a stage, in floats
@@ -48,25 +48,5 @@ struct Operand {
     }
   }
 };
-
-/// How a step's FFMAs follow each other: in a serpentine by rows or by columns, so that neighbours share an operand,
-/// which the register file then need not deliver twice. That the first column runs up instead of down only makes the
-/// compiler choose other registers, which is worth up to 1 %.
-enum class Order { kRows, kColumns, kColumnsUpward };
-
-/// acc += a * b for one step of k.
-template <Order kOrder, int kRows, int kColumns, class A, class B>
-__device__ __forceinline__ void multiply(float (&acc)[kRows][kColumns], const A& a, const B& b, int k) {
-  constexpr bool kByRows = kOrder == Order::kRows;
-  constexpr int kInner = kByRows ? kColumns : kRows;
-#pragma unroll
-  for (int s = 0; s < kRows * kColumns; ++s) {
-    const int outer = s / kInner, inner = s % kInner;
-    const bool forward = outer % 2 == (kOrder == Order::kColumnsUpward ? 1 : 0);
-    const int turned = forward ? inner : kInner - 1 - inner;
-    const int i = kByRows ? outer : turned, j = kByRows ? turned : outer;
-    acc[i][j] = fmaf(a.value[k % 2][i], b.value[k % 2][j], acc[i][j]);
-  }
-}
 
 }  // namespace pgtune

@@ -2,8 +2,8 @@
 // Products of a warpgroup on the tensor cores (PTX wgmma, sm_90a). The instruction names each of its registers, so its
 // text depends on its width; the tables below hold what a macro cannot count.
 //
-// Wants as macros INSTRUCTION_N (columns), LEFT_MN_MAJOR and RIGHT_MN_MAJOR (0 or 1), MATH_MODE, and SWAP, 1 where the
-// left operand is B: with e5m2 only A is of that type.
+// Wants as macros INSTRUCTION_N (columns), LEFT_MN_MAJOR and RIGHT_MN_MAJOR (0 or 1), MATH_MODE, PARTS, 3 where float32
+// operands are split into bf16, and SWAP, 1 where the left operand is B: with e5m2 only A is of that type.
 #pragma once
 
 #include "device/text.cuh"
@@ -96,11 +96,11 @@
 #define PGTUNE_SUMS_OF_240(d) PGTUNE_SUMS_OF_224(d), PGTUNE_BIND_8(d, 112)
 #define PGTUNE_SUMS_OF_256(d) PGTUNE_SUMS_OF_240(d), PGTUNE_BIND_8(d, 120)
 
-#if MATH_MODE == LABEL_bf16
+#if MATH_MODE == LABEL_bf16 || PARTS == 3
 #define PGTUNE_WGMMA_TYPES "k16.f32.bf16.bf16"
 #elif MATH_MODE == LABEL_f16
 #define PGTUNE_WGMMA_TYPES "k16.f32.f16.f16"
-#elif MATH_MODE == LABEL_tf32
+#elif MATH_MODE == LABEL_tf32 || PARTS == 2
 #define PGTUNE_WGMMA_TYPES "k8.f32.tf32.tf32"
 #elif MATH_MODE == LABEL_e4m3
 #define PGTUNE_WGMMA_TYPES "k32.f32.e4m3.e4m3"
@@ -111,7 +111,7 @@
 #endif
 
 // Only operands of 16 bits may lie along M or N, and only their instructions say how they lie.
-#if MATH_MODE == LABEL_bf16 || MATH_MODE == LABEL_f16
+#if MATH_MODE == LABEL_bf16 || MATH_MODE == LABEL_f16 || PARTS == 3
 #define PGTUNE_WGMMA_MAJORS ", " PGTUNE_TEXT(LEFT_MN_MAJOR) ", " PGTUNE_TEXT(RIGHT_MN_MAJOR)
 #else
 #define PGTUNE_WGMMA_MAJORS ""

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-// From the sums of a wgmma to D = alpha * sums + beta * C. Each warp owns 16 rows of the product and writes them by
-// itself: no barrier, so that warps that are done go on with the next tile while the copy engine empties their buffers.
+// From the sums of a wgmma to D = activation(alpha * sums + beta * C + bias). Each warp owns 16 rows of the product and
+// writes them by itself: no barrier, so that warps that are done go on with the next tile while the copy engine empties
+// their buffers.
 //
 // A lane holds of every 8 columns two neighbours in row lane / 4 and two in the row 8 below.
 #pragma once
 
+#include "device/fused_epilogue.cuh"
 #include "device/out_element.cuh"
 #include "device/special_registers.cuh"
 #include "device/tma_store.cuh"
 
 namespace pgtune {
 
-/// C and D of all batches and what to make of the sums. `map` is D's, for the copy engine.
+/// C and D of all batches and what to make of the sums. `map` is D's, for the copy engine. `bias`: one element for each
+/// column of D.
 struct Destination {
   const TensorMap* map;
   const void* c;
@@ -19,6 +22,7 @@ struct Destination {
   long long ld, stride;  ///< elements from row to row, from matrix to matrix
   int rows, columns;     ///< of D
   float alpha, beta;
+  const void* bias;
 };
 
 /// kSwapped: the product's rows are columns of D. kElementBytes: of C and D. kPairs: two neighbours may be accessed at
@@ -48,7 +52,7 @@ struct WgmmaOutput {
       float* const some = sums + first / 2;
       constexpr int kCount = kStep < kColumns ? kStep / 2 : kColumns / 2;
       const Elements elements(to, row + lane / 4, column + first + lane % 4 * 2, batch);
-      scale<kCount>(some, to, elements);
+      finish<kCount>(some, to, elements);
       if constexpr (kByCopyEngine) {
         const int number = part * (kColumns / kStep) + first / kStep;
         const unsigned box = buffers + number % kBuffers * kBufferBytes;
@@ -86,6 +90,12 @@ struct WgmmaOutput {
     static constexpr int row_of(int i) { return i / 2 % 2 * 8; }
     static constexpr int column_of(int i) { return i / 4 * 8 + i % 2; }
     __device__ __forceinline__ bool has(int i) const { return row_of(i) < rows_left && column_of(i) < columns_left; }
+    __device__ __forceinline__ bool has_column_of_d(int i) const {
+      return kSwapped ? row_of(i) < rows_left : column_of(i) < columns_left;
+    }
+    __device__ __forceinline__ int column_of_d(int i, const Destination& to) const {
+      return to.columns - (kSwapped ? rows_left - row_of(i) : columns_left - column_of(i));
+    }
     __device__ __forceinline__ long long place(int i, long long ld) const {
       return first + (kSwapped ? column_of(i) * ld + row_of(i) : row_of(i) * ld + column_of(i));
     }
@@ -99,19 +109,51 @@ struct WgmmaOutput {
     }
   }
 
+  /// alpha * sums + bias: that of the two rows or, of every 8 columns, of the two columns that a lane has. What lies
+  /// outside of D gets none.
+  template <int kCount>
+  static __device__ __forceinline__ void scale_and_shift(float* sums, const Destination& to, const Elements& elements) {
+    const auto one = [&](int i) {
+      return elements.has_column_of_d(i) ? bias_of<kElementBytes, kType>(to.bias, elements.column_of_d(i, to)) : 0.0f;
+    };
+#pragma unroll
+    for (int i = 0; i < kCount; i += 4) {
+      float2 two = make_float2(0.0f, 0.0f);
+      if constexpr (kSwapped || !BIAS_PAIRS) {
+        two = make_float2(one(i), one(i + (kSwapped ? 2 : 1)));
+      } else if (elements.has_column_of_d(i)) {
+        two = bias_of_two<kElementBytes, kType>(to.bias, elements.column_of_d(i, to));
+      }
+      sums[i] = fmaf(to.alpha, sums[i], two.x);
+      sums[i + 1] = fmaf(to.alpha, sums[i + 1], kSwapped ? two.x : two.y);
+      sums[i + 2] = fmaf(to.alpha, sums[i + 2], kSwapped ? two.y : two.x);
+      sums[i + 3] = fmaf(to.alpha, sums[i + 3], two.y);
+    }
+  }
+
   template <int kCount>
   static __device__ __forceinline__ void scale(float* sums, const Destination& to, const Elements& elements) {
+    if constexpr (kHasBias) scale_and_shift<kCount>(sums, to, elements);
+    const float alpha = kHasBias ? 1.0f : to.alpha;
     if (to.beta == 0.0f) {
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) sums[i] *= to.alpha;
+      for (int i = 0; i < kCount; ++i) sums[i] *= alpha;
       return;
     }
     const Element* const c = static_cast<const Element*>(to.c);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
+      if (kHasBias && i % 4 == 0) __syncwarp();  // fewer loads at once: they need registers
       const float old = elements.has(i) ? widened(c[elements.place(i, to.ld)]) : 0.0f;
-      sums[i] = fmaf(to.beta, old, to.alpha * sums[i]);
+      sums[i] = fmaf(to.beta, old, alpha * sums[i]);
     }
+  }
+
+  template <int kCount>
+  static __device__ __forceinline__ void finish(float* sums, const Destination& to, const Elements& elements) {
+    scale<kCount>(sums, to, elements);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) sums[i] = activated<kActivation>(sums[i]);
   }
 
   template <int kCount>

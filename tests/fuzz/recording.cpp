@@ -42,7 +42,8 @@ class RecordingFile {
   fs::path folder_;
 };
 
-void replay(const db::Database& database, const db::SessionRow& session) {
+void replay(const std::vector<db::Database>& databases, const db::SessionRow& session) {
+  const db::Database& database = databases.front();
   const auto row = db::find_problem(database, session.problem_key);
   if (!row) return;
   const Problem problem = tool::problem(*row);
@@ -50,7 +51,7 @@ void replay(const db::Database& database, const db::SessionRow& session) {
   definition.name = session.template_name;
   definition.content_hash = session.template_hash;
   static_cast<void>(tool::recorded_problems(database, definition));
-  device::Recording recording = tool::load_recording(database, definition, problem);
+  device::Recording recording = tool::load_recording(databases, definition, problem);
   std::vector<Variant> variants;
   for (const auto& [name, recorded] : recording.problems.front().variants)
     variants.push_back({definition.name, {{name.substr(0, 8), std::int64_t{1}}}});
@@ -76,13 +77,14 @@ void replay(const db::Database& database, const db::SessionRow& session) {
 void recording(std::string_view bytes) {
   static const RecordingFile file;
   try {
-    const db::Database database = tool::open_recording(file.write(bytes).string());
+    const std::vector<db::Database> databases = tool::open_recordings(file.write(bytes).string());
+    const db::Database& database = databases.front();
     static_cast<void>(db::list_best(database, {}));
     static_cast<void>(db::totals(database));
     static_cast<void>(tool::recorded_device(database));
     for (const db::SessionRow& session : db::list_sessions(database)) {
       try {
-        replay(database, session);
+        replay(databases, session);
       } catch (const tool::CommandError&) {
         // Not a session that can be replayed; another may be.
       }

@@ -16,6 +16,7 @@ void shape_list(std::string_view bytes) {
         Problem listed = shape.problem;
         listed.math_mode = shape.math_mode.value_or(MathMode::kF32);
         listed.output = shape.output;
+        listed.epilogue = shape.epilogue.value_or(Epilogue{});
         const auto problem = with_layout(listed, layout).and_then(with_default_strides);
         if (!problem) continue;
         if (problem->key().empty() || problem->title().empty() || problem->operand_bytes() <= 0) std::abort();

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "tuner/gpu/measure/ceilings_kernels.hpp"
+#include "tuner/gpu/measure/tensor_ceilings.hpp"
+#include "tuner/model/architectures.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -19,7 +21,17 @@ TEST_P(CeilingKernelsCompile, ToACubinWithAllOfThem) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, CeilingKernelsCompile, testing::Values("sm_80", "sm_86", "sm_90a"));
+INSTANTIATE_TEST_SUITE_P(Architectures, CeilingKernelsCompile, testing::Values("sm_80", "sm_86", "sm_89", "sm_90a"));
+
+TEST_P(CeilingKernelsCompile, WithOneForEachModeOfTheTensorCores) {
+  const DeviceInfo device = architecture_info(GetParam()).value();
+  const auto cubin = compile_tensor_ceilings(GetParam());
+  ASSERT_TRUE(cubin) << cubin.error().text();
+  const auto modes = tensor_ceiling_modes(device);
+  EXPECT_EQ(modes.size(), device.compute_major == 9 || device.compute_minor == 9 ? 5U : 3U);
+  for (const MathMode mode : modes)
+    EXPECT_THAT(*cubin, testing::HasSubstr(".text.ceiling_" + std::string(to_string(mode))));
+}
 
 TEST(CeilingKernels, AnUnknownArchitectureIsAnEnvironmentError) {
   const auto cubin = compile_ceiling_kernels("sm_7");

@@ -173,6 +173,28 @@ TEST(SimilarProblems, KeepTypesAndLayoutAndAreOtherSizes) {
   EXPECT_LT(similar_problems(problem).size(), 16U);
 }
 
+TEST(ReferenceProblem, IsWithoutAnActivationThatCublasLtLacks) {
+  Problem problem;
+  problem.m = problem.n = problem.k = 48;
+  for (const MathMode mode : {MathMode::kBf16, MathMode::kE4m3}) {
+    problem.math_mode = mode;
+    problem.epilogue = {true, Activation::kGelu};
+    EXPECT_EQ(ReferenceOperands::solvable(with_default_strides(problem).value()).epilogue, problem.epilogue);
+    problem.epilogue.activation = Activation::kSilu;
+    EXPECT_EQ(ReferenceOperands::solvable(with_default_strides(problem).value()).epilogue,
+              (Epilogue{true, Activation::kNone}));
+  }
+}
+
+TEST(ReferenceProblem, EpiloguesHaveCublasLtsNames) {
+  EXPECT_EQ(cublaslt_epilogue({}), CUBLASLT_EPILOGUE_DEFAULT);
+  EXPECT_EQ(cublaslt_epilogue({true, Activation::kNone}), CUBLASLT_EPILOGUE_BIAS);
+  EXPECT_EQ(cublaslt_epilogue({false, Activation::kRelu}), CUBLASLT_EPILOGUE_RELU);
+  EXPECT_EQ(cublaslt_epilogue({true, Activation::kRelu}), CUBLASLT_EPILOGUE_RELU_BIAS);
+  EXPECT_EQ(cublaslt_epilogue({false, Activation::kGelu}), CUBLASLT_EPILOGUE_GELU);
+  EXPECT_EQ(cublaslt_epilogue({true, Activation::kGelu}), CUBLASLT_EPILOGUE_GELU_BIAS);
+}
+
 TEST(EnoughAlgorithms, SixteenAtLeastAndMoreWhileTimeIsLeft) {
   EXPECT_FALSE(enough_algorithms(kMinAlgorithms - 1, 60));
   EXPECT_FALSE(enough_algorithms(kMinAlgorithms, 0.5));

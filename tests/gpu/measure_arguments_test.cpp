@@ -16,7 +16,7 @@ T value_at(const ArgumentBlock& block, std::size_t index) {
   return value;
 }
 
-OperandSet operands() { return {{0x1000, 1}, {0x2000, 1}, {0x3000, 1}, {0x4000, 1}, {0x5000, 1}}; }
+OperandSet operands() { return {{0x1000, 1}, {0x2000, 1}, {0x3000, 1}, {0x4000, 1}, {0x5000, 1}, {0x6000, 1}}; }
 
 TEST(ArgumentBlock, PacksEveryKindInOrder) {
   const std::vector<CUtensorMap> maps(2);
@@ -27,6 +27,7 @@ TEST(ArgumentBlock, PacksEveryKindInOrder) {
       {.kind = ArgumentKind::kInt32, .integer = -7},
       {.kind = ArgumentKind::kInt64, .integer = 1LL << 40},
       {.kind = ArgumentKind::kFloat32, .real = 0.1},
+      {.kind = ArgumentKind::kPointer, .operand = Operand::kBias},
   };
   auto packed = ArgumentBlock::pack(arguments, operands(), maps);
   ASSERT_TRUE(packed) << packed.error().text();
@@ -37,6 +38,7 @@ TEST(ArgumentBlock, PacksEveryKindInOrder) {
   EXPECT_EQ(value_at<std::int32_t>(block, 3), -7);
   EXPECT_EQ(value_at<std::int64_t>(block, 4), 1LL << 40);
   EXPECT_EQ(value_at<float>(block, 5), 0.1F);
+  EXPECT_EQ(value_at<std::uint64_t>(block, 6), 0x6000U);
 }
 
 TEST(ArgumentBlock, RefusesWhatDoesNotFit) {

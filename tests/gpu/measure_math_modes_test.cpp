@@ -89,6 +89,63 @@ TEST_F(MathModes, ARightKernelPassesInEachWithEveryOutputAndLayout) {
   }
 }
 
+/// The awkward problems with a bias and each activation; those with float32 results, which show most, without one too.
+std::vector<Problem> fused_problems(const std::string& layout, double beta) {
+  std::vector<Problem> problems;
+  for (const Activation activation : all_activations()) {
+    for (Problem problem : awkward_problems(layout, beta)) {
+      problem.epilogue = {true, activation};
+      problems.push_back(problem);
+      problem.epilogue.bias = false;
+      if (activation != Activation::kNone && problem.type_of_c() == ElementType::kFloat32) problems.push_back(problem);
+    }
+  }
+  return problems;
+}
+
+TEST_F(MathModes, ARightKernelPassesWithEveryEpilogue) {
+  for (const Problem& problem : fused_problems("nt", -0.5)) {
+    const auto reference = measurer_->prepare({problem, {}});
+    EXPECT_TRUE(reference) << problem.key() << ": " << reference.error().text();
+    if (!reference) continue;
+    const TrialReport report = run(problem, "");
+    ASSERT_EQ(report.outcome.kind, OutcomeKind::kOk) << problem.key() << ": " << report.outcome.reason;
+    ASSERT_TRUE(report.check);
+    std::cout << fmt::format("{}: kernel {:.3f} of the bound; {} cuBLASLt algorithms, first {:.3f}\n", problem.key(),
+                             report.check->max_error, reference->algorithms.size(),
+                             reference->algorithms.empty() ? -1 : reference->algorithms[0].max_error);
+  }
+}
+
+TEST_F(MathModes, FaultsOfABiasAreFound) {
+  for (Problem problem : awkward_problems("nn", 0)) {
+    problem.epilogue.bias = true;
+    static_cast<void>(prepare(problem));
+    for (const auto& [fault, words] :
+         {std::pair{"SHIFTED_BIAS", "times the bound)"}, std::pair{"CHANGE_BIAS", "changed the bias"}}) {
+      const TrialReport report = run(problem, fault);
+      EXPECT_EQ(report.outcome.kind, OutcomeKind::kWrongResult) << problem.key() << " " << fault;
+      EXPECT_THAT(report.outcome.reason, HasSubstr(words)) << problem.key() << " " << fault;
+    }
+    EXPECT_EQ(run(problem, "").outcome.kind, OutcomeKind::kOk) << problem.key();
+  }
+}
+
+TEST_F(MathModes, AnotherActivationIsWrong) {
+  Problem problem = of_types(make_problem("256x256x16", "nt"), MathMode::kBf16, ElementType::kFloat32);
+  for (const Activation activation : {Activation::kRelu, Activation::kGelu, Activation::kSilu}) {
+    problem.epilogue.activation = activation;
+    static_cast<void>(prepare(problem));
+    EXPECT_EQ(run(problem, "").outcome.kind, OutcomeKind::kOk) << problem.key();
+    for (const Activation other : {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu}) {
+      if (other == activation) continue;
+      Problem wrong = problem;
+      wrong.epilogue.activation = other;
+      EXPECT_EQ(run(wrong, "").outcome.kind, OutcomeKind::kWrongResult) << problem.key() << " " << to_string(other);
+    }
+  }
+}
+
 TEST_F(MathModes, PlantedFaultsAreFoundInEach) {
   for (const Problem& problem : awkward_problems("nt", 0)) {
     static_cast<void>(prepare(problem));

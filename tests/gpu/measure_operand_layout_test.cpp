@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "tuner/gpu/measure/helper_kernels.hpp"
 #include "tuner/gpu/measure/operand_layout.hpp"
 
 namespace pgtune::gpu {
@@ -43,10 +44,11 @@ TEST(CopyCount, StaysInsideAQuarterOfTheFreeMemory) {
 
 TEST(CopyCount, TinyProblemsAreCapped) { EXPECT_EQ(copy_count(12, 24'000, kL2, kPlenty), kMaxCopies); }
 
-class Layout : public testing::TestWithParam<double> {};
+class Layout : public testing::TestWithParam<std::pair<double, bool>> {};
 
 TEST_P(Layout, BuffersAreAlignedInsideTheCopyAndSeparatedByGuards) {
-  const Problem problem = ragged_problem(GetParam());
+  Problem problem = ragged_problem(GetParam().first);
+  problem.epilogue.bias = GetParam().second;
   const OperandLayout layout = operand_layout(problem);
   EXPECT_EQ(layout.a.bytes, 127 * 133 * 3 * 4);
   EXPECT_EQ(layout.b.bytes, 131 * 130 * 3 * 4);
@@ -54,6 +56,10 @@ TEST_P(Layout, BuffersAreAlignedInsideTheCopyAndSeparatedByGuards) {
 
   std::vector<Extent> extents{layout.a, layout.b, layout.d};
   if (problem.beta != 0) extents.push_back(layout.c);
+  if (problem.epilogue.bias) {
+    EXPECT_EQ(layout.bias.bytes, 129 * 4);
+    extents.push_back(layout.bias);
+  }
   for (const Extent& extent : extents) EXPECT_EQ(extent.offset % kBufferAlignment, 0);
   for (const GuardZone& zone : layout.guards) {
     EXPECT_GE(zone.extent.bytes, kGuardBytes) << zone.place;
@@ -70,7 +76,24 @@ TEST_P(Layout, BuffersAreAlignedInsideTheCopyAndSeparatedByGuards) {
   EXPECT_EQ(end, layout.copy_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Beta, Layout, testing::Values(0.0, 0.5));
+INSTANTIATE_TEST_SUITE_P(BetaAndBias, Layout,
+                         testing::Values(std::pair{0.0, false}, std::pair{0.5, false}, std::pair{0.0, true},
+                                         std::pair{0.5, true}));
+
+TEST(OperandLayout, GuardsLieAroundTheBias) {
+  Problem problem = ragged_problem(1);
+  problem.epilogue.bias = true;
+  std::vector<std::string> places;
+  for (const GuardZone& zone : operand_layout(problem).guards) places.push_back(zone.place);
+  EXPECT_EQ(places, (std::vector<std::string>{"before A", "between A and B", "between B and C",
+                                              "between C and the bias", "between the bias and D", "after D"}));
+  EXPECT_LE(places.size() + 2, kMaxGuards);  // a workspace has two more
+}
+
+TEST(OperandLayout, WithoutABiasItsPointerIsTheResults) {
+  const OperandSet set = operand_layout(ragged_problem(0)).at(4096);
+  EXPECT_EQ(set[Operand::kBias].address, set.d.address);
+}
 
 TEST(OperandLayout, WithoutBetaTheAddendIsTheResultsBuffer) {
   const OperandSet set = operand_layout(ragged_problem(0)).at(4096);

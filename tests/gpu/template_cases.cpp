@@ -69,6 +69,13 @@ std::vector<Problem> types_of(const space::TemplateDefinition& definition) {
   return all;
 }
 
+std::vector<Epilogue> epilogues_of(const space::TemplateDefinition& definition) {
+  std::vector<Epilogue> all;
+  if (definition.fuses_bias) all.push_back({true, Activation::kNone});
+  for (const Activation activation : definition.activations) all.push_back({definition.fuses_bias, activation});
+  return all;
+}
+
 Problem with_types(Problem problem, const Problem& types) {
   problem.math_mode = types.math_mode;
   problem.output = types.output;

@@ -21,6 +21,8 @@ namespace pgtune::gpu {
 
 /// The math modes and outputs a template computes, as problems without a shape.
 [[nodiscard]] std::vector<Problem> types_of(const space::TemplateDefinition& definition);
+/// Each activation a template fuses, and none at all, with the bias where it adds one; without any where it lists none.
+[[nodiscard]] std::vector<Epilogue> epilogues_of(const space::TemplateDefinition& definition);
 /// The problem of that shape, leading dimensions and so on with the types of `types`.
 [[nodiscard]] Problem with_types(Problem problem, const Problem& types);
 [[nodiscard]] Problem problem_of(std::string_view shape, std::string_view layout);

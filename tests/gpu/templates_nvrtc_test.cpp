@@ -144,6 +144,16 @@ TEST_P(TemplatesNvrtc, EveryMathModeAndOutputCompiles) {
   }
 }
 
+TEST_P(TemplatesNvrtc, EveryEpilogueCompiles) {
+  for (const Epilogue& epilogue : epilogues_of(definition_)) {
+    Problem problem = with_types(problem_of("4096x4096x4096", "nt"), types_of(definition_).at(0));
+    problem.epilogue = epilogue;
+    const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
+    if (!variant) continue;
+    EXPECT_EQ(must_build(*variant, problem).spill_bytes, 0) << to_string(epilogue);
+  }
+}
+
 TEST_P(TemplatesNvrtc, RaggedShapesCompileInEveryLayout) {
   bool any = false;
   for (const char* layout : {"nn", "nt", "tn", "tt"}) {

@@ -41,6 +41,16 @@ std::vector<Problem> small_problems() {
   return {strided, problem_of("130x140x72", "nn"), problem_of("132x140x68", "tt")};
 }
 
+/// Where a bias ends inside a vector and C is added, and where it runs along the rows of an exchanged product. Operands
+/// that TMA takes whatever their type.
+std::vector<Problem> fused_problems(const Epilogue& epilogue) {
+  std::vector<Problem> problems{problem_of("131x141x80", "nt"), problem_of("16x136x80", "nt")};
+  problems.front().alpha = 0.5;
+  problems.front().beta = -2;
+  for (Problem& problem : problems) problem.epilogue = epilogue;
+  return problems;
+}
+
 /// Cubins of an earlier run, where a caller wants the same variants several times.
 fs::path cubin_folder(const TestFolder& own) {
   const char* shared = std::getenv("PGTUNE_TEST_CUBINS");
@@ -84,6 +94,36 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     return all;
   }
 
+  /// Those with an epilogue, in the first and in the last of the types.
+  [[nodiscard]] std::vector<Problem> fused() const {
+    std::vector<Problem> all;
+    for (const Epilogue& epilogue : epilogues_of(definition_)) {
+      for (const Problem& problem : fused_problems(epilogue)) {
+        all.push_back(with_types(problem, types_of(definition_).front()));
+        all.push_back(with_types(problem, types_of(definition_).back()));
+      }
+    }
+    return all;
+  }
+
+  void expect_right(const std::vector<Problem>& problems) {
+    for (const Problem& problem : problems) {
+      const std::vector<Variant> variants = chosen(problem);
+      if (variants.empty()) continue;
+      const auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get());
+      ASSERT_TRUE(buffers);
+      const auto checker = Checker::create(*kernels_, *buffers, problem, stream_.get());
+      ASSERT_TRUE(checker);
+      for (const Variant& variant : variants) {
+        SCOPED_TRACE(problem.title() + " " + variant.key());
+        launch_once(variant, problem, *buffers, **checker);
+        if (HasFatalFailure()) return;
+      }
+    }
+    if (launched_ == 0) GTEST_SKIP() << "no variant is legal for these problems on this GPU";
+    fmt::print("launched {} variants of {}\n", launched_, definition_.name);
+  }
+
   void launch_once(const Variant& variant, const Problem& problem, const OperandBuffers& buffers, Checker& checker) {
     const auto plan = space::make_launch_plan(definition_, variant, problem, info_);
     const auto defines = space::make_defines(definition_, variant, problem, info_);
@@ -110,23 +150,9 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
   int max_window_bytes_ = 0, launched_ = 0;
 };
 
-TEST_P(VariantsOnDevice, AreRightOnSmallRaggedProblems) {
-  for (const Problem& problem : problems()) {
-    const std::vector<Variant> variants = chosen(problem);
-    if (variants.empty()) continue;
-    const auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get());
-    ASSERT_TRUE(buffers);
-    const auto checker = Checker::create(*kernels_, *buffers, problem, stream_.get());
-    ASSERT_TRUE(checker);
-    for (const Variant& variant : variants) {
-      SCOPED_TRACE(problem.title() + " " + variant.key());
-      launch_once(variant, problem, *buffers, **checker);
-      if (HasFatalFailure()) return;
-    }
-  }
-  if (launched_ == 0) GTEST_SKIP() << "no variant is legal for these problems on this GPU";
-  fmt::print("launched {} variants of {}\n", launched_, definition_.name);
-}
+TEST_P(VariantsOnDevice, AreRightOnSmallRaggedProblems) { expect_right(problems()); }
+
+TEST_P(VariantsOnDevice, AreRightWithEveryEpilogue) { expect_right(fused()); }
 
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {
   std::string name = instance.param.stem().string();

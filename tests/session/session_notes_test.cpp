@@ -20,6 +20,16 @@ std::vector<Block> blocks_at(const std::vector<double>& clocks_mhz) {
   return out;
 }
 
+TEST(ReferenceNotes, WhatCublasLtLeavesOutIsSaid) {
+  Problem problem;
+  for (const Activation activation : {Activation::kNone, Activation::kRelu, Activation::kGelu}) {
+    problem.epilogue = {true, activation};
+    EXPECT_THAT(reference_notes(problem), IsEmpty());
+  }
+  problem.epilogue.activation = Activation::kSilu;
+  EXPECT_THAT(reference_notes(problem), ElementsAre(HasSubstr("cuBLASLt has no silu")));
+}
+
 TEST(DataNotes, EasyDataAreNamed) {
   EXPECT_THAT(data_notes({}), IsEmpty());
   Conditions zeros;

@@ -55,6 +55,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Edit{"/outputs", "[\"e4m3\"]", "outputs[0]: ", "f32, f16 or bf16"},
                       Edit{"/outputs", "[\"bf16\"]", "outputs[0]: ", "none of the math modes has bf16 output"},
                       Edit{"/outputs", "[\"f32\", \"f32\"]", "outputs[1]: ", "twice"},
+                      Edit{"/epilogues", "[\"tanh\"]", "epilogues[0]: ", "there are bias, relu, gelu and silu"},
+                      Edit{"/epilogues", "[\"bias,relu\"]", "epilogues[0]: ", "'bias,relu' is no epilogue"},
+                      Edit{"/epilogues", "[\"none\"]", "epilogues[0]: ", "'none' is no epilogue"},
+                      Edit{"/epilogues", "[\"bias\", \"gelu\", \"bias\"]", "epilogues[2]: ", "twice"},
+                      Edit{"/epilogues", "[\"gelu\", \"gelu\"]", "epilogues[1]: ", "twice"},
                       Edit{"/kernels", "[]", "kernels: ", "the list is empty"},
                       Edit{"/kernels", "", "the field 'kernels' is missing", ""}));
 
@@ -123,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Edit{"/workspace/zero", "\"always\"", "workspace.zero: ", "not one of never, once, every_launch"},
         Edit{"/workspace", "", "kernels[0].arguments[1].pointer: ", "asks for no workspace"},
-        Edit{"/tensor_maps/0/operand", "\"E\"", "tensor_maps[0].operand: ", "not one of A, B, C, D, workspace"},
+        Edit{"/tensor_maps/0/operand", "\"E\"", "tensor_maps[0].operand: ", "not one of A, B, C, D, bias, workspace"},
         Edit{"/tensor_maps/0/type", "\"f64\"", "tensor_maps[0].type: ", "not one of operand, f32, tf32, f16, bf16, u8"},
         Edit{"/tensor_maps/0/dims", R"(["1","1","1","1","1","1"])", "tensor_maps[0].dims: ", "1 to 5 entries; found 6"},
         Edit{"/tensor_maps/0/strides", R"(["LDA","LDA"])", "tensor_maps[0].strides: ", "1 to 1 entries; found 2"},

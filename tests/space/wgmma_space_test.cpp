@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "tests/space/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -29,35 +31,52 @@ Problem typed(MathMode mode, std::int64_t m, std::int64_t n, std::int64_t k, std
   return with_default_strides(with_layout(shape, layout).value()).value();
 }
 
+/// The presets of a few problems of every kind: large, one round of tiles, long sums, few rows. Each is made once,
+/// because that takes a quarter of a second.
+const std::vector<std::vector<Variant>>& presets(MathMode mode) {
+  static std::map<MathMode, std::vector<std::vector<Variant>>> known;
+  auto& all = known[mode];
+  if (all.empty()) {
+    for (const auto& [m, n, k] :
+         {std::tuple{5120, 5120, 4096}, std::tuple{2048, 2048, 2048}, std::tuple{256, 256, 16384},
+          std::tuple{64, 2048, 4096}, std::tuple{16, 4096, 4096}}) {
+      const auto space = enumerate(wgmma(), typed(mode, m, n, k), device());
+      EXPECT_TRUE(space) << space.error().text();
+      if (space) all.push_back(space->variants);
+    }
+  }
+  return all;
+}
+
+bool is_tried(const Variant& variant, MathMode mode) {
+  return std::any_of(presets(mode).begin(), presets(mode).end(), [&](const std::vector<Variant>& preset) {
+    return std::find(preset.begin(), preset.end(), variant) != preset.end();
+  });
+}
+
 class WgmmaModes : public ::testing::TestWithParam<MathMode> {};
 
-TEST_P(WgmmaModes, PresetsTakeAMinute) {
-  for (const auto& [m, n, k] :
-       {std::tuple{4096, 4096, 4096}, std::tuple{2048, 2048, 2048}, std::tuple{64, 4096, 4096}}) {
-    const auto space = enumerate(wgmma(), typed(GetParam(), m, n, k), device());
-    ASSERT_TRUE(space) << space.error().text();
-    EXPECT_GE(space->variants.size(), 40U) << m << "x" << n << "x" << k;
-    EXPECT_LE(space->variants.size(), 310U) << m << "x" << n << "x" << k;
+TEST_P(WgmmaModes, PresetsTakeAMinuteAndHoldSeeds) {
+  ASSERT_EQ(presets(GetParam()).size(), 5U);
+  for (const std::vector<Variant>& preset : presets(GetParam())) {
+    EXPECT_GE(preset.size(), 30U);
+    EXPECT_LE(preset.size(), 300U);
   }
+  EXPECT_GE(std::count_if(wgmma().seeds.begin(), wgmma().seeds.end(),
+                          [](const Variant& seed) { return is_tried(seed, GetParam()); }),
+            5);
 }
 
-TEST_P(WgmmaModes, DefaultAndSeedsAreLegalForSomeProblem) {
-  std::vector<Variant> tried = wgmma().seeds;
-  tried.push_back(wgmma().default_variant());
-  std::size_t count = 0;
-  for (const Variant& variant : tried) {
-    bool legal = false;
-    for (const std::int64_t m : {16, 64, 1536, 5120}) {
-      legal = legal || !why_illegal(wgmma(), variant, typed(GetParam(), m, 5120, 4096), device()).value();
-    }
-    // Float32 results take twice the shared memory, and the threads write those of an exchanged product.
-    if (GetParam() != MathMode::kTf32) EXPECT_TRUE(legal) << variant.key();
-    count += legal ? 1U : 0U;
+TEST(WgmmaSpace, EverySeedIsInThePresetOfSomeProblem) {
+  for (const Variant& seed : wgmma().seeds) {
+    EXPECT_TRUE(is_tried(seed, MathMode::kBf16) || is_tried(seed, MathMode::kTf32) || is_tried(seed, MathMode::kTf32x3))
+        << seed.key();
   }
-  EXPECT_GE(count, 10U);
+  EXPECT_TRUE(is_tried(wgmma().default_variant(), MathMode::kBf16));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WgmmaModes, ::testing::Values(MathMode::kBf16, MathMode::kTf32, MathMode::kE4m3),
+INSTANTIATE_TEST_SUITE_P(All, WgmmaModes,
+                         ::testing::Values(MathMode::kBf16, MathMode::kTf32, MathMode::kTf32x3, MathMode::kE4m3),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 TEST(WgmmaSpace, RowsThatTmaCannotWriteWholeAreWrittenByThreads) {
@@ -79,6 +98,33 @@ TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTurnedFirst) {
   EXPECT_EQ(kernels(MathMode::kTf32, "nt"), 1U);
   EXPECT_EQ(kernels(MathMode::kTf32, "nn"), 2U);
   EXPECT_EQ(kernels(MathMode::kE4m3, "tn"), 3U);
+}
+
+TEST(WgmmaSpace, Float32AccuracyTakesAnyRowsAndSplitsBothOperandsFirst) {
+  Problem problem = typed(MathMode::kTf32x3, 300, 301, 333);
+  const Variant variant = parse_variant(wgmma(), "BN=128,STAGES=3,PROMOTE=2,EPILOGUE=direct").value();
+  const auto plan = make_launch_plan(wgmma(), variant, problem, device());
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ(plan->kernels.size(), 3U);
+  // Two parts of A's and B's rows, at multiples of 16 elements.
+  EXPECT_GE(plan->workspace_bytes, (300 + 301) * 336 * 2 * 4);
+}
+
+TEST(WgmmaSpace, AClusterAlongKHasOneTile) {
+  const Problem problem = typed(MathMode::kBf16, 256, 256, 16384);
+  const Variant variant = parse_variant(wgmma(), "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=4,STAGES=12").value();
+  const auto plan = make_launch_plan(wgmma(), variant, problem, device());
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ(plan->kernels.at(0).cluster.x, 4);
+  EXPECT_EQ(plan->kernels.at(0).grid.x, 16 * 4);
+  EXPECT_TRUE(why_illegal(wgmma(), variant, typed(MathMode::kBf16, 512, 512, 16384), device()).value().has_value());
+}
+
+TEST(WgmmaSpace, WhereTmaCannotReadTheReasonNamesWhatCan) {
+  const auto reason =
+      why_illegal(wgmma(), wgmma().default_variant(), typed(MathMode::kBf16, 4096, 4096, 4095), device()).value();
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_THAT(*reason, ::testing::AllOf(::testing::HasSubstr("pad"), ::testing::HasSubstr("gemm_mma")));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include <vector>
 
 namespace pgtune::stats {
@@ -28,6 +30,13 @@ TEST(Quantile, InterpolatesLinearly) {
 }
 
 // R: mad(c(1, 1, 2, 2, 4, 6, 9)) is 1.4826.
+TEST(GeometricMean, OfRatios) {
+  const std::array ratios{0.5, 2.0, 8.0};
+  EXPECT_DOUBLE_EQ(geometric_mean(ratios), 2);
+  EXPECT_EQ(geometric_mean({}), 0);
+  EXPECT_EQ(geometric_mean(std::array{1.0, 0.0}), 0);
+}
+
 TEST(ScaledMad, IgnoresOutliers) {
   EXPECT_DOUBLE_EQ(scaled_mad(Sample{1, 1, 2, 2, 4, 6, 9}), 1.4826);
   EXPECT_DOUBLE_EQ(scaled_mad(Sample{1, 1, 2, 2, 4, 6, 9e9}), 1.4826);

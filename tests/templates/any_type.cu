@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GEMM in every math mode, to be read and to be checked against: one thread computes one element in float32.
-// Conversions are PTX's own, so that they are no copy of those in pgtune's check.
+// A GEMM in every math mode, with every epilogue, to be read and to be checked against: one thread computes one element
+// in float32. Conversions are PTX's own, so that they are no copy of those in pgtune's check.
 using u8 = unsigned char;
 using u16 = unsigned short;
 using u32 = unsigned int;
@@ -85,9 +85,21 @@ __device__ float add_product(float sum, float a, float b) {
 #endif
 }
 
+__device__ float activated(float x) {
+#if ACTIVATION == LABEL_relu
+  return x < 0 ? 0 : x;
+#elif ACTIVATION == LABEL_gelu
+  return 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+#elif ACTIVATION == LABEL_silu
+  return x / (1 + expf(-x));
+#else
+  return x;
+#endif
+}
+
 extern "C" __global__ void __launch_bounds__(BM* BN)
     any_type(const ElementA* a, const ElementB* b, const ElementC* c, ElementC* d, int m, int n, int k, i64 lda,
-             i64 ldb, i64 ldc, i64 stride_a, i64 stride_b, i64 stride_c, float alpha, float beta) {
+             i64 ldb, i64 ldc, i64 stride_a, i64 stride_b, i64 stride_c, float alpha, float beta, ElementC* bias) {
   const int row = blockIdx.y * BM + threadIdx.y, column = blockIdx.x * BN + threadIdx.x;
   if (row >= m || column >= n) return;
 #ifdef UNWRITTEN
@@ -104,10 +116,19 @@ extern "C" __global__ void __launch_bounds__(BM* BN)
     sum = add_product(sum, load_a(a + at_a), load_b(b + at_b));
   }
   const i64 at = blockIdx.z * stride_c + row * ldc + column;
-#ifdef READ_ADDEND
-  d[at] = store_c(alpha * sum + beta * load_c(c[at]));
-#else
-  d[at] = store_c(beta == 0 ? alpha * sum : alpha * sum + beta * load_c(c[at]));
+  float result = alpha * sum;
+#ifndef READ_ADDEND
+  if (beta != 0)
+#endif
+    result += beta * load_c(c[at]);
+#if HAS_BIAS && defined(SHIFTED_BIAS)
+  result += load_c(bias[column == 0 ? n - 1 : column - 1]);
+#elif HAS_BIAS
+  result += load_c(bias[column]);
+#endif
+  d[at] = store_c(activated(result));
+#ifdef CHANGE_BIAS
+  if (at == 0) bias[n - 1] = store_c(0);
 #endif
 #ifdef WRITE_PADDING
   if (at == 0) d[n] = store_c(0);

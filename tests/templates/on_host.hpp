@@ -3,9 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #define __device__
 #define __forceinline__ inline
+
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 
 namespace pgtune {
 using std::max;

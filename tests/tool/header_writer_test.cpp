@@ -39,14 +39,17 @@ std::vector<HeaderRow> sample_rows() {
   HeaderRow replayed = row_for("1000x1000x1000", "tn", 64);
   replayed.source = "replay";
   replayed.problem.alpha = 0.1;
-  return {row_for("4096x4096x4096", "nn", 128), replayed, row_for("4096x4096x4096", "nn", 256, "A \"quoted\\ name")};
+  HeaderRow fused = row_for("512x512x512", "nn", 32);
+  fused.problem.epilogue = {true, Activation::kSilu};
+  return {row_for("4096x4096x4096", "nn", 128), replayed, fused,
+          row_for("4096x4096x4096", "nn", 256, "A \"quoted\\ name")};
 }
 
 /// A program that fails to compile or run unless the header's table and lookup are right.
 constexpr const char* kConsumer = R"(#include "best.hpp"
 #include "best.hpp"  // self-contained and guarded
 using namespace my::gemm;
-static_assert(sizeof(kSgemmSimtTable) / sizeof(kSgemmSimtTable[0]) == 3);
+static_assert(sizeof(kSgemmSimtTable) / sizeof(kSgemmSimtTable[0]) == 4);
 constexpr auto* found = find_sgemm_simt("NVIDIA H200", packed_problem(4096, 4096, 4096));
 static_assert(found->BM == 128 && found->COPY == "cp_async");
 static_assert(find_sgemm_simt("NVIDIA H200", packed_problem(4096, 4096, 4097)) == nullptr);
@@ -54,6 +57,9 @@ static_assert(find_sgemm_simt("NVIDIA H100", packed_problem(4096, 4096, 4096)) =
 constexpr Problem scaled() { Problem p = packed_problem(1000, 1000, 1000, "tn"); p.alpha = 0.1; return p; }
 static_assert(find_sgemm_simt("NVIDIA H200", scaled())->BM == 64);
 static_assert(find_sgemm_simt("A \"quoted\\ name", packed_problem(4096, 4096, 4096))->BM == 256);
+constexpr Problem fused() { Problem p = packed_problem(512, 512, 512); p.epilogue = "bias+silu"; return p; }
+static_assert(find_sgemm_simt("NVIDIA H200", fused())->BM == 32);
+static_assert(find_sgemm_simt("NVIDIA H200", packed_problem(512, 512, 512)) == nullptr);
 int main() { return found->BM == 128 ? 0 : 1; }
 )";
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // pgtune report --power, --roofline and --csv on the results of searches on the fake worker.
+#include <fmt/format.h>
+
+#include <cmath>
 #include <map>
 
 #include "tests/tool/cli_fixture.hpp"
@@ -53,6 +56,19 @@ class ReportsTest : public CliTest {
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
   }
 };
+
+TEST_F(ReportsTest, SeveralProblemsHaveAGeometricMean) {
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  EXPECT_THAT(pgtune({"report"}).out, Not(HasSubstr("geometric mean")));
+  ASSERT_EQ(search({"-q", "--shape", "128x128x128"}).exit_code, 0);
+  const Finished text = pgtune({"report"});
+  EXPECT_THAT(text.out, HasSubstr("f32, 2 problems: geometric mean "));
+  expect_80_columns(text.out);
+  std::vector<double> percents;
+  for (const json& line : results({"report", "--json"})) percents.push_back(line.at("percent_of_best"));
+  ASSERT_EQ(percents.size(), 2U);
+  EXPECT_THAT(text.out, HasSubstr(fmt::format("mean {:.1f} % of", std::sqrt(percents[0] * percents[1]))));
+}
 
 TEST_F(ReportsTest, PowerHasBothSidesAndTheVerdictInWords) {
   ASSERT_EQ(search({"--power", "-q"}).exit_code, 0);

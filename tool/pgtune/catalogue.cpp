@@ -87,22 +87,26 @@ space::TemplateDefinition Catalogue::load(const std::string& selector) const {
 space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem) const {
   std::string types(to_string(problem.math_mode));
   if (!problem.has_usual_output()) types += fmt::format(" with {} output", to_string(problem.type_of_c()));
+  const std::string fused = fmt::format("the epilogue {}", to_string(problem.epilogue));
   std::vector<space::TemplateDefinition> selected;
   if (!selector.empty()) {
     selected.push_back(load(selector));
     const std::string& name = selected.back().name;
-    if (!selected.back().computes(problem))
+    if (!selected.back().has_types(problem))
       throw CommandError(ErrorKind::kUsage, fmt::format("template '{}' does not compute in {}. Choose another {}.",
                                                         name, types, problem.has_usual_output() ? "--dtype" : "--out"));
+    if (!selected.back().computes(problem))
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("template '{}' does not fuse {}. Choose another --epilogue.", name, fused));
     return space::TemplateSet(std::move(selected));
   }
   for (const std::string& name : names()) {
     if (auto definition = load(name); definition.computes(problem)) selected.push_back(std::move(definition));
   }
   if (selected.empty())
-    throw CommandError(ErrorKind::kUsage, fmt::format("no built-in template computes in {}. Give your own with "
+    throw CommandError(ErrorKind::kUsage, fmt::format("no built-in template computes in {}{}. Give your own with "
                                                       "--template FILE.json.",
-                                                      types));
+                                                      types, problem.epilogue.any() ? " and fuses " + fused : ""));
   return space::TemplateSet(std::move(selected));
 }
 

@@ -26,19 +26,22 @@ constexpr const char* kPreamble =
 
 namespace {namespace} {{
 
-/// D[m,n] = alpha * op(A) * op(B) + beta * C, row-major, in `batch` packed matrices. Leading dimensions in elements.
-/// Elements of A and B are float for dtype "f32", "tf32" and "tf32x3", __half for "f16", __nv_bfloat16 for "bf16",
-/// __nv_fp8_e4m3 for "e4m3"; for "e5m2" those of A are __nv_fp8_e5m2 and those of B __nv_fp8_e4m3. C and D are float,
-/// __half or, from "bf16" on, __nv_bfloat16; with `out` "f32" they are float whatever dtype says.
+/// D[m,n] = act(alpha * op(A) * op(B) + beta * C + bias), row-major, in `batch` packed matrices. Leading dimensions in elements.
+/// Elements of A and B are float for dtype "f32", "tf32" and "tf32x3", __half for "f16", __nv_bfloat16 for "bf16", __nv_fp8_e4m3 for
+/// "e4m3"; for "e5m2" those of A are __nv_fp8_e5m2 and those of B __nv_fp8_e4m3. C and D are float, __half or, from "bf16"
+/// on, __nv_bfloat16; with `out` "f32" they are float whatever dtype says. `epilogue` is empty, "bias", "relu", "gelu" (the
+/// approximation with tanh), "silu" or, as "bias+gelu", both: the bias is then one more pointer, to n elements of D's type
+/// that are added to every row of every matrix.
 struct Problem {{
   std::string_view dtype, layout;
   std::int64_t m, n, k, batch, lda, ldb, ldc;
   double alpha, beta;
-  std::string_view out = {{}};
+  std::string_view out = {{}}, epilogue = {{}};
 
   friend constexpr bool operator==(const Problem& a, const Problem& b) {{
     return a.dtype == b.dtype && a.layout == b.layout && a.m == b.m && a.n == b.n && a.k == b.k && a.batch == b.batch &&
-           a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc && a.alpha == b.alpha && a.beta == b.beta && a.out == b.out;
+           a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc && a.alpha == b.alpha && a.beta == b.beta && a.out == b.out &&
+           a.epilogue == b.epilogue;
   }}
 }};
 
@@ -87,10 +90,13 @@ std::string literal(const ParameterValue& value) {
 }
 
 std::string problem_literal(const Problem& p) {
-  const std::string out =
-      p.has_usual_output() ? "" : fmt::format(", {}", c_string(std::string(to_string(p.type_of_c()))));
+  std::string more;
+  if (!p.has_usual_output() || p.epilogue.any()) {
+    more = fmt::format(", {}", c_string(p.has_usual_output() ? "" : std::string(to_string(p.type_of_c()))));
+  }
+  if (p.epilogue.any()) more += fmt::format(", {}", c_string(to_string(p.epilogue)));
   return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}}}", c_string(std::string(to_string(p.math_mode))),
-                     c_string(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta, out);
+                     c_string(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta, more);
 }
 
 auto order(const HeaderRow& row) {
@@ -114,11 +120,13 @@ std::string parameter_struct(const HeaderRow& sample, const std::string& type) {
 std::string table_row(const HeaderRow& row) {
   std::string values;
   for (const Assignment& parameter : row.variant.parameters) values += fmt::format(", {}", literal(parameter.value));
+  const Activation activation = row.problem.epilogue.activation;
+  const std::string lacking = cublaslt_fuses(activation) ? "" : fmt::format(" without {}", to_string(activation));
   return fmt::format(
-      "    // {}: {:.4g} ms, {:.1f} TFLOP/s, {:.3f} of cuBLASLt [{:.3f}, {:.3f}]\n"
+      "    // {}: {:.4g} ms, {:.1f} TFLOP/s, {:.3f} of cuBLASLt{} [{:.3f}, {:.3f}]\n"
       "    // {}, driver {}, {}, template {}{}\n"
       "    {{{}, {}{}}},\n",
-      comment(row.problem.title()), row.time_s * 1e3, row.tflops, row.ratio, row.ratio_low, row.ratio_high,
+      comment(row.problem.title()), row.time_s * 1e3, row.tflops, row.ratio, lacking, row.ratio_low, row.ratio_high,
       comment(row.device.uuid), comment(row.device.driver_version), comment(row.finished_at),
       comment(row.template_hash.substr(0, 12)), row.source == "replay" ? ", from a REPLAY of a recording" : "",
       c_string(row.device.name), problem_literal(row.problem), values);

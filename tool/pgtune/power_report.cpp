@@ -57,6 +57,7 @@ std::string problem_options(const Problem& problem) {
   if (problem.batch != 1) options += fmt::format(" --batch {}", problem.batch);
   if (problem.alpha != usual.alpha) options += fmt::format(" --alpha {}", problem.alpha);
   if (problem.beta != usual.beta) options += fmt::format(" --beta {}", problem.beta);
+  if (problem.epilogue.any()) options += fmt::format(" --epilogue {}", to_string(problem.epilogue));
   if (problem.lda != problem.columns_a()) options += fmt::format(" --lda {}", problem.lda);
   if (problem.ldb != problem.columns_b()) options += fmt::format(" --ldb {}", problem.ldb);
   if (problem.ldc != problem.n) options += fmt::format(" --ldc {}", problem.ldc);
@@ -163,6 +164,7 @@ void print_power_report(Terminal& terminal, const std::vector<StoredResult>& res
         "time at the power cap. The verdict's speed is that of the final, where both\n"
         "took turns in the same power budget.\n"
         "The sensor reads the whole board: good for ranking on this GPU, not absolute.\n");
+  print_reference_legend(terminal, results);
   print_replay_legend(terminal, results);
   bool first = true;
   for (const StoredResult& result : results) {

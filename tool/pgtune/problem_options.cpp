@@ -35,6 +35,8 @@ void ProblemOptions::add_to(CLI::App& app) {
   add_more("--batch", batch_, "N", "Number of matrices (default: 1)");
   add_more("--alpha", alpha_, "X", "Factor of the product (default: 1)");
   add_more("--beta", beta_, "X", "Factor of the addend C (default: 0)");
+  add_more("--epilogue", epilogue_, "WORDS",
+           "Fused behind the product: bias (a row added to all), relu, gelu (with tanh) or silu, or bias,gelu");
   add_more("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");
   add_more("--ldb", ldb_, "N", "The same for B");
   add_more("--ldc", ldc_, "N", "The same for C and the result");
@@ -46,6 +48,7 @@ Problem ProblemOptions::complete(const ListedShape& listed) const {
   if (!output_.empty()) shape.output = value_or_throw(parse_output_type(output_));
   if (listed.output) shape.output = listed.output;
   shape.batch = listed.batch ? parse_count("batch", *listed.batch, 1) : parse_count("--batch", batch_, 1);
+  shape.epilogue = listed.epilogue ? *listed.epilogue : value_or_throw(parse_epilogue(epilogue_));
   shape.alpha = parse_real("--alpha", alpha_);
   shape.beta = parse_real("--beta", beta_);
   shape.lda = parse_count("--lda", lda_, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options that say which problems: --shape, --shapes, --dtype, --out, --layout and the rest.
+// The options that say which problems: --shape, --shapes, --dtype, --out, --layout, --epilogue and the rest.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -27,14 +27,14 @@ class ProblemOptions {
   [[nodiscard]] std::string option_without_shape() const;
 
  private:
-  /// With the options; types and layout that a file says beside the shape come first.
+  /// With the options; types, layout and so on that a file says beside the shape come first.
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
   void append_file(std::vector<Problem>& problems) const;
 
   std::vector<const CLI::Option*> options_;  ///< all but --shape and --shapes
   std::vector<std::string> shapes_;
   std::string shapes_file_;
-  std::string dtype_ = "f32", output_, layout_ = "nn";
+  std::string dtype_ = "f32", output_, layout_ = "nn", epilogue_ = "none";
   std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";
 };
 

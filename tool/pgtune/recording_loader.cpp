@@ -19,6 +19,7 @@ namespace pgtune::tool {
 namespace {
 
 constexpr std::size_t kProblemsShown = 8;
+constexpr const char* kBuiltIn = "the built-in recording";
 
 /// Sessions worth replaying: finished searches on a GPU; newest first.
 std::vector<db::SessionRow> replayable_sessions(const db::Database& database) {
@@ -74,37 +75,65 @@ std::string quoted(const space::TemplateSet& templates) {
   return fmt::format("template{} '{}'", names.size() > 1 ? "s" : "", fmt::join(names, "', '"));
 }
 
-[[noreturn]] void fail_unrecorded(const db::Database& database, const space::TemplateSet& templates,
+/// "the built-in recording", or the name of the file; of several, what they have in common.
+std::string origin_of(std::span<const db::Database> databases) {
+  return databases.size() == 1 ? databases.front().origin() : kBuiltIn;
+}
+
+[[noreturn]] void fail_unrecorded(std::span<const db::Database> databases, const space::TemplateSet& templates,
                                   const Problem& problem) {
-  std::vector<std::string> known = recorded_problems(database, templates);
+  std::vector<std::string> known;
+  bool other_version = false;
+  for (const db::Database& database : databases) {
+    for (std::string& title : recorded_problems(database, templates)) known.push_back(std::move(title));
+    other_version = other_version || same_names(database, templates);
+  }
   if (known.empty()) {
     throw CommandError(
         ErrorKind::kEnvironment,
-        same_names(database, templates)
+        other_version
             ? fmt::format("{} was made with another version of {} than this build's ({}). Search on a GPU, or replay "
                           "with the pgtune it was made with.",
-                          database.origin(), quoted(templates), templates.id().content_hash.substr(0, 8))
-            : fmt::format("{} holds nothing of {}. Search on a GPU.", database.origin(), quoted(templates)));
+                          origin_of(databases), quoted(templates), templates.id().content_hash.substr(0, 8))
+            : fmt::format("{} holds nothing of {}. Search on a GPU.", origin_of(databases), quoted(templates)));
   }
   const std::size_t more = known.size() > kProblemsShown ? known.size() - kProblemsShown : 0;
   known.resize(known.size() - more);
   throw CommandError(
       ErrorKind::kEnvironment,
-      fmt::format("{} does not hold {}. It holds: {}{}. Choose one of these, or search on a GPU.", database.origin(),
+      fmt::format("{} does not hold {}. It holds: {}{}. Choose one of these, or search on a GPU.", origin_of(databases),
                   problem.title(), fmt::join(known, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
+/// The sessions of `problem`, by the conditions it was measured under; of each, those under the newest one's driver.
+std::map<std::string, std::vector<db::SessionRow>> sessions_of(const db::Database& database,
+                                                               const space::TemplateSet& templates,
+                                                               const Problem& problem) {
+  std::map<std::string, std::vector<db::SessionRow>> by_conditions;
+  for (const db::SessionRow& row : sessions_of(database, templates)) {
+    if (row.problem_key != problem.key()) continue;
+    std::vector<db::SessionRow>& fitting = by_conditions[row.conditions_key];
+    if (fitting.empty() || row.driver_branch == fitting.front().driver_branch) fitting.push_back(row);
+  }
+  return by_conditions;
 }
 
 }  // namespace
 
 bool has_built_in_recording() { return !embedded::pgtune_recordings().empty(); }
 
-db::Database open_recording(const std::string& file) {
-  if (!file.empty()) return db::Database::open(file, db::OpenMode::kReadOnly);
+std::vector<db::Database> open_recordings(const std::string& file) {
+  std::vector<db::Database> databases;
+  if (!file.empty()) {
+    databases.push_back(db::Database::open(file, db::OpenMode::kReadOnly));
+    return databases;
+  }
   if (!has_built_in_recording())
     throw CommandError(ErrorKind::kEnvironment,
                        "this build has no recording. Give one with --device replay:FILE, or search on a GPU.");
-  const embedded::File& recording = embedded::pgtune_recordings().front();
-  return db::Database::open_image(std::as_bytes(std::span(recording.contents)), "the built-in recording");
+  for (const embedded::File& recording : embedded::pgtune_recordings())
+    databases.push_back(db::Database::open_image(std::as_bytes(std::span(recording.contents)), kBuiltIn));
+  return databases;
 }
 
 DeviceInfo recorded_device(const db::Database& database) {
@@ -128,24 +157,22 @@ std::vector<std::string> recorded_problems(const db::Database& database, const s
   return titles;
 }
 
-device::Recording load_recording(const db::Database& database, const space::TemplateSet& templates,
+device::Recording load_recording(std::span<const db::Database> databases, const space::TemplateSet& templates,
                                  const Problem& problem) {
-  std::map<std::string, std::vector<db::SessionRow>> by_conditions;
-  for (const db::SessionRow& row : sessions_of(database, templates)) {
-    if (row.problem_key != problem.key()) continue;
-    std::vector<db::SessionRow>& fitting = by_conditions[row.conditions_key];
-    if (fitting.empty() || row.driver_branch == fitting.front().driver_branch) fitting.push_back(row);
+  for (const db::Database& database : databases) {
+    const auto by_conditions = sessions_of(database, templates, problem);
+    if (by_conditions.empty()) continue;
+    device::Recording recording;
+    recording.origin = database.origin();
+    recording.device = recorded_device(database);
+    const std::string branch = recording.device.driver_branch();
+    if (const auto row = db::find_ceilings(database, recording.device.uuid, branch, "gpu"))
+      recording.ceilings = ceilings(*row);
+    for (const auto& [key, fitting] : by_conditions)
+      recording.problems.push_back(recorded_problem(database, fitting, problem, templates));
+    return recording;
   }
-  if (by_conditions.empty()) fail_unrecorded(database, templates, problem);
-  device::Recording recording;
-  recording.origin = database.origin();
-  recording.device = recorded_device(database);
-  const std::string branch = recording.device.driver_branch();
-  if (const auto row = db::find_ceilings(database, recording.device.uuid, branch, "gpu"))
-    recording.ceilings = ceilings(*row);
-  for (const auto& [key, fitting] : by_conditions)
-    recording.problems.push_back(recorded_problem(database, fitting, problem, templates));
-  return recording;
+  fail_unrecorded(databases, templates, problem);
 }
 
 }  // namespace pgtune::tool

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,9 @@
 
 namespace pgtune::tool {
 
-/// The database behind --device replay or replay:FILE (`file` empty: the one in this build). Throws CommandError
-/// (environment) where this build has none, db::Error for a bad file.
-[[nodiscard]] db::Database open_recording(const std::string& file);
+/// The databases behind --device replay (`file` empty: all in this build, one for each math mode or so) or replay:FILE.
+/// Never empty. Throws CommandError (environment) where this build has none, db::Error for a bad file.
+[[nodiscard]] std::vector<db::Database> open_recordings(const std::string& file);
 
 /// Whether this build has a recording.
 [[nodiscard]] bool has_built_in_recording();
@@ -27,10 +28,10 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::string> recorded_problems(const db::Database& database,
                                                          const space::TemplateSet& templates);
 
-/// What finished searches for `problem` found, under each of the conditions it was measured under. Throws CommandError
-/// (environment): the templates' text differs from the recorded one, or the problem is not recorded, each with what
-/// there is and the remedy.
-[[nodiscard]] device::Recording load_recording(const db::Database& database, const space::TemplateSet& templates,
-                                               const Problem& problem);
+/// What finished searches for `problem` found, under each of the conditions it was measured under, from the first of
+/// `databases` that holds it. Throws CommandError (environment): the templates' text differs from the recorded one, or
+/// the problem is not recorded, each with what there is and the remedy.
+[[nodiscard]] device::Recording load_recording(std::span<const db::Database> databases,
+                                               const space::TemplateSet& templates, const Problem& problem);
 
 }  // namespace pgtune::tool

@@ -27,10 +27,9 @@ Conditions conditions_of(const StoredResult& result) {
 }
 
 std::vector<std::string> result_columns() {
-  return {"problem", "dtype",  "out",      "layout",    "m",
-          "n",       "k",      "batch",    "device",    "device_uuid",
-          "driver",  "source", "template", "variant",   "finished_at",
-          "regime",  "l2",     "data",     "data_seed", "locked_sm_clock_hz"};
+  return {"problem", "dtype",       "out",    "layout",      "m",      "n",         "k",
+          "batch",   "epilogue",    "device", "device_uuid", "driver", "source",    "template",
+          "variant", "finished_at", "regime", "l2",          "data",   "data_seed", "locked_sm_clock_hz"};
 }
 
 std::vector<std::string> result_cells(const StoredResult& result) {
@@ -46,6 +45,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
           std::to_string(problem.n),
           std::to_string(problem.k),
           std::to_string(problem.batch),
+          to_string(problem.epilogue),
           result.device.name,
           result.device.uuid,
           result.device.driver_version,
@@ -96,6 +96,15 @@ std::string marked_title(const StoredResult& result) {
 void print_replay_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
   if (std::any_of(results.begin(), results.end(), is_replay))
     terminal.print("* replayed from a recording, not measured on this machine\n");
+}
+
+void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
+  for (const Activation activation : all_activations()) {
+    if (!cublaslt_fuses(activation) && std::any_of(results.begin(), results.end(), [&](const StoredResult& result) {
+          return result.problem.epilogue.activation == activation;
+        }))
+      terminal.print(fmt::format("cuBLASLt has no {}: it is compared without it\n", to_string(activation)));
+  }
 }
 
 }  // namespace pgtune::tool

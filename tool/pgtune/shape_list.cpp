@@ -34,6 +34,10 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
       auto output = parse_output_type(words[++i]);
       if (!output) return tl::unexpected(output.error());
       shape.output = *output;
+    } else if (word == "epilogue" && i + 1 < words.size() && !shape.epilogue) {
+      auto epilogue = parse_epilogue(words[++i]);
+      if (!epilogue) return tl::unexpected(epilogue.error());
+      shape.epilogue = *epilogue;
     } else if (word == "batch" && i + 1 < words.size() && !shape.batch) {
       shape.batch = words[++i];
     } else if (const auto mode = parse_math_mode(word); mode && !shape.math_mode) {
@@ -43,8 +47,8 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
     } else {
       return fail(
           ErrorKind::kUsage,
-          fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32' and 'batch N' may "
-                      "follow it, each once",
+          fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu' "
+                      "and 'batch N' may follow it, each once",
                       word, math_mode_words()));
     }
   }

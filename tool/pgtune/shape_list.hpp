@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A file of shapes: one a line, blank lines and what follows a '#' aside. Behind a shape may stand what a problem's
-// title says of its types, layout and batch: "4096x4096x4096 bf16 nt out f32 batch 8".
+// title says of its types, layout, epilogue and batch: "4096x4096x4096 bf16 nt out f32 epilogue bias+gelu batch 8".
 #pragma once
 
 #include <optional>
@@ -20,6 +20,7 @@ struct ListedShape {
   Problem problem = {};  ///< as parse_shape() leaves it: M, N and K
   std::optional<MathMode> math_mode = {};
   std::optional<ElementType> output = {};
+  std::optional<Epilogue> epilogue = {};
   std::optional<std::string> layout = {};
   std::optional<std::string> batch = {};  ///< as written
 };

@@ -33,6 +33,7 @@ void to_json(json& out, const Problem& value) {
          {"alpha", value.alpha},
          {"beta", value.beta}};
   if (!value.has_usual_output()) out["out"] = to_string(value.type_of_c());
+  if (value.epilogue.any()) out["epilogue"] = to_string(value.epilogue);
 }
 
 void from_json(const json& in, Problem& value) {
@@ -54,6 +55,12 @@ void from_json(const json& in, Problem& value) {
     const auto output = parse_output_type(it->get<std::string>());
     if (!output) refuse(output.error());
     value.output = *output;
+  }
+  value.epilogue = {};
+  if (const auto it = in.find("epilogue"); it != in.end()) {
+    const auto epilogue = parse_epilogue(it->get<std::string>());
+    if (!epilogue) refuse(epilogue.error());
+    value.epilogue = *epilogue;
   }
   auto checked = with_layout(value, in.at("layout").get<std::string>()).and_then(with_default_strides);
   if (!checked) refuse(checked.error());

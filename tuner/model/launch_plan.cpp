@@ -6,10 +6,11 @@
 namespace pgtune {
 namespace {
 
-constexpr EnumNames<Operand, 5> kOperands{{{Operand::kA, "A"},
+constexpr EnumNames<Operand, 6> kOperands{{{Operand::kA, "A"},
                                            {Operand::kB, "B"},
                                            {Operand::kC, "C"},
                                            {Operand::kD, "D"},
+                                           {Operand::kBias, "bias"},
                                            {Operand::kWorkspace, "workspace"}}};
 constexpr EnumNames<Swizzle, 4> kSwizzles{
     {{Swizzle::kNone, "none"}, {Swizzle::k32B, "32B"}, {Swizzle::k64B, "64B"}, {Swizzle::k128B, "128B"}}};

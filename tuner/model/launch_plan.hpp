@@ -11,8 +11,9 @@
 
 namespace pgtune {
 
-/// Device buffers a kernel can be given. C is the addend (equal to D's buffer when beta == 0), D the result.
-enum class Operand { kA, kB, kC, kD, kWorkspace };
+/// Device buffers a kernel can be given. C is the addend (equal to D's buffer when beta == 0), D the result; the bias
+/// is D's buffer where the problem has none.
+enum class Operand { kA, kB, kC, kD, kBias, kWorkspace };
 
 struct Dim3 {
   std::int64_t x = 1, y = 1, z = 1;

@@ -75,7 +75,8 @@ std::string unwritable_output(const Problem& problem) {
 std::int64_t Problem::operand_bytes() const {
   const std::int64_t matrices_c = beta != 0 ? 2 : 1;
   return ((stride_a() + stride_b()) * element_bytes(math_mode) + matrices_c * stride_c() * element_bytes(type_of_c())) *
-         batch;
+             batch +
+         bias_bytes();
 }
 
 double Problem::flops() const {
@@ -90,12 +91,14 @@ std::string Problem::key() const {
   std::string text = fmt::format("{} {} {} b{} ld{},{},{} a{} b{}", to_string(math_mode), layout(), shape(), batch, lda,
                                  ldb, ldc, alpha, beta);
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
+  if (epilogue.any()) text += fmt::format(" epilogue {}", to_string(epilogue));
   return text;
 }
 
 std::string Problem::title() const {
   std::string text = fmt::format("{} {} {}", shape(), to_string(math_mode), layout());
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
+  if (epilogue.any()) text += fmt::format(" epilogue {}", to_string(epilogue));
   if (batch != 1) text += fmt::format(" batch {}", batch);
   if (lda != columns_a() || ldb != columns_b() || ldc != n) text += fmt::format(" ld {},{},{}", lda, ldb, ldc);
   if (alpha != 1) text += fmt::format(" alpha {}", alpha);
@@ -152,13 +155,14 @@ Result<Problem> with_default_strides(Problem problem) {
   if (!trouble && !checked_product({2, problem.m, problem.n, problem.k, problem.batch}))
     trouble = "2*M*N*K*batch floating-point operations do not fit 64 bits; give a smaller problem";
   if (!trouble) {
-    // Each operand fits; their sum (C counted twice) must fit as well.
+    // Each operand fits; their sum (C counted twice, and a row of it as the bias) must fit as well.
     std::int64_t sum = 0;
     const auto size = [&](std::int64_t stride, std::int64_t bytes) {
       return checked_product({stride, problem.batch, bytes});
     };
-    for (const auto& bytes : {size(problem.stride_a(), bytes_ab), size(problem.stride_b(), bytes_ab),
-                              size(problem.stride_c(), bytes_c), size(problem.stride_c(), bytes_c)}) {
+    for (const auto& bytes :
+         {size(problem.stride_a(), bytes_ab), size(problem.stride_b(), bytes_ab), size(problem.stride_c(), bytes_c),
+          size(problem.stride_c(), bytes_c), size(problem.n, bytes_c)}) {
       if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) {
         trouble = "the operands together are larger than 64 bits can count; give a smaller problem";
         break;

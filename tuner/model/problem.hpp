@@ -7,12 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "tuner/model/epilogue.hpp"
 #include "tuner/model/math_mode.hpp"
 #include "tuner/model/result.hpp"
 
 namespace pgtune {
 
-/// D[M,N] = alpha * op(A) * op(B) + beta * C for each of `batch` matrices.
+/// D[M,N] = activation(alpha * op(A) * op(B) + beta * C + bias) for each of `batch` matrices; see Epilogue.
 /// C and D have the same shape and leading dimension; with beta == 0, C is not read.
 /// A is stored M x K (op n) or K x M (op t); B is stored K x N (n) or N x K (t).
 struct Problem {
@@ -22,6 +23,7 @@ struct Problem {
   bool trans_a = false, trans_b = false;
   std::int64_t lda = 0, ldb = 0, ldc = 0;  ///< elements between rows as stored; filled by with_default_strides
   double alpha = 1.0, beta = 0.0;
+  Epilogue epilogue = {};
 
   friend bool operator==(const Problem&, const Problem&) = default;
 
@@ -35,14 +37,16 @@ struct Problem {
   [[nodiscard]] std::int64_t stride_a() const { return rows_a() * lda; }
   [[nodiscard]] std::int64_t stride_b() const { return rows_b() * ldb; }
   [[nodiscard]] std::int64_t stride_c() const { return m * ldc; }
-  /// Bytes of A, B and D (and of C where beta != 0), all batches.
+  [[nodiscard]] std::int64_t bias_bytes() const { return epilogue.bias ? n * element_bytes(type_of_c()) : 0; }
+  /// Bytes of A, B and D (and of C where beta != 0), all batches, and of the bias.
   [[nodiscard]] std::int64_t operand_bytes() const;
   /// Floating-point operations by the usual convention, 2*M*N*K*batch.
   [[nodiscard]] double flops() const;
   [[nodiscard]] std::string layout() const;  ///< "nn", "nt", "tn" or "tt"
   [[nodiscard]] std::string shape() const;   ///< "4096x4096x4096"
   /// Canonical text; equal exactly when problems are equal. E.g. "f32 nn 4096x4096x4096 b1 ld4096,4096,4096 a1 b0".
-  /// An output type that is not the mode's usual one follows: "bf16 nn ... a1 b0 out f32".
+  /// An output type that is not the mode's usual one and an epilogue follow: "bf16 nn ... a1 b0 out f32 epilogue
+  /// bias+gelu".
   [[nodiscard]] std::string key() const;
   /// For people: the key without what has its default value. E.g. "4096x4096x4096 f32 nn".
   [[nodiscard]] std::string title() const;

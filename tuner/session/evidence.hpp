@@ -24,8 +24,8 @@ class Evidence {
   void take(const FinalResult& final, int best_algorithm);
   void take_reference_blocks(const std::vector<Block>& blocks);
 
-  /// Everything noted, then what the blocks, the conditions and the rounds' troubles say.
-  [[nodiscard]] std::vector<std::string> notes(const Conditions& conditions) const;
+  /// Everything noted, then what the problem, the conditions, the blocks and the rounds' troubles say.
+  [[nodiscard]] std::vector<std::string> notes(const Problem& problem, const Conditions& conditions) const;
 
  private:
   RoundTroubles troubles_;

@@ -10,6 +10,15 @@
 
 namespace pgtune::session {
 
+std::vector<std::string> reference_notes(const Problem& problem) {
+  const Activation activation = problem.epilogue.activation;
+  if (cublaslt_fuses(activation)) return {};
+  return {
+      fmt::format("cuBLASLt has no {0}: its time is that of the product without it, so the ratios compare {0} included "
+                  "with less work",
+                  to_string(activation))};
+}
+
 std::vector<std::string> data_notes(const Conditions& conditions) {
   if (!conditions.easy_data()) return {};
   return {

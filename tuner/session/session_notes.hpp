@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "tuner/model/conditions.hpp"
+#include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::session {
+
+/// The reference does less than the problem asks for.
+[[nodiscard]] std::vector<std::string> reference_notes(const Problem& problem);
 
 /// Data that is no evidence for real data.
 [[nodiscard]] std::vector<std::string> data_notes(const Conditions& conditions);

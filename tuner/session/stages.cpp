@@ -57,11 +57,11 @@ Result<Measured> Stages::run() {
 
 /// Once for a device and its driver, not for every session.
 void Stages::measure_ceilings() {
-  constexpr double kAboutSeconds = 1;
+  constexpr double kAboutSeconds = 4;
   if (context_.device.source() != "gpu" || context_.store.ceilings(context_.device.info(), context_.device.source()))
     return;
   const auto& seconds = context_.options.budget.seconds;
-  if (seconds && *seconds < 10 * kAboutSeconds) return;  // a later session has the time
+  if (seconds && *seconds < 4 * kAboutSeconds) return;  // a later session has the time
   const auto ceilings = context_.device.measure_ceilings();
   if (ceilings) return context_.store.save_ceilings(*ceilings);
   evidence_.add_notes({"the GPU's ceilings were not measured: " + ceilings.error().text()});
@@ -164,7 +164,7 @@ void Stages::rank_by_screening() {
 
 void Stages::finish() {
   out_.voided_rounds = evidence_.troubles().voided();
-  out_.notes = evidence_.notes(context_.options.conditions);
+  out_.notes = evidence_.notes(context_.problem, context_.options.conditions);
 }
 
 void Stages::end(RoundRunner::End end) {

@@ -60,11 +60,13 @@ constexpr std::array kProblem{
     Builtin<Problem>{"ALIGN_C", [](const Problem& p) { return row_alignment(p, bytes_c(p), p.ldc, p.stride_c()); }},
     Builtin<Problem>{"ALPHA_IS_ONE", [](const Problem& p) { return std::int64_t{p.alpha == 1.0}; }},
     Builtin<Problem>{"BETA_IS_ZERO", [](const Problem& p) { return std::int64_t{p.beta == 0.0}; }},
+    Builtin<Problem>{"HAS_BIAS", [](const Problem& p) { return std::int64_t{p.epilogue.bias}; }},
+    Builtin<Problem>{"ACTIVATION", [](const Problem& p) { return label_value(to_string(p.epilogue.activation)); }},
     Builtin<Problem>{"ELEM_BYTES", bytes_ab},
     Builtin<Problem>{"OUT_BYTES", bytes_c},
     Builtin<Problem>{"MATH_MODE", [](const Problem& p) { return label_value(to_string(p.math_mode)); }},
 };
-constexpr std::array<std::string_view, 3> kTypes{"ELEM_BYTES", "OUT_BYTES", "MATH_MODE"};
+constexpr std::array<std::string_view, 5> kTypes{"ELEM_BYTES", "OUT_BYTES", "MATH_MODE", "HAS_BIAS", "ACTIVATION"};
 
 template <typename Table>
 std::vector<std::string> names_of(const Table& table) {

@@ -14,8 +14,7 @@ namespace pgtune::space {
 [[nodiscard]] const std::vector<std::string>& device_names();
 [[nodiscard]] const std::vector<std::string>& problem_names();
 
-/// Which of problem_names() tell the types rather than the sizes: a space may depend on them, since all problems of a
-/// search share them.
+/// Which of problem_names() tell the types and the epilogue rather than the sizes: a space may depend on them.
 [[nodiscard]] bool is_type_name(const std::string& name);
 
 /// Values of device_names() and problem_names(), in their order.

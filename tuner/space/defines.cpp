@@ -19,18 +19,18 @@ std::string macro_value(const ParameterValue& value) {
   return label != nullptr ? label_macro(*label) : to_string(value);
 }
 
-/// The template's macros depend on the math mode by its name.
-bool names_math_mode(const TemplateDefinition& definition) {
-  const auto names_it = [](const NamedExpression& entry) {
+/// The template's macros depend on a built-in whose values are words.
+bool asks_for(const TemplateDefinition& definition, std::string_view builtin) {
+  const auto names_it = [&](const NamedExpression& entry) {
     const auto& names = entry.expression.names();
-    return std::find(names.begin(), names.end(), "MATH_MODE") != names.end();
+    return std::find(names.begin(), names.end(), builtin) != names.end();
   };
   return std::any_of(definition.derived.begin(), definition.derived.end(), names_it) ||
          std::any_of(definition.defines.begin(), definition.defines.end(), names_it);
 }
 
 /// Every label of the template, not just this variant's, so that a kernel can compare with any of them; for a kernel
-/// that asks for the math mode, every mode's word too.
+/// that asks for the math mode or the activation, every word of theirs too.
 void add_labels(const TemplateDefinition& definition, std::vector<Define>& out) {
   std::set<std::string_view> seen;
   const auto add = [&](std::string_view label) {
@@ -42,8 +42,12 @@ void add_labels(const TemplateDefinition& definition, std::vector<Define>& out) 
       if (label != nullptr) add(*label);
     }
   }
-  if (!names_math_mode(definition)) return;
-  for (const MathMode mode : all_math_modes()) add(to_string(mode));
+  if (asks_for(definition, "MATH_MODE")) {
+    for (const MathMode mode : all_math_modes()) add(to_string(mode));
+  }
+  if (asks_for(definition, "ACTIVATION")) {
+    for (const Activation activation : all_activations()) add(to_string(activation));
+  }
 }
 
 }  // namespace

@@ -122,13 +122,13 @@ class Walk {
 }  // namespace
 
 Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
-  if (auto checked = check_math_mode(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
   return Walk(definition, problem, device).run();
 }
 
 Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definition, const Variant& variant,
                                                const Problem& problem, const DeviceInfo& device) {
-  if (auto checked = check_math_mode(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
   if (auto checked = check_variant(definition, variant); !checked) return tl::unexpected<Error>(checked.error());
   const RuleSchedule schedule(definition, problem, device);
   std::vector<std::int64_t> values = schedule.initial_values();

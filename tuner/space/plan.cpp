@@ -161,6 +161,7 @@ class PlanBuilder {
         return tensor_type(type_of_b(problem_.math_mode));
       case Operand::kC:
       case Operand::kD:
+      case Operand::kBias:
         return tensor_type(problem_.type_of_c());
       case Operand::kWorkspace:
         break;

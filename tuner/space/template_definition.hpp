@@ -72,6 +72,8 @@ struct TemplateDefinition {
   std::string name, description;
   std::vector<MathMode> math_modes;
   std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each math mode's usual one
+  bool fuses_bias = false;
+  std::vector<Activation> activations;  ///< it can apply; none at all is always among them
   std::vector<Parameter> parameters;
   std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
   std::vector<Rule> constraints;         ///< over parameters, derived values and the device
@@ -91,8 +93,9 @@ struct TemplateDefinition {
   std::string content_hash;  ///< XXH3-128 hex over source, headers and JSON (its layout and "source" path aside)
 
   [[nodiscard]] Variant default_variant() const;
-  /// It has the problem's math mode and output type.
+  /// It has the problem's math mode, output type and epilogue.
   [[nodiscard]] bool computes(const Problem& problem) const;
+  [[nodiscard]] bool has_types(const Problem& problem) const;  ///< math mode and output type
 };
 
 /// Fetches a file as text. Paths are relative to the JSON's folder and normalised: the JSON's "source"

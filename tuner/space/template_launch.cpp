@@ -110,7 +110,8 @@ class LaunchReader {
 
  private:
   [[nodiscard]] Operand operand(const JsonCursor& cursor) const {
-    const Operand chosen = parse_operand(cursor.choice({"A", "B", "C", "D", "workspace"})).value_or(Operand::kA);
+    const Operand chosen =
+        parse_operand(cursor.choice({"A", "B", "C", "D", "bias", "workspace"})).value_or(Operand::kA);
     if (chosen == Operand::kWorkspace && !definition_.workspace_bytes) {
       cursor.problem("the template asks for no workspace; add \"workspace\": {\"bytes\": ...}");
     }

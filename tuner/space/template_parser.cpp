@@ -58,11 +58,32 @@ std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<
   return out;
 }
 
+void read_epilogues(const JsonCursor& root, TemplateDefinition& out) {
+  for (const JsonCursor& element : root.optional_elements("epilogues", kMaxEntries)) {
+    const std::string word = element.string();
+    const auto epilogue = parse_epilogue(word);
+    // One word an entry: each may be combined with the others.
+    if (!epilogue || !epilogue->any() || (epilogue->bias && epilogue->activation != Activation::kNone)) {
+      element.problem(fmt::format("'{}' is no epilogue; there are bias, relu, gelu and silu", word));
+      continue;
+    }
+    const auto known = std::find(out.activations.begin(), out.activations.end(), epilogue->activation);
+    if (epilogue->bias ? out.fuses_bias : known != out.activations.end()) {
+      element.problem(fmt::format("the epilogue '{}' appears twice", word));
+    }
+    if (epilogue->bias) {
+      out.fuses_bias = true;
+    } else {
+      out.activations.push_back(epilogue->activation);
+    }
+  }
+}
+
 TemplateDefinition read_definition(const JsonCursor& root) {
   TemplateDefinition out;
-  root.expect_fields({"schema", "name", "description", "source", "math_modes", "outputs", "parameters", "derived",
-                      "constraints", "legality", "preset", "seeds", "values", "defines", "workspace", "tensor_maps",
-                      "kernels", "traffic"});
+  root.expect_fields({"schema", "name", "description", "source", "math_modes", "outputs", "epilogues", "parameters",
+                      "derived", "constraints", "legality", "preset", "seeds", "values", "defines", "workspace",
+                      "tensor_maps", "kernels", "traffic"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -73,6 +94,7 @@ TemplateDefinition read_definition(const JsonCursor& root) {
   if (const auto description = root.optional("description")) out.description = description->string();
   out.math_modes = read_math_modes(root);
   out.outputs = read_outputs(root, out.math_modes);
+  read_epilogues(root, out);
 
   KnownNames names;
   out.parameters = read_parameters(root, names);

@@ -37,14 +37,40 @@ Result<void> check_variant(const TemplateDefinition& definition, const Variant& 
   return {};
 }
 
+namespace {
+
+bool fuses(const TemplateDefinition& definition, const Epilogue& epilogue) {
+  const auto& activations = definition.activations;
+  const bool activates = epilogue.activation == Activation::kNone ||
+                         std::find(activations.begin(), activations.end(), epilogue.activation) != activations.end();
+  return activates && (definition.fuses_bias || !epilogue.bias);
+}
+
+std::string epilogue_words(const TemplateDefinition& definition) {
+  std::vector<std::string_view> words;
+  if (definition.fuses_bias) words.emplace_back("bias");
+  for (const Activation activation : definition.activations) words.push_back(to_string(activation));
+  return words.empty() ? "it has none" : fmt::format("its epilogues are {}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
 bool TemplateDefinition::computes(const Problem& problem) const {
+  return has_types(problem) && fuses(*this, problem.epilogue);
+}
+
+bool TemplateDefinition::has_types(const Problem& problem) const {
   if (std::find(math_modes.begin(), math_modes.end(), problem.math_mode) == math_modes.end()) return false;
   if (outputs.empty()) return problem.has_usual_output();
   return std::find(outputs.begin(), outputs.end(), problem.type_of_c()) != outputs.end();
 }
 
-Result<void> check_math_mode(const TemplateDefinition& definition, const Problem& problem) {
+Result<void> check_problem(const TemplateDefinition& definition, const Problem& problem) {
   if (definition.computes(problem)) return {};
+  if (definition.has_types(problem)) {
+    return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not fuse the epilogue {}; {}", definition.name,
+                                               to_string(problem.epilogue), epilogue_words(definition)));
+  }
   const auto& modes = definition.math_modes;
   if (std::find(modes.begin(), modes.end(), problem.math_mode) != modes.end()) {
     return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not write {} output in {}", definition.name,

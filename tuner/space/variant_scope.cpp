@@ -16,7 +16,7 @@ std::optional<std::int64_t> VariantScope::value(std::string_view name) const {
 
 Result<VariantScope> VariantScope::create(const TemplateDefinition& definition, const Variant& variant,
                                           const Problem& problem, const DeviceInfo& device) {
-  if (auto checked = check_math_mode(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
   if (auto checked = check_variant(definition, variant); !checked) return tl::unexpected<Error>(checked.error());
   VariantScope out;
   const auto device_facts = device_values(device);

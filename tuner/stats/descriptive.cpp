@@ -20,6 +20,15 @@ double quantile(std::span<const double> sample, double q) {
 
 double median(std::span<const double> sample) { return quantile(sample, 0.5); }
 
+double geometric_mean(std::span<const double> sample) {
+  double logarithms = 0;
+  for (const double value : sample) {
+    if (!(value > 0)) return 0;
+    logarithms += std::log(value);
+  }
+  return sample.empty() ? 0 : std::exp(logarithms / static_cast<double>(sample.size()));
+}
+
 double scaled_mad(std::span<const double> sample) {
   constexpr double kNormalConsistency = 1.4826;  // 1 / quantile 0.75 of the standard normal distribution
   const double centre = median(sample);

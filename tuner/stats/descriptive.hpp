@@ -12,6 +12,10 @@ namespace pgtune::stats {
 /// The middle value, or the mean of the two middle ones; 0 for an empty sample.
 [[nodiscard]] double median(std::span<const double> sample);
 
+/// exp of the mean logarithm: the mean of ratios that does not depend on which side is the divisor. 0 for an empty
+/// sample or where a value is not positive.
+[[nodiscard]] double geometric_mean(std::span<const double> sample);
+
 /// Median absolute deviation from the median, times 1.4826: estimates the standard deviation of a normal sample and
 /// ignores outliers. 0 for an empty sample.
 [[nodiscard]] double scaled_mad(std::span<const double> sample);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "tool/pgtune/announcement.hpp"
@@ -42,6 +43,7 @@ class SearchCommand : public Command {
   [[nodiscard]] std::string examples() const override {
     return "pgtune search --shape 4096x4096x4096\n"
            "pgtune search --shapes shapes.txt --layout nt --budget 60s --json\n"
+           "pgtune search --shape 4096x4096x4096 --dtype bf16 --epilogue bias,gelu\n"
            "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
            "pgtune search --shape 4096x4096x4096 --retry-failed\n"
            "pgtune search --shape 512x512x512 --device replay --dry-run";
@@ -113,12 +115,12 @@ void SearchCommand::add_options(CLI::App& app) {
 
 std::vector<SearchCommand::Item> SearchCommand::items(const Context& context) const {
   std::vector<Item> items;
-  std::map<std::pair<MathMode, ElementType>, space::TemplateSet> templates;
+  std::map<std::tuple<MathMode, ElementType, std::string>, space::TemplateSet> templates;
   for (const Problem& problem : problem_options_.problems()) {
-    const std::pair types{problem.math_mode, problem.type_of_c()};
-    auto fitting = templates.find(types);
+    const std::tuple kind{problem.math_mode, problem.type_of_c(), to_string(problem.epilogue)};
+    auto fitting = templates.find(kind);
     if (fitting == templates.end())
-      fitting = templates.emplace(types, grid_.of(context.catalogue().select(template_, problem))).first;
+      fitting = templates.emplace(kind, grid_.of(context.catalogue().select(template_, problem))).first;
     items.push_back({problem, fitting->second});
   }
   return items;

@@ -18,9 +18,9 @@ struct DeviceSpan {
   std::int64_t bytes = 0;
 };
 
-/// c is d where beta == 0.
+/// c is d where beta == 0, and bias is d where the problem has none.
 struct OperandSet {
-  DeviceSpan a, b, c, d, workspace;
+  DeviceSpan a, b, c, d, workspace, bias;
 
   [[nodiscard]] const DeviceSpan& operator[](Operand operand) const {
     switch (operand) {
@@ -32,6 +32,8 @@ struct OperandSet {
         return c;
       case Operand::kD:
         return d;
+      case Operand::kBias:
+        return bias;
       case Operand::kWorkspace:
         break;
     }

@@ -8,11 +8,13 @@
 
 #include "tuner/gpu/measure/ceilings_kernels.hpp"
 #include "tuner/gpu/measure/screening.hpp"
+#include "tuner/gpu/measure/tensor_ceilings.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
 constexpr double kCeilingWarmUp_s = 0.1;  // an idle GPU's clocks need some tens of milliseconds to rise
+constexpr double kTensorWarmUp_s = 0.5;   // and under tensor cores some hundred to settle at the power cap
 constexpr double kBlock_s = 20e-3;
 constexpr int kRepetitions = 5;
 
@@ -32,7 +34,8 @@ struct Best {
   double sm_clock_hz = 0;  ///< mean over all blocks
 };
 
-CudaResult<Best> best_of(CeilingLoad::Launch launch, BlockTimer& timer, cudaStream_t stream) {
+CudaResult<Best> best_of(CeilingLoad::Launch launch, BlockTimer& timer, cudaStream_t stream,
+                         double warm_up_s = kCeilingWarmUp_s) {
   CeilingLoad load(std::move(launch));
   LaunchSeries series(load, 1, stream);
   const auto probe = calibrate(series, timer);
@@ -40,7 +43,7 @@ CudaResult<Best> best_of(CeilingLoad::Launch launch, BlockTimer& timer, cudaStre
   const auto launches = [&](double time_s) { return launches_for(time_s, probe->per_launch_s(), 1, series.granule()); };
   Best best;
   for (int i = 0; i < kRepetitions; ++i) {
-    const auto block = timer.time(series, launches(kBlock_s), i == 0 ? launches(kCeilingWarmUp_s) : 0);
+    const auto block = timer.time(series, launches(kBlock_s), i == 0 ? launches(warm_up_s) : 0);
     if (!block) return tl::unexpected(block.error());
     best.launches_per_s = std::max(best.launches_per_s, 1 / block->per_launch_s());
     best.sm_clock_hz += block->sm_clock_hz / kRepetitions;
@@ -69,6 +72,26 @@ CudaResult<Ceilings> measure(const CeilingsPlan& plan, const CeilingKernels& ker
   return ceilings;
 }
 
+/// Adds the tensor cores' modes.
+Result<void> measure_tensor_cores(const DeviceInfo& device, const Driver& driver, BlockTimer& timer,
+                                  cudaStream_t stream, Ceilings& ceilings) {
+  const std::vector<MathMode> modes = tensor_ceiling_modes(device);
+  if (modes.empty()) return {};
+  const auto cubin = compile_tensor_ceilings(device.architecture);
+  if (!cubin) return tl::unexpected(cubin.error());
+  const auto kernels = TensorCeilingKernels::load(driver, *cubin, device);
+  if (!kernels) return tl::unexpected(to_error(kernels.error()));
+  for (const MathMode mode : modes) {
+    const auto best =
+        best_of([&](cudaStream_t on) { return (*kernels)->launch(mode, on); }, timer, stream, kTensorWarmUp_s);
+    if (!best) return tl::unexpected(to_error(best.error()));
+    ceilings.flops[std::string(to_string(mode))] = best->launches_per_s * (*kernels)->flops(mode);
+  }
+  ceilings.flops[std::string(to_string(MathMode::kTf32x3))] =
+      ceilings.flops.at(std::string(to_string(MathMode::kTf32))) / 3;  // three products for one
+  return {};
+}
+
 }  // namespace
 
 Result<Ceilings> measure_ceilings(const DeviceInfo& device, const Driver& driver, BlockTimer& timer,
@@ -83,8 +106,9 @@ Result<Ceilings> measure_ceilings(const DeviceInfo& device, const Driver& driver
   if (!cubin) return tl::unexpected(cubin.error());
   const auto kernels = CeilingKernels::load(driver, *cubin, *plan);
   if (!kernels) return tl::unexpected(to_error(kernels.error()));
-  const auto ceilings = measure(*plan, **kernels, timer, stream);
+  auto ceilings = measure(*plan, **kernels, timer, stream);
   if (!ceilings) return tl::unexpected(to_error(ceilings.error()));
+  if (auto ok = measure_tensor_cores(device, driver, timer, stream, *ceilings); !ok) return tl::unexpected(ok.error());
   return *ceilings;
 }
 

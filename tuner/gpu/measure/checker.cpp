@@ -73,10 +73,14 @@ CudaResult<> Checker::compute_reference() {
 
 CudaResult<> Checker::enqueue_sums(int first, int last) {
   const OperandSet& operands = buffers_->copies()[kCheckedCopy];
-  // Without beta, C is D's buffer, which launches are there to change.
-  const DeviceSpan c = problem_.beta == 0 ? DeviceSpan{operands.c.address, 0} : operands.c;
-  const std::array<DeviceSpan, kSumCount> spans{
-      operands.a, operands.b, c, {reference_.address(), reference_.bytes()}, {scale_.address(), scale_.bytes()}};
+  // Without beta, C is D's buffer, which launches are there to change; so is a bias that is none.
+  const DeviceSpan nothing{operands.d.address, 0};
+  const std::array<DeviceSpan, kSumCount> spans{operands.a,
+                                                operands.b,
+                                                problem_.beta == 0 ? nothing : operands.c,
+                                                problem_.epilogue.bias ? operands.bias : nothing,
+                                                {reference_.address(), reference_.bytes()},
+                                                {scale_.address(), scale_.bytes()}};
   for (int i = first; i < last; ++i) {
     const auto index = static_cast<std::size_t>(i);
     const std::uint64_t sum = results_field(offsetof(Results, sums) + index * sizeof(std::uint64_t));
@@ -173,7 +177,7 @@ CudaResult<CheckFindings> Checker::examine(Launchable& launchable, double limit_
           {before ? "before the workspace" : "after the workspace", false, results->changed.at(i)});
     }
   }
-  constexpr std::array kNames{"A", "B", "C"};
+  constexpr std::array kNames{"A", "B", "C", "the bias"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (results->sums.at(i) != expected_.at(i)) findings.changed_operands.emplace_back(kNames.at(i));
   }

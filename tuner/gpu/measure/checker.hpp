@@ -39,7 +39,7 @@ class Checker {
   [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable, double limit_s = 0);
 
  private:
-  enum Sum { kSumA, kSumB, kSumC, kSumReference, kSumScale, kSumCount };
+  enum Sum { kSumA, kSumB, kSumC, kSumBias, kSumReference, kSumScale, kSumCount };
   using Sums = std::array<std::uint64_t, kSumCount>;
 
   /// What the device writes for one check, copied to the host in one piece.

@@ -25,13 +25,25 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureCont
   std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, request.conditions));
   const Problem& problem = request.problem;
   if (auto ok = current->allocate(problem); !ok) return tl::unexpected(ok.error());
-  auto reference = request.known ? Reference::take_over(problem, *current->buffers_, *current->checker_, context.timer,
-                                                        *request.known, context.stream)
-                                 : Reference::create(problem, *current->buffers_, *current->checker_, context.timer,
-                                                     context.library, context.stream);
+  auto lesser = current->lesser_checker(problem);
+  if (!lesser) return tl::unexpected(lesser.error());
+  Checker& checker = *lesser == nullptr ? *current->checker_ : **lesser;
+  auto reference =
+      request.known
+          ? Reference::take_over(problem, *current->buffers_, checker, context.timer, *request.known, context.stream)
+          : Reference::create(problem, *current->buffers_, checker, context.timer, context.library, context.stream);
   if (!reference) return tl::unexpected(reference.error());
   current->reference_ = std::move(*reference);
   return current;
+}
+
+Result<std::unique_ptr<Checker>> CurrentProblem::lesser_checker(const Problem& problem) const {
+  Problem solved = problem;
+  solved.epilogue = ReferenceOperands::solvable(problem).epilogue;
+  if (solved == problem) return nullptr;
+  auto checker = Checker::create(context_->kernels, *buffers_, solved, context_->stream);
+  if (!checker) return tl::unexpected(to_error(checker.error()));
+  return std::move(*checker);
 }
 
 Result<void> CurrentProblem::allocate(const Problem& problem) {
@@ -40,7 +52,9 @@ Result<void> CurrentProblem::allocate(const Problem& problem) {
     return tl::unexpected(to_error(ok.error()));
   }
   const std::int64_t copy_bytes = operand_layout(problem).copy_bytes + ReferenceOperands::copy_bytes(problem);
-  const std::int64_t fixed_bytes = Checker::memory_bytes(problem) + CublasLtMatmul::kWorkspaceBytes;
+  const bool as_solved = ReferenceOperands::solvable(problem).epilogue == problem.epilogue;
+  const std::int64_t fixed_bytes =
+      Checker::memory_bytes(problem) * (as_solved ? 1 : 2) + CublasLtMatmul::kWorkspaceBytes;
   const std::int64_t rotated =
       copy_count(problem.operand_bytes(), copy_bytes, context_->l2_bytes, static_cast<std::int64_t>(free_bytes));
   const std::int64_t copies = conditions_.l2 == L2State::kWarm ? 1 : rotated;

@@ -58,6 +58,8 @@ class CurrentProblem {
   CurrentProblem(const MeasureContext& context, const Conditions& conditions)
       : context_(&context), conditions_(conditions) {}
   [[nodiscard]] Result<void> allocate(const Problem& problem);
+  /// What cuBLASLt is checked with where it solves the problem without the activation; else nothing.
+  [[nodiscard]] Result<std::unique_ptr<Checker>> lesser_checker(const Problem& problem) const;
 
   const MeasureContext* context_;
   Conditions conditions_;

@@ -40,16 +40,17 @@ double product_error(double largest, std::int64_t k) {
 }
 
 double sum_error(const Problem& problem) {
+  const int further = problem.epilogue.bias ? 5 : 4;
   switch (problem.math_mode) {
     case MathMode::kF32:
-      return summation_bound(problem.k, kUnitRoundoffFloat32);
+      return summation_bound(problem.k, kUnitRoundoffFloat32, further);
     case MathMode::kTf32:
-      return summation_bound(problem.k, kUnitCutoffFloat32) + product_error(kTf32ProductError, problem.k);
+      return summation_bound(problem.k, kUnitCutoffFloat32, further) + product_error(kTf32ProductError, problem.k);
     case MathMode::kTf32x3:
-      return summation_bound(problem.k, kUnitCutoffFloat32) + product_error(kTf32x3ProductError, problem.k);
+      return summation_bound(problem.k, kUnitCutoffFloat32, further) + product_error(kTf32x3ProductError, problem.k);
     case MathMode::kF16:
     case MathMode::kBf16:
-      return summation_bound(problem.k, kUnitCutoffFloat32);
+      return summation_bound(problem.k, kUnitCutoffFloat32, further);
     case MathMode::kE4m3:
     case MathMode::kE5m2:
       break;
@@ -57,7 +58,31 @@ double sum_error(const Problem& problem) {
   return kFloat8SumError;
 }
 
+/// Rounding to nearest, of a float32 to one of C's types: half a unit in the last of 11 or 8 bits.
+double unit_roundoff(ElementType type) {
+  if (type == ElementType::kFloat32) return 0;
+  return type == ElementType::kFloat16 ? 0x1p-11 : 0x1p-8;
+}
+
 }  // namespace
+
+/// relu is exact. The others are x / (1 + exp(-v)) with v = x for silu and v = 2 sqrt(2/pi) (x + 0.044715 x^3) for
+/// gelu: steepest at x = 2.4 (silu, 1.0998) and 1.56 (gelu, 1.1290). In float32 v is off by some units of 2^-24 |v|,
+/// which the exponential turns into a relative error of as many units times |v|, and |v| <= 88 where the result is not
+/// flushed to zero; the exponential itself, the sum and the quotient add a few units of 2^-23. gelu rounds v four times
+/// more than silu.
+ActivationError activation_error(Activation activation) {
+  switch (activation) {
+    case Activation::kGelu:
+      return {1.13, 0x1p-15, 0};
+    case Activation::kSilu:
+      return {1.1, 0x1p-17, 0};
+    case Activation::kNone:
+    case Activation::kRelu:
+      break;
+  }
+  return {};
+}
 
 double ErrorBound::allowed(double result, double scale) const {
   return per_scale * scale + per_result * std::abs(result) + absolute;
@@ -65,33 +90,38 @@ double ErrorBound::allowed(double result, double scale) const {
 
 /// The error of a sum of K rounded products grows like sqrt(K) * u * S with high probability for rounding errors of
 /// random sign (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 2019;
-/// their constant is a small multiple of 1). Four more roundings: the product, alpha, beta C and the last sum. The
-/// factor 2 is the confidence; it leaves any order of summation room and stays far below what one missing product or a
-/// reduced input precision costs.
-double summation_bound(std::int64_t k, double unit_roundoff) {
-  return 2.0 * (std::sqrt(static_cast<double>(k)) + 4.0) * unit_roundoff;
+/// their constant is a small multiple of 1). Four more roundings: the product, alpha, beta C and the last sum; a bias
+/// adds a fifth. The factor 2 is the confidence; it leaves any order of summation room and stays far below what one
+/// missing product or a reduced input precision costs.
+double summation_bound(std::int64_t k, double unit_roundoff, int further) {
+  return 2.0 * (std::sqrt(static_cast<double>(k)) + further) * unit_roundoff;
 }
+
+double argument_rounding(const Problem& problem) { return unit_roundoff(problem.type_of_c()) / sum_error(problem); }
 
 ErrorBound error_bound(const Problem& problem) {
   ErrorBound bound;
   bound.per_scale = sum_error(problem);
+  bound.per_result = unit_roundoff(problem.type_of_c());
   bound.absolute = std::numeric_limits<float>::min();
   bound.largest = std::numeric_limits<float>::max();
   switch (problem.type_of_c()) {
     case ElementType::kFloat16:
-      bound.per_result = 0x1p-11;  // rounded to nearest: half a unit in the last of 11 bits
-      bound.absolute = 0x1p-25;    // half the distance of subnormal numbers
+      bound.absolute = 0x1p-25;  // half the distance of subnormal numbers
       bound.largest = 65504;
       break;
     case ElementType::kBfloat16:
-      bound.per_result = 0x1p-8;
       bound.largest = 0x1.fep127;
       break;
     default:
       break;
   }
-  // It is the computed sum, not R, that is rounded.
-  bound.per_scale *= 1 + bound.per_result;
+  // It is the computed sum, and the activation computed of it, not R, that is rounded.
+  const ActivationError activation = activation_error(problem.epilogue.activation);
+  const double rounding = 1 + bound.per_result;
+  bound.per_scale *= activation.slope * (1 + activation.relative) * rounding;
+  bound.per_result += activation.relative * rounding;
+  bound.absolute += activation.absolute * rounding;
   return bound;
 }
 

@@ -10,21 +10,33 @@ namespace pgtune::gpu {
 
 inline constexpr double kUnitRoundoffFloat32 = 0x1p-24;
 
-/// An element passes when |D - R| <= allowed(R, S) with S = |alpha| sum |a||b| + |beta c| over the operands as they are
-/// stored. The layout is that of Bound in kernels.cu.
+/// An element passes when |D - R| <= allowed(R, S) with S = |alpha| sum |a||b| + |beta c| + |bias| over the operands as
+/// they are stored. The layout is that of Bound in kernels.cu.
 struct ErrorBound {
   double per_scale = 0;   ///< operand rounding and summation, of S
-  double per_result = 0;  ///< rounding of the result to its type, of |R|
-  double absolute = 0;    ///< results so small that they are subnormal in C's type, or flushed to zero
-  double largest = 0;     ///< finite number of C's type; beyond it the infinity of the right sign passes
+  double per_result = 0;  ///< evaluation of the activation and rounding of the result to its type, of |R|
+  double absolute = 0;  ///< the same where |R| is small beside the activation's argument, subnormal or flushed to zero
+  double largest = 0;   ///< finite number of C's type; beyond it the infinity of the right sign passes
 
   [[nodiscard]] double allowed(double result, double scale) const;
 };
 
 [[nodiscard]] ErrorBound error_bound(const Problem& problem);
 
-/// Of float32 sums of K products, each operation rounded with error up to `unit_roundoff`, in units of S.
-[[nodiscard]] double summation_bound(std::int64_t k, double unit_roundoff);
+/// Of float32 sums of K products, each operation rounded with error up to `unit_roundoff`, in units of S. `further`:
+/// roundings beside those of the sum.
+[[nodiscard]] double summation_bound(std::int64_t k, double unit_roundoff, int further = 4);
+
+/// Before a bias is added and before an activation is applied the value may be rounded to D's type: some of cuBLASLt's
+/// kernels do, and who calls it accepts that. This share of what is rounded counts like S; 0 where D is float32.
+[[nodiscard]] double argument_rounding(const Problem& problem);
+
+/// How an activation f carries errors on: |f(x) - f(y)| <= slope |x - y|, and a computed f(x) is off by up to
+/// relative |f(x)| + absolute.
+struct ActivationError {
+  double slope = 1, relative = 0, absolute = 0;
+};
+[[nodiscard]] ActivationError activation_error(Activation activation);
 
 /// Stands for the error of an element that is NaN or wrongly infinite, as a multiple of its bound.
 inline constexpr double kNotFiniteRatio = 1e30;

@@ -33,8 +33,9 @@ struct Guards {
 /// Blocks whose threads take a word each.
 std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
 
-// Types are handed to kernels.cu as their numbers.
+// Types and activations are handed to kernels.cu as their numbers.
 static_assert(sizeof(ElementType) == sizeof(std::int32_t) && static_cast<int>(ElementType::kE5m2) == 4);
+static_assert(sizeof(Activation) == sizeof(std::int32_t) && static_cast<int>(Activation::kSilu) == 3);
 
 }  // namespace
 
@@ -136,8 +137,9 @@ CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet
       ((p.m + kReferenceTile - 1) / kReferenceTile) * ((p.n + kReferenceTile - 1) / kReferenceTile);
   // Kernels take alpha and beta as float32, so that is what the reference must use.
   const double alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
+  const std::uint64_t bias = p.epilogue.bias ? operands.bias.address : 0;
   return launch(kReference, tiles, std::min(p.batch, kMaxGridY), stream, shape, operands.a.address, operands.b.address,
-                operands.c.address, result, scale, alpha, beta);
+                operands.c.address, bias, p.epilogue.activation, argument_rounding(p), result, scale, alpha, beta);
 }
 
 CudaResult<> HelperKernels::compare(const Problem& p, std::uint64_t d, std::uint64_t result, std::uint64_t scale,

@@ -196,6 +196,23 @@ extern "C" __global__ void count_changed_bytes(Guards guards, u32 pattern, u64* 
   if (local != 0) atomicAdd(changed + blockIdx.x, local);
 }
 
+// Numbered as pgtune::Activation.
+enum Activation { kNoActivation, kRelu, kGelu, kSilu };
+
+__device__ inline double activated(double x, int activation) {
+  switch (activation) {
+    case kRelu:
+      return x > 0 ? x : 0;
+    // With tanh(u) = 2 / (1 + exp(-2 u)) - 1; 0.797... is sqrt(2 / pi).
+    case kGelu:
+      return x / (1 + exp(-2 * 0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    case kSilu:
+      return x / (1 + exp(-x));
+    default:
+      return x;
+  }
+}
+
 struct Shape {
   i64 m, n, k, batch, ldc, stride_c;
   // Element (i, j) of op(A) is a[i * row_a + j * column_a], of op(B) likewise.
@@ -203,11 +220,14 @@ struct Shape {
   int type_a, type_b, type_c;
 };
 
-// result = alpha op(A) op(B) + beta C in float64 and scale = |alpha| |op(A)| |op(B)| + |beta C|, both packed M x N per
-// batch. 64 x 64 tile, 16 x 16 threads with 4 x 4 elements each.
+// result = activation(x) with x = alpha op(A) op(B) + beta C + bias in float64, and scale = |alpha| |op(A)| |op(B)| +
+// |beta C|
+// + |bias|, both packed M x N per batch; `bias` is null where there is none. `rounding` times |x - bias| counts as
+// scale where there is a bias, and times |x| where there is an activation. 64 x 64 tile, 16 x 16 threads with 4 x 4
+// elements each.
 extern "C" __global__ void __launch_bounds__(256)
-    reference_float64(Shape p, const void* a, const void* b, const void* c, double* result, float* scale, double alpha,
-                      double beta) {
+    reference_float64(Shape p, const void* a, const void* b, const void* c, const void* bias, int activation,
+                      double rounding, double* result, float* scale, double alpha, double beta) {
   constexpr int kTile = 64, kDepth = 16, kPad = 2;
   __shared__ double tile_a[kDepth][kTile + kPad], tile_b[kDepth][kTile + kPad];
   const int thread = threadIdx.x, tx = thread % 16, ty = thread / 16;
@@ -249,9 +269,14 @@ extern "C" __global__ void __launch_bounds__(256)
         if (row >= p.m || column >= p.n) continue;
         const double addend =
             beta == 0 ? 0 : beta * load_element(c, batch * p.stride_c + row * p.ldc + column, p.type_c);
+        const double shift = bias == nullptr ? 0 : load_element(bias, column, p.type_c);
+        const double unshifted = alpha * sum[i][j] + addend, argument = unshifted + shift;
+        const double rounded_before =
+            (bias == nullptr ? 0 : fabs(unshifted)) + (activation == kNoActivation ? 0 : fabs(argument));
         const i64 at = (batch * p.m + row) * p.n + column;
-        result[at] = alpha * sum[i][j] + addend;
-        scale[at] = static_cast<float>(fabs(alpha) * magnitude[i][j] + fabs(addend));
+        result[at] = activated(argument, activation);
+        scale[at] =
+            static_cast<float>(fabs(alpha) * magnitude[i][j] + fabs(addend) + fabs(shift) + rounding * rounded_before);
       }
     }
   }

@@ -41,6 +41,9 @@ CudaResult<> OperandBuffers::fill(std::size_t index, cudaStream_t stream) const 
   if (auto ok = fill_matrix(set.b, type_of_b(p.math_mode), p.rows_b() * p.batch, p.columns_b(), p.ldb, seed(1), stream);
       !ok)
     return ok;
+  if (p.epilogue.bias) {
+    if (auto ok = fill_matrix(set.bias, p.type_of_c(), 1, p.n, p.n, seed(3), stream); !ok) return ok;
+  }
   if (p.beta == 0) return {};
   return fill_matrix(set.c, p.type_of_c(), p.m * p.batch, p.n, p.ldc, seed(2), stream);
 }

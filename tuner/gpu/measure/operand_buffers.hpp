@@ -28,9 +28,9 @@ class OperandBuffers {
   [[nodiscard]] static CudaResult<OperandBuffers> allocate(const HelperKernels& kernels, const Problem& problem,
                                                            const Data& data, std::int64_t copies, cudaStream_t stream);
 
-  /// Enqueues the filling of copy `index`: data in A, B and C, poison everywhere else.
+  /// Enqueues the filling of copy `index`: data in A, B, C and the bias, poison everywhere else.
   [[nodiscard]] CudaResult<> fill(std::size_t index, cudaStream_t stream) const;
-  /// Enqueues poison into D and all guards of copy `index`; A, B and C stay.
+  /// Enqueues poison into D and all guards of copy `index`; A, B, C and the bias stay.
   [[nodiscard]] CudaResult<> poison(std::size_t index, cudaStream_t stream) const;
 
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }

@@ -18,7 +18,11 @@ DeviceSpan span_at(std::uint64_t base, const Extent& extent) {
 }  // namespace
 
 OperandSet OperandLayout::at(std::uint64_t copy_address) const {
-  return {span_at(copy_address, a), span_at(copy_address, b), span_at(copy_address, c), span_at(copy_address, d), {}};
+  return {.a = span_at(copy_address, a),
+          .b = span_at(copy_address, b),
+          .c = span_at(copy_address, c),
+          .d = span_at(copy_address, d),
+          .bias = span_at(copy_address, bias)};
 }
 
 OperandLayout operand_layout(const Problem& problem) {
@@ -31,6 +35,10 @@ OperandLayout operand_layout(const Problem& problem) {
   if (problem.beta != 0) {
     layout.c.bytes = layout.d.bytes;
     buffers.emplace_back("C", &layout.c);
+  }
+  if (problem.epilogue.bias) {
+    layout.bias.bytes = problem.bias_bytes();
+    buffers.emplace_back("the bias", &layout.bias);
   }
   buffers.emplace_back("D", &layout.d);
 
@@ -47,6 +55,7 @@ OperandLayout operand_layout(const Problem& problem) {
   layout.copy_bytes = ceil_div(end + kGuardBytes, kBufferAlignment) * kBufferAlignment;
   layout.guards.push_back({"after D", true, {end, layout.copy_bytes - end}});
   if (problem.beta == 0) layout.c = layout.d;
+  if (!problem.epilogue.bias) layout.bias = layout.d;
   return layout;
 }
 

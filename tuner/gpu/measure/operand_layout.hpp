@@ -22,9 +22,10 @@ struct GuardZone {
   Extent extent;
 };
 
-/// One copy: guard, A, guard, B, guard, (C, guard,) D, guard. Buffers start at multiples of kBufferAlignment.
+/// One copy: guard, A, guard, B, guard, (C, guard,) (bias, guard,) D, guard. Buffers start at multiples of
+/// kBufferAlignment.
 struct OperandLayout {
-  Extent a, b, c, d;  ///< c is d where beta == 0
+  Extent a, b, c, d, bias;  ///< c is d where beta == 0, bias is d where there is none
   std::vector<GuardZone> guards;
   std::int64_t copy_bytes = 0;
 

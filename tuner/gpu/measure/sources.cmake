@@ -7,7 +7,7 @@ set(measure_sources
     measure/measurer.cpp measure/operand_buffers.cpp measure/operand_layout.cpp measure/persisting_l2.cpp
     measure/screening.cpp
     measure/telemetry.cpp measure/timer_check.cpp
-    measure/ceilings.cpp measure/ceilings_kernels.cpp measure/ceilings_plan.cpp
+    measure/ceilings.cpp measure/ceilings_kernels.cpp measure/ceilings_plan.cpp measure/tensor_ceilings.cpp
     measure/energy_chunks.cpp measure/energy_load.cpp measure/energy_measurement.cpp measure/energy_tracker.cpp
     measure/energy_watch.cpp
     reference/algorithm_enumeration.cpp reference/cublaslt_candidates.cpp reference/cublaslt_config.cpp
@@ -19,3 +19,5 @@ pgtune_embed(TARGET pgtune_gpu SYMBOL pgtune_measure_kernels BASE ${CMAKE_CURREN
              FILES ${CMAKE_CURRENT_LIST_DIR}/kernels.cu)
 pgtune_embed(TARGET pgtune_gpu SYMBOL pgtune_ceiling_kernels BASE ${CMAKE_CURRENT_LIST_DIR}
              FILES ${CMAKE_CURRENT_LIST_DIR}/ceilings.cu)
+pgtune_embed(TARGET pgtune_gpu SYMBOL pgtune_tensor_ceiling_kernels BASE ${CMAKE_CURRENT_LIST_DIR}
+             FILES ${CMAKE_CURRENT_LIST_DIR}/tensor_ceilings.cu)

@@ -77,7 +77,25 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
   if (!workspace) return tl::unexpected(workspace.error());
   matmul->layouts_ = std::move(*layouts);
   matmul->workspace_ = std::move(*workspace);
+  // The heuristics look at the alignment of the bias: a launch's own is as aligned as any buffer.
+  if (ok = matmul->describe_epilogue(matmul->workspace_.data()); !ok) return tl::unexpected(ok.error());
   return matmul;
+}
+
+CudaResult<> CublasLtMatmul::describe_epilogue(const void* bias) const {
+  if (!problem_.epilogue.any()) return {};
+  const cublasLtEpilogue_t epilogue = cublaslt_epilogue(problem_.epilogue);
+  return check_cublas(cublasLtMatmulDescSetAttribute(description_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                                     sizeof(epilogue)),
+                      "setting cuBLASLt's epilogue")
+      .and_then([&] { return point_at_bias(bias); });
+}
+
+CudaResult<> CublasLtMatmul::point_at_bias(const void* bias) const {
+  if (!problem_.epilogue.bias) return {};
+  return check_cublas(
+      cublasLtMatmulDescSetAttribute(description_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)),
+      "giving cuBLASLt the bias");
 }
 
 CudaResult<CublasLtMatmul::Layouts> CublasLtMatmul::create_layouts(const Problem& p) {
@@ -95,6 +113,7 @@ CudaResult<CublasLtMatmul::Layouts> CublasLtMatmul::create_layouts(const Problem
 CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
                                     cudaStream_t stream) const {
   const auto pointer = [](const DeviceSpan& span) { return device_pointer(span.address); };
+  if (auto ok = point_at_bias(pointer(operands.bias)); !ok) return ok;
   return check_cublas(
       cublasLtMatmul(context_.get(), description_.get(), &alpha_, pointer(operands.b), layouts_.left.get(),
                      pointer(operands.a), layouts_.right.get(), &beta_, pointer(operands.c), layouts_.result.get(),

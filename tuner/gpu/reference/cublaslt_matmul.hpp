@@ -73,6 +73,10 @@ class CublasLtMatmul {
     Layout left, right, result;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage
   };
   [[nodiscard]] static CudaResult<Layouts> create_layouts(const Problem& problem);
+  /// The epilogue into the description; its bias is `bias`. cuBLASLt adds a bias along the rows of its result D^T,
+  /// which are the columns of the row-major D, and the same one to all matrices of the batch: what Epilogue says.
+  [[nodiscard]] CudaResult<> describe_epilogue(const void* bias) const;
+  [[nodiscard]] CudaResult<> point_at_bias(const void* bias) const;
   [[nodiscard]] static CudaResult<Layout> create_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
                                                         std::int64_t ld, std::int64_t batch, std::int64_t stride);
   /// The algorithm with its default configuration; nothing where it does not know these types.

@@ -34,4 +34,17 @@ CublasLtTypes cublaslt_types(const Problem& problem) {
   return types;
 }
 
+cublasLtEpilogue_t cublaslt_epilogue(const Epilogue& epilogue) {
+  switch (epilogue.activation) {
+    case Activation::kRelu:
+      return epilogue.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case Activation::kGelu:
+      return epilogue.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    case Activation::kNone:
+    case Activation::kSilu:
+      break;
+  }
+  return epilogue.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
 }  // namespace pgtune::gpu

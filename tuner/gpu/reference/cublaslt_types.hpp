@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What cuBLASLt calls a problem's types.
+// What cuBLASLt calls a problem's types and epilogue.
 #pragma once
 
 #include <cublasLt.h>
@@ -20,5 +20,7 @@ struct CublasLtTypes {
 };
 
 [[nodiscard]] CublasLtTypes cublaslt_types(const Problem& problem);
+/// Precondition: cublaslt_fuses() the activation.
+[[nodiscard]] cublasLtEpilogue_t cublaslt_epilogue(const Epilogue& epilogue);
 
 }  // namespace pgtune::gpu

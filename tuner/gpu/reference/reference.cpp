@@ -64,12 +64,13 @@ Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, con
     }
   }
   if (offered->empty() && further.empty()) {
-    return fail(
-        ErrorKind::kUsage,
-        fmt::format("{} has no algorithm for {}, and without a reference nothing can be compared; {}", library,
-                    problem.title(),
-                    element_bytes(problem.math_mode) == 1 ? "choose N as a multiple of 4, which it needs for this type"
-                                                          : "choose other sizes or leading dimensions"));
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} has no algorithm for {}, and without a reference nothing can be compared; {}", library,
+                            problem.title(),
+                            problem.epilogue.any() ? "choose another epilogue or output type"
+                            : element_bytes(problem.math_mode) == 1
+                                ? "choose N as a multiple of 4, which it needs for this type"
+                                : "choose other sizes or leading dimensions"));
   }
   if (report.algorithms.empty()) {
     return fail(ErrorKind::kInternal,

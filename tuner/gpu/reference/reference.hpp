@@ -47,7 +47,8 @@ class Reference {
  public:
   /// Checks and screens the algorithms of cuBLASLt's heuristics and, where fewer than kMinAlgorithms of these are
   /// right, further ones until enough_algorithms(). `buffers`, `checker` and `timer` must outlive the result. An error
-  /// where cuBLASLt has none for the problem (usage), or none is right.
+  /// where cuBLASLt has none for the problem (usage), or none is right. `checker` is for the problem as it is solved,
+  /// which is without an activation that cuBLASLt cannot fuse.
   [[nodiscard]] static Result<std::unique_ptr<Reference>> create(const Problem& problem, const OperandBuffers& buffers,
                                                                  Checker& checker, BlockTimer& timer,
                                                                  const std::string& library, cudaStream_t stream);

@@ -27,8 +27,9 @@ CopyExtents copy_extents(const Problem& solvable) {
 }  // namespace
 
 Problem ReferenceOperands::solvable(const Problem& problem) {
-  if (usable_as_is(problem)) return problem;
   Problem solvable = problem;
+  if (!cublaslt_fuses(problem.epilogue.activation)) solvable.epilogue.activation = Activation::kNone;
+  if (usable_as_is(problem)) return solvable;
   solvable.trans_a = false;
   solvable.trans_b = true;
   solvable.lda = solvable.ldb = round_up_to(problem.k, kRowAlignment);

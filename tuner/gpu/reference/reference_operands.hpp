@@ -19,7 +19,8 @@ namespace pgtune::gpu {
 /// as if somebody had stored the operands for it.
 class ReferenceOperands {
  public:
-  /// The problem cuBLASLt is given: the same product, with the layout and leading dimensions it can take.
+  /// The problem cuBLASLt is given: the same product, with the layout and leading dimensions it can take, and without
+  /// an activation that it cannot fuse.
   [[nodiscard]] static Problem solvable(const Problem& problem);
   /// Bytes of the copies that go with one operand set; 0 where it can be used as it is.
   [[nodiscard]] static std::int64_t copy_bytes(const Problem& problem);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The fp32 templates' spaces: together small enough to be measured, their seeds in them, and sgemm_tma's rule of shared
+// memory the one of the device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/space/sample_template.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::space {
+namespace {
+
+using testing::device;
+
+const std::vector<TemplateDefinition>& fp32_templates() {
+  static const std::vector<TemplateDefinition> definitions = [] {
+    std::vector<TemplateDefinition> all;
+    for (const char* name : {"sgemm_simt", "sgemm_small", "sgemm_tma"}) {
+      all.push_back(load_template(PGTUNE_SOURCE_DIR "/configs/" + std::string(name) + ".json", {}).value());
+    }
+    return all;
+  }();
+  return definitions;
+}
+
+Problem fp32_problem(std::int64_t m, std::int64_t n, std::int64_t k, std::string_view layout = "nn",
+                     std::int64_t batch = 1) {
+  Problem shape;
+  shape.m = m;
+  shape.n = n;
+  shape.k = k;
+  shape.batch = batch;
+  return with_default_strides(with_layout(shape, layout).value()).value();
+}
+
+/// Problems of every kind that the presets tell apart.
+std::vector<Problem> fp32_problems() {
+  return {fp32_problem(4096, 4096, 4096),       fp32_problem(1024, 1024, 1024, "nt"),  fp32_problem(512, 512, 512),
+          fp32_problem(512, 512, 512, "nn", 8), fp32_problem(256, 256, 256, "nn", 16), fp32_problem(64, 4096, 4096),
+          fp32_problem(16, 4096, 4096),         fp32_problem(1023, 1023, 1023, "nt"),  fp32_problem(1000, 1000, 1000),
+          fp32_problem(128, 128, 8192, "tn"),   fp32_problem(2048, 1024, 512, "nt"),   fp32_problem(256, 3136, 2304),
+          fp32_problem(512, 512, 64, "nt", 96)};
+}
+
+TEST(SgemmSpace, PresetsTogetherAreAtMost1500AndWholeGrids20000) {
+  for (const Problem& problem : fp32_problems()) {
+    std::size_t searched = 0;
+    std::int64_t legal = 0;
+    for (const TemplateDefinition& definition : fp32_templates()) {
+      const auto space = enumerate(definition, problem, device());
+      ASSERT_TRUE(space) << space.error().text();
+      searched += space->variants.size();
+      legal += space->legal;
+    }
+    EXPECT_LE(searched, 1500U) << problem.key();
+    EXPECT_GE(searched, 100U) << problem.key();
+    EXPECT_LE(legal, 20000) << problem.key();
+  }
+}
+
+TEST(SgemmSpace, EverySeedIsLegalForSomeProblem) {
+  const std::vector<Problem> problems = fp32_problems();
+  for (const TemplateDefinition& definition : fp32_templates()) {
+    EXPECT_GE(definition.seeds.size(), 3U) << definition.name;
+    for (const Variant& seed : definition.seeds) {
+      EXPECT_TRUE(std::any_of(
+          problems.begin(), problems.end(),
+          [&](const Problem& problem) { return !why_illegal(definition, seed, problem, device()).value(); }))
+          << definition.name << " " << seed.key();
+    }
+  }
+}
+
+TEST(SgemmSpace, BarriersAndAnnouncementsCountAgainstTheLimitToTheByte) {
+  const TemplateDefinition& definition = fp32_templates().back();
+  const Variant variant = parse_variant(definition, "BM=32,BN=256,TM=8,TN=16,SLICES=4,STAGES=3,SCHEDULE=tiles").value();
+  const Problem problem = fp32_problem(1024, 1024, 1024, "tn");
+  DeviceInfo small = device();
+  small.smem_per_block_bytes = 4 * 4 * 3 * 16 * (32 + 256) + 1024;
+  EXPECT_EQ(why_illegal(definition, variant, problem, small).value(), std::nullopt);
+  --small.smem_per_block_bytes;
+  EXPECT_THAT(why_illegal(definition, variant, problem, small).value(),
+              ::testing::Optional(::testing::HasSubstr("shared memory")));
+}
+
+TEST(SgemmSpace, OnlyWhatIsPackedTakesASecondKernel) {
+  const TemplateDefinition& definition = fp32_templates().back();
+  const auto kernels = [&](std::string_view layout, std::int64_t extent) {
+    const auto plan = make_launch_plan(definition, definition.default_variant(),
+                                       fp32_problem(extent, extent, extent, layout), device());
+    return plan ? plan->kernels.size() : 0U;
+  };
+  EXPECT_EQ(kernels("tn", 512), 1U);
+  EXPECT_EQ(kernels("nn", 512), 2U);
+  EXPECT_EQ(kernels("tn", 511), 2U);
+}
+
+}  // namespace
+}  // namespace pgtune::space
