@@ -28,7 +28,7 @@ constexpr int kFragmentsA = WM / 16, kFragmentsB = WN / 16;
 constexpr int kSums = WM * WN / 32;   ///< of a thread
 constexpr bool kShares = SPLIT != 1;  ///< tiles are cut along K
 constexpr bool kThree = MATH_MODE == LABEL_tf32x3;
-constexpr bool kRounds = MATH_MODE == LABEL_tf32 && ROUND == LABEL_nearest;
+constexpr bool kNearest = ROUND == LABEL_nearest;  ///< tf32, else cut off
 
 using TileA = pgtune::MmaTile<true, TRANS_A == 0, ELEM_BYTES, BM, kDepth, SMEM_LAYOUT == LABEL_pad>;
 using TileB = pgtune::MmaTile<false, TRANS_B != 0, ELEM_BYTES, BN, kDepth, SMEM_LAYOUT == LABEL_pad>;
@@ -52,18 +52,20 @@ struct Fragments {
 };
 
 __device__ __forceinline__ unsigned rounded(unsigned bits) {
-  if constexpr (kRounds) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(__uint_as_float(bits)));
+  if constexpr (kNearest) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(__uint_as_float(bits)));
   return bits;
 }
 
-/// What tensor cores cut off a float when they take its upper part for tf32.
-__device__ __forceinline__ unsigned low_part(unsigned bits) {
-  return __float_as_uint(__uint_as_float(bits) - __uint_as_float(bits & 0xffffe000u));
-}
-
-__device__ __forceinline__ void low_parts(unsigned (&low)[4], const unsigned (&all)[4]) {
+/// Splits floats: `high` keeps what tensor cores take of it, its upper 19 bits, and `low` gets the rest. Rounded to
+/// nearest, the low parts have random signs, so that what is lost of them and of their product cancels. A NaN that
+/// carries into the sign bit is still one in `low`.
+__device__ __forceinline__ void split(unsigned (&high)[4], unsigned (&low)[4]) {
 #pragma unroll
-  for (int j = 0; j < 4; ++j) low[j] = low_part(all[j]);
+  for (int i = 0; i < 4; ++i) {
+    const float all = __uint_as_float(high[i]);
+    if (kNearest) high[i] += 0x1000u;
+    low[i] = __float_as_uint(all - __uint_as_float(high[i] & 0xffffe000u));
+  }
 }
 
 /// The b of the j-th instruction.
@@ -75,9 +77,9 @@ struct PartB {
 
 __device__ __forceinline__ void multiply(Sums& sums, Fragments& from) {
 #pragma unroll
-  for (int i = 0; kRounds && i < kFragmentsA * 4; ++i) from.a[i / 4][i % 4] = rounded(from.a[i / 4][i % 4]);
+  for (int i = 0; kNearest && i < kFragmentsA * 4; ++i) from.a[i / 4][i % 4] = rounded(from.a[i / 4][i % 4]);
 #pragma unroll
-  for (int i = 0; kRounds && i < kFragmentsB * 4; ++i) from.b[i / 4][i % 4] = rounded(from.b[i / 4][i % 4]);
+  for (int i = 0; kNearest && i < kFragmentsB * 4; ++i) from.b[i / 4][i % 4] = rounded(from.b[i / 4][i % 4]);
 #pragma unroll
   for (int i = 0; i < kFragmentsA; ++i) {
 #pragma unroll
@@ -90,14 +92,14 @@ __device__ __forceinline__ void multiply(Sums& sums, Fragments& from) {
 }
 
 /// Three products, the small ones first. `fresh`: they are a new sum.
-__device__ __forceinline__ void multiply_three(Sums& sums, const Fragments& from, bool fresh) {
+__device__ __forceinline__ void multiply_three(Sums& sums, Fragments& from, bool fresh) {
   unsigned low_b[kFragmentsB][4];
 #pragma unroll
-  for (int j = 0; j < kFragmentsB; ++j) low_parts(low_b[j], from.b[j]);
+  for (int j = 0; j < kFragmentsB; ++j) split(from.b[j], low_b[j]);
 #pragma unroll
   for (int i = 0; i < kFragmentsA; ++i) {
     unsigned low_a[4];
-    low_parts(low_a, from.a[i]);
+    split(from.a[i], low_a);
 #pragma unroll
     for (int j = 0; j < 2 * kFragmentsB; ++j) {
       if (fresh) {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The space of gemm_mma: something for every problem and every GPU from sm_80 on, small enough to be measured.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/space/sample_template.hpp"
+#include "tuner/model/architectures.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::space {
+namespace {
+
+const TemplateDefinition& mma_template() {
+  static const TemplateDefinition definition = load_template(PGTUNE_SOURCE_DIR "/configs/gemm_mma.json", {}).value();
+  return definition;
+}
+
+Problem mma_problem(MathMode mode, std::string_view shape, std::string_view layout) {
+  Problem problem = with_layout(parse_shape(shape).value(), layout).value();
+  problem.math_mode = mode;
+  return with_default_strides(problem).value();
+}
+
+std::vector<Variant> mma_variants(const Problem& problem, const std::string& architecture = "sm_90a") {
+  const auto space = enumerate(mma_template(), problem, architecture_info(architecture).value());
+  EXPECT_TRUE(space) << space.error().text();
+  return space ? space->variants : std::vector<Variant>{};
+}
+
+TEST(MmaSpace, EveryProblemHasAPresetThatTakesAMinute) {
+  for (const MathMode mode : mma_template().math_modes) {
+    for (const char* shape : {"1x1x1", "16x4096x4096", "127x129x131", "512x512x2048", "1000x1001x1003",
+                              "1024x1024x1024", "4096x1001x4096", "4096x4096x4096"}) {
+      for (const char* layout : {"nn", "tt"}) {
+        const std::size_t size = mma_variants(mma_problem(mode, shape, layout)).size();
+        EXPECT_GE(size, 8U) << to_string(mode) << " " << shape << " " << layout;
+        EXPECT_LE(size, 300U) << to_string(mode) << " " << shape << " " << layout;
+      }
+    }
+  }
+}
+
+TEST(MmaSpace, TheDefaultFitsTheSmallestSharedMemory) {
+  for (const MathMode mode : mma_template().math_modes) {
+    for (const char* architecture : {"sm_80", "sm_86", "sm_89", "sm_90a"}) {
+      const auto variants = mma_variants(mma_problem(mode, "4096x4096x4096", "nn"), architecture);
+      EXPECT_NE(std::find(variants.begin(), variants.end(), mma_template().default_variant()), variants.end())
+          << to_string(mode) << " " << architecture;
+    }
+  }
+}
+
+TEST(MmaSpace, EverySeedIsInSomePreset) {
+  for (const Variant& seed : mma_template().seeds) {
+    bool found = false;
+    for (const MathMode mode : mma_template().math_modes) {
+      for (const char* shape : {"4096x4096x4096", "4096x4095x4096", "512x512x4096", "500x501x4096"}) {
+        const auto variants = mma_variants(mma_problem(mode, shape, "nn"));
+        found = found || std::find(variants.begin(), variants.end(), seed) != variants.end();
+      }
+    }
+    EXPECT_TRUE(found) << seed.key();
+  }
+}
+
+TEST(MmaSpace, OnlyUnalignedOperandsArePacked) {
+  const auto kernels = [](const Problem& problem) {
+    std::vector<std::size_t> counts;
+    for (const Variant& variant : mma_variants(problem)) {
+      const auto plan = make_launch_plan(mma_template(), variant, problem, architecture_info("sm_90a").value());
+      EXPECT_TRUE(plan) << plan.error().text();
+      if (plan) counts.push_back(plan->kernels.size());
+    }
+    return *std::max_element(counts.begin(), counts.end());
+  };
+  EXPECT_EQ(kernels(mma_problem(MathMode::kBf16, "2048x2048x2048", "nn")), 1U);
+  EXPECT_EQ(kernels(mma_problem(MathMode::kBf16, "2048x2047x2048", "nn")), 2U);
+  EXPECT_EQ(kernels(mma_problem(MathMode::kTf32x3, "2047x2046x2045", "nn")), 3U);
+}
+
+}  // namespace
+}  // namespace pgtune::space
