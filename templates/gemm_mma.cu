@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// D = alpha * op(A) * op(B) + beta * C on tensor cores by mma.sync, fed by cp.async: any GPU from sm_80 on, any layout
-// and any alignment.
+// D = activation(alpha * op(A) * op(B) + beta * C + bias) on tensor cores by mma.sync, fed by cp.async: any GPU from
+// sm_80 on, any layout and any alignment.
 //
 // A CTA computes a BM x BN tile of D, each warp a WM x WN part of it. A ring of STAGES tiles of both operands in shared
 // memory is filled ahead by all threads while they multiply; one barrier a k-block says both that the next tile has
@@ -247,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     gemm_mma(const char* A, const char* B, const char* C, char* D, char* workspace, long long partials_at,
              long long flags_at, long long packed_b_at, int M, int N, int K, long long lda, long long ldb,
              long long ldc, long long stride_a, long long stride_b, long long stride_c, int batches, float alpha,
-             float beta) {
+             float beta, const void* bias) {
   extern __shared__ __align__(1024) unsigned char stages[];
   const unsigned shared = pgtune::shared_address(stages);
   const unsigned tile_rows = (M - 1) / BM + 1, tile_columns = (N - 1) / BN + 1;
@@ -306,7 +306,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
     }
     const auto tile = tile_of(done);
     const long long batch = tile.batch * stride_c * OUT_BYTES;
-    const pgtune::MmaDestination to{C + batch, D + batch, ldc, M, N, alpha, beta};
+    const pgtune::MmaDestination to{C + batch, D + batch, ldc, M, N, alpha, beta, bias};
     write_tile(totals.sums, to, tile.row * BM + warp % (BM / WM) * WM, tile.column * BN + warp / (BM / WM) * WN);
   }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// From the sums of a warp's tile to D = alpha * sums + beta * C, two neighbours at a time, as lanes hold them.
+// From the sums of a warp's tile to D = activation(alpha * sums + beta * C + bias), two neighbours at a time, as lanes
+// hold them.
 #pragma once
 
+#include "device/fused_epilogue.cuh"
 #include "device/out_element.cuh"
 
 namespace pgtune {
@@ -13,6 +15,7 @@ struct MmaDestination {
   long long ld;       ///< elements from row to row
   int rows, columns;  ///< of D
   float alpha, beta;
+  const void* bias;  ///< one element for each column of D
 };
 
 /// kBytes of an element of C and D; kAlignment divides the address of every row.
@@ -26,7 +29,8 @@ struct MmaOutput {
     if (row >= to.rows || left <= 0) return;
     const long long at = row * to.ld + column;
     const Element* const c = static_cast<const Element*>(to.c) + at;
-    const float first = finish(sums[0], c, to), second = left > 1 ? finish(sums[1], c + 1, to) : 0.0f;
+    const float first = finish(sums[0], c, to, column);
+    const float second = left > 1 ? finish(sums[1], c + 1, to, column + 1) : 0.0f;
     store(first, second, static_cast<Element*>(to.d) + at, left > 1);
   }
 
@@ -40,8 +44,10 @@ struct MmaOutput {
   }
 
   /// An element's final value, from its sum.
-  static __device__ __forceinline__ float finish(float sum, const Element* c, const MmaDestination& to) {
-    return to.beta == 0.0f ? to.alpha * sum : fmaf(to.beta, widened(*c), to.alpha * sum);
+  static __device__ __forceinline__ float finish(float sum, const Element* c, const MmaDestination& to, int column) {
+    float value = to.beta == 0.0f ? to.alpha * sum : fmaf(to.beta, widened(*c), to.alpha * sum);
+    if (kHasBias) value += bias_of<kBytes, kType>(to.bias, column);
+    return activated<kActivation>(value);
   }
 
   static __device__ __forceinline__ void store(float first, float second, Element* d, bool both) {

@@ -46,26 +46,29 @@ struct MmaTile {
     return place(inner * 8 + lane % 8, (first + outer) * kElement);
   }
 
-  /// Reads a warp's fragments of the `step`-th 32 bytes of k; `from`: the stage's start plus lane_offset().
+  /// Where a fragment's part of the `step`-th 32 bytes of k lies for a lane; `from`: a stage's start plus
+  /// lane_offset(). Read without ldmatrix, its upper or lower 8 rows or columns. Pieces are numbered from a multiple of
+  /// the number that a warp reads, so that adding to the number is XOR.
+  static __device__ __forceinline__ unsigned fragment_at(unsigned from, int fragment, int step, int half = 0) {
+    if (kSingle) return moved(from, (2 * fragment + half) * 32) + step * 8 * kPitch;
+    if (kAlongK) return moved(from, step * 32) + fragment * kFragment * kPitch;
+    return moved(from, fragment * kFragment * kElement) + step * 16 * kPitch;
+  }
+
+  /// Reads a warp's fragments of a step.
   template <int kFragments>
   static __device__ __forceinline__ void read(unsigned (&out)[kFragments][4], unsigned from, int step) {
-    if constexpr (kSingle) {
 #pragma unroll
-      for (int i = 0; i < kFragments; ++i) {
+    for (int i = 0; i < kFragments; ++i) {
+      if constexpr (kSingle) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const unsigned at = moved(from, (2 * i + half) * 32) + step * 8 * kPitch;
+          const unsigned at = fragment_at(from, i, step, half);
           out[i][kIsA ? half : 2 * half] = load_shared_word(at);
           out[i][kIsA ? 2 + half : 2 * half + 1] = load_shared_word(at + 4 * kPitch);
         }
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < kFragments; ++i) {
-        // Pieces are numbered from a multiple of the number that a warp reads, so that adding to the number is XOR.
-        const unsigned at = kAlongK ? moved(from, step * 32) + i * kFragment * kPitch
-                                    : moved(from, i * kFragment * kElement) + step * 16 * kPitch;
-        load_matrices<!kAlongK>(out[i], at);
+      } else {
+        load_matrices<!kAlongK>(out[i], fragment_at(from, i, step));
       }
     }
   }

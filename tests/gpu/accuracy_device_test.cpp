@@ -49,7 +49,7 @@ struct Distribution {
   std::string name;
   std::function<float(Random&)> a, b;
   bool cancels = false;  ///< the second half of the sum takes the first one back, but for a last bit or so
-  bool easy = true;      ///< tf32x3 promises not to be further off than strict float32
+  bool normal = true;    ///< no operand is too small for tf32
 };
 
 std::vector<Distribution> distributions() {
@@ -62,12 +62,10 @@ std::vector<Distribution> distributions() {
   };
   Distribution cancelling = both("cancellation", [](Random& random) { return uniform(random, -1, 1); });
   cancelling.cancels = true;
-  Distribution exponents = both("exponents -30 to 30", wide);
-  exponents.easy = false;
   return {both("uniform in (-1, 1)", [](Random& random) { return uniform(random, -1, 1); }),
           both("uniform in (0, 1)", [](Random& random) { return uniform(random, 0, 1); }),
           both("normal", [](Random& random) { return static_cast<float>(std::normal_distribution<double>()(random)); }),
-          exponents,
+          both("exponents -30 to 30", wide),
           cancelling,
           Distribution{"denormals times 2^100", [](Random& random) { return uniform(random, -0x1p-126, 0x1p-126); },
                        [](Random& random) { return uniform(random, -0x1p100, 0x1p100); }, false, false}};
@@ -230,6 +228,7 @@ class Accuracy : public testing::Test {
 
 TEST_F(Accuracy, Tf32x3IsWithinItsBoundAndAsGoodAsStrictFloat32) {
   const ErrorBound bound = error_bound(problem_);
+  const double half_of_strict = summation_bound(kDepth, kUnitRoundoffFloat32) / 2;
   for (const Distribution& distribution : distributions()) {
     const Data data = draw(distribution);
     const Exact exact = exact_product(data);
@@ -241,8 +240,8 @@ TEST_F(Accuracy, Tf32x3IsWithinItsBoundAndAsGoodAsStrictFloat32) {
       fmt::print("{:24} largest {:.2e} mean {:.2e}, {:.3f} of the bound, {}\n", distribution.name, errors.largest,
                  errors.mean, errors.of_bound, loaded.name);
       EXPECT_LT(errors.of_bound, 1) << distribution.name << " " << loaded.name;
-      if (distribution.easy) {
-        EXPECT_LE(errors.largest, strict.largest) << distribution.name << " " << loaded.name;
+      if (distribution.normal) {
+        EXPECT_LT(errors.largest, half_of_strict) << distribution.name << " " << loaded.name;
       }
     }
   }
