@@ -185,7 +185,8 @@ std::vector<space::TemplateSet> template_sets(const std::string& selector) {
 }
 
 std::vector<FullRecording> full_recordings(const std::string& file, const std::string& template_selector) {
-  const db::Database database = tool::open_recording(file);
+  const std::vector<db::Database> databases = tool::open_recordings(file);
+  const db::Database& database = databases.front();  // a file is one
   const std::vector<space::TemplateSet> known = template_sets(template_selector);
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<FullRecording> out;
@@ -196,7 +197,7 @@ std::vector<FullRecording> full_recordings(const std::string& file, const std::s
     if (templates == known.end() || !seen.emplace(row.template_name, row.problem_key).second) continue;
     const auto problem = db::find_problem(database, row.problem_key);
     if (!problem) continue;
-    const device::Recording recording = tool::load_recording(database, *templates, tool::problem(*problem));
+    const device::Recording recording = tool::load_recording(databases, *templates, tool::problem(*problem));
     for (const device::RecordedProblem& recorded : recording.problems) {
       if (auto full = full_recording(*templates, {recording.origin, recording.device, {}, {recorded}})) {
         out.push_back(std::move(*full));
