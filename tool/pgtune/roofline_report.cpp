@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "tool/pgtune/csv_writer.hpp"
 #include "tool/pgtune/result_columns.hpp"
@@ -57,11 +60,17 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
 
 std::string tera(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value / kTera) : "-"; }
 
-std::string ceilings_text(const Ceilings& ceilings) {
+/// DRAM, L2, and the arithmetic of the math modes in `points`.
+std::string ceilings_text(const Ceilings& ceilings, const std::vector<const RooflinePoint*>& points) {
+  std::set<std::string> modes;
+  for (const RooflinePoint* point : points) modes.emplace(to_string(point->result->problem.math_mode));
   std::string text = fmt::format("roofs: DRAM {:.0f} GB/s, L2 {:.0f} GB/s", ceilings.dram_bytes_per_s / 1e9,
                                  ceilings.l2_bytes_per_s / 1e9);
-  for (const auto& [mode, flops] : ceilings.flops) text += fmt::format(", {} {:.1f} TFLOP/s", mode, flops / kTera);
-  if (ceilings.sm_clock_hz > 0) text += fmt::format(" (arithmetic at {:.0f} MHz)", ceilings.sm_clock_hz / 1e6);
+  for (const auto& [mode, flops] : ceilings.flops) {
+    if (modes.contains(mode)) text += fmt::format(", {} {:.1f} TFLOP/s", mode, flops / kTera);
+  }
+  if (ceilings.sm_clock_hz > 0 && modes.contains("f32"))
+    text += fmt::format(" (f32 at {:.0f} MHz)", ceilings.sm_clock_hz / 1e6);
   return text;
 }
 
@@ -118,8 +127,8 @@ void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& 
     }
     print_headline(terminal, group);
     const auto& ceilings = members.front()->ceilings;
-    const std::string roofs =
-        ceilings ? ceilings_text(*ceilings) : "roofs: not measured; the next pgtune search on this GPU does that";
+    const std::string roofs = ceilings ? ceilings_text(*ceilings, members)
+                                       : "roofs: not measured; the next pgtune search on this GPU does that";
     for (const std::string& line : wrap_text(roofs, kTextWidth)) terminal.print(line + '\n');
     terminal.print(table_text(members) + '\n');
   }

@@ -39,7 +39,7 @@ struct Ceilings {
   double l2_bytes_per_s = 0;    ///< bytes read by loads that hit L2
   /// FLOP/s by math mode as in to_string(MathMode), without memory traffic; only modes that were measured.
   std::map<std::string, double> flops;
-  double sm_clock_hz = 0;  ///< mean while the arithmetic was measured
+  double sm_clock_hz = 0;  ///< mean while f32 was measured
   friend bool operator==(const Ceilings&, const Ceilings&) = default;
 };
 
