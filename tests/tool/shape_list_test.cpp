@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The files of shapes that pgtune ships can be read, and name no problem twice.
+#include "tool/pgtune/shape_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+namespace pgtune::tool {
+namespace {
+
+TEST(ShapeLists, OfTheSuitesNameEachProblemOnce) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(PGTUNE_SOURCE_DIR "/configs/shapes")) {
+    SCOPED_TRACE(entry.path());
+    ++files;
+    const std::vector<ListedShape> shapes = parse_shape_list(read_shape_list(entry.path().string()), "suite");
+    EXPECT_GE(shapes.size(), 10U);
+    std::set<std::string> seen;
+    for (const ListedShape& shape : shapes) {
+      Problem problem = with_layout(shape.problem, shape.layout.value_or("nn")).value();
+      problem.math_mode = shape.math_mode.value_or(MathMode::kF32);
+      problem.epilogue = shape.epilogue.value_or(Epilogue{});
+      if (shape.batch) problem.batch = std::stoll(*shape.batch);
+      EXPECT_TRUE(seen.insert(with_default_strides(problem).value().key()).second) << "line " << shape.line;
+    }
+  }
+  EXPECT_GE(files, 3U);
+}
+
+}  // namespace
+}  // namespace pgtune::tool
