@@ -37,7 +37,8 @@ TEST(TimeEstimate, FollowsAChangeOfPace) {
 
 TEST(ExpectedRounds, LongLaunchesMakeLongBlocks) {
   EXPECT_DOUBLE_EQ(expected_round_s(20e-3, 2, 1e-3), 1.25 * 40e-3);
-  EXPECT_DOUBLE_EQ(expected_round_s(20e-3, 2, 0.1), 1.25 * 1.0) << "five launches at least";
+  EXPECT_DOUBLE_EQ(expected_round_s(20e-3, 2, 5e-3), 1.25 * 50e-3) << "five launches";
+  EXPECT_DOUBLE_EQ(expected_round_s(20e-3, 2, 0.1), 1.25 * 0.4) << "two launches at least";
 }
 
 TEST(ExpectedRounds, ABudgetKeepsAtMostHalfForThemAndAQuarterForTheFinal) {

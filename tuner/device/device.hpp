@@ -72,7 +72,7 @@ struct RoundRequest {
   std::vector<int> order;  ///< permutation of contender indices
   int round = 0;
   Stage stage = Stage::kFinal;
-  /// Duration of each block without its lead-in; longer where five launches of the slowest contender take longer.
+  /// Duration of each block without its lead-in; least_block_s() of the slowest contender where that is longer.
   double block_s = 20e-3;
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/model/block_length.hpp"
+
 namespace pgtune::session {
 namespace {
 
@@ -30,8 +32,7 @@ std::optional<double> TimeEstimate::remaining_s(std::size_t builds_left, std::si
 
 double expected_round_s(double block_s, std::size_t blocks, double launch_s) {
   constexpr double kOverhead = 1.25;  // lead-ins, and the way to the worker and back
-  constexpr int kLeastLaunches = 5;
-  return kOverhead * std::max(block_s, kLeastLaunches * launch_s) * static_cast<double>(blocks);
+  return kOverhead * std::max(block_s, least_block_s(launch_s)) * static_cast<double>(blocks);
 }
 
 double expected_race_s(const Options& options, double launch_s) {

@@ -31,7 +31,8 @@ inline constexpr double kFloorBlock_s = 20e-3, kRaceBlock_s = 10e-3, kFinalBlock
 /// Rounds the sign test needs for a 95 % interval.
 inline constexpr int kMinimumRounds = 6;
 
-/// Expected wall time of a round, before one has been timed. `launch_s`: of the reference, a block has at least five.
+/// Expected wall time of a round, before one has been timed. `launch_s`: of the reference, a block lasts
+/// least_block_s() of it.
 [[nodiscard]] double expected_round_s(double block_s, std::size_t blocks, double launch_s);
 /// Expected wall time of a race of usual size, and of a whole final.
 [[nodiscard]] double expected_race_s(const Options& options, double launch_s);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/model/block_length.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
@@ -31,11 +33,11 @@ std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min
 }
 
 RoundTiming round_timing(Regime regime, double asked_s, double slowest_s) {
-  constexpr double kLaunches = 5, kLeadInShare = 0.2;
+  constexpr double kLeadInShare = 0.2;
   // The pause is that of the CUTLASS profiler. With blocks a fifth of it the GPU works a sixth of the time at most, so
   // that its mean power stays far below the limit.
   constexpr double kBurstPause_s = 50e-3, kLongestBurst_s = 10e-3;
-  const double least_s = kLaunches * slowest_s;
+  const double least_s = least_block_s(slowest_s);
   if (regime == Regime::kBurst) return {kBurstPause_s, 0, std::max(std::min(asked_s, kLongestBurst_s), least_s)};
   const double block_s = std::max(asked_s, least_s);
   return {0, kLeadInShare * block_s, block_s};

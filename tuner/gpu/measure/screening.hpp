@@ -27,7 +27,7 @@ struct RoundTiming {
 /// Sustained: blocks of `asked_s` back to back, each after a lead-in of a fifth of it, so that the predecessor's power
 /// state fades. Burst: each block starts from a rested GPU, so it is preceded by a pause and one launch, which wakes
 /// the GPU and fetches the code, and lasts 10 ms at most, too short for heat and power control to catch up. In both
-/// regimes a block holds five launches of the slowest contender, `slowest_s` per launch.
+/// regimes a block lasts least_block_s() of the slowest contender, `slowest_s` per launch.
 [[nodiscard]] RoundTiming round_timing(Regime regime, double asked_s, double slowest_s);
 
 /// First timing: settles how the series launches (short ones through graphs) and returns a block to judge by.
