@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/space/sample_template.hpp"
+#include "tests/space/shipped_template.hpp"
 #include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
@@ -15,14 +16,12 @@ namespace pgtune::space {
 namespace {
 
 const TemplateDefinition& mma_template() {
-  static const TemplateDefinition definition = load_template(PGTUNE_SOURCE_DIR "/configs/gemm_mma.json", {}).value();
+  static const TemplateDefinition definition = testing::shipped_template("gemm_mma");
   return definition;
 }
 
 Problem mma_problem(MathMode mode, std::string_view shape, std::string_view layout) {
-  Problem problem = with_layout(parse_shape(shape).value(), layout).value();
-  problem.math_mode = mode;
-  return with_default_strides(problem).value();
+  return testing::shaped_problem(mode, parse_shape(shape).value(), layout);
 }
 
 std::vector<Variant> mma_variants(const Problem& problem, const std::string& architecture = "sm_90a") {

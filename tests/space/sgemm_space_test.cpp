@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/space/sample_template.hpp"
+#include "tests/space/shipped_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 
@@ -21,7 +22,7 @@ const std::vector<TemplateDefinition>& fp32_templates() {
   static const std::vector<TemplateDefinition> definitions = [] {
     std::vector<TemplateDefinition> all;
     for (const char* name : {"sgemm_simt", "sgemm_small", "sgemm_tma"}) {
-      all.push_back(load_template(PGTUNE_SOURCE_DIR "/configs/" + std::string(name) + ".json", {}).value());
+      all.push_back(testing::shipped_template(name));
     }
     return all;
   }();
@@ -30,12 +31,7 @@ const std::vector<TemplateDefinition>& fp32_templates() {
 
 Problem fp32_problem(std::int64_t m, std::int64_t n, std::int64_t k, std::string_view layout = "nn",
                      std::int64_t batch = 1) {
-  Problem shape;
-  shape.m = m;
-  shape.n = n;
-  shape.k = k;
-  shape.batch = batch;
-  return with_default_strides(with_layout(shape, layout).value()).value();
+  return testing::shaped_problem(MathMode::kF32, {.m = m, .n = n, .k = k, .batch = batch}, layout);
 }
 
 /// Problems of every kind that the presets tell apart.

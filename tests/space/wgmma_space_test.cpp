@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/space/sample_template.hpp"
+#include "tests/space/shipped_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 
@@ -18,17 +19,12 @@ namespace {
 using testing::device;
 
 const TemplateDefinition& wgmma() {
-  static const TemplateDefinition definition = load_template(PGTUNE_SOURCE_DIR "/configs/gemm_wgmma.json", {}).value();
+  static const TemplateDefinition definition = testing::shipped_template("gemm_wgmma");
   return definition;
 }
 
 Problem typed(MathMode mode, std::int64_t m, std::int64_t n, std::int64_t k, std::string_view layout = "nt") {
-  Problem shape;
-  shape.m = m;
-  shape.n = n;
-  shape.k = k;
-  shape.math_mode = mode;
-  return with_default_strides(with_layout(shape, layout).value()).value();
+  return testing::shaped_problem(mode, {.m = m, .n = n, .k = k}, layout);
 }
 
 /// The presets of a few problems of every kind: large, one round of tiles, long sums, few rows. Each is made once,

@@ -27,13 +27,13 @@ bool is_number(const std::string& text) {
 }
 
 DeviceChoice replay_choice(const std::string& file) {
-  const std::vector<db::Database> recordings = open_recordings(file);
   DeviceChoice choice;
-  choice.info = recorded_device(recordings.front());
+  choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
+  const db::Database& first = choice.recordings->front();
+  choice.info = recorded_device(first);
   choice.source = "replay";
-  choice.recording = file;
   choice.description =
-      fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, recordings.front().origin());
+      fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, first.origin());
   return choice;
 }
 
@@ -106,8 +106,7 @@ std::unique_ptr<device::Device> open_device(const Context& context, const Device
                                             const space::TemplateSet& templates, const Problem& problem,
                                             const CompileLimits& compile) {
   if (choice.source == "replay")
-    return std::make_unique<device::ReplayDevice>(
-        load_recording(open_recordings(choice.recording), templates, problem));
+    return std::make_unique<device::ReplayDevice>(load_recording(*choice.recordings, templates, problem));
   device::WorkerDevice::Options options;
   options.worker_path = context.paths().worker.string();
   options.gpu = choice.info.uuid;

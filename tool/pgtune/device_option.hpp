@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "db/database.hpp"
 #include "tool/pgtune/compile_options.hpp"
 #include "tool/pgtune/context.hpp"
 #include "tuner/device/device.hpp"
@@ -16,9 +17,9 @@ namespace pgtune::tool {
 /// Which device a command will use; known without starting work on it.
 struct DeviceChoice {
   DeviceInfo info;
-  std::string source;                   ///< "gpu", "replay", or "architecture" where it is only planned for
-  int ordinal = 0;                      ///< of the GPU
-  std::string recording;                ///< replay: file name; empty: the recording in this build
+  std::string source;  ///< "gpu", "replay", or "architecture" where it is only planned for
+  int ordinal = 0;     ///< of the GPU
+  std::shared_ptr<const std::vector<db::Database>> recordings = {};  ///< replay: opened once, for all problems
   std::string description;              ///< for people: "NVIDIA H200 (GPU 0)" or "NVIDIA H200, replayed from ..."
   std::vector<std::string> notes = {};  ///< why it is this one; choose_device() leaves it to the caller to tell
 };
