@@ -262,6 +262,12 @@ TEST(Enumerate, APresetLeavesOutLegalVariants) {
   EXPECT_EQ(enumerate(whole, wide, device()).value().variants.size(), 2U);
   EXPECT_NE(whole.id(), set.id());
   EXPECT_EQ(whole.ids(), set.ids());
+
+  document["seeds"] = {"BM=64"};
+  const TemplateSet seeded(parse_or_die(document));
+  EXPECT_NE(seeded.id(), set.id()) << "a finished search of other variants is no answer";
+  EXPECT_EQ(seeded.whole_grid_id(), set.whole_grid_id());
+  EXPECT_EQ(seeded.ids(), set.ids()) << "what was measured counts for both";
 }
 
 Problem bf16_problem(std::optional<ElementType> output = std::nullopt) {

@@ -40,7 +40,7 @@ std::vector<Problem> fp32_problems() {
           fp32_problem(512, 512, 512, "nn", 8), fp32_problem(256, 256, 256, "nn", 16), fp32_problem(64, 4096, 4096),
           fp32_problem(16, 4096, 4096),         fp32_problem(1023, 1023, 1023, "nt"),  fp32_problem(1000, 1000, 1000),
           fp32_problem(128, 128, 8192, "tn"),   fp32_problem(2048, 1024, 512, "nt"),   fp32_problem(256, 3136, 2304),
-          fp32_problem(512, 512, 64, "nt", 96)};
+          fp32_problem(512, 512, 64, "nt", 96), fp32_problem(64, 4096, 4096, "nt")};
 }
 
 TEST(SgemmSpace, PresetsTogetherAreAtMost1500AndWholeGrids20000) {

@@ -93,6 +93,22 @@ TEST(ContentHash, ChangesWithSourceHeaderAndJson) {
   EXPECT_NE(base, hash_of(changed, "s", "h"));
 }
 
+TEST(ContentHash, DoesNotDependOnWhatIsWorthTrying) {
+  json advised = sample_json();
+  advised["description"] = "in other words";
+  advised["preset"] = {{{"expr", "BM > 32"}, {"reason", "small"}}};
+  json seeded = advised;
+  seeded["seeds"] = {"BM=128"};
+  const auto parsed = [](const json& document) {
+    return parse_template(document.dump(), "any.json", reader(testing::sample_files())).value();
+  };
+  EXPECT_EQ(parsed(sample_json()).content_hash, parsed(advised).content_hash);
+  EXPECT_EQ(parsed(advised).content_hash, parsed(seeded).content_hash);
+  EXPECT_EQ(parsed(sample_json()).preset_hash, "");
+  EXPECT_NE(parsed(advised).preset_hash, parsed(sample_json()).preset_hash);
+  EXPECT_NE(parsed(advised).preset_hash, parsed(seeded).preset_hash);
+}
+
 TEST(ContentHash, DoesNotDependOnWhereTheSourceLies) {
   json moved = sample_json();
   moved["source"] = "elsewhere/renamed.cu";

@@ -14,7 +14,7 @@
 #include "tool/pgtune/result_columns.hpp"
 #include "tool/pgtune/text_table.hpp"
 #include "tuner/model/json.hpp"
-#include "tuner/space/plan.hpp"
+#include "tuner/space/estimate.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "tuner/search/shuffled_strategy.hpp"
+#include "tuner/search/guided_strategy.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/energy_summary.hpp"
 #include "tuner/session/evidence.hpp"
@@ -103,7 +103,7 @@ Result<void> Bench::floor() {
 }
 
 Result<void> Bench::check() {
-  search::ShuffledStrategy strategy(state_.template_sizes(), {}, context_.options.seed);
+  search::GuidedStrategy strategy({{state_.size(), {}}}, {}, context_.options.seed);
   const double final_s = expected_final_s(context_.options, reference_launch_s(result_.reference));
   const double energy_s = measure_energy_ ? expected_energy_s(state_.size()) : 0;
   const auto end = Pipeline(context_, state_, strategy, progress_, final_s + energy_s).run();

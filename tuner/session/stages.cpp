@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "tuner/search/shuffled_strategy.hpp"
+#include "tuner/search/guided_strategy.hpp"
 #include "tuner/session/energy_summary.hpp"
 #include "tuner/session/evidence.hpp"
 #include "tuner/session/pipeline.hpp"
 #include "tuner/session/race.hpp"
 #include "tuner/session/time_estimate.hpp"
+#include "tuner/space/estimate.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -24,6 +25,8 @@ class Stages {
  private:
   void measure_ceilings();
   [[nodiscard]] Result<void> floor();
+  /// The templates' variants, and what the templates expect of them.
+  [[nodiscard]] Result<std::vector<search::Group>> groups() const;
   [[nodiscard]] Result<void> search();
   [[nodiscard]] Result<void> race();
   [[nodiscard]] Result<void> final();
@@ -77,6 +80,23 @@ Result<void> Stages::floor() {
   return {};
 }
 
+Result<std::vector<search::Group>> Stages::groups() const {
+  std::vector<search::Group> groups;
+  std::size_t index = 0;
+  for (const std::size_t size : state_.template_sizes()) {
+    search::Group group{size, {}};
+    for (const std::size_t end = index + size; index < end; ++index) {
+      const Variant& variant = state_.variant(index);
+      const auto clocks =
+          space::cost_clocks(context_.templates.of(variant), variant, context_.problem, context_.device.info());
+      if (!clocks) return tl::unexpected<Error>(clocks.error());
+      if (*clocks) group.costs.push_back(**clocks);
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
 Result<void> Stages::search() {
   std::vector<std::size_t> first;
   const auto add = [&](const Variant& variant) {
@@ -86,7 +106,9 @@ Result<void> Stages::search() {
   for (const space::TemplateDefinition& definition : definitions) add(definition.default_variant());
   for (const space::TemplateDefinition& definition : definitions)
     std::for_each(definition.seeds.begin(), definition.seeds.end(), add);
-  search::ShuffledStrategy strategy(state_.template_sizes(), first, context_.options.seed);
+  const auto groups = this->groups();
+  if (!groups) return tl::unexpected<Error>(groups.error());
+  search::GuidedStrategy strategy(*groups, first, context_.options.seed);
   Pipeline pipeline(context_, state_, strategy, progress_,
                     reserved_for_rounds_s(context_.options, reference_launch_s(reference_)));
   const auto end = pipeline.run();

@@ -216,22 +216,4 @@ Result<LaunchPlan> make_launch_plan(const TemplateDefinition& definition, const 
   return plan;
 }
 
-Result<std::optional<double>> l2_bytes(const TemplateDefinition& definition, const Variant& variant,
-                                       const Problem& problem, const DeviceInfo& device) {
-  if (!definition.l2_bytes) return std::nullopt;
-  const std::string origin = fmt::format("template '{}'", definition.name);
-  const auto scope = VariantScope::create(definition, variant, problem, device);
-  if (!scope) return fail(scope.error(), origin);
-  auto bytes = definition.l2_bytes->evaluate(*scope);
-  if (bytes && *bytes < 0) {
-    bytes = fail(ErrorKind::kUsage, fmt::format("is {}, but must not be negative", *bytes));
-  }
-  if (!bytes) {
-    Error error = fail(std::move(bytes.error()), "traffic.l2_bytes").value();
-    error.message += fmt::format("\n  with {}", variant.key());
-    return fail(std::move(error), origin);
-  }
-  return static_cast<double>(*bytes);
-}
-
 }  // namespace pgtune::space

@@ -16,9 +16,4 @@ namespace pgtune::space {
 [[nodiscard]] Result<std::vector<Define>> make_defines(const TemplateDefinition& definition, const Variant& variant,
                                                        const Problem& problem, const DeviceInfo& device);
 
-/// Bytes a launch of all kernels reads through L2, by the template's "traffic"; nothing where the template does not
-/// say. Errors (usage): an expression that fails, a negative result.
-[[nodiscard]] Result<std::optional<double>> l2_bytes(const TemplateDefinition& definition, const Variant& variant,
-                                                     const Problem& problem, const DeviceInfo& device);
-
 }  // namespace pgtune::space

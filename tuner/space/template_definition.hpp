@@ -68,6 +68,12 @@ struct KernelSpec {
   std::optional<L2Window> l2_window;
 };
 
+/// A first guess at a launch's time. Variants are tried in its order, so only comparisons matter.
+struct CostModel {
+  std::vector<NamedExpression> steps;  ///< named parts, each over all names of a problem and the steps before it
+  Expression clocks;
+};
+
 struct TemplateDefinition {
   std::string name, description;
   std::vector<MathMode> math_modes;
@@ -88,9 +94,13 @@ struct TemplateDefinition {
   std::optional<Expression> workspace_bytes;
   ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
   std::optional<Expression> l2_bytes;  ///< "traffic": what a launch reads through L2
+  std::optional<CostModel> cost;
 
   std::shared_ptr<const TemplateSource> source;
-  std::string content_hash;  ///< XXH3-128 hex over source, headers and JSON (its layout and "source" path aside)
+  /// What a variant of it is, as XXH3-128 hex over source, headers and JSON; not over the JSON's layout, its "source"
+  /// path, and what only says which variants are worth trying: results stay valid when that changes.
+  std::string content_hash;
+  std::string preset_hash;  ///< the same over preset, seeds and cost; empty where there are none
 
   [[nodiscard]] Variant default_variant() const;
   /// It has the problem's math mode, output type and epilogue.

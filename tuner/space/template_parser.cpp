@@ -79,11 +79,18 @@ void read_epilogues(const JsonCursor& root, TemplateDefinition& out) {
   }
 }
 
+CostModel read_cost(const JsonCursor& cursor, KnownNames& names) {
+  cursor.expect_fields({"steps", "clocks"});
+  std::vector<NamedExpression> steps =
+      read_named_expressions(cursor, "steps", NameKind::kValue, Reach::kProblem, names);
+  return {std::move(steps), names.read(cursor.required("clocks"), Reach::kProblem)};
+}
+
 TemplateDefinition read_definition(const JsonCursor& root) {
   TemplateDefinition out;
-  root.expect_fields({"schema", "name", "description", "source", "math_modes", "outputs", "epilogues", "parameters",
-                      "derived", "constraints", "legality", "preset", "seeds", "values", "defines", "workspace",
-                      "tensor_maps", "kernels", "traffic"});
+  root.expect_fields({"schema",     "name",      "description", "source",   "math_modes", "outputs", "epilogues",
+                      "parameters", "derived",   "constraints", "legality", "preset",     "seeds",   "values",
+                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic",    "cost"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -106,6 +113,7 @@ TemplateDefinition read_definition(const JsonCursor& root) {
   out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
   out.defines = read_named_expressions(root, "defines", NameKind::kDefine, Reach::kDefines, names);
   read_launch(root, names, out);
+  if (const auto cost = root.optional("cost")) out.cost = read_cost(*cost, names);
   return out;
 }
 
@@ -124,8 +132,13 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
 
   auto source = read_template_source(source_path, read_file, shipped_headers);
   if (!source) return fail(std::move(source.error()), origin);
-  // Where the source lies does not change what is compiled.
-  document->erase("source");
+  nlohmann::json preset;
+  for (const char* name : {"preset", "seeds", "cost"}) {
+    if (document->contains(name)) preset[name] = std::move((*document)[name]);
+  }
+  if (!preset.empty()) out.preset_hash = hash_text(preset.dump());
+  // None of these changes what is compiled.
+  for (const char* name : {"source", "description", "preset", "seeds", "cost"}) document->erase(name);
   out.content_hash = hash_template(*source, document->dump());
   out.source = std::make_shared<const TemplateSource>(std::move(*source));
   return out;

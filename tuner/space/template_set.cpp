@@ -21,10 +21,11 @@ std::vector<std::string> names(const std::vector<TemplateDefinition>& definition
 }
 
 TemplateId id_of(const std::vector<TemplateDefinition>& definitions) {
-  if (definitions.size() == 1) return {definitions.front().name, definitions.front().content_hash};
+  const TemplateDefinition& first = definitions.front();
+  if (definitions.size() == 1 && first.preset_hash.empty()) return {first.name, first.content_hash};
   std::string members;
   for (const TemplateDefinition& definition : definitions)
-    members += fmt::format("{} {}\n", definition.name, definition.content_hash);
+    members += fmt::format("{} {} {}\n", definition.name, definition.content_hash, definition.preset_hash);
   return {fmt::format("{}", fmt::join(names(definitions), "+")), hash_text(members)};
 }
 
@@ -38,7 +39,11 @@ TemplateSet TemplateSet::whole_grid() const {
   return out;
 }
 
-TemplateId TemplateSet::whole_grid_id() const { return {id_.name, hash_text(id_.content_hash + " whole grid")}; }
+TemplateId TemplateSet::whole_grid_id() const {
+  std::string members;
+  for (const TemplateId& id : ids()) members += fmt::format("{} {}\n", id.name, id.content_hash);
+  return {id_.name, hash_text(members + "whole grid")};
+}
 
 TemplateSet::TemplateSet(TemplateDefinition definition)
     : TemplateSet(std::vector<TemplateDefinition>{std::move(definition)}) {}

@@ -33,7 +33,8 @@ class TemplateSet {
 
   [[nodiscard]] const std::vector<TemplateDefinition>& definitions() const { return *definitions_; }
   [[nodiscard]] std::vector<TemplateId> ids() const;
-  /// Identifies the set: of one template its own; of several "a+b", and a hash over their names and hashes.
+  /// Identifies what a search of the set covers: "a+b", and a hash over their names, contents and presets. Of one
+  /// template without a preset its own id.
   [[nodiscard]] const TemplateId& id() const { return id_; }
   /// "a, b"
   [[nodiscard]] std::string title() const;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/search/shuffled_strategy.hpp"
+#include "tuner/search/guided_strategy.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include "tuner/search/shuffle.hpp"
 
@@ -33,8 +35,8 @@ TEST(ShuffledIndices, IsUniformInItsFirstPlace) {
   EXPECT_THAT(leads, testing::Each(testing::AllOf(testing::Ge(850), testing::Le(1150))));
 }
 
-TEST(ShuffledStrategy, DefaultLeadsAndEveryVariantComesOnce) {
-  ShuffledStrategy strategy({20}, {13}, 5);
+TEST(GuidedStrategy, DefaultLeadsAndEveryVariantComesOnce) {
+  GuidedStrategy strategy({{20, {}}}, {13}, 5);
   const auto order = all(strategy);
   EXPECT_EQ(order.front(), 13U);
   EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 20U);
@@ -42,22 +44,22 @@ TEST(ShuffledStrategy, DefaultLeadsAndEveryVariantComesOnce) {
   EXPECT_EQ(strategy.next(), std::nullopt);
 }
 
-TEST(ShuffledStrategy, TheRestKeepsTheShuffledOrder) {
+TEST(GuidedStrategy, TheRestKeepsTheShuffledOrder) {
   auto expected = shuffled_indices(20, 5);
   std::erase(expected, std::size_t{13});
-  ShuffledStrategy strategy({20}, {13}, 5);
+  GuidedStrategy strategy({{20, {}}}, {13}, 5);
   auto order = all(strategy);
   order.erase(order.begin());
   EXPECT_EQ(order, expected);
 }
 
-TEST(ShuffledStrategy, WithoutALegalDefault) {
-  ShuffledStrategy strategy({20}, {}, 5);
+TEST(GuidedStrategy, WithoutALegalDefault) {
+  GuidedStrategy strategy({{20, {}}}, {}, 5);
   EXPECT_EQ(all(strategy), shuffled_indices(20, 5));
 }
 
-TEST(ShuffledStrategy, GroupsTakeTurnsUntilTheSmallerIsThrough) {
-  ShuffledStrategy strategy({3, 6}, {}, 5);
+TEST(GuidedStrategy, GroupsTakeTurnsUntilTheSmallerIsThrough) {
+  GuidedStrategy strategy({{3, {}}, {6, {}}}, {}, 5);
   const auto order = all(strategy);
   ASSERT_EQ(order.size(), 9U);
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(order[i] < 3, i % 2 == 0) << i;
@@ -65,15 +67,45 @@ TEST(ShuffledStrategy, GroupsTakeTurnsUntilTheSmallerIsThrough) {
   EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 9U);
 }
 
-TEST(ShuffledStrategy, TheDefaultsOfAllGroupsLead) {
-  ShuffledStrategy strategy({3, 6}, {2, 7}, 5);
+TEST(GuidedStrategy, TheDefaultsOfAllGroupsLead) {
+  GuidedStrategy strategy({{3, {}}, {6, {}}}, {2, 7}, 5);
   auto order = all(strategy);
   EXPECT_THAT(std::vector(order.begin(), order.begin() + 2), testing::ElementsAre(2U, 7U));
   EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 9U);
 }
 
-TEST(ShuffledStrategy, EmptySpace) {
-  ShuffledStrategy strategy({}, {}, 5);
+TEST(GuidedStrategy, TheCheapestComeFirstAndEveryFourthAtRandom) {
+  Group group{40, {}};
+  for (std::size_t i = 0; i < group.size; ++i) group.costs.push_back(static_cast<double>(40 - i));
+  GuidedStrategy strategy({group}, {}, 5);
+  const auto order = all(strategy);
+  EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 40U);
+  const auto random = shuffled_indices(40, 5);
+  EXPECT_THAT(std::vector(order.begin(), order.begin() + 4), testing::ElementsAre(39U, 38U, 37U, random.front()));
+  // Those at random may be among the cheapest: then there is one fewer of these later.
+  std::vector<std::size_t> cheap;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i % GuidedStrategy::kRandomEvery != GuidedStrategy::kRandomEvery - 1) cheap.push_back(order[i]);
+  }
+  EXPECT_TRUE(std::is_sorted(cheap.rbegin(), cheap.rend()));
+}
+
+TEST(GuidedStrategy, EquallyCheapOnesComeInRandomOrder) {
+  GuidedStrategy strategy({{20, std::vector<double>(20, 1.0)}}, {}, 5);
+  EXPECT_EQ(all(strategy), shuffled_indices(20, 5));
+}
+
+TEST(GuidedStrategy, AGroupWithoutCostsBesideOneWithThem) {
+  GuidedStrategy strategy({{3, {3, 2, 1}}, {3, {}}}, {1}, 5);
+  const auto order = all(strategy);
+  const auto random = shuffled_indices(3, 5);
+  EXPECT_THAT(order, testing::ElementsAre(1U, 2U, 3 + random[0], 3 + random[1], 0U, 3 + random[2]));
+}
+
+TEST(GuidedStrategy, CostsMustCoverTheGroup) { EXPECT_THROW(GuidedStrategy({{3, {1, 2}}}, {}, 5), std::logic_error); }
+
+TEST(GuidedStrategy, EmptySpace) {
+  GuidedStrategy strategy({}, {}, 5);
   EXPECT_EQ(strategy.next(), std::nullopt);
 }
 

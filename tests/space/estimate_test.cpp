@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a launch reads through L2, by the template's own word.
+// What a template says of a variant before it is measured: bytes through L2, and a guess at its time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/space/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
-#include "tuner/space/plan.hpp"
+#include "tuner/space/estimate.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -17,6 +17,7 @@ using ::testing::HasSubstr;
 using testing::json;
 using testing::parse_or_die;
 using testing::problem;
+using testing::reader;
 using testing::sample_json;
 
 Result<std::optional<double>> traffic(const std::string& expression) {
@@ -77,6 +78,42 @@ TEST(Traffic, OfSgemmSimtIsEveryTileOfEveryCta) {
       EXPECT_EQ(*bytes, bytes_of_all_tiles(bm, bn, shape)) << shape.title() << " " << text;
     }
   }
+}
+
+Result<std::optional<double>> cost(const json& model) {
+  json document = sample_json();
+  document["cost"] = model;
+  const TemplateDefinition definition = parse_or_die(document);
+  return cost_clocks(definition, definition.default_variant(), problem(512, 256, 128), device());
+}
+
+TEST(Cost, StepsSeeAllNamesAndTheStepsBeforeThem) {
+  const json steps = {{{"name", "TILES"}, {"expr", "ceil_div(M, BM) * ceil_div(N, BM)"}},
+                      {{"name", "ROUNDS"}, {"expr", "ceil_div(TILES, SM_COUNT)"}}};
+  EXPECT_EQ(cost({{"steps", steps}, {"clocks", "ROUNDS * K * THREADS"}}).value(), 128.0 * 256.0);
+  EXPECT_EQ(cost({{"clocks", "K"}}).value(), 128.0);
+  EXPECT_EQ(cost({{"clocks", "0"}}).value(), 0.0);
+}
+
+TEST(Cost, ATemplateNeedNotHaveOne) {
+  const TemplateDefinition definition = parse_or_die(sample_json());
+  EXPECT_EQ(cost_clocks(definition, definition.default_variant(), problem(), device()).value(), std::nullopt);
+}
+
+TEST(Cost, ErrorsNameStepCaretAndVariant) {
+  const json steps = {{{"name", "BAD"}, {"expr", "M / (BM - 64)"}}};
+  EXPECT_EQ(cost({{"steps", steps}, {"clocks", "BAD"}}).error().text(),
+            "template 'sample': cost step 'BAD': division by zero\n  M / (BM - 64)\n    ^\n"
+            "  with BM=64,TM=4,COPY=cp_async");
+  EXPECT_THAT(cost({{"clocks", "0 - M"}}).error().text(), HasSubstr("cost.clocks: is -512, but must not be negative"));
+}
+
+TEST(Cost, ItsStepsAreNamesOfItsOwn) {
+  json document = sample_json();
+  document["cost"] = {{"steps", {{{"name", "BM"}, {"expr", "1"}}}}, {"clocks", "BM"}};
+  const auto taken = parse_template(document.dump(), "any.json", reader(testing::sample_files()));
+  ASSERT_FALSE(taken);
+  EXPECT_THAT(taken.error().text(), HasSubstr("BM"));
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/space/estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "tuner/space/variant_scope.hpp"
+
+namespace pgtune::space {
+namespace {
+
+/// `expression` after `steps`, which it may use; `field` names it in messages.
+Result<std::int64_t> evaluate_steps(const std::vector<NamedExpression>& steps, const Expression& expression,
+                                    std::string_view field, VariantScope& scope) {
+  for (const NamedExpression& step : steps) {
+    auto value = step.expression.evaluate(scope);
+    if (!value) return fail(std::move(value.error()), fmt::format("cost step '{}'", step.name));
+    scope.set(step.name, *value);
+  }
+  auto value = expression.evaluate(scope);
+  if (value && *value < 0) value = fail(ErrorKind::kUsage, fmt::format("is {}, but must not be negative", *value));
+  if (!value) return fail(std::move(value.error()), std::string(field));
+  return value;
+}
+
+Result<std::optional<double>> estimate(const TemplateDefinition& definition, const Variant& variant,
+                                       const Problem& problem, const DeviceInfo& device,
+                                       const std::vector<NamedExpression>& steps, const Expression& expression,
+                                       std::string_view field) {
+  const std::string origin = fmt::format("template '{}'", definition.name);
+  auto scope = VariantScope::create(definition, variant, problem, device);
+  if (!scope) return fail(scope.error(), origin);
+  auto value = evaluate_steps(steps, expression, field, *scope);
+  if (!value) {
+    value.error().message += fmt::format("\n  with {}", variant.key());
+    return fail(std::move(value.error()), origin);
+  }
+  return static_cast<double>(*value);
+}
+
+}  // namespace
+
+Result<std::optional<double>> l2_bytes(const TemplateDefinition& definition, const Variant& variant,
+                                       const Problem& problem, const DeviceInfo& device) {
+  if (!definition.l2_bytes) return std::nullopt;
+  return estimate(definition, variant, problem, device, {}, *definition.l2_bytes, "traffic.l2_bytes");
+}
+
+Result<std::optional<double>> cost_clocks(const TemplateDefinition& definition, const Variant& variant,
+                                          const Problem& problem, const DeviceInfo& device) {
+  if (!definition.cost) return std::nullopt;
+  return estimate(definition, variant, problem, device, definition.cost->steps, definition.cost->clocks, "cost.clocks");
+}
+
+}  // namespace pgtune::space

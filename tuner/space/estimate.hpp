@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What a template says of a variant before it is measured.
+#pragma once
+
+#include <optional>
+
+#include "tuner/space/template_definition.hpp"
+
+namespace pgtune::space {
+
+/// Bytes a launch of all kernels reads through L2, by the template's "traffic"; nothing where the template does not
+/// say. Errors (usage): an expression that fails, a negative result.
+[[nodiscard]] Result<std::optional<double>> l2_bytes(const TemplateDefinition& definition, const Variant& variant,
+                                                     const Problem& problem, const DeviceInfo& device);
+
+/// A first guess at a launch's time in clocks, by the template's "cost"; nothing where it has none. It orders variants
+/// of one template; it is no prediction. Errors as above.
+[[nodiscard]] Result<std::optional<double>> cost_clocks(const TemplateDefinition& definition, const Variant& variant,
+                                                        const Problem& problem, const DeviceInfo& device);
+
+}  // namespace pgtune::space
