@@ -162,12 +162,14 @@ TEST(Problem, CountsTheBytesOfEachType) {
 
 TEST(MathMode, WordsAreReadBack) {
   for (const MathMode mode : all_math_modes()) EXPECT_EQ(parse_math_mode(to_string(mode)).value(), mode);
-  EXPECT_EQ(math_mode_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2");
+  EXPECT_EQ(math_mode_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
   EXPECT_THAT(parse_math_mode("fp16").error().message, HasSubstr(math_mode_words()));
-  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBfloat16}) {
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBfloat16, ElementType::kInt32}) {
     EXPECT_EQ(parse_output_type(to_string(type)).value(), type);
   }
   EXPECT_FALSE(parse_output_type("e4m3"));
+  EXPECT_FALSE(parse_output_type("int8"));
 }
 
 TEST(MathMode, ABackwardProductMeetsTwoTypes) {

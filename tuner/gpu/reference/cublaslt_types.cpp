@@ -15,9 +15,13 @@ cudaDataType_t cuda_type(ElementType type) {
     case ElementType::kE4m3:
       return CUDA_R_8F_E4M3;
     case ElementType::kE5m2:
+      return CUDA_R_8F_E5M2;
+    case ElementType::kInt8:
+      return CUDA_R_8I;
+    case ElementType::kInt32:
       break;
   }
-  return CUDA_R_8F_E5M2;
+  return CUDA_R_32I;
 }
 
 }  // namespace
