@@ -24,6 +24,10 @@ enum class MathMode { kF32, kTf32, kTf32x3, kF16, kBf16, kE4m3, kE5m2, kInt8 };
 
 inline constexpr int kMathModeCount = 8;
 
+/// pgtune's data lie within -range ... range - 1 where they are integers: all of int8, and as much of int32 as leaves
+/// the sums of products room.
+inline constexpr std::int64_t kInt8Range = 128, kInt32Range = 65536;
+
 [[nodiscard]] std::string_view to_string(ElementType type);
 /// "f32", "f16", "bf16", "int32": the types that C and D can have in some math mode. Errors (usage) list them.
 [[nodiscard]] Result<ElementType> parse_output_type(std::string_view text);
