@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An operand's tile copied from global to shared memory by all threads of a CTA, in pieces as wide as its rows are
-// aligned: cp.async of 16, 8 or 4 bytes, and plain copies where rows of 16-bit elements start at odd multiples of two.
+// aligned: cp.async of 16, 8 or 4 bytes, and plain copies where rows start between multiples of four.
 #pragma once
 
 #include "device/cp_async.cuh"
@@ -40,29 +40,40 @@ __device__ __forceinline__ void copy_piece(unsigned shared, const char* global, 
 #undef PGTUNE_COPY
 }
 
-/// 16 bytes of elements of 2 or 4 bytes, of which those in the first `bytes` exist and the others become zero. In words
-/// where all do, the first with the element before where `from` is odd: it exists, because an operand starts at a
-/// multiple of four bytes.
+/// An element of so many bytes, or as many neighbours.
+template <int kBytes>
+__device__ __forceinline__ unsigned load_bytes(const char* from) {
+  if constexpr (kBytes == 1) return *reinterpret_cast<const unsigned char*>(from);
+  if constexpr (kBytes == 2) return *reinterpret_cast<const unsigned short*>(from);
+  return *reinterpret_cast<const unsigned*>(from);
+}
+
+/// 16 bytes of elements, of which those in the first `bytes` exist and the others become zero. Where all do, in words:
+/// the first with what lies before `from`, which exists because an operand starts at a multiple of four bytes; the
+/// fifth without what lies behind.
 template <int kElement>
 __device__ __forceinline__ void load_piece(unsigned (&out)[4], const char* from, int bytes) {
-  const auto load_two = [](const char* at) -> unsigned { return *reinterpret_cast<const unsigned short*>(at); };
-  const auto load_four = [](const char* at) -> unsigned { return *reinterpret_cast<const unsigned*>(at); };
-  if (kElement == 4) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) out[i] = 4 * i < bytes ? load_four(from + 4 * i) : 0;
-  } else if (bytes == 16) {
-    const unsigned odd = reinterpret_cast<unsigned long long>(from) & 2;
+  if (kElement < 4 && bytes == 16) {
+    const unsigned before = reinterpret_cast<unsigned long long>(from) & (4 - kElement);
     unsigned word[5];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) word[i] = load_four(from - odd + 4 * i);
-    word[4] = load_two(from + 14);
+    for (int i = 0; i < 4; ++i) word[i] = load_bytes<4>(from - before + 4 * i);
+    if constexpr (kElement == 2) {
+      word[4] = load_bytes<2>(from + 14);
+    } else {
+      const unsigned last = load_bytes<1>(from + 15) << 16 | load_bytes<1>(from + 14) << 8 | load_bytes<1>(from + 13);
+      word[4] = last >> (24 - 8 * before);
+    }
 #pragma unroll
-    for (int i = 0; i < 4; ++i) out[i] = __funnelshift_r(word[i], word[i + 1], 8 * odd);
+    for (int i = 0; i < 4; ++i) out[i] = __funnelshift_r(word[i], word[i + 1], 8 * before);
   } else {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      out[i] = 4 * i < bytes ? load_two(from + 4 * i) : 0;
-      if (4 * i + 2 < bytes) out[i] |= load_two(from + 4 * i + 2) << 16;
+      out[i] = 0;
+#pragma unroll
+      for (int byte = 0; byte < 4; byte += kElement) {
+        if (4 * i + byte < bytes) out[i] |= load_bytes<kElement>(from + 4 * i + byte) << 8 * byte;
+      }
     }
   }
 }
@@ -107,8 +118,7 @@ struct MmaCopy {
   }
 
   __device__ __forceinline__ unsigned destination(unsigned stage, int c) const {
-    // Eight lines on, pieces lie as here.
-    if (line_step(c) % 8 == 0 && byte_step(c) == 0)
+    if (line_step(c) % Layout::kPeriod == 0 && byte_step(c) == 0)
       return stage + Layout::place(line, byte) + line_step(c) * Layout::kPitch;
     return stage + Layout::place(line + line_step(c), byte + byte_step(c));
   }
@@ -129,7 +139,7 @@ struct MmaCopy {
       if (c > 0 && line_step(c) != line_step(c - 1)) from += kRows * line_bytes;
       const int bytes = valid(c, k_left);
       if constexpr (kPlain) {
-        if (active) load_piece<2>(staged[c], from + byte_step(c), bytes);
+        if (active) load_piece<kElement>(staged[c], from + byte_step(c), bytes);
       } else {
         copy_piece<kPiece, kEdge>(destination(stage, c), !kEdge || bytes > 0 ? from + byte_step(c) : readable, bytes,
                                   active);

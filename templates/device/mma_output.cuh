@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From the sums of a warp's tile to D = activation(alpha * sums + beta * C + bias), two neighbours at a time, as lanes
-// hold them.
+// From the sums of a warp's tile to D = activation(alpha * sums + beta * C + bias), two neighbours at a time. Integers
+// have no epilogue, and whole numbers for alpha and beta.
 #pragma once
 
 #include "device/fused_epilogue.cuh"
@@ -18,24 +18,36 @@ struct MmaDestination {
   const void* bias;  ///< one element for each column of D
 };
 
+/// What elements of C and D are kept in, and two neighbours of them.
+template <typename Sum, int kBytes>
+struct MmaElement {
+  using Type = typename OutElement<kBytes>::Type;
+  using Two = float2;
+};
+template <>
+struct MmaElement<int, 4> {
+  using Type = int;
+  using Two = int2;
+};
+
 /// kBytes of an element of C and D; kAlignment divides the address of every row.
-template <int kBytes, Sixteen kType, int kAlignment>
+template <typename Sum, int kBytes, Sixteen kType, int kAlignment>
 struct MmaOutput {
-  using Element = typename OutElement<kBytes>::Type;
+  using Element = typename MmaElement<Sum, kBytes>::Type;
 
   /// Writes two neighbours of a row, of which those inside D exist.
-  static __device__ __forceinline__ void write(const float* sums, const MmaDestination& to, int row, int column) {
+  static __device__ __forceinline__ void write(const Sum* sums, const MmaDestination& to, int row, int column) {
     const int left = to.columns - column;
     if (row >= to.rows || left <= 0) return;
     const long long at = row * to.ld + column;
     const Element* const c = static_cast<const Element*>(to.c) + at;
-    const float first = finish(sums[0], c, to, column);
-    const float second = left > 1 ? finish(sums[1], c + 1, to, column + 1) : 0.0f;
+    const Sum first = finish(sums[0], c, to, column);
+    const Sum second = left > 1 ? finish(sums[1], c + 1, to, column + 1) : Sum{};
     store(first, second, static_cast<Element*>(to.d) + at, left > 1);
   }
 
  private:
-  static __device__ __forceinline__ float widened(const Element& element) {
+  static __device__ __forceinline__ Sum widened(const Element& element) {
     if constexpr (kBytes == 4) {
       return element;
     } else {
@@ -49,8 +61,12 @@ struct MmaOutput {
     if (kHasBias) value += bias_of<kBytes, kType>(to.bias, column);
     return activated<kActivation>(value);
   }
+  static __device__ __forceinline__ int finish(int sum, const Element* c, const MmaDestination& to, int) {
+    const int product = static_cast<int>(to.alpha) * sum;
+    return to.beta == 0.0f ? product : product + static_cast<int>(to.beta) * *c;
+  }
 
-  static __device__ __forceinline__ void store(float first, float second, Element* d, bool both) {
+  static __device__ __forceinline__ void store(Sum first, Sum second, Element* d, bool both) {
     constexpr bool kTogether = kAlignment % (2 * kBytes) == 0;
     if constexpr (kBytes == 2) {
       const unsigned packed = pack<kType>(first, second);
@@ -61,7 +77,7 @@ struct MmaOutput {
         if (both) d[1] = static_cast<unsigned short>(packed >> 16);
       }
     } else if (kTogether && both) {
-      *reinterpret_cast<float2*>(d) = make_float2(first, second);
+      *reinterpret_cast<typename MmaElement<Sum, kBytes>::Two*>(d) = {first, second};
     } else {
       d[0] = first;
       if (both) d[1] = second;

@@ -28,7 +28,7 @@ TEST_P(CeilingKernelsCompile, WithOneForEachModeOfTheTensorCores) {
   const auto cubin = compile_tensor_ceilings(GetParam());
   ASSERT_TRUE(cubin) << cubin.error().text();
   const auto modes = tensor_ceiling_modes(device);
-  EXPECT_EQ(modes.size(), device.compute_major == 9 || device.compute_minor == 9 ? 5U : 3U);
+  EXPECT_EQ(modes.size(), device.compute_major == 9 || device.compute_minor == 9 ? 6U : 4U);
   for (const MathMode mode : modes)
     EXPECT_THAT(*cubin, testing::HasSubstr(".text.ceiling_" + std::string(to_string(mode))));
 }

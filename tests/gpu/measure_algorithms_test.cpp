@@ -186,6 +186,43 @@ TEST(ReferenceProblem, IsWithoutAnActivationThatCublasLtLacks) {
   }
 }
 
+TEST(ReferenceProblem, IntegersLieAlongAKThatIsAMultipleOfFour) {
+  Problem problem;
+  problem.m = problem.n = 48;
+  problem.k = 64;
+  problem.math_mode = MathMode::kInt8;
+  problem.trans_b = true;
+  const Problem usable = with_default_strides(problem).value();
+  EXPECT_EQ(ReferenceOperands::solvable(usable), usable);
+  EXPECT_EQ(ReferenceOperands::copy_bytes(usable), 0);
+  problem.k = 61;
+  problem.lda = problem.ldb = 64;
+  const Problem ragged = with_default_strides(problem).value(), solvable = ReferenceOperands::solvable(ragged);
+  EXPECT_EQ(solvable.k, 64);
+  EXPECT_EQ(ReferenceOperands::copy_bytes(ragged), 2 * 3 * 1024);
+  problem.trans_a = true;
+  problem.lda = problem.ldb = 0;
+  problem.k = 66;
+  const Problem turned = ReferenceOperands::solvable(with_default_strides(problem).value());
+  EXPECT_EQ(turned.layout(), "nt");
+  EXPECT_EQ(turned.k, 68);
+  EXPECT_EQ(turned.lda, 80);
+}
+
+TEST(ReferenceProblem, IntegersAreScaledByIntegers) {
+  Problem problem;
+  problem.math_mode = MathMode::kInt8;
+  const CublasLtTypes types = cublaslt_types(problem);
+  EXPECT_EQ(types.compute, CUBLAS_COMPUTE_32I);
+  EXPECT_EQ(types.scale, CUDA_R_32I);
+  EXPECT_EQ(types.a, CUDA_R_8I);
+  EXPECT_EQ(types.c, CUDA_R_32I);
+  EXPECT_FALSE(types.fast_accumulation);
+  problem.math_mode = MathMode::kE4m3;
+  EXPECT_TRUE(cublaslt_types(problem).fast_accumulation);
+  EXPECT_EQ(cublaslt_types(problem).scale, CUDA_R_32F);
+}
+
 TEST(ReferenceProblem, EpiloguesHaveCublasLtsNames) {
   EXPECT_EQ(cublaslt_epilogue({}), CUBLASLT_EPILOGUE_DEFAULT);
   EXPECT_EQ(cublaslt_epilogue({true, Activation::kNone}), CUBLASLT_EPILOGUE_BIAS);

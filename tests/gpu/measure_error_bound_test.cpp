@@ -56,6 +56,15 @@ TEST(ErrorBound, ModesAreOrderedByTheirPrecision) {
   }
 }
 
+TEST(ErrorBound, IntegersAreExact) {
+  const ErrorBound bound = bound_of(MathMode::kInt8, 131071);
+  EXPECT_LT(bound.allowed(1, 0x1p31), 1);
+  EXPECT_GT(bound.allowed(0, 0), 0);  // errors are told as multiples of it
+  Problem problem;
+  problem.math_mode = MathMode::kInt8;
+  EXPECT_EQ(argument_rounding(problem), 0);
+}
+
 TEST(ErrorBound, AMissingBlockOfKShowsInEveryMode) {
   // Sums of K uniform products have S = K / 4 and a deviation of sqrt(K) / 3; a k-block of 32 one of sqrt(32) / 3.
   // Among the elements of any real result some deviate by three times that.

@@ -37,6 +37,16 @@ TEST(FaultText, NamesTheElementAndHowManyAreWrong) {
       "element (17,3) of batch 1 is 1.25, expected 1.3125 (error 840 times the bound); 5321 of 32258 elements wrong");
 }
 
+TEST(FaultText, IntegersAreWrittenOut) {
+  Problem p = problem();
+  p.math_mode = MathMode::kInt8;
+  CheckFindings findings = wrong_at(0, 0, 1, 0);
+  findings.first_value = -2147483647;
+  findings.first_expected = -2147483646;
+  EXPECT_NE(fault_text(findings, p).find("is -2147483647, expected -2147483646 (error"), std::string::npos)
+      << fault_text(findings, p);
+}
+
 TEST(FaultText, TellsUnwrittenFromNan) {
   CheckFindings poisoned = wrong_at(0, 0, 0, std::numeric_limits<float>::quiet_NaN());
   poisoned.first_unwritten = true;

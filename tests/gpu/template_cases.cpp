@@ -2,6 +2,7 @@
 #include "tests/gpu/template_cases.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <variant>
@@ -79,6 +80,7 @@ std::vector<Epilogue> epilogues_of(const space::TemplateDefinition& definition) 
 Problem with_types(Problem problem, const Problem& types) {
   problem.math_mode = types.math_mode;
   problem.output = types.output;
+  if (types.math_mode == MathMode::kInt8) problem.alpha = std::ceil(problem.alpha);  // whole numbers only
   return with_default_strides(problem).value();
 }
 

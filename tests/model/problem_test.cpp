@@ -146,7 +146,41 @@ TEST(Problem, OutputTypesOfOtherModesAreRefusedWithTheReason) {
   EXPECT_THAT(refused(MathMode::kF16, ElementType::kBfloat16), HasSubstr("f16 problems have no bf16 output"));
   EXPECT_THAT(refused(MathMode::kF16, ElementType::kBfloat16), HasSubstr("C and D can be f16 or f32"));
   EXPECT_THAT(refused(MathMode::kE4m3, ElementType::kFloat32), HasSubstr("C and D can be bf16"));
+  EXPECT_THAT(refused(MathMode::kInt8, ElementType::kFloat32), HasSubstr("C and D can be int32"));
   EXPECT_THAT(refused(MathMode::kF32, ElementType::kFloat16), HasSubstr("C and D can be f32"));
+}
+
+std::string refused_int8(const char* shape, double alpha = 1, double beta = 0, const char* epilogue = "none") {
+  Problem problem = parse_shape(shape).value();
+  problem.math_mode = MathMode::kInt8;
+  problem.alpha = alpha;
+  problem.beta = beta;
+  problem.epilogue = parse_epilogue(epilogue).value();
+  const auto checked = with_default_strides(problem);
+  return checked ? std::string() : checked.error().message;
+}
+
+TEST(Problem, IntegersTakeWholeScalars) {
+  EXPECT_EQ(refused_int8("8x8x8", -2, 3), "");
+  EXPECT_THAT(refused_int8("8x8x8", 2.5), HasSubstr("alpha is 2.5, but int8 problems are computed in whole numbers; "
+                                                    "give --alpha 3"));
+  EXPECT_THAT(refused_int8("8x8x8", 1, -0.25), HasSubstr("give --beta 0"));
+}
+
+TEST(Problem, SumsOfIntegersCannotLeaveInt32) {
+  // The largest product is (-128) (-128), and C as pgtune makes it is -65536 at most.
+  EXPECT_EQ(refused_int8("8x8x131071"), "");
+  EXPECT_THAT(refused_int8("8x8x131072"), HasSubstr("K is 131072, but sums of more than 131071 int8 products"));
+  EXPECT_EQ(refused_int8("8x8x131067", 1, -1), "");
+  EXPECT_THAT(refused_int8("8x8x131068", 1, -1), HasSubstr("more than 131067 int8 products"));
+  EXPECT_EQ(refused_int8("8x8x43690", -3), "");
+  EXPECT_THAT(refused_int8("8x8x43691", -3), HasSubstr("(with alpha -3 and beta 0)"));
+  EXPECT_THAT(refused_int8("8x8x131072", 0), HasSubstr("131071"));  // the sum itself, whatever becomes of it
+  EXPECT_THAT(refused_int8("8x8x1", 1, 32768), HasSubstr("too large"));
+}
+
+TEST(Problem, IntegersTakeNoEpilogue) {
+  EXPECT_THAT(refused_int8("8x8x8", 1, 0, "bias,relu"), HasSubstr("leave out the epilogue bias+relu"));
 }
 
 TEST(Problem, CountsTheBytesOfEachType) {
@@ -158,16 +192,20 @@ TEST(Problem, CountsTheBytesOfEachType) {
   problem = problem_of("2x3x5");
   problem.math_mode = MathMode::kE4m3;
   EXPECT_EQ(problem.operand_bytes(), 10 + 15 + 2 * 6);
+  problem.math_mode = MathMode::kInt8;
+  EXPECT_EQ(problem.operand_bytes(), 10 + 15 + 4 * 6);
 }
 
 TEST(MathMode, WordsAreReadBack) {
   for (const MathMode mode : all_math_modes()) EXPECT_EQ(parse_math_mode(to_string(mode)).value(), mode);
-  EXPECT_EQ(math_mode_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2");
+  EXPECT_EQ(math_mode_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
   EXPECT_THAT(parse_math_mode("fp16").error().message, HasSubstr(math_mode_words()));
-  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBfloat16}) {
+  for (const ElementType type :
+       {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBfloat16, ElementType::kInt32}) {
     EXPECT_EQ(parse_output_type(to_string(type)).value(), type);
   }
   EXPECT_FALSE(parse_output_type("e4m3"));
+  EXPECT_FALSE(parse_output_type("int8"));
 }
 
 TEST(MathMode, ABackwardProductMeetsTwoTypes) {

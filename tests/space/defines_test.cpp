@@ -98,8 +98,8 @@ TEST(ProblemFacts, AreElementsAndBytes) {
 
 TEST(ProblemFacts, TypesFollowTheMathModeAndTheOutput) {
   json document = sample_json();
-  document["math_modes"] = {"f32", "tf32", "tf32x3", "f16", "bf16", "e4m3", "e5m2"};
-  document["outputs"] = {"f32", "f16", "bf16"};
+  document["math_modes"] = {"f32", "tf32", "tf32x3", "f16", "bf16", "e4m3", "e5m2", "int8"};
+  document["outputs"] = {"f32", "f16", "bf16", "int32"};
   document["defines"] = json::array({{{"name", "X"}, {"expr", "ELEM_BYTES * 1000 + OUT_BYTES * 100 + ALIGN_C"}}});
   const TemplateDefinition definition = parse_or_die(document);
   const auto types = [&](MathMode mode, std::optional<ElementType> output = std::nullopt) {
@@ -115,6 +115,7 @@ TEST(ProblemFacts, TypesFollowTheMathModeAndTheOutput) {
   EXPECT_EQ(types(MathMode::kBf16), "2204");
   EXPECT_EQ(types(MathMode::kBf16, ElementType::kFloat32), "2408");
   EXPECT_EQ(types(MathMode::kE5m2), "1204");
+  EXPECT_EQ(types(MathMode::kInt8), "1408");
 }
 
 TEST(ProblemFacts, AKernelCanCompareItsMathMode) {

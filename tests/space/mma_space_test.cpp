@@ -30,11 +30,18 @@ std::vector<Variant> mma_variants(const Problem& problem, const std::string& arc
   return space ? space->variants : std::vector<Variant>{};
 }
 
+/// mma.sync takes 8-bit floats from sm_89 on.
+bool computes(const char* architecture, MathMode mode) {
+  const DeviceInfo device = architecture_info(architecture).value();
+  return (mode != MathMode::kE4m3 && mode != MathMode::kE5m2) || 10 * device.compute_major + device.compute_minor >= 89;
+}
+
 TEST(MmaSpace, EveryProblemHasAPresetThatTakesAMinute) {
   for (const MathMode mode : mma_template().math_modes) {
     for (const char* shape : {"1x1x1", "16x4096x4096", "127x129x131", "512x512x2048", "1000x1001x1003",
                               "1024x1024x1024", "4096x1001x4096", "4096x4096x4096"}) {
       for (const char* architecture : {"sm_80", "sm_90a"}) {
+        if (!computes(architecture, mode)) continue;
         const std::size_t size = mma_variants(mma_problem(mode, shape, "nn"), architecture).size();
         EXPECT_GE(size, 8U) << to_string(mode) << " " << shape << " " << architecture;
         EXPECT_LE(size, 300U) << to_string(mode) << " " << shape << " " << architecture;
@@ -46,9 +53,30 @@ TEST(MmaSpace, EveryProblemHasAPresetThatTakesAMinute) {
 TEST(MmaSpace, TheDefaultFitsTheSmallestSharedMemory) {
   for (const MathMode mode : mma_template().math_modes) {
     for (const char* architecture : {"sm_80", "sm_86", "sm_89"}) {
+      if (!computes(architecture, mode)) continue;
       const auto variants = mma_variants(mma_problem(mode, "4096x4096x4096", "nn"), architecture);
       EXPECT_NE(std::find(variants.begin(), variants.end(), mma_template().default_variant()), variants.end())
           << to_string(mode) << " " << architecture;
+    }
+  }
+}
+
+TEST(MmaSpace, EightBitFloatsAreRefusedWithTheReasonWhereThereAreNoInstructionsForThem) {
+  const auto problem = mma_problem(MathMode::kE4m3, "512x512x512", "nt");
+  const auto space = enumerate(mma_template(), problem, architecture_info("sm_86").value());
+  ASSERT_TRUE(space) << space.error().text();
+  EXPECT_TRUE(space->variants.empty());
+  EXPECT_TRUE(std::any_of(space->removals.begin(), space->removals.end(), [](const Removal& removal) {
+    return removal.removed > 0 && removal.reason == "8-bit floats need compute capability 8.9 or newer";
+  }));
+}
+
+/// Nothing else computes these where the copy engine cannot read the rows.
+TEST(MmaSpace, NoAlignmentOfBytesIsRefused) {
+  for (const MathMode mode : {MathMode::kE4m3, MathMode::kE5m2, MathMode::kInt8}) {
+    for (const char* layout : {"nn", "nt", "tn", "tt"}) {
+      for (const char* shape : {"1001x1003x1005", "1002x1006x1010", "4095x4097x4099", "1x1x17"})
+        EXPECT_FALSE(mma_variants(mma_problem(mode, shape, layout)).empty()) << to_string(mode) << layout << shape;
     }
   }
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A GEMM in every math mode, with every epilogue, to be read and to be checked against: one thread computes one element
-// in float32. Conversions are PTX's own, so that they are no copy of those in pgtune's check.
+// in float32, or in int32. Conversions are PTX's own, so that they are no copy of those in pgtune's check.
 using u8 = unsigned char;
 using u16 = unsigned short;
 using u32 = unsigned int;
 using i64 = long long;
+#if MATH_MODE == LABEL_int8
+using Sum = int;
+#else
+using Sum = float;
+#endif
 
 __device__ float from_f16(u16 bits) {
   float value;
@@ -27,6 +32,11 @@ using ElementA = u16;
 using ElementB = u16;
 __device__ float load_a(const ElementA* from) { return __uint_as_float(static_cast<u32>(*from) << 16); }
 __device__ float load_b(const ElementB* from) { return load_a(from); }
+#elif MATH_MODE == LABEL_int8
+using ElementA = signed char;
+using ElementB = signed char;
+__device__ int load_a(const ElementA* from) { return *from; }
+__device__ int load_b(const ElementB* from) { return *from; }
 #else
 using ElementA = u8;
 using ElementB = u8;
@@ -47,9 +57,9 @@ __device__ float load_a(const ElementA* from) {
 #endif
 
 #if OUT_BYTES == 4
-using ElementC = float;
-__device__ float load_c(ElementC from) { return from; }
-__device__ ElementC store_c(float value) { return value; }
+using ElementC = Sum;
+__device__ Sum load_c(ElementC from) { return from; }
+__device__ ElementC store_c(Sum value) { return value; }
 #elif MATH_MODE == LABEL_f16
 using ElementC = u16;
 __device__ float load_c(ElementC from) { return from_f16(from); }
@@ -71,7 +81,7 @@ __device__ ElementC store_c(float value) {
 // tf32 as tensor cores read it: the lower 13 bits are cut off.
 __device__ float cut(float value) { return __uint_as_float(__float_as_uint(value) & 0xffffe000u); }
 
-__device__ float add_product(float sum, float a, float b) {
+__device__ Sum add_product(Sum sum, Sum a, Sum b) {
 #if MATH_MODE == LABEL_tf32
   return sum + cut(a) * cut(b);
 #elif MATH_MODE == LABEL_tf32x3
@@ -85,7 +95,7 @@ __device__ float add_product(float sum, float a, float b) {
 #endif
 }
 
-__device__ float activated(float x) {
+__device__ Sum activated(Sum x) {
 #if ACTIVATION == LABEL_relu
   return x < 0 ? 0 : x;
 #elif ACTIVATION == LABEL_gelu
@@ -110,17 +120,18 @@ extern "C" __global__ void __launch_bounds__(BM* BN)
 #ifdef DROPPED_PRODUCT
   --k;
 #endif
-  float sum = 0;
+  Sum sum = 0;
   for (i64 i = 0; i < k; ++i) {
     const i64 at_a = TRANS_A ? i * lda + row : row * lda + i, at_b = TRANS_B ? column * ldb + i : i * ldb + column;
     sum = add_product(sum, load_a(a + at_a), load_b(b + at_b));
   }
   const i64 at = blockIdx.z * stride_c + row * ldc + column;
-  float result = alpha * sum;
+  // Of integers, alpha and beta are whole numbers too.
+  Sum result = static_cast<Sum>(alpha) * sum;
 #ifndef READ_ADDEND
   if (beta != 0)
 #endif
-    result += beta * load_c(c[at]);
+    result += static_cast<Sum>(beta) * load_c(c[at]);
 #if HAS_BIAS && defined(SHIFTED_BIAS)
   result += load_c(bias[column == 0 ? n - 1 : column - 1]);
 #elif HAS_BIAS

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "tests/templates/on_host.hpp"
 // After what it needs.
@@ -56,6 +57,47 @@ void expect_words(int first, int lane, int fragment, int step) {
   }
 }
 
+/// The words that a lane gets of a tile's bytes by ldmatrix, transposed, and the exchange after it.
+template <typename Tile>
+std::vector<unsigned> lane_words(const std::vector<unsigned char>& tile, int first, int lane, int fragment, int step) {
+  unsigned words[4];
+  for (int matrix = 0; matrix < 4; ++matrix) {
+    words[matrix] = 0;
+    for (int byte = 0; byte < 4; ++byte) {
+      const int line = 8 * matrix + lane % 4 * 2 + byte / 2;
+      const unsigned at = Tile::fragment_at(Tile::lane_offset(first, line), fragment, step);
+      words[matrix] |= static_cast<unsigned>(tile[at + lane / 4 * 2 + byte % 2]) << 8 * byte;
+    }
+  }
+  Tile::exchange_bytes(words);
+  return {words, words + 4};
+}
+
+/// Each byte with the row or column that it is of, or its place along k.
+template <typename Tile>
+std::vector<unsigned char> numbered_bytes(bool along_k) {
+  std::vector<unsigned char> tile(Tile::kBytes);
+  for (int k = 0; k < Tile::kLines; ++k) {
+    for (int outer = 0; outer < Tile::kLineBytes; ++outer)
+      tile[Tile::place(k, outer)] = static_cast<unsigned char>(along_k ? k : outer);
+  }
+  return tile;
+}
+
+template <bool kIsA, typename Tile>
+void expect_bytes(int first, int lane, int fragment, int step) {
+  static const auto outer = numbered_bytes<Tile>(false), along_k = numbered_bytes<Tile>(true);
+  const auto outer_words = lane_words<Tile>(outer, first, lane, fragment, step);
+  const auto k_words = lane_words<Tile>(along_k, first, lane, fragment, step);
+  for (int word = 0; word < 4; ++word) {
+    const int half = kIsA ? word % 2 : word / 2, later = kIsA ? word / 2 : word % 2;
+    const unsigned row = first + fragment * 16 + Tile::outer_of(half, lane / 4);
+    const unsigned k = step * 32 + later * 16 + lane % 4 * 4;
+    EXPECT_EQ(outer_words[word], row * 0x01010101) << "lane " << lane << " word " << word;
+    EXPECT_EQ(k_words[word], k * 0x01010101 + 0x03020100) << "lane " << lane << " word " << word;
+  }
+}
+
 /// Lanes that read at once: eight pieces of 16 bytes by ldmatrix, 32 words without.
 template <typename Tile>
 void expect_no_conflicts(int first, int fragment, int step) {
@@ -83,6 +125,8 @@ void expect_right_tile() {
           for (int lane = 0; lane < 32; ++lane) {
             if constexpr (Tile::kSingle) {
               expect_words<Tile>(first, lane, fragment, step);
+            } else if constexpr (Tile::kByBytes) {
+              expect_bytes<kIsA, Tile>(first, lane, fragment, step);
             } else {
               expect_matrices<kIsA, Tile>(first, lane, fragment, step);
             }
@@ -96,6 +140,8 @@ void expect_right_tile() {
 
 template <bool kIsA, bool kAlongK, bool kPadded>
 void expect_right_tiles() {
+  expect_right_tile<kIsA, kAlongK, 1, 64, 64, kPadded>();
+  expect_right_tile<kIsA, kAlongK, 1, 256, 128, kPadded>();
   expect_right_tile<kIsA, kAlongK, 2, 64, 64, kPadded>();
   expect_right_tile<kIsA, kAlongK, 2, 256, 128, kPadded>();
   expect_right_tile<kIsA, kAlongK, 4, 64, 64, kPadded>();

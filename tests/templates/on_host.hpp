@@ -10,6 +10,13 @@
 
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+/// Bytes of the eight of `low` and `high`, one for each hexadecimal digit of `selector`.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+  unsigned out = 0;
+  for (unsigned i = 0; i < 4; ++i) out |= static_cast<unsigned>(both >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+  return out;
+}
 
 namespace pgtune {
 using std::max;

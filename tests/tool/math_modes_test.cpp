@@ -13,8 +13,8 @@ class MathModesTest : public CliTest {
     CliTest::SetUp();
     json many = json::parse(kTinyTemplate);
     many["name"] = "many";
-    many["math_modes"] = {"f32", "tf32", "f16", "bf16", "e4m3"};
-    many["outputs"] = {"f32", "f16", "bf16"};
+    many["math_modes"] = {"f32", "tf32", "f16", "bf16", "e4m3", "int8"};
+    many["outputs"] = {"f32", "f16", "bf16", "int32"};
     write("many.json", many.dump());
   }
 
@@ -41,6 +41,16 @@ TEST_F(MathModesTest, EachIsAResultOfItsOwn) {
                     HasSubstr("{\"bf16\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0}")));
   const Finished csv = pgtune({"report", "--csv"});
   EXPECT_THAT(csv.out, AllOf(HasSubstr(",bf16,bf16,nn,"), HasSubstr(",bf16,f32,nn,"), HasSubstr(",f32,f32,nn,")));
+}
+
+TEST_F(MathModesTest, IntegersHaveWholeScalarsAndInt32Results) {
+  ASSERT_EQ(search_many({"-q", "--dtype", "int8", "--out", "int32", "--alpha", "2"}).exit_code, 0);
+  EXPECT_THAT(pgtune({"show"}).out, HasSubstr("256x256x256 int8 nn alpha 2"));
+  EXPECT_THAT(pgtune({"report", "--csv"}).out, HasSubstr(",int8,int32,nn,"));
+  EXPECT_THAT(pgtune({"export", "header"}).out, HasSubstr("{\"int8\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 2, 0}"));
+  const Finished fraction = search_many({"--dtype", "int8", "--alpha", "1.5"});
+  EXPECT_EQ(fraction.exit_code, 2);
+  EXPECT_THAT(fraction.err, HasSubstr("give --alpha 2"));
 }
 
 TEST_F(MathModesTest, NamingTheUsualOutputIsTheSameProblem) {

@@ -28,8 +28,9 @@ namespace {namespace} {{
 
 /// D[m,n] = act(alpha * op(A) * op(B) + beta * C + bias), row-major, in `batch` packed matrices. Leading dimensions in elements.
 /// Elements of A and B are float for dtype "f32", "tf32" and "tf32x3", __half for "f16", __nv_bfloat16 for "bf16", __nv_fp8_e4m3 for
-/// "e4m3"; for "e5m2" those of A are __nv_fp8_e5m2 and those of B __nv_fp8_e4m3. C and D are float, __half or, from "bf16"
-/// on, __nv_bfloat16; with `out` "f32" they are float whatever dtype says. `epilogue` is empty, "bias", "relu", "gelu" (the
+/// "e4m3"; for "e5m2" those of A are __nv_fp8_e5m2 and those of B __nv_fp8_e4m3; for "int8" both are std::int8_t. C and D are
+/// float, __half or, for "bf16", "e4m3" and "e5m2", __nv_bfloat16, or std::int32_t for "int8"; with `out` "f32" they are float
+/// whatever dtype says. `epilogue` is empty, "bias", "relu", "gelu" (the
 /// approximation with tanh), "silu" or, as "bias+gelu", both: the bias is then one more pointer, to n elements of D's type
 /// that are added to every row of every matrix.
 struct Problem {{

@@ -29,12 +29,13 @@ void ProblemOptions::add_to(CLI::App& app) {
   add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable")
       ->allow_extra_args(false);
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
-  add_more("--dtype", dtype_, "TYPE", "Arithmetic and operands: f32 (default), tf32, tf32x3, f16, bf16, e4m3, e5m2");
+  add_more("--dtype", dtype_, "TYPE",
+           "Arithmetic and operands: f32 (default), tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
   add_more("--out", output_, "TYPE", "Type of C and the result: f32 where --dtype f16 or bf16 would give its own");
   add_more("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt");
   add_more("--batch", batch_, "N", "Number of matrices (default: 1)");
-  add_more("--alpha", alpha_, "X", "Factor of the product (default: 1)");
-  add_more("--beta", beta_, "X", "Factor of the addend C (default: 0)");
+  add_more("--alpha", alpha_, "X", "Factor of the product (default: 1); a whole number for int8");
+  add_more("--beta", beta_, "X", "Factor of the addend C (default: 0); a whole number for int8");
   add_more("--epilogue", epilogue_, "WORDS",
            "Fused behind the product: bias (a row added to all), relu, gelu (with tanh) or silu, or bias,gelu");
   add_more("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");

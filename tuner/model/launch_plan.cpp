@@ -18,11 +18,12 @@ constexpr EnumNames<L2Promotion, 4> kPromotions{{{L2Promotion::kNone, "none"},
                                                  {L2Promotion::k64B, "64B"},
                                                  {L2Promotion::k128B, "128B"},
                                                  {L2Promotion::k256B, "256B"}}};
-constexpr EnumNames<TensorType, 5> kTensorTypes{{{TensorType::kFloat32, "f32"},
+constexpr EnumNames<TensorType, 6> kTensorTypes{{{TensorType::kFloat32, "f32"},
                                                  {TensorType::kTfloat32, "tf32"},
                                                  {TensorType::kFloat16, "f16"},
                                                  {TensorType::kBfloat16, "bf16"},
-                                                 {TensorType::kUint8, "u8"}}};
+                                                 {TensorType::kUint8, "u8"},
+                                                 {TensorType::kInt32, "int32"}}};
 constexpr EnumNames<L2Access, 3> kAccesses{
     {{L2Access::kNormal, "normal"}, {L2Access::kStreaming, "streaming"}, {L2Access::kPersisting, "persisting"}}};
 constexpr EnumNames<ZeroWorkspace, 3> kZeroings{

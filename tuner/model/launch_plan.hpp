@@ -23,7 +23,7 @@ struct Dim3 {
 
 enum class Swizzle { kNone, k32B, k64B, k128B };
 enum class L2Promotion { kNone, k64B, k128B, k256B };
-enum class TensorType { kFloat32, kTfloat32, kFloat16, kBfloat16, kUint8 };
+enum class TensorType { kFloat32, kTfloat32, kFloat16, kBfloat16, kUint8, kInt32 };
 
 /// Arguments of cuTensorMapEncodeTiled. Dimension 0 is the contiguous one.
 struct TensorMapPlan {

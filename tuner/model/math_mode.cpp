@@ -11,18 +11,21 @@
 namespace pgtune {
 namespace {
 
-constexpr EnumNames<ElementType, 5> kElementTypes{{{ElementType::kFloat32, "f32"},
+constexpr EnumNames<ElementType, 7> kElementTypes{{{ElementType::kFloat32, "f32"},
                                                    {ElementType::kFloat16, "f16"},
                                                    {ElementType::kBfloat16, "bf16"},
                                                    {ElementType::kE4m3, "e4m3"},
-                                                   {ElementType::kE5m2, "e5m2"}}};
+                                                   {ElementType::kE5m2, "e5m2"},
+                                                   {ElementType::kInt8, "int8"},
+                                                   {ElementType::kInt32, "int32"}}};
 constexpr EnumNames<MathMode, kMathModeCount> kMathModes{{{MathMode::kF32, "f32"},
                                                           {MathMode::kTf32, "tf32"},
                                                           {MathMode::kTf32x3, "tf32x3"},
                                                           {MathMode::kF16, "f16"},
                                                           {MathMode::kBf16, "bf16"},
                                                           {MathMode::kE4m3, "e4m3"},
-                                                          {MathMode::kE5m2, "e5m2"}}};
+                                                          {MathMode::kE5m2, "e5m2"},
+                                                          {MathMode::kInt8, "int8"}}};
 
 }  // namespace
 
@@ -30,19 +33,21 @@ std::string_view to_string(ElementType type) { return enum_name(kElementTypes, t
 
 Result<ElementType> parse_output_type(std::string_view text) {
   const auto type = enum_value(kElementTypes, text);
-  if (type && *type != ElementType::kE4m3 && *type != ElementType::kE5m2) return *type;
-  return fail(ErrorKind::kUsage, fmt::format("unknown output type '{}'; C and D can be f32, f16 or bf16", text));
+  if (type && element_bytes(*type) > 1) return *type;
+  return fail(ErrorKind::kUsage, fmt::format("unknown output type '{}'; C and D can be f32, f16, bf16 or int32", text));
 }
 
 std::int64_t element_bytes(ElementType type) {
   switch (type) {
     case ElementType::kFloat32:
+    case ElementType::kInt32:
       return 4;
     case ElementType::kFloat16:
     case ElementType::kBfloat16:
       return 2;
     case ElementType::kE4m3:
     case ElementType::kE5m2:
+    case ElementType::kInt8:
       break;
   }
   return 1;
@@ -86,15 +91,18 @@ ElementType type_of_a(MathMode mode) {
     case MathMode::kE4m3:
       return ElementType::kE4m3;
     case MathMode::kE5m2:
+      return ElementType::kE5m2;
+    case MathMode::kInt8:
       break;
   }
-  return ElementType::kE5m2;
+  return ElementType::kInt8;
 }
 
 ElementType type_of_b(MathMode mode) { return mode == MathMode::kE5m2 ? ElementType::kE4m3 : type_of_a(mode); }
 
 const std::vector<ElementType>& output_types(MathMode mode) {
-  static const std::vector<ElementType> only_float32{ElementType::kFloat32}, only_bfloat16{ElementType::kBfloat16};
+  static const std::vector<ElementType> only_float32{ElementType::kFloat32}, only_bfloat16{ElementType::kBfloat16},
+      only_int32{ElementType::kInt32};
   static const std::vector<ElementType> float16_or_float32{ElementType::kFloat16, ElementType::kFloat32};
   static const std::vector<ElementType> bfloat16_or_float32{ElementType::kBfloat16, ElementType::kFloat32};
   switch (mode) {
@@ -108,9 +116,11 @@ const std::vector<ElementType>& output_types(MathMode mode) {
       return bfloat16_or_float32;
     case MathMode::kE4m3:
     case MathMode::kE5m2:
+      return only_bfloat16;
+    case MathMode::kInt8:
       break;
   }
-  return only_bfloat16;
+  return only_int32;
 }
 
 std::int64_t element_bytes(MathMode mode) { return element_bytes(type_of_a(mode)); }

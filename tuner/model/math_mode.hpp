@@ -12,18 +12,24 @@
 namespace pgtune {
 
 /// How one element lies in memory.
-enum class ElementType { kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2 };
+enum class ElementType { kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2, kInt8, kInt32 };
 
-/// Arithmetic and storage of a problem in one word. Sums are float32 in all of them; kF32 is strict CUDA-core float32,
-/// the others are for tensor cores: kTf32 multiplies float32 operands rounded to 10 mantissa bits; kTf32x3 splits each
-/// into two such numbers and adds three products, which is about as accurate as kF32. kE4m3 has both operands in that
-/// type; kE5m2 has A in it and B in e4m3, as gradients meet weights (cuBLASLt multiplies no two e5m2 matrices).
-enum class MathMode { kF32, kTf32, kTf32x3, kF16, kBf16, kE4m3, kE5m2 };
+/// Arithmetic and storage of a problem in one word. Sums are float32 in all but kInt8; kF32 is strict CUDA-core
+/// float32, the others are for tensor cores: kTf32 multiplies float32 operands rounded to 10 mantissa bits; kTf32x3
+/// splits each into two such numbers and adds three products, which is about as accurate as kF32. kE4m3 has both
+/// operands in that type; kE5m2 has A in it and B in e4m3, as gradients meet weights (cuBLASLt multiplies no two e5m2
+/// matrices). kInt8 adds products of signed 8-bit integers in int32, which C and D are too; alpha and beta are whole
+/// numbers, and nothing is ever rounded.
+enum class MathMode { kF32, kTf32, kTf32x3, kF16, kBf16, kE4m3, kE5m2, kInt8 };
 
-inline constexpr int kMathModeCount = 7;
+inline constexpr int kMathModeCount = 8;
+
+/// pgtune's data lie within -range ... range - 1 where they are integers: all of int8, and as much of int32 as leaves
+/// the sums of products room.
+inline constexpr std::int64_t kInt8Range = 128, kInt32Range = 65536;
 
 [[nodiscard]] std::string_view to_string(ElementType type);
-/// "f32", "f16", "bf16": the types that C and D can have in some math mode. Errors (usage) list them.
+/// "f32", "f16", "bf16", "int32": the types that C and D can have in some math mode. Errors (usage) list them.
 [[nodiscard]] Result<ElementType> parse_output_type(std::string_view text);
 [[nodiscard]] std::int64_t element_bytes(ElementType type);
 

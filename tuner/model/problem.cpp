@@ -8,7 +8,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace pgtune {
@@ -60,6 +62,38 @@ std::optional<std::string> operand_problem(std::string_view name, std::int64_t r
     return fmt::format(
         "matrix {} of {} x {} elements in {} batches is larger than 64 bits can count; give a smaller problem", name,
         rows, leading, problem.batch);
+  return std::nullopt;
+}
+
+/// What has to hold so that all of a product of integers is exact in int32, for any int8 operands and what pgtune adds
+/// to it. Scalars so small are exact in float32 as well.
+std::optional<std::string> integer_problem(const Problem& problem) {
+  if (problem.epilogue.any())
+    return fmt::format(
+        "int8 problems have int32 results, which nothing is fused with (cuBLASLt has no epilogue for them, and "
+        "activations want real numbers); leave out the epilogue {}",
+        to_string(problem.epilogue));
+  for (const auto& [name, value] : {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {
+    if (value != std::trunc(value))
+      return fmt::format("{0} is {1}, but int8 problems are computed in whole numbers; give --{0} {2}", name, value,
+                         std::round(value) + 0.0);  // no -0
+  }
+  constexpr double kLargest = std::numeric_limits<std::int32_t>::max(), kLargestProduct = kInt8Range * kInt8Range;
+  const double room = kLargest - std::abs(problem.beta) * static_cast<double>(kInt32Range);
+  const double longest = std::floor(room / (std::max(std::abs(problem.alpha), 1.0) * kLargestProduct));
+  if (longest < 1)
+    return fmt::format(
+        "alpha {} and beta {} are too large for int8 problems: a result may not fit in its int32; give "
+        "smaller ones",
+        problem.alpha, problem.beta);
+  if (static_cast<double>(problem.k) > longest)
+    return fmt::format(
+        "K is {}, but sums of more than {} int8 products may not fit in the int32 they are made in{}; give a smaller "
+        "K, and add the parts up in a wider type",
+        problem.k, longest,
+        problem.alpha != 1 || problem.beta != 0
+            ? fmt::format(" (with alpha {} and beta {})", problem.alpha, problem.beta)
+            : "");
   return std::nullopt;
 }
 
@@ -148,6 +182,9 @@ Result<Problem> with_default_strides(Problem problem) {
   const auto& outputs = output_types(problem.math_mode);
   if (std::find(outputs.begin(), outputs.end(), problem.type_of_c()) == outputs.end())
     return fail(ErrorKind::kUsage, unwritable_output(problem));
+  if (problem.math_mode == MathMode::kInt8) {
+    if (auto trouble = integer_problem(problem)) return fail(ErrorKind::kUsage, std::move(*trouble));
+  }
   const std::int64_t bytes_ab = element_bytes(problem.math_mode), bytes_c = element_bytes(problem.type_of_c());
   auto trouble = operand_problem("a", problem.rows_a(), problem.columns_a(), problem.lda, bytes_ab, problem);
   if (!trouble) trouble = operand_problem("b", problem.rows_b(), problem.columns_b(), problem.ldb, bytes_ab, problem);

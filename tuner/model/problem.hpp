@@ -40,7 +40,7 @@ struct Problem {
   [[nodiscard]] std::int64_t bias_bytes() const { return epilogue.bias ? n * element_bytes(type_of_c()) : 0; }
   /// Bytes of A, B and D (and of C where beta != 0), all batches, and of the bias.
   [[nodiscard]] std::int64_t operand_bytes() const;
-  /// Floating-point operations by the usual convention, 2*M*N*K*batch.
+  /// Floating-point operations by the usual convention, 2*M*N*K*batch; integer ones count the same.
   [[nodiscard]] double flops() const;
   [[nodiscard]] std::string layout() const;  ///< "nn", "nt", "tn" or "tt"
   [[nodiscard]] std::string shape() const;   ///< "4096x4096x4096"
@@ -57,7 +57,8 @@ struct Problem {
 /// Sets trans_a and trans_b from "nn", "nt", "tn" or "tt".
 [[nodiscard]] Result<Problem> with_layout(Problem problem, std::string_view layout);
 /// Replaces zero leading dimensions by the packed ones, then checks everything: leading dimensions not too small, every
-/// element count and byte count inside 64 bits, finite scalars, an output type the mode has.
+/// element count and byte count inside 64 bits, finite scalars, an output type the mode has; for int8 that scalars are
+/// whole numbers, no sum can leave int32, and there is no epilogue.
 [[nodiscard]] Result<Problem> with_default_strides(Problem problem);
 
 }  // namespace pgtune

@@ -89,6 +89,7 @@ std::int64_t bytes_per_element(TensorType type) {
   switch (type) {
     case TensorType::kFloat32:
     case TensorType::kTfloat32:
+    case TensorType::kInt32:
       return 4;
     case TensorType::kFloat16:
     case TensorType::kBfloat16:

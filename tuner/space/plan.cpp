@@ -21,9 +21,12 @@ TensorType tensor_type(ElementType type) {
       return TensorType::kBfloat16;
     case ElementType::kE4m3:
     case ElementType::kE5m2:
+    case ElementType::kInt8:
+      return TensorType::kUint8;
+    case ElementType::kInt32:
       break;
   }
-  return TensorType::kUint8;
+  return TensorType::kInt32;
 }
 
 /// Evaluates expressions and keeps the first error, with the field it came from.

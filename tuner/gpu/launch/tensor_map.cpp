@@ -20,6 +20,8 @@ CUtensorMapDataType data_type(TensorType type) {
       return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     case TensorType::kUint8:
       return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    case TensorType::kInt32:
+      return CU_TENSOR_MAP_DATA_TYPE_INT32;
     case TensorType::kFloat32:
       break;
   }

@@ -21,7 +21,8 @@ CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
 }
 
 /// An element of C or D from its bits, which are the lowest.
-float output_value(ElementType type, std::uint32_t bits) {
+double output_value(ElementType type, std::uint32_t bits) {
+  if (type == ElementType::kInt32) return std::bit_cast<std::int32_t>(bits);
   if (type == ElementType::kFloat32) return std::bit_cast<float>(bits);
   if (type == ElementType::kBfloat16) return std::bit_cast<float>(bits << 16);
   return __half2float(std::bit_cast<__half>(static_cast<std::uint16_t>(bits)));

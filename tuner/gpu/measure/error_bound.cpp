@@ -53,14 +53,16 @@ double sum_error(const Problem& problem) {
       return summation_bound(problem.k, kUnitCutoffFloat32, further);
     case MathMode::kE4m3:
     case MathMode::kE5m2:
+      return kFloat8SumError;
+    case MathMode::kInt8:  // float64 and int32 both hold every sum
       break;
   }
-  return kFloat8SumError;
+  return 0;
 }
 
 /// Rounding to nearest, of a float32 to one of C's types: half a unit in the last of 11 or 8 bits.
 double unit_roundoff(ElementType type) {
-  if (type == ElementType::kFloat32) return 0;
+  if (type == ElementType::kFloat32 || type == ElementType::kInt32) return 0;
   return type == ElementType::kFloat16 ? 0x1p-11 : 0x1p-8;
 }
 
@@ -97,7 +99,10 @@ double summation_bound(std::int64_t k, double unit_roundoff, int further) {
   return 2.0 * (std::sqrt(static_cast<double>(k)) + further) * unit_roundoff;
 }
 
-double argument_rounding(const Problem& problem) { return unit_roundoff(problem.type_of_c()) / sum_error(problem); }
+double argument_rounding(const Problem& problem) {
+  const double roundoff = unit_roundoff(problem.type_of_c());
+  return roundoff == 0 ? 0 : roundoff / sum_error(problem);
+}
 
 ErrorBound error_bound(const Problem& problem) {
   ErrorBound bound;
@@ -112,6 +117,10 @@ ErrorBound error_bound(const Problem& problem) {
       break;
     case ElementType::kBfloat16:
       bound.largest = 0x1.fep127;
+      break;
+    case ElementType::kInt32:
+      bound.absolute = 0.5;  // integers that are no further apart are equal
+      bound.largest = std::numeric_limits<std::int32_t>::max();
       break;
     default:
       break;

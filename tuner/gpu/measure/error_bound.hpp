@@ -15,7 +15,8 @@ inline constexpr double kUnitRoundoffFloat32 = 0x1p-24;
 struct ErrorBound {
   double per_scale = 0;   ///< operand rounding and summation, of S
   double per_result = 0;  ///< evaluation of the activation and rounding of the result to its type, of |R|
-  double absolute = 0;  ///< the same where |R| is small beside the activation's argument, subnormal or flushed to zero
+  double absolute = 0;  ///< the same where |R| is small beside the activation's argument, subnormal or flushed to zero;
+                        ///< half a unit where it is an integer, which has to be exact
   double largest = 0;   ///< finite number of C's type; beyond it the infinity of the right sign passes
 
   [[nodiscard]] double allowed(double result, double scale) const;

@@ -18,14 +18,14 @@ std::string wrong_elements(const CheckFindings& findings, const Problem& problem
   const std::string place = fmt::format("element ({},{}) of batch {}", row % problem.m, column, row / problem.m);
   const std::string count =
       fmt::format("{} of {} elements wrong", findings.comparison.wrong, problem.m * problem.n * problem.batch);
-  if (findings.first_unwritten) {
-    return fmt::format("{} was not written, expected {:.7g}; {}", place, findings.first_expected, count);
-  }
+  const int digits = problem.type_of_c() == ElementType::kInt32 ? 10 : 7;
+  const std::string expected = fmt::format("expected {:.{}g}", findings.first_expected, digits);
+  if (findings.first_unwritten) return fmt::format("{} was not written, {}; {}", place, expected, count);
   if (!std::isfinite(findings.first_value)) {
-    return fmt::format("{} is {}, expected {:.7g}; {}", place, findings.first_value, findings.first_expected, count);
+    return fmt::format("{} is {}, {}; {}", place, findings.first_value, expected, count);
   }
-  return fmt::format("{} is {:.7g}, expected {:.7g} (error {:.3g} times the bound); {}", place, findings.first_value,
-                     findings.first_expected, findings.first_ratio, count);
+  return fmt::format("{} is {:.{}g}, {} (error {:.3g} times the bound); {}", place, findings.first_value, digits,
+                     expected, findings.first_ratio, count);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct ChangedGuard {
 struct CheckFindings {
   Comparison comparison;
   bool first_unwritten = false;               ///< D still holds the poison at comparison.first_wrong
-  float first_value = 0;                      ///< D at comparison.first_wrong; meaningless where nothing is wrong
+  double first_value = 0;                     ///< D at comparison.first_wrong; meaningless where nothing is wrong
   double first_expected = 0;                  ///< the reference there
   double first_ratio = 0;                     ///< its error as a multiple of its bound
   std::vector<ChangedGuard> guards;           ///< only changed ones

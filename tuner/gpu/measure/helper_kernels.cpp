@@ -34,7 +34,7 @@ struct Guards {
 std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
 
 // Types and activations are handed to kernels.cu as their numbers.
-static_assert(sizeof(ElementType) == sizeof(std::int32_t) && static_cast<int>(ElementType::kE5m2) == 4);
+static_assert(sizeof(ElementType) == sizeof(std::int32_t) && static_cast<int>(ElementType::kInt32) == 6);
 static_assert(sizeof(Activation) == sizeof(std::int32_t) && static_cast<int>(Activation::kSilu) == 3);
 
 }  // namespace
@@ -135,7 +135,7 @@ CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet
                     p.type_of_c()};
   const std::int64_t tiles =
       ((p.m + kReferenceTile - 1) / kReferenceTile) * ((p.n + kReferenceTile - 1) / kReferenceTile);
-  // Kernels take alpha and beta as float32, so that is what the reference must use.
+  // Kernels take alpha and beta as float32, so that is what the reference must use. Those of integers fit in it.
   const double alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
   const std::uint64_t bias = p.epilogue.bias ? operands.bias.address : 0;
   return launch(kReference, tiles, std::min(p.batch, kMaxGridY), stream, shape, operands.a.address, operands.b.address,

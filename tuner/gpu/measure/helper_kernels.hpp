@@ -39,7 +39,8 @@ class HelperKernels {
 
   /// The pattern lies at addresses that are multiples of four, wherever the span begins and ends.
   [[nodiscard]] CudaResult<> fill_pattern(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const;
-  /// Values of `type`, rounded to nearest; equal seeds give equal data whatever the leading dimension.
+  /// Values of `type`, rounded to nearest, or as DataDistribution says of integers; equal seeds give equal data
+  /// whatever the leading dimension.
   [[nodiscard]] CudaResult<> fill_data(std::uint64_t matrix, ElementType type, std::int64_t rows, std::int64_t columns,
                                        std::int64_t ld, DataDistribution distribution, std::uint64_t seed,
                                        cudaStream_t stream) const;

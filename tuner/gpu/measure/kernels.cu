@@ -34,7 +34,7 @@ extern "C" __global__ void fill_pattern(unsigned char* first, i64 bytes, u32 pat
 }
 
 // Numbered as pgtune::ElementType.
-enum Type { kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2 };
+enum Type { kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2, kInt8, kInt32 };
 
 __device__ inline float half_to_float(u32 bits) {
   float value;
@@ -59,7 +59,8 @@ __device__ inline float rounded(float value, int mantissa_bits, int least_expone
 // mantissa bits, so it reads as one 2^8 times too small: the biases are 7 and 15. Numbers only; nothing here is NaN.
 constexpr float kE4m3AsHalf = 0x1p-8f;
 
-__device__ inline float load_element(const void* matrix, i64 index, int type) {
+// Float64 holds the numbers of every type, those of int32 too.
+__device__ inline double load_element(const void* matrix, i64 index, int type) {
   switch (type) {
     case kFloat16:
       return half_to_float(static_cast<const unsigned short*>(matrix)[index]);
@@ -71,12 +72,16 @@ __device__ inline float load_element(const void* matrix, i64 index, int type) {
     }
     case kE5m2:
       return half_to_float(static_cast<u32>(static_cast<const unsigned char*>(matrix)[index]) << 8);
+    case kInt8:
+      return static_cast<const signed char*>(matrix)[index];
+    case kInt32:
+      return static_cast<const int*>(matrix)[index];
     default:
       return static_cast<const float*>(matrix)[index];
   }
 }
 
-// Rounds to nearest even.
+// Rounds to nearest even; integers are whole numbers of their range already.
 __device__ inline void store_element(void* matrix, i64 index, int type, float value) {
   switch (type) {
     case kFloat16:
@@ -95,6 +100,12 @@ __device__ inline void store_element(void* matrix, i64 index, int type, float va
     case kE5m2:
       static_cast<unsigned char*>(matrix)[index] =
           static_cast<unsigned char>(float_to_half(rounded(value, 2, -14)) >> 8);
+      break;
+    case kInt8:
+      static_cast<signed char*>(matrix)[index] = static_cast<signed char>(value);
+      break;
+    case kInt32:
+      static_cast<int*>(matrix)[index] = static_cast<int>(value);
       break;
     default:
       static_cast<float*>(matrix)[index] = value;
@@ -120,6 +131,17 @@ __device__ inline float data_value(u64 bits, int distribution) {
   }
 }
 
+// The same data in an integer type, on -range ... range - 1: uniform data fill it, normal data have a quarter of it as
+// their deviation and are cut off at its ends, and integers stay what they are.
+__device__ inline float whole_number(float value, int distribution, float range) {
+  if (distribution == kUniform) return floorf(value * range);
+  if (distribution == kNormal) return fminf(fmaxf(rintf(value * range / 4), -range), range - 1);
+  return value;
+}
+
+// pgtune::kInt8Range and kInt32Range.
+constexpr float kInt8Range = 128, kInt32Range = 65536;
+
 // Leaves the padding between columns and ld alone.
 extern "C" __global__ void fill_data(void* matrix, int type, i64 rows, i64 columns, i64 ld, u64 seed,
                                      int distribution) {
@@ -128,7 +150,10 @@ extern "C" __global__ void fill_data(void* matrix, int type, i64 rows, i64 colum
     for (i64 column = threadIdx.x; column < columns; column += blockDim.x) {
       const u64 counter = static_cast<u64>(row * columns + column);
       const u64 bits = mix(seed + (counter + 1) * 0x9e3779b97f4a7c15ull);
-      store_element(matrix, row * ld + column, type, data_value(bits, distribution));
+      float value = data_value(bits, distribution);
+      if (type == kInt8) value = whole_number(value, distribution, kInt8Range);
+      if (type == kInt32) value = whole_number(value, distribution, kInt32Range);
+      store_element(matrix, row * ld + column, type, value);
     }
   }
 }
@@ -245,8 +270,8 @@ extern "C" __global__ void __launch_bounds__(256)
         const bool inside_a = m0 + am < p.m && k0 + ak < p.k, inside_b = n0 + bn < p.n && k0 + bk < p.k;
         const i64 at_a = first_a + (m0 + am) * p.row_a + (k0 + ak) * p.column_a;
         const i64 at_b = first_b + (k0 + bk) * p.row_b + (n0 + bn) * p.column_b;
-        tile_a[ak][am] = inside_a ? load_element(a, at_a, p.type_a) : 0.0f;
-        tile_b[bk][bn] = inside_b ? load_element(b, at_b, p.type_b) : 0.0f;
+        tile_a[ak][am] = inside_a ? load_element(a, at_a, p.type_a) : 0;
+        tile_b[bk][bn] = inside_b ? load_element(b, at_b, p.type_b) : 0;
       }
       __syncthreads();
 #pragma unroll 1
@@ -302,7 +327,7 @@ struct Bound {
 
 // The element still holds the pattern.
 __device__ inline bool untouched(const void* matrix, i64 index, int type, u32 pattern) {
-  if (type == kFloat32) return static_cast<const u32*>(matrix)[index] == pattern;
+  if (type == kFloat32 || type == kInt32) return static_cast<const u32*>(matrix)[index] == pattern;
   return static_cast<const unsigned short*>(matrix)[index] == (pattern & 0xffff);
 }
 
@@ -320,12 +345,12 @@ extern "C" __global__ void compare(const void* d, int type, const double* result
         padding_changed += !untouched(d, row * ld + column, type, pattern);
         continue;
       }
-      const float value = load_element(d, row * ld + column, type), infinity = __int_as_float(0x7f800000);
+      const double value = load_element(d, row * ld + column, type), infinity = __int_as_float(0x7f800000);
       const i64 at = row * columns + column;
       const double expected = result[at], size = fabs(expected);
       const double allowed = bound.per_scale * scale[at] + bound.per_result * size + bound.absolute;
-      const bool finite = fabsf(value) < infinity;  // false for NaN too
-      const bool overflow = fabsf(value) == infinity && value > 0 == expected > 0 && size + allowed >= bound.largest;
+      const bool finite = fabs(value) < infinity;  // false for NaN too
+      const bool overflow = fabs(value) == infinity && value > 0 == expected > 0 && size + allowed >= bound.largest;
       const double error = finite ? fabs(value - expected) : overflow ? 0 : size;
       const double ratio = finite || overflow ? error / allowed : not_finite_ratio;
       squared_error += error * error;

@@ -37,7 +37,8 @@ inline constexpr std::int64_t kGuardBytes = 4096;
 
 /// What D, guards and padding hold before a launch: a quiet NaN no computation produces, in float32 as well as in both
 /// halves as float16 and bfloat16, so reads of it show in D and writes over it are seen. Every other byte of it is NaN
-/// as e4m3 and as e5m2.
+/// as e4m3 and as e5m2. Integers have no NaN: there it is as odd a number as any, and what reads it adds it up wrongly
+/// unless it multiplies it by zero.
 inline constexpr std::uint32_t kPoison = 0x7fc57fc5;
 
 [[nodiscard]] OperandLayout operand_layout(const Problem& problem);

@@ -30,7 +30,7 @@ std::string symbol_of(MathMode mode) { return "ceiling_" + std::string(to_string
 std::vector<MathMode> tensor_ceiling_modes(const DeviceInfo& device) {
   const int capability = 10 * device.compute_major + device.compute_minor;
   std::vector<MathMode> modes;
-  if (capability >= 80 && capability <= 90) modes = {MathMode::kTf32, MathMode::kF16, MathMode::kBf16};
+  if (capability >= 80 && capability <= 90) modes = {MathMode::kTf32, MathMode::kF16, MathMode::kBf16, MathMode::kInt8};
   if (capability >= 89 && capability <= 90) modes.insert(modes.end(), {MathMode::kE4m3, MathMode::kE5m2});
   return modes;
 }

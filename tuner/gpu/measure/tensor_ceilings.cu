@@ -5,9 +5,9 @@
 using u32 = unsigned int;
 using u64 = unsigned long long;
 
-// Signs and mantissas without a pattern, magnitudes of 0.5 to 1: `fixed` holds the exponent of every element in a word,
-// `free` the bits that may differ. Equal operands would toggle no wires and draw less power than real data. The mixing
-// is the finaliser of MurmurHash3.
+// Signs and mantissas without a pattern, magnitudes of 0.5 to 1 (integers: any): `fixed` holds the exponent of every
+// element in a word, `free` the bits that may differ. Equal operands would toggle no wires and draw less power than
+// real data. The mixing is the finaliser of MurmurHash3.
 __device__ inline u32 operand(u32 index, u32 fixed, u32 free) {
   u32 x = index * 0x9e3779b9u + 1;
   x ^= x >> 16;
@@ -23,6 +23,7 @@ __device__ inline u32 operand(u32 index, u32 fixed, u32 free) {
 #define BITS_TF32 0x3f000000u, 0x807fe000u
 #define BITS_E4M3 0x30303030u, 0x87878787u
 #define BITS_E5M2 0x38383838u, 0x83838383u
+#define BITS_INT8 0u, 0xffffffffu
 
 #if __CUDA_ARCH__ == 900
 
@@ -36,14 +37,15 @@ __device__ inline u32 operand(u32 index, u32 fixed, u32 free) {
   "d96, d97, d98, d99, d100, d101, d102, d103, d104, d105, d106, d107, d108, d109, d110, d111, " \
   "d112, d113, d114, d115, d116, d117, d118, d119, d120, d121, d122, d123, d124, d125, d126, d127"
 
-#define PRODUCT(types, majors, k) \
-  "wgmma.mma_async.sync.aligned.m64n256" types " {" SUMS "}, left" k ", right" k ", adds, 1, 1" majors ";\n"
+// `modifiers`: signs and, for 16-bit types, which dimension is contiguous; integers have neither.
+#define PRODUCT(types, modifiers, k) \
+  "wgmma.mma_async.sync.aligned.m64n256" types " {" SUMS "}, left" k ", right" k ", adds" modifiers ";\n"
 
 // Two warpgroups a CTA, each 64 rows by 256 columns by 128 bytes of K an iteration; they share the right operand, as
 // the warpgroups of a GEMM's tile do. Rows of 128 bytes in the 128-byte swizzle, eight of them from one group to the
 // next 1024 bytes (PTX ISA, "Asynchronous warpgroup matrix layouts"); what is random may lie as it likes. One of
 // the sums ends in a store that never happens: `never` is NaN, and no comparison with it holds.
-#define TENSOR_CEILING(name, types, majors, bits)                                                                      \
+#define TENSOR_CEILING(name, types, modifiers, bits)                                                                   \
   extern "C" __global__ void __launch_bounds__(256) ceiling_##name(u32 iterations, float never, float* out) {          \
     __shared__ alignas(1024) u32 tiles[2 * 64 * 32 + 256 * 32];                                                        \
     for (u32 i = threadIdx.x; i < 2 * 64 * 32 + 256 * 32; i += 256) tiles[i] = operand(i + blockIdx.x * 16384u, bits); \
@@ -55,7 +57,7 @@ __device__ inline u32 operand(u32 index, u32 fixed, u32 free) {
     float sum;                                                                                                         \
     asm volatile(                                                                                                \
         "{\n"                                                                                                    \
-        ".reg .f32 d<128>;\n"                                                                                    \
+        ".reg .b32 d<128>;\n"                                                                                    \
         ".reg .b64 left1, left2, left3, right1, right2, right3;\n"                                               \
         ".reg .b64 left0, right0;\n"                                                                             \
         ".reg .b32 remaining;\n"                                                                                 \
@@ -65,14 +67,14 @@ __device__ inline u32 operand(u32 index, u32 fixed, u32 free) {
         "mov.b32 remaining, %3;\n"                                                                               \
         "setp.eq.u32 adds, remaining, 0;\n"                                                                      \
         "again:\n"                                                                                               \
-        "wgmma.fence.sync.aligned;\n" PRODUCT(types, majors, "0") "setp.ne.u32 adds, remaining, 0;\n"            \
-        PRODUCT(types, majors, "1") PRODUCT(types, majors, "2") PRODUCT(types, majors, "3")                      \
+        "wgmma.fence.sync.aligned;\n" PRODUCT(types, modifiers, "0") "setp.ne.u32 adds, remaining, 0;\n"            \
+        PRODUCT(types, modifiers, "1") PRODUCT(types, modifiers, "2") PRODUCT(types, modifiers, "3")                      \
         "wgmma.commit_group.sync.aligned;\n"                                                                     \
         "wgmma.wait_group.sync.aligned 1;\n"                                                                     \
         "sub.u32 remaining, remaining, 1;\n"                                                                     \
         "setp.ne.u32 more, remaining, 0;\n"                                                                      \
         "@more bra again;\n"                                                                                     \
-        "wgmma.wait_group.sync.aligned 0;\n" "mov.f32 %0, d0;\n"                                                                                      \
+        "wgmma.wait_group.sync.aligned 0;\n" "mov.b32 %0, d0;\n"                                                                                      \
         "}\n"                                                                                                    \
         : "=f"(sum)                                                                                              \
         : "l"(left), "l"(right), "r"(iterations)                                                                 \
@@ -80,11 +82,12 @@ __device__ inline u32 operand(u32 index, u32 fixed, u32 free) {
     if (sum == never) *out = sum;                                                                                      \
   }
 
-TENSOR_CEILING(bf16, "k16.f32.bf16.bf16", ", 0, 0", BITS_BF16)
-TENSOR_CEILING(f16, "k16.f32.f16.f16", ", 0, 0", BITS_F16)
-TENSOR_CEILING(tf32, "k8.f32.tf32.tf32", "", BITS_TF32)
-TENSOR_CEILING(e4m3, "k32.f32.e4m3.e4m3", "", BITS_E4M3)
-TENSOR_CEILING(e5m2, "k32.f32.e5m2.e4m3", "", BITS_E5M2)
+TENSOR_CEILING(bf16, "k16.f32.bf16.bf16", ", 1, 1, 0, 0", BITS_BF16)
+TENSOR_CEILING(f16, "k16.f32.f16.f16", ", 1, 1, 0, 0", BITS_F16)
+TENSOR_CEILING(tf32, "k8.f32.tf32.tf32", ", 1, 1", BITS_TF32)
+TENSOR_CEILING(e4m3, "k32.f32.e4m3.e4m3", ", 1, 1", BITS_E4M3)
+TENSOR_CEILING(e5m2, "k32.f32.e5m2.e4m3", ", 1, 1", BITS_E5M2)
+TENSOR_CEILING(int8, "k32.s32.s8.s8", "", BITS_INT8)
 
 #else
 
@@ -93,24 +96,25 @@ TENSOR_CEILING(e5m2, "k32.f32.e5m2.e4m3", "", BITS_E5M2)
 #define TENSOR_CEILING(name, types, bits)                                                                      \
   extern "C" __global__ void __launch_bounds__(512) ceiling_##name(u32 iterations, float never, float* out) {  \
     u32 left[4], right[8][2];                                                                                  \
-    float sums[8][4] = {};                                                                                     \
+    u32 sums[8][4] = {};                                                                                       \
     const u32 first = (blockIdx.x * 512u + threadIdx.x) * 20u;                                                 \
     for (u32 i = 0; i < 4; ++i) left[i] = operand(first + i, bits);                                            \
     for (u32 i = 0; i < 16; ++i) right[i / 2][i % 2] = operand(first + 4 + i, bits);                           \
     _Pragma("unroll 1") for (u32 iteration = 0; iteration < iterations; ++iteration) {                         \
       _Pragma("unroll") for (int i = 0; i < 8; ++i) asm volatile(                                              \
           "mma.sync.aligned." types " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" :       \
-          "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3]) : "r"(left[0]), "r"(left[1]), \
+          "+r"(sums[i][0]), "+r"(sums[i][1]), "+r"(sums[i][2]), "+r"(sums[i][3]) : "r"(left[0]), "r"(left[1]), \
           "r"(left[2]), "r"(left[3]), "r"(right[i][0]), "r"(right[i][1]));                                     \
     }                                                                                                          \
     float sum = 0;                                                                                             \
-    for (int i = 0; i < 32; ++i) sum += sums[i / 4][i % 4];                                                    \
+    for (int i = 0; i < 32; ++i) sum += __uint_as_float(sums[i / 4][i % 4]);                                   \
     if (sum == never) *out = sum;                                                                              \
   }
 
 TENSOR_CEILING(bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", BITS_BF16)
 TENSOR_CEILING(f16, "m16n8k16.row.col.f32.f16.f16.f32", BITS_F16)
 TENSOR_CEILING(tf32, "m16n8k8.row.col.f32.tf32.tf32.f32", BITS_TF32)
+TENSOR_CEILING(int8, "m16n8k32.row.col.s32.s8.s8.s32", BITS_INT8)
 #if __CUDA_ARCH__ >= 890
 TENSOR_CEILING(e4m3, "m16n8k32.row.col.f32.e4m3.e4m3.f32", BITS_E4M3)
 TENSOR_CEILING(e5m2, "m16n8k32.row.col.f32.e5m2.e4m3.f32", BITS_E5M2)

@@ -35,7 +35,7 @@ class TensorCeilingKernels {
 
   /// Enqueues one launch of a mode of tensor_ceiling_modes().
   [[nodiscard]] CudaResult<> launch(MathMode mode, cudaStream_t stream) const;
-  /// Floating-point operations of one launch; a fused multiply-add counts as two.
+  /// Floating-point or integer operations of one launch; a fused multiply-add counts as two.
   [[nodiscard]] double flops(MathMode mode) const;
 
  private:

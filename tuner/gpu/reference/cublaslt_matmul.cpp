@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/reference/cublaslt_matmul.hpp"
 
+#include <bit>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -17,6 +18,11 @@ void forbid_reduced_precision() {
   for (const char* name : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
     unsetenv(name);
   }
+}
+
+std::uint32_t CublasLtMatmul::scalar_bits(double value, cudaDataType_t type) {
+  if (type == CUDA_R_32I) return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
 CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(cudaDataType_t type, std::int64_t rows,

@@ -67,8 +67,9 @@ class CublasLtMatmul {
   explicit CublasLtMatmul(const Problem& problem)
       : problem_(problem),
         types_(cublaslt_types(problem)),
-        alpha_(static_cast<float>(problem.alpha)),
-        beta_(static_cast<float>(problem.beta)) {}
+        alpha_(scalar_bits(problem.alpha, types_.scale)),
+        beta_(scalar_bits(problem.beta, types_.scale)) {}
+  [[nodiscard]] static std::uint32_t scalar_bits(double value, cudaDataType_t type);
   struct Layouts {
     Layout left, right, result;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage
   };
@@ -97,7 +98,7 @@ class CublasLtMatmul {
   Description description_;
   Layouts layouts_;
   DeviceBuffer workspace_;
-  float alpha_, beta_;
+  std::uint32_t alpha_, beta_;  ///< bits of a number of the types' scale type
 };
 
 }  // namespace pgtune::gpu

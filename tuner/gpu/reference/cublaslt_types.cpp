@@ -15,9 +15,13 @@ cudaDataType_t cuda_type(ElementType type) {
     case ElementType::kE4m3:
       return CUDA_R_8F_E4M3;
     case ElementType::kE5m2:
+      return CUDA_R_8F_E5M2;
+    case ElementType::kInt8:
+      return CUDA_R_8I;
+    case ElementType::kInt32:
       break;
   }
-  return CUDA_R_8F_E5M2;
+  return CUDA_R_32I;
 }
 
 }  // namespace
@@ -30,7 +34,11 @@ CublasLtTypes cublaslt_types(const Problem& problem) {
   // cuBLASLt has nothing for tf32x3: whoever wants its accuracy computes in strict float32.
   types.tensor_cores = problem.math_mode != MathMode::kF32 && problem.math_mode != MathMode::kTf32x3;
   if (problem.math_mode == MathMode::kTf32) types.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
-  types.fast_accumulation = element_bytes(problem.math_mode) == 1;
+  types.fast_accumulation = problem.math_mode == MathMode::kE4m3 || problem.math_mode == MathMode::kE5m2;
+  if (problem.math_mode == MathMode::kInt8) {
+    types.compute = CUBLAS_COMPUTE_32I;
+    types.scale = CUDA_R_32I;
+  }
   return types;
 }
 

@@ -10,9 +10,13 @@ std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+/// Of K, in elements.
+std::int64_t multiple_of_k(MathMode mode) { return mode == MathMode::kInt8 ? 4 : 1; }
+
 bool usable_as_is(const Problem& problem) {
   if (element_bytes(problem.math_mode) != 1) return true;
-  return !problem.trans_a && problem.trans_b && problem.lda % kRowAlignment == 0 && problem.ldb % kRowAlignment == 0;
+  return problem.k % multiple_of_k(problem.math_mode) == 0 && !problem.trans_a && problem.trans_b &&
+         problem.lda % kRowAlignment == 0 && problem.ldb % kRowAlignment == 0;
 }
 
 struct CopyExtents {
@@ -32,6 +36,7 @@ Problem ReferenceOperands::solvable(const Problem& problem) {
   if (usable_as_is(problem)) return solvable;
   solvable.trans_a = false;
   solvable.trans_b = true;
+  solvable.k = round_up_to(problem.k, multiple_of_k(problem.math_mode));
   solvable.lda = solvable.ldb = round_up_to(problem.k, kRowAlignment);
   return solvable;
 }
@@ -52,6 +57,10 @@ CudaResult<ReferenceOperands> ReferenceOperands::create(const Problem& problem, 
   auto memory = DeviceBuffer::allocate(copy_bytes(problem) * static_cast<std::int64_t>(operands.copies_.size()));
   if (!memory) return tl::unexpected(memory.error());
   operands.memory_ = std::move(*memory);
+  if (to.k != problem.k) {
+    auto zeroed = buffers.kernels().fill_pattern({operands.memory_.address(), operands.memory_.bytes()}, 0, stream);
+    if (!zeroed) return tl::unexpected(zeroed.error());
+  }
   std::uint64_t next = operands.memory_.address();
   const auto copy = [&](DeviceSpan& matrix, std::int64_t bytes, bool along_k, std::int64_t rows, std::int64_t ld,
                         std::int64_t stride, std::int64_t to_ld) {

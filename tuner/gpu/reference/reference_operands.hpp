@@ -13,14 +13,15 @@
 
 namespace pgtune::gpu {
 
-/// On Hopper cuBLASLt multiplies e4m3 and e5m2 matrices only where both are stored along K (layout nt), and its newest
-/// kernels want rows at multiples of 16 bytes, as TMA does. Where a problem's operands are stored otherwise, the
-/// reference gets copies that are not. They are made before anything is timed: its time is that of the product alone,
+/// On Hopper cuBLASLt multiplies e4m3, e5m2 and int8 matrices only where both are stored along K (layout nt), and its
+/// newest kernels want rows at multiples of 16 bytes, as TMA does; for int8 a K that is a multiple of four is
+/// documented to be needed as well. Where a problem's operands are stored otherwise, the reference gets copies that are
+/// not, with zeros where K had to grow. They are made before anything is timed: its time is that of the product alone,
 /// as if somebody had stored the operands for it.
 class ReferenceOperands {
  public:
-  /// The problem cuBLASLt is given: the same product, with the layout and leading dimensions it can take, and without
-  /// an activation that it cannot fuse.
+  /// The problem cuBLASLt is given: the same product, with the layout, leading dimensions and K it can take, and
+  /// without an activation that it cannot fuse.
   [[nodiscard]] static Problem solvable(const Problem& problem);
   /// Bytes of the copies that go with one operand set; 0 where it can be used as it is.
   [[nodiscard]] static std::int64_t copy_bytes(const Problem& problem);
