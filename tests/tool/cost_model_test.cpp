@@ -11,8 +11,8 @@
 #include "tool/pgtune/catalogue.hpp"
 #include "tool/pgtune/recording_loader.hpp"
 #include "tool/pgtune/row_conversion.hpp"
+#include "tuner/space/enumerate.hpp"
 #include "tuner/space/estimate.hpp"
-#include "tuner/space/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -24,7 +24,7 @@ std::vector<std::pair<double, double>> measured(const space::TemplateDefinition&
                                                 const device::Recording& recording) {
   std::vector<std::pair<double, double>> out;
   for (const auto& [id, recorded] : recording.problems.front().variants) {
-    if (!recorded.trial.outcome.ok()) continue;
+    if (recorded.trial.outcome.kind != OutcomeKind::kOk) continue;
     const auto variant = space::parse_variant(definition, id.substr(id.find('/') + 1));
     EXPECT_TRUE(variant) << id;
     const auto cost = space::cost_clocks(definition, *variant, problem, recording.device);
@@ -34,7 +34,7 @@ std::vector<std::pair<double, double>> measured(const space::TemplateDefinition&
       fastest_s = std::min(fastest_s, block.time_s / static_cast<double>(block.launches));
     out.emplace_back(**cost, fastest_s);
   }
-  std::sort(out.begin(), out.end());
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return out;
 }
 

@@ -22,6 +22,7 @@ OperandSet OperandLayout::at(std::uint64_t copy_address) const {
           .b = span_at(copy_address, b),
           .c = span_at(copy_address, c),
           .d = span_at(copy_address, d),
+          .workspace = {},
           .bias = span_at(copy_address, bias)};
 }
 
