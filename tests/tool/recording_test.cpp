@@ -77,8 +77,8 @@ TEST_P(EachRecording, ReplaysToTheRecordedWinners) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, EachRecording, testing::ValuesIn(recordings()), [](const auto& info) {
-  std::string name = info.param.stem().string();
+INSTANTIATE_TEST_SUITE_P(Shipped, EachRecording, testing::ValuesIn(recordings()), [](const auto& recording) {
+  std::string name = recording.param.stem().string();
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
