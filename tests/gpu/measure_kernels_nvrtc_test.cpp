@@ -2,20 +2,32 @@
 // The measuring worker's own kernels compile for every architecture pgtune knows; needs no GPU.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 #include "tuner/gpu/jit/nvrtc_program.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 TEST(MeasureKernels, CompileForEveryArchitecture) {
-  std::ifstream file(PGTUNE_SOURCE_DIR "/tuner/gpu/measure/kernels.cu");
-  std::stringstream source;
-  source << file.rdbuf();
+  const fs::path folder = PGTUNE_SOURCE_DIR "/tuner/gpu/measure";
+  TemplateSource source{"kernels.cu", text_of(folder / "kernels.cu"), {}};
+  for (const auto& header : fs::directory_iterator(folder / "kernels"))
+    source.headers.push_back({fs::relative(header.path(), folder).string(), text_of(header.path())});
   for (const char* architecture : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
-    auto program = NvrtcProgram::create({"kernels.cu", source.str(), {}});
+    auto program = NvrtcProgram::create(source);
     ASSERT_TRUE(program) << program.error().text();
     const Compilation compiled =
         program->compile({std::string("--gpu-architecture=") + architecture, "--std=c++17", "--no-cache"});

@@ -9,9 +9,11 @@
 
 namespace pgtune::gpu {
 
-Result<std::string> compile_own_kernels(std::string_view name, std::string_view source,
-                                        const std::string& architecture) {
-  auto program = NvrtcProgram::create({std::string(name), std::string(source), {}});
+Result<std::string> compile_own_kernels(std::span<const embedded::File> files, const std::string& architecture) {
+  TemplateSource source{std::string(files.front().path), std::string(files.front().contents), {}};
+  for (const embedded::File& header : files.subspan(1))
+    source.headers.push_back({std::string(header.path), std::string(header.contents)});
+  auto program = NvrtcProgram::create(source);
   if (!program) return tl::unexpected(program.error());
   Compilation compiled = program->compile({"--gpu-architecture=" + architecture, "--std=c++17", "--no-cache"});
   if (compiled.status == NVRTC_SUCCESS) return std::move(compiled.cubin);

@@ -16,8 +16,7 @@ constexpr std::uint64_t kNowhere = 0;                                           
 }  // namespace
 
 Result<std::string> compile_ceiling_kernels(const std::string& architecture) {
-  const auto& file = embedded::pgtune_ceiling_kernels().front();
-  return compile_own_kernels(file.path, file.contents, architecture);
+  return compile_own_kernels(embedded::pgtune_ceiling_kernels(), architecture);
 }
 
 CudaResult<std::unique_ptr<CeilingKernels>> CeilingKernels::load(const Driver& driver, const std::string& cubin,

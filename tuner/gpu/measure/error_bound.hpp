@@ -11,7 +11,7 @@ namespace pgtune::gpu {
 inline constexpr double kUnitRoundoffFloat32 = 0x1p-24;
 
 /// An element passes when |D - R| <= allowed(R, S) with S = |alpha| sum |a||b| + |beta c| + |bias| over the operands as
-/// they are stored. The layout is that of Bound in kernels.cu.
+/// they are stored. The layout is that of Bound in kernels/comparison.cuh.
 struct ErrorBound {
   double per_scale = 0;   ///< operand rounding and summation, of S
   double per_result = 0;  ///< evaluation of the activation and rounding of the result to its type, of |R|

@@ -17,14 +17,14 @@ constexpr std::int64_t kBlocksPerSm = 8;
 constexpr std::int64_t kReferenceTile = 64, kCopyTile = 32;
 constexpr std::int64_t kMaxGridY = 65535;
 
-/// Layout of Shape in kernels.cu.
+/// Layout of Shape in kernels/reference.cuh.
 struct Shape {
   std::int64_t m, n, k, batch, ldc, stride_c;
   std::int64_t row_a, column_a, stride_a, row_b, column_b, stride_b;
   ElementType type_a, type_b, type_c;
 };
 
-/// Layout of Guards in kernels.cu.
+/// Layout of Guards in kernels/spans.cuh.
 struct Guards {
   std::array<std::uint64_t, kMaxGuards> first;
   std::array<std::int64_t, kMaxGuards> bytes;
@@ -33,15 +33,14 @@ struct Guards {
 /// Blocks whose threads take a word each.
 std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
 
-// Types and activations are handed to kernels.cu as their numbers.
+// Types and activations are handed to the kernels as their numbers.
 static_assert(sizeof(ElementType) == sizeof(std::int32_t) && static_cast<int>(ElementType::kInt32) == 6);
 static_assert(sizeof(Activation) == sizeof(std::int32_t) && static_cast<int>(Activation::kSilu) == 3);
 
 }  // namespace
 
 Result<std::string> HelperKernels::compile(const std::string& architecture) {
-  const auto& file = embedded::pgtune_measure_kernels().front();
-  return compile_own_kernels(file.path, file.contents, architecture);
+  return compile_own_kernels(embedded::pgtune_measure_kernels(), architecture);
 }
 
 Result<std::unique_ptr<HelperKernels>> HelperKernels::load(const Driver& driver, const std::string& architecture,

@@ -19,7 +19,7 @@
 
 namespace pgtune::gpu {
 
-/// Counters a comparison leaves in device memory; the layout is that of Comparison in kernels.cu.
+/// Counters a comparison leaves in device memory; the layout is that of Comparison in kernels/comparison.cuh.
 struct Comparison {
   std::uint64_t wrong = 0, first_wrong = ~0ULL, max_ratio_bits = 0, padding_changed = 0;
   double squared_error = 0, squared_reference = 0;

@@ -15,8 +15,10 @@ set(measure_sources
     reference/reference_operands.cpp reference/reference_takeover.cpp)
 list(TRANSFORM measure_sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
 target_sources(pgtune_gpu PRIVATE ${measure_sources})
-pgtune_embed(TARGET pgtune_gpu SYMBOL pgtune_measure_kernels BASE ${CMAKE_CURRENT_LIST_DIR}
-             FILES ${CMAKE_CURRENT_LIST_DIR}/kernels.cu)
+set(measure_kernels kernels.cu kernels/comparison.cuh kernels/data.cuh kernels/elements.cuh kernels/integers.cuh kernels/reference.cuh
+    kernels/spans.cuh)
+list(TRANSFORM measure_kernels PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+pgtune_embed(TARGET pgtune_gpu SYMBOL pgtune_measure_kernels BASE ${CMAKE_CURRENT_LIST_DIR} FILES ${measure_kernels})
 pgtune_embed(TARGET pgtune_gpu SYMBOL pgtune_ceiling_kernels BASE ${CMAKE_CURRENT_LIST_DIR}
              FILES ${CMAKE_CURRENT_LIST_DIR}/ceilings.cu)
 pgtune_embed(TARGET pgtune_gpu SYMBOL pgtune_tensor_ceiling_kernels BASE ${CMAKE_CURRENT_LIST_DIR}

@@ -36,8 +36,7 @@ std::vector<MathMode> tensor_ceiling_modes(const DeviceInfo& device) {
 }
 
 Result<std::string> compile_tensor_ceilings(const std::string& architecture) {
-  const auto& file = embedded::pgtune_tensor_ceiling_kernels().front();
-  return compile_own_kernels(file.path, file.contents, architecture);
+  return compile_own_kernels(embedded::pgtune_tensor_ceiling_kernels(), architecture);
 }
 
 CudaResult<std::unique_ptr<TensorCeilingKernels>> TensorCeilingKernels::load(const Driver& driver,

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// D against the reference.
+#pragma once
+
+#include "kernels/elements.cuh"
+
+struct Comparison {
+  u64 wrong;            // elements whose error exceeds their bound, or that are not finite
+  u64 first_wrong;      // smallest packed index of these
+  u64 max_ratio_bits;   // largest |D - R| / bound; bits of a non-negative double compare like integers
+  u64 padding_changed;  // elements between N and the leading dimension that lost the pattern
+  double squared_error, squared_reference;
+};
+
+__device__ inline double warp_sum(double value) {
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
+  return value;
+}
+
+// Layout of pgtune::gpu::ErrorBound.
+struct Bound {
+  double per_scale, per_result, absolute, largest;
+};
+
+// The element still holds the pattern.
+__device__ inline bool untouched(const void* matrix, i64 index, int type, u32 pattern) {
+  if (type == kFloat32 || type == kInt32) return static_cast<const u32*>(matrix)[index] == pattern;
+  return static_cast<const unsigned short*>(matrix)[index] == (pattern & 0xffff);
+}
+
+// Compares D with the reference row by row. An element that is not a number counts as an error as large as its
+// reference; an infinite one is right where the reference may be beyond the type's largest number.
+extern "C" __global__ void compare(const void* d, int type, const double* result, const float* scale, i64 rows,
+                                   i64 columns, i64 ld, Bound bound, double not_finite_ratio, u32 pattern,
+                                   Comparison* out) {
+  double squared_error = 0, squared_reference = 0, max_ratio = 0;
+  u64 wrong = 0, first_wrong = ~0ull, padding_changed = 0;
+  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
+#pragma unroll 1
+    for (i64 column = threadIdx.x; column < ld; column += blockDim.x) {
+      if (column >= columns) {
+        padding_changed += !untouched(d, row * ld + column, type, pattern);
+        continue;
+      }
+      const double value = load_element(d, row * ld + column, type), infinity = __int_as_float(0x7f800000);
+      const i64 at = row * columns + column;
+      const double expected = result[at], size = fabs(expected);
+      const double allowed = bound.per_scale * scale[at] + bound.per_result * size + bound.absolute;
+      const bool finite = fabs(value) < infinity;  // false for NaN too
+      const bool overflow = fabs(value) == infinity && value > 0 == expected > 0 && size + allowed >= bound.largest;
+      const double error = finite ? fabs(value - expected) : overflow ? 0 : size;
+      const double ratio = finite || overflow ? error / allowed : not_finite_ratio;
+      squared_error += error * error;
+      squared_reference += expected * expected;
+      max_ratio = max_ratio > ratio ? max_ratio : ratio;
+      if (!(ratio <= 1)) {
+        ++wrong;
+        first_wrong = first_wrong < static_cast<u64>(at) ? first_wrong : static_cast<u64>(at);
+      }
+    }
+  }
+  squared_error = warp_sum(squared_error);
+  squared_reference = warp_sum(squared_reference);
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&out->squared_error, squared_error);
+    atomicAdd(&out->squared_reference, squared_reference);
+  }
+  if (wrong != 0) {
+    atomicAdd(&out->wrong, wrong);
+    atomicMin(&out->first_wrong, first_wrong);
+  }
+  if (padding_changed != 0) atomicAdd(&out->padding_changed, padding_changed);
+  atomicMax(&out->max_ratio_bits, static_cast<u64>(__double_as_longlong(max_ratio)));
+}
