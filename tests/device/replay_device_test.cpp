@@ -189,6 +189,14 @@ TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAnswerWithTheirScreening
   EXPECT_EQ(round_times(3, {screened, first_reference}, Stage::kRace), (std::vector<double>{2, 7}));
 }
 
+TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAreOutBesideThoseWithSome) {
+  const Contender finalist{variant(16), {}, {}, -1}, screened{variant(32), {}, {}, -1}, reference{{}, {}, {}, 1};
+  EXPECT_EQ(round_times(1, {finalist, screened, reference}), (std::vector<double>{11, -1, 61}));
+  const RoundReport report = device_.run_round({{finalist, screened}, {0, 1}, 1}).value();
+  EXPECT_EQ(report.outcomes.at(1).kind, OutcomeKind::kNotRecorded);
+  EXPECT_THAT(report.outcomes.at(1).reason, HasSubstr("rounds"));
+}
+
 TEST_F(ReplayDeviceTest, TheReferenceAgainstItselfGetsTwoBlocksOfARound) {
   const Contender reference{{}, {}, {}, 1};
   // Not recorded: neighbouring rounds of the final. The second contender comes first in the order.

@@ -25,9 +25,9 @@ TEST(EntryMargin, FollowsTheTieMarginAndTheBlocksOwnRange) {
   EXPECT_NEAR(entry_margin(std::vector<BlockTimes>{{1, 1.015, 1.01}}, kTie), 0.06, 1e-9);
 }
 
-TEST(EntryMargin, IsAtMostTenPercent) {
-  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{{1, 1.5, 2}}, kTie), 0.10);
-  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{{1}}, 0.5), 0.10);
+TEST(EntryMargin, IsAtMostTwentyPercent) {
+  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{{1, 1.5, 2}}, kTie), 0.20);
+  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{{1}}, 0.5), 0.20);
 }
 
 TEST(EntryMargin, LooksOnlyAtThoseNearTheBest) {

@@ -108,15 +108,22 @@ std::optional<Block> ReplayDevice::block_for(const Contender& contender, const R
 Result<RoundReport> ReplayDevice::run_round(const RoundRequest& request) {
   const std::size_t count = request.contenders.size();
   RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
+  const auto in_rounds = [&](const Contender& contender) {
+    const RecordedVariant* const recorded = contender.reference_algorithm < 0 ? find(contender.variant) : nullptr;
+    return recorded != nullptr && !recorded->rounds.empty();
+  };
+  const bool any_in_rounds = std::any_of(request.contenders.begin(), request.contenders.end(), in_rounds);
   std::map<std::string, int> seen;
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const Contender& contender = request.contenders.at(index);
     const RoundPlace place{request.stage, request.round, seen[name(contender)]++};
-    auto block = block_for(contender, place);
+    std::optional<Block> block;
+    if (contender.reference_algorithm >= 0 || in_rounds(contender) || !any_in_rounds)
+      block = block_for(contender, place);
     if (!block) {
       report.outcomes[index] =
-          not_recorded(contender.reference_algorithm < 0 ? "the variant's time" : "the reference algorithm");
+          not_recorded(contender.reference_algorithm < 0 ? "the variant's time in rounds" : "the reference algorithm");
       continue;
     }
     block->stage = request.stage;

@@ -27,8 +27,9 @@ class ReplayDevice final : public Device {
   void submit_build(BuildRequest request) override;
   void submit_trial(TrialRequest request) override;
   [[nodiscard]] Result<std::vector<Event>> wait(std::chrono::milliseconds timeout) override;
-  /// Blocks are chosen by recorded_block(). Variants that were in no rounds answer with their screening blocks, and
-  /// reference algorithms with their recorded time as a block of one launch.
+  /// Blocks are chosen by recorded_block(). Variants that were in no rounds are out beside some that were: a GPU is
+  /// cooler in its screening, and a time from there would win. Among themselves they answer with their screening
+  /// blocks, and reference algorithms with their recorded time as a block of one launch.
   [[nodiscard]] Result<RoundReport> run_round(const RoundRequest& request) override;
   /// The recorded window request.index of the contender or of the idle GPU, modulo their number, whatever lengths are
   /// asked for. Errors (environment): none was recorded.

@@ -38,7 +38,7 @@ bool clearly_slower(const BlockTimes& times, const BlockTimes& incumbent, const 
 }  // namespace
 
 double entry_margin(std::span<const BlockTimes> screening, double tie_margin) {
-  constexpr double kLeast = 0.03, kMost = 0.10, kNear = 1.3;
+  constexpr double kLeast = 0.03, kMost = 0.20, kNear = 1.3;
   const auto medians_s = medians(screening);
   const double best_s = medians_s.empty() ? 0 : *std::min_element(medians_s.begin(), medians_s.end());
   std::vector<double> ranges;
