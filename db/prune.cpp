@@ -33,14 +33,15 @@ std::set<RowId> recently_active(const Database& database) {
 /// Judges sessions, which come newest first.
 class Judge {
  public:
-  Judge(const PruneRules& rules, std::set<RowId> active) : rules_(rules), active_(std::move(active)) {}
+  Judge(const PruneRules& rules, std::set<RowId> active, std::map<RowId, std::vector<TemplateRow>> templates)
+      : rules_(rules), active_(std::move(active)), templates_(std::move(templates)) {}
 
   /// Why the session goes; empty where it stays.
   std::string reason(const SessionRow& session) {
-    const std::string& hash = template_hashes_.try_emplace(session.template_name, session.template_hash).first->second;
+    const std::string old_template = older_template(session.id);
     const std::string& branch = driver_branches_.try_emplace(session.device_uuid, session.driver_branch).first->second;
-    if (rules_.old_templates && session.template_hash != hash) {
-      return "an older content of template " + session.template_name;
+    if (rules_.old_templates && !old_template.empty()) {
+      return "an older content of template " + old_template;
     }
     if (rules_.old_drivers && session.driver_branch != branch) {
       return "driver branch " + session.driver_branch + ", now " + branch;
@@ -62,10 +63,21 @@ class Judge {
   }
 
  private:
+  /// The name of a template of which the session has variants of an older content than the newest; empty: none. The
+  /// session's own hash would not do: it is that of a set, and changes with presets, by which no result gets old.
+  std::string older_template(RowId session) {
+    std::string older;
+    for (const TemplateRow& row : templates_[session]) {
+      if (content_hashes_.try_emplace(row.name, row.content_hash).first->second != row.content_hash) older = row.name;
+    }
+    return older;
+  }
+
   using Question = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
   PruneRules rules_;
   std::set<RowId> active_;
-  std::map<std::string, std::string> template_hashes_, driver_branches_;
+  std::map<RowId, std::vector<TemplateRow>> templates_;
+  std::map<std::string, std::string> content_hashes_, driver_branches_;
   std::map<Question, std::int64_t> finished_;
 };
 
@@ -100,7 +112,7 @@ void delete_unused(const Database& database, const TableShapes& shapes) {
 }  // namespace
 
 std::vector<PrunedSession> sessions_to_prune(const Database& database, const PruneRules& rules) {
-  Judge judge(rules, recently_active(database));
+  Judge judge(rules, recently_active(database), tried_templates(database));
   std::vector<PrunedSession> pruned;
   for (auto& session : list_sessions(database)) {
     const std::string reason = judge.reason(session);

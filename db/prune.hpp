@@ -17,7 +17,7 @@ namespace pgtune::db {
 struct PruneRules {
   /// Of each problem, device, template name, conditions, source and kind, all but this many newest finished sessions.
   std::optional<std::int64_t> keep_newest = {};
-  bool old_templates = false;  ///< sessions of a template with another content than its newest session's
+  bool old_templates = false;  ///< sessions with variants of a template of another content than its newest session's
   bool old_drivers = false;    ///< sessions of a device under another driver branch than its newest session's
   bool unfinished = false;     ///< sessions that never finished and wrote nothing for kQuietTime: killed ones
   bool replayed = false;       ///< sessions whose results come from a recording

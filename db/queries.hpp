@@ -59,7 +59,7 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 [[nodiscard]] std::vector<DeviceRow> list_devices(const Database& database);
 /// Newest first.
 [[nodiscard]] std::vector<SessionRow> list_sessions(const Database& database);
-/// The templates whose variants a session tried, by session.
+/// The templates whose variants a session tried, or measured in rounds after an earlier one had tried them, by session.
 [[nodiscard]] std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& database);
 [[nodiscard]] std::optional<ReferenceRow> find_reference(const Database& database, RowId session);
 /// Blocks of all stages of rounds of one session, in order of stage, round and position.

@@ -194,8 +194,10 @@ std::vector<SessionRow> list_sessions(const Database& database) {
 
 std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& database) {
   Statement statement(database,
-                      "SELECT tried.session, name, content_hash FROM (SELECT DISTINCT trials.session, variants.template"
-                      " FROM trials JOIN variants ON variants.id = trials.variant) AS tried"
+                      "SELECT tried.session, name, content_hash FROM (SELECT trials.session, variants.template"
+                      " FROM trials JOIN variants ON variants.id = trials.variant"
+                      " UNION SELECT contenders.session, variants.template"
+                      " FROM contenders JOIN variants ON variants.id = contenders.variant) AS tried"
                       " JOIN templates ON templates.id = tried.template ORDER BY tried.session, name, content_hash");
   std::map<RowId, std::vector<TemplateRow>> templates;
   while (statement.step()) {

@@ -77,6 +77,31 @@ TEST_F(Prune, DropsOldTemplatesAndDrivers) {
   EXPECT_EQ(list_sessions(database_).size(), 2U);
 }
 
+TEST_F(Prune, KeepsWhatWasMeasuredOverAnotherPreset) {
+  Sample one_preset, another;
+  one_preset.template_row = {"mine+yours", "1"};
+  another.template_row = {"mine+yours", "2"};
+  for (const Sample& sample : {one_preset, another}) {
+    TrialRow trial = good_trial("A=1");
+    trial.variant.origin = {"mine", "c0ffee"};
+    save_trial(database_, sample.begin(database_), trial);
+  }
+  EXPECT_THAT(pruned({.old_templates = true}), IsEmpty());
+}
+
+TEST_F(Prune, DropsRoundsOfAnOldTemplateWithoutTrialsOfTheirOwn) {
+  const auto with_rounds_of = [&](const std::string& content) {
+    const RowId id = Sample().begin(database_);
+    ContenderBlocksRow row = testing::rounds_of("A=1", {testing::block(1)});
+    row.contender.variant->origin = {"mine", content};
+    save_rounds(database_, id, "final", {row});
+    return id;
+  };
+  const RowId old = with_rounds_of("0ld");
+  with_rounds_of("new");
+  EXPECT_THAT(pruned({.old_templates = true}), ElementsAre(old));
+}
+
 TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
   Sample replay;
   replay.session.source = "replay";

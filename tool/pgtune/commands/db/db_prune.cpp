@@ -33,7 +33,7 @@ class PruneCommand final : public Command {
                    "Keep the N newest finished sessions of each problem, device, template, conditions and source")
         ->option_text("N");
     app.add_flag("--old-templates", rules_.old_templates,
-                 "Drop sessions of a template that had another content or preset than in its newest session");
+                 "Drop sessions of a template that had another content than in its newest session");
     app.add_flag("--old-drivers", rules_.old_drivers,
                  "Drop sessions of a device under another driver branch than in its newest session");
     app.add_flag("--unfinished", rules_.unfinished,
