@@ -33,6 +33,7 @@
 #include "device/cluster_sums.cuh"
 #include "device/register_share.cuh"
 #include "device/shared_sums.cuh"
+#include "device/split_sums.cuh"
 #include "device/wgmma_feed.cuh"
 #include "device/wgmma_multiply.cuh"
 #include "device/wgmma_output.cuh"
@@ -49,6 +50,7 @@ constexpr bool kStoresByCopyEngine = EPILOGUE == LABEL_tma;
 using Output =
     pgtune::WgmmaOutput<SWAP, OUT_BYTES, kSixteen, OUT_PAIRS, OUT_HINT == LABEL_first, kSliceColumns, OUT_SPAN, 2>;
 using Given = pgtune::ClusterSums<CLUSTER_K, kInstructions, pgtune::kSumsOfInstruction>;
+using Split = pgtune::SplitSums<(SPLIT > 1 ? SPLIT : 1), kInstructions, pgtune::kSumsOfInstruction>;
 
 /// Registers of a thread when the kernel starts, as many as the launch bounds allow. What the asking warpgroup gives up
 /// of them the others take; more than that is never there, and whoever asked for it would wait for ever.
@@ -78,22 +80,24 @@ __device__ __forceinline__ void sync_threads() {
   asm volatile("bar.sync 0, %0;" ::"n"(kCount) : "memory");
 }
 
-/// Places in the workspace of one of a worker's warpgroups.
+/// Warpgroups that compute a tile.
+constexpr int kGroups = kTileWarps / 4;
+
+/// Stream-K: places in the workspace of one of a worker's warpgroups.
 __device__ __forceinline__ pgtune::SharedSums<kSums> shared_sums(char* partials, char* flags) {
   // With pingpong a worker's first segment, the only one that it may give away, is the first warpgroup's.
-  constexpr int kGroups = kTileWarps / 4;
   const int group = pgtune::thread_index() / 128, number = tile_rank() * kGroups + (kPingPong ? 0 : group);
   return {reinterpret_cast<float4*>(partials) + number * (kSums / 4 * 128), reinterpret_cast<unsigned*>(flags) + number,
           kCluster * kGroups, 1 + group};
 }
 
-/// Writes a warpgroup's sums of a tile, of all its columns or of this CTA's slice of them.
+/// Writes a warpgroup's sums of a tile, of all its columns or of this worker's slice of them.
 template <int kCount>
 __device__ __forceinline__ void write_tile(float (&sums)[kInstructions][kCount], const pgtune::Destination& to,
-                                           const pgtune::TileAt& tile, unsigned buffers) {
+                                           const pgtune::TileAt& tile, int worker, unsigned buffers) {
   const int warp = pgtune::thread_index() / 32, group = kPingPong ? 0 : warp / 4;
   const int row = tile.row + group % WARPGROUPS_M * kRows + warp % 4 * 16;
-  const int column = tile.column + group / WARPGROUPS_M * INSTRUCTION_N + part_rank() * kSliceColumns;
+  const int column = tile.column + group / WARPGROUPS_M * INSTRUCTION_N + part_rank(worker) * kSliceColumns;
 #pragma unroll
   for (int m = 0; m < kInstructions; ++m) {
     Output::write<kStoresByCopyEngine>(sums[m], to, row + m * 64, column, tile.batch, buffers + warp * Output::kBytes,
@@ -178,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
       } else {
         multiply_promoted(sums, blocks, now, from, asked, !kPingPong && group == 1);
       }
-      if constexpr (kShares) {
+      if constexpr (SPLIT == 0) {
         float* const all = &sums[0][0];
         if (segment.first > 0) {
           shared_sums(workspace + partials_at, workspace + flags_at).give(all, worker);
@@ -192,10 +196,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
       if constexpr (CLUSTER_K > 1) {
         Given::Slice own;
         pgtune::await_cluster();
-        Given::exchange(own, sums, parts + group * Given::kBytes, given + 8 * group, part_rank());
-        write_tile(own, to, tile, buffers);
+        Given::exchange(own, sums, parts + group * Given::kBytes, given + 8 * group, part_rank(worker));
+        write_tile(own, to, tile, worker, buffers);
+      } else if constexpr (SPLIT > 1) {
+        Split::Slice own;
+        const int number = (segment.tile * kCluster + tile_rank()) * kGroups + group;
+        Split::exchange(own, sums, reinterpret_cast<float4*>(workspace + partials_at) + number * Split::kFours,
+                        reinterpret_cast<unsigned*>(workspace + flags_at) + number, part_rank(worker), 1 + group);
+        write_tile(own, to, tile, worker, buffers);
       } else {
-        write_tile(sums, to, tile, buffers);
+        write_tile(sums, to, tile, worker, buffers);
       }
     }
     if (kStoresByCopyEngine) pgtune::stores_read<0>();

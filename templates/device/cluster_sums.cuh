@@ -5,6 +5,7 @@
 
 #include "device/cluster.cuh"
 #include "device/mbarrier.cuh"
+#include "device/sliced_sums.cuh"
 #include "device/special_registers.cuh"
 
 namespace pgtune {
@@ -16,42 +17,34 @@ __device__ __forceinline__ void announce_to_cluster() {
 /// Waits until all CTAs of the cluster have done so.
 __device__ __forceinline__ void await_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
-/// kRanks CTAs, for each thread of a warpgroup kInstructions x kSums sums, of which a CTA finishes every kRanks-th.
+/// kRanks CTAs, each of which finishes a slice.
 template <int kRanks, int kInstructions, int kSums>
-struct ClusterSums {
-  static constexpr int kSlice = kSums / kRanks;  ///< columns of sums[i] of a slice
-  static constexpr int kPieces = kInstructions * kSlice / 4;
-  static constexpr int kPartBytes = kPieces * 128 * 16;     ///< from one warpgroup of another CTA
-  static constexpr int kBytes = (kRanks - 1) * kPartBytes;  ///< of shared memory, for each warpgroup
-  static_assert(kSlice % 4 == 0, "sums are sent in pieces of four");
-
-  using Sums = float[kInstructions][kSums];
-  using Slice = float[kInstructions][kSlice];
+struct ClusterSums : SlicedSums<kRanks, kInstructions, kSums> {
+  using Base = SlicedSums<kRanks, kInstructions, kSums>;
+  static constexpr int kPartBytes = Base::kPieces * 128 * 16;  ///< from one warpgroup of another CTA
+  static constexpr int kBytes = (kRanks - 1) * kPartBytes;     ///< of shared memory, for each warpgroup
 
   /// Sends the other CTAs this warpgroup's sums of their slices and adds to its own what they send. `parts` and
   /// `given` are where this warpgroup's of every CTA is sent its sums, and the barrier that counts their bytes; for one
   /// time only.
-  static __device__ __forceinline__ void exchange(Slice& own, const Sums& sums, unsigned parts, unsigned given,
-                                                  unsigned rank) {
+  static __device__ __forceinline__ void exchange(typename Base::Slice& own, const typename Base::Sums& sums,
+                                                  unsigned parts, unsigned given, unsigned rank) {
     const unsigned thread_at = thread_index() % 128 * 16;
 #pragma unroll
     for (unsigned to = 0; to < kRanks; ++to) {
       if (to == rank) {
-#pragma unroll
-        for (int i = 0; i < kInstructions * kSlice; ++i) {
-          own[i / kSlice][i % kSlice] = sums[i / kSlice][to * kSlice + i % kSlice];
-        }
+        Base::keep(own, sums, to);
       } else {
         const unsigned slot = rank < to ? rank : rank - 1;
         const unsigned there = shared_address_at(parts + slot * kPartBytes + thread_at, to);
         const unsigned barrier = shared_address_at(given, to);
 #pragma unroll
-        for (int piece = 0; piece < kPieces; ++piece) {
-          const float* const four = &sums[piece * 4 / kSlice][to * kSlice + piece * 4 % kSlice];
+        for (int i = 0; i < Base::kPieces; ++i) {
+          const float4 four = Base::piece(sums, to, i);
           asm volatile(
               "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
-                  there + piece * 2048),
-              "f"(four[0]), "f"(four[1]), "f"(four[2]), "f"(four[3]), "r"(barrier)
+                  there + i * 2048),
+              "f"(four.x), "f"(four.y), "f"(four.z), "f"(four.w), "r"(barrier)
               : "memory");
         }
       }
@@ -60,14 +53,13 @@ struct ClusterSums {
 #pragma unroll
     for (int slot = 0; slot < kRanks - 1; ++slot) {
 #pragma unroll
-      for (int piece = 0; piece < kPieces; ++piece) {
-        float four[4];
+      for (int i = 0; i < Base::kPieces; ++i) {
+        float4 four;
         asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                     : "=f"(four[0]), "=f"(four[1]), "=f"(four[2]), "=f"(four[3])
-                     : "r"(parts + slot * kPartBytes + thread_at + piece * 2048)
+                     : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+                     : "r"(parts + slot * kPartBytes + thread_at + i * 2048)
                      : "memory");
-#pragma unroll
-        for (int e = 0; e < 4; ++e) own[piece * 4 / kSlice][piece * 4 % kSlice + e] += four[e];
+        Base::add(own, i, four);
       }
     }
   }

@@ -32,12 +32,15 @@ constexpr int kLeftBytes = PARTS * Left::kBytes;
 constexpr int kStageBytes = kLeftBytes + PARTS * Right::kBytes;
 static_assert(kStageBytes < 1 << 20, "what a barrier can count");
 
-/// Columns of a warpgroup's tile that each CTA of a cluster along K finishes.
-constexpr int kSliceColumns = INSTRUCTION_N / CLUSTER_K;
+/// Columns of a warpgroup's tile that each of those finishes that share the tile along K.
+constexpr int kSliceColumns = INSTRUCTION_N / SLICES;
 
-/// This CTA's place among those that compute different tiles, and among those that share one along K.
+/// This CTA's place among those of its cluster that compute different tiles.
 __device__ __forceinline__ int tile_rank() { return kCluster == 1 ? 0 : static_cast<int>(cluster_rank()); }
-__device__ __forceinline__ int part_rank() { return CLUSTER_K == 1 ? 0 : static_cast<int>(cluster_rank()); }
+/// And among those that share a tile along K and finish a slice of it each.
+__device__ __forceinline__ int part_rank(int worker) {
+  return CLUSTER_K > 1 ? static_cast<int>(cluster_rank()) : SPLIT > 1 ? worker % SPLIT : 0;
+}
 
 /// The product's size in elements, and in tiles of a cluster.
 struct Sizes {
@@ -46,7 +49,9 @@ struct Sizes {
   __device__ __forceinline__ unsigned tile_columns() const { return (columns - 1) / (BN * CLUSTER_N) + 1; }
   __device__ __forceinline__ TileWork work(int workers) const {
     return {static_cast<int>(tile_rows() * tile_columns()) * batches, (depth - 1) / kDepth + 1, workers,
-            kShares ? Sharing::kStream : Sharing::kNone};
+            SPLIT == 0   ? Sharing::kStream
+            : SPLIT == 1 ? Sharing::kNone
+                         : Sharing::kSplit};
   }
   /// Where in the product the tile of this CTA of the cluster starts.
   __device__ __forceinline__ TileAt tile(int index, int rank) const {
@@ -59,7 +64,7 @@ struct Sizes {
 __device__ __forceinline__ bool next_segment(Segment& segment, const TileWork& work, int i, int worker) {
   if (!work.segment(segment, i, worker)) return false;
   if constexpr (CLUSTER_K > 1) {
-    const unsigned long long blocks = work.blocks, rank = part_rank();
+    const unsigned long long blocks = work.blocks, rank = part_rank(worker);
     segment.first = static_cast<int>(blocks * rank / CLUSTER_K);
     segment.last = static_cast<int>(blocks * (rank + 1) / CLUSTER_K);
   }
