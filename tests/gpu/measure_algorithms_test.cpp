@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which of cuBLASLt's configurations are tried, and how they are named; needs no GPU and no cuBLASLt.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -207,6 +208,51 @@ TEST(ReferenceProblem, IntegersLieAlongAKThatIsAMultipleOfFour) {
   EXPECT_EQ(turned.layout(), "nt");
   EXPECT_EQ(turned.k, 68);
   EXPECT_EQ(turned.lda, 80);
+}
+
+Problem float8_problem(const std::string& shape, const std::string& layout) {
+  Problem problem = with_layout(parse_shape(shape).value(), layout).value();
+  problem.math_mode = MathMode::kE4m3;
+  return with_default_strides(problem).value();
+}
+
+TEST(ReferenceProblem, Float8IsEnlargedToMultiplesOfSixteen) {
+  Problem problem = float8_problem("127x129x131", "tn");
+  problem.batch = 2;
+  const Problem solvable = ReferenceOperands::solvable(problem);
+  EXPECT_EQ(solvable.shape(), "127x129x131");
+  EXPECT_EQ(solvable.layout(), "nt");
+  const Problem larger = ReferenceOperands::enlarged(problem).value();
+  EXPECT_EQ(larger.key(), "e4m3 nt 128x144x144 b2 ld144,144,144 a1 b0");
+  // A, B and D.
+  EXPECT_EQ(ReferenceOperands::copy_bytes(problem), (36 + 41 + 72) * 1024);
+  problem.beta = -0.5;
+  problem.epilogue = {true, Activation::kGelu};
+  EXPECT_EQ(ReferenceOperands::enlarged(problem)->key(),
+            "e4m3 nt 128x144x144 b2 ld144,144,144 a1 b-0.5 epilogue bias+gelu");
+  EXPECT_EQ(ReferenceOperands::copy_bytes(problem), (36 + 41 + 2 * 72 + 1) * 1024);
+  problem.epilogue.activation = Activation::kSilu;
+  EXPECT_EQ(ReferenceOperands::enlarged(problem)->epilogue, (Epilogue{true, Activation::kNone}));
+  problem.math_mode = MathMode::kE5m2;
+  EXPECT_EQ(ReferenceOperands::enlarged(problem)->shape(), "128x144x144");
+}
+
+TEST(ReferenceProblem, WhatIsLargeEnoughKeepsItsSize) {
+  Problem problem = float8_problem("1008x1024x1040", "nt");
+  EXPECT_FALSE(ReferenceOperands::enlarged(problem));
+  EXPECT_EQ(ReferenceOperands::copy_bytes(problem), 0);
+  // Rows of D alone: A and B serve as they are.
+  problem.ldc = 1025;
+  EXPECT_EQ(ReferenceOperands::enlarged(problem), float8_problem("1008x1024x1040", "nt"));
+  EXPECT_EQ(ReferenceOperands::copy_bytes(problem), 1008 * 1024 * 2);
+  for (const MathMode mode : {MathMode::kF32, MathMode::kBf16, MathMode::kInt8}) {
+    problem = float8_problem("127x129x131", "nt");
+    problem.math_mode = mode;
+    EXPECT_FALSE(ReferenceOperands::enlarged(problem));
+  }
+  // What would no longer fit 64 bits.
+  const std::int64_t long_row = std::int64_t{1} << 58;
+  EXPECT_FALSE(ReferenceOperands::enlarged(float8_problem(fmt::format("1x{}x1", long_row), "nt")));
 }
 
 TEST(ReferenceProblem, IntegersAreScaledByIntegers) {

@@ -33,7 +33,7 @@ TEST(MeasureKernels, CompileForEveryArchitecture) {
         program->compile({std::string("--gpu-architecture=") + architecture, "--std=c++17", "--no-cache"});
     EXPECT_EQ(compiled.status, NVRTC_SUCCESS) << architecture << ": " << compiled.log;
     EXPECT_EQ(compiled.log.find("warning"), std::string::npos) << compiled.log;
-    for (const char* kernel : {"fill_pattern", "fill_data", "copy_along_k", "checksum", "count_changed_bytes",
+    for (const char* kernel : {"fill_pattern", "fill_data", "copy_matrix", "checksum", "count_changed_bytes",
                                "reference_float64", "compare", "read_clocks"}) {
       EXPECT_NE(compiled.cubin.find(kernel), std::string::npos) << architecture << " lacks " << kernel;
     }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <tuple>
 
 #include "tests/gpu/measure_device_fixture.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -234,14 +235,56 @@ TEST_F(MathModes, SumsOfEveryLengthStayWithinTheBound) {
   }
 }
 
-TEST_F(MathModes, WhatCublasLtCannotTakeIsTheUsersMistake) {
-  const Problem problem = of_types(make_problem("127x129x131", "nt"), MathMode::kE4m3, ElementType::kBfloat16);
-  const auto report = measurer_->prepare({problem, {}});
-  ASSERT_FALSE(report);
-  EXPECT_EQ(report.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(report.error().message, HasSubstr("N as a multiple of 4"));
+/// 8-bit floats of extents and rows that cuBLASLt refuses.
+std::vector<Problem> refused_problems(const std::string& layout, double beta, bool bias) {
+  std::vector<Problem> problems;
+  for (const MathMode mode : {MathMode::kE4m3, MathMode::kE5m2}) {
+    for (const ElementType output : output_types(mode)) {
+      Problem problem = make_problem("127x129x131", layout);
+      problem.batch = 2;
+      problem.alpha = 1.5;
+      problem.beta = beta;
+      problem.epilogue.bias = bias;
+      problem.lda += 3;
+      problem.ldb += 5;
+      problem.ldc += 6;
+      problems.push_back(of_types(problem, mode, output));
+    }
+  }
+  return problems;
+}
+
+TEST_F(MathModes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
+  for (const auto& [layout, beta, bias] : {std::tuple{"nn", -0.5, true}, std::tuple{"nt", 0.0, false},
+                                           std::tuple{"tn", 2.0, false}, std::tuple{"tt", 0.0, true}}) {
+    for (const Problem& problem : refused_problems(layout, beta, bias)) {
+      const ReferenceReport reference = prepare(problem);
+      EXPECT_EQ(reference.enlarged_shape, "128x144x144") << problem.key();
+      ASSERT_FALSE(reference.algorithms.empty()) << problem.key();
+      for (const ReferenceAlgorithm& algorithm : reference.algorithms) {
+        EXPECT_LE(algorithm.max_error, 1) << problem.key();
+        EXPECT_GT(algorithm.max_error, 0) << problem.key();
+      }
+      // Its own buffers leave the problem's as a kernel needs them.
+      EXPECT_EQ(run(problem, "").outcome.kind, OutcomeKind::kOk) << problem.key();
+      EXPECT_EQ(run(problem, "UNWRITTEN").outcome.kind, OutcomeKind::kWrongResult) << problem.key();
+    }
+  }
   // Of integers it takes any N.
-  EXPECT_TRUE(measurer_->prepare({of_types(problem, MathMode::kInt8, ElementType::kInt32), {}}));
+  const Problem whole = of_types(make_problem("127x129x131", "nt"), MathMode::kInt8, ElementType::kInt32);
+  EXPECT_EQ(prepare(whole).enlarged_shape, "");
+}
+
+TEST_F(MathModes, AReferenceOnALargerProblemCanBeTakenOver) {
+  for (const Problem& problem : refused_problems("nn", -0.5, true)) {
+    device::PrepareRequest request{problem, {}};
+    const ReferenceReport found = prepare(problem);
+    request.known = device::KnownReference{found, measurer_->opaque_algorithms()};
+    const auto taken = measurer_->prepare(request);
+    ASSERT_TRUE(taken) << problem.key() << ": " << taken.error().text();
+    EXPECT_EQ(*taken, found) << problem.key();
+    EXPECT_EQ(run(problem, "").outcome.kind, OutcomeKind::kOk) << problem.key();
+  }
 }
 
 }  // namespace

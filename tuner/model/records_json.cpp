@@ -121,8 +121,14 @@ void to_json(json& out, const BuildInfo& value) { write_fields(out, value); }
 void from_json(const json& in, BuildInfo& value) { read_fields(in, value); }
 void to_json(json& out, const ReferenceAlgorithm& value) { write_fields(out, value); }
 void from_json(const json& in, ReferenceAlgorithm& value) { read_fields(in, value); }
-void to_json(json& out, const ReferenceReport& value) { write_fields(out, value); }
-void from_json(const json& in, ReferenceReport& value) { read_fields(in, value); }
+void to_json(json& out, const ReferenceReport& value) {
+  write_fields(out, value);
+  if (!value.enlarged_shape.empty()) out["enlarged_shape"] = value.enlarged_shape;
+}
+void from_json(const json& in, ReferenceReport& value) {
+  read_fields(in, value);
+  value.enlarged_shape = in.value("enlarged_shape", std::string());
+}
 static void to_json(json& out, const CheckReport& value) { write_fields(out, value); }
 static void from_json(const json& in, CheckReport& value) { read_fields(in, value); }
 

@@ -147,6 +147,7 @@ CudaResult<CheckFindings> Checker::examine(Launchable& launchable, double limit_
   const auto launch_s = launch(launchable, limit_s);
   if (!launch_s) return tl::unexpected(launch_s.error());
   launch_s_ = *launch_s;
+  if (auto ok = launchable.deliver(kCheckedCopy, stream_); !ok) return tl::unexpected(ok.error());
 
   const OperandSet& operands = buffers_->copies()[kCheckedCopy];
   if (auto ok = kernels_->compare(problem_, operands.d.address, reference_.address(), scale_.address(), kPoison,

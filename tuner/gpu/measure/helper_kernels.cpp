@@ -10,8 +10,8 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::array kHelperSymbols{"fill_pattern",        "fill_data",         "copy_along_k", "checksum",
-                                    "count_changed_bytes", "reference_float64", "compare",      "read_clocks"};
+constexpr std::array kHelperSymbols{"fill_pattern",        "fill_data",         "copy_matrix", "checksum",
+                                    "count_changed_bytes", "reference_float64", "compare",     "read_clocks"};
 constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
 constexpr std::int64_t kBlocksPerSm = 8;
 constexpr std::int64_t kReferenceTile = 64, kCopyTile = 32;
@@ -95,10 +95,10 @@ CudaResult<> HelperKernels::fill_data(std::uint64_t matrix, ElementType type, st
                 static_cast<std::int32_t>(distribution));
 }
 
-CudaResult<> HelperKernels::copy_along_k(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,
-                                         std::int64_t columns, std::int64_t batch, cudaStream_t stream) const {
+CudaResult<> HelperKernels::copy_matrix(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,
+                                        std::int64_t columns, std::int64_t batch, cudaStream_t stream) const {
   const std::int64_t tiles = ((rows + kCopyTile - 1) / kCopyTile) * ((columns + kCopyTile - 1) / kCopyTile);
-  return launch(kCopyAlongK, tiles, std::min(batch, kMaxGridY), stream, from, to, rows, columns, batch);
+  return launch(kCopyMatrix, tiles, std::min(batch, kMaxGridY), stream, from, to, rows, columns, batch);
 }
 
 CudaResult<> HelperKernels::checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const {

@@ -44,13 +44,14 @@ class HelperKernels {
   [[nodiscard]] CudaResult<> fill_data(std::uint64_t matrix, ElementType type, std::int64_t rows, std::int64_t columns,
                                        std::int64_t ld, DataDistribution distribution, std::uint64_t seed,
                                        cudaStream_t stream) const;
-  /// Matrices of one-byte elements, `batch` of `rows` x `columns`, to another place and other strides.
+  /// Matrices of bytes, `batch` of `rows` x `columns`, to another place and other strides: elements of one byte in any
+  /// order, wider ones where both are stored row by row. `to` has column stride 1.
   struct ByteMatrix {
     std::uint64_t address = 0;
     std::int64_t row_stride = 0, column_stride = 0, batch_stride = 0;
   };
-  [[nodiscard]] CudaResult<> copy_along_k(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,
-                                          std::int64_t columns, std::int64_t batch, cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> copy_matrix(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,
+                                         std::int64_t columns, std::int64_t batch, cudaStream_t stream) const;
   /// Adds the checksum of `span`, which starts at a word, to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const;
   /// Adds the number of bytes of guard i that differ from the pattern to word i at `changed`.
@@ -69,7 +70,7 @@ class HelperKernels {
   enum Kernel {
     kFillPattern,
     kFillData,
-    kCopyAlongK,
+    kCopyMatrix,
     kChecksum,
     kCountChangedBytes,
     kReference,

@@ -23,6 +23,10 @@ class Launchable {
   /// Enqueues one computation of the whole problem on operand copy `copy`.
   [[nodiscard]] virtual CudaResult<> launch(std::size_t copy, cudaStream_t stream) = 0;
 
+  /// Enqueues what brings the result of the launch on operand copy `copy` to that copy's D, where launches leave it in
+  /// private memory. Part of checking, not of the computation, so it is never timed.
+  [[nodiscard]] virtual CudaResult<> deliver(std::size_t /*copy*/, cudaStream_t /*stream*/) { return {}; }
+
   /// Enqueues what brings private memory into the state the first launch of a process finds, guards included.
   [[nodiscard]] virtual CudaResult<> reset(cudaStream_t /*stream*/) { return {}; }
   /// Private memory that launches must leave alone, filled with kPoison by reset().

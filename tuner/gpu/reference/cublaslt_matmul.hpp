@@ -40,8 +40,8 @@ class CublasLtMatmul {
   static constexpr int kMaxHeuristics = 32;
   static constexpr std::size_t kMaxFurther = 200;
 
-  /// `problem` as ReferenceOperands::solvable() makes it. Row-major operands are given as the transposed column-major
-  /// problem, D^T = op(B)^T op(A)^T, which changes no byte in memory.
+  /// `problem` as ReferenceOperands::solvable() or enlarged() makes it. Row-major operands are given as the transposed
+  /// column-major problem, D^T = op(B)^T op(A)^T, which changes no byte in memory.
   [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtMatmul>> create(const Problem& problem);
 
   /// Up to kMaxHeuristics algorithms in the heuristics' order; for strict float32 without those that use tensor cores,
@@ -54,6 +54,9 @@ class CublasLtMatmul {
   /// offered for one problem. Then those of the kMaxFurther configurations most like the offered ones. They have no
   /// rank.
   [[nodiscard]] std::vector<CublasLtCandidate> further(const std::vector<CublasLtCandidate>& offered) const;
+
+  /// As it was given to create().
+  [[nodiscard]] const Problem& problem() const { return problem_; }
 
   [[nodiscard]] CudaResult<> launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
                                     cudaStream_t stream) const;

@@ -20,6 +20,19 @@ CudaResult<> unless_sticky(const CudaFailure& failure) {
   return {};
 }
 
+/// For the problem as it is where cuBLASLt has an algorithm for that, else for the larger one. The same library gives
+/// the same answer, so a reference that is taken over is of the same size.
+CudaResult<std::unique_ptr<CublasLtMatmul>> matmul_for(const Problem& problem) {
+  auto matmul = CublasLtMatmul::create(ReferenceOperands::solvable(problem));
+  const auto larger = ReferenceOperands::enlarged(problem);
+  if (!matmul || !larger) return matmul;
+  const auto offered = (*matmul)->heuristics();
+  if (!offered) return tl::unexpected(offered.error());
+  if (!offered->empty()) return matmul;
+  matmul->reset();  // two workspaces at a time were not reckoned with
+  return CublasLtMatmul::create(*larger);
+}
+
 }  // namespace
 
 bool enough_algorithms(std::size_t right, double spent_s) {
@@ -29,10 +42,10 @@ bool enough_algorithms(std::size_t right, double spent_s) {
 CudaResult<std::unique_ptr<Reference>> Reference::begin(const Problem& problem, const OperandBuffers& buffers,
                                                         cudaStream_t stream) {
   std::unique_ptr<Reference> reference(new Reference);
-  auto matmul = CublasLtMatmul::create(ReferenceOperands::solvable(problem));
+  auto matmul = matmul_for(problem);
   if (!matmul) return tl::unexpected(matmul.error());
   reference->matmul_ = std::move(*matmul);
-  auto operands = ReferenceOperands::create(problem, buffers, stream);
+  auto operands = ReferenceOperands::create(problem, reference->matmul_->problem(), buffers, stream);
   if (!operands) return tl::unexpected(operands.error());
   reference->operands_ = std::make_unique<ReferenceOperands>(std::move(*operands));
   return reference;
@@ -68,9 +81,7 @@ Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, con
                 fmt::format("{} has no algorithm for {}, and without a reference nothing can be compared; {}", library,
                             problem.title(),
                             problem.epilogue.any() ? "choose another epilogue or output type"
-                            : element_bytes(problem.math_mode) == 1
-                                ? "choose N as a multiple of 4, which it needs for this type"
-                                : "choose other sizes or leading dimensions"));
+                                                   : "choose other sizes or leading dimensions"));
   }
   if (report.algorithms.empty()) {
     return fail(ErrorKind::kInternal,
@@ -79,6 +90,8 @@ Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, con
                             library, offered->size() + further.size(), problem.title()));
   }
   report.library = library;
+  const std::string solved_shape = reference->matmul_->problem().shape();
+  if (solved_shape != ReferenceOperands::solvable(problem).shape()) report.enlarged_shape = solved_shape;
   report.buffer_copies = static_cast<std::int64_t>(buffers.copies().size());
   report.data_seed = buffers.data().seed;
   report.first = 0;
@@ -90,9 +103,9 @@ Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, con
 
 CudaResult<> Reference::add(const CublasLtCandidate& candidate, Checker& checker, BlockTimer& timer,
                             cudaStream_t stream) {
-  const std::vector<OperandSet>& copies = operands_->copies();
+  const std::size_t copies = operands_->copies().size();
   Algorithm algorithm;
-  algorithm.launchable = std::make_unique<ReferenceLaunchable>(*matmul_, copies, candidate.algorithm);
+  algorithm.launchable = std::make_unique<ReferenceLaunchable>(*matmul_, *operands_, candidate.algorithm);
   // cuBLASLt loads a kernel's code at its first launch: the checked launch would seem to take milliseconds longer.
   const auto loaded = algorithm.launchable->launch(0, stream);
   if (!loaded) return unless_sticky(loaded.error());
@@ -100,7 +113,7 @@ CudaResult<> Reference::add(const CublasLtCandidate& candidate, Checker& checker
   if (!verdict) return unless_sticky(verdict.error());
   if (!verdict->fault.empty()) return {};
 
-  algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies.size(), stream);
+  algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies, stream);
   double incumbent_s = 0;
   for (const ReferenceAlgorithm& earlier : report_.algorithms) {
     incumbent_s = incumbent_s == 0 ? earlier.time_s : std::min(incumbent_s, earlier.time_s);
@@ -111,7 +124,7 @@ CudaResult<> Reference::add(const CublasLtCandidate& candidate, Checker& checker
     const auto warm = timer.time(*algorithm.series, launches_for(kWarmUp_s, probe->per_launch_s(), 1, 1));
     if (!warm) return unless_sticky(warm.error());
     // The screening below calibrates again: start it from a fresh series.
-    algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies.size(), stream);
+    algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies, stream);
   }
   const auto screening = screen(*algorithm.series, timer, incumbent_s, verdict->launch_s);
   if (!screening) return unless_sticky(screening.error());

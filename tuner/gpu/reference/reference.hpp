@@ -21,18 +21,23 @@ namespace pgtune::gpu {
 class ReferenceLaunchable : public Launchable {
  public:
   /// Both must outlive the object.
-  ReferenceLaunchable(const CublasLtMatmul& matmul, const std::vector<OperandSet>& copies,
+  ReferenceLaunchable(const CublasLtMatmul& matmul, const ReferenceOperands& operands,
                       const cublasLtMatmulAlgo_t& algorithm)
-      : matmul_(&matmul), copies_(&copies), algorithm_(algorithm) {}
+      : matmul_(&matmul), operands_(&operands), algorithm_(algorithm) {}
 
   [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
-    return matmul_->launch(algorithm_, (*copies_)[copy], stream);
+    return matmul_->launch(algorithm_, operands_->copies()[copy], stream);
   }
+  [[nodiscard]] CudaResult<> deliver(std::size_t copy, cudaStream_t stream) override {
+    return operands_->deliver(copy, stream);
+  }
+  /// Only copy 0, which is the one that is checked: elsewhere nobody reads what lies in D.
+  [[nodiscard]] CudaResult<> reset(cudaStream_t stream) override { return operands_->poison(0, stream); }
   [[nodiscard]] const cublasLtMatmulAlgo_t& algorithm() const { return algorithm_; }
 
  private:
   const CublasLtMatmul* matmul_;
-  const std::vector<OperandSet>* copies_;
+  const ReferenceOperands* operands_;
   cublasLtMatmulAlgo_t algorithm_;
 };
 
@@ -47,8 +52,8 @@ class Reference {
  public:
   /// Checks and screens the algorithms of cuBLASLt's heuristics and, where fewer than kMinAlgorithms of these are
   /// right, further ones until enough_algorithms(). `buffers`, `checker` and `timer` must outlive the result. An error
-  /// where cuBLASLt has none for the problem (usage), or none is right. `checker` is for the problem as it is solved,
-  /// which is without an activation that cuBLASLt cannot fuse.
+  /// where cuBLASLt has none for the problem nor for ReferenceOperands::enlarged() of it (usage), or none is right.
+  /// `checker` is for the problem without an activation that cuBLASLt cannot fuse, at its own size whichever is solved.
   [[nodiscard]] static Result<std::unique_ptr<Reference>> create(const Problem& problem, const OperandBuffers& buffers,
                                                                  Checker& checker, BlockTimer& timer,
                                                                  const std::string& library, cudaStream_t stream);

@@ -58,8 +58,7 @@ Result<std::unique_ptr<Reference>> Reference::take_over(const Problem& problem, 
     const auto algorithm = from_hex(text);
     if (!algorithm) return fail(ErrorKind::kInternal, "the reference to be taken over cannot be read");
     Algorithm added;
-    added.launchable =
-        std::make_unique<ReferenceLaunchable>(*reference->matmul_, reference->operands_->copies(), *algorithm);
+    added.launchable = std::make_unique<ReferenceLaunchable>(*reference->matmul_, *reference->operands_, *algorithm);
     added.series = std::make_unique<LaunchSeries>(*added.launchable, buffers.copies().size(), stream);
     reference->algorithms_.push_back(std::move(added));
   }

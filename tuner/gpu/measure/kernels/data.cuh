@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operands: made from a seed, and copied to rows along K.
+// Operands: made from a seed, and copied to other strides.
 #pragma once
 
 #include "kernels/elements.cuh"
@@ -57,8 +57,8 @@ struct ByteMatrix {
 };
 
 // A matrix of bytes into one stored row by row, through a tile: neighbouring threads touch neighbouring bytes on both
-// sides.
-extern "C" __global__ void copy_along_k(ByteMatrix from, ByteMatrix to, i64 rows, i64 columns, i64 batches) {
+// sides. The columns of elements that are wider than a byte are several here.
+extern "C" __global__ void copy_matrix(ByteMatrix from, ByteMatrix to, i64 rows, i64 columns, i64 batches) {
   constexpr int kTile = 32;
   __shared__ unsigned char tile[kTile][kTile + 4];
   const int x = threadIdx.x % kTile, first = threadIdx.x / kTile, step = blockDim.x / kTile;
