@@ -67,6 +67,11 @@ class FakeMeasurer {
     reference_.best = 1;
     reference_.buffer_copies = 2;
     reference_.data_seed = request.conditions.data_seed;
+    const auto larger = [](std::int64_t extent) { return (extent + 15) / 16 * 16; };
+    const Problem& p = problem_;
+    reference_.enlarged_shape = p.math_mode == MathMode::kE4m3 && p.n % 16 != 0
+                                    ? fmt::format("{}x{}x{}", larger(p.m), larger(p.n), larger(p.k))
+                                    : "";
     return reference_;
   }
 

@@ -24,10 +24,24 @@ TEST(ReferenceNotes, WhatCublasLtLeavesOutIsSaid) {
   Problem problem;
   for (const Activation activation : {Activation::kNone, Activation::kRelu, Activation::kGelu}) {
     problem.epilogue = {true, activation};
-    EXPECT_THAT(reference_notes(problem), IsEmpty());
+    EXPECT_THAT(reference_notes(problem, {}), IsEmpty());
   }
   problem.epilogue.activation = Activation::kSilu;
-  EXPECT_THAT(reference_notes(problem), ElementsAre(HasSubstr("cuBLASLt has no silu")));
+  EXPECT_THAT(reference_notes(problem, {}), ElementsAre(HasSubstr("cuBLASLt has no silu")));
+}
+
+TEST(ReferenceNotes, ALargerProblemThatWasTimedInsteadIsNamed) {
+  Problem problem;
+  problem.m = problem.n = problem.k = 1001;
+  problem.math_mode = MathMode::kE4m3;
+  ReferenceReport reference;
+  reference.enlarged_shape = "1008x1008x1008";
+  EXPECT_THAT(
+      reference_notes(problem, reference),
+      ElementsAre("cuBLASLt does not take 1001x1001x1001 in e4m3: it was timed on 1008x1008x1008, with zeros added"));
+  problem.epilogue.activation = Activation::kSilu;
+  EXPECT_THAT(reference_notes(problem, reference),
+              ElementsAre(HasSubstr("cuBLASLt has no silu"), HasSubstr("with zeros added")));
 }
 
 TEST(DataNotes, EasyDataAreNamed) {

@@ -53,6 +53,25 @@ TEST_F(MathModesTest, IntegersHaveWholeScalarsAndInt32Results) {
   EXPECT_THAT(fraction.err, HasSubstr("give --alpha 2"));
 }
 
+TEST_F(MathModesTest, ALargerProblemOfTheReferenceIsSaid) {
+  const std::vector<std::string> search{"search", "--template", path("many.json"), "--dtype", "e4m3", "--shape"};
+  const auto of_shape = [&](const std::string& shape, const std::string& more) {
+    std::vector<std::string> arguments = search;
+    arguments.insert(arguments.end(), {shape, more});
+    return pgtune(arguments);
+  };
+  const Finished taken = of_shape("256x256x256", "--json");
+  ASSERT_EQ(taken.exit_code, 0) << taken.err;
+  EXPECT_THAT(taken.out + pgtune({"report"}).out, Not(HasSubstr("zeros added")));
+  EXPECT_THAT(of_shape("100x100x100", "-v").out, HasSubstr("112x112x112, with zeros added"));
+  // Answered from the database.
+  EXPECT_THAT(json::parse(of_shape("100x100x100", "--json").out).at("notes").dump(),
+              HasSubstr("cuBLASLt does not take 100x100x100 in e4m3"));
+  EXPECT_THAT(pgtune({"report"}).out,
+              HasSubstr("cuBLASLt was timed on 112x112x112 for 100x100x100 e4m3 nn, with zeros added\n"));
+  EXPECT_THAT(pgtune({"export", "header"}).out, HasSubstr("of cuBLASLt on 112x112x112 ["));
+}
+
 TEST_F(MathModesTest, NamingTheUsualOutputIsTheSameProblem) {
   ASSERT_EQ(search_many({"-q", "--dtype", "f16"}).exit_code, 0);
   const int trials = requests("trial");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/conditions_options.hpp"
@@ -105,6 +107,13 @@ void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>&
         }))
       terminal.print(fmt::format("cuBLASLt has no {}: it is compared without it\n", to_string(activation)));
   }
+  std::set<std::string> enlarged;
+  for (const StoredResult& result : results) {
+    const std::string& shape = result.answer.reference.enlarged_shape;
+    if (shape.empty()) continue;
+    enlarged.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added\n", shape, result.problem.title()));
+  }
+  for (const std::string& line : enlarged) terminal.print(line);
 }
 
 }  // namespace pgtune::tool

@@ -36,7 +36,8 @@ void print_headline(Terminal& terminal, const ResultGroup& group);
 [[nodiscard]] std::string marked_title(const StoredResult& result);
 /// Explains the mark where a result has it.
 void print_replay_legend(Terminal& terminal, const std::vector<StoredResult>& results);
-/// What cuBLASLt left out where it was compared with more, in a line for each; nothing where there is none.
+/// What cuBLASLt left out where it was compared with more, and where it computed more, in a line for each; nothing
+/// where there is none.
 void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>& results);
 
 }  // namespace pgtune::tool

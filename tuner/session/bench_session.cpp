@@ -194,7 +194,7 @@ void Bench::finish() {
     answer_.counts = state_.counts();
     answer_.finished_at = context_.clock.utc_iso8601();
     answer_.voided_rounds = evidence_.troubles().voided();
-    answer_.notes = evidence_.notes(context_.problem, context_.options.conditions);
+    answer_.notes = evidence_.notes(context_.problem, result_.reference, context_.options.conditions);
     result_.answer = std::move(answer_);
   }
   context_.store.finish(result_.answer);

@@ -28,10 +28,11 @@ void Evidence::take_reference_blocks(const std::vector<Block>& blocks) {
   reference_blocks_.insert(reference_blocks_.end(), blocks.begin(), blocks.end());
 }
 
-std::vector<std::string> Evidence::notes(const Problem& problem, const Conditions& conditions) const {
+std::vector<std::string> Evidence::notes(const Problem& problem, const ReferenceReport& reference,
+                                         const Conditions& conditions) const {
   std::vector<std::string> out = notes_;
-  for (auto&& more : {reference_notes(problem), data_notes(conditions), clock_notes(conditions, reference_blocks_),
-                      power_notes(final_blocks_), troubles_.notes()}) {
+  for (auto&& more : {reference_notes(problem, reference), data_notes(conditions),
+                      clock_notes(conditions, reference_blocks_), power_notes(final_blocks_), troubles_.notes()}) {
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;

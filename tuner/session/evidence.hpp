@@ -24,8 +24,9 @@ class Evidence {
   void take(const FinalResult& final, int best_algorithm);
   void take_reference_blocks(const std::vector<Block>& blocks);
 
-  /// Everything noted, then what the problem, the conditions, the blocks and the rounds' troubles say.
-  [[nodiscard]] std::vector<std::string> notes(const Problem& problem, const Conditions& conditions) const;
+  /// Everything noted, then what the problem, its reference, the conditions, the blocks and the rounds' troubles say.
+  [[nodiscard]] std::vector<std::string> notes(const Problem& problem, const ReferenceReport& reference,
+                                               const Conditions& conditions) const;
 
  private:
   RoundTroubles troubles_;

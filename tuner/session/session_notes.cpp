@@ -10,13 +10,20 @@
 
 namespace pgtune::session {
 
-std::vector<std::string> reference_notes(const Problem& problem) {
+std::vector<std::string> reference_notes(const Problem& problem, const ReferenceReport& reference) {
+  std::vector<std::string> notes;
   const Activation activation = problem.epilogue.activation;
-  if (cublaslt_fuses(activation)) return {};
-  return {
-      fmt::format("cuBLASLt has no {0}: its time is that of the product without it, so the ratios compare {0} included "
-                  "with less work",
-                  to_string(activation))};
+  if (!cublaslt_fuses(activation)) {
+    notes.push_back(fmt::format(
+        "cuBLASLt has no {0}: its time is that of the product without it, so the ratios compare {0} included "
+        "with less work",
+        to_string(activation)));
+  }
+  if (!reference.enlarged_shape.empty()) {
+    notes.push_back(fmt::format("cuBLASLt does not take {} in {}: it was timed on {}, with zeros added",
+                                problem.shape(), to_string(problem.math_mode), reference.enlarged_shape));
+  }
+  return notes;
 }
 
 std::vector<std::string> data_notes(const Conditions& conditions) {

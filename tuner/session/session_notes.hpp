@@ -11,8 +11,8 @@
 
 namespace pgtune::session {
 
-/// The reference does less than the problem asks for.
-[[nodiscard]] std::vector<std::string> reference_notes(const Problem& problem);
+/// The reference does less than the problem asks for, or more.
+[[nodiscard]] std::vector<std::string> reference_notes(const Problem& problem, const ReferenceReport& reference);
 
 /// Data that is no evidence for real data.
 [[nodiscard]] std::vector<std::string> data_notes(const Conditions& conditions);

@@ -186,7 +186,7 @@ void Stages::rank_by_screening() {
 
 void Stages::finish() {
   out_.voided_rounds = evidence_.troubles().voided();
-  out_.notes = evidence_.notes(context_.problem, context_.options.conditions);
+  out_.notes = evidence_.notes(context_.problem, reference_, context_.options.conditions);
 }
 
 void Stages::end(RoundRunner::End end) {
