@@ -13,9 +13,16 @@
 namespace pgtune::search {
 namespace {
 
-std::vector<std::size_t> all(Strategy& strategy) {
+constexpr auto kOneSecond = [](std::size_t) { return Observation{OutcomeKind::kOk, false, 1}; };
+
+/// Every proposal in its order, each of which is reported before the next.
+template <class Observe = decltype(kOneSecond)>
+std::vector<std::size_t> all(Strategy& strategy, const Observe& observe = kOneSecond) {
   std::vector<std::size_t> order;
-  while (const auto index = strategy.next()) order.push_back(*index);
+  while (const auto index = strategy.next()) {
+    order.push_back(*index);
+    strategy.report(*index, observe(*index));
+  }
   return order;
 }
 
@@ -74,6 +81,62 @@ TEST(GuidedStrategy, TheDefaultsOfAllGroupsLead) {
   EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 9U);
 }
 
+TEST(GuidedStrategy, OfSeveralGroupsNothingButLeadersComesBeforeTheyHaveReported) {
+  GuidedStrategy strategy({{3, {}}, {6, {}}}, {2, 7}, 5);
+  EXPECT_EQ(strategy.next(), 2U);
+  EXPECT_EQ(strategy.next(), 7U);
+  EXPECT_EQ(strategy.next(), std::nullopt);
+  strategy.report(7, {OutcomeKind::kOk, false, 1});
+  EXPECT_EQ(strategy.next(), std::nullopt);
+  strategy.report(2, {OutcomeKind::kCompileFailed, false, 0});
+  EXPECT_TRUE(strategy.next());
+}
+
+TEST(GuidedStrategy, ASingleGroupWaitsForNobody) {
+  GuidedStrategy strategy({{6, {}}}, {2}, 5);
+  EXPECT_EQ(strategy.next(), 2U);
+  EXPECT_TRUE(strategy.next());
+}
+
+TEST(GuidedStrategy, AGroupWhoseLeadersAreFarBehindComesLast) {
+  const auto observe = [](std::size_t index) { return Observation{OutcomeKind::kOk, false, index < 6 ? 1.6 : 1.0}; };
+  GuidedStrategy strategy({{6, {}}, {3, {}}, {3, {}}}, {4, 5, 7}, 5);
+  const auto order = all(strategy, observe);
+  ASSERT_EQ(order.size(), 12U);
+  EXPECT_THAT(std::vector(order.begin() + 3, order.begin() + 8), testing::Each(testing::Ge(6U)));
+  EXPECT_THAT(std::vector(order.begin() + 8, order.end()), testing::Each(testing::Lt(6U)));
+}
+
+TEST(GuidedStrategy, TheFastestLeaderSpeaksForItsGroupAndFailuresDoNot) {
+  const auto observe = [](std::size_t index) {
+    return index == 0 ? Observation{OutcomeKind::kInvalid, false, 0}
+                      : Observation{OutcomeKind::kOk, false, index == 1 ? 9 : 1.4};
+  };
+  GuidedStrategy strategy({{3, {}}, {3, {}}, {1, {}}}, {0, 1, 2, 6}, 5);
+  const auto order = all(strategy, observe);
+  EXPECT_THAT(order, testing::ElementsAre(0U, 1U, 2U, 6U, testing::_, testing::_, testing::_));
+  EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 7U);
+}
+
+TEST(GuidedStrategy, AGroupWithoutARightLeaderIsNotJudged) {
+  const auto observe = [](std::size_t index) {
+    return index < 3 ? Observation{OutcomeKind::kInvalid, false, 0} : Observation{OutcomeKind::kOk, false, 1.0};
+  };
+  GuidedStrategy strategy({{3, {}}, {3, {}}}, {0, 3}, 5);
+  const auto order = all(strategy, observe);
+  ASSERT_EQ(order.size(), 6U);
+  EXPECT_LT(order[2], 3U);
+  EXPECT_GE(order[3], 3U);
+}
+
+// What an earlier session knows beside the leaders changes nothing: a resumed search keeps its order.
+TEST(GuidedStrategy, OnlyLeadersAreJudged) {
+  const auto observe = [](std::size_t index) { return Observation{OutcomeKind::kOk, false, index < 3 ? 2.0 : 1.0}; };
+  GuidedStrategy fresh({{3, {}}, {3, {}}}, {0, 3}, 5), resumed({{3, {}}, {3, {}}}, {0, 3}, 5);
+  resumed.report(1, {OutcomeKind::kOk, false, 0.5});
+  EXPECT_EQ(all(resumed, observe), all(fresh, observe));
+}
+
 TEST(GuidedStrategy, TheCheapestComeFirstAndEveryFourthAtRandom) {
   Group group{40, {}};
   for (std::size_t i = 0; i < group.size; ++i) group.costs.push_back(static_cast<double>(40 - i));
@@ -99,7 +162,7 @@ TEST(GuidedStrategy, AGroupWithoutCostsBesideOneWithThem) {
   GuidedStrategy strategy({{3, {3, 2, 1}}, {3, {}}}, {1}, 5);
   const auto order = all(strategy);
   const auto random = shuffled_indices(3, 5);
-  EXPECT_THAT(order, testing::ElementsAre(1U, 2U, 3 + random[0], 3 + random[1], 0U, 3 + random[2]));
+  EXPECT_THAT(order, testing::ElementsAre(1U, 2U, 3 + random[0], 0U, 3 + random[1], 3 + random[2]));
 }
 
 TEST(GuidedStrategy, CostsMustCoverTheGroup) { EXPECT_THROW(GuidedStrategy({{3, {1, 2}}}, {}, 5), std::logic_error); }

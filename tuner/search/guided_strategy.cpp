@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
 
 #include "tuner/search/shuffle.hpp"
@@ -31,42 +32,62 @@ std::vector<std::size_t> order_of(const Group& group, std::uint64_t seed) {
   return order;
 }
 
-std::vector<std::size_t> taking_turns(const std::vector<Group>& groups, std::uint64_t seed) {
-  std::vector<std::vector<std::size_t>> orders;
-  std::size_t count = 0, longest = 0;
-  for (const Group& group : groups) {
-    auto& order = orders.emplace_back(order_of(group, seed));
-    for (std::size_t& index : order) index += count;
-    count += group.size;
-    longest = std::max(longest, group.size);
-  }
-  std::vector<std::size_t> all;
-  all.reserve(count);
-  for (std::size_t turn = 0; turn < longest; ++turn) {
-    for (const auto& order : orders) {
-      if (turn < order.size()) all.push_back(order[turn]);
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 GuidedStrategy::GuidedStrategy(const std::vector<Group>& groups, const std::vector<std::size_t>& first,
-                               std::uint64_t seed)
-    : order_(taking_turns(groups, seed)) {
-  auto begin = order_.begin();
-  for (const std::size_t leader : first) {
-    const auto place = std::find(begin, order_.end(), leader);
-    if (place != order_.end()) std::rotate(begin++, place, place + 1);
+                               std::uint64_t seed) {
+  std::size_t count = 0;
+  for (const Group& group : groups) {
+    std::vector<std::size_t> order = order_of(group, seed);
+    for (std::size_t& index : order) index += count;
+    count += group.size;
+    members_.push_back({count, std::move(order), std::numeric_limits<double>::infinity()});
   }
+  for (const std::size_t leader : first) {
+    if (leader < count && std::erase(member_of(leader).rest, leader) > 0) order_.push_back(leader);
+  }
+  open_leaders_ = order_;
+}
+
+GuidedStrategy::Member& GuidedStrategy::member_of(std::size_t index) {
+  return *std::upper_bound(members_.begin(), members_.end(), index,
+                           [](std::size_t wanted, const Member& member) { return wanted < member.end; });
 }
 
 std::optional<std::size_t> GuidedStrategy::next() {
+  if (position_ == order_.size() && !shared_ && (members_.size() == 1 || open_leaders_.empty())) share_rest();
   if (position_ == order_.size()) return std::nullopt;
   return order_[position_++];
 }
 
-void GuidedStrategy::report(std::size_t /*index*/, const Observation& /*observation*/) {}
+void GuidedStrategy::share_rest() {
+  shared_ = true;
+  double fastest_s = std::numeric_limits<double>::infinity();
+  for (const Member& member : members_) fastest_s = std::min(fastest_s, member.fastest_leader_s);
+  std::vector<const Member*> ahead, behind;
+  for (const Member& member : members_) {
+    const bool judged = member.fastest_leader_s < std::numeric_limits<double>::infinity();
+    (judged && member.fastest_leader_s > kBehind * fastest_s ? behind : ahead).push_back(&member);
+  }
+  take_turns(ahead);
+  take_turns(behind);
+}
+
+void GuidedStrategy::take_turns(const std::vector<const Member*>& members) {
+  std::size_t longest = 0;
+  for (const Member* member : members) longest = std::max(longest, member->rest.size());
+  for (std::size_t turn = 0; turn < longest; ++turn) {
+    for (const Member* member : members) {
+      if (turn < member->rest.size()) order_.push_back(member->rest[turn]);
+    }
+  }
+}
+
+/// Only leaders are judged: a resumed search, which knows more, goes on in the same order.
+void GuidedStrategy::report(std::size_t index, const Observation& observation) {
+  if (std::erase(open_leaders_, index) == 0 || observation.outcome != OutcomeKind::kOk) return;
+  Member& member = member_of(index);
+  member.fastest_leader_s = std::min(member.fastest_leader_s, observation.time_s);
+}
 
 }  // namespace pgtune::search
