@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/bench_session.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "test_search.hpp"
-#include "tuner/device/replay_device.hpp"
+#include "test_bench.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -17,30 +14,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-Variant variant(std::int64_t a, std::int64_t b) { return {"fake", {{"A", a}, {"B", b}}}; }
-
-/// A bench over the fake of search tests.
-struct TestBench {
-  TestSearch search;
-  BenchRequest request{{variant(5, 3), variant(1, 1)}, 12, false};
-
-  Result<BenchResult> run(device::Device& device, double* now_s) {
-    const Clock clock{[now_s] { return *now_s; }, [] { return std::string("2026-01-02T00:00:00Z"); },
-                      [now_s](double seconds) { *now_s += seconds; }};
-    return run_bench(
-        search.problem, search.definition, device, search.store, request, search.options, search.stop,
-        [this](const Progress& update) { search.progress.push_back(update); }, clock);
-  }
-  Result<BenchResult> run(FakeDevice& device) { return run(device, &device.now_s); }
-};
-
-const RankedVariant* find(const BenchResult& result, const Variant& variant) {
-  for (const RankedVariant& row : result.answer->ranking) {
-    if (row.variant == variant) return &row;
-  }
-  return nullptr;
-}
 
 TEST(Bench, EachVariantGetsItsRatioToTheReference) {
   TestBench bench;
@@ -264,89 +237,6 @@ TEST(Bench, EnergyOnRequest) {
   const auto without = bench.run(without_counter);
   ASSERT_TRUE(without && without->answer);
   EXPECT_THAT(without->answer->notes, Contains(HasSubstr("energy was not measured")));
-}
-
-TEST(Bench, AStopKeepsTheRoundsSoFar) {
-  TestBench bench;
-  auto device = bench.search.device();
-  device.after_round = [&](Stage stage) {
-    bench.search.stop = stage == Stage::kFinal && device.rounds[Stage::kFinal].size() == 8;
-  };
-  const auto result = bench.run(device);
-  ASSERT_TRUE(result && result->answer);
-  EXPECT_TRUE(result->interrupted);
-  EXPECT_FALSE(result->answer->complete);
-  EXPECT_THAT(result->failed, IsEmpty());
-  EXPECT_EQ(bench.search.store.rounds[Stage::kFinal].front().front().blocks.size(), 8U);
-}
-
-TEST(Bench, AStopDuringTheFloorEndsIt) {
-  TestBench bench;
-  auto device = bench.search.device();
-  device.after_round = [&](Stage /*stage*/) { bench.search.stop = true; };
-  const auto result = bench.run(device);
-  ASSERT_TRUE(result);
-  EXPECT_TRUE(result->interrupted);
-  EXPECT_FALSE(result->answer);
-  EXPECT_THAT(result->failed, IsEmpty()) << "nobody failed";
-  EXPECT_THAT(device.trials, IsEmpty());
-}
-
-/// Rounds of `time_s` per launch with a wobble, so that intervals are not points.
-std::vector<Block> recorded_rounds(double time_s) {
-  std::vector<Block> blocks;
-  for (int round = 1; round <= 12; ++round) {
-    blocks.push_back({Stage::kFinal, round, 0, 10, 10 * time_s * (1 + 1e-4 * (round % 3)), 1.98e9});
-  }
-  return blocks;
-}
-
-TEST(Bench, WorksOnARecordingAndNamesWhatItLacks) {
-  TestBench bench;
-  device::Recording recording;
-  recording.origin = "test";
-  recording.device = bench.search.device().device_info;
-  device::RecordedProblem problem;
-  problem.problem = bench.search.problem;
-  problem.reference.report = bench.search.device().reference;
-  problem.reference.rounds = {{0, recorded_rounds(1.2e-3)}, {1, recorded_rounds(1.1e-3)}};
-  auto& recorded = problem.variants["fake/" + variant(5, 3).key()];
-  recorded.build.cubin_hash = "cubin";
-  recorded.build.registers = 64;
-  recorded.trial.blocks = {{Stage::kScreen, 0, 0, 10, 10e-3, 1.98e9}};
-  recorded.rounds = recorded_rounds(1e-3);
-  recording.problems = {problem};
-  device::ReplayDevice device(std::move(recording));
-  double now_s = 0;
-  const auto result = bench.run(device, &now_s);
-  ASSERT_TRUE(result && result->answer) << result.error().text();
-  ASSERT_EQ(result->answer->ranking.size(), 1U);
-  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.1, 1e-3);
-  ASSERT_EQ(result->failed.size(), 1U);
-  EXPECT_EQ(result->failed[0].first, variant(1, 1));
-  EXPECT_EQ(result->failed[0].second.kind, OutcomeKind::kNotRecorded);
-}
-
-TEST(Bench, WhatASearchFoundHolds) {
-  TestBench bench;
-  auto searching = bench.search.device();
-  const auto found = bench.search.run(searching);
-  ASSERT_TRUE(found && found->answer);
-  auto device = bench.search.device();
-  const auto same = bench.run(device);
-  ASSERT_TRUE(same && same->answer);
-  const RankedVariant& stored = found->answer->ranking.front();
-  EXPECT_EQ(held(stored, *find(*same, stored.variant), same->answer->floor.margin).held, Held::kHeld);
-
-  bench.search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.time_s *= 1.05;
-    return script;
-  };
-  auto slower = bench.search.device();
-  const auto changed = bench.run(slower);
-  ASSERT_TRUE(changed && changed->answer);
-  EXPECT_EQ(held(stored, *find(*changed, stored.variant), changed->answer->floor.margin).held, Held::kSlower);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ HeaderRow row_for(const char* shape, const char* layout, std::int64_t bm, const 
                     .and_then([&](Problem p) { return with_layout(p, layout); })
                     .and_then(with_default_strides)
                     .value();
-  row.variant = {"sgemm_simt", {{"BM", bm}, {"COPY", std::string("cp_async")}}};
+  row.variant = {"sgemm_simt", {{"BM", bm}, {"COPY", std::string("cp_async")}, {"device", std::int64_t{7}}}};
   row.template_hash = "0123456789abcdef";
   row.source = "gpu";
   row.finished_at = "2026-01-02T03:04:05Z";
@@ -52,6 +52,7 @@ using namespace my::gemm;
 static_assert(sizeof(kSgemmSimtTable) / sizeof(kSgemmSimtTable[0]) == 4);
 constexpr auto* found = find_sgemm_simt("NVIDIA H200", packed_problem(4096, 4096, 4096));
 static_assert(found->BM == 128 && found->COPY == "cp_async");
+static_assert(found->device == "NVIDIA H200" && found->device_ == 7);
 static_assert(find_sgemm_simt("NVIDIA H200", packed_problem(4096, 4096, 4097)) == nullptr);
 static_assert(find_sgemm_simt("NVIDIA H100", packed_problem(4096, 4096, 4096)) == nullptr);
 constexpr Problem scaled() { Problem p = packed_problem(1000, 1000, 1000, "tn"); p.alpha = 0.1; return p; }

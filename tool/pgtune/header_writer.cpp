@@ -105,6 +105,11 @@ auto order(const HeaderRow& row) {
   return std::make_tuple(row.device.name, p.m * p.n * p.k, p.m, p.n, p.k, p.key());
 }
 
+/// A parameter's member; the struct has two members of its own.
+std::string member_name(const std::string& parameter) {
+  return parameter == "device" || parameter == "problem" ? parameter + "_" : parameter;
+}
+
 std::string parameter_struct(const HeaderRow& sample, const std::string& type) {
   std::string out = fmt::format(
       "\n/// Parameters of template {}; labels are the words of its JSON.\nstruct {} {{\n  std::string_view device;\n  "
@@ -113,7 +118,7 @@ std::string parameter_struct(const HeaderRow& sample, const std::string& type) {
   for (const Assignment& parameter : sample.variant.parameters)
     out += fmt::format("  {} {};\n",
                        std::holds_alternative<std::int64_t>(parameter.value) ? "std::int64_t" : "std::string_view",
-                       parameter.name);
+                       member_name(parameter.name));
   out += "};\n";
   return out;
 }
