@@ -76,6 +76,13 @@ TEST_F(RecordingTest, AutoTakesItWhereThereIsNoGpu) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("No GPU"), HasSubstr("replay")));
 }
 
+TEST_F(RecordingTest, VariantsItDoesNotHoldAreCountedNotNamed) {
+  const Finished result = pgtune({"search", "--shape", "1000x1000x1000", "--device", "replay"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("more were not measured when this was recorded."));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("is not in the recording")));
+}
+
 TEST_F(RecordingTest, AProblemItDoesNotHoldIsRefusedWithThoseItDoes) {
   const Finished result = pgtune({"search", "--shape", "777x777x777", "--device", "replay"});
   EXPECT_EQ(result.exit_code, 3);
