@@ -27,17 +27,29 @@
 // shared memory.
 //
 // The product's left operand has BM rows a tile, the right one BN columns: A and B, or B and A transposed where SWAP
-// is 1, which suits few rows of D because the instruction takes 64 rows but as little as 8 columns. Float32 accuracy
-// (tf32x3) comes from operands that were split into PARTS numbers of fewer bits: a stage holds all of them, and the
-// products that count are added to the same sums.
+// is 1, which suits few rows of D because the instruction takes 64 rows but as little as 8 columns.
+//
+// Tensor cores take operands of 8 and 32 bits only along K. A left operand that lies otherwise is turned on its way to
+// registers (wgmma_turned.cuh), where it is read from then; a right one by a kernel before the product, which also
+// copies what lies where TMA cannot read it (wgmma_before.cuh). Float32 accuracy (tf32x3) comes from operands that this
+// kernel splits into PARTS numbers of fewer bits: a stage holds all of them, and the products that count are added to
+// the same sums.
+//
+// Tiles of long sums and few tiles are cut along K: among the CTAs of a cluster, which exchange slices of their sums
+// through shared memory (CLUSTER_K), among as many CTAs that do so through the workspace (SPLIT of 2 and more), or so
+// that every CTA has equally many k-blocks (stream-K, SPLIT of 0). The order of the additions never changes.
 #include "device/cluster_sums.cuh"
 #include "device/register_share.cuh"
 #include "device/shared_sums.cuh"
 #include "device/split_sums.cuh"
 #include "device/wgmma_feed.cuh"
-#include "device/wgmma_multiply.cuh"
 #include "device/wgmma_output.cuh"
-#if TURNS
+#if LEFT_FROM == LABEL_registers
+#include "device/wgmma_turned.cuh"
+#else
+#include "device/wgmma_multiply.cuh"
+#endif
+#if PREPARES
 #include "device/wgmma_before.cuh"
 #endif
 
@@ -46,9 +58,10 @@ namespace {
 using namespace pgtune::product;
 
 constexpr auto kSixteen = MATH_MODE == LABEL_f16 ? pgtune::Sixteen::kF16 : pgtune::Sixteen::kBf16;
+constexpr bool kTurnsLeft = LEFT_FROM == LABEL_registers;
 constexpr bool kStoresByCopyEngine = EPILOGUE == LABEL_tma;
-using Output =
-    pgtune::WgmmaOutput<SWAP, OUT_BYTES, kSixteen, OUT_PAIRS, OUT_HINT == LABEL_first, kSliceColumns, OUT_SPAN, 2>;
+using Output = pgtune::WgmmaOutput<SWAP, OUT_BYTES, kSixteen, OUT_PAIRS, OUT_HINT == LABEL_first, kSliceColumns,
+                                   OUT_SPAN, 2, kTurnsLeft ? 1 : 8>;
 using Given = pgtune::ClusterSums<CLUSTER_K, kInstructions, pgtune::kSumsOfInstruction>;
 using Split = pgtune::SplitSums<(SPLIT > 1 ? SPLIT : 1), kInstructions, pgtune::kSumsOfInstruction>;
 
@@ -80,6 +93,16 @@ __device__ __forceinline__ void sync_threads() {
   asm volatile("bar.sync 0, %0;" ::"n"(kCount) : "memory");
 }
 
+/// Where a warpgroup reads the left operand's rows from `row` on: its descriptor's lower half or, from registers, where
+/// a lane reads those of the warp.
+__device__ __forceinline__ unsigned left_of(unsigned tile, int row, [[maybe_unused]] int row_of_warp) {
+#if LEFT_FROM == LABEL_registers
+  return TurnedFragment::place(tile, row + row_of_warp);
+#else
+  return Left::lower(tile) + row / kRows * Left::offset(kRows, 0);
+#endif
+}
+
 /// Warpgroups that compute a tile.
 constexpr int kGroups = kTileWarps / 4;
 
@@ -107,7 +130,7 @@ __device__ __forceinline__ void write_tile(float (&sums)[kInstructions][kCount],
 
 }  // namespace
 
-/// `workspace` holds operands that are turned or split first, then partial sums of tiles that are cut along K from
+/// `workspace` holds operands that are prepared first, then partial sums of tiles that are cut along K from
 /// `partials_at`, then their flags from `flags_at`, in bytes. `right_origin`: where the right operand's columns start
 /// in its map.
 extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
@@ -158,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
     if (kCluster == 1) sync_threads<kStarters>();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int group_m = kPingPong ? 0 : group % WARPGROUPS_M, group_n = kPingPong ? 0 : group / WARPGROUPS_M;
-    const Reading from{Left::lower(stages) + group_m * Left::offset(kRows, 0),
+    const Reading from{left_of(stages, group_m * kRows, warp % 4 * 16),
                        Right::lower(stages + kLeftBytes) + group_n * Right::offset(INSTRUCTION_N, 0), full,
                        lane >= kCluster ? 0
                        : kCluster == 1  ? empty
@@ -177,11 +200,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
       if (kPingPong) pgtune::barrier_wait(turn + 8 * group, (i / 2 + group + 1) % 2);
       const int blocks = segment.last - segment.first;
       const unsigned asked = turn + 8 * (1 - group);
+#if LEFT_FROM == LABEL_registers
+      multiply_turned(sums, blocks, now, from, asked);
+#else
       if constexpr (PROMOTE == 0) {
         multiply(sums, blocks, now, from, asked);
       } else {
         multiply_promoted(sums, blocks, now, from, asked, !kPingPong && group == 1);
       }
+#endif
       if constexpr (SPLIT == 0) {
         float* const all = &sums[0][0];
         if (segment.first > 0) {

@@ -3,7 +3,7 @@
 // text depends on its width; the tables below hold what a macro cannot count.
 //
 // Wants as macros INSTRUCTION_N (columns), LEFT_MN_MAJOR and RIGHT_MN_MAJOR (0 or 1), MATH_MODE, PARTS, 3 where float32
-// operands are split into bf16, and SWAP, 1 where the left operand is B: with e5m2 only A is of that type.
+// operands are split into bf16, SWAP, 1 where the left operand is B: with e5m2 only A is of that type, and LEFT_FROM.
 #pragma once
 
 #include "device/text.cuh"
@@ -57,24 +57,25 @@
   PGTUNE_SUMS_240       \
   ", %120, %121, %122, %123, %124, %125, %126, %127"
 
-// The operands after them: where the left and the right tile lie, and whether the sums so far count.
-#define PGTUNE_OPERANDS_8 "%4", "%5", "%6"
-#define PGTUNE_OPERANDS_16 "%8", "%9", "%10"
-#define PGTUNE_OPERANDS_32 "%16", "%17", "%18"
-#define PGTUNE_OPERANDS_48 "%24", "%25", "%26"
-#define PGTUNE_OPERANDS_64 "%32", "%33", "%34"
-#define PGTUNE_OPERANDS_80 "%40", "%41", "%42"
-#define PGTUNE_OPERANDS_96 "%48", "%49", "%50"
-#define PGTUNE_OPERANDS_112 "%56", "%57", "%58"
-#define PGTUNE_OPERANDS_128 "%64", "%65", "%66"
-#define PGTUNE_OPERANDS_144 "%72", "%73", "%74"
-#define PGTUNE_OPERANDS_160 "%80", "%81", "%82"
-#define PGTUNE_OPERANDS_176 "%88", "%89", "%90"
-#define PGTUNE_OPERANDS_192 "%96", "%97", "%98"
-#define PGTUNE_OPERANDS_208 "%104", "%105", "%106"
-#define PGTUNE_OPERANDS_224 "%112", "%113", "%114"
-#define PGTUNE_OPERANDS_240 "%120", "%121", "%122"
-#define PGTUNE_OPERANDS_256 "%128", "%129", "%130"
+// The operands after them: where the left and the right tile lie, and whether the sums so far count. A left operand in
+// registers has four of them.
+#define PGTUNE_OPERANDS_8 "%4", "%5", "%6", "%7", "%8", "%9"
+#define PGTUNE_OPERANDS_16 "%8", "%9", "%10", "%11", "%12", "%13"
+#define PGTUNE_OPERANDS_32 "%16", "%17", "%18", "%19", "%20", "%21"
+#define PGTUNE_OPERANDS_48 "%24", "%25", "%26", "%27", "%28", "%29"
+#define PGTUNE_OPERANDS_64 "%32", "%33", "%34", "%35", "%36", "%37"
+#define PGTUNE_OPERANDS_80 "%40", "%41", "%42", "%43", "%44", "%45"
+#define PGTUNE_OPERANDS_96 "%48", "%49", "%50", "%51", "%52", "%53"
+#define PGTUNE_OPERANDS_112 "%56", "%57", "%58", "%59", "%60", "%61"
+#define PGTUNE_OPERANDS_128 "%64", "%65", "%66", "%67", "%68", "%69"
+#define PGTUNE_OPERANDS_144 "%72", "%73", "%74", "%75", "%76", "%77"
+#define PGTUNE_OPERANDS_160 "%80", "%81", "%82", "%83", "%84", "%85"
+#define PGTUNE_OPERANDS_176 "%88", "%89", "%90", "%91", "%92", "%93"
+#define PGTUNE_OPERANDS_192 "%96", "%97", "%98", "%99", "%100", "%101"
+#define PGTUNE_OPERANDS_208 "%104", "%105", "%106", "%107", "%108", "%109"
+#define PGTUNE_OPERANDS_224 "%112", "%113", "%114", "%115", "%116", "%117"
+#define PGTUNE_OPERANDS_240 "%120", "%121", "%122", "%123", "%124", "%125"
+#define PGTUNE_OPERANDS_256 "%128", "%129", "%130", "%131", "%132", "%133"
 
 #define PGTUNE_BIND_4(d, i) "+f"((d)[i]), "+f"((d)[(i) + 1]), "+f"((d)[(i) + 2]), "+f"((d)[(i) + 3])
 #define PGTUNE_BIND_8(d, i) PGTUNE_BIND_4(d, i), PGTUNE_BIND_4(d, (i) + 4)
@@ -115,8 +116,16 @@
 #define PGTUNE_WGMMA_MAJORS ", " PGTUNE_TEXT(LEFT_MN_MAJOR) ", " PGTUNE_TEXT(RIGHT_MN_MAJOR)
 #else
 #define PGTUNE_WGMMA_MAJORS ""
-static_assert(!LEFT_MN_MAJOR && !RIGHT_MN_MAJOR, "operands of 8 and 32 bits lie along K");
+static_assert((!LEFT_MN_MAJOR || LEFT_FROM == LABEL_registers) && !RIGHT_MN_MAJOR,
+              "operands of 8 and 32 bits lie along K in shared memory");
 #endif
+
+#if LEFT_FROM == LABEL_registers
+#define PGTUNE_WGMMA_OPERANDS(a, b, c, d, e, f) "{" a ", " b ", " c ", " d "}", e, f
+#else
+#define PGTUNE_WGMMA_OPERANDS(a, b, c, d, e, f) a, b, c
+#endif
+#define PGTUNE_WGMMA_OPERANDS_OF(...) PGTUNE_WGMMA_OPERANDS(__VA_ARGS__)
 
 #define PGTUNE_WGMMA_OF(sums, left, right, adds)                                                                       \
   "{\n"                                                                                                                \
@@ -133,14 +142,22 @@ namespace pgtune {
 
 constexpr int kSumsOfInstruction = INSTRUCTION_N / 2;  ///< registers a thread
 
+#if LEFT_FROM == LABEL_registers
+using LeftOperand = unsigned[4];  ///< a thread's part of it, which stays as it is until the product is there
+#define PGTUNE_LEFT_OF(left) "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3])
+#else
+using LeftOperand = unsigned long long;  ///< a descriptor of shared memory (wgmma_operand.cuh)
+#define PGTUNE_LEFT_OF(left) "l"(left)
+#endif
+
 /// sums += left * right, or sums = left * right where `adds` is 0, for 64 rows, INSTRUCTION_N columns and 32 bytes of
-/// K; operands are descriptors of shared memory (wgmma_operand.cuh). Asynchronous, see below.
-__device__ __forceinline__ void multiply_tiles(float (&sums)[kSumsOfInstruction], unsigned long long left,
+/// K; `right` is a descriptor of shared memory. Asynchronous, see below.
+__device__ __forceinline__ void multiply_tiles(float (&sums)[kSumsOfInstruction], const LeftOperand& left,
                                                unsigned long long right, int adds) {
-  asm volatile(
-      PGTUNE_WGMMA_FROM(PGTUNE_PASTE(PGTUNE_SUMS_, INSTRUCTION_N), PGTUNE_PASTE(PGTUNE_OPERANDS_, INSTRUCTION_N))
-      : PGTUNE_PASTE(PGTUNE_SUMS_OF_, INSTRUCTION_N)(sums)
-      : "l"(left), "l"(right), "r"(adds));
+  asm volatile(PGTUNE_WGMMA_FROM(PGTUNE_PASTE(PGTUNE_SUMS_, INSTRUCTION_N),
+                                 PGTUNE_WGMMA_OPERANDS_OF(PGTUNE_PASTE(PGTUNE_OPERANDS_, INSTRUCTION_N)))
+               : PGTUNE_PASTE(PGTUNE_SUMS_OF_, INSTRUCTION_N)(sums)
+               : PGTUNE_LEFT_OF(left), "l"(right), "r"(adds));
 }
 
 /// Before a warpgroup's first product, and after its threads touched their sums.

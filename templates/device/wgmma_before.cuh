@@ -1,56 +1,55 @@
 // SPDX-License-Identifier: MIT
-// Kernels that run before gemm_wgmma where an operand must be changed first, into the workspace: turned, where its
-// elements are taken only along K, or split into parts.
+// The kernel that runs before gemm_wgmma where an operand must be changed first, into the workspace: copied, where its
+// lines start where the copy engine cannot read them; turned, where tensor cores take its elements only along K; or
+// split into parts.
 #pragma once
 
 #include "device/dependent_launch.cuh"
 #if PARTS > 1
 #include "device/split_float.cuh"
 #else
-#include "device/pack.cuh"
-#include "device/transpose_bytes.cuh"
+#include "device/prepare_operand.cuh"
 #endif
 
-#if PARTS > 1
+/// An operand as it lies in memory: its matrices with `lines` rows or columns, `ld` and `stride` elements from line to
+/// line and from matrix to matrix.
+struct OperandGiven {
+  const unsigned char* first;
+  int lines;
+  long long ld, stride;
+  bool along_k;
+  bool wide;         ///< its lines start at multiples of 16 bytes
+  long long origin;  ///< its first line in the workspace
+};
 
-/// in[i][k], or in[k][i] where not along_k, becomes PARTS matrices, workspace[part][origin + i][k]; `wide`: its lines
-/// start at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(256)
-    split_operand(const float* in, char* workspace, int depth, int lines, long long ld, long long stride,
-                  long long origin, long long ld_workspace, long long part_stride, int along_k, int wide) {
-  if constexpr (DEPENDENT_LAUNCH) pgtune::let_next_kernel_start();
+/// in[i][k], or in[k][i] where it does not lie along K, becomes workspace[part][origin + i][k], for a tile of the lines
+/// and of K.
+__device__ __forceinline__ void prepare_tile(const OperandGiven& in, unsigned char* workspace, int depth,
+                                             long long ld_workspace, long long stride_workspace, int tile) {
   const long long batch = blockIdx.z;
-  char* const out = workspace + (batch * PARTS * part_stride + origin * ld_workspace) * PART_BYTES;
-  const pgtune::SplitPlan plan{in + batch * stride, out,         lines,        depth,    ld,
-                               ld_workspace,        part_stride, along_k != 0, wide != 0};
-  pgtune::split_tile<PARTS>(plan, static_cast<int>(blockIdx.x) * pgtune::kSplitTile,
-                            static_cast<int>(blockIdx.y) * pgtune::kSplitTile);
-  // Whoever waits for this kernel waits for the one before it too.
-  if constexpr (DEPENDENT_LAUNCH) pgtune::await_earlier_kernels();
+  const unsigned char* const from = in.first + batch * in.stride * ELEM_BYTES;
+  unsigned char* const to = workspace + (batch * PARTS * stride_workspace + in.origin * ld_workspace) * PART_BYTES;
+#if PARTS > 1
+  pgtune::split_tile<PARTS>({reinterpret_cast<const float*>(from), reinterpret_cast<char*>(to), in.lines, depth, in.ld,
+                             ld_workspace, stride_workspace, in.along_k, in.wide},
+                            tile * pgtune::kSplitTile, static_cast<int>(blockIdx.y) * pgtune::kSplitTile);
+#else
+  using Tile = pgtune::PrepareTile<ELEM_BYTES>;
+  Tile::prepare({from, to, in.lines, depth, in.ld, ld_workspace, in.along_k, in.wide}, tile * Tile::kLines,
+                static_cast<int>(blockIdx.y) * Tile::kDepth);
+#endif
 }
 
-#else
-
-/// An operand that lies along M or N, of elements that wgmma only takes along K, turned: in[k][i] becomes
-/// workspace[origin + i][k].
+/// The first `tiles_of_a` CTAs along x prepare A, those after them B.
 extern "C" __global__ void __launch_bounds__(256)
-    transpose_operand(const char* in, char* workspace, int depth, int length, long long ld, long long stride,
-                      long long origin, long long ld_workspace, long long stride_workspace) {
+    prepare_operands(const unsigned char* A, const unsigned char* B, unsigned char* workspace, int rows, int columns,
+                     int depth, long long lda, long long ldb, long long stride_a, long long stride_b, int a_along_k,
+                     int b_along_k, int a_wide, int b_wide, int a_origin, int b_origin, int tiles_of_a,
+                     long long ld_workspace, long long stride_workspace) {
   if constexpr (DEPENDENT_LAUNCH) pgtune::let_next_kernel_start();
-  const int batch = static_cast<int>(blockIdx.z);
-  in += batch * stride * ELEM_BYTES;
-  workspace += (batch * stride_workspace + origin * ld_workspace) * ELEM_BYTES;
-#if ELEM_BYTES == 4
-  constexpr int kTile = pgtune::kPackTile;
-  pgtune::transpose_tile(reinterpret_cast<const float*>(in), reinterpret_cast<float*>(workspace), depth, length, ld,
-                         ld_workspace, static_cast<int>(blockIdx.y) * kTile, static_cast<int>(blockIdx.x) * kTile);
-#else
-  constexpr int kTile = pgtune::kByteTile;
-  pgtune::transpose_byte_tile(reinterpret_cast<const unsigned char*>(in), reinterpret_cast<unsigned char*>(workspace),
-                              depth, length, ld, ld_workspace, static_cast<int>(blockIdx.y) * kTile,
-                              static_cast<int>(blockIdx.x) * kTile);
-#endif
-  if constexpr (DEPENDENT_LAUNCH) pgtune::await_earlier_kernels();
+  const int tile = static_cast<int>(blockIdx.x);
+  const bool is_a = tile < tiles_of_a;
+  const OperandGiven given = is_a ? OperandGiven{A, rows, lda, stride_a, a_along_k != 0, a_wide != 0, a_origin}
+                                  : OperandGiven{B, columns, ldb, stride_b, b_along_k != 0, b_wide != 0, b_origin};
+  prepare_tile(given, workspace, depth, ld_workspace, stride_workspace, is_a ? tile : tile - tiles_of_a);
 }
-
-#endif

@@ -3,26 +3,9 @@
 #pragma once
 
 #include "device/special_registers.cuh"
-#include "device/wgmma_tile.cuh"
+#include "device/wgmma_reading.cuh"
 
 namespace pgtune::product {
-
-/// Where a warpgroup reads, and whom it tells what.
-struct Reading {
-  unsigned left, right;  ///< lower halves of the descriptors of its tiles in stage 0
-  unsigned full;         ///< full[0]
-  unsigned release;      ///< this lane's address of empty[0], or 0 in lanes that tell nobody
-};
-
-/// Tells whoever fills a stage that this warp has read it; `barrier` is 0 in lanes that tell nobody.
-__device__ __forceinline__ void release_stage(unsigned release, unsigned barrier) {
-  if (release == 0) return;
-  if constexpr (kCluster > 1) {
-    barrier_arrive_at(barrier);
-  } else {
-    barrier_arrive(barrier);
-  }
-}
 
 /// Asks for the products of one stage, `adds` to the sums or instead of them. Of operands in parts only the products
 /// that count in float32 are taken, the smallest first.

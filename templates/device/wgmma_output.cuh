@@ -3,7 +3,8 @@
 // writes them by itself: no barrier, so that warps that are done go on with the next tile while the copy engine empties
 // their buffers.
 //
-// A lane holds of every 8 columns two neighbours in row lane / 4 and two in the row 8 below.
+// A lane holds of every 8 columns two neighbours in row lane / 4 and two in the row 8 below; where the left operand was
+// turned in registers (wgmma_turned.cuh) two in row lane / 4 * 2 and two in the next.
 #pragma once
 
 #include "device/fused_epilogue.cuh"
@@ -26,15 +27,16 @@ struct Destination {
 };
 
 /// kSwapped: the product's rows are columns of D. kElementBytes: of C and D. kPairs: two neighbours may be accessed at
-/// once. kPasses: L2 evicts D first. kSpan: bytes of a line of the boxes of D's map, as wide as its swizzle.
+/// once. kPasses: L2 evicts D first. kSpan: bytes of a line of the boxes of D's map, as wide as its swizzle. kApart:
+/// how far a lane's two rows are from each other, 8 or 1.
 template <bool kSwapped, int kElementBytes, Sixteen kType, bool kPairs, bool kPasses, int kColumns, int kSpan,
-          int kBuffers>
+          int kBuffers, int kApart>
 struct WgmmaOutput {
-  static constexpr int kLines = kSwapped ? kColumns % 64 == 0   ? 64
-                                           : kColumns % 32 == 0 ? 32
-                                           : kColumns % 16 == 0 ? 16
-                                                                : 8
-                                         : 16;                             ///< of a box
+  static constexpr int kLines = !kSwapped                                  ? 16
+                                : kColumns % 64 == 0 && kElementBytes == 2 ? 64
+                                : kColumns % 32 == 0                       ? 32
+                                : kColumns % 16 == 0                       ? 16
+                                                                           : 8;                  ///< of a box
   static constexpr int kSlab = kSwapped ? kLines : kSpan / kElementBytes;  ///< columns of the product in a box
   static constexpr int kBufferBytes = kLines * kSpan;
   static constexpr int kBytes = kBuffers * kBufferBytes;  ///< of shared memory, for each warp
@@ -51,7 +53,7 @@ struct WgmmaOutput {
     for (int first = 0; first < kColumns; first += kStep) {
       float* const some = sums + first / 2;
       constexpr int kCount = kStep < kColumns ? kStep / 2 : kColumns / 2;
-      const Elements elements(to, row + lane / 4, column + first + lane % 4 * 2, batch);
+      const Elements elements(to, row + row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
       finish<kCount>(some, to, elements);
       if constexpr (kByCopyEngine) {
         const int number = part * (kColumns / kStep) + first / kStep;
@@ -78,6 +80,10 @@ struct WgmmaOutput {
 
  private:
   using Element = typename OutElement<kElementBytes>::Type;
+  static_assert(kApart == 8 || kApart == 1, "as wgmma has them, or turned");
+
+  /// Rows of the warp's 16 that the lanes with this lane / 4 hold.
+  static constexpr int row_of_lane(int group, int which) { return kApart == 8 ? group + which * 8 : group * 2 + which; }
 
   /// Where the elements of a lane's sums are in C and D, and which exist.
   struct Elements {
@@ -87,7 +93,7 @@ struct WgmmaOutput {
         : first(batch * to.stride + (kSwapped ? column * to.ld + row : row * to.ld + column)),
           rows_left((kSwapped ? to.columns : to.rows) - row),
           columns_left((kSwapped ? to.rows : to.columns) - column) {}
-    static constexpr int row_of(int i) { return i / 2 % 2 * 8; }
+    static constexpr int row_of(int i) { return i / 2 % 2 * kApart; }
     static constexpr int column_of(int i) { return i / 4 * 8 + i % 2; }
     __device__ __forceinline__ bool has(int i) const { return row_of(i) < rows_left && column_of(i) < columns_left; }
     __device__ __forceinline__ bool has_column_of_d(int i) const {
@@ -159,25 +165,28 @@ struct WgmmaOutput {
   template <int kCount>
   static __device__ __forceinline__ void store(const float* sums, const Destination& to, const Elements& elements) {
     Element* const d = static_cast<Element*>(to.d);
+    // Two at a time: of the product's row, or of its column where a lane's rows are neighbours in D.
+    constexpr bool kOfColumn = kSwapped && kApart == 1, kNeighbours = !kSwapped || kOfColumn;
 #pragma unroll
-    for (int i = 0; i < kCount; i += 2) {
+    for (int pair = 0; pair < kCount / 2; ++pair) {
+      const int i = kOfColumn ? pair / 2 * 4 + pair % 2 : pair * 2, j = i + (kOfColumn ? 2 : 1);
       if (!elements.has(i)) continue;
       Element* const first = d + elements.place(i, to.ld);
-      Element* const second = first + (kSwapped ? to.ld : 1);
+      Element* const second = first + (kNeighbours ? 1 : to.ld);
       if constexpr (kElementBytes == 4) {
-        if (kPairs && !kSwapped && elements.has(i + 1)) {
-          *reinterpret_cast<float2*>(first) = make_float2(sums[i], sums[i + 1]);
+        if (kPairs && kNeighbours && elements.has(j)) {
+          *reinterpret_cast<float2*>(first) = make_float2(sums[i], sums[j]);
         } else {
           *first = sums[i];
-          if (elements.has(i + 1)) *second = sums[i + 1];
+          if (elements.has(j)) *second = sums[j];
         }
       } else {
-        const unsigned both = pack<kType>(sums[i], sums[i + 1]);
-        if (kPairs && !kSwapped && elements.has(i + 1)) {
+        const unsigned both = pack<kType>(sums[i], sums[j]);
+        if (kPairs && kNeighbours && elements.has(j)) {
           *reinterpret_cast<unsigned*>(first) = both;
         } else {
           *first = static_cast<unsigned short>(both);
-          if (elements.has(i + 1)) *second = static_cast<unsigned short>(both >> 16);
+          if (elements.has(j)) *second = static_cast<unsigned short>(both >> 16);
         }
       }
     }
@@ -185,13 +194,15 @@ struct WgmmaOutput {
 
   /// The sums of kSlab columns to the box, its 16-byte pieces exchanged as the copy engine expects it.
   static __device__ __forceinline__ void fill_box(const float* sums, unsigned box, int lane) {
-    if constexpr (kElementBytes == 2) {
+    if constexpr (kSwapped && kApart == 1) {
+      fill_from_columns(sums, box, lane);
+    } else if constexpr (kElementBytes == 2) {
       // Four 8 x 8 matrices at once: both halves of the rows, and two times eight columns. Lane i names the place of
       // line i % 8 of matrix i / 8.
       constexpr int kGroups = kSlab / 8;
 #pragma unroll
       for (int group = 0; group < kGroups; group += 2) {
-        const int line = kSwapped ? lane / 16 * 8 + lane % 8 + group * 8 : lane % 16;
+        const int line = kSwapped ? lane / 16 * 8 + lane % 8 + group * 8 : row_of_lane(lane % 8, lane / 8 % 2);
         const int piece = kSwapped ? lane / 8 % 2 : group + lane / 16;
         const unsigned at = box + line * kSpan + ((piece ^ exchanged(line)) << 4);
         const float* const s = sums + group * 4;
@@ -213,12 +224,26 @@ struct WgmmaOutput {
         }
       }
     } else {
-      static_assert(kElementBytes == 2 || !kSwapped, "floats are stored directly where the product is swapped");
+      static_assert(!kSwapped, "floats are stored directly where the product is swapped and its rows were not turned");
 #pragma unroll
       for (int i = 0; i < kSlab / 2; i += 2) {
-        const int line = lane / 4 + i / 2 % 2 * 8, piece = i / 4 * 2 + lane % 4 / 2;
+        const int line = row_of_lane(lane / 4, i / 2 % 2), piece = i / 4 * 2 + lane % 4 / 2;
         const unsigned at = box + line * kSpan + ((piece ^ exchanged(line)) << 4) + lane % 2 * 8;
         asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(sums[i]), "f"(sums[i + 1]) : "memory");
+      }
+    }
+  }
+  /// The same where a lane's neighbours in D are the two rows it has of a column.
+  static __device__ __forceinline__ void fill_from_columns(const float* sums, unsigned box, int lane) {
+#pragma unroll
+    for (int pair = 0; pair < kSlab / 4; ++pair) {
+      const int i = pair / 2 * 4 + pair % 2;
+      const int line = i / 4 * 8 + lane % 4 * 2 + i % 2, at_byte = lane / 4 * 2 * kElementBytes;
+      const unsigned at = box + line * kSpan + ((at_byte / 16 ^ exchanged(line)) << 4) + at_byte % 16;
+      if constexpr (kElementBytes == 2) {
+        asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(pack<kType>(sums[i], sums[i + 2])) : "memory");
+      } else {
+        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(sums[i]), "f"(sums[i + 2]) : "memory");
       }
     }
   }

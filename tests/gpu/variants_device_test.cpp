@@ -51,6 +51,20 @@ std::vector<Problem> fused_problems(const Epilogue& epilogue) {
   return problems;
 }
 
+/// What gemm_wgmma can turn in registers: operands of 8 and 32 bits that do not lie along K, in rows that TMA takes.
+/// Ragged in the other directions; C is added to one.
+std::vector<Problem> problems_to_turn(const Problem& types) {
+  std::vector<Problem> problems;
+  if (element_bytes(types.math_mode) == 2) return problems;
+  for (const auto& [shape, layout] :
+       {std::pair{"139x272x208", "nn"}, std::pair{"144x141x208", "tt"}, std::pair{"144x272x77", "tn"}}) {
+    Problem problem = with_types(problem_of(shape, layout), types);
+    problem.beta = problems.empty() ? -2 : 0;
+    problems.push_back(problem);
+  }
+  return problems;
+}
+
 /// Cubins of an earlier run, where a caller wants the same variants several times.
 fs::path cubin_folder(const TestFolder& own) {
   const char* shared = std::getenv("PGTUNE_TEST_CUBINS");
@@ -74,13 +88,19 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     definition_.preset.clear();  // what is legal, not only what a search tries
   }
 
-  /// The default variant's neighbours and the extremes that are legal for `problem`.
-  [[nodiscard]] std::vector<Variant> chosen(const Problem& problem) const {
+  /// The default variant's neighbours and the extremes that are legal for `problem`, of those with `fixed` if it is
+  /// given.
+  [[nodiscard]] std::vector<Variant> chosen(const Problem& problem, const Assignment* fixed) const {
     const auto space = space::enumerate(definition_, problem, info_);
     EXPECT_TRUE(space) << space.error().text();
-    if (!space || space->variants.empty()) return {};
-    std::vector<Variant> variants = extreme_variants(definition_, space->variants, kVariantsPerProblem - 1);
-    const auto usual = nearest(space->variants, definition_.default_variant(), nullptr);
+    if (!space) return {};
+    std::vector<Variant> legal = space->variants;
+    if (fixed != nullptr) {
+      std::erase_if(legal, [&](const Variant& variant) { return *variant.find(fixed->name) != fixed->value; });
+    }
+    if (legal.empty()) return {};
+    std::vector<Variant> variants = extreme_variants(definition_, legal, kVariantsPerProblem - 1);
+    const auto usual = nearest(legal, definition_.default_variant(), nullptr);
     if (std::find(variants.begin(), variants.end(), *usual) == variants.end()) variants.push_back(*usual);
     return variants;
   }
@@ -107,9 +127,10 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     return all;
   }
 
-  void expect_right(const std::vector<Problem>& problems) {
+  /// Of all variants, or of those with a parameter's value.
+  void expect_right(const std::vector<Problem>& problems, const Assignment* fixed = nullptr) {
     for (const Problem& problem : problems) {
-      const std::vector<Variant> variants = chosen(problem);
+      const std::vector<Variant> variants = chosen(problem, fixed);
       if (variants.empty()) continue;
       const auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get());
       ASSERT_TRUE(buffers);
@@ -154,6 +175,16 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
 TEST_P(VariantsOnDevice, AreRightOnSmallRaggedProblems) { expect_right(problems()); }
 
 TEST_P(VariantsOnDevice, AreRightWithEveryEpilogue) { expect_right(fused()); }
+
+TEST_P(VariantsOnDevice, AreRightWhereRegistersTurnAnOperand) {
+  const Assignment turned{"LEFT_FROM", "registers"};
+  if (definition_.default_variant().find(turned.name) == nullptr) GTEST_SKIP() << "nothing is turned in registers";
+  std::vector<Problem> problems;
+  for (const Problem& types : types_of(definition_)) {
+    for (const Problem& problem : problems_to_turn(types)) problems.push_back(problem);
+  }
+  expect_right(problems, &turned);
+}
 
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {
   std::string name = instance.param.stem().string();
