@@ -69,11 +69,22 @@ TEST_P(WgmmaModes, PresetsTakeAMinuteAndHoldSeeds) {
             GetParam().layout == "nt" ? 5 : 2);
 }
 
+/// Whether it is tried where no row but the first starts at a multiple of 16 bytes.
+bool is_tried_on_odd_rows(const Variant& variant) {
+  for (const std::int64_t extent : {1001, 4095}) {
+    const Problem problem = typed(MathMode::kBf16, extent, extent, extent, "nn");
+    const auto space = enumerate(wgmma(), problem, device());
+    EXPECT_TRUE(space) << space.error().text();
+    if (std::find(space->variants.begin(), space->variants.end(), variant) != space->variants.end()) return true;
+  }
+  return false;
+}
+
 TEST(WgmmaSpace, EverySeedIsInThePresetOfSomeProblem) {
   for (const Variant& seed : wgmma().seeds) {
     EXPECT_TRUE(is_tried(seed, {MathMode::kBf16, "nt"}) || is_tried(seed, {MathMode::kTf32, "nt"}) ||
                 is_tried(seed, {MathMode::kTf32x3, "nt"}) || is_tried(seed, {MathMode::kTf32, "nn"}) ||
-                is_tried(seed, {MathMode::kTf32, "tt"}))
+                is_tried(seed, {MathMode::kTf32, "tt"}) || is_tried_on_odd_rows(seed))
         << seed.key();
   }
   EXPECT_TRUE(is_tried(wgmma().default_variant(), {MathMode::kBf16, "nt"}));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,20 +42,16 @@ std::vector<std::pair<double, double>> measured(const space::TemplateDefinition&
 
 struct Judged {
   const char* name;
-  const char* recording;
+  const char* suite;       ///< recordings/h200-SUITE.db and h200-SUITE-2.db
   std::size_t tried;       ///< the cheapest by cost
   double lost, most_lost;  ///< by the best of these against the best of all, as a fraction: on average and of a problem
 };
 
-class CostModel : public testing::TestWithParam<Judged> {};
-
-TEST_P(CostModel, TheCheapestHoldAGoodOne) {
-  const Judged& judged = GetParam();
+/// What was lost on each problem of a recording of which more were tried.
+std::vector<double> losses(const Judged& judged, const std::string& file) {
   const space::TemplateDefinition definition = Catalogue().load(judged.name);
-  const std::vector<db::Database> recordings =
-      open_recordings(std::string(PGTUNE_SOURCE_DIR "/recordings/") + judged.recording);
-  double lost = 0;
-  std::size_t problems = 0;
+  const std::vector<db::Database> recordings = open_recordings(std::string(PGTUNE_SOURCE_DIR "/recordings/") + file);
+  std::vector<double> out;
   for (const db::SessionRow& session : db::list_sessions(recordings.front())) {
     const Problem wanted = problem(*db::find_problem(recordings.front(), session.problem_key));
     const auto variants = measured(definition, wanted, load_recording(recordings, definition, wanted));
@@ -64,25 +61,33 @@ TEST_P(CostModel, TheCheapestHoldAGoodOne) {
     const double best = std::min_element(variants.begin(), variants.end(), by_time)->second;
     const double found = std::min_element(variants.begin(), end, by_time)->second;
     EXPECT_LT(found / best - 1, judged.most_lost) << wanted.title();
-    lost += found / best - 1;
-    ++problems;
+    out.push_back(found / best - 1);
   }
-  ASSERT_GE(problems, 30U);
-  EXPECT_LT(lost / static_cast<double>(problems), judged.lost);
+  return out;
 }
 
-// As many at random lose 1.4, 1.6, 3.4 and 9.2 % on average.
-INSTANTIATE_TEST_SUITE_P(Shipped, CostModel,
-                         testing::Values(Judged{"gemm_wgmma", "h200-bf16.db", 12, 0.01, 0.07},
-                                         Judged{"gemm_wgmma", "h200-tf32.db", 12, 0.01, 0.09},
-                                         Judged{"sgemm_tma", "h200-f32.db", 6, 0.005, 0.03},
-                                         Judged{"sgemm_simt", "h200-f32.db", 6, 0.007, 0.05}),
-                         [](const auto& judged) {
-                           std::string name = fmt::format("{}_{}", judged.param.name, judged.param.recording);
-                           std::replace_if(
-                               name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
-                           return name;
-                         });
+class CostModel : public testing::TestWithParam<Judged> {};
+
+TEST_P(CostModel, TheCheapestHoldAGoodOne) {
+  const Judged& judged = GetParam();
+  std::vector<double> lost = losses(judged, fmt::format("h200-{}.db", judged.suite));
+  const std::vector<double> more = losses(judged, fmt::format("h200-{}-2.db", judged.suite));
+  lost.insert(lost.end(), more.begin(), more.end());
+  ASSERT_GE(lost.size(), 30U);
+  const double mean = std::accumulate(lost.begin(), lost.end(), 0.0) / static_cast<double>(lost.size());
+  fmt::print("{} in {}: {:.2f} % lost on average over {} problems\n", judged.name, judged.suite, 100 * mean,
+             lost.size());
+  EXPECT_LT(mean, judged.lost);
+}
+
+// As many at random lose 1.4, 1.2, 0.9, 3.4 and 9.2 % on average. What e4m3 loses most is 512x512x64 in a batch, half a
+// k-block.
+INSTANTIATE_TEST_SUITE_P(
+    Shipped, CostModel,
+    testing::Values(Judged{"gemm_wgmma", "bf16", 12, 0.005, 0.07}, Judged{"gemm_wgmma", "tf32", 12, 0.005, 0.09},
+                    Judged{"gemm_wgmma", "e4m3", 12, 0.007, 0.18}, Judged{"sgemm_tma", "f32", 6, 0.005, 0.03},
+                    Judged{"sgemm_simt", "f32", 6, 0.007, 0.05}),
+    [](const auto& judged) { return fmt::format("{}_{}", judged.param.name, judged.param.suite); });
 
 }  // namespace
 }  // namespace pgtune::tool
