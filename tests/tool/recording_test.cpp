@@ -26,6 +26,7 @@ std::string line_of(const json& problem) {
                                  problem.at("k").get<int>(), problem.at("dtype").get<std::string>(),
                                  problem.at("layout").get<std::string>(), problem.at("batch").get<int>());
   if (problem.contains("out")) line += " out " + problem.at("out").get<std::string>();
+  if (problem.contains("epilogue")) line += " epilogue " + problem.at("epilogue").get<std::string>();
   return line + '\n';
 }
 
