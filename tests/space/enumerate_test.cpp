@@ -108,11 +108,15 @@ TEST_P(RandomSpace, EqualsBruteForce) {
     std::iota(values.begin(), values.end(), static_cast<int>(1 + pick(4)));
     parameters.push_back(parameter(name, values));
   }
-  const json derived = json::array({named("SUM", fmt::format("{} + {}", names[pick(4)], names[pick(4)])),
-                                    named("MIX", fmt::format("SUM * {}", names[pick(4)]))});
+  const json derived =
+      json::array({named("SUM", fmt::format("{} + {}", names[pick(4)], names[pick(4)])),
+                   named("MIX", fmt::format("SUM * {}", names[pick(4)])), named("MIN", "min(PA, PD) - max(PB, PC)")});
   const auto term = [&] { return pick(3) == 0 ? std::string(pick(2) == 0 ? "SUM" : "MIX") : names[pick(4)]; };
   const auto random_rules = [&](const std::string& more) {
     json rules = json::array();
+    // One that adds up and compares, which is looked at before everything it needs is known.
+    rules.push_back(rule(fmt::format("(PA > {}) + (PB != {}) + (PC <= {}) * 2 + MIN + (MIX >= {}) < {}", pick(5),
+                                     pick(5), pick(5), pick(40), 2 + pick(8))));
     for (std::size_t i = 0; i < 1 + pick(4); ++i) {
       rules.push_back(rule(fmt::format("({} * {}{}) % {} != 0", term(), term(), more, 2 + pick(4))));
     }
@@ -166,6 +170,25 @@ TEST(Enumerate, HugeSpacesWithTightConstraintsAreWalkedQuickly) {
   parameters.push_back(parameter("P15", values));
   const auto overflow = enumerate(parse_or_die(bare(parameters, json::array(), constraints)), problem(), device());
   EXPECT_THAT(overflow.error().text(), HasSubstr("more than 2^63 points"));
+}
+
+/// Twenty parameters of four values, of which `most` may leave their usual value, counted by a derived value.
+json departures(int most) {
+  json parameters = json::array();
+  std::string sum = "0";
+  for (int i = 0; i < 20; ++i) {
+    parameters.push_back(parameter(fmt::format("P{}", i), {0, 1, 2, 3}));
+    sum += fmt::format(" + (P{} != 0)", i);
+  }
+  return bare(parameters, json::array({named("SUM", sum)}), json::array({rule(fmt::format("SUM <= {}", most))}));
+}
+
+TEST(Enumerate, ASumThatIsTooLargeAlreadyEndsItsBranch) {
+  // A million million points: walked to the last parameter, the space would be refused as too large.
+  const auto found = enumerate(parse_or_die(departures(2)), problem(), device());
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_EQ(found->variants.size(), 1U + 20 * 3 + 190 * 9);
+  EXPECT_EQ(found->removals[0].removed, found->space - static_cast<std::int64_t>(found->variants.size()));
 }
 
 TEST(Enumerate, TooManyVariantsAreRefused) {

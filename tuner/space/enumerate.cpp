@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tuner/space/rule_schedule.hpp"
 #include "tuner/space/variant_check.hpp"
 
@@ -27,6 +29,8 @@ class Walk {
       auto& numbers = numeric_values_.emplace_back();
       for (const ParameterValue& value : parameter.values) numbers.push_back(numeric_value(value));
     }
+    for (const std::int64_t value : values_) bounds_.push_back({value, value});
+    for (std::size_t i = 0; i < numeric_values_.size(); ++i) leave_open(i);
     add_removals(definition.constraints, Removal::Kind::kConstraint);
     add_removals(definition.legality, Removal::Kind::kLegality);
     add_removals(definition.preset, Removal::Kind::kPreset);
@@ -66,12 +70,28 @@ class Walk {
       return {};
     }
     if (bound == numeric_values_.size()) return leaf();
+    for (const RuleSchedule::Outlook& outlook : schedule_.outlooks_after(bound)) {
+      if (const auto hopeless = RuleSchedule::hopeless(outlook, bounds_)) {
+        out_.removals[*hopeless].removed += below_[bound];
+        return {};
+      }
+    }
+    const std::size_t slot = schedule_.parameter_slot(bound);
     for (std::size_t i = 0; i < numeric_values_[bound].size(); ++i) {
-      values_[schedule_.parameter_slot(bound)] = numeric_values_[bound][i];
+      values_[slot] = numeric_values_[bound][i];
+      bounds_[slot] = {values_[slot], values_[slot]};
       current_.parameters[bound].value = definition_.parameters[bound].values[i];
       if (auto walked = descend(bound + 1); !walked) return walked;
     }
+    leave_open(bound);
     return {};
+  }
+
+  /// A parameter that has no value yet may have any of its own.
+  void leave_open(std::size_t parameter) {
+    const auto& numbers = numeric_values_[parameter];
+    const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+    bounds_[schedule_.parameter_slot(parameter)] = {*low, *high};
   }
 
   Result<void> leaf() {
@@ -113,6 +133,7 @@ class Walk {
   RuleSchedule schedule_;
   std::vector<std::int64_t> values_;
   std::vector<std::vector<std::int64_t>> numeric_values_;
+  std::vector<Bounds> bounds_;       ///< of each place in values_, given the parameters that have values
   std::vector<std::int64_t> below_;  ///< points of a subtree whose first i parameters are bound
   Variant current_;
   std::int64_t steps_ = 0;

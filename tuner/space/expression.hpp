@@ -23,6 +23,13 @@ class Scope {
   [[nodiscard]] virtual std::optional<std::int64_t> value(std::string_view name) const = 0;
 };
 
+/// What a value lies between.
+struct Bounds {
+  std::int64_t low = 0, high = 0;
+  [[nodiscard]] bool exact() const { return low == high; }
+  friend bool operator==(const Bounds&, const Bounds&) = default;
+};
+
 /// Stable integer for a label such as 'cp_async' (31-bit FNV-1a): labels compare equal exactly when their texts do.
 /// TemplateDefinition rejects two labels with one value. Kernels see it as the macro LABEL_cp_async.
 [[nodiscard]] std::int64_t label_value(std::string_view label);
@@ -47,6 +54,13 @@ class Expression {
   /// Allocates nothing unless it fails.
   [[nodiscard]] Result<std::int64_t> evaluate(std::span<const std::int64_t> values,
                                               std::span<const std::uint32_t> slots) const;
+
+  /// Bounds of the value where each name lies between its own. Nothing where they cannot be told by adding, multiplying
+  /// and comparing: a choice, division or shift that depends on more than one possible value, or a fault.
+  [[nodiscard]] std::optional<Bounds> bounds(std::span<const Bounds> values,
+                                             std::span<const std::uint32_t> slots) const;
+  /// Whether bounds() can tell something whatever is not known: nothing but adding, multiplying and comparing.
+  [[nodiscard]] bool has_bounds() const;
 
   /// Names used, in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& names() const;

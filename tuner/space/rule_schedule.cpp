@@ -34,6 +34,9 @@ RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& 
       ++index;
     }
   }
+  outlooks_.resize(definition.parameters.size() + 1);
+  index = 0;
+  for (const Rule& rule : definition.constraints) look_ahead(rule, index++);
   for (const Rule& rule : definition.legality) schedule_rule(rule, index++, levels_.size() - 2, "legality rule");
   for (const Rule& rule : definition.preset) schedule_rule(rule, index++, levels_.size() - 1, "preset rule");
 }
@@ -65,7 +68,18 @@ void RuleSchedule::schedule_rule(const Rule& rule, std::uint32_t index, std::siz
 
 void RuleSchedule::schedule_needed(const Expression& expression, std::size_t rule_level) {
   const bool over_problem = rule_level + 2 >= levels_.size();
-  // Derived values use earlier ones only, so marking from the back and adding from the front orders them.
+  const std::vector<bool> needed = needed_by(expression);
+  for (std::size_t i = 0; i < derived_.size(); ++i) {
+    if (!needed[i] || scheduled_[i]) continue;
+    scheduled_[i] = true;
+    const auto slot = static_cast<std::uint32_t>(first_derived_ + i);
+    const std::size_t level = over_problem ? rule_level : slot_levels_[slot];
+    levels_[level].push_back(derived_step(i));
+  }
+}
+
+std::vector<bool> RuleSchedule::needed_by(const Expression& expression) const {
+  // Derived values use earlier ones only, so marking from the back orders them.
   std::vector<bool> needed(derived_.size());
   const auto mark = [&](const Expression& user) {
     for (const std::string& name : user.names()) {
@@ -76,14 +90,54 @@ void RuleSchedule::schedule_needed(const Expression& expression, std::size_t rul
   for (std::size_t i = derived_.size(); i-- > 0;) {
     if (needed[i]) mark(derived_[i].expression);
   }
+  return needed;
+}
+
+RuleSchedule::Step RuleSchedule::derived_step(std::size_t index) const {
+  const NamedExpression& entry = derived_[index];
+  return {entry.expression, slots_of(entry.expression), fmt::format("derived value '{}'", entry.name), false,
+          static_cast<std::uint32_t>(first_derived_ + index)};
+}
+
+void RuleSchedule::look_ahead(const Rule& rule, std::uint32_t index) {
+  if (!rule.expression.has_bounds()) return;
+  Outlook outlook;
+  std::vector<bool> parameters(outlooks_.size());  // that it depends on, by the level that binds them
+  std::size_t decided = 0;                         // from here on everything that has no bounds by itself is known
+  const auto add = [&](const Expression& expression) {
+    for (const std::string& name : expression.names()) {
+      const std::uint32_t slot = slots_.at(name);
+      if (slot >= first_parameter_ && slot < first_derived_) parameters[slot - first_parameter_ + 1] = true;
+    }
+  };
+  const std::vector<bool> needed = needed_by(rule.expression);
   for (std::size_t i = 0; i < derived_.size(); ++i) {
-    if (!needed[i] || scheduled_[i]) continue;
-    scheduled_[i] = true;
-    const auto slot = static_cast<std::uint32_t>(first_derived_ + i);
-    const std::size_t level = over_problem ? rule_level : slot_levels_[slot];
-    levels_[level].push_back({derived_[i].expression, slots_of(derived_[i].expression),
-                              fmt::format("derived value '{}'", derived_[i].name), false, slot});
+    if (!needed[i]) continue;
+    add(derived_[i].expression);
+    if (!derived_[i].expression.has_bounds()) decided = std::max(decided, slot_levels_[first_derived_ + i]);
+    outlook.push_back(derived_step(i));
   }
+  add(rule.expression);
+  outlook.push_back({rule.expression, slots_of(rule.expression), "constraint", true, index});
+  // Two parameters leave too much open, and at the rule's own level it is checked itself.
+  constexpr std::ptrdiff_t kOpen = 2;
+  if (std::count(parameters.begin(), parameters.end(), true) <= 2 * kOpen) return;
+  const std::size_t level = level_of(rule.expression);
+  std::ptrdiff_t bound = 0;
+  for (std::size_t at = 0; at < level; ++at) {
+    bound += parameters[at] ? 1 : 0;
+    if (parameters[at] && at >= decided && bound > kOpen) outlooks_[at].push_back(outlook);
+  }
+}
+
+std::optional<std::uint32_t> RuleSchedule::hopeless(const Outlook& outlook, std::vector<Bounds>& bounds) {
+  for (const Step& step : outlook) {
+    const std::optional<Bounds> value = step.expression.bounds(bounds, step.slots);
+    if (!value) return std::nullopt;
+    if (step.is_rule) return *value == Bounds{0, 0} ? std::optional<std::uint32_t>(step.target) : std::nullopt;
+    bounds[step.target] = *value;
+  }
+  return std::nullopt;
 }
 
 Result<std::optional<std::uint32_t>> RuleSchedule::run(const Steps& steps, std::vector<std::int64_t>& values) {

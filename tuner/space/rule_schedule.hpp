@@ -26,11 +26,15 @@ class RuleSchedule {
     std::uint32_t target = 0;
   };
   using Steps = std::vector<Step>;
+  /// Steps whose bounds tell whether a rule that comes later can still hold: what it needs, then the rule itself.
+  using Outlook = std::vector<Step>;
 
   RuleSchedule(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device);
 
   /// What can be evaluated once the first `bound` parameters have values (and not before).
   [[nodiscard]] const Steps& constraints_after(std::size_t bound) const { return levels_[bound]; }
+  /// Of later constraints that add up and compare, how they look once the first `bound` parameters have values.
+  [[nodiscard]] const std::vector<Outlook>& outlooks_after(std::size_t bound) const { return outlooks_[bound]; }
   /// Legality rules in the template's order, for points that pass every constraint.
   [[nodiscard]] const Steps& legality() const { return levels_[levels_.size() - 2]; }
   /// Rules of the preset, for points that are legal.
@@ -43,6 +47,8 @@ class RuleSchedule {
   /// Runs steps up to the first rule that is zero, and returns that rule's place. Errors name rule or derived value
   /// and show the caret.
   [[nodiscard]] static Result<std::optional<std::uint32_t>> run(const Steps& steps, std::vector<std::int64_t>& values);
+  /// The place of the rule if it cannot hold any more; derived values on the way are written to `bounds`.
+  [[nodiscard]] static std::optional<std::uint32_t> hopeless(const Outlook& outlook, std::vector<Bounds>& bounds);
 
  private:
   std::uint32_t add_slot(const std::string& name, std::int64_t value, std::size_t level);
@@ -52,6 +58,11 @@ class RuleSchedule {
   /// rules over the problem, before that rule.
   void schedule_needed(const Expression& expression, std::size_t rule_level);
   [[nodiscard]] std::vector<std::uint32_t> slots_of(const Expression& expression) const;
+  /// Derived values that `expression` needs, itself or through others.
+  [[nodiscard]] std::vector<bool> needed_by(const Expression& expression) const;
+  [[nodiscard]] Step derived_step(std::size_t index) const;
+  /// Looks ahead at a constraint from the levels before its own on.
+  void look_ahead(const Rule& rule, std::uint32_t index);
 
   const std::vector<NamedExpression>& derived_;
   std::unordered_map<std::string, std::uint32_t> slots_;
@@ -59,7 +70,8 @@ class RuleSchedule {
   std::vector<std::int64_t> values_;
   std::vector<bool> scheduled_;  ///< derived values that a step computes already
   std::size_t first_parameter_ = 0, first_derived_ = 0;
-  std::vector<Steps> levels_;  ///< 0 to all parameters bound, then legality, then the preset
+  std::vector<std::vector<Outlook>> outlooks_;  ///< by parameters bound
+  std::vector<Steps> levels_;                   ///< 0 to all parameters bound, then legality, then the preset
 };
 
 /// A parameter's value as expressions see it.
