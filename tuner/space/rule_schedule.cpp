@@ -119,14 +119,14 @@ void RuleSchedule::look_ahead(const Rule& rule, std::uint32_t index) {
   }
   add(rule.expression);
   outlook.push_back({rule.expression, slots_of(rule.expression), "constraint", true, index});
-  // Two parameters leave too much open, and at the rule's own level it is checked itself.
-  constexpr std::ptrdiff_t kOpen = 2;
-  if (std::count(parameters.begin(), parameters.end(), true) <= 2 * kOpen) return;
+  // From the third of five parameters or more on: before, and of fewer, it costs more than it saves.
+  constexpr std::ptrdiff_t kFewest = 5, kBoundBefore = 2;
+  if (std::count(parameters.begin(), parameters.end(), true) < kFewest) return;
   const std::size_t level = level_of(rule.expression);
   std::ptrdiff_t bound = 0;
   for (std::size_t at = 0; at < level; ++at) {
     bound += parameters[at] ? 1 : 0;
-    if (parameters[at] && at >= decided && bound > kOpen) outlooks_[at].push_back(outlook);
+    if (parameters[at] && at >= decided && bound > kBoundBefore) outlooks_[at].push_back(outlook);
   }
 }
 
