@@ -23,9 +23,9 @@ class Scope {
   [[nodiscard]] virtual std::optional<std::int64_t> value(std::string_view name) const = 0;
 };
 
-/// What a value lies between.
+/// What a value lies between. Without a value of its own: evaluation keeps a whole stack of them.
 struct Bounds {
-  std::int64_t low = 0, high = 0;
+  std::int64_t low, high;
   [[nodiscard]] bool exact() const { return low == high; }
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };

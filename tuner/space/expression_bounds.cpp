@@ -67,9 +67,9 @@ std::optional<Bounds> unary(Op op, const Bounds& a) {
     case Op::kNot:
       return inverse(not_zero);
     default: {
-      Bounds out;
-      if (!a.exact() || apply_unary(op, a.low, out.low) != Fault::kNone) return std::nullopt;
-      return Bounds{out.low, out.low};
+      std::int64_t value = 0;
+      if (!a.exact() || apply_unary(op, a.low, value) != Fault::kNone) return std::nullopt;
+      return Bounds{value, value};
     }
   }
 }
@@ -79,12 +79,11 @@ bool is_jump(Op op) { return op >= Op::kJump && op <= Op::kOrJump; }
 }  // namespace
 
 std::optional<Bounds> Expression::bounds(std::span<const Bounds> values, std::span<const std::uint32_t> slots) const {
-  std::array<Bounds, ExpressionProgram::kMaxStack> stack;
+  std::array<Bounds, ExpressionProgram::kMaxStack> stack;  // left uninitialised: the parser bounded its use
   std::size_t size = 0;
   const std::vector<Instruction>& code = program_->code;
   for (std::size_t at = 0; at < code.size();) {
     const Instruction& instruction = code[at++];
-    std::optional<Bounds> result;
     if (instruction.op == Op::kConstant) {
       stack[size++] = {instruction.operand, instruction.operand};
       continue;
@@ -108,12 +107,10 @@ std::optional<Bounds> Expression::bounds(std::span<const Bounds> values, std::sp
       if (jumps) at = static_cast<std::size_t>(instruction.operand);
       continue;
     }
-    if (instruction.op < Op::kMultiply) {
-      result = unary(instruction.op, stack[size - 1]);
-    } else {
-      --size;
-      result = binary(instruction.op, stack[size - 1], stack[size]);
-    }
+    const bool two = instruction.op >= Op::kMultiply;
+    if (two) --size;
+    const auto result =
+        two ? binary(instruction.op, stack[size - 1], stack[size]) : unary(instruction.op, stack[size - 1]);
     if (!result) return std::nullopt;
     stack[size - 1] = *result;
   }
