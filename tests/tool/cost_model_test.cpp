@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -42,7 +43,7 @@ std::vector<std::pair<double, double>> measured(const space::TemplateDefinition&
 
 struct Judged {
   const char* name;
-  const char* suite;       ///< recordings/h200-SUITE.db and h200-SUITE-2.db
+  const char* suite;       ///< recordings/h200-SUITE.db, and h200-SUITE-2.db where two GPUs shared it
   std::size_t tried;       ///< the cheapest by cost
   double lost, most_lost;  ///< by the best of these against the best of all, as a fraction: on average and of a problem
 };
@@ -50,7 +51,9 @@ struct Judged {
 /// What was lost on each problem of a recording of which more were tried.
 std::vector<double> losses(const Judged& judged, const std::string& file) {
   const space::TemplateDefinition definition = Catalogue().load(judged.name);
-  const std::vector<db::Database> recordings = open_recordings(std::string(PGTUNE_SOURCE_DIR "/recordings/") + file);
+  const std::string path = std::string(PGTUNE_SOURCE_DIR "/recordings/") + file;
+  if (!std::filesystem::exists(path)) return {};
+  const std::vector<db::Database> recordings = open_recordings(path);
   std::vector<double> out;
   for (const db::SessionRow& session : db::list_sessions(recordings.front())) {
     const Problem wanted = problem(*db::find_problem(recordings.front(), session.problem_key));
