@@ -74,23 +74,21 @@ static_assert(kAskingRegisters + kConsumers * kComputingRegisters <= kLaunchRegi
               "no more registers than there are");
 constexpr bool kSharesRegisters = kConsumers > 1 || CTAS > 1;
 
-/// Threads that meet before the first phase: those that compute, and the warp that initialises the barriers.
-constexpr int kStarters = kConsumers * 128 + 32;
-
 __device__ __forceinline__ void skip(pgtune::RingPlace<STAGES>& place, int stages) {
   const unsigned to = static_cast<unsigned>(place.stage + stages);
   place.parity ^= to / STAGES % 2;
   place.stage = static_cast<int>(to % STAGES);
 }
 
-/// The named barrier at the start, which some only arrive at.
-template <int kCount>
-__device__ __forceinline__ void arrive_threads() {
-  asm volatile("bar.arrive 0, %0;" ::"n"(kCount) : "memory");
-}
-template <int kCount>
-__device__ __forceinline__ void sync_threads() {
-  asm volatile("bar.sync 0, %0;" ::"n"(kCount) : "memory");
+/// Waits until the barriers are initialised, in a cluster those of all its CTAs. Called by all warps; those that use no
+/// barrier only have to be there where others wait for them.
+__device__ __forceinline__ void start(bool uses_barriers) {
+  constexpr int kUsers = kConsumers * 128 + 32;
+  if constexpr (kCluster > 1) {
+    pgtune::sync_cluster();
+  } else {
+    if (uses_barriers) pgtune::sync_threads<kUsers>(0);
+  }
 }
 
 /// Where a warpgroup reads the left operand's rows from `row` on: its descriptor's lower half or, from registers, where
@@ -117,8 +115,8 @@ __device__ __forceinline__ pgtune::SharedSums<kSums> shared_sums(char* partials,
 /// Writes a warpgroup's sums of a tile, of all its columns or of this worker's slice of them.
 template <int kCount>
 __device__ __forceinline__ void write_tile(float (&sums)[kInstructions][kCount], const pgtune::Destination& to,
-                                           const pgtune::TileAt& tile, int worker, unsigned buffers) {
-  const int warp = pgtune::thread_index() / 32, group = kPingPong ? 0 : warp / 4;
+                                           const pgtune::TileAt& tile, int warp, int worker, unsigned buffers) {
+  const int group = kPingPong ? 0 : warp / 4;
   const int row = tile.row + group % WARPGROUPS_M * kRows + warp % 4 * 16;
   const int column = tile.column + group / WARPGROUPS_M * INSTRUCTION_N + part_rank(worker) * kSliceColumns;
 #pragma unroll
@@ -132,20 +130,20 @@ __device__ __forceinline__ void write_tile(float (&sums)[kInstructions][kCount],
 
 /// `workspace` holds operands that are prepared first, then partial sums of tiles that are cut along K from
 /// `partials_at`, then their flags from `flags_at`, in bytes. `right_origin`: where the right operand's columns start
-/// in its map.
+/// in its map. `along_inverse`, `last_inverse`: see PreparedOrder.
 extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
     gemm_wgmma(const __grid_constant__ pgtune::TensorMap map_left, const __grid_constant__ pgtune::TensorMap map_right,
                const __grid_constant__ pgtune::TensorMap map_out, const void* C, void* D, char* workspace,
                long long partials_at, long long flags_at, int rows, int columns, int depth, int right_origin,
-               long long ldc, long long stride_c, int batches, float alpha, float beta, const void* bias) {
+               long long ldc, long long stride_c, int batches, float alpha, float beta, const void* bias,
+               int along_inverse, int last_inverse) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned stages = pgtune::shared_address(shared), buffers = stages + STAGES * kStageBytes;
   const unsigned parts = buffers + (kStoresByCopyEngine ? kConsumers * 4 * Output::kBytes : 0);
   const unsigned full = parts + kConsumers * Given::kBytes, empty = full + 8 * STAGES;
   const unsigned turn = empty + 8 * STAGES, given = turn;
 
-  const bool asks = threadIdx.x == kConsumers * 128;
-  if (asks) {
+  if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) {
       pgtune::barrier_init(full + 8 * stage, 1);
       pgtune::barrier_init(empty + 8 * stage, kTileWarps * kCluster);
@@ -160,10 +158,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
     pgtune::prefetch_map(map_right);
     if (kStoresByCopyEngine) pgtune::prefetch_map(map_out);
   }
-  if constexpr (kCluster > 1) pgtune::sync_cluster();
   if constexpr (CLUSTER_K > 1) pgtune::announce_to_cluster();
 
-  const Sizes sizes{rows, columns, depth, batches};
+  const Sizes sizes{rows, columns, depth, batches, along_inverse, last_inverse};
   constexpr int kWorkerCtas = kCluster * CLUSTER_K;
   const int worker = static_cast<int>(blockIdx.x) / kWorkerCtas, workers = static_cast<int>(gridDim.x) / kWorkerCtas;
   // From lane 0, so that the compiler knows it to be the same in the whole warp.
@@ -171,14 +168,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
 
   if (group == kConsumers) {
     if (kSharesRegisters) pgtune::give_up_registers<kAskingRegisters>();
-    // The first copies wait for nobody of this CTA.
-    if (kCluster == 1 && warp == kConsumers * 4) arrive_threads<kStarters>();
-    if (asks) {
-      feed(map_left, map_right, sizes, right_origin, stages, full, empty, tile_rank(), worker, workers);
-    }
+    // What the first copies need to know is found while a thread that computes initialises the barriers.
+    Pieces at(sizes, worker, workers);
+    asm volatile("" ::"r"(stages));
+    start(warp == kConsumers * 4);
+    if (threadIdx.x == kConsumers * 128) feed(map_left, map_right, at, right_origin, stages, full, empty, tile_rank());
   } else {
+    start(true);
     if (kSharesRegisters) pgtune::take_registers<kComputingRegisters>();
-    if (kCluster == 1) sync_threads<kStarters>();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int group_m = kPingPong ? 0 : group % WARPGROUPS_M, group_n = kPingPong ? 0 : group / WARPGROUPS_M;
     const Reading from{left_of(stages, group_m * kRows, warp % 4 * 16),
@@ -188,17 +185,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
                                         : pgtune::shared_address_at(empty, lane)};
     const pgtune::Destination to{&map_out, C,    D,   ldc, stride_c, SWAP ? columns : rows, SWAP ? rows : columns,
                                  alpha,    beta, bias};
-    const pgtune::TileWork work = sizes.work(workers);
-    pgtune::Segment segment;
     pgtune::RingPlace<STAGES> now{0, 0};
-    for (int i = 0; next_segment(segment, work, i, worker); ++i) {
-      if (kPingPong && i % 2 != group) {
-        skip(now, segment.last - segment.first);
+    for (Pieces at(sizes, worker, workers); at.there; at.next()) {
+      const int blocks = at.piece.blocks();
+      if (kPingPong && at.number % 2 != group) {
+        skip(now, blocks);
         continue;
       }
       Sums sums;
-      if (kPingPong) pgtune::barrier_wait(turn + 8 * group, (i / 2 + group + 1) % 2);
-      const int blocks = segment.last - segment.first;
+      if (kPingPong) pgtune::barrier_wait(turn + 8 * group, (at.number / 2 + group + 1) % 2);
       const unsigned asked = turn + 8 * (1 - group);
 #if LEFT_FROM == LABEL_registers
       multiply_turned(sums, blocks, now, from, asked);
@@ -211,28 +206,27 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
 #endif
       if constexpr (SPLIT == 0) {
         float* const all = &sums[0][0];
-        if (segment.first > 0) {
+        if (at.piece.first > 0) {
           shared_sums(workspace + partials_at, workspace + flags_at).give(all, worker);
           continue;
         }
-        if (segment.last < work.blocks) {
-          shared_sums(workspace + partials_at, workspace + flags_at).collect(all, work, segment, worker);
+        if (at.piece.last < at.work().blocks) {
+          shared_sums(workspace + partials_at, workspace + flags_at).collect(all, at.work(), at.piece, worker);
         }
       }
-      const pgtune::TileAt tile = sizes.tile(segment.tile, tile_rank());
       if constexpr (CLUSTER_K > 1) {
         Given::Slice own;
         pgtune::await_cluster();
         Given::exchange(own, sums, parts + group * Given::kBytes, given + 8 * group, part_rank(worker));
-        write_tile(own, to, tile, worker, buffers);
+        write_tile(own, to, at.tile, warp, worker, buffers);
       } else if constexpr (SPLIT > 1) {
         Split::Slice own;
-        const int number = (segment.tile * kCluster + tile_rank()) * kGroups + group;
+        const int number = (at.piece.tile * kCluster + tile_rank()) * kGroups + group;
         Split::exchange(own, sums, reinterpret_cast<float4*>(workspace + partials_at) + number * Split::kFours,
                         reinterpret_cast<unsigned*>(workspace + flags_at) + number, part_rank(worker), 1 + group);
-        write_tile(own, to, tile, worker, buffers);
+        write_tile(own, to, at.tile, warp, worker, buffers);
       } else {
-        write_tile(sums, to, tile, worker, buffers);
+        write_tile(sums, to, at.tile, warp, worker, buffers);
       }
     }
     if (kStoresByCopyEngine) pgtune::stores_read<0>();

@@ -9,10 +9,9 @@ namespace pgtune::product {
 
 constexpr unsigned long long policy(long long hint) { return hint == LABEL_first ? kEvictFirst : kEvictLast; }
 
-/// Asks for all tiles of a CTA's work. Operands in parts are batches of so many matrices.
-__device__ __forceinline__ void feed(const TensorMap& map_left, const TensorMap& map_right, const Sizes& sizes,
-                                     int right_origin, unsigned stages, unsigned full, unsigned empty, int rank,
-                                     int worker, int workers) {
+/// Asks for all tiles of a CTA's pieces, of which `at` is the first. Operands in parts are batches of so many matrices.
+__device__ __forceinline__ void feed(const TensorMap& map_left, const TensorMap& map_right, Pieces& at,
+                                     int right_origin, unsigned stages, unsigned full, unsigned empty, int rank) {
   // CTAs with the same rows share the left tile, those with the same columns the right one.
   const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
   unsigned mask_left = 0, mask_right = 0;
@@ -21,14 +20,13 @@ __device__ __forceinline__ void feed(const TensorMap& map_left, const TensorMap&
 #pragma unroll
   for (int i = 0; i < CLUSTER_M; ++i) mask_right |= 1u << (i + rank_n * CLUSTER_M);
 
-  const TileWork work = sizes.work(workers);
-  Segment segment;
   RingPlace<STAGES> to{0, 1};
   if constexpr (DEPENDENT_LAUNCH) await_earlier_kernels();
-  for (int i = 0; next_segment(segment, work, i, worker); ++i) {
-    const TileAt tile = sizes.tile(segment.tile, rank);
+  for (; at.there; at.next()) {
+    const Piece piece = at.piece;
+    const TileAt tile = at.tile;
 #pragma unroll 1
-    for (int block = segment.first; block < segment.last; ++block) {
+    for (int block = piece.first; block < piece.last; block += kDealt) {
       barrier_wait(empty + 8 * to.stage, to.parity);
       const unsigned barrier = full + 8 * to.stage, stage = stages + kStageBytes * to.stage;
       barrier_arrive_expect(barrier, kStageBytes);

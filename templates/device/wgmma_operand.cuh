@@ -19,7 +19,8 @@ struct WgmmaOperand {
   static constexpr int kPanelBytes = kLines * kSpan;
   static constexpr int kBytes = kPanels * kPanelBytes;
   static_assert((kMnMajor ? kOuter : kDepth) % kAcross == 0, "panels must be whole");
-  static_assert(kPanelBytes % 1024 == 0, "the swizzle's pattern counts from multiples of 1024 bytes");
+  static_assert(kPanelBytes % (8 * kSpan) == 0, "the swizzle's pattern counts from multiples of eight lines");
+  static_assert(kBytes % 1024 == 0, "so do those of the tiles that follow, whatever their span");
   static_assert(kLines <= 256, "a copy takes at most 256 lines");
 
   /// The upper half of the descriptor: the swizzle, and how far it is to the next eight lines.
@@ -46,7 +47,7 @@ struct WgmmaOperand {
   static __device__ __forceinline__ void load(unsigned to, const TensorMap& map, int outer, int k, int batch,
                                               unsigned barrier, int share, unsigned mask, unsigned long long policy) {
     constexpr int kShareLines = kLines / kSharers;
-    static_assert(kLines % kSharers == 0 && kShareLines * kSpan % 1024 == 0, "shares must be whole");
+    static_assert(kLines % kSharers == 0 && kShareLines * kSpan % 128 == 0, "shares must be whole");
     const int first = share * kShareLines;
 #pragma unroll
     for (int panel = 0; panel < kPanels; ++panel) {

@@ -85,14 +85,16 @@ struct WgmmaOutput {
   /// Rows of the warp's 16 that the lanes with this lane / 4 hold.
   static constexpr int row_of_lane(int group, int which) { return kApart == 8 ? group + which * 8 : group * 2 + which; }
 
-  /// Where the elements of a lane's sums are in C and D, and which exist.
+  /// Which elements of C and D a lane's sums are for.
   struct Elements {
-    long long first;
+    int row, column, batch;  ///< of the first, in the product
     int rows_left, columns_left;
-    __device__ __forceinline__ Elements(const Destination& to, int row, int column, int batch)
-        : first(batch * to.stride + (kSwapped ? column * to.ld + row : row * to.ld + column)),
-          rows_left((kSwapped ? to.columns : to.rows) - row),
-          columns_left((kSwapped ? to.rows : to.columns) - column) {}
+    __device__ __forceinline__ Elements(const Destination& to, int first_row, int first_column, int of_batch)
+        : row(first_row),
+          column(first_column),
+          batch(of_batch),
+          rows_left((kSwapped ? to.columns : to.rows) - first_row),
+          columns_left((kSwapped ? to.rows : to.columns) - first_column) {}
     static constexpr int row_of(int i) { return i / 2 % 2 * kApart; }
     static constexpr int column_of(int i) { return i / 4 * 8 + i % 2; }
     __device__ __forceinline__ bool has(int i) const { return row_of(i) < rows_left && column_of(i) < columns_left; }
@@ -102,8 +104,15 @@ struct WgmmaOutput {
     __device__ __forceinline__ int column_of_d(int i, const Destination& to) const {
       return to.columns - (kSwapped ? rows_left - row_of(i) : columns_left - column_of(i));
     }
-    __device__ __forceinline__ long long place(int i, long long ld) const {
-      return first + (kSwapped ? column_of(i) * ld + row_of(i) : row_of(i) * ld + column_of(i));
+    /// Their places in C and D, with `ld` elements from row to row.
+    struct Places {
+      long long first, ld;
+      __device__ __forceinline__ long long operator()(int i) const {
+        return first + (kSwapped ? column_of(i) * ld + row_of(i) : row_of(i) * ld + column_of(i));
+      }
+    };
+    __device__ __forceinline__ Places places(long long stride, long long ld) const {
+      return {batch * stride + (kSwapped ? column * ld + row : row * ld + column), ld};
     }
   };
 
@@ -147,10 +156,14 @@ struct WgmmaOutput {
       return;
     }
     const Element* const c = static_cast<const Element*>(to.c);
+    // Of unknown origin to the compiler, which would compute the places for every beta, just when results are due.
+    long long ld = to.ld;
+    asm volatile("" : "+l"(ld));
+    const auto places = elements.places(to.stride, ld);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       if (kHasBias && i % 4 == 0) __syncwarp();  // fewer loads at once: they need registers
-      const float old = elements.has(i) ? widened(c[elements.place(i, to.ld)]) : 0.0f;
+      const float old = elements.has(i) ? widened(c[places(i)]) : 0.0f;
       sums[i] = fmaf(to.beta, old, alpha * sums[i]);
     }
   }
@@ -165,13 +178,14 @@ struct WgmmaOutput {
   template <int kCount>
   static __device__ __forceinline__ void store(const float* sums, const Destination& to, const Elements& elements) {
     Element* const d = static_cast<Element*>(to.d);
+    const auto places = elements.places(to.stride, to.ld);
     // Two at a time: of the product's row, or of its column where a lane's rows are neighbours in D.
     constexpr bool kOfColumn = kSwapped && kApart == 1, kNeighbours = !kSwapped || kOfColumn;
 #pragma unroll
     for (int pair = 0; pair < kCount / 2; ++pair) {
       const int i = kOfColumn ? pair / 2 * 4 + pair % 2 : pair * 2, j = i + (kOfColumn ? 2 : 1);
       if (!elements.has(i)) continue;
-      Element* const first = d + elements.place(i, to.ld);
+      Element* const first = d + places(i);
       Element* const second = first + (kNeighbours ? 1 : to.ld);
       if constexpr (kElementBytes == 4) {
         if (kPairs && kNeighbours && elements.has(j)) {

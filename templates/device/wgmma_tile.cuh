@@ -5,8 +5,8 @@
 
 #include "device/cluster.cuh"
 #include "device/mbarrier.cuh"
+#include "device/prepared_order.cuh"
 #include "device/stream_k.cuh"
-#include "device/tile_order.cuh"
 #include "device/wgmma.cuh"
 #include "device/wgmma_operand.cuh"
 
@@ -45,30 +45,67 @@ __device__ __forceinline__ int part_rank(int worker) {
 /// The product's size in elements, and in tiles of a cluster.
 struct Sizes {
   int rows, columns, depth, batches;
+  int along_inverse, last_inverse;  ///< of the tiles' order
   __device__ __forceinline__ unsigned tile_rows() const { return (rows - 1) / (BM * CLUSTER_M) + 1; }
   __device__ __forceinline__ unsigned tile_columns() const { return (columns - 1) / (BN * CLUSTER_N) + 1; }
   __device__ __forceinline__ TileWork work(int workers) const {
     return {static_cast<int>(tile_rows() * tile_columns()) * batches, (depth - 1) / kDepth + 1, workers,
-            SPLIT == 0   ? Sharing::kStream
-            : SPLIT == 1 ? Sharing::kNone
-                         : Sharing::kSplit};
+            SPLIT == 0 ? Sharing::kStream : Sharing::kNone};
   }
   /// Where in the product the tile of this CTA of the cluster starts.
   __device__ __forceinline__ TileAt tile(int index, int rank) const {
-    const auto at = ordered_tile<BANDS == LABEL_n, BAND>(index, tile_rows(), tile_columns(), batches);
+    const PreparedOrder<BANDS == LABEL_n, BAND> order{tile_rows(), tile_columns(), batches, along_inverse,
+                                                      last_inverse};
+    const TileAt at = order.tile(index);
     return {(at.row * CLUSTER_M + rank % CLUSTER_M) * BM, (at.column * CLUSTER_N + rank / CLUSTER_M) * BN, at.batch};
   }
 };
 
-/// The i-th segment of a worker's work; false where there is none. In a cluster along K each CTA has its part of it.
-__device__ __forceinline__ bool next_segment(Segment& segment, const TileWork& work, int i, int worker) {
-  if (!work.segment(segment, i, worker)) return false;
-  if constexpr (CLUSTER_K > 1) {
-    const unsigned long long blocks = work.blocks, rank = part_rank(worker);
-    segment.first = static_cast<int>(blocks * rank / CLUSTER_K);
-    segment.last = static_cast<int>(blocks * (rank + 1) / CLUSTER_K);
+/// Workers of a tile, and CTAs of a cluster, that are dealt its k-blocks in turn: what they read at a time then lies
+/// side by side in memory.
+constexpr int kDealt = CLUSTER_K > 1 ? CLUSTER_K : SPLIT > 1 ? SPLIT : 1;
+
+/// K-blocks `first`, `first` + kDealt and so on before `last` of a tile.
+struct Piece : Segment {
+  __device__ __forceinline__ int blocks() const { return (last - first + kDealt - 1) / kDealt; }
+};
+
+/// A worker's pieces, one after the other, and the tiles they are of.
+class Pieces {
+ public:
+  __device__ __forceinline__ Pieces(const Sizes& sizes, int worker, int workers)
+      : sizes_(sizes), work_(sizes.work(workers)), worker_(worker) {
+    find();
   }
-  return true;
-}
+  __device__ __forceinline__ void next() {
+    ++number;
+    find();
+  }
+
+  int number = 0;  ///< of the pieces before this one
+  bool there;      ///< whether there is one
+  Piece piece;
+  TileAt tile;
+  __device__ __forceinline__ const TileWork& work() const { return work_; }
+
+ private:
+  __device__ __forceinline__ void find() {
+    if constexpr (SPLIT > 1) {
+      there = number == 0;
+      piece.tile = worker_ / SPLIT;
+      piece.last = work_.blocks;
+    } else {
+      there = work_.segment(piece, number, worker_);
+    }
+    if constexpr (kDealt > 1) piece.first = part_rank(worker_);
+    tile = sizes_.tile(piece.tile, tile_rank());
+    // Here, where there is time: the compiler would leave it for when the sums are to be written.
+    asm volatile("" ::"r"(tile.row), "r"(tile.column), "r"(tile.batch));
+  }
+
+  const Sizes& sizes_;
+  TileWork work_;
+  int worker_;
+};
 
 }  // namespace pgtune::product

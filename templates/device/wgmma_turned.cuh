@@ -8,6 +8,7 @@
 // g = lane / 4, as the instruction's rows g and g + 8: they are read together, and are neighbours in the results too.
 #pragma once
 
+#include "device/ldmatrix.cuh"
 #include "device/special_registers.cuh"
 #include "device/wgmma_reading.cuh"
 
@@ -48,10 +49,7 @@ struct TurnedFragment {
       load_pair(read[0], read[1], at + offset);
       load_pair(read[2], read[3], (at ^ (4 * 128 | 4 << 4)) + offset);
     } else {
-      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(read[0]), "=r"(read[1]), "=r"(read[2]), "=r"(read[3])
-                   : "r"((at ^ half) + offset)
-                   : "memory");
+      load_matrices<true>(read, (at ^ half) + offset);
     }
   }
 
@@ -83,7 +81,8 @@ struct TurnedFragment {
 /// products need is read before these are asked for: that has to wait until the tensor cores take their registers.
 __device__ __forceinline__ void multiply_turned(Sums& sums, int blocks, RingPlace<STAGES>& now, const Reading& from,
                                                 unsigned asked) {
-  constexpr int kSteps = kDepth / kInstructionDepth, kPending = WAIT_DEPTH == 0 ? 2 : 4;
+  constexpr int kSteps = kDepth / kInstructionDepth, kWanted = WAIT_DEPTH == 0 ? 2 : 4;
+  constexpr int kPending = kWanted < kSteps ? kWanted : kSteps;
   TurnedFragment next[kInstructions];
   unsigned parts[kPending][kInstructions][4];
   unsigned before = 0;

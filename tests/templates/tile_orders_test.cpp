@@ -7,6 +7,7 @@
 
 #include "tests/templates/on_host.hpp"
 // After what they need.
+#include "templates/device/prepared_order.cuh"
 #include "templates/device/tile_order.cuh"
 #include "templates/device/tile_raster.cuh"
 
@@ -14,11 +15,21 @@ namespace pgtune {
 namespace {
 
 template <bool kBandsAlongN, unsigned kBand>
+PreparedOrder<kBandsAlongN, kBand> prepared(unsigned rows, unsigned columns, int batches) {
+  constexpr int kMost = 0x7fffffff;
+  const auto across = static_cast<int>(kBandsAlongN ? columns : rows), band = static_cast<int>(kBand);
+  return {rows, columns, batches, kMost / static_cast<int>(kBandsAlongN ? rows : columns),
+          kMost / std::max(across % band, 1)};
+}
+
+template <bool kBandsAlongN, unsigned kBand>
 void expect_each_tile_once(unsigned rows, unsigned columns, int batches) {
   std::set<std::pair<int, std::pair<int, int>>> seen;
   const unsigned count = rows * columns * static_cast<unsigned>(batches);
   for (unsigned index = 0; index < count; ++index) {
     const TileAt at = ordered_tile<kBandsAlongN, kBand>(index, rows, columns, batches);
+    const TileAt same = prepared<kBandsAlongN, kBand>(rows, columns, batches).tile(index);
+    EXPECT_TRUE(same.row == at.row && same.column == at.column && same.batch == at.batch);
     EXPECT_TRUE(at.row >= 0 && at.row < static_cast<int>(rows));
     EXPECT_TRUE(at.column >= 0 && at.column < static_cast<int>(columns));
     EXPECT_TRUE(at.batch >= 0 && at.batch < batches);
@@ -35,6 +46,20 @@ TEST(TileOrders, BandsVisitEachTileOnce) {
         expect_each_tile_once<false, 8>(rows, columns, batches);
         expect_each_tile_once<true, 8>(rows, columns, batches);
         expect_each_tile_once<true, 16>(rows, columns, batches);
+      }
+    }
+  }
+}
+
+TEST(TileOrders, APreparedQuotientIsExact) {
+  constexpr unsigned long long kMost = 0x7fffffff;
+  for (const unsigned long long by :
+       {1ULL, 2ULL, 3ULL, 7ULL, 63ULL, 64ULL, 641ULL, 46341ULL, 65535ULL, 65536ULL, 1ULL << 30, kMost - 1, kMost}) {
+    const int inverse = static_cast<int>(kMost / by);
+    for (const unsigned long long times : {0ULL, 1ULL, 2ULL, 3ULL, 1000ULL, kMost / by}) {
+      for (unsigned long long n = times * by < 3 ? 0 : times * by - 3; n <= std::min(times * by + 3, kMost); ++n) {
+        const unsigned quotient = prepared_quotient(static_cast<unsigned>(n), static_cast<unsigned>(by), inverse);
+        EXPECT_EQ(quotient, n / by) << n << " / " << by;
       }
     }
   }
