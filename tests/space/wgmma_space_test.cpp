@@ -90,6 +90,28 @@ TEST(WgmmaSpace, EverySeedIsInThePresetOfSomeProblem) {
   EXPECT_TRUE(is_tried(wgmma().default_variant(), {MathMode::kBf16, "nt"}));
 }
 
+// A rule that saves time elsewhere must not keep out what has won where it was tried (docs/measurements/wgmma-log.md).
+TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
+  const struct {
+    std::int64_t m, n, k;
+    const char* variant;
+  } winners[] = {
+      {4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
+      {4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7,CLUSTER_M=2"},
+      {1024, 7168, 2048, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
+      {4096, 2112, 7168, "BN=176,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5"},
+      {1000, 1000, 1000, "BM=64,BN=160,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=7,L2_FETCH=0"},
+      {512, 512, 16384, "BN=128,SPLIT=8,CLUSTER_M=2,STAGES=6"},
+      {32, 1280, 8192, "SWAP=1,BM=64,BN=32,WARPGROUPS_M=1,CLUSTER_K=4,DEPTH_BYTES=256,STAGES=9"},
+  };
+  for (const auto& winner : winners) {
+    const auto space = enumerate(wgmma(), typed(MathMode::kBf16, winner.m, winner.n, winner.k), device());
+    ASSERT_TRUE(space) << space.error().text();
+    EXPECT_THAT(space->variants, ::testing::Contains(parse_variant(wgmma(), winner.variant).value()))
+        << winner.variant << " at " << winner.m << "x" << winner.n << "x" << winner.k;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, WgmmaModes,
                          ::testing::Values(Kind{MathMode::kBf16, "nt"}, Kind{MathMode::kTf32, "nt"},
                                            Kind{MathMode::kTf32x3, "nt"}, Kind{MathMode::kE4m3, "nt"},
