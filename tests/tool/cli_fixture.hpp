@@ -77,12 +77,13 @@ class CliTest : public ::testing::Test {
   Finished search(const std::vector<std::string>& more = {}) {
     return pgtune(search_arguments(path("tiny.json"), more));
   }
-  /// How many requests of an operation reached workers so far.
-  [[nodiscard]] int requests(const std::string& operation) const {
+  /// How many requests of an operation reached workers so far; with a key those for that variant.
+  [[nodiscard]] int requests(const std::string& operation, const std::string& key = {}) const {
     std::istringstream lines(read("requests.log"));
+    const std::string wanted = " " + operation + " " + key;
     int count = 0;
     for (std::string line; std::getline(lines, line);)
-      count += line.find(" " + operation + " ") != std::string::npos ? 1 : 0;
+      count += (key.empty() ? line.find(wanted) != std::string::npos : line.ends_with(wanted)) ? 1 : 0;
     return count;
   }
   [[nodiscard]] std::string database() const { return path(".local/share/pgtune/pgtune.db"); }
