@@ -186,6 +186,13 @@ TEST_P(VariantsOnDevice, AreRightWhereRegistersTurnAnOperand) {
   expect_right(problems, &turned);
 }
 
+// The shares of a tile that the CTAs ask for are then no multiples of eight lines, from which swizzles seem to count.
+TEST_P(VariantsOnDevice, AreRightWhereFourCtasShareATile) {
+  const Assignment shared{"CLUSTER_M", 4};
+  if (definition_.default_variant().find(shared.name) == nullptr) GTEST_SKIP() << "has no clusters";
+  expect_right(problems(), &shared);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {
   std::string name = instance.param.stem().string();
   std::replace_if(
