@@ -93,19 +93,25 @@ TEST(WgmmaSpace, EverySeedIsInThePresetOfSomeProblem) {
 // A rule that saves time elsewhere must not keep out what has won where it was tried (docs/measurements/wgmma-log.md).
 TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
   const struct {
+    MathMode mode;
     std::int64_t m, n, k;
     const char* variant;
   } winners[] = {
-      {4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
-      {4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7,CLUSTER_M=2"},
-      {1024, 7168, 2048, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
-      {4096, 2112, 7168, "BN=176,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5"},
-      {1000, 1000, 1000, "BM=64,BN=160,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=7,L2_FETCH=0"},
-      {512, 512, 16384, "BN=128,SPLIT=8,CLUSTER_M=2,STAGES=6"},
-      {32, 1280, 8192, "SWAP=1,BM=64,BN=32,WARPGROUPS_M=1,CLUSTER_K=4,DEPTH_BYTES=256,STAGES=9"},
+      {MathMode::kBf16, 4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
+      {MathMode::kBf16, 4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7,CLUSTER_M=2"},
+      {MathMode::kBf16, 1024, 7168, 2048, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
+      {MathMode::kBf16, 4096, 2112, 7168, "BN=176,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5"},
+      {MathMode::kBf16, 1000, 1000, 1000, "BM=64,BN=160,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=7,L2_FETCH=0"},
+      {MathMode::kBf16, 512, 512, 16384, "BN=128,SPLIT=8,CLUSTER_M=2,STAGES=6"},
+      {MathMode::kBf16, 32, 1280, 8192, "SWAP=1,BM=64,BN=32,WARPGROUPS_M=1,CLUSTER_K=4,DEPTH_BYTES=256,STAGES=9"},
+      {MathMode::kBf16, 256, 3584, 18944, "BM=64,BN=112,WARPGROUPS_M=1,STAGES=10"},
+      {MathMode::kBf16, 64, 6144, 4096, "BM=64,BN=48,WARPGROUPS_M=1,DEPTH_BYTES=256,STAGES=7"},
+      {MathMode::kTf32, 1000, 1000, 1000, "BM=64,BN=144,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=8,L2_FETCH=0"},
+      {MathMode::kTf32, 8, 18944, 3584,
+       "SWAP=1,BM=64,BN=8,WARPGROUPS_M=1,DEPTH_BYTES=256,STAGES=12,SPLIT=0,EPILOGUE=direct"},
   };
   for (const auto& winner : winners) {
-    const auto space = enumerate(wgmma(), typed(MathMode::kBf16, winner.m, winner.n, winner.k), device());
+    const auto space = enumerate(wgmma(), typed(winner.mode, winner.m, winner.n, winner.k), device());
     ASSERT_TRUE(space) << space.error().text();
     EXPECT_THAT(space->variants, ::testing::Contains(parse_variant(wgmma(), winner.variant).value()))
         << winner.variant << " at " << winner.m << "x" << winner.n << "x" << winner.k;

@@ -83,12 +83,12 @@ TEST_P(CostModel, TheCheapestHoldAGoodOne) {
   EXPECT_LT(mean, judged.lost);
 }
 
-// As many at random lose 1.0, 0.7, 0.5, 3.4 and 9.2 % on average. What e4m3 loses most is 512x512x64 in a batch, half a
-// k-block.
+// As many at random lose 1.2, 1.3, 0.6, 3.4 and 9.2 % on average. What e4m3 loses most is 512x512x64 in a batch, half a
+// k-block, of which a seed is the best.
 INSTANTIATE_TEST_SUITE_P(
     Shipped, CostModel,
     testing::Values(Judged{"gemm_wgmma", "bf16", 12, 0.004, 0.06}, Judged{"gemm_wgmma", "tf32", 12, 0.003, 0.06},
-                    Judged{"gemm_wgmma", "e4m3", 12, 0.003, 0.07}, Judged{"sgemm_tma", "f32", 6, 0.005, 0.03},
+                    Judged{"gemm_wgmma", "e4m3", 12, 0.003, 0.09}, Judged{"sgemm_tma", "f32", 6, 0.005, 0.03},
                     Judged{"sgemm_simt", "f32", 6, 0.007, 0.05}),
     [](const auto& judged) { return fmt::format("{}_{}", judged.param.name, judged.param.suite); });
 
