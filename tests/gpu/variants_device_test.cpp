@@ -186,7 +186,7 @@ TEST_P(VariantsOnDevice, AreRightWhereRegistersTurnAnOperand) {
   expect_right(problems, &turned);
 }
 
-// The shares of a tile that the CTAs ask for are then no multiples of eight lines, from which swizzles seem to count.
+// The CTAs' shares of a narrow tile are then no multiples of eight lines, the length of a swizzle's pattern.
 TEST_P(VariantsOnDevice, AreRightWhereFourCtasShareATile) {
   const Assignment shared{"CLUSTER_M", 4};
   if (definition_.default_variant().find(shared.name) == nullptr) GTEST_SKIP() << "has no clusters";
