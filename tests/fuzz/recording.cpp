@@ -10,6 +10,7 @@
 #include "db/queries.hpp"
 #include "targets.hpp"
 #include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/recorded_versions.hpp"
 #include "tool/pgtune/recording_loader.hpp"
 #include "tool/pgtune/row_conversion.hpp"
 #include "tuner/device/replay_device.hpp"
@@ -51,6 +52,9 @@ void replay(const std::vector<db::Database>& databases, const db::SessionRow& se
   definition.name = session.template_name;
   definition.content_hash = session.template_hash;
   static_cast<void>(tool::recorded_problems(database, definition));
+  space::TemplateDefinition edited = definition;
+  edited.content_hash += "edited";
+  static_cast<void>(tool::recorded_versions(databases, edited, problem));
   device::Recording recording = tool::load_recording(databases, definition, problem);
   std::vector<Variant> variants;
   for (const auto& [name, recorded] : recording.problems.front().variants)

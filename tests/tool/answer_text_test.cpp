@@ -124,5 +124,19 @@ TEST(EnergyView, CellsShareOneUnit) {
   EXPECT_EQ(cells[6], "-");     // nor the cap
 }
 
+TEST(AnswerText, OtherVersionsAreNamedWithBothHashes) {
+  const auto of = [](const char* name, const char* hash) {
+    space::TemplateDefinition definition;
+    definition.name = name;
+    definition.content_hash = hash;
+    return definition;
+  };
+  const space::TemplateSet built({of("a", "aaaaaaaa2222"), of("b", "bbbbbbbb2222"), of("c", "cccccccc2222")});
+  EXPECT_EQ(versions_text(built), "");
+  EXPECT_EQ(versions_text(built.recorded_as({{"a", "11111111ffff"}, {"b", "bbbbbbbb2222"}, {"c", "33333333ffff"}})),
+            "recorded with another version of a (11111111, here aaaaaaaa), c (33333333, here cccccccc) than this "
+            "build's: a hint, not a measurement of this build's kernels");
+}
+
 }  // namespace
 }  // namespace pgtune::tool

@@ -228,6 +228,20 @@ TEST_F(ExportTest, AMeasurementBeatsAReplayOfTheSameProblem) {
   EXPECT_THAT(pgtune({"export", "header", "--source", "replay"}).out, HasSubstr("from a REPLAY of a recording"));
 }
 
+TEST_F(ExportTest, AMeasurementBeatsAReplayOfAnotherVersion) {
+  ASSERT_EQ(pgtune({"db", "copy", "-o", path("recording.db")}).exit_code, 0);
+  write("tiny.cu", "// changed\n" + read("tiny.cu"));
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  ASSERT_EQ(pgtune({"search", "--template", path("tiny.json"), "--shape", "1000x512x64", "--device",
+                    "replay:" + path("recording.db"), "-q"})
+                .exit_code,
+            0);
+  const Finished result = pgtune({"export", "header"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn: "), Not(HasSubstr("REPLAY"))));
+  EXPECT_THAT(result.err, HasSubstr("left out 1000x512x64 f32 nn: tuned with another version of template tiny"));
+}
+
 using MissingDatabaseTest = CliTest;
 
 TEST_F(MissingDatabaseTest, IsExitCodeFourWithTheRemedyAndStaysMissing) {

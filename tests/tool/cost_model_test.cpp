@@ -15,6 +15,7 @@
 
 #include "db/queries.hpp"
 #include "tool/pgtune/catalogue.hpp"
+#include "tool/pgtune/recorded_versions.hpp"
 #include "tool/pgtune/recording_loader.hpp"
 #include "tool/pgtune/row_conversion.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -79,7 +80,9 @@ std::vector<double> losses(const Judged& judged, const std::string& file) {
   std::vector<double> out;
   for (const db::SessionRow& session : db::list_sessions(recordings.front())) {
     const Problem wanted = problem(*db::find_problem(recordings.front(), session.problem_key));
-    const auto variants = measured(definition, wanted, load_recording(recordings, definition, wanted), judged.time_of);
+    const device::Recording recording =
+        load_recording(recordings, recorded_versions(recordings, definition, wanted), wanted);
+    const auto variants = measured(definition, wanted, recording, judged.time_of);
     if (variants.size() <= judged.tried) continue;  // all of them are tried
     const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto end = variants.begin() + static_cast<std::ptrdiff_t>(judged.tried);

@@ -14,6 +14,7 @@ namespace pgtune::tool {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Problem shaped(const char* shape) { return with_default_strides(*parse_shape(shape)).value(); }
@@ -68,6 +69,26 @@ TEST_F(RecordingsTest, AnotherVersionOfTheTemplateIsSaidToBeOne) {
     FAIL() << "made with another text";
   } catch (const CommandError& error) {
     EXPECT_THAT(error.what(), HasSubstr("another version of template 'tiny'"));
+  }
+}
+
+TEST_F(RecordingsTest, ProblemsOfOtherVersionsAreNamedToo) {
+  EXPECT_THAT(recorded_problems(recordings_.front(), test::tiny("decaf")), ElementsAre("512x512x512 f32 nn"));
+  try {
+    static_cast<void>(load_recording(recordings_, test::tiny("decaf"), shaped("64x64x64")));
+    FAIL() << "64x64x64 is in neither";
+  } catch (const CommandError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("does not hold 64x64x64"), HasSubstr("512x512x512 f32 nn"),
+                                    HasSubstr("256x256x256 f32 nn")));
+  }
+}
+
+TEST_F(RecordingsTest, ATemplateTheyDoNotHoldIsNamed) {
+  try {
+    static_cast<void>(load_recording(recordings_, test::tiny("c0ffee", "wide"), shaped("512x512x512")));
+    FAIL() << "wide is in neither";
+  } catch (const CommandError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("holds nothing of template 'wide'"));
   }
 }
 

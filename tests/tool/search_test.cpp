@@ -47,6 +47,7 @@ TEST_F(SearchTest, JsonHasTheAgreedFields) {
   EXPECT_EQ(object.at("problem").at("m"), 256);
   EXPECT_EQ(object.at("device").at("name"), "Fake GPU");
   EXPECT_EQ(object.at("source"), "gpu");
+  EXPECT_EQ(object.at("other_versions"), json::array());
   const json& best = object.at("best");
   EXPECT_EQ(best.at("template"), "tiny");
   EXPECT_TRUE(best.at("parameters").contains("COPY"));

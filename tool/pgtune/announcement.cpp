@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/announcement.hpp"
 
+#include "tool/pgtune/answer_facts.hpp"
+#include "tool/pgtune/answer_text.hpp"
 #include "tool/pgtune/conditions_options.hpp"
 
 namespace pgtune::tool {
@@ -24,6 +26,13 @@ void announce(Terminal& terminal, const Announcement& announcement) {
   terminal.note(regime_line(announcement.conditions));
   for (const std::string& line : announcement.peculiar) terminal.note(line);
   terminal.note("database  " + announcement.database_path);
+}
+
+void announce_versions(Terminal& terminal, const space::TemplateSet& templates) {
+  std::string lines = fact("version", versions_text(templates));
+  if (lines.empty()) return;
+  lines.pop_back();  // note() ends the line
+  terminal.note(lines);
 }
 
 }  // namespace pgtune::tool

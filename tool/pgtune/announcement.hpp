@@ -9,6 +9,7 @@
 #include "tool/pgtune/device_option.hpp"
 #include "tool/pgtune/terminal.hpp"
 #include "tuner/model/conditions.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
@@ -25,5 +26,7 @@ struct Announcement {
 };
 
 void announce(Terminal& terminal, const Announcement& announcement);
+/// That a problem is replayed with other versions of templates than this build's; nothing where it is not.
+void announce_versions(Terminal& terminal, const space::TemplateSet& templates);
 
 }  // namespace pgtune::tool

@@ -2,8 +2,10 @@
 #include "tool/pgtune/answer_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <vector>
 
 namespace pgtune::tool {
 namespace {
@@ -68,6 +70,18 @@ std::string noise_text(const session::NoiseFloor& floor) {
   if (floor.rounds == 0) return "not measured; " + ties;
   return fmt::format("reference against itself +-{:.2f} % ({} rounds); {}",
                      std::ceil(1e4 * floor.half_width - kRounding) / 100, floor.rounds, ties);
+}
+
+std::string versions_text(const space::TemplateSet& templates) {
+  constexpr std::size_t kHashShown = 8;
+  if (templates.other_versions().empty()) return {};
+  std::vector<std::string> others;
+  for (const space::OtherVersion& other : templates.other_versions())
+    others.push_back(fmt::format("{} ({}, here {})", other.name, other.recorded_hash.substr(0, kHashShown),
+                                 other.built_hash.substr(0, kHashShown)));
+  return fmt::format(
+      "recorded with another version of {} than this build's: a hint, not a measurement of this build's kernels",
+      fmt::join(others, ", "));
 }
 
 }  // namespace pgtune::tool

@@ -73,6 +73,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
                                                               outcome.templates.title())) +
                     '\n';
   for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
+  out += fact("version", versions_text(outcome.templates));
   const std::vector<Comparison> compared = comparisons(outcome);
   if (outcome.result.answer) {
     out += comparison_table(compared) + energy_table(outcome.problem, *outcome.result.answer);
@@ -103,6 +104,7 @@ json bench_json(const BenchOutcome& outcome) {
               {"device", outcome.device.info},
               {"source", outcome.device.source},
               {"template", outcome.templates.id().name},
+              {"other_versions", other_versions_json(outcome.templates)},
               {"conditions", conditions_json(outcome.conditions)},
               {"stored_at", outcome.stored.finished_at},
               {"variants", std::move(variants)},

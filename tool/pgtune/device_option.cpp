@@ -9,6 +9,7 @@
 
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/deferred_device.hpp"
+#include "tool/pgtune/recorded_versions.hpp"
 #include "tool/pgtune/recording_loader.hpp"
 #include "tuner/device/device_list.hpp"
 #include "tuner/device/replay_device.hpp"
@@ -100,6 +101,11 @@ DeviceChoice choose_device_to_plan(Context& context, const std::string& option) 
   choice.source = "architecture";
   choice.description = fmt::format("a typical {} GPU", kPlanArchitecture);
   return choice;
+}
+
+space::TemplateSet versions_on(const DeviceChoice& choice, const space::TemplateSet& templates,
+                               const Problem& problem) {
+  return choice.source == "replay" ? recorded_versions(*choice.recordings, templates, problem) : templates;
 }
 
 std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/answer_facts.hpp"
+#include "tool/pgtune/answer_text.hpp"
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/result_json.hpp"
 #include "tuner/model/json.hpp"
@@ -35,6 +37,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
 
 std::string dry_run_text(const DryRun& run) {
   std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
+  out += fact("version", versions_text(run.templates));
   out += fmt::format("  {:>9}  points in the space\n", run.space);
   out += fmt::format("  {:>9}  after the constraints\n", run.after_constraints);
   out += fmt::format("  {:>9}  valid for this problem on {}\n", run.legal, run.device.info.name);
@@ -51,6 +54,7 @@ nlohmann::json dry_run_json(const DryRun& run) {
           {"dry_run", true},
           {"problem", run.problem},
           {"template", run.templates.id().name},
+          {"other_versions", other_versions_json(run.templates)},
           {"device", run.device.info},
           {"source", run.device.source},
           {"conditions", conditions_json(run.conditions)},

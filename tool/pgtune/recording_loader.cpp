@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include "pgtune_recordings.hpp"
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/recorded_problem.hpp"
+#include "tool/pgtune/recorded_sessions.hpp"
 #include "tool/pgtune/row_conversion.hpp"
 
 namespace pgtune::tool {
@@ -20,53 +22,6 @@ namespace {
 
 constexpr std::size_t kProblemsShown = 8;
 constexpr const char* kBuiltIn = "the built-in recording";
-
-/// Sessions worth replaying: finished searches on a GPU; newest first.
-std::vector<db::SessionRow> replayable_sessions(const db::Database& database) {
-  std::vector<db::SessionRow> sessions;
-  for (db::SessionRow& row : db::list_sessions(database)) {
-    if (row.source == "gpu" && row.kind == "search" && !row.finished_at.empty()) sessions.push_back(std::move(row));
-  }
-  if (sessions.empty())
-    throw CommandError(
-        ErrorKind::kEnvironment,
-        fmt::format("{} holds no finished search from a GPU. Record one with 'pgtune search --db FILE' on "
-                    "a machine with a GPU.",
-                    database.origin()));
-  return sessions;
-}
-
-/// The sessions on the newest one's GPU that tried variants of these templates, in this version. Those over exactly
-/// these templates come first, each kind newest first.
-std::vector<db::SessionRow> sessions_of(const db::Database& database, const space::TemplateSet& templates) {
-  const std::vector<db::SessionRow> all = replayable_sessions(database);
-  const auto tried = db::tried_templates(database);
-  const auto ids = templates.ids();
-  const auto ours = [&](const db::TemplateRow& row) {
-    return std::find(ids.begin(), ids.end(), space::TemplateId{row.name, row.content_hash}) != ids.end();
-  };
-  std::vector<db::SessionRow> sessions;
-  for (const db::SessionRow& row : all) {
-    const auto found = tried.find(row.id);
-    const bool any = found != tried.end() && std::any_of(found->second.begin(), found->second.end(), ours);
-    if (any && row.device_uuid == all.front().device_uuid) sessions.push_back(row);
-  }
-  std::stable_partition(sessions.begin(), sessions.end(), [&](const db::SessionRow& row) {
-    return space::TemplateId{row.template_name, row.template_hash} == templates.id();
-  });
-  return sessions;
-}
-
-bool same_names(const db::Database& database, const space::TemplateSet& templates) {
-  for (const auto& [session, rows] : db::tried_templates(database)) {
-    for (const db::TemplateRow& row : rows) {
-      for (const space::TemplateId& id : templates.ids()) {
-        if (row.name == id.name) return true;
-      }
-    }
-  }
-  return false;
-}
 
 /// "template 'a'" or "templates 'a', 'b'".
 std::string quoted(const space::TemplateSet& templates) {
@@ -83,20 +38,20 @@ std::string origin_of(std::span<const db::Database> databases) {
 [[noreturn]] void fail_unrecorded(std::span<const db::Database> databases, const space::TemplateSet& templates,
                                   const Problem& problem) {
   std::vector<std::string> known;
-  bool other_version = false;
   for (const db::Database& database : databases) {
+    for (const RecordedSession& session : recorded_sessions(database, problem)) {
+      if (tried_any(session, templates))
+        throw CommandError(
+            ErrorKind::kEnvironment,
+            fmt::format("{} was made with another version of {} than this build's ({}). Search on a GPU, or replay "
+                        "with the pgtune it was made with.",
+                        origin_of(databases), quoted(templates), templates.id().content_hash.substr(0, 8)));
+    }
     for (std::string& title : recorded_problems(database, templates)) known.push_back(std::move(title));
-    other_version = other_version || same_names(database, templates);
   }
-  if (known.empty()) {
-    throw CommandError(
-        ErrorKind::kEnvironment,
-        other_version
-            ? fmt::format("{} was made with another version of {} than this build's ({}). Search on a GPU, or replay "
-                          "with the pgtune it was made with.",
-                          origin_of(databases), quoted(templates), templates.id().content_hash.substr(0, 8))
-            : fmt::format("{} holds nothing of {}. Search on a GPU.", origin_of(databases), quoted(templates)));
-  }
+  if (known.empty())
+    throw CommandError(ErrorKind::kEnvironment, fmt::format("{} holds nothing of {}. Search on a GPU.",
+                                                            origin_of(databases), quoted(templates)));
   const std::size_t more = known.size() > kProblemsShown ? known.size() - kProblemsShown : 0;
   known.resize(known.size() - more);
   throw CommandError(
@@ -105,15 +60,22 @@ std::string origin_of(std::span<const db::Database> databases) {
                   problem.title(), fmt::join(known, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-/// The sessions of `problem`, by the conditions it was measured under; of each, those under the newest one's driver.
-std::map<std::string, std::vector<db::SessionRow>> sessions_of(const db::Database& database,
-                                                               const space::TemplateSet& templates,
-                                                               const Problem& problem) {
+/// The sessions of `problem` that tried these templates, all in these versions, by the conditions it was measured
+/// under; of each, those under the newest one's driver. Those over exactly these templates come first, each kind newest
+/// first.
+std::map<std::string, std::vector<db::SessionRow>> sessions_by_conditions(const db::Database& database,
+                                                                          const space::TemplateSet& templates,
+                                                                          const Problem& problem) {
+  std::vector<RecordedSession> sessions = recorded_sessions(database, problem);
+  std::erase_if(sessions, [&](const RecordedSession& session) { return !tried_in_these_versions(session, templates); });
+  std::stable_partition(sessions.begin(), sessions.end(), [&](const RecordedSession& session) {
+    return space::TemplateId{session.row.template_name, session.row.template_hash} == templates.id();
+  });
   std::map<std::string, std::vector<db::SessionRow>> by_conditions;
-  for (const db::SessionRow& row : sessions_of(database, templates)) {
-    if (row.problem_key != problem.key()) continue;
-    std::vector<db::SessionRow>& fitting = by_conditions[row.conditions_key];
-    if (fitting.empty() || row.driver_branch == fitting.front().driver_branch) fitting.push_back(row);
+  for (RecordedSession& session : sessions) {
+    std::vector<db::SessionRow>& fitting = by_conditions[session.row.conditions_key];
+    if (fitting.empty() || session.row.driver_branch == fitting.front().driver_branch)
+      fitting.push_back(std::move(session.row));
   }
   return by_conditions;
 }
@@ -137,7 +99,7 @@ std::vector<db::Database> open_recordings(const std::string& file) {
 }
 
 DeviceInfo recorded_device(const db::Database& database) {
-  const std::string uuid = replayable_sessions(database).front().device_uuid;
+  const std::string uuid = recorded_sessions(database).front().row.device_uuid;
   for (const db::DeviceRow& row : db::list_devices(database)) {
     if (row.uuid == uuid) return device_info(row);
   }
@@ -149,7 +111,9 @@ DeviceInfo recorded_device(const db::Database& database) {
 
 std::vector<std::string> recorded_problems(const db::Database& database, const space::TemplateSet& templates) {
   std::set<std::string> keys;
-  for (const db::SessionRow& row : sessions_of(database, templates)) keys.insert(row.problem_key);
+  for (const RecordedSession& session : recorded_sessions(database)) {
+    if (tried_any(session, templates)) keys.insert(session.row.problem_key);
+  }
   std::vector<std::string> titles;
   for (const std::string& key : keys) {
     if (const auto row = db::find_problem(database, key)) titles.push_back(problem(*row).title());
@@ -160,7 +124,7 @@ std::vector<std::string> recorded_problems(const db::Database& database, const s
 device::Recording load_recording(std::span<const db::Database> databases, const space::TemplateSet& templates,
                                  const Problem& problem) {
   for (const db::Database& database : databases) {
-    const auto by_conditions = sessions_of(database, templates, problem);
+    const auto by_conditions = sessions_by_conditions(database, templates, problem);
     if (by_conditions.empty()) continue;
     device::Recording recording;
     recording.origin = database.origin();

@@ -24,13 +24,14 @@ namespace pgtune::tool {
 /// holds no finished session from a GPU.
 [[nodiscard]] DeviceInfo recorded_device(const db::Database& database);
 
-/// The problems recorded with any of these templates, in this version, by title.
+/// The problems recorded with any of these templates, in whatever version, by title.
 [[nodiscard]] std::vector<std::string> recorded_problems(const db::Database& database,
                                                          const space::TemplateSet& templates);
 
-/// What finished searches for `problem` found, under each of the conditions it was measured under, from the first of
-/// `databases` that holds it. Throws CommandError (environment): the templates' text differs from the recorded one, or
-/// the problem is not recorded, each with what there is and the remedy.
+/// What finished searches for `problem` found with just these versions of the templates (recorded_versions() chooses
+/// them), under each of the conditions it was measured under, from the first of `databases` that holds it. A search
+/// that tried another version of any of them is not taken. Throws CommandError (environment): the problem is recorded
+/// with other versions only, or not at all, each with what there is and the remedy.
 [[nodiscard]] device::Recording load_recording(std::span<const db::Database> databases,
                                                const space::TemplateSet& templates, const Problem& problem);
 

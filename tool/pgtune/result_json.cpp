@@ -98,6 +98,12 @@ json conditions_json(const Conditions& conditions) {
   return out;
 }
 
+json other_versions_json(const space::TemplateSet& templates) {
+  json out = json::array();
+  for (const space::OtherVersion& other : templates.other_versions()) out.push_back(other.name);
+  return out;
+}
+
 json result_json(const SearchOutcome& outcome) {
   const session::SearchResult& result = outcome.result;
   const session::BestRecord* best = result.answer ? &result.answer->best : nullptr;
@@ -108,6 +114,7 @@ json result_json(const SearchOutcome& outcome) {
       {"source", outcome.device.source},
       {"conditions", conditions_json(outcome.conditions)},
       {"templates", templates_json(outcome.templates)},
+      {"other_versions", other_versions_json(outcome.templates)},
       {"template_hash", best != nullptr ? json(outcome.templates.of(best->variant).content_hash) : json(nullptr)},
       {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
       {"reference",

@@ -14,6 +14,9 @@ inline constexpr int kJsonSchema = 1;
 /// "locked_sm_clock_hz" is null where the clock was observed; "key" is Conditions::key().
 [[nodiscard]] nlohmann::json conditions_json(const Conditions& conditions);
 
+/// The names of the templates that were measured in another version than this build's.
+[[nodiscard]] nlohmann::json other_versions_json(const space::TemplateSet& templates);
+
 /// SI units throughout; "best" is null when nothing was valid.
 [[nodiscard]] nlohmann::json result_json(const SearchOutcome& outcome);
 

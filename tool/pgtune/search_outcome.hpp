@@ -12,7 +12,7 @@ namespace pgtune::tool {
 
 struct SearchOutcome {
   Problem problem;
-  space::TemplateSet templates;
+  space::TemplateSet templates;  ///< of versions_on()
   DeviceChoice device;
   Conditions conditions;
   session::SearchResult result;

@@ -36,6 +36,7 @@ TemplateSet TemplateSet::whole_grid() const {
   for (TemplateDefinition& definition : definitions) definition.preset.clear();
   TemplateSet out(std::move(definitions));
   out.id_ = whole_grid_id();
+  out.other_versions_ = other_versions_;
   return out;
 }
 
@@ -43,6 +44,23 @@ TemplateId TemplateSet::whole_grid_id() const {
   std::string members;
   for (const TemplateId& id : ids()) members += fmt::format("{} {}\n", id.name, id.content_hash);
   return {id_.name, hash_text(members + "whole grid")};
+}
+
+TemplateSet TemplateSet::recorded_as(const std::vector<TemplateId>& versions) const {
+  std::vector<TemplateDefinition> definitions = *definitions_;
+  std::vector<OtherVersion> others;
+  for (TemplateDefinition& definition : definitions) {
+    const auto recorded =
+        std::find_if(versions.begin(), versions.end(), [&](const auto& id) { return id.name == definition.name; });
+    if (recorded == versions.end() || recorded->content_hash == definition.content_hash) continue;
+    others.push_back({definition.name, recorded->content_hash, definition.content_hash});
+    definition.content_hash = recorded->content_hash;
+  }
+  if (others.empty()) return *this;
+  TemplateSet out(std::move(definitions));
+  if (id_ == whole_grid_id()) out.id_ = out.whole_grid_id();
+  out.other_versions_ = std::move(others);
+  return out;
 }
 
 TemplateSet::TemplateSet(TemplateDefinition definition)

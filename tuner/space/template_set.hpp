@@ -18,6 +18,11 @@ struct TemplateId {
   friend bool operator==(const TemplateId&, const TemplateId&) = default;
 };
 
+/// A template that was measured under another content hash than this build's.
+struct OtherVersion {
+  std::string name, recorded_hash, built_hash;
+};
+
 class TemplateSet {
  public:
   /// A set of one.
@@ -30,6 +35,12 @@ class TemplateSet {
   [[nodiscard]] TemplateSet whole_grid() const;
   /// whole_grid().id(), without the set.
   [[nodiscard]] TemplateId whole_grid_id() const;
+
+  /// The same templates as they were recorded: under these content hashes, where `versions` names them. What is stored
+  /// of such a set belongs to the versions recorded, never to this build's, whose rules, presets and costs it has.
+  [[nodiscard]] TemplateSet recorded_as(const std::vector<TemplateId>& versions) const;
+  /// Those that recorded_as() gave another content hash; by name.
+  [[nodiscard]] const std::vector<OtherVersion>& other_versions() const { return other_versions_; }
 
   [[nodiscard]] const std::vector<TemplateDefinition>& definitions() const { return *definitions_; }
   [[nodiscard]] std::vector<TemplateId> ids() const;
@@ -44,6 +55,7 @@ class TemplateSet {
  private:
   std::shared_ptr<const std::vector<TemplateDefinition>> definitions_;  ///< shared by copies: they are large
   TemplateId id_;
+  std::vector<OtherVersion> other_versions_;
 };
 
 /// enumerate() of each template, one after another; Removal::template_name tells whose a removal is.

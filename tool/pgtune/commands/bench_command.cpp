@@ -168,6 +168,7 @@ ExitCode BenchCommand::measure(Context& context, DatabaseStore& store, BenchOutc
   } else if (gpu_ == nullptr) {
     gpu_ = open_device(context, outcome.device, outcome.templates, outcome.problem, compile);
   }
+  announce_versions(context.terminal(), outcome.templates);
   session::BenchRequest request;
   request.rounds = static_cast<int>(std::min<std::int64_t>(parse_count("--rounds", rounds_, 1), 10'000));
   request.measure_energy = conditions_options_.power();
@@ -192,7 +193,8 @@ ExitCode BenchCommand::bench_problem(Context& context, const DeviceChoice& choic
   if (all.definitions().size() > 1) searched.insert(searched.end(), all.definitions().begin(), all.definitions().end());
   ExitCode code = ExitCode::kDone;
   bool any = false;
-  for (const space::TemplateSet& templates : searched) {
+  for (const space::TemplateSet& candidates : searched) {
+    const space::TemplateSet templates = versions_on(choice, candidates, problem);
     const session::StoreKey key{problem, templates, choice.info, choice.source, conditions_};
     auto answer = store.answer(key);
     if (!answer) continue;

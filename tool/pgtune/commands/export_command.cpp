@@ -38,17 +38,18 @@ bool is_better(const StoredResult& a, const StoredResult& b) {
 }
 
 /// Rows a table can hold: one for each device name, problem and template; a measured one beats a replayed one, then the
-/// newer wins. Rows of another version of a template (other parameters) than the newest are left out.
+/// newer wins. The best by the same order has the version of its template that the table is of: rows of others (maybe
+/// with other parameters) are left out.
 std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Terminal& terminal) {
-  std::map<std::string, const StoredResult*> newest;
+  std::map<std::string, const StoredResult*> leading;
   for (const StoredResult& result : results) {
-    const StoredResult*& known = newest[result.row.variant_origin.name];
-    if (known == nullptr || result.row.session > known->row.session) known = &result;
+    const StoredResult*& known = leading[result.row.variant_origin.name];
+    if (known == nullptr || is_better(result, *known)) known = &result;
   }
   std::vector<const StoredResult*> chosen;
   for (const StoredResult& result : results) {
     if (result.row.variant_origin.content_hash !=
-        newest.at(result.row.variant_origin.name)->row.variant_origin.content_hash) {
+        leading.at(result.row.variant_origin.name)->row.variant_origin.content_hash) {
       terminal.note(fmt::format("left out {}: tuned with another version of template {}", result.problem.title(),
                                 result.row.variant_origin.name));
       continue;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What tells sets of templates apart, and a set under the hashes it was recorded with.
+#include "tuner/space/template_set.hpp"
+
+#include <gmock/gmock.h>
+
+namespace pgtune::space {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TemplateDefinition versioned(const std::string& name, const std::string& content_hash) {
+  TemplateDefinition definition;
+  definition.name = name;
+  definition.content_hash = content_hash;
+  return definition;
+}
+
+TEST(TemplateSet, AsRecordedHasTheRecordedHashesAndSaysWhichDiffer) {
+  const TemplateSet built({versioned("b", "b2"), versioned("a", "a1")});
+  EXPECT_THAT(built.other_versions(), IsEmpty());
+  const TemplateSet recorded = built.recorded_as({{"a", "a1"}, {"b", "b1"}, {"c", "c1"}});
+  EXPECT_THAT(recorded.ids(), ElementsAre(TemplateId{"a", "a1"}, TemplateId{"b", "b1"}));
+  EXPECT_EQ(recorded.id(), TemplateSet({versioned("a", "a1"), versioned("b", "b1")}).id())
+      << "as its own build stored it";
+  EXPECT_EQ(recorded.of({"b", {}}).content_hash, "b1");
+  ASSERT_EQ(recorded.other_versions().size(), 1U);
+  EXPECT_EQ(recorded.other_versions()[0].name, "b");
+  EXPECT_EQ(recorded.other_versions()[0].recorded_hash, "b1");
+  EXPECT_EQ(recorded.other_versions()[0].built_hash, "b2");
+}
+
+TEST(TemplateSet, AsRecordedInItsOwnVersionsIsItself) {
+  const TemplateSet built({versioned("a", "a1"), versioned("b", "b2")});
+  const TemplateSet recorded = built.recorded_as({{"b", "b2"}});
+  EXPECT_EQ(recorded.id(), built.id());
+  EXPECT_THAT(recorded.other_versions(), IsEmpty());
+}
+
+TEST(TemplateSet, TheWholeGridStaysTheWholeGrid) {
+  TemplateDefinition definition = versioned("a", "a2");
+  definition.preset_hash = "preset";
+  const TemplateSet built(definition);
+  const TemplateSet recorded = built.whole_grid().recorded_as({{"a", "a1"}});
+  EXPECT_EQ(recorded.id(), recorded.whole_grid_id());
+  EXPECT_NE(recorded.id(), built.whole_grid_id());
+  const TemplateSet other_order = built.recorded_as({{"a", "a1"}}).whole_grid();
+  EXPECT_EQ(other_order.id(), recorded.id());
+  EXPECT_EQ(other_order.other_versions().size(), 1U);
+}
+
+}  // namespace
+}  // namespace pgtune::space
