@@ -40,6 +40,7 @@
 // that every CTA has equally many k-blocks (stream-K, SPLIT of 0). The order of the additions never changes.
 #include "device/cluster_sums.cuh"
 #include "device/register_share.cuh"
+#include "device/role_barrier.cuh"
 #include "device/shared_sums.cuh"
 #include "device/split_sums.cuh"
 #include "device/wgmma_feed.cuh"
@@ -80,6 +81,9 @@ __device__ __forceinline__ void skip(pgtune::RingPlace<STAGES>& place, int stage
   place.stage = static_cast<int>(to % STAGES);
 }
 
+/// The number of start()'s barrier; those from 1 on are the warpgroups'.
+constexpr int kStartBarrier = 15;
+
 /// Waits until the barriers are initialised, in a cluster those of all its CTAs. Called by all warps; those that use no
 /// barrier only have to be there where others wait for them.
 __device__ __forceinline__ void start(bool uses_barriers) {
@@ -87,7 +91,7 @@ __device__ __forceinline__ void start(bool uses_barriers) {
   if constexpr (kCluster > 1) {
     pgtune::sync_cluster();
   } else {
-    if (uses_barriers) pgtune::sync_threads<kUsers>(0);
+    if (uses_barriers) pgtune::sync_roles<kUsers>(kStartBarrier);
   }
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// A barrier of warps that reach it at different places of a kernel, each in its role.
+#pragma once
+
+namespace pgtune {
+
+/// Called by kThreads threads in whole warps. `barrier`: 1 to 15; 0 is __syncthreads()'s. Not sync_threads(): of the
+/// aligned form all threads must execute the same instruction.
+template <int kThreads>
+__device__ __forceinline__ void sync_roles(int barrier) {
+  asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
+}
+
+}  // namespace pgtune
