@@ -103,6 +103,24 @@ TEST_F(RecordingTest, AutoTakesItWhereThereIsNoGpu) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("No GPU"), HasSubstr("replay")));
 }
 
+TEST_F(RecordingTest, WhatIsStoredOfAReplayIsFoundAgainWhicheverGpuItWasRecordedOn) {
+  std::set<std::string> gpus;
+  for (const auto& [dtype, layout] : {std::pair{"f32", "nn"}, std::pair{"bf16", "nt"}}) {
+    const std::vector<std::string> problem{"--shape", "1000x1000x1000", "--dtype", dtype, "--layout", layout};
+    const auto replayed = [&](std::vector<std::string> words) {
+      words.insert(words.end(), problem.begin(), problem.end());
+      words.insert(words.end(), {"--device", "replay", "--json"});
+      const Finished result = pgtune(words);
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      return json::parse(result.out);
+    };
+    gpus.insert(replayed({"search"}).at("device").at("uuid"));
+    EXPECT_TRUE(replayed({"search", "--dry-run"}).at("answered_at").is_string());
+    EXPECT_EQ(replayed({"bench"}).at("variants").size(), 1U);
+  }
+  EXPECT_EQ(gpus.size(), 2U) << "of one GPU this shows nothing";
+}
+
 TEST_F(RecordingTest, VariantsItDoesNotHoldAreCountedNotNamed) {
   const Finished result = pgtune({"search", "--shape", "1000x1000x1000", "--device", "replay"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

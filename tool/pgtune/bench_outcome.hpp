@@ -14,7 +14,7 @@ namespace pgtune::tool {
 
 struct BenchOutcome {
   Problem problem;
-  space::TemplateSet templates;  ///< of versions_on()
+  space::TemplateSet templates;  ///< it and the device: of answering()
   DeviceChoice device;
   Conditions conditions;
   session::StoredAnswer stored;  ///< the answer the variants were chosen from

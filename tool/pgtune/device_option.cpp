@@ -27,14 +27,18 @@ bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+/// The GPU becomes the one of `database`.
+void replay_on(DeviceChoice& choice, const db::Database& database) {
+  choice.info = recorded_device(database);
+  choice.description =
+      fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, database.origin());
+}
+
 DeviceChoice replay_choice(const std::string& file) {
   DeviceChoice choice;
   choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
-  const db::Database& first = choice.recordings->front();
-  choice.info = recorded_device(first);
   choice.source = "replay";
-  choice.description =
-      fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, first.origin());
+  replay_on(choice, choice.recordings->front());
   return choice;
 }
 
@@ -103,9 +107,12 @@ DeviceChoice choose_device_to_plan(Context& context, const std::string& option) 
   return choice;
 }
 
-space::TemplateSet versions_on(const DeviceChoice& choice, const space::TemplateSet& templates,
-                               const Problem& problem) {
-  return choice.source == "replay" ? recorded_versions(*choice.recordings, templates, problem) : templates;
+Answering answering(const DeviceChoice& choice, const space::TemplateSet& templates, const Problem& problem) {
+  if (choice.source != "replay") return {choice, templates};
+  Answering out{choice, recorded_versions(*choice.recordings, templates, problem)};
+  if (const db::Database* const database = database_holding(*choice.recordings, out.templates, problem))
+    replay_on(out.device, *database);
+  return out;
 }
 
 std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,

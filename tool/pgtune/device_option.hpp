@@ -36,13 +36,19 @@ struct DeviceChoice {
 /// a note.
 [[nodiscard]] DeviceChoice choose_device_to_plan(Context& context, const std::string& option);
 
-/// The templates in the versions whose measurements the device gives: of a replay those of recorded_versions(), else
-/// this build's, unchanged. What is found on the device belongs to them.
-[[nodiscard]] space::TemplateSet versions_on(const DeviceChoice& choice, const space::TemplateSet& templates,
-                                             const Problem& problem);
+/// What answers for a problem, and whom what is found belongs to.
+struct Answering {
+  DeviceChoice device;
+  space::TemplateSet templates;
+};
 
-/// Opens a chosen device for templates of versions_on(). For a replay, loads what the recording holds of `problem`;
-/// throws CommandError (environment) where it holds other versions of the templates only or not the problem.
+/// Of a replay the GPU that the problem was recorded on, and recorded_versions() of the templates; where it is not
+/// recorded, and of a GPU, what was given.
+[[nodiscard]] Answering answering(const DeviceChoice& choice, const space::TemplateSet& templates,
+                                  const Problem& problem);
+
+/// Opens a device of answering(). For a replay, loads what the recording holds of `problem`; throws CommandError
+/// (environment) where it holds other versions of the templates only or not the problem.
 [[nodiscard]] std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
                                                           const space::TemplateSet& templates, const Problem& problem,
                                                           const CompileLimits& compile);

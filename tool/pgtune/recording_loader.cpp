@@ -121,22 +121,31 @@ std::vector<std::string> recorded_problems(const db::Database& database, const s
   return titles;
 }
 
+const db::Database* database_holding(std::span<const db::Database> databases, const space::TemplateSet& templates,
+                                     const Problem& problem) {
+  for (const db::Database& database : databases) {
+    const std::vector<RecordedSession> sessions = recorded_sessions(database, problem);
+    const bool holds = std::any_of(sessions.begin(), sessions.end(), [&](const RecordedSession& session) {
+      return tried_in_these_versions(session, templates);
+    });
+    if (holds) return &database;
+  }
+  return nullptr;
+}
+
 device::Recording load_recording(std::span<const db::Database> databases, const space::TemplateSet& templates,
                                  const Problem& problem) {
-  for (const db::Database& database : databases) {
-    const auto by_conditions = sessions_by_conditions(database, templates, problem);
-    if (by_conditions.empty()) continue;
-    device::Recording recording;
-    recording.origin = database.origin();
-    recording.device = recorded_device(database);
-    const std::string branch = recording.device.driver_branch();
-    if (const auto row = db::find_ceilings(database, recording.device.uuid, branch, "gpu"))
-      recording.ceilings = ceilings(*row);
-    for (const auto& [key, fitting] : by_conditions)
-      recording.problems.push_back(recorded_problem(database, fitting, problem, templates));
-    return recording;
-  }
-  fail_unrecorded(databases, templates, problem);
+  const db::Database* const database = database_holding(databases, templates, problem);
+  if (database == nullptr) fail_unrecorded(databases, templates, problem);
+  device::Recording recording;
+  recording.origin = database->origin();
+  recording.device = recorded_device(*database);
+  const std::string branch = recording.device.driver_branch();
+  if (const auto row = db::find_ceilings(*database, recording.device.uuid, branch, "gpu"))
+    recording.ceilings = ceilings(*row);
+  for (const auto& [key, fitting] : sessions_by_conditions(*database, templates, problem))
+    recording.problems.push_back(recorded_problem(*database, fitting, problem, templates));
+  return recording;
 }
 
 }  // namespace pgtune::tool

@@ -28,6 +28,11 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::string> recorded_problems(const db::Database& database,
                                                          const space::TemplateSet& templates);
 
+/// The first of `databases` with a finished search for `problem` that tried any of these templates, all of them in the
+/// set's versions; null where none has one.
+[[nodiscard]] const db::Database* database_holding(std::span<const db::Database> databases,
+                                                   const space::TemplateSet& templates, const Problem& problem);
+
 /// What finished searches for `problem` found with just these versions of the templates (recorded_versions() chooses
 /// them), under each of the conditions it was measured under, from the first of `databases` that holds it. A search
 /// that tried another version of any of them is not taken. Throws CommandError (environment): the problem is recorded

@@ -12,7 +12,7 @@ namespace pgtune::tool {
 
 struct SearchOutcome {
   Problem problem;
-  space::TemplateSet templates;  ///< of versions_on()
+  space::TemplateSet templates;  ///< it and the device: of answering()
   DeviceChoice device;
   Conditions conditions;
   session::SearchResult result;

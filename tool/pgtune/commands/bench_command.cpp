@@ -194,14 +194,14 @@ ExitCode BenchCommand::bench_problem(Context& context, const DeviceChoice& choic
   ExitCode code = ExitCode::kDone;
   bool any = false;
   for (const space::TemplateSet& candidates : searched) {
-    const space::TemplateSet templates = versions_on(choice, candidates, problem);
-    const session::StoreKey key{problem, templates, choice.info, choice.source, conditions_};
+    const auto [device, templates] = answering(choice, candidates, problem);
+    const session::StoreKey key{problem, templates, device.info, device.source, conditions_};
     auto answer = store.answer(key);
     if (!answer) continue;
     any = true;
     auto chosen = choose(templates, *answer, store.trials(key), problem);
     code = worse(code, measure(context, store,
-                               {problem, templates, choice, conditions_, std::move(*answer), std::move(chosen), {}}));
+                               {problem, templates, device, conditions_, std::move(*answer), std::move(chosen), {}}));
     if (templates.definitions().size() > 1) break;
   }
   if (any) return code;

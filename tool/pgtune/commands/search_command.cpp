@@ -213,12 +213,12 @@ ExitCode SearchCommand::report(Context& context, const SearchOutcome& outcome) {
 ExitCode SearchCommand::run_item(Context& context, const DeviceChoice& choice, db::Database& database,
                                  const Item& item) {
   const CompileLimits compile = compile_options_.limits(context);
-  const space::TemplateSet templates = versions_on(choice, item.templates, item.problem);
+  const auto [device, templates] = answering(choice, item.templates, item.problem);
   std::unique_ptr<device::Device> replay;
-  if (choice.source == "replay") {
-    replay = open_device(context, choice, templates, item.problem, compile);
+  if (device.source == "replay") {
+    replay = open_device(context, device, templates, item.problem, compile);
   } else if (gpu_ == nullptr) {
-    gpu_ = open_device(context, choice, templates, item.problem, compile);
+    gpu_ = open_device(context, device, templates, item.problem, compile);
   }
   announce_versions(context.terminal(), templates);
   DatabaseStore store(database);
@@ -227,7 +227,7 @@ ExitCode SearchCommand::run_item(Context& context, const DeviceChoice& choice, d
       session::run_search(item.problem, templates, replay ? *replay : *gpu_, store, search_options(context),
                           signals_->flag(), [&live](const session::Progress& progress) { live.update(progress); });
   live.clear();
-  return report(context, {item.problem, templates, choice, conditions_, value_or_throw(std::move(result)),
+  return report(context, {item.problem, templates, device, conditions_, value_or_throw(std::move(result)),
                           context.database_path(database_).string()});
 }
 
@@ -251,8 +251,8 @@ ExitCode SearchCommand::plan_only(Context& context, const std::vector<Item>& sea
   std::optional<DatabaseStore> store;
   if (database) store.emplace(*database);
   for (const Item& item : searches) {
-    const DryRun run = dry_run(item.problem, versions_on(choice, item.templates, item.problem), choice,
-                               search_options(context), store ? &*store : nullptr);
+    const auto [device, templates] = answering(choice, item.templates, item.problem);
+    const DryRun run = dry_run(item.problem, templates, device, search_options(context), store ? &*store : nullptr);
     if (json_) {
       results_.push_back(dry_run_json(run));
     } else {
