@@ -84,7 +84,7 @@ TEST_F(OtherVersionTest, IsReplayedAsAHint) {
   const Finished result = replay();
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const std::string recorded_hash = recorded_.at("template_hash").get<std::string>().substr(0, 8);
-  const std::string line = "version   recorded with another version of tiny (" + recorded_hash + ", here ";
+  const std::string line = "version   measured with another version of tiny (" + recorded_hash + ", here ";
   EXPECT_THAT(result.out,
               AllOf(HasSubstr('\n' + line), HasSubstr("a hint, not a measurement of this build's kernels\n")));
   EXPECT_THAT(result.err, HasSubstr('\n' + line));
@@ -105,7 +105,7 @@ TEST_F(OtherVersionTest, IsStoredUnderTheRecordedHashAndNeverAsThisBuilds) {
     EXPECT_EQ(result.at("templates"), recorded_.at("templates"));
     EXPECT_EQ(result.at("best").at("parameters"), recorded_.at("best").at("parameters"));
   }
-  EXPECT_THAT(replay().out, HasSubstr("\nversion   recorded with another version of tiny ("));
+  EXPECT_THAT(replay().out, HasSubstr("\nversion   measured with another version of tiny ("));
   const json shown = json::parse(pgtune({"show", "--json"}).out).at("results");
   ASSERT_EQ(shown.size(), 1U);
   EXPECT_EQ(shown.at(0).at("template_hash"), recorded_.at("template_hash"));
@@ -139,7 +139,7 @@ TEST_F(OtherVersionTest, APlanSaysSo) {
   const json plan = replayed({"--dry-run"});
   EXPECT_EQ(plan.at("other_versions"), json({"tiny"}));
   EXPECT_TRUE(plan.at("answered_at").is_string()) << "by the replay before";
-  EXPECT_THAT(replay({"--dry-run"}).out, HasSubstr("\nversion   recorded with another version of tiny ("));
+  EXPECT_THAT(replay({"--dry-run"}).out, HasSubstr("\nversion   measured with another version of tiny ("));
 }
 
 TEST_F(OtherVersionTest, ABenchSaysSo) {
@@ -148,7 +148,7 @@ TEST_F(OtherVersionTest, ABenchSaysSo) {
       "bench", "--template", path("tiny.json"), "--shape", "256x256x256", "--device", "replay:" + path("recording.db")};
   const Finished text = pgtune(bench);
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, HasSubstr("\nversion   recorded with another version of tiny ("));
+  EXPECT_THAT(text.out, HasSubstr("\nversion   measured with another version of tiny ("));
   expect_80_columns(text.out);
   std::vector<std::string> as_json = bench;
   as_json.emplace_back("--json");

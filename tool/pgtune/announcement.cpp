@@ -29,7 +29,7 @@ void announce(Terminal& terminal, const Announcement& announcement) {
 }
 
 void announce_versions(Terminal& terminal, const space::TemplateSet& templates) {
-  std::string lines = fact("version", versions_text(templates));
+  std::string lines = fact("version", versions_text(templates.other_versions()));
   if (lines.empty()) return;
   lines.pop_back();  // note() ends the line
   terminal.note(lines);

@@ -72,16 +72,16 @@ std::string noise_text(const session::NoiseFloor& floor) {
                      std::ceil(1e4 * floor.half_width - kRounding) / 100, floor.rounds, ties);
 }
 
-std::string versions_text(const space::TemplateSet& templates) {
+std::string versions_text(const std::vector<space::OtherVersion>& others) {
   constexpr std::size_t kHashShown = 8;
-  if (templates.other_versions().empty()) return {};
-  std::vector<std::string> others;
-  for (const space::OtherVersion& other : templates.other_versions())
-    others.push_back(fmt::format("{} ({}, here {})", other.name, other.recorded_hash.substr(0, kHashShown),
-                                 other.built_hash.substr(0, kHashShown)));
+  if (others.empty()) return {};
+  std::vector<std::string> named;
+  for (const space::OtherVersion& other : others)
+    named.push_back(fmt::format("{} ({}, here {})", other.name, other.recorded_hash.substr(0, kHashShown),
+                                other.built_hash.substr(0, kHashShown)));
   return fmt::format(
-      "recorded with another version of {} than this build's: a hint, not a measurement of this build's kernels",
-      fmt::join(others, ", "));
+      "measured with another version of {} than this build's: a hint, not a measurement of this build's kernels",
+      fmt::join(named, ", "));
 }
 
 }  // namespace pgtune::tool

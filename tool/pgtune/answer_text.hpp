@@ -25,8 +25,8 @@ namespace pgtune::tool {
 [[nodiscard]] std::string clocks_text(const session::BestRecord& best);
 /// "reference against itself +-0.08 % (24 rounds); under 0.30 % is a tie".
 [[nodiscard]] std::string noise_text(const session::NoiseFloor& floor);
-/// "recorded with another version of gemm_wgmma (1a2b3c4d, here 5e6f7a8b) than this build's: a hint, ..."; empty where
-/// all templates are this build's.
-[[nodiscard]] std::string versions_text(const space::TemplateSet& templates);
+/// "measured with another version of gemm_wgmma (1a2b3c4d, here 5e6f7a8b) than this build's: a hint, ..."; empty where
+/// there are none.
+[[nodiscard]] std::string versions_text(const std::vector<space::OtherVersion>& others);
 
 }  // namespace pgtune::tool

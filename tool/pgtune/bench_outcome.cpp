@@ -73,7 +73,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
                                                               outcome.templates.title())) +
                     '\n';
   for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
-  out += fact("version", versions_text(outcome.templates));
+  out += fact("version", versions_text(outcome.templates.other_versions()));
   const std::vector<Comparison> compared = comparisons(outcome);
   if (outcome.result.answer) {
     out += comparison_table(compared) + energy_table(outcome.problem, *outcome.result.answer);
@@ -104,7 +104,7 @@ json bench_json(const BenchOutcome& outcome) {
               {"device", outcome.device.info},
               {"source", outcome.device.source},
               {"template", outcome.templates.id().name},
-              {"other_versions", other_versions_json(outcome.templates)},
+              {"other_versions", other_versions_json(outcome.templates.other_versions())},
               {"conditions", conditions_json(outcome.conditions)},
               {"stored_at", outcome.stored.finished_at},
               {"variants", std::move(variants)},

@@ -37,7 +37,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
 
 std::string dry_run_text(const DryRun& run) {
   std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
-  out += fact("version", versions_text(run.templates));
+  out += fact("version", versions_text(run.templates.other_versions()));
   out += fmt::format("  {:>9}  points in the space\n", run.space);
   out += fmt::format("  {:>9}  after the constraints\n", run.after_constraints);
   out += fmt::format("  {:>9}  valid for this problem on {}\n", run.legal, run.device.info.name);
@@ -54,7 +54,7 @@ nlohmann::json dry_run_json(const DryRun& run) {
           {"dry_run", true},
           {"problem", run.problem},
           {"template", run.templates.id().name},
-          {"other_versions", other_versions_json(run.templates)},
+          {"other_versions", other_versions_json(run.templates.other_versions())},
           {"device", run.device.info},
           {"source", run.device.source},
           {"conditions", conditions_json(run.conditions)},

@@ -165,7 +165,7 @@ void print_power_report(Terminal& terminal, const std::vector<StoredResult>& res
         "took turns in the same power budget.\n"
         "The sensor reads the whole board: good for ranking on this GPU, not absolute.\n");
   print_reference_legend(terminal, results);
-  print_replay_legend(terminal, results);
+  print_marks_legend(terminal, results);
   bool first = true;
   for (const StoredResult& result : results) {
     if (energies(result)) continue;

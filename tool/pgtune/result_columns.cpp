@@ -29,9 +29,29 @@ Conditions conditions_of(const StoredResult& result) {
 }
 
 std::vector<std::string> result_columns() {
-  return {"problem", "dtype",       "out",    "layout",      "m",      "n",         "k",
-          "batch",   "epilogue",    "device", "device_uuid", "driver", "source",    "template",
-          "variant", "finished_at", "regime", "l2",          "data",   "data_seed", "locked_sm_clock_hz"};
+  return {"problem",
+          "dtype",
+          "out",
+          "layout",
+          "m",
+          "n",
+          "k",
+          "batch",
+          "epilogue",
+          "device",
+          "device_uuid",
+          "driver",
+          "source",
+          "template",
+          "template_hash",
+          "other_version",
+          "variant",
+          "finished_at",
+          "regime",
+          "l2",
+          "data",
+          "data_seed",
+          "locked_sm_clock_hz"};
 }
 
 std::vector<std::string> result_cells(const StoredResult& result) {
@@ -53,6 +73,8 @@ std::vector<std::string> result_cells(const StoredResult& result) {
           result.device.driver_version,
           result.row.source,
           variant.template_name,
+          result.row.variant_origin.content_hash,
+          is_of_other_version(result) ? "1" : "0",
           variant.key(),
           result.row.finished_at,
           std::string(to_string(conditions.regime)),
@@ -67,6 +89,7 @@ nlohmann::json result_identity(const StoredResult& result) {
           {"device", result.device.name},
           {"source", result.row.source},
           {"template", result.answer.best.variant.template_name},
+          {"other_versions", other_versions_json(result.other_versions)},
           {"variant", result.answer.best.variant.key()},
           {"conditions", conditions_json(conditions_of(result))}};
 }
@@ -91,13 +114,17 @@ void print_headline(Terminal& terminal, const ResultGroup& group) {
 
 bool is_replay(const StoredResult& result) { return result.row.source == "replay"; }
 
+bool is_of_other_version(const StoredResult& result) { return !result.other_versions.empty(); }
+
 std::string marked_title(const StoredResult& result) {
-  return result.problem.title() + (is_replay(result) ? " *" : "");
+  return result.problem.title() + (is_replay(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "");
 }
 
-void print_replay_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
+void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
   if (std::any_of(results.begin(), results.end(), is_replay))
     terminal.print("* replayed from a recording, not measured on this machine\n");
+  if (std::any_of(results.begin(), results.end(), is_of_other_version))
+    terminal.print("+ measured with another version of the template than this build's: a hint\n");
 }
 
 void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>& results) {

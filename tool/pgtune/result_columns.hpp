@@ -18,7 +18,7 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::string> result_columns();
 [[nodiscard]] std::vector<std::string> result_cells(const StoredResult& result);
 
-/// "problem", "device", "source", "template", "variant", "conditions".
+/// "problem", "device", "source", "template", "other_versions", "variant", "conditions".
 [[nodiscard]] nlohmann::json result_identity(const StoredResult& result);
 
 /// Results of one GPU under the same conditions, with a headline that says so.
@@ -32,10 +32,12 @@ struct ResultGroup {
 void print_headline(Terminal& terminal, const ResultGroup& group);
 
 [[nodiscard]] bool is_replay(const StoredResult& result);
-/// "4096x4096x4096 f32 nn"; replayed results have a '*' behind it.
+/// Whether its best variant is of another version of the template than this build's.
+[[nodiscard]] bool is_of_other_version(const StoredResult& result);
+/// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+'.
 [[nodiscard]] std::string marked_title(const StoredResult& result);
-/// Explains the mark where a result has it.
-void print_replay_legend(Terminal& terminal, const std::vector<StoredResult>& results);
+/// Explains the marks that a result has.
+void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results);
 /// What cuBLASLt left out where it was compared with more, and where it computed more, in a line for each; nothing
 /// where there is none.
 void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>& results);

@@ -98,9 +98,9 @@ json conditions_json(const Conditions& conditions) {
   return out;
 }
 
-json other_versions_json(const space::TemplateSet& templates) {
+json other_versions_json(const std::vector<space::OtherVersion>& others) {
   json out = json::array();
-  for (const space::OtherVersion& other : templates.other_versions()) out.push_back(other.name);
+  for (const space::OtherVersion& other : others) out.push_back(other.name);
   return out;
 }
 
@@ -114,7 +114,7 @@ json result_json(const SearchOutcome& outcome) {
       {"source", outcome.device.source},
       {"conditions", conditions_json(outcome.conditions)},
       {"templates", templates_json(outcome.templates)},
-      {"other_versions", other_versions_json(outcome.templates)},
+      {"other_versions", other_versions_json(outcome.templates.other_versions())},
       {"template_hash", best != nullptr ? json(outcome.templates.of(best->variant).content_hash) : json(nullptr)},
       {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
       {"reference",

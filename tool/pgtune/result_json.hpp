@@ -15,7 +15,7 @@ inline constexpr int kJsonSchema = 1;
 [[nodiscard]] nlohmann::json conditions_json(const Conditions& conditions);
 
 /// The names of the templates that were measured in another version than this build's.
-[[nodiscard]] nlohmann::json other_versions_json(const space::TemplateSet& templates);
+[[nodiscard]] nlohmann::json other_versions_json(const std::vector<space::OtherVersion>& others);
 
 /// SI units throughout; "best" is null when nothing was valid.
 [[nodiscard]] nlohmann::json result_json(const SearchOutcome& outcome);

@@ -139,7 +139,7 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
       terminal.styled(Style::kBold, fmt::format("{} with {}", outcome.problem.title(), outcome.templates.title())) +
       '\n';
   append_wrapped(out, outcome.device.description);
-  out += fact("version", versions_text(outcome.templates));
+  out += fact("version", versions_text(outcome.templates.other_versions()));
   if (result.answer) {
     out += best_table(outcome, *result.answer) + energy_table(outcome.problem, *result.answer) +
            answer_facts(*result.answer, outcome.conditions);

@@ -137,7 +137,7 @@ void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& 
       "template reads through it, \"-\" where it does not say); DRAM, L2, arith: what\n"
       "each roof allows, TFLOP/s; reached: the winner's share of the lowest of them.\n"
       "With warm L2 operands may not come from DRAM, so that roof is left out.\n");
-  print_replay_legend(terminal, results);
+  print_marks_legend(terminal, results);
 }
 
 nlohmann::json roofline_report_json(const std::vector<RooflinePoint>& points) {

@@ -93,7 +93,7 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
       "by power: faster through a higher clock in the same power budget, not in\n"
       "cycles.\n");
   print_reference_legend(terminal, results);
-  print_replay_legend(terminal, results);
+  print_marks_legend(terminal, results);
 }
 
 nlohmann::json speed_report_json(const std::vector<StoredResult>& results) {

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "tool/pgtune/catalogue.hpp"
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/common_options.hpp"
 #include "tool/pgtune/row_conversion.hpp"
@@ -40,6 +42,18 @@ StoredResult read_row(db::BestRow row, const std::string& origin) {
   return result;
 }
 
+/// Of templates that are not built in nothing is known: they are their owner's.
+void compare_versions(std::vector<StoredResult>& results, const Catalogue& catalogue) {
+  std::map<std::string, std::string> built;
+  for (const std::string& name : catalogue.names()) built[name] = catalogue.load(name).content_hash;
+  for (StoredResult& result : results) {
+    const db::TemplateRow& origin = result.row.variant_origin;
+    const auto here = built.find(origin.name);
+    if (here != built.end() && here->second != origin.content_hash)
+      result.other_versions.push_back({origin.name, origin.content_hash, here->second});
+  }
+}
+
 }  // namespace
 
 void ResultFilter::add_to(CLI::App& app) {
@@ -71,6 +85,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
     if (!device_.empty() && row.device_uuid != device_ && row.device_name.find(device_) == std::string::npos) continue;
     results.push_back(read_row(std::move(row), database.origin()));
   }
+  compare_versions(results, context.catalogue());
   const auto order = [](const StoredResult& result) {
     const Problem& p = result.problem;
     return std::make_tuple(p.flops(), p.m, p.n, p.k, p.key(), result.device.name, result.row.variant_origin.name,

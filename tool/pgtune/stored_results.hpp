@@ -10,6 +10,7 @@
 #include "tool/pgtune/context.hpp"
 #include "tool/pgtune/problem_options.hpp"
 #include "tuner/session/store.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
@@ -19,6 +20,8 @@ struct StoredResult {
   DeviceInfo device;
   Conditions conditions;
   session::StoredAnswer answer;
+  /// The best variant's template, where this build has another version of it: the result is a hint then. At most one.
+  std::vector<space::OtherVersion> other_versions;
 };
 
 class ResultFilter {

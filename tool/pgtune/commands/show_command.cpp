@@ -32,6 +32,7 @@ json shown_json(const StoredResult& result) {
           {"finished_at", result.row.finished_at},
           {"complete", result.answer.complete},
           {"template_hash", result.row.variant_origin.content_hash},
+          {"other_versions", other_versions_json(result.other_versions)},
           {"best",
            {{"template", best.variant.template_name},
             {"parameters", parameters_to_json(best.variant)},
@@ -84,6 +85,7 @@ class ShowCommand final : public Command {
                                         result.row.source == "replay" ? " (replayed from a recording)" : "",
                                         result.device.driver_version, result.row.finished_at,
                                         result.answer.complete ? "" : ", partial"));
+    if (!result.other_versions.empty()) print_wrapped(terminal, versions_text(result.other_versions));
     print_wrapped(terminal, conditions_text(conditions_of(result)));
     print_wrapped(terminal,
                   fmt::format("{:.4g} ms  {:.1f} TFLOP/s  {} of cuBLASLt's best", best.time_s * 1e3, best.tflops,
