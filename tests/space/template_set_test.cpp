@@ -27,7 +27,7 @@ TEST(TemplateSet, AsRecordedHasTheRecordedHashesAndSaysWhichDiffer) {
   EXPECT_EQ(recorded.of({"b", {}}).content_hash, "b1");
   ASSERT_EQ(recorded.other_versions().size(), 1U);
   EXPECT_EQ(recorded.other_versions()[0].name, "b");
-  EXPECT_EQ(recorded.other_versions()[0].recorded_hash, "b1");
+  EXPECT_EQ(recorded.other_versions()[0].measured_hash, "b1");
   EXPECT_EQ(recorded.other_versions()[0].built_hash, "b2");
 }
 

@@ -59,7 +59,7 @@ class RecordedVersionsTest : public ::testing::Test {
   static std::vector<std::pair<std::string, std::string>> others(const TemplateSet& templates) {
     std::vector<std::pair<std::string, std::string>> out;
     for (const space::OtherVersion& other : templates.other_versions())
-      out.emplace_back(other.name, other.recorded_hash);
+      out.emplace_back(other.name, other.measured_hash);
     return out;
   }
   void expect_refused(const TemplateSet& templates) {

@@ -77,7 +77,7 @@ std::string versions_text(const std::vector<space::OtherVersion>& others) {
   if (others.empty()) return {};
   std::vector<std::string> named;
   for (const space::OtherVersion& other : others)
-    named.push_back(fmt::format("{} ({}, here {})", other.name, other.recorded_hash.substr(0, kHashShown),
+    named.push_back(fmt::format("{} ({}, here {})", other.name, other.measured_hash.substr(0, kHashShown),
                                 other.built_hash.substr(0, kHashShown)));
   return fmt::format(
       "measured with another version of {} than this build's: a hint, not a measurement of this build's kernels",

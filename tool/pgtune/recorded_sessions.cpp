@@ -51,6 +51,8 @@ const space::TemplateDefinition* of_name(const space::TemplateSet& templates, co
 
 }  // namespace
 
+std::string recorded_gpu(const db::Database& database) { return replayable_sessions(database).front().row.device_uuid; }
+
 std::vector<RecordedSession> recorded_sessions(const db::Database& database) {
   return with_tried(database, replayable_sessions(database));
 }

@@ -2,6 +2,7 @@
 // The searches of a recording that can be replayed, and what each of them tried.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "db/database.hpp"
@@ -15,8 +16,9 @@ struct RecordedSession {
   std::vector<space::TemplateId> tried;  ///< the templates of the variants it tried, in the versions it tried
 };
 
-/// The finished searches on the newest one's GPU, newest first; at least one. Throws CommandError (environment): there
-/// is none.
+/// The UUID of the newest finished search's GPU. Throws CommandError (environment): there is none.
+[[nodiscard]] std::string recorded_gpu(const db::Database& database);
+/// The finished searches on that GPU, newest first; at least one. Throws as recorded_gpu().
 [[nodiscard]] std::vector<RecordedSession> recorded_sessions(const db::Database& database);
 /// Those of them that searched `problem`; maybe none.
 [[nodiscard]] std::vector<RecordedSession> recorded_sessions(const db::Database& database, const Problem& problem);

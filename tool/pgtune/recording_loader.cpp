@@ -99,7 +99,7 @@ std::vector<db::Database> open_recordings(const std::string& file) {
 }
 
 DeviceInfo recorded_device(const db::Database& database) {
-  const std::string uuid = recorded_sessions(database).front().row.device_uuid;
+  const std::string uuid = recorded_gpu(database);
   for (const db::DeviceRow& row : db::list_devices(database)) {
     if (row.uuid == uuid) return device_info(row);
   }

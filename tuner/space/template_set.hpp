@@ -20,7 +20,7 @@ struct TemplateId {
 
 /// A template that was measured under another content hash than this build's.
 struct OtherVersion {
-  std::string name, recorded_hash, built_hash;
+  std::string name, measured_hash, built_hash;
 };
 
 class TemplateSet {
