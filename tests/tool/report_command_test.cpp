@@ -166,7 +166,7 @@ TEST_F(ReportsTest, RooflineFollowsFromTheMeasuredCeilings) {
 }
 
 TEST_F(ReportsTest, RooflineTakesTheTrafficOfABuiltInTemplate) {
-  ASSERT_EQ(pgtune({"search", "--shape", "1024x1024x1024", "--budget", "3", "-q"}).exit_code, 5);
+  ASSERT_EQ(pgtune({"search", "--shape", "1024x1024x1024", "--budget", "3", "-q"}).exit_code, 0);
   const json point = results({"report", "--roofline", "--json"}).at(0);
   const double intensity = point.at("l2_flop_per_byte").get<double>();
   EXPECT_GT(intensity, 0);

@@ -107,14 +107,29 @@ TEST_F(SearchTest, NothingValidIsExitCodeOne) {
   EXPECT_EQ(object.at("counts").at("failed").at("wrong_result"), 10);
 }
 
-TEST_F(SearchTest, BudgetOfVariantsEndsWithAPartialResult) {
+TEST_F(SearchTest, ReachingTheBudgetIsNoFailure) {
   const Finished result = search({"--budget", "3", "--json"});
-  EXPECT_EQ(result.exit_code, 5) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("at the end of the budget"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("at the end of the budget, as asked"));
   const json object = json::parse(result.out);
   EXPECT_EQ(object.at("complete"), false);
   EXPECT_FALSE(object.at("best").is_null());
   EXPECT_EQ(requests("trial"), 3);
+}
+
+TEST_F(SearchTest, BudgetWithoutAnyValidVariantIsExitCodeOne) {
+  launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
+  EXPECT_EQ(search({"--budget", "3"}).exit_code, 1);
+}
+
+TEST_F(SearchTest, GivingUpOnVoidRoundsIsExitCodeFive) {
+  launch_.environment["PGTUNE_FAKE"] = "round|final|hot";
+  const Finished result = search({"--json"});
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("round after round was void"));
+  const json object = json::parse(result.out);
+  EXPECT_EQ(object.at("complete"), false);
+  EXPECT_FALSE(object.at("best").is_null());
 }
 
 TEST_F(SearchTest, SeveralShapesGoOnAfterAFailureAndEndWithTheWorst) {

@@ -33,7 +33,8 @@ constexpr const char* kMainExamples =
     "\n"
     "'pgtune COMMAND --help' tells more about a command.\n"
     "Exit codes: 0 done, 1 nothing valid found, 2 usage, 3 environment (GPU, driver,\n"
-    "worker), 4 database, 5 stopped early with a partial result, 130/143 signals.";
+    "worker), 4 database, 5 stopped early with a partial result (where --budget\n"
+    "ends a search, that is 0), 130/143 signals.";
 
 /// The commands that options are typed after: `app` itself, or the commands it has.
 std::vector<CLI::App*> leaves(CLI::App& app) {

@@ -12,7 +12,7 @@ enum class ExitCode : int {
   kUsage = 2,
   kEnvironment = 3,  ///< no GPU, toolkit, driver, worker or recording
   kDatabase = 4,
-  kPartial = 5,  ///< stopped early (budget) with a partial result
+  kPartial = 5,  ///< stopped early, unasked, with a partial result; reaching --budget is kDone
   kInternal = 70,
   kInterrupted = 130,  ///< SIGINT
   kTerminated = 143,   ///< SIGTERM

@@ -202,11 +202,11 @@ ExitCode SearchCommand::report(Context& context, const SearchOutcome& outcome) {
   if (result.interrupted || result.budget_reached || result.gave_up) {
     terminal.note(fmt::format("Stopped early {}.", result.interrupted ? "by a signal"
                                                    : result.gave_up   ? "because round after round was void, see notes"
-                                                                      : "at the end of the budget"));
+                                                                      : "at the end of the budget, as asked"));
     terminal.note("What was measured is stored: the same command goes on from here.");
   }
   if (result.interrupted) return signals_->exit_code().value_or(ExitCode::kInterrupted);
-  if (result.budget_reached || result.gave_up) return ExitCode::kPartial;
+  if (result.gave_up) return ExitCode::kPartial;
   return result.answer ? ExitCode::kDone : ExitCode::kNothingValid;
 }
 
