@@ -76,6 +76,17 @@ TEST(LiveLineText, SaysCountsBestRatioAndTimeLeft) {
       "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; 1m20s left");
 }
 
+TEST(LiveLineText, NotRecordedIsNotFailed) {
+  session::Progress progress;
+  progress.phase = session::Progress::Phase::kSearch;
+  progress.problem.m = progress.problem.n = progress.problem.k = 512;
+  progress.total = 10;
+  progress.done = 7;
+  progress.failed = 1;
+  progress.not_recorded = 4;
+  EXPECT_EQ(progress_text(progress), "512x512x512: 7/10 done, 1 failed, 0 cut, 4 not recorded");
+}
+
 TEST(Quantity, ReadsWell) {
   EXPECT_EQ(duration_text(0.85), "850 ms");
   EXPECT_EQ(duration_text(59.6), "1m00s");

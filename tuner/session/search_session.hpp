@@ -48,10 +48,11 @@ struct Progress {
   enum class Phase { kPrepare, kFloor, kSearch, kRace, kFinal, kEnergy, kDone };
   Phase phase = Phase::kPrepare;
   std::int64_t total = 0, done = 0, failed = 0, cut = 0, resumed = 0;
-  double best_s = 0;            ///< best median per launch so far, 0 while none
-  double reference_best_s = 0;  ///< 0 before prepare
-  int round = 0, rounds = 0;    ///< of the floor, race or final; windows in the energy phase
-  std::int64_t contenders = 0;  ///< variants still in the race or final
+  std::int64_t not_recorded = 0;  ///< of `done`: those that a replay's recording does not hold
+  double best_s = 0;              ///< best median per launch so far, 0 while none
+  double reference_best_s = 0;    ///< 0 before prepare
+  int round = 0, rounds = 0;      ///< of the floor, race or final; windows in the energy phase
+  std::int64_t contenders = 0;    ///< variants still in the race or final
   double elapsed_s = 0;
   std::optional<double> remaining_s;  ///< estimate
   Problem problem;

@@ -95,8 +95,15 @@ double SearchState::all_screen_time_s() const {
 double SearchState::screen_time_s() const { return all_screen_time_s() - resumed_screen_s_; }
 
 std::int64_t SearchState::failed_count() const {
+  const auto decided = static_cast<std::int64_t>(decided_count_);
+  return decided - count_of(OutcomeKind::kOk) - not_recorded_count();
+}
+
+std::int64_t SearchState::not_recorded_count() const { return count_of(OutcomeKind::kNotRecorded); }
+
+std::int64_t SearchState::count_of(OutcomeKind kind) const {
   return std::count_if(trials_.begin(), trials_.end(),
-                       [](const auto& trial) { return trial && trial->report.outcome.kind != OutcomeKind::kOk; });
+                       [kind](const auto& trial) { return trial && trial->report.outcome.kind == kind; });
 }
 
 std::int64_t SearchState::cut_count() const {
