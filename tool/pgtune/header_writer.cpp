@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <set>
 #include <tuple>
 
+#include "tool/pgtune/cpp_names.hpp"
 #include "tool/pgtune/version.hpp"
 
 namespace pgtune::tool {
@@ -107,7 +107,8 @@ auto order(const HeaderRow& row) {
 
 /// A parameter's member; the struct has two members of its own.
 std::string member_name(const std::string& parameter) {
-  return parameter == "device" || parameter == "problem" ? parameter + "_" : parameter;
+  const bool taken = parameter == "device" || parameter == "problem" || is_cpp_keyword(parameter);
+  return taken ? parameter + "_" : parameter;
 }
 
 std::string parameter_struct(const HeaderRow& sample, const std::string& type) {
@@ -156,17 +157,6 @@ std::string template_section(const std::string& template_name, std::vector<Heade
   return out;
 }
 
-bool identifier(const std::string& text) {
-  static const std::set<std::string> kKeywords{
-      "class", "struct", "namespace", "int",      "double", "float",  "template", "typename",
-      "using", "const",  "static",    "return",   "if",     "else",   "for",      "while",
-      "auto",  "void",   "public",    "private",  "new",    "delete", "default",  "switch",
-      "case",  "enum",   "union",     "operator", "this",   "inline", "constexpr"};
-  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::all_of(text.begin(), text.end(), word) && !kKeywords.contains(text);
-}
-
 }  // namespace
 
 std::string write_header(const std::vector<HeaderRow>& rows, const std::string& name_space) {
@@ -176,16 +166,6 @@ std::string write_header(const std::vector<HeaderRow>& rows, const std::string& 
       fmt::format(fmt::runtime(kPreamble), fmt::arg("version", kVersion), fmt::arg("namespace", name_space));
   for (const auto& [name, section] : by_template) out += template_section(name, section);
   return out + fmt::format("\n}}  // namespace {}\n", name_space);
-}
-
-bool valid_namespace(const std::string& text) {
-  std::size_t begin = 0;
-  while (true) {
-    const std::size_t end = text.find("::", begin);
-    if (!identifier(text.substr(begin, end == std::string::npos ? end : end - begin))) return false;
-    if (end == std::string::npos) return true;
-    begin = end + 2;
-  }
 }
 
 }  // namespace pgtune::tool

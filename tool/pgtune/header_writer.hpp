@@ -22,11 +22,8 @@ struct HeaderRow {
 };
 
 /// The header's text: for each template a struct of its parameters, a constexpr table sorted by device and problem, and
-/// `find_<template>(device, problem)` (exact match, nullptr otherwise). `name_space` is a C++ namespace name.
-/// Rows of one template have the same parameters.
+/// `find_<template>(device, problem)` (exact match, nullptr otherwise). `name_space` is one for which
+/// why_no_namespace() has nothing to say. Rows of one template have the same parameters.
 [[nodiscard]] std::string write_header(const std::vector<HeaderRow>& rows, const std::string& name_space);
-
-/// A (possibly nested, "a::b") C++ namespace name made of identifiers that are no keywords.
-[[nodiscard]] bool valid_namespace(const std::string& text);
 
 }  // namespace pgtune::tool

@@ -9,6 +9,7 @@
 
 #include "tool/pgtune/command_error.hpp"
 #include "tool/pgtune/commands.hpp"
+#include "tool/pgtune/cpp_names.hpp"
 #include "tool/pgtune/header_writer.hpp"
 #include "tool/pgtune/stored_results.hpp"
 
@@ -109,11 +110,11 @@ class ExportCommand final : public Command {
   }
 
   ExitCode run(Context& context) override {
-    if (!valid_namespace(name_space_))
-      throw CommandError(
-          ErrorKind::kUsage,
-          fmt::format("--namespace '{}' is not a C++ namespace name; give identifiers joined by ::, such as my::gemm",
-                      name_space_));
+    if (const auto why = why_no_namespace(name_space_))
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("--namespace '{}' cannot be used: {}. Give identifiers joined by ::, such as "
+                                     "my::gemm.",
+                                     name_space_, *why));
     const std::vector<StoredResult> results = filter_.load(context);
     if (results.empty()) {
       context.terminal().error(filter_.nothing_found(context));

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cpp_names.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pgtune::tool {
+namespace {
+
+using testing::HasSubstr;
+using testing::Optional;
+
+TEST(Namespace, TakesIdentifiersJoinedByColons) {
+  for (const char* good : {"a", "pgtune_best", "a::b2::_c", "a_b::c_", "Best::GEMM", "a::posix", "std_gemm", "std2x",
+                           "final", "module", "import"})
+    EXPECT_EQ(why_no_namespace(good), std::nullopt) << good;
+}
+
+TEST(Namespace, WhatIsNoIdentifierIsRefused) {
+  for (const char* bad :
+       {"", "2a", "a-b", "a::", "::a", "a:b", "a:::b", "a::::b", "a b", "a::inline b", "a\n", "h\xc3\xa4user"})
+    EXPECT_THAT(why_no_namespace(bad), Optional(HasSubstr("is no identifier"))) << bad;
+}
+
+TEST(Namespace, KeywordsAndAlternativeTokensAreRefusedInAnyPart) {
+  for (const std::string word : {"alignas", "class", "int", "static_assert", "thread_local", "xor_eq", "and", "not",
+                                 "char8_t", "co_await", "concept", "consteval", "constinit", "requires", "export"}) {
+    EXPECT_THAT(why_no_namespace(word), Optional(HasSubstr("'" + word + "' is a C++ keyword")));
+    EXPECT_THAT(why_no_namespace("a::" + word + "::b"), Optional(HasSubstr("'" + word + "' is a C++ keyword")));
+  }
+}
+
+TEST(Namespace, NamesThatCppReservesAreRefused) {
+  for (const char* bad : {"_Best", "a::_Best", "my__gemm", "a::b__", "__a", "_best", "_", "std", "std2", "posix::a"})
+    EXPECT_THAT(why_no_namespace(bad), Optional(HasSubstr("C++ reserves"))) << bad;
+  EXPECT_THAT(why_no_namespace("my::std"), Optional(HasSubstr("'std'")));
+}
+
+TEST(Keywords, AreWholeWordsInTheirOwnCase) {
+  EXPECT_TRUE(is_cpp_keyword("union"));
+  for (const char* word : {"Union", "unio", "unions", ""}) EXPECT_FALSE(is_cpp_keyword(word)) << word;
+}
+
+}  // namespace
+}  // namespace pgtune::tool

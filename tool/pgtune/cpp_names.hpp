@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Which names an exported C++ header may use.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pgtune::tool {
+
+/// A keyword or alternative token (`and`, `xor_eq`, ...) of C++17 or C++20.
+[[nodiscard]] bool is_cpp_keyword(std::string_view word);
+
+/// Why `text` cannot be the namespace of an exported header, as the end of a sentence ("'int' is a C++ keyword");
+/// nothing where it can. A namespace may be nested ("my::gemm"). Keywords, names that C++ reserves to its
+/// implementation ([lex.name], [namespace.future], [namespace.posix]) and `std` are refused.
+[[nodiscard]] std::optional<std::string> why_no_namespace(std::string_view text);
+
+}  // namespace pgtune::tool
