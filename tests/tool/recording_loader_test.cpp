@@ -20,11 +20,11 @@ using ::testing::HasSubstr;
 Problem shaped(const char* shape) { return with_default_strides(*parse_shape(shape)).value(); }
 
 /// A recording of one finished search, on a GPU of its own.
-db::Database recording_of(const char* shape, const std::string& gpu) {
+db::Database recording_of(const Problem& problem, const std::string& gpu) {
   db::Database database = db::Database::open_memory();
   DatabaseStore store(database);
   session::StoreKey key = test::store_key();
-  key.problem = shaped(shape);
+  key.problem = problem;
   key.device.uuid = gpu;
   store.begin(key, session::SessionKind::kSearch, 1, "pgtune search");
   store.save_reference({"cuBLASLt 13", {{0, "first", 0, 2, 0}}, 0, 0, 1, 0});
@@ -37,8 +37,8 @@ class RecordingsTest : public ::testing::Test {
  protected:
   static std::vector<db::Database> two() {
     std::vector<db::Database> recordings;
-    recordings.push_back(recording_of("512x512x512", "GPU-1111"));
-    recordings.push_back(recording_of("256x256x256", "GPU-2222"));
+    recordings.push_back(recording_of(shaped("512x512x512"), "GPU-1111"));
+    recordings.push_back(recording_of(shaped("256x256x256"), "GPU-2222"));
     return recordings;
   }
   const std::vector<db::Database> recordings_ = two();
@@ -63,6 +63,35 @@ TEST_F(RecordingsTest, WhereNoneDoesAllTheyHoldIsNamed) {
   }
 }
 
+/// What is said of a problem that none of the recordings, one for each of `held`, has.
+std::string said_of(const Problem& wanted, const std::vector<Problem>& held) {
+  std::vector<db::Database> recordings;
+  for (const Problem& problem : held) recordings.push_back(recording_of(problem, "GPU-1111"));
+  try {
+    static_cast<void>(load_recording(recordings, test::tiny(), wanted));
+  } catch (const CommandError& error) {
+    return error.what();
+  }
+  return "it is held";
+}
+
+TEST(UnrecordedProblem, TheNearestAreNamedFirst) {
+  const std::vector<Problem> held{shaped("256x256x256"),    shaped("8192x8192x8192"), shaped("4000x4096x64"),
+                                  shaped("1024x1024x1024"), shaped("4096x4096x4096"), shaped("4096x4096x4096"),
+                                  shaped("64x64x64")};
+  EXPECT_THAT(said_of(shaped("5000x5000x5000"), held),
+              HasSubstr("Nearest to it, it holds: 4096x4096x4096 f32 nn, 8192x8192x8192 f32 nn, 1024x1024x1024 f32 nn, "
+                        "4000x4096x64 f32 nn, 256x256x256 f32 nn and 1 more."));
+}
+
+TEST(UnrecordedProblem, MathModeThenLayoutComeBeforeTheExtents) {
+  Problem half = shaped("1000x1000x1000");
+  half.math_mode = MathMode::kF16;
+  const Problem turned = with_default_strides(*with_layout(*parse_shape("1000x1000x1000"), "nt")).value();
+  EXPECT_THAT(said_of(shaped("1000x1000x1001"), {half, turned, shaped("64x64x64")}),
+              HasSubstr("it holds: 64x64x64 f32 nn, 1000x1000x1000 f32 nt, 1000x1000x1000 f16 nn."));
+}
+
 TEST_F(RecordingsTest, AnotherVersionOfTheTemplateIsSaidToBeOne) {
   try {
     static_cast<void>(load_recording(recordings_, test::tiny("decaf"), shaped("512x512x512")));
@@ -73,7 +102,7 @@ TEST_F(RecordingsTest, AnotherVersionOfTheTemplateIsSaidToBeOne) {
 }
 
 TEST_F(RecordingsTest, ProblemsOfOtherVersionsAreNamedToo) {
-  EXPECT_THAT(recorded_problems(recordings_.front(), test::tiny("decaf")), ElementsAre("512x512x512 f32 nn"));
+  EXPECT_THAT(recorded_problems(recordings_.front(), test::tiny("decaf")), ElementsAre(shaped("512x512x512")));
   try {
     static_cast<void>(load_recording(recordings_, test::tiny("decaf"), shaped("64x64x64")));
     FAIL() << "64x64x64 is in neither";

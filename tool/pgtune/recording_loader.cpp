@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "db/queries.hpp"
@@ -20,7 +22,7 @@
 namespace pgtune::tool {
 namespace {
 
-constexpr std::size_t kProblemsShown = 8;
+constexpr std::size_t kProblemsShown = 5;
 constexpr const char* kBuiltIn = "the built-in recording";
 
 /// "template 'a'" or "templates 'a', 'b'".
@@ -35,9 +37,36 @@ std::string origin_of(std::span<const db::Database> databases) {
   return databases.size() == 1 ? databases.front().origin() : kBuiltIn;
 }
 
+/// What sorts problems by their nearness to `wanted`: those of its math mode first, then those of its layout, then by
+/// how many times larger or smaller their M, N, K and batch are, then those that differ in nothing else.
+auto distance(const Problem& wanted, const Problem& other) {
+  double squares = 0;
+  for (const auto extent : {&Problem::m, &Problem::n, &Problem::k, &Problem::batch}) {
+    const double times = std::log2(static_cast<double>(other.*extent) / static_cast<double>(wanted.*extent));
+    squares += times * times;
+  }
+  const bool otherwise = wanted.type_of_c() != other.type_of_c() || wanted.epilogue != other.epilogue ||
+                         wanted.alpha != other.alpha || wanted.beta != other.beta;
+  return std::make_tuple(wanted.math_mode != other.math_mode, wanted.layout() != other.layout(), squares, otherwise,
+                         other.title());
+}
+
+/// "A, B and 12 more": the nearest few of `known`.
+std::string nearest_text(const Problem& wanted, std::vector<Problem> known) {
+  const auto nearer = [&](const Problem& a, const Problem& b) { return distance(wanted, a) < distance(wanted, b); };
+  std::sort(known.begin(), known.end(), nearer);
+  known.erase(std::unique(known.begin(), known.end()), known.end());  // held by several recordings
+  std::vector<std::string> titles;
+  for (const Problem& problem : known) {
+    if (titles.size() < kProblemsShown) titles.push_back(problem.title());
+  }
+  const std::size_t more = known.size() - titles.size();
+  return fmt::format("{}{}", fmt::join(titles, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 [[noreturn]] void fail_unrecorded(std::span<const db::Database> databases, const space::TemplateSet& templates,
                                   const Problem& problem) {
-  std::vector<std::string> known;
+  std::vector<Problem> known;
   for (const db::Database& database : databases) {
     for (const RecordedSession& session : recorded_sessions(database, problem)) {
       if (tried_any(session, templates))
@@ -47,17 +76,16 @@ std::string origin_of(std::span<const db::Database> databases) {
                         "with the pgtune it was made with.",
                         origin_of(databases), quoted(templates), templates.id().content_hash.substr(0, 8)));
     }
-    for (std::string& title : recorded_problems(database, templates)) known.push_back(std::move(title));
+    for (Problem& recorded : recorded_problems(database, templates)) known.push_back(std::move(recorded));
   }
   if (known.empty())
     throw CommandError(ErrorKind::kEnvironment, fmt::format("{} holds nothing of {}. Search on a GPU.",
                                                             origin_of(databases), quoted(templates)));
-  const std::size_t more = known.size() > kProblemsShown ? known.size() - kProblemsShown : 0;
-  known.resize(known.size() - more);
   throw CommandError(
       ErrorKind::kEnvironment,
-      fmt::format("{} does not hold {}. It holds: {}{}. Choose one of these, or search on a GPU.", origin_of(databases),
-                  problem.title(), fmt::join(known, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
+      fmt::format("{} does not hold {}. Nearest to it, it holds: {}. Choose one of these, or search on a "
+                  "GPU.",
+                  origin_of(databases), problem.title(), nearest_text(problem, std::move(known))));
 }
 
 /// The sessions of `problem` that tried these templates, all in these versions, by the conditions it was measured
@@ -109,16 +137,16 @@ DeviceInfo recorded_device(const db::Database& database) {
                   0);
 }
 
-std::vector<std::string> recorded_problems(const db::Database& database, const space::TemplateSet& templates) {
+std::vector<Problem> recorded_problems(const db::Database& database, const space::TemplateSet& templates) {
   std::set<std::string> keys;
   for (const RecordedSession& session : recorded_sessions(database)) {
     if (tried_any(session, templates)) keys.insert(session.row.problem_key);
   }
-  std::vector<std::string> titles;
+  std::vector<Problem> problems;
   for (const std::string& key : keys) {
-    if (const auto row = db::find_problem(database, key)) titles.push_back(problem(*row).title());
+    if (const auto row = db::find_problem(database, key)) problems.push_back(problem(*row));
   }
-  return titles;
+  return problems;
 }
 
 const db::Database* database_holding(std::span<const db::Database> databases, const space::TemplateSet& templates,

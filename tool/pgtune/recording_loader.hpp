@@ -24,9 +24,8 @@ namespace pgtune::tool {
 /// holds no finished session from a GPU.
 [[nodiscard]] DeviceInfo recorded_device(const db::Database& database);
 
-/// The problems recorded with any of these templates, in whatever version, by title.
-[[nodiscard]] std::vector<std::string> recorded_problems(const db::Database& database,
-                                                         const space::TemplateSet& templates);
+/// The problems recorded with any of these templates, in whatever version, each once.
+[[nodiscard]] std::vector<Problem> recorded_problems(const db::Database& database, const space::TemplateSet& templates);
 
 /// The first of `databases` with a finished search for `problem` that tried any of these templates, all of them in the
 /// set's versions; null where none has one.
