@@ -77,6 +77,15 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{
             "misspelt_option", {"search", "--shap", "1x1x1"}, {"unknown option '--shap'", "did you mean '--shape'?"}},
         WrongInput{"misspelt_command", {"serach"}, {"unknown command 'serach'", "did you mean 'search'?"}},
+        WrongInput{"unknown_command_with_help", {"nosuchcommand", "--help"}, {"unknown command 'nosuchcommand'"}},
+        WrongInput{"misspelt_command_with_help",
+                   {"serach", "--help"},
+                   {"unknown command 'serach'", "did you mean 'search'?", "See 'pgtune --help'"}},
+        WrongInput{"misspelt_command_with_options", {"serach", "--budget", "3", "-h"}, {"unknown command 'serach'"}},
+        WrongInput{"misspelt_command_with_version", {"serach", "--version"}, {"unknown command 'serach'"}},
+        WrongInput{"misspelt_subcommand_with_help",
+                   {"db", "chekc", "--help"},
+                   {"unknown command 'chekc'", "did you mean 'check'?", "See 'pgtune db --help'"}},
         WrongInput{"no_command", {}, {"no command given", "See 'pgtune --help'"}}),
     case_name);
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,16 @@ std::string usage_message(const CLI::App& root, const CLI::ParseError& error) {
   return fmt::format("{} See '{} --help'.", sentence(std::move(cause)), full_name(app));
 }
 
+/// The message for a word that stands where a command belongs and names none; nothing where there is no such word.
+std::optional<std::string> unknown_command(const CLI::App& app) {
+  if (command_names(app).empty()) return std::nullopt;
+  const std::vector<std::string> extras = app.remaining();
+  if (!extras.empty() && !extras.front().starts_with("-"))
+    return fmt::format("{} See '{} --help'.", sentence(unknown_word_message(app, extras.front())), full_name(app));
+  const auto named = app.get_subcommands();
+  return named.empty() ? std::nullopt : unknown_command(*named.back());
+}
+
 ColorMode parse_color(const std::string& text) {
   static const std::map<std::string, ColorMode> modes{
       {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
@@ -162,7 +173,11 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal) {
   const Commands commands = add_commands(app, color);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
+  } catch (const CLI::Success& done) {  // --help or --version: of what there is
+    if (const auto unknown = unknown_command(app)) {
+      terminal.error(*unknown);
+      return ExitCode::kUsage;
+    }
     app.exit(done);
     return ExitCode::kDone;
   } catch (const CLI::ParseError& error) {
