@@ -122,16 +122,6 @@ TEST_F(SearchTest, BudgetWithoutAnyValidVariantIsExitCodeOne) {
   EXPECT_EQ(search({"--budget", "3"}).exit_code, 1);
 }
 
-TEST_F(SearchTest, GivingUpOnVoidRoundsIsExitCodeFive) {
-  launch_.environment["PGTUNE_FAKE"] = "round|final|hot";
-  const Finished result = search({"--json"});
-  EXPECT_EQ(result.exit_code, 5) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("round after round was void"));
-  const json object = json::parse(result.out);
-  EXPECT_EQ(object.at("complete"), false);
-  EXPECT_FALSE(object.at("best").is_null());
-}
-
 TEST_F(SearchTest, SeveralShapesGoOnAfterAFailureAndEndWithTheWorst) {
   const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shape", "64x64x64", "--shape",
                                   "64x64x4", "--shape", "128x64x64", "--shape", "64x64x64", "--json"});

@@ -205,9 +205,7 @@ ExitCode SearchCommand::report(Context& context, const SearchOutcome& outcome) {
                                                                       : "at the end of the budget, as asked"));
     terminal.note("What was measured is stored: the same command goes on from here.");
   }
-  if (result.interrupted) return signals_->exit_code().value_or(ExitCode::kInterrupted);
-  if (result.gave_up) return ExitCode::kPartial;
-  return result.answer ? ExitCode::kDone : ExitCode::kNothingValid;
+  return exit_code(result, signals_ != nullptr ? signals_->exit_code() : std::nullopt);
 }
 
 ExitCode SearchCommand::run_item(Context& context, const DeviceChoice& choice, db::Database& database,
