@@ -146,6 +146,17 @@ TEST_F(BuilderTest, ErrorsNameFileAndLine) {
   EXPECT_THAT(failure_of(request_of("#include \"missing.cuh\"\n")), HasSubstr("missing.cuh"));
 }
 
+TEST_F(BuilderTest, ALabelThatNoParameterHasIsSaidToBeOneInSourceAndHeader) {
+  const std::vector<Define> defines{{"READ", "LABEL_plain"}, {"LABEL_plain", "11"}, {"LABEL_nc", "12"}};
+  const std::string reason =
+      "(2): the template's source uses LABEL_cg, which none of its parameters has as a value; the labels there are: "
+      "plain, nc";
+  const std::string function = "\n__device__ bool cached() { return READ == LABEL_cg; }\n";
+  EXPECT_EQ(failure_of(request_of(function, defines)), "scale.cu" + reason);
+  EXPECT_EQ(failure_of(request_of("#include \"read.cuh\"\n", defines, {{"read.cuh", function}})), "read.cuh" + reason);
+  EXPECT_THAT(failure_of(request_of(function, {{"READ", "1"}})), HasSubstr("the labels there are: none"));
+}
+
 TEST_F(BuilderTest, FailuresAreNotCached) {
   const auto bad = request_of("static_assert(BM == 1, \"BM must be one\");", {{"BM", "2"}});
   EXPECT_THAT(failure_of(bad), HasSubstr("BM must be one"));

@@ -109,6 +109,21 @@ TEST(FindFirstError, NothingWithoutAnErrorLine) {
   EXPECT_FALSE(find_first_error(kTwoKernels));
 }
 
+TEST(ExplainUndefinedLabel, LeavesOtherErrorsAlone) {
+  for (const char* error : {"k.cu(2): error: identifier \"BM\" is undefined", "k.cu(2): error: expected a \";\"",
+                            "k.cu(2): error: identifier \"MY_LABEL_x\" is undefined"})
+    EXPECT_FALSE(explain_undefined_label(error, {{"LABEL_x", "1"}})) << error;
+}
+
+TEST(ExplainUndefinedLabel, IsShortened) {
+  std::vector<Define> defines;
+  for (int i = 0; i < 200; ++i) defines.push_back({"LABEL_label" + std::to_string(i), "1"});
+  const auto reason = explain_undefined_label("k.cu(2): error: identifier \"LABEL_n\" is undefined", defines);
+  ASSERT_TRUE(reason);
+  EXPECT_LE(reason->size(), kMaxReasonBytes);
+  EXPECT_THAT(*reason, EndsWith("..."));
+}
+
 TEST(FindFirstError, IsShortenedBetweenCharacters) {
   std::string line = "kernel.cu(1): error: ";
   while (line.size() < 2 * kMaxReasonBytes) line += "\xc3\xa4";

@@ -48,12 +48,12 @@ std::optional<Error> installation_error(const Compilation& compilation, const To
   return std::nullopt;
 }
 
-std::string failure_reason(const Compilation& compilation) {
+std::string failure_reason(const Compilation& compilation, const std::vector<Define>& defines) {
   if (std::optional<std::string> error = find_first_error(compilation.log)) {
     // Macros reach NVRTC's own headers too, so a parameter named like one of their identifiers breaks those.
     if (error->find("__nv_nvrtc_builtin_header.h") != std::string::npos)
       return *error + " (a parameter or define has the name of an identifier in CUDA's headers: rename it)";
-    return *error;
+    return explain_undefined_label(*error, defines).value_or(*error);
   }
   return fmt::format("NVRTC failed without an error line in its log: {}", nvrtcGetErrorString(compilation.status));
 }
@@ -78,7 +78,8 @@ Result<device::BuildDone> Builder::build(const device::BuildRequest& request) co
   const Compilation compilation = program->compile(*options);
   if (std::optional<Error> error = installation_error(compilation, toolkit_, request.architecture))
     return tl::unexpected(std::move(*error));
-  if (compilation.status != NVRTC_SUCCESS) return compile_failed(request.id, failure_reason(compilation));
+  if (compilation.status != NVRTC_SUCCESS)
+    return compile_failed(request.id, failure_reason(compilation, request.defines));
   if (std::optional<std::string> hazard = find_hazard(compilation.log))
     return compile_failed(request.id, std::move(*hazard));
 

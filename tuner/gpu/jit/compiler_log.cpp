@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/jit/compiler_log.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -102,6 +105,20 @@ std::optional<std::string> find_first_error(std::string_view log) {
     if (!error && is_error_line(line)) error = shortened(trimmed(line));
   });
   return error;
+}
+
+std::optional<std::string> explain_undefined_label(std::string_view error, const std::vector<Define>& defines) {
+  constexpr std::string_view kMacro = "LABEL_";
+  const std::string_view macro = text_between(error, "identifier \"", '"');
+  if (!macro.starts_with(kMacro) || error.find("is undefined") == std::string_view::npos) return std::nullopt;
+  std::vector<std::string_view> labels;
+  for (const Define& define : defines) {
+    if (define.name.starts_with(kMacro)) labels.push_back(std::string_view(define.name).substr(kMacro.size()));
+  }
+  return shortened(fmt::format(
+      "{}: the template's source uses {}, which none of its parameters has as a value; the labels there are: {}",
+      error.substr(0, error.find(": error")), macro,
+      labels.empty() ? "none" : fmt::to_string(fmt::join(labels, ", "))));
 }
 
 }  // namespace pgtune::gpu

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tuner/model/source.hpp"
+
 namespace pgtune::gpu {
 
 struct KernelResources {
@@ -27,6 +29,11 @@ struct KernelResources {
 
 /// The log's first error with file and line, in at most kMaxReasonBytes; nothing where the log holds no error line.
 [[nodiscard]] std::optional<std::string> find_first_error(std::string_view log);
+
+/// Where the error says that a macro LABEL_<label> is undefined: that no parameter has this label, with the place and
+/// the labels that `defines` has, in at most kMaxReasonBytes. Nothing where the error is about something else.
+[[nodiscard]] std::optional<std::string> explain_undefined_label(std::string_view error,
+                                                                 const std::vector<Define>& defines);
 
 inline constexpr std::size_t kMaxReasonBytes = 300;
 
