@@ -36,7 +36,6 @@ TEST_F(CeilingsOnDevice, AreOrderedPossibleAndRepeatable) {
     EXPECT_GT(of_two_bytes / measurer_->info().sm_count, 1024 * 0.5e9) << to_string(mode);
     EXPECT_LT(of_two_bytes / measurer_->info().sm_count, 4096 * 2.1e9) << to_string(mode);
   }
-  EXPECT_LT(took.count(), 20);
 
   const auto second = measurer_->ceilings();
   ASSERT_TRUE(second) << second.error().text();

@@ -126,10 +126,11 @@ TEST_F(ClockGuardTest, AKilledGuardIsReplacedAndTold) {
 }
 
 TEST_F(ClockGuardTest, AGuardKilledWhileLockingIsCleanedUpAfter) {
-  gpu().add("delay_ms nvmlDeviceSetGpuLockedClocks 1000");
+  gpu().add("hold nvmlDeviceSetGpuLockedClocks");
   std::thread killer([this] {
     while (gpu().find({"called"}).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     ::kill(guard_pid(), SIGKILL);
+    gpu().remove({"hold"});
   });
   const std::string error = lock_error();
   killer.join();

@@ -14,8 +14,7 @@ namespace pgtune::gpu::test {
 template <typename Action>
 int answer(const std::string& function, const Action& action) {
   const FakeState state = FakeState::from_environment();
-  if (const auto delays = state.find({"delay_ms", function}); !delays.empty())
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::stoll(delays.front().at(0))));
+  while (!state.find({"hold", function}).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   const auto scripted = state.find({"status", function});
   if (scripted.empty()) return action();
   const Words& words = scripted.front();

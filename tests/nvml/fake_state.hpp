@@ -12,7 +12,7 @@
 //   field ID VALUE         a field of nvmlDeviceGetFieldValues; those that are not named are not supported
 //   process PID BYTES      a process on the GPU, any number of them; BYTES -1: not available
 //   status FUNCTION CODE [TIMES]   what a function returns instead of doing anything; TIMES: so often only
-//   delay_ms FUNCTION MS   how long a function takes
+//   hold FUNCTION          a function waits, before it does anything, until this line is removed
 // A line "called PID FUNCTION ARGUMENTS" is added for each call that would change the GPU.
 #pragma once
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/nvml/nvml.hpp"
 
+#include <cmath>
+
 #include "tests/nvml/fake_nvml_test.hpp"
 #include "tuner/gpu/nvml/energy_step.hpp"
 
@@ -118,11 +120,31 @@ TEST_F(NvmlTest, MoreProcessesThanExpectedAreAllThere) {
   EXPECT_EQ(processes.back().pid, 100);
 }
 
-TEST_F(NvmlTest, EnergyStepIsTheTimeBetweenTwoChanges) {
-  gpu().add("energy_period_ms 20");
-  const auto step_s = energy_step_s(device(), std::chrono::seconds(10));
+/// A counter that moves every `period_s` of its own time, which passes only while it is slept.
+struct ScriptedCounter {
+  double period_s = 0.1, now_s = 1000;
+  std::optional<double> step_s(double patience_s) {
+    return energy_step_s({.energy_j = [this] { return std::optional(std::floor(now_s / period_s)); },
+                          .now_s = [this] { return now_s; },
+                          .sleep_s = [this](double time_s) { now_s += time_s; }},
+                         patience_s);
+  }
+};
+
+TEST(EnergyStep, IsTheTimeBetweenTwoChanges) {
+  const auto step_s = ScriptedCounter{}.step_s(2);
   ASSERT_TRUE(step_s);
-  EXPECT_NEAR(*step_s, 0.020, 0.010);
+  EXPECT_NEAR(*step_s, 0.1, 1e-3) << "readings are half a millisecond apart";
+}
+
+TEST(EnergyStep, NeedsThreeChangesWithinItsPatience) {
+  EXPECT_TRUE(ScriptedCounter{}.step_s(0.35));
+  EXPECT_FALSE(ScriptedCounter{}.step_s(0.25));
+}
+
+TEST_F(NvmlTest, TheDevicesEnergyCounterIsWatchedUntilItHasMoved) {
+  gpu().add("energy_period_ms 5");
+  EXPECT_TRUE(energy_step_s(device(), std::chrono::hours(1)));
 }
 
 TEST_F(NvmlTest, AnEnergyCounterThatStandsStillHasNoStep) {

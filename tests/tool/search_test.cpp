@@ -63,7 +63,7 @@ TEST_F(SearchTest, JsonHasTheAgreedFields) {
   EXPECT_EQ(object.at("counts").at("compiled"), 10);
   EXPECT_EQ(object.at("counts").at("measured"), 10);
   EXPECT_TRUE(object.at("counts").at("failed").is_object());
-  EXPECT_GE(object.at("elapsed_s").get<double>(), 0);
+  EXPECT_TRUE(object.at("elapsed_s").is_number());
 }
 
 TEST_F(SearchTest, AProblemAlreadyTunedStartsNoBuildAndNoTrial) {

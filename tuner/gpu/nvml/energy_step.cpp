@@ -9,30 +9,37 @@
 namespace pgtune::gpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::size_t kChanges = 6;
 /// A reading takes some milliseconds itself; this keeps cheaper ones from occupying a core.
-constexpr std::chrono::microseconds kBetweenReadings{500};
+constexpr double kBetweenReadings_s = 500e-6;
 
 }  // namespace
 
-std::optional<double> energy_step_s(const NvmlDevice& device, std::chrono::milliseconds patience) {
-  const Clock::time_point until = Clock::now() + patience;
-  std::optional<double> last_j = device.energy_j();
-  std::vector<Clock::time_point> changes;
-  while (last_j && changes.size() < kChanges && Clock::now() < until) {
-    std::this_thread::sleep_for(kBetweenReadings);
-    const auto now_j = device.energy_j();
-    if (now_j != last_j) changes.push_back(Clock::now());
+std::optional<double> energy_step_s(const EnergyCounter& counter, double patience_s) {
+  const double until_s = counter.now_s() + patience_s;
+  std::optional<double> last_j = counter.energy_j();
+  std::vector<double> changes_s;
+  while (last_j && changes_s.size() < kChanges && counter.now_s() < until_s) {
+    counter.sleep_s(kBetweenReadings_s);
+    const auto now_j = counter.energy_j();
+    if (now_j != last_j) changes_s.push_back(counter.now_s());
     last_j = now_j;
   }
-  if (changes.size() < 3) return std::nullopt;
+  if (changes_s.size() < 3) return std::nullopt;
   std::vector<double> gaps_s;
-  for (std::size_t i = 1; i < changes.size(); ++i)
-    gaps_s.push_back(std::chrono::duration<double>(changes[i] - changes[i - 1]).count());
+  for (std::size_t i = 1; i < changes_s.size(); ++i) gaps_s.push_back(changes_s[i] - changes_s[i - 1]);
   const auto middle = gaps_s.begin() + static_cast<std::ptrdiff_t>(gaps_s.size() / 2);
   std::nth_element(gaps_s.begin(), middle, gaps_s.end());
   return *middle;
+}
+
+std::optional<double> energy_step_s(const NvmlDevice& device, std::chrono::milliseconds patience) {
+  using Seconds = std::chrono::duration<double>;
+  const EnergyCounter counter{
+      .energy_j = [&device] { return device.energy_j(); },
+      .now_s = [] { return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count(); },
+      .sleep_s = [](double time_s) { std::this_thread::sleep_for(Seconds(time_s)); }};
+  return energy_step_s(counter, Seconds(patience).count());
 }
 
 }  // namespace pgtune::gpu
