@@ -15,10 +15,10 @@
 
 #include "bench/process.hpp"
 #include "bench/race_bench.hpp"
-#include "tool/pgtune/catalogue.hpp"
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/paths.hpp"
-#include "tool/pgtune/text_table.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/paths.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -99,16 +99,16 @@ void bench_compile_pool(const tool::Paths& paths, const ScratchFolder& scratch, 
   while (finished < total) {
     for (; submitted < total && submitted - finished < pool.slots(); ++submitted) {
       const Variant& variant = space.variants[submitted * stride];
-      pool.submit({.id = static_cast<device::RequestId>(submitted),
+      pool.submit({.id = static_cast<protocol::RequestId>(submitted),
                    .variant = variant,
                    .source = definition.source,
                    .defines = tool::value_or_throw(space::make_defines(definition, variant, problem, device)),
                    .architecture = device.architecture});
     }
-    std::vector<device::Event> events;
+    std::vector<protocol::Event> events;
     if (const auto polled = pool.poll(events); !polled) throw tool::CommandError(polled.error());
-    for (const device::Event& event : events) {
-      const auto& done = std::get<device::BuildDone>(event);
+    for (const protocol::Event& event : events) {
+      const auto& done = std::get<protocol::BuildDone>(event);
       ++finished;
       if (done.outcome.kind == OutcomeKind::kOk) {
         compile_s.push_back(done.build.compile_s);

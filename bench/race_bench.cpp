@@ -14,14 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "db/queries.hpp"
-#include "tool/pgtune/catalogue.hpp"
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/recording_loader.hpp"
-#include "tool/pgtune/row_conversion.hpp"
-#include "tool/pgtune/text_table.hpp"
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/device/replay_device.hpp"
-#include "tuner/session/race_cut.hpp"
+#include "tuner/session/rounds/race_cut.hpp"
 #include "tuner/session/search_session.hpp"
 #include "tuner/stats/descriptive.hpp"
 #include "tuner/stats/paired.hpp"

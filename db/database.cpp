@@ -9,12 +9,12 @@
 #include <thread>
 #include <utility>
 
-#include "db/file_header.hpp"
-#include "db/file_system.hpp"
 #include "db/migrate.hpp"
-#include "db/schema_check.hpp"
-#include "db/sqlite_error.hpp"
-#include "db/statement.hpp"
+#include "db/sqlite/file_header.hpp"
+#include "db/sqlite/file_system.hpp"
+#include "db/sqlite/schema_check.hpp"
+#include "db/sqlite/sqlite_error.hpp"
+#include "db/sqlite/statement.hpp"
 
 namespace pgtune::db {
 namespace {

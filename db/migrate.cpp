@@ -6,11 +6,11 @@
 #include <charconv>
 #include <string>
 
-#include "db/file_header.hpp"
-#include "db/schema_check.hpp"
 #include "db/session_uid.hpp"
-#include "db/statement.hpp"
-#include "db/transaction.hpp"
+#include "db/sqlite/file_header.hpp"
+#include "db/sqlite/schema_check.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/transaction.hpp"
 #include "db_migrations.hpp"
 
 namespace pgtune::db {

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <string_view>
 
-#include "db/digest.hpp"
-#include "db/sqlite_error.hpp"
-#include "db/statement.hpp"
-#include "db/timestamp.hpp"
+#include "db/sqlite/digest.hpp"
+#include "db/sqlite/sqlite_error.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/timestamp.hpp"
 
 namespace pgtune::db {
 namespace {

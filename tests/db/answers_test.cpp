@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "db/database.hpp"
-#include "db/statement.hpp"
-#include "db/transaction.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/transaction.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "db/dump.hpp"
+#include "db/upkeep/dump.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "db/json_text.hpp"
+#include "db/sqlite/json_text.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "db/merge.hpp"
 #include "db/session_uid.hpp"
-#include "db/statement.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/upkeep/merge.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

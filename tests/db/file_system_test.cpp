@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "db/file_system.hpp"
+#include "db/sqlite/file_system.hpp"
 
 #include <gtest/gtest.h>
 
 #include "db/database.hpp"
-#include "db/statement.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

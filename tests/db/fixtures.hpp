@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "db/dump.hpp"
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
+#include "db/upkeep/dump.hpp"
 
 namespace pgtune::db::testing {
 

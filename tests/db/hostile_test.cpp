@@ -5,8 +5,8 @@
 #include <sqlite3.h>
 
 #include "db/database.hpp"
-#include "db/schema_check.hpp"
-#include "db/statement.hpp"
+#include "db/sqlite/schema_check.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

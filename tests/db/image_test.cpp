@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "db/database.hpp"
-#include "db/file_header.hpp"
-#include "db/statement.hpp"
+#include "db/sqlite/file_header.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

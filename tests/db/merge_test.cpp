@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Merging: whatever the order and repetition of the inputs, the same file; nothing lost, nothing twice.
-#include "db/merge.hpp"
+#include "db/upkeep/merge.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "db/statement.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "db/database.hpp"
-#include "db/statement.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "db/database.hpp"
-#include "db/statement.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

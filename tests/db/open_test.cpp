@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "db/database.hpp"
-#include "db/statement.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

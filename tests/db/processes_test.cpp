@@ -11,7 +11,7 @@
 #include <set>
 #include <thread>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

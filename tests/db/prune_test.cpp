@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "db/prune.hpp"
+#include "db/upkeep/prune.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "db/queries.hpp"
-#include "db/statement.hpp"
+#include "db/queries/queries.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "db/statement.hpp"
-#include "db/timestamp.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/timestamp.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

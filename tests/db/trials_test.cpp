@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

@@ -24,16 +24,18 @@ class CompilePoolTest : public FakeWorkerTest {
   }
 
   /// Submits builds of these tiles (ids are the tiles) and waits for all.
-  static Result<std::map<RequestId, BuildDone>> build(CompilePool& pool, const std::vector<int>& tiles) {
+  static Result<std::map<protocol::RequestId, protocol::BuildDone>> build(CompilePool& pool,
+                                                                          const std::vector<int>& tiles) {
     for (const int tile : tiles) pool.submit(build_request(tile, tile));
-    std::map<RequestId, BuildDone> done;
+    std::map<protocol::RequestId, protocol::BuildDone> done;
     while (done.size() < tiles.size()) {
-      std::vector<Event> events;
+      std::vector<protocol::Event> events;
       if (auto polled = pool.poll(events); !polled) return tl::unexpected<Error>(polled.error());
-      for (const Event& event : events) done.emplace(std::get<BuildDone>(event).id, std::get<BuildDone>(event));
+      for (const protocol::Event& event : events)
+        done.emplace(std::get<protocol::BuildDone>(event).id, std::get<protocol::BuildDone>(event));
       std::vector<pollfd> fds;
       pool.add_poll_fds(fds);
-      if (events.empty()) static_cast<void>(wait_ready(fds, pool.deadline().value_or(Clock::now())));
+      if (events.empty()) static_cast<void>(wait_ready(fds, pool.deadline().value_or(SteadyClock::now())));
     }
     return done;
   }

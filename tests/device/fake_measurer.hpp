@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "tuner/device/protocol.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace pgtune::device::fake {
 
@@ -54,12 +54,12 @@ inline DeviceInfo gpu() {
 class FakeMeasurer {
  public:
   /// A variant's key, or "reference 1".
-  static std::string name(const Contender& contender) {
+  static std::string name(const protocol::Contender& contender) {
     const int algorithm = contender.reference_algorithm;
     return algorithm < 0 ? contender.variant.key() : fmt::format("reference {}", algorithm);
   }
 
-  json prepare(const PrepareRequest& request) {
+  json prepare(const protocol::PrepareRequest& request) {
     problem_ = request.problem;
     reference_.library = "fake cuBLASLt 13.0.0";
     reference_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
@@ -75,7 +75,7 @@ class FakeMeasurer {
     return reference_;
   }
 
-  [[nodiscard]] TrialReport trial(const TrialRequest& request) const {
+  [[nodiscard]] TrialReport trial(const protocol::TrialRequest& request) const {
     TrialReport report;
     report.check = CheckReport{0.1, 1e-7};
     const std::string key = request.variant.key();
@@ -87,8 +87,8 @@ class FakeMeasurer {
     return report;
   }
 
-  [[nodiscard]] Block round_block(const RoundRequest& request, const Contender& contender, int position,
-                                  const std::string& behaviour) const {
+  [[nodiscard]] Block round_block(const protocol::RoundRequest& request, const protocol::Contender& contender,
+                                  int position, const std::string& behaviour) const {
     Block result = block(launch_s(contender),
                          fmt::format("{} {} {}", name(contender), to_string(request.stage), position), request.round);
     result.launches = std::max<std::int64_t>(5, std::llround(request.block_s / result.per_launch_s()));
@@ -108,7 +108,8 @@ class FakeMeasurer {
   }
 
   /// Nothing: the window is too short for the wanted uncertainty.
-  [[nodiscard]] std::optional<EnergyWindow> energy(const EnergyRequest& request, const std::string& behaviour) const {
+  [[nodiscard]] std::optional<EnergyWindow> energy(const protocol::EnergyRequest& request,
+                                                   const std::string& behaviour) const {
     constexpr double kStep_s = 0.1, kTick_s = 3e-3, kIdle_w = 80;
     EnergyWindow window;
     window.window_s = request.window_s;
@@ -147,7 +148,7 @@ class FakeMeasurer {
     return result;
   }
 
-  [[nodiscard]] double launch_s(const Contender& contender) const {
+  [[nodiscard]] double launch_s(const protocol::Contender& contender) const {
     const int algorithm = contender.reference_algorithm;
     return algorithm < 0 ? variant_s(contender.variant.key())
                          : reference_.algorithms.at(static_cast<std::size_t>(algorithm)).time_s;

@@ -47,7 +47,7 @@
 #include <thread>
 
 #include "tests/device/fake_measurer.hpp"
-#include "tuner/device/protocol.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace {
 
@@ -100,7 +100,7 @@ void write_log(const std::string& role, const std::string& op, const std::string
   ::close(fd);
 }
 
-BuildInfo fake_build(const BuildRequest& request) {
+BuildInfo fake_build(const protocol::BuildRequest& request) {
   std::string text = request.variant.key() + request.architecture + request.source->contents;
   for (const Define& define : request.defines) text += " " + define.name + "=" + define.value;
   BuildInfo build;
@@ -111,22 +111,22 @@ BuildInfo fake_build(const BuildRequest& request) {
   return build;
 }
 
-std::string key_of(const Request& request) {
-  if (request.op == "build") return request.body.get<BuildRequest>().variant.key();
-  if (request.op == "trial") return request.body.get<TrialRequest>().variant.key();
+std::string key_of(const protocol::Request& request) {
+  if (request.op == "build") return request.body.get<protocol::BuildRequest>().variant.key();
+  if (request.op == "trial") return request.body.get<protocol::TrialRequest>().variant.key();
   if (request.op == "prepare") {
-    const auto prepare = request.body.get<PrepareRequest>();
+    const auto prepare = request.body.get<protocol::PrepareRequest>();
     return fmt::format("{} {}{}", prepare.problem.key(), prepare.conditions.key(), prepare.known ? " known" : "");
   }
   if (request.op == "energy") {
-    const auto energy = request.body.get<EnergyRequest>();
+    const auto energy = request.body.get<protocol::EnergyRequest>();
     return fmt::format("{} {} ", energy.contender ? FakeMeasurer::name(*energy.contender) : "idle", energy.index);
   }
   std::string keys;
   if (request.op == "round") {
-    const auto round = request.body.get<RoundRequest>();
+    const auto round = request.body.get<protocol::RoundRequest>();
     keys = fmt::format("{} {} ", to_string(round.stage), round.round);
-    for (const Contender& contender : round.contenders) keys += contender.variant.key() + " ";
+    for (const protocol::Contender& contender : round.contenders) keys += contender.variant.key() + " ";
   }
   return keys;
 }
@@ -152,17 +152,17 @@ void misbehave(const std::string& behaviour) {
   } else if (behaviour == "garbage") {
     std::cout << "this is not JSON" << std::endl;
   } else if (behaviour == "huge") {
-    std::cout << std::string(kMaxLineBytes + (1U << 20U), 'x') << std::endl;
+    std::cout << std::string(protocol::kMaxLineBytes + (1U << 20U), 'x') << std::endl;
   } else if (behaviour == "noisy") {
     std::cerr << std::string(1U << 20U, 'n') << "\nfake: noise ends" << std::endl;
   }
 }
 
-json round_report(const RoundRequest& round, const std::string& behaviour, const FakeMeasurer& measurer) {
+json round_report(const protocol::RoundRequest& round, const std::string& behaviour, const FakeMeasurer& measurer) {
   static bool was_hot = false;
   const bool hot = behaviour == "hot" || (behaviour == "hot_once" && !was_hot);
   was_hot = was_hot || hot;
-  RoundReport report{{}, std::vector<Outcome>(round.contenders.size())};
+  protocol::RoundReport report{{}, std::vector<Outcome>(round.contenders.size())};
   for (std::size_t index = 0; index < round.contenders.size(); ++index) {
     const auto place = std::find(round.order.begin(), round.order.end(), static_cast<int>(index));
     const int position = static_cast<int>(place - round.order.begin());
@@ -171,21 +171,22 @@ json round_report(const RoundRequest& round, const std::string& behaviour, const
   return report;
 }
 
-json answer(const Request& request, const std::string& role, const std::string& behaviour, FakeMeasurer& measurer) {
+json answer(const protocol::Request& request, const std::string& role, const std::string& behaviour,
+            FakeMeasurer& measurer) {
   if (request.op == "hello") {
     const bool wrong = behaviour == "wrong_version";
-    Hello hello{wrong ? kProtocolVersion + 1 : kProtocolVersion, role, "13.0", {}};
+    protocol::Hello hello{wrong ? protocol::kProtocolVersion + 1 : protocol::kProtocolVersion, role, "13.0", {}};
     if (role == "measure") hello.device = fake::gpu();
     return hello;
   }
   if (request.op == "prepare") {
-    json reply = measurer.prepare(request.body.get<PrepareRequest>());
+    json reply = measurer.prepare(request.body.get<protocol::PrepareRequest>());
     reply["opaque"] = {"first, in hex", "second, in hex"};
     return reply;
   }
   if (request.op == "build") {
-    const auto build = request.body.get<BuildRequest>();
-    BuildDone done;
+    const auto build = request.body.get<protocol::BuildRequest>();
+    protocol::BuildDone done;
     done.id = build.id;
     if (behaviour == "fail") {
       done.outcome = {OutcomeKind::kCompileFailed, "fake: does not compile"};
@@ -195,8 +196,8 @@ json answer(const Request& request, const std::string& role, const std::string& 
     return done;
   }
   if (request.op == "trial") {
-    const auto trial = request.body.get<TrialRequest>();
-    TrialDone done{trial.id, {}};
+    const auto trial = request.body.get<protocol::TrialRequest>();
+    protocol::TrialDone done{trial.id, {}};
     if (behaviour == "fail" || behaviour == "context_lost") {
       done.report.outcome = {OutcomeKind::kLaunchFailed, "fake: does not launch"};
     } else if (behaviour == "tell_limit") {
@@ -210,13 +211,13 @@ json answer(const Request& request, const std::string& role, const std::string& 
     return done;
   }
   if (request.op == "ceilings") return Ceilings{4.2e12, 6.5e12, {{"f32", 58e12}}, 1.7e9};
-  return round_report(request.body.get<RoundRequest>(), behaviour, measurer);
+  return round_report(request.body.get<protocol::RoundRequest>(), behaviour, measurer);
 }
 
 int serve(const std::string& role) {
   FakeMeasurer measurer;
   for (std::string line; std::getline(std::cin, line);) {
-    const auto request = decode_request(line);
+    const auto request = protocol::decode_request(line);
     if (!request) {
       std::cerr << request.error().text() << std::endl;
       return 66;
@@ -226,13 +227,13 @@ int serve(const std::string& role) {
     const std::string behaviour = behaviour_of(request->op, key);
     misbehave(behaviour);
     const bool lost = behaviour == "context_lost";
-    Reply reply{request->id, json(), lost};
+    protocol::Reply reply{request->id, json(), lost};
     if (behaviour == "error") {
       reply.body = fail(ErrorKind::kEnvironment, "fake: this machine cannot do it");
     } else if (lost && request->op != "trial") {
       reply.body = fail(ErrorKind::kInternal, "fake: an illegal memory access was encountered");
     } else if (request->op == "energy") {
-      const auto window = measurer.energy(request->body.get<EnergyRequest>(), behaviour);
+      const auto window = measurer.energy(request->body.get<protocol::EnergyRequest>(), behaviour);
       if (window) {
         reply.body = json(*window);
       } else {
@@ -241,7 +242,7 @@ int serve(const std::string& role) {
     } else {
       reply.body = answer(*request, role, behaviour, measurer);
     }
-    std::cout << encode(reply) << std::endl;
+    std::cout << protocol::encode(reply) << std::endl;
     if (lost) return 1;
   }
   return 0;
@@ -253,14 +254,14 @@ int guard(const std::vector<std::string>& arguments) {
   ::prctl(PR_SET_PDEATHSIG, 0);  // a killed parent must not take its guard with it
   const auto option = std::find(arguments.begin(), arguments.end(), "--lock-mhz");
   const int mhz = option == arguments.end() ? 1500 : std::stoi(*(option + 1));
-  const auto step = [](const std::string& op, RequestId id, const std::string& key, const json& body) {
+  const auto step = [](const std::string& op, protocol::RequestId id, const std::string& key, const json& body) {
     write_log("guard", op, key);
     const std::string behaviour = behaviour_of(op, key);
     misbehave(behaviour);
-    Reply reply{id, body, false};
+    protocol::Reply reply{id, body, false};
     if (behaviour == "error")
       reply.body = fail(ErrorKind::kEnvironment, "fake: no permission; sudo nvidia-smi does it");
-    std::cout << encode(reply) << std::endl;
+    std::cout << protocol::encode(reply) << std::endl;
     return behaviour != "error";
   };
   if (std::find(arguments.begin(), arguments.end(), "--restore") == arguments.end()) {

@@ -65,12 +65,14 @@ class FakeWorkerTest : public testing::Test {
 
   static Problem problem() { return with_default_strides(*parse_shape("512x512x512")).value(); }
   static Variant variant(std::int64_t tile) { return {"sgemm_simt", {{"BM", tile}, {"BN", std::int64_t{64}}}}; }
-  static BuildRequest build_request(RequestId id, std::int64_t tile) {
+  static protocol::BuildRequest build_request(protocol::RequestId id, std::int64_t tile) {
     static const auto source = std::make_shared<const TemplateSource>(
         TemplateSource{"sgemm_simt.cu", "kernel text", {{"device/x.cuh", "header text"}}});
     return {id, variant(tile), source, {{"BM", std::to_string(tile)}}, "sm_90a"};
   }
-  static TrialRequest trial_request(RequestId id, std::int64_t tile) { return {id, variant(tile), {}, {}, 0}; }
+  static protocol::TrialRequest trial_request(protocol::RequestId id, std::int64_t tile) {
+    return {id, variant(tile), {}, {}, 0};
+  }
 
   std::filesystem::path folder_;
 };

@@ -68,19 +68,20 @@ class ReplayDeviceTest : public testing::Test {
     return recording;
   }
 
-  BuildDone build(std::int64_t tile) {
+  protocol::BuildDone build(std::int64_t tile) {
     device_.submit_build({1, variant(tile), {}, {}, "sm_90a"});
-    return std::get<BuildDone>(device_.wait(milliseconds(0)).value().at(0));
+    return std::get<protocol::BuildDone>(device_.wait(milliseconds(0)).value().at(0));
   }
   TrialReport trial(std::int64_t tile) {
     device_.submit_trial({1, variant(tile), {}, {}, 0});
-    return std::get<TrialDone>(device_.wait(milliseconds(0)).value().at(0)).report;
+    return std::get<protocol::TrialDone>(device_.wait(milliseconds(0)).value().at(0)).report;
   }
   /// Times of these contenders' blocks in a round; -1 where there is none.
-  std::vector<double> round_times(int round, const std::vector<Contender>& contenders, Stage stage = Stage::kFinal) {
-    RoundRequest request{contenders, {}, round, stage};
+  std::vector<double> round_times(int round, const std::vector<protocol::Contender>& contenders,
+                                  Stage stage = Stage::kFinal) {
+    protocol::RoundRequest request{contenders, {}, round, stage};
     for (int index = static_cast<int>(contenders.size()) - 1; index >= 0; --index) request.order.push_back(index);
-    const RoundReport report = device_.run_round(request).value();
+    const protocol::RoundReport report = device_.run_round(request).value();
     std::vector<double> times;
     for (std::size_t index = 0; index < report.blocks.size(); ++index) {
       times.push_back(report.blocks[index] ? report.blocks[index]->time_s : -1);
@@ -124,7 +125,7 @@ TEST_F(ReplayDeviceTest, AnswersUnderTheConditionsAskedForOnly) {
 }
 
 TEST_F(ReplayDeviceTest, BuildsAreTheRecordedOnes) {
-  const BuildDone done = build(16);
+  const protocol::BuildDone done = build(16);
   EXPECT_EQ(done.outcome.kind, OutcomeKind::kOk);
   EXPECT_EQ(done.build.registers, 100);
   EXPECT_TRUE(done.build.cubin_path.empty());
@@ -151,15 +152,15 @@ TEST_F(ReplayDeviceTest, EventsComeInTheOrderOfSubmissionAndOnce) {
   device_.submit_build({3, variant(16), {}, {}, "sm_90a"});
   const auto events = device_.wait(milliseconds(0)).value();
   ASSERT_EQ(events.size(), 3U);
-  EXPECT_EQ(std::get<BuildDone>(events[0]).id, 1);
-  EXPECT_EQ(std::get<TrialDone>(events[1]).id, 2);
-  EXPECT_EQ(std::get<BuildDone>(events[2]).id, 3);
+  EXPECT_EQ(std::get<protocol::BuildDone>(events[0]).id, 1);
+  EXPECT_EQ(std::get<protocol::TrialDone>(events[1]).id, 2);
+  EXPECT_EQ(std::get<protocol::BuildDone>(events[2]).id, 3);
   EXPECT_TRUE(device_.wait(milliseconds(0)).value().empty());
 }
 
 TEST_F(ReplayDeviceTest, RoundsReplayTheRecordedOnes) {
-  const Contender first{variant(16), {}, {}, -1};
-  const Contender best_reference{{}, {}, {}, 1};
+  const protocol::Contender first{variant(16), {}, {}, -1};
+  const protocol::Contender best_reference{{}, {}, {}, 1};
   EXPECT_EQ(round_times(1, {first, best_reference}), (std::vector<double>{11, 61}));
   EXPECT_EQ(round_times(2, {first, best_reference}), (std::vector<double>{12, 62}));
   // Beyond what was recorded the rounds start again.
@@ -177,51 +178,53 @@ TEST_F(ReplayDeviceTest, BlocksKeepWhatWasMeasuredOfThem) {
   block.thermal_s = 0;
   ReplayDevice device(recorded);
   ASSERT_TRUE(device.prepare({problem("512x512x512"), {}}));
-  const RoundReport report = device.run_round({{{variant(16), {}, {}, -1}}, {0}, 2, Stage::kFinal}).value();
+  const protocol::RoundReport report = device.run_round({{{variant(16), {}, {}, -1}}, {0}, 2, Stage::kFinal}).value();
   EXPECT_EQ(report.blocks.at(0), block);
 }
 
 TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAnswerWithTheirScreening) {
-  const Contender screened{variant(32), {}, {}, -1};
-  const Contender first_reference{{}, {}, {}, 0};
+  const protocol::Contender screened{variant(32), {}, {}, -1};
+  const protocol::Contender first_reference{{}, {}, {}, 0};
   EXPECT_EQ(round_times(1, {screened, first_reference}), (std::vector<double>{2, 7}));
   EXPECT_EQ(round_times(2, {screened, first_reference}), (std::vector<double>{4, 7}));
   EXPECT_EQ(round_times(3, {screened, first_reference}, Stage::kRace), (std::vector<double>{2, 7}));
 }
 
 TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAreOutBesideThoseWithSome) {
-  const Contender finalist{variant(16), {}, {}, -1}, screened{variant(32), {}, {}, -1}, reference{{}, {}, {}, 1};
+  const protocol::Contender finalist{variant(16), {}, {}, -1}, screened{variant(32), {}, {}, -1},
+      reference{{}, {}, {}, 1};
   EXPECT_EQ(round_times(1, {finalist, screened, reference}), (std::vector<double>{11, -1, 61}));
-  const RoundReport report = device_.run_round({{finalist, screened}, {0, 1}, 1}).value();
+  const protocol::RoundReport report = device_.run_round({{finalist, screened}, {0, 1}, 1}).value();
   EXPECT_EQ(report.outcomes.at(1).kind, OutcomeKind::kNotRecorded);
   EXPECT_THAT(report.outcomes.at(1).reason, HasSubstr("rounds"));
 }
 
 TEST_F(ReplayDeviceTest, TheReferenceAgainstItselfGetsTwoBlocksOfARound) {
-  const Contender reference{{}, {}, {}, 1};
+  const protocol::Contender reference{{}, {}, {}, 1};
   // Not recorded: neighbouring rounds of the final. The second contender comes first in the order.
   EXPECT_EQ(round_times(1, {reference, reference}, Stage::kFloor), (std::vector<double>{62, 61}));
   EXPECT_EQ(round_times(2, {reference, reference}, Stage::kFloor), (std::vector<double>{61, 62}));
 }
 
 TEST_F(ReplayDeviceTest, EnergyIsTheRecordedWindow) {
-  const auto window_j = [&](const std::optional<Contender>& contender, int index) {
-    EnergyRequest request;
+  const auto window_j = [&](const std::optional<protocol::Contender>& contender, int index) {
+    protocol::EnergyRequest request;
     request.contender = contender;
     request.index = index;
     return device_.measure_energy(request).value().energy_j;
   };
   EXPECT_EQ(window_j(std::nullopt, 0), 82);
-  EXPECT_EQ(window_j(Contender{variant(16), {}, {}, -1}, 0), 500);
-  EXPECT_EQ(window_j(Contender{variant(16), {}, {}, -1}, 2), 500);
-  EXPECT_EQ(window_j(Contender{{}, {}, {}, 1}, 1), 601);
-  EXPECT_EQ(window_j(Contender{{}, {}, {}, 1}, 3), 600);
+  EXPECT_EQ(window_j(protocol::Contender{variant(16), {}, {}, -1}, 0), 500);
+  EXPECT_EQ(window_j(protocol::Contender{variant(16), {}, {}, -1}, 2), 500);
+  EXPECT_EQ(window_j(protocol::Contender{{}, {}, {}, 1}, 1), 601);
+  EXPECT_EQ(window_j(protocol::Contender{{}, {}, {}, 1}, 3), 600);
 }
 
 TEST_F(ReplayDeviceTest, WhatWasNotMeasuredIsAnEnvironmentError) {
-  for (const Contender& contender :
-       {Contender{variant(32), {}, {}, -1}, Contender{variant(1), {}, {}, -1}, Contender{{}, {}, {}, 0}}) {
-    EnergyRequest request;
+  for (const protocol::Contender& contender :
+       {protocol::Contender{variant(32), {}, {}, -1}, protocol::Contender{variant(1), {}, {}, -1},
+        protocol::Contender{{}, {}, {}, 0}}) {
+    protocol::EnergyRequest request;
     request.contender = contender;
     const auto window = device_.measure_energy(request);
     ASSERT_FALSE(window);
@@ -238,7 +241,7 @@ TEST_F(ReplayDeviceTest, WhatWasNotMeasuredIsAnEnvironmentError) {
 
 TEST_F(ReplayDeviceTest, ContendersThatWereNotRecordedGetAnOutcome) {
   EXPECT_EQ(round_times(1, {{variant(1), {}, {}, -1}, {{}, {}, {}, 9}}), (std::vector<double>{-1, -1}));
-  const RoundReport report = device_.run_round({{{variant(48), {}, {}, -1}}, {0}, 1}).value();
+  const protocol::RoundReport report = device_.run_round({{{variant(48), {}, {}, -1}}, {0}, 1}).value();
   EXPECT_EQ(report.outcomes.at(0).kind, OutcomeKind::kNotRecorded);
 }
 

@@ -45,14 +45,14 @@ class WorkerDeviceTest : public FakeWorkerTest {
       auto events = device.wait(milliseconds(10'000));
       if (!events) return tl::unexpected<Error>(events.error());
       if (events->empty()) continue;
-      EXPECT_EQ(std::get<TrialDone>(events->front()).id, tile);
-      return std::get<TrialDone>(events->front()).report;
+      EXPECT_EQ(std::get<protocol::TrialDone>(events->front()).id, tile);
+      return std::get<protocol::TrialDone>(events->front()).report;
     }
   }
   static Outcome trial_outcome(WorkerDevice& device, int tile) { return trial(device, tile).value().outcome; }
 
-  static RoundRequest round_of(const std::vector<int>& tiles, std::vector<int> order) {
-    RoundRequest request{{}, std::move(order), 5};
+  static protocol::RoundRequest round_of(const std::vector<int>& tiles, std::vector<int> order) {
+    protocol::RoundRequest request{{}, std::move(order), 5};
     for (const int tile : tiles) request.contenders.push_back({variant(tile), {}, {}, -1});
     request.contenders.push_back({{}, {}, {}, 0});
     return request;
@@ -73,9 +73,9 @@ TEST_F(WorkerDeviceTest, OpensPreparesBuildsAndTries) {
   bool built = false, tried = false;
   while (!built || !tried) {
     const auto events = device->wait(milliseconds(10'000)).value();
-    for (const Event& event : events) {
-      if (const auto* const done = std::get_if<BuildDone>(&event)) built = done->id == 1;
-      if (const auto* const done = std::get_if<TrialDone>(&event)) tried = done->id == 2;
+    for (const protocol::Event& event : events) {
+      if (const auto* const done = std::get_if<protocol::BuildDone>(&event)) built = done->id == 1;
+      if (const auto* const done = std::get_if<protocol::TrialDone>(&event)) tried = done->id == 2;
     }
   }
 }
@@ -167,12 +167,12 @@ TEST_F(WorkerDeviceTest, ALaunchMayTakeAHundredTimesTheBestSoFarOrTheFloor) {
   floorless.launch_floor = milliseconds(0);
   const auto device = open_prepared(floorless);
   const auto limit_s = [&](double incumbent_s) {
-    TrialRequest request = trial_request(1, 16);
+    protocol::TrialRequest request = trial_request(1, 16);
     request.incumbent_s = incumbent_s;
     device->submit_trial(request);
-    std::vector<Event> events;
+    std::vector<protocol::Event> events;
     while (events.empty()) events = device->wait(milliseconds(10'000)).value();
-    return std::stod(std::get<TrialDone>(events.front()).report.outcome.reason);
+    return std::stod(std::get<protocol::TrialDone>(events.front()).report.outcome.reason);
   };
   const double reference_s = problem().flops() / 42e12;  // the fake's first heuristic
   EXPECT_NEAR(limit_s(0), 100 * reference_s, 1e-6);

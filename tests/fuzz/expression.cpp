@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "targets.hpp"
-#include "tuner/space/expression.hpp"
+#include "tuner/expression/expression.hpp"
 
 namespace pgtune::fuzz {
 namespace {

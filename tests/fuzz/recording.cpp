@@ -7,12 +7,12 @@
 #include <fstream>
 
 #include "db/database.hpp"
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "targets.hpp"
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/recorded_versions.hpp"
-#include "tool/pgtune/recording_loader.hpp"
-#include "tool/pgtune/row_conversion.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/device/replay_device.hpp"
 
 namespace pgtune::fuzz {
@@ -62,13 +62,13 @@ void replay(const std::vector<db::Database>& databases, const db::SessionRow& se
   device::ReplayDevice device(std::move(recording));
   static_cast<void>(device.measure_ceilings());
   if (!device.prepare({problem, tool::conditions(session.conditions_key)})) return;
-  device::RequestId id = 0;
+  protocol::RequestId id = 0;
   for (const Variant& variant : variants) {
     device.submit_build({++id, variant, nullptr, {}, "sm_90a"});
     device.submit_trial({++id, variant, {}, {}, 0});
     static_cast<void>(device.wait(kNoWait));
   }
-  device::RoundRequest round;
+  protocol::RoundRequest round;
   round.contenders.resize(1);
   round.contenders.front().reference_algorithm = 0;
   round.order = {0};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A file of shapes.
-#include "tool/pgtune/shape_list.hpp"
+#include "tool/pgtune/cli/options/shape_list.hpp"
 
 #include <cstdlib>
 
 #include "targets.hpp"
-#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::fuzz {
 

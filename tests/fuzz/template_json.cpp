@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A template's JSON: parsing, its default variant on a problem, and small spaces as a whole.
 #include "targets.hpp"
-#include "tests/space/sample_template.hpp"
+#include "tests/template/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::fuzz {
 namespace {

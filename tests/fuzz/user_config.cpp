@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The user's configuration file.
-#include "tool/pgtune/user_config.hpp"
+#include "tool/pgtune/cli/user_config.hpp"
 
 #include "targets.hpp"
-#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::fuzz {
 

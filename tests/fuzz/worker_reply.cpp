@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "targets.hpp"
-#include "tuner/device/protocol.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace pgtune::fuzz {
 namespace {
@@ -11,12 +11,12 @@ namespace {
 /// What is understood must be sayable, and then be understood again.
 template <typename T>
 void try_body(const nlohmann::json& body) {
-  const auto decoded = device::decode_body<T>(body, "body");
+  const auto decoded = protocol::decode_body<T>(body, "body");
   if (!decoded) return;
-  const auto encoded = device::encode(device::Reply{1, nlohmann::json(*decoded), false});
-  const auto again = device::decode_reply(encoded);
+  const auto encoded = protocol::encode(protocol::Reply{1, nlohmann::json(*decoded), false});
+  const auto again = protocol::decode_reply(encoded);
   if (!again || !again->body) std::abort();
-  static_cast<void>(device::decode_body<T>(*again->body, "body"));
+  static_cast<void>(protocol::decode_body<T>(*again->body, "body"));
 }
 
 }  // namespace
@@ -25,14 +25,14 @@ void worker_reply(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view line = bytes.substr(0, bytes.find('\n'));
     bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
-    const auto reply = device::decode_reply(line);
+    const auto reply = protocol::decode_reply(line);
     if (!reply) continue;
-    if (!device::decode_reply(device::encode(*reply))) std::abort();
+    if (!protocol::decode_reply(protocol::encode(*reply))) std::abort();
     if (!reply->body) continue;
-    try_body<device::Hello>(*reply->body);
-    try_body<device::BuildDone>(*reply->body);
-    try_body<device::TrialDone>(*reply->body);
-    try_body<device::RoundReport>(*reply->body);
+    try_body<protocol::Hello>(*reply->body);
+    try_body<protocol::BuildDone>(*reply->body);
+    try_body<protocol::TrialDone>(*reply->body);
+    try_body<protocol::RoundReport>(*reply->body);
     try_body<ReferenceReport>(*reply->body);
     try_body<EnergyWindow>(*reply->body);
     try_body<Ceilings>(*reply->body);

@@ -8,7 +8,7 @@
 
 #include "targets.hpp"
 #include "tool/worker/line_channel.hpp"
-#include "tuner/device/protocol.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace pgtune::fuzz {
 namespace {
@@ -33,7 +33,7 @@ class Input {
 
 template <typename T>
 void decode_only(const nlohmann::json& body) {
-  static_cast<void>(device::decode_body<T>(body, "body"));
+  static_cast<void>(protocol::decode_body<T>(body, "body"));
 }
 
 }  // namespace
@@ -44,14 +44,14 @@ void worker_request(std::string_view bytes) {
   while (true) {
     const auto line = channel.read_line();
     if (!line || !*line) return;
-    const auto request = device::decode_request(**line);
+    const auto request = protocol::decode_request(**line);
     if (!request) continue;
-    if (!device::decode_request(device::encode(*request))) std::abort();
-    decode_only<device::PrepareRequest>(request->body);
-    decode_only<device::BuildRequest>(request->body);
-    decode_only<device::TrialRequest>(request->body);
-    decode_only<device::RoundRequest>(request->body);
-    decode_only<device::EnergyRequest>(request->body);
+    if (!protocol::decode_request(protocol::encode(*request))) std::abort();
+    decode_only<protocol::PrepareRequest>(request->body);
+    decode_only<protocol::BuildRequest>(request->body);
+    decode_only<protocol::TrialRequest>(request->body);
+    decode_only<protocol::RoundRequest>(request->body);
+    decode_only<protocol::EnergyRequest>(request->body);
   }
 }
 

@@ -16,13 +16,13 @@
 
 #include "tests/gpu/template_cases.hpp"
 #include "tests/gpu/test_folder.hpp"
+#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
 #include "tuner/gpu/jit/builder.hpp"
+#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
-#include "tuner/gpu/measure/error_bound.hpp"
-#include "tuner/gpu/measure/helper_kernels.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
-#include "tuner/gpu/measure/operand_buffers.hpp"
-#include "tuner/gpu/reference/cublaslt_matmul.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 

@@ -9,7 +9,7 @@
 namespace pgtune::gpu {
 namespace {
 
-device::EnergyRequest window_request(double window_s = 2) {
+protocol::EnergyRequest window_request(double window_s = 2) {
   return {.contender = {}, .lead_in_s = 1, .window_s = window_s, .max_uncertainty = 0.01, .index = 0};
 }
 
@@ -32,10 +32,10 @@ class EnergyOnDevice : public MeasureOnDevice {
     idle_ = *idle;
   }
 
-  [[nodiscard]] device::EnergyRequest of_variant(const Problem& problem) {
-    const device::TrialRequest built = request(problem, "");
-    device::EnergyRequest out = window_request();
-    out.contender = device::Contender{built.variant, built.plan, built.build, -1};
+  [[nodiscard]] protocol::EnergyRequest of_variant(const Problem& problem) {
+    const protocol::TrialRequest built = request(problem, "");
+    protocol::EnergyRequest out = window_request();
+    out.contender = protocol::Contender{built.variant, built.plan, built.build, -1};
     return out;
   }
 
@@ -61,7 +61,7 @@ TEST_F(EnergyOnDevice, IdleDrawsPowerAndLaunchesNothing) {
 TEST_F(EnergyOnDevice, TheReferenceUnderLoadDrawsMoreAndIsTimedInsideTheWindow) {
   const Problem problem = make_problem("4096x4096x4096");
   const ReferenceReport reference = prepare(problem);
-  device::EnergyRequest load = window_request();
+  protocol::EnergyRequest load = window_request();
   load.contender.emplace();
   load.contender->reference_algorithm = reference.best;
   const auto window = measurer_->energy(load);
@@ -91,16 +91,16 @@ TEST_F(EnergyOnDevice, ShortLaunchesKeepTheGpuBusyToo) {
 TEST_F(EnergyOnDevice, RefusalsAndFailuresLeaveTheMeasurerUsable) {
   const Problem problem = make_problem("512x512x512");
   static_cast<void>(prepare(problem));
-  device::EnergyRequest brief = of_variant(problem);
+  protocol::EnergyRequest brief = of_variant(problem);
   brief.window_s = 0.2;
   const auto refused = measurer_->energy(brief);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage) << refused.error().text();
 
-  device::EnergyRequest missing = of_variant(problem);
+  protocol::EnergyRequest missing = of_variant(problem);
   missing.contender->build.cubin_path += ".missing";
   EXPECT_FALSE(measurer_->energy(missing));
-  device::EnergyRequest unknown = window_request();
+  protocol::EnergyRequest unknown = window_request();
   unknown.contender.emplace();
   unknown.contender->reference_algorithm = 1000;
   EXPECT_FALSE(measurer_->energy(unknown));
@@ -111,7 +111,7 @@ TEST_F(EnergyOnDevice, RefusalsAndFailuresLeaveTheMeasurerUsable) {
 }
 
 TEST_F(EnergyOnDevice, AContenderNeedsAProblem) {
-  device::EnergyRequest load = window_request();
+  protocol::EnergyRequest load = window_request();
   load.contender.emplace();
   load.contender->reference_algorithm = 0;
   EXPECT_FALSE(measurer_->energy(load));

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-device::EnergyRequest short_request(double window_s, double max_uncertainty = 0.01) {
+protocol::EnergyRequest short_request(double window_s, double max_uncertainty = 0.01) {
   return {.contender = {}, .lead_in_s = 1, .window_s = window_s, .max_uncertainty = max_uncertainty, .index = 0};
 }
 
@@ -109,7 +109,7 @@ TEST(EnergyRefusal, AGpuWithoutACounterSaysSo) {
 
 TEST(EnergyRefusal, RequestsThatMakeNoSenseAreUsageErrors) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  device::EnergyRequest negative = short_request(5);
+  protocol::EnergyRequest negative = short_request(5);
   negative.lead_in_s = -1;
   for (const auto& nonsense : {short_request(0), short_request(-1), short_request(kNan), short_request(5, 0),
                                short_request(5, kNan), short_request(5, 1), negative}) {

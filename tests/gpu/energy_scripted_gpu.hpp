@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "tuner/gpu/measure/energy_watch.hpp"
+#include "tuner/gpu/measure/energy/energy_watch.hpp"
 
 namespace pgtune::gpu {
 
@@ -47,7 +47,7 @@ struct ScriptedGpu {
                 }};
   }
 
-  [[nodiscard]] Result<WatchedEnergy> watch(const device::EnergyRequest& request) {
+  [[nodiscard]] Result<WatchedEnergy> watch(const protocol::EnergyRequest& request) {
     return watch_energy(request, sensors(), [](EnergyTracker::Signal) { return Result<void>{}; });
   }
 };

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-device::EnergyRequest request(double window_s = 5, double lead_in_s = 2, double max_uncertainty = 0.01) {
+protocol::EnergyRequest request(double window_s = 5, double lead_in_s = 2, double max_uncertainty = 0.01) {
   return {
       .contender = {}, .lead_in_s = lead_in_s, .window_s = window_s, .max_uncertainty = max_uncertainty, .index = 0};
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "tuner/model/outcome.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::gpu {
 

@@ -16,7 +16,7 @@
 #include "tests/gpu/test_folder.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/architectures.hpp"
-#include "tuner/session/launchable.hpp"
+#include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 
@@ -46,15 +46,15 @@ class FaultsCompile : public testing::Test {
   [[nodiscard]] Result<LaunchPlan> plan(const Variant& variant) const {
     return space::make_launch_plan(definition_, variant, problem_, gpu_);
   }
-  [[nodiscard]] device::BuildRequest request(const Variant& variant) {
+  [[nodiscard]] protocol::BuildRequest request(const Variant& variant) {
     auto defines = space::make_defines(definition_, variant, problem_, gpu_);
     EXPECT_TRUE(defines) << variant.key();
     return {++last_id_, variant, definition_.source, defines.value_or(std::vector<Define>{}), gpu_.architecture};
   }
-  [[nodiscard]] device::BuildDone build(std::string_view fault, const device::CompilePool::Options& options) {
+  [[nodiscard]] protocol::BuildDone build(std::string_view fault, const device::CompilePool::Options& options) {
     auto done = device::compile_one(options, request(faulty_variant(fault)));
     EXPECT_TRUE(done) << fault << ": " << done.error().text();
-    return done.value_or(device::BuildDone{});
+    return done.value_or(protocol::BuildDone{});
   }
   static void expect(const Fault& fault, const Outcome& outcome) {
     EXPECT_EQ(outcome.kind, fault.kind) << fault.name << ": " << outcome.reason;
@@ -65,7 +65,7 @@ class FaultsCompile : public testing::Test {
   const Problem problem_ = parse_shape("256x256x256").and_then(with_default_strides).value();
   const DeviceInfo gpu_ = architecture_info("sm_90a").value();
   space::TemplateDefinition definition_;
-  device::RequestId last_id_ = 0;
+  protocol::RequestId last_id_ = 0;
 };
 
 TEST_F(FaultsCompile, EveryFaultOfTheTemplateIsInTheTable) {
@@ -91,7 +91,7 @@ TEST_F(FaultsCompile, ImpossiblePlansAreInvalid) {
 
 TEST_F(FaultsCompile, BuildsFailOrCannotBeLaunchedOrGoOnToTheGpu) {
   device::CompilePool pool(options());
-  std::map<device::RequestId, Fault> asked;
+  std::map<protocol::RequestId, Fault> asked;
   const auto submit = [&](const Fault& fault) {
     auto build = request(faulty_variant(fault.name));
     asked.emplace(build.id, fault);
@@ -102,15 +102,15 @@ TEST_F(FaultsCompile, BuildsFailOrCannotBeLaunchedOrGoOnToTheGpu) {
     const bool limited = fault.words == "gave no answer within" || fault.words == "MiB of memory";
     if (fault.shows != Shows::kPlan && !limited) submit(fault);
   }
-  std::vector<device::Event> events;
+  std::vector<protocol::Event> events;
   while (events.size() < asked.size()) {
     ASSERT_TRUE(pool.poll(events));
     std::vector<pollfd> fds;
     pool.add_poll_fds(fds);
-    static_cast<void>(device::wait_ready(fds, device::Clock::now() + std::chrono::milliseconds(50)));
+    static_cast<void>(wait_ready(fds, SteadyClock::now() + std::chrono::milliseconds(50)));
   }
-  for (const device::Event& event : events) {
-    const auto& done = std::get<device::BuildDone>(event);
+  for (const protocol::Event& event : events) {
+    const auto& done = std::get<protocol::BuildDone>(event);
     const Fault& fault = asked.at(done.id);
     if (fault.shows == Shows::kBuild) {
       expect(fault, done.outcome);

@@ -13,7 +13,7 @@
 #include "tests/gpu/faults.hpp"
 #include "tests/gpu/test_folder.hpp"
 #include "tuner/device/worker_device.hpp"
-#include "tuner/session/search_state.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::gpu {
@@ -50,7 +50,7 @@ class FaultsDevice : public testing::Test {
   }
 
   /// The first event, within kLongest.
-  device::Event event() {
+  protocol::Event event() {
     const auto until = Clock::now() + kLongest;
     while (Clock::now() < until) {
       auto events = device_->wait(std::chrono::milliseconds(100));
@@ -64,7 +64,7 @@ class FaultsDevice : public testing::Test {
     device_->submit_build({++last_id_, variant, definition_.source,
                            space::make_defines(definition_, variant, problem_, device_->info()).value(),
                            device_->info().architecture});
-    auto done = std::get<device::BuildDone>(event());
+    auto done = std::get<protocol::BuildDone>(event());
     EXPECT_EQ(done.outcome.kind, OutcomeKind::kOk) << fault << ": " << done.outcome.reason;
     builds_[std::string(fault)] = std::move(done.build);
   }
@@ -73,7 +73,7 @@ class FaultsDevice : public testing::Test {
     device_->submit_trial({++last_id_, variant,
                            space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
                            builds_.at(std::string(fault)), 0});
-    return std::get<device::TrialDone>(event()).report;
+    return std::get<protocol::TrialDone>(event()).report;
   }
 
   const TestFolder folder_;
@@ -81,7 +81,7 @@ class FaultsDevice : public testing::Test {
   std::unique_ptr<device::WorkerDevice> device_;
   Problem problem_;
   std::map<std::string, BuildInfo> builds_;
-  device::RequestId last_id_ = 0;
+  protocol::RequestId last_id_ = 0;
 };
 
 TEST_F(FaultsDevice, EachGetsItsOutcomeAndTheNextVariantIsTimedAsBefore) {
@@ -120,7 +120,7 @@ TEST_F(FaultsDevice, RoundsGoOnWithTheReferenceTakenOver) {
   build("trap");
   const auto round = [&] {
     const Variant variant = faulty_variant("none");
-    device::RoundRequest request;
+    protocol::RoundRequest request;
     request.contenders = {{variant, space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
                            builds_.at("none"), -1},
                           {{}, {}, {}, 0}};
@@ -128,13 +128,13 @@ TEST_F(FaultsDevice, RoundsGoOnWithTheReferenceTakenOver) {
     request.round = 1;
     auto report = device_->run_round(request);
     EXPECT_TRUE(report) << report.error().text();
-    return report.value_or(device::RoundReport{});
+    return report.value_or(protocol::RoundReport{});
   };
   static_cast<void>(round());
-  const device::RoundReport before = round();
+  const protocol::RoundReport before = round();
   EXPECT_EQ(trial("trap").outcome.kind, OutcomeKind::kCrashed);
   static_cast<void>(round());
-  const device::RoundReport after = round();
+  const protocol::RoundReport after = round();
   for (std::size_t i = 0; i < 2; ++i) {
     ASSERT_TRUE(before.blocks.at(i) && after.blocks.at(i)) << i;
     EXPECT_NEAR(after.blocks[i]->per_launch_s() / before.blocks[i]->per_launch_s(), 1, kMostDrift) << i;

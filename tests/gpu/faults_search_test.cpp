@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "tests/gpu/faults.hpp"
 #include "tests/gpu/test_folder.hpp"
 #include "tests/tool/process.hpp"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tests/gpu/test_folder.hpp"
-#include "tuner/gpu/jit/atomic_file.hpp"
 #include "tuner/gpu/jit/builder.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -29,9 +29,9 @@ constexpr const char* kScale =
     "  x[threadIdx.x] = tile[BM - 1 - threadIdx.x];\n"
     "}\n";
 
-device::BuildRequest request_of(std::string source, std::vector<Define> defines = {},
-                                std::vector<SourceFile> headers = {}) {
-  device::BuildRequest request;
+protocol::BuildRequest request_of(std::string source, std::vector<Define> defines = {},
+                                  std::vector<SourceFile> headers = {}) {
+  protocol::BuildRequest request;
   request.id = 7;
   request.variant = {"scale", {{"BM", std::int64_t{64}}}};
   request.source = std::make_shared<TemplateSource>(TemplateSource{"scale.cu", std::move(source), std::move(headers)});
@@ -42,10 +42,10 @@ device::BuildRequest request_of(std::string source, std::vector<Define> defines 
 
 class BuilderTest : public testing::Test {
  protected:
-  [[nodiscard]] Result<device::BuildDone> build(const device::BuildRequest& request) const {
+  [[nodiscard]] Result<protocol::BuildDone> build(const protocol::BuildRequest& request) const {
     return builder_.build(request);
   }
-  device::BuildDone must_build(const device::BuildRequest& request) const {
+  protocol::BuildDone must_build(const protocol::BuildRequest& request) const {
     auto done = builder_.build(request);
     if (!done) {
       ADD_FAILURE() << done.error().text();
@@ -54,7 +54,7 @@ class BuilderTest : public testing::Test {
     EXPECT_EQ(done->outcome.kind, OutcomeKind::kOk) << done->outcome.reason;
     return *done;
   }
-  [[nodiscard]] std::string failure_of(const device::BuildRequest& request) const {
+  [[nodiscard]] std::string failure_of(const protocol::BuildRequest& request) const {
     const auto done = builder_.build(request);
     if (!done) return "error: " + done.error().text();
     EXPECT_EQ(done->outcome.kind, OutcomeKind::kCompileFailed);
@@ -92,7 +92,7 @@ TEST_F(BuilderTest, SecondBuildComesFromTheCache) {
 TEST_F(BuilderTest, WhateverChangesTheCubinChangesTheKey) {
   auto base = request_of("#include \"value.cuh\"\nextern \"C\" __global__ void f(int* p) { *p = VALUE + BM; }",
                          {{"BM", "1"}, {"BN", "2"}}, {{"value.cuh", "#define VALUE 1\n"}});
-  std::vector<device::BuildRequest> requests(6, base);
+  std::vector<protocol::BuildRequest> requests(6, base);
   requests[1].defines = {{"BM", "2"}, {"BN", "2"}};
   requests[2].defines = {{"BN", "2"}, {"BM", "1"}};
   requests[3].architecture = "sm_80";

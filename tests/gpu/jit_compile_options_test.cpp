@@ -11,8 +11,8 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-device::BuildRequest defining(const std::string& name, const std::string& value) {
-  device::BuildRequest request;
+protocol::BuildRequest defining(const std::string& name, const std::string& value) {
+  protocol::BuildRequest request;
   request.architecture = "sm_90a";
   request.defines = {{name, value}};
   return request;

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "tests/gpu/test_folder.hpp"
-#include "tuner/gpu/jit/atomic_file.hpp"
 #include "tuner/gpu/jit/cubin_cache.hpp"
 #include "tuner/gpu/jit/cubin_key.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "tests/gpu/test_folder.hpp"
-#include "tuner/gpu/jit/atomic_file.hpp"
 #include "tuner/gpu/jit/cubin_cache.hpp"
 #include "tuner/gpu/jit/cubin_key.hpp"
-#include "tuner/gpu/jit/private_folder.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {

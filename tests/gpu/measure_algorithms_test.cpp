@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "tuner/gpu/reference/algorithm_enumeration.hpp"
-#include "tuner/gpu/reference/reference.hpp"
+#include "tuner/gpu/baseline/algorithm_enumeration.hpp"
+#include "tuner/gpu/baseline/reference.hpp"
 
 namespace pgtune::gpu {
 namespace {

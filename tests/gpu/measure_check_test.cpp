@@ -77,7 +77,7 @@ TEST_F(Check, PlantedFaultsAreFoundAndNamed) {
 TEST_F(Check, AWorkspaceIsZeroedAsAsked) {
   const Problem problem = padded_problem();
   static_cast<void>(prepare(problem));
-  device::TrialRequest asked = request(problem, "NEEDS_ZERO_WORKSPACE");
+  protocol::TrialRequest asked = request(problem, "NEEDS_ZERO_WORKSPACE");
   asked.plan.zero_workspace = ZeroWorkspace::kEveryLaunch;
   EXPECT_EQ(measurer_->trial(asked).outcome.kind, OutcomeKind::kOk);
   // The kernel leaves a 1 behind: zeroed once, its second launch is wrong.
@@ -90,7 +90,7 @@ TEST_F(Check, AWorkspaceIsZeroedAsAsked) {
 TEST_F(Check, LaunchesThatCudaRefusesAreLaunchFailures) {
   const Problem problem = padded_problem();
   static_cast<void>(prepare(problem));
-  device::TrialRequest refused = request(problem, "");
+  protocol::TrialRequest refused = request(problem, "");
   refused.plan.kernels[0].block = {2048, 1, 1};
   TrialReport report = measurer_->trial(refused);
   EXPECT_EQ(report.outcome.kind, OutcomeKind::kLaunchFailed);
@@ -116,7 +116,7 @@ TEST_F(Check, LaunchesThatCudaRefusesAreLaunchFailures) {
 TEST_F(Check, ClearlySlowVariantsAreCutEarly) {
   const Problem problem = padded_problem();
   static_cast<void>(prepare(problem));
-  device::TrialRequest slow = request(problem, "SLOW");
+  protocol::TrialRequest slow = request(problem, "SLOW");
   slow.incumbent_s = 20e-6;
   const TrialReport report = measurer_->trial(slow);
   EXPECT_EQ(report.outcome.kind, OutcomeKind::kOk) << report.outcome.reason;

@@ -10,7 +10,7 @@
 #include "tests/gpu/measure_device_fixture.hpp"
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/measure/helper_kernels.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
 
 namespace pgtune::gpu {
 namespace {

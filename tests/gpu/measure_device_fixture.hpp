@@ -22,7 +22,7 @@ class MeasureOnDevice : public testing::Test {
     return report ? *report : ReferenceReport{};
   }
 
-  [[nodiscard]] device::TrialRequest request(const Problem& problem, const std::string& fault) {
+  [[nodiscard]] protocol::TrialRequest request(const Problem& problem, const std::string& fault) {
     return gemm_trial(folder_, problem, measurer_->info().architecture, fault);
   }
 

@@ -3,9 +3,9 @@
 
 #include <cstdlib>
 
+#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
-#include "tuner/gpu/reference/cublaslt_matmul.hpp"
 
 namespace pgtune::gpu {
 namespace {

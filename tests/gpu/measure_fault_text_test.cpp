@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tuner/gpu/measure/fault_text.hpp"
+#include "tuner/gpu/measure/check/fault_text.hpp"
 
 namespace pgtune::gpu {
 namespace {

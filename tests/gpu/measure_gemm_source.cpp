@@ -101,11 +101,11 @@ BuildInfo build_source(const TestFolder& folder, const std::string& source, cons
   return build;
 }
 
-device::TrialRequest gemm_trial(const TestFolder& folder, const Problem& p, const std::string& architecture,
-                                const std::string& fault) {
+protocol::TrialRequest gemm_trial(const TestFolder& folder, const Problem& p, const std::string& architecture,
+                                  const std::string& fault) {
   std::vector<Define> defines;
   if (!fault.empty()) defines.push_back({fault, fault == "SLOW" ? "2000000" : "1"});
-  device::TrialRequest request;
+  protocol::TrialRequest request;
   request.build = build_source(folder, kSource, architecture, defines);
   KernelLaunch launch;
   launch.symbol = "gemm";

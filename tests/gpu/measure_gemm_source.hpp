@@ -17,8 +17,8 @@ namespace pgtune::gpu {
                                      const std::string& architecture, const std::vector<Define>& defines);
 
 /// Request for the plain GEMM on `problem`; `fault` is a macro of the source, "" for the right kernel.
-[[nodiscard]] device::TrialRequest gemm_trial(const TestFolder& folder, const Problem& problem,
-                                              const std::string& architecture, const std::string& fault);
+[[nodiscard]] protocol::TrialRequest gemm_trial(const TestFolder& folder, const Problem& problem,
+                                                const std::string& architecture, const std::string& fault);
 
 [[nodiscard]] Problem make_problem(const std::string& shape, const std::string& layout = "nn");
 

@@ -22,7 +22,7 @@ std::string text_of(const fs::path& path) {
 }
 
 TEST(MeasureKernels, CompileForEveryArchitecture) {
-  const fs::path folder = PGTUNE_SOURCE_DIR "/tuner/gpu/measure";
+  const fs::path folder = PGTUNE_SOURCE_DIR "/tuner/gpu/measure/check";
   TemplateSource source{"kernels.cu", text_of(folder / "kernels.cu"), {}};
   for (const auto& header : fs::directory_iterator(folder / "kernels"))
     source.headers.push_back({fs::relative(header.path(), folder).string(), text_of(header.path())});

@@ -39,7 +39,7 @@ class MathModes : public MeasureOnDevice {
     auto defines = space::make_defines(definition_, variant, problem, measurer_->info());
     EXPECT_TRUE(defines) << defines.error().text();
     if (!fault.empty()) defines->push_back({fault, "1"});
-    device::TrialRequest request;
+    protocol::TrialRequest request;
     request.plan = *plan;
     request.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
     return measurer_->trial(request);
@@ -277,9 +277,9 @@ TEST_F(MathModes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
 
 TEST_F(MathModes, AReferenceOnALargerProblemCanBeTakenOver) {
   for (const Problem& problem : refused_problems("nn", -0.5, true)) {
-    device::PrepareRequest request{problem, {}};
+    protocol::PrepareRequest request{problem, {}};
     const ReferenceReport found = prepare(problem);
-    request.known = device::KnownReference{found, measurer_->opaque_algorithms()};
+    request.known = protocol::KnownReference{found, measurer_->opaque_algorithms()};
     const auto taken = measurer_->prepare(request);
     ASSERT_TRUE(taken) << problem.key() << ": " << taken.error().text();
     EXPECT_EQ(*taken, found) << problem.key();

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 
-#include "tuner/gpu/measure/helper_kernels.hpp"
-#include "tuner/gpu/measure/operand_layout.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/gpu/measure/check/operand_layout.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -14,8 +14,8 @@ namespace {
 
 class Round : public MeasureOnDevice {
  protected:
-  [[nodiscard]] device::Contender contender(const Problem& problem, const std::string& fault) {
-    const device::TrialRequest built = request(problem, fault);
+  [[nodiscard]] protocol::Contender contender(const Problem& problem, const std::string& fault) {
+    const protocol::TrialRequest built = request(problem, fault);
     return {built.variant, built.plan, built.build, -1};
   }
 };
@@ -23,7 +23,7 @@ class Round : public MeasureOnDevice {
 TEST_F(Round, GivesEachContenderABlockInTheGivenOrder) {
   const Problem problem = make_problem("512x512x512");
   const ReferenceReport reference = prepare(problem);
-  device::RoundRequest request;
+  protocol::RoundRequest request;
   request.contenders = {contender(problem, ""), contender(problem, "SLOW"), {}};
   request.contenders[2].reference_algorithm = reference.best;
   request.order = {2, 0, 1};
@@ -48,9 +48,9 @@ TEST_F(Round, GivesEachContenderABlockInTheGivenOrder) {
 
 TEST_F(Round, TheSameAlgorithmTwiceIsMeasuredTwice) {
   const ReferenceReport reference = prepare(make_problem("1024x1024x1024"));
-  device::RoundRequest request;
+  protocol::RoundRequest request;
   request.contenders.resize(2);
-  for (device::Contender& contender : request.contenders) contender.reference_algorithm = reference.first;
+  for (protocol::Contender& contender : request.contenders) contender.reference_algorithm = reference.first;
   request.order = {1, 0};
   request.stage = Stage::kFloor;
   request.block_s = 40e-3;
@@ -73,7 +73,7 @@ TEST_F(Round, TheSameAlgorithmTwiceIsMeasuredTwice) {
 TEST_F(Round, TheSameVariantTwiceIsMeasuredTwice) {
   const Problem problem = make_problem("512x512x512");
   static_cast<void>(prepare(problem));
-  device::RoundRequest request;
+  protocol::RoundRequest request;
   request.contenders.assign(2, contender(problem, ""));
   request.order = {0, 1};
   static_cast<void>(measurer_->round(request));  // loads, calibrates and lets the clocks settle
@@ -88,7 +88,7 @@ TEST_F(Round, BurstBlocksAreShortWithAPauseBeforeEach) {
   Conditions conditions;
   conditions.regime = Regime::kBurst;
   const ReferenceReport reference = prepare(problem, conditions);
-  device::RoundRequest request;
+  protocol::RoundRequest request;
   request.contenders = {contender(problem, ""), {}};
   request.contenders[1].reference_algorithm = reference.best;
   request.order = {0, 1};
@@ -116,7 +116,7 @@ TEST_F(Round, BlocksCarryWhatNvmlSaysWhereItIsThere) {
   ASSERT_TRUE(gpu) << gpu.error().text();
   const Problem problem = make_problem("1024x1024x1024");
   const ReferenceReport reference = prepare(problem);
-  device::RoundRequest request;
+  protocol::RoundRequest request;
   request.contenders.resize(1);
   request.contenders[0].reference_algorithm = reference.first;
   request.order = {0};
@@ -145,7 +145,7 @@ TEST_F(Round, ShortLaunchesComeFromGraphsAndLongOnesDoNot) {
   for (const auto& [shape, graph] : {std::pair{"64x64x64", true}, std::pair{"2048x2048x2048", false}}) {
     const Problem problem = make_problem(shape);
     const ReferenceReport reference = prepare(problem);
-    device::RoundRequest request;
+    protocol::RoundRequest request;
     request.contenders = {contender(problem, ""), {}};
     request.contenders[1].reference_algorithm = reference.best;
     request.order = {0, 1};
@@ -161,7 +161,7 @@ TEST_F(Round, ShortLaunchesComeFromGraphsAndLongOnesDoNot) {
 TEST_F(Round, AContenderThatCannotBeLaunchedDoesNotStopTheOthers) {
   const Problem problem = make_problem("256x256x256");
   static_cast<void>(prepare(problem));
-  device::RoundRequest request;
+  protocol::RoundRequest request;
   request.contenders = {contender(problem, ""), contender(problem, "")};
   request.contenders[0].build.cubin_path += ".missing";
   request.order = {0, 1};
@@ -175,7 +175,7 @@ TEST_F(Round, AContenderThatCannotBeLaunchedDoesNotStopTheOthers) {
 TEST_F(Round, AnOrderThatIsNoPermutationIsRefused) {
   const Problem problem = make_problem("64x64x64");
   static_cast<void>(prepare(problem));
-  device::RoundRequest request;
+  protocol::RoundRequest request;
   request.contenders = {contender(problem, ""), contender(problem, "")};
   request.order = {0, 0};
   EXPECT_FALSE(measurer_->round(request));

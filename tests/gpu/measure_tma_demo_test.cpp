@@ -33,7 +33,7 @@ class TmaDemo : public MeasureOnDevice {
       ASSERT_TRUE(plan) << plan.error().text();
       const auto defines = space::make_defines(definition_, variant, problem, measurer_->info());
       ASSERT_TRUE(defines) << defines.error().text();
-      device::TrialRequest request;
+      protocol::TrialRequest request;
       request.plan = *plan;
       request.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
       const TrialReport report = measurer_->trial(request);
@@ -68,7 +68,7 @@ TEST_F(TmaDemo, WithoutItsClusterItWouldBeWrong) {
   ASSERT_TRUE(plan) << plan.error().text();
   const auto defines = space::make_defines(definition_, variant, problem, measurer_->info());
   ASSERT_TRUE(defines) << defines.error().text();
-  device::TrialRequest request;
+  protocol::TrialRequest request;
   request.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
   request.plan = *plan;
   request.plan.kernels[0].cluster = {1, 1, 1};

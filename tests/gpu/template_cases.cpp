@@ -7,7 +7,7 @@
 #include <system_error>
 #include <variant>
 
-#include "tuner/gpu/jit/atomic_file.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tuner/model/problem.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::gpu {
 

@@ -18,7 +18,7 @@
 
 #include "tests/gpu/test_folder.hpp"
 #include "tests/gpu/worker_process.hpp"
-#include "tuner/device/protocol.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -27,7 +27,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 json build_body(const std::string& source) {
-  device::BuildRequest request;
+  protocol::BuildRequest request;
   request.id = 40;
   request.variant = {"copy", {{"BM", std::int64_t{64}}}};
   request.source = std::make_shared<TemplateSource>(TemplateSource{"copy.cu", source, {}});
@@ -41,15 +41,15 @@ const char* const kCopy =
 
 class CompileWorker : public testing::Test {
  protected:
-  [[nodiscard]] device::Reply ask(const std::string& op, const json& body = json::object()) {
-    const device::Request request{++id_, op, body};
-    EXPECT_TRUE(worker_.send(device::encode(request) + "\n"));
+  [[nodiscard]] protocol::Reply ask(const std::string& op, const json& body = json::object()) {
+    const protocol::Request request{++id_, op, body};
+    EXPECT_TRUE(worker_.send(protocol::encode(request) + "\n"));
     const auto line = worker_.read_line();
     if (!line) {
       ADD_FAILURE() << "the worker ended: " << worker_.read_errors();
       return {id_, json(), false};
     }
-    auto reply = device::decode_reply(*line);
+    auto reply = protocol::decode_reply(*line);
     EXPECT_TRUE(reply) << *line;
     EXPECT_EQ(reply->id, id_);
     return *reply;
@@ -57,14 +57,14 @@ class CompileWorker : public testing::Test {
 
   const TestFolder folder_;
   WorkerProcess worker_{{"--role", "compile", "--cache-dir", folder_.path().string()}};
-  device::RequestId id_ = 0;
+  protocol::RequestId id_ = 0;
 };
 
 TEST_F(CompileWorker, GreetsAndEndsWithItsInput) {
   const auto reply = ask("hello");
   ASSERT_TRUE(reply.body);
-  const auto hello = reply.body->get<device::Hello>();
-  EXPECT_EQ(hello.protocol, device::kProtocolVersion);
+  const auto hello = reply.body->get<protocol::Hello>();
+  EXPECT_EQ(hello.protocol, protocol::kProtocolVersion);
   EXPECT_EQ(hello.role, "compile");
   EXPECT_THAT(hello.nvrtc_version, testing::MatchesRegex("[0-9]+\\.[0-9]+"));
   EXPECT_FALSE(hello.device);
@@ -77,23 +77,23 @@ TEST_F(CompileWorker, BuildsThenFindsTheBuild) {
   ASSERT_TRUE(ask("hello").body);
   const auto reply = ask("build", build_body(kCopy));
   ASSERT_TRUE(reply.body) << reply.body.error().text();
-  const auto done = reply.body->get<device::BuildDone>();
+  const auto done = reply.body->get<protocol::BuildDone>();
   EXPECT_EQ(done.id, 40);
   EXPECT_EQ(done.outcome.kind, OutcomeKind::kOk);
   EXPECT_TRUE(std::filesystem::exists(done.build.cubin_path));
   EXPECT_GT(done.build.registers, 0);
 
-  const auto again = ask("build", build_body(kCopy)).body->get<device::BuildDone>();
+  const auto again = ask("build", build_body(kCopy)).body->get<protocol::BuildDone>();
   EXPECT_TRUE(again.build.cached);
   EXPECT_EQ(again.build.cubin_hash, done.build.cubin_hash);
 }
 
 TEST_F(CompileWorker, FailedVariantIsAnOutcomeAndTheWorkerGoesOn) {
   ASSERT_TRUE(ask("hello").body);
-  const auto failed = ask("build", build_body("nonsense;")).body->get<device::BuildDone>();
+  const auto failed = ask("build", build_body("nonsense;")).body->get<protocol::BuildDone>();
   EXPECT_EQ(failed.outcome.kind, OutcomeKind::kCompileFailed);
   EXPECT_THAT(failed.outcome.reason, HasSubstr("copy.cu(1): error"));
-  EXPECT_EQ(ask("build", build_body(kCopy)).body->get<device::BuildDone>().outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(ask("build", build_body(kCopy)).body->get<protocol::BuildDone>().outcome.kind, OutcomeKind::kOk);
 }
 
 TEST_F(CompileWorker, RefusesAnythingBeforeHello) {
@@ -121,7 +121,7 @@ TEST_F(CompileWorker, EndsOnALineThatIsNoRequest) {
 TEST_F(CompileWorker, EndsOnALineThatIsTooLong) {
   ASSERT_TRUE(ask("hello").body);
   // The worker may stop reading before all of it is sent.
-  worker_.send(std::string(device::kMaxLineBytes + 2, 'x'));
+  worker_.send(std::string(protocol::kMaxLineBytes + 2, 'x'));
   EXPECT_EQ(worker_.read_line(), std::nullopt);
   EXPECT_EQ(worker_.wait(), 1);
   EXPECT_THAT(worker_.read_errors(), HasSubstr("longer than"));
@@ -142,10 +142,10 @@ TEST_F(CompileWorker, LeavesCtrlCToItsParent) {
 
 TEST(CompileWorkerStart, UnusableCacheFolderIsTheAnswerToHello) {
   WorkerProcess worker({"--role", "compile", "--cache-dir", "/proc/no_such_folder"});
-  ASSERT_TRUE(worker.send(device::encode(device::Request{1, "hello", json::object()}) + "\n"));
+  ASSERT_TRUE(worker.send(protocol::encode(protocol::Request{1, "hello", json::object()}) + "\n"));
   const auto line = worker.read_line();
   ASSERT_TRUE(line);
-  const auto reply = device::decode_reply(*line);
+  const auto reply = protocol::decode_reply(*line);
   ASSERT_TRUE(reply);
   ASSERT_FALSE(reply->body);
   EXPECT_EQ(reply->body.error().kind, ErrorKind::kEnvironment);
@@ -182,7 +182,7 @@ TEST(WorkerLife, DiesWithItsParent) {
   ASSERT_GE(parent, 0);
   if (parent == 0) {
     WorkerProcess worker({"--role", "compile", "--cache-dir", folder.path().string()});
-    worker.send(device::encode(device::Request{1, "hello", json::object()}) + "\n");
+    worker.send(protocol::encode(protocol::Request{1, "hello", json::object()}) + "\n");
     const bool greeted = worker.read_line().has_value();
     // The write end of the worker's input must not close with this process: end of input is another way to end.
     const pid_t holder = ::fork();

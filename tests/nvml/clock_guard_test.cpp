@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 // ClockGuard with the real worker and a pretended GPU: whatever becomes of pgtune or of the guard, the clocks come
 // back.
-#include "tool/pgtune/clock_guard.hpp"
+#include "tool/pgtune/measuring/clock_guard.hpp"
 
 #include <csignal>
 #include <thread>
 
 #include "tests/nvml/fake_nvml_test.hpp"
-#include "tuner/device/child_answer.hpp"
+#include "tuner/util/child_process.hpp"
 
 namespace pgtune::tool {
 namespace {
 
-using device::ChildProcess;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -35,20 +34,17 @@ class ClockGuardTest : public gpu::test::FakeNvmlTest {
   }
   [[nodiscard]] pid_t guard_pid() const { return std::stoi(gpu().find({"called"}).front().at(0)); }
   [[nodiscard]] bool unlocked_soon() const {
-    const auto until = device::Clock::now() + kPatience;
-    while (gpu().locked_mhz() && device::Clock::now() < until)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto until = SteadyClock::now() + kPatience;
+    while (gpu().locked_mhz() && SteadyClock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return !gpu().locked_mhz();
   }
   /// A process that holds the clocks locked.
   static std::unique_ptr<ChildProcess> start_parent(const std::string& how) {
     auto parent = ChildProcess::start({PGTUNE_GUARD_PARENT, PGTUNE_WORKER_PATH, how}, 1U << 16U).value();
-    EXPECT_EQ(device::wait_for_line(*parent, "parent", kPatience), "locked");
+    EXPECT_EQ(wait_for_line(*parent, "parent", kPatience), "locked");
     return parent;
   }
-  static std::string end_of(ChildProcess& parent) {
-    return device::wait_for_line(parent, "parent", kPatience).error().message;
-  }
+  static std::string end_of(ChildProcess& parent) { return wait_for_line(parent, "parent", kPatience).error().message; }
 };
 
 TEST_F(ClockGuardTest, LocksAndReleases) {
@@ -114,8 +110,8 @@ TEST_F(ClockGuardTest, AKilledGuardIsReplacedAndTold) {
   auto guard = lock();
   ASSERT_TRUE(guard);
   ::kill(guard_pid(), SIGKILL);
-  const auto until = device::Clock::now() + kPatience;
-  while (guard->holds() && device::Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto until = SteadyClock::now() + kPatience;
+  while (guard->holds() && SteadyClock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_FALSE(guard->holds());
   EXPECT_EQ(gpu().locked_mhz(), 1485);
   const auto released = guard->release();
@@ -143,8 +139,8 @@ TEST_F(ClockGuardTest, AGuardThatWasToldToEndIsNoLockAnyMore) {
   ASSERT_TRUE(guard);
   ::kill(guard_pid(), SIGTERM);
   EXPECT_TRUE(unlocked_soon());
-  const auto until = device::Clock::now() + kPatience;
-  while (guard->holds() && device::Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto until = SteadyClock::now() + kPatience;
+  while (guard->holds() && SteadyClock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const auto released = guard->release();
   ASSERT_FALSE(released);
   EXPECT_THAT(released.error().text(), HasSubstr("before the measuring was over"));
@@ -193,7 +189,7 @@ TEST_F(ClockGuardTest, SignalsThatEndTheParent) {
 TEST_F(ClockGuardTest, CtrlCToTheGroupLetsTheParentFinishFirst) {
   const auto parent = start_parent("work");
   ASSERT_EQ(::kill(-parent->pid(), SIGINT), 0);  // the child leads a process group, as a shell's job does
-  EXPECT_EQ(device::wait_for_line(*parent, "parent", kPatience), "holds");
+  EXPECT_EQ(wait_for_line(*parent, "parent", kPatience), "holds");
   EXPECT_EQ(end_of(*parent), "parent exited with 0");
   EXPECT_FALSE(gpu().locked_mhz());
 }

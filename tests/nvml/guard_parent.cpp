@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "tool/pgtune/clock_guard.hpp"
+#include "tool/pgtune/measuring/clock_guard.hpp"
 
 namespace {
 

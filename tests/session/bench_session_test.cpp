@@ -213,7 +213,7 @@ TEST(Bench, EnergyOnRequest) {
   TestBench bench;
   bench.request.measure_energy = true;
   auto device = bench.search.device();
-  device.energy = [](const device::EnergyRequest& request) -> Result<EnergyWindow> {
+  device.energy = [](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     EnergyWindow window;
     window.window_s = 5;
     window.energy_j = 1000;

@@ -18,14 +18,14 @@ using testing::IsEmpty;
 
 constexpr int kReferenceAlgorithm = 1;
 
-device::Contender contender(std::int64_t a) {
-  device::Contender out;
+protocol::Contender contender(std::int64_t a) {
+  protocol::Contender out;
   out.variant = {"fake", {{"A", a}, {"B", std::int64_t{1}}}};
   out.build.cubin_hash = "cubin";
   return out;
 }
 
-std::string name(const device::EnergyRequest& request) {
+std::string name(const protocol::EnergyRequest& request) {
   if (!request.contender) return "idle";
   return request.contender->reference_algorithm >= 0 ? "ref" : request.contender->variant.key();
 }
@@ -40,7 +40,7 @@ EnergyWindow window(double power_w, double per_launch_s) {
 }
 
 /// Idle 80 W; the reference draws 600 W for 1 ms; the variant A=a draws 500 W for a ms.
-Result<EnergyWindow> plain_energy(const device::EnergyRequest& request) {
+Result<EnergyWindow> plain_energy(const protocol::EnergyRequest& request) {
   if (!request.contender) return window(80, 0);
   if (request.contender->reference_algorithm >= 0) return window(600, 1e-3);
   return window(500, 1e-3 * static_cast<double>(parameter(request.contender->variant, "A")));
@@ -49,7 +49,7 @@ Result<EnergyWindow> plain_energy(const device::EnergyRequest& request) {
 struct EnergyTrial {
   TestSearch search;
   FakeDevice device = search.device();
-  std::vector<device::Contender> variants{contender(1), contender(2), contender(3)};
+  std::vector<protocol::Contender> variants{contender(1), contender(2), contender(3)};
 
   EnergyTrial() { device.energy = plain_energy; }
 
@@ -64,7 +64,7 @@ struct EnergyTrial {
 
   [[nodiscard]] std::vector<std::string> order() const {
     std::vector<std::string> names;
-    for (const device::EnergyRequest& request : device.energy_requests) names.push_back(name(request));
+    for (const protocol::EnergyRequest& request : device.energy_requests) names.push_back(name(request));
     return names;
   }
 };
@@ -97,7 +97,7 @@ TEST(EnergyStage, WindowsAreNumberedAndTheFirstLoadWarmsUpLonger) {
   EnergyTrial stage;
   ASSERT_TRUE(stage.run());
   std::map<std::string, std::vector<int>> indices;
-  for (const device::EnergyRequest& request : stage.device.energy_requests) {
+  for (const protocol::EnergyRequest& request : stage.device.energy_requests) {
     indices[name(request)].push_back(request.index);
   }
   EXPECT_THAT(indices["idle"], ElementsAre(0));
@@ -129,7 +129,7 @@ TEST(EnergyStage, DriftCancelsInTheRatio) {
   EnergyTrial stage;
   stage.variants = {contender(1)};
   double leakage = 1;  // grows by as much from window to window
-  stage.device.energy = [&](const device::EnergyRequest& request) {
+  stage.device.energy = [&](const protocol::EnergyRequest& request) {
     auto out = plain_energy(request);
     out->energy_j *= leakage;
     leakage += 0.01;
@@ -145,7 +145,7 @@ TEST(EnergyStage, DriftCancelsInTheRatio) {
 TEST(EnergyStage, EveryWindowIsSavedAtOnce) {
   EnergyTrial stage;
   std::vector<std::size_t> saved;
-  stage.device.energy = [&](const device::EnergyRequest& request) {
+  stage.device.energy = [&](const protocol::EnergyRequest& request) {
     saved.push_back(stage.search.store.energy.size());
     return plain_energy(request);
   };
@@ -176,7 +176,7 @@ TEST(EnergyStage, WithoutACounterTheStageEndsWithANote) {
 
 TEST(EnergyStage, AWindowTooShortIsTheCallersError) {
   EnergyTrial stage;
-  stage.device.energy = [](const device::EnergyRequest& request) -> Result<EnergyWindow> {
+  stage.device.energy = [](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     if (request.contender) return fail(ErrorKind::kUsage, "5 s are too short for 1 %: 12 s would do");
     return plain_energy(request);
   };
@@ -189,7 +189,7 @@ TEST(EnergyStage, AWindowTooShortIsTheCallersError) {
 TEST(EnergyStage, AVariantThatFailsLeavesTheOthersTheirs) {
   for (const ErrorKind kind : {ErrorKind::kInternal, ErrorKind::kEnvironment}) {
     EnergyTrial stage;
-    stage.device.energy = [&](const device::EnergyRequest& request) -> Result<EnergyWindow> {
+    stage.device.energy = [&](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
       if (name(request) == "A=2,B=1" && request.index == 1) return fail(kind, "illegal address");
       return plain_energy(request);
     };
@@ -207,7 +207,7 @@ TEST(EnergyStage, AVariantThatFailsLeavesTheOthersTheirs) {
 
 TEST(EnergyStage, AReferenceThatFailsCostsTheRatiosNotTheVariants) {
   EnergyTrial stage;
-  stage.device.energy = [](const device::EnergyRequest& request) -> Result<EnergyWindow> {
+  stage.device.energy = [](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     if (name(request) == "ref") return fail(ErrorKind::kInternal, "crashed");
     return plain_energy(request);
   };
@@ -222,7 +222,7 @@ TEST(EnergyStage, AReferenceThatFailsCostsTheRatiosNotTheVariants) {
 
 TEST(EnergyStage, AnEnvironmentErrorLaterKeepsWhatIsThere) {
   EnergyTrial stage;
-  stage.device.energy = [](const device::EnergyRequest& request) -> Result<EnergyWindow> {
+  stage.device.energy = [](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     if (name(request) == "ref" && request.index == 1) return fail(ErrorKind::kEnvironment, "the GPU is lost");
     return plain_energy(request);
   };
@@ -235,7 +235,7 @@ TEST(EnergyStage, AnEnvironmentErrorLaterKeepsWhatIsThere) {
 
 TEST(EnergyStage, AStopKeepsWhatIsThere) {
   EnergyTrial stage;
-  stage.device.energy = [&](const device::EnergyRequest& request) {
+  stage.device.energy = [&](const protocol::EnergyRequest& request) {
     if (stage.device.energy_requests.size() == 6) stage.search.stop = true;
     return plain_energy(request);
   };
@@ -249,7 +249,7 @@ TEST(EnergyStage, AStopKeepsWhatIsThere) {
 
 TEST(EnergyStage, AnErrorAfterAStopBlamesNobody) {
   EnergyTrial stage;
-  stage.device.energy = [&](const device::EnergyRequest& request) -> Result<EnergyWindow> {
+  stage.device.energy = [&](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     if (!request.contender) return plain_energy(request);
     stage.search.stop = true;
     return fail(ErrorKind::kEnvironment, "the worker was interrupted");
@@ -307,7 +307,7 @@ TEST(EnergyStage, ProgressCountsWindows) {
 TEST(EnergyStage, NotesTellWhatSpoilsTheFigures) {
   EnergyTrial stage;
   stage.search.options.conditions.regime = Regime::kBurst;
-  stage.device.energy = [](const device::EnergyRequest& request) {
+  stage.device.energy = [](const protocol::EnergyRequest& request) {
     auto out = plain_energy(request);
     if (name(request) == "A=1,B=1") out->averaged_power_w = 400;  // the counter says 500
     if (name(request) == "A=3,B=1") out->thermal_share = 0.1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/energy_summary.hpp"
+#include "tuner/session/answer/energy_summary.hpp"
 
 #include <gmock/gmock.h>
 

@@ -52,19 +52,19 @@ FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
   reference.best = 1;
 }
 
-Result<ReferenceReport> FakeDevice::prepare(const device::PrepareRequest&) {
+Result<ReferenceReport> FakeDevice::prepare(const protocol::PrepareRequest&) {
   ++prepared;
   return reference;
 }
 
-void FakeDevice::submit_build(device::BuildRequest request) {
+void FakeDevice::submit_build(protocol::BuildRequest request) {
   builds.push_back(request.variant.key());
   const double done_s = now_s + plan_(request.variant).build_s;
   building_.emplace(done_s, std::move(request));
   most_building = std::max(most_building, building_.size());
 }
 
-void FakeDevice::submit_trial(device::TrialRequest request) {
+void FakeDevice::submit_trial(protocol::TrialRequest request) {
   EXPECT_EQ(prepared, 1) << "a trial before the problem was prepared";
   EXPECT_TRUE(trying_.empty()) << "two trials in flight";
   trials.push_back(request.variant.key());
@@ -73,7 +73,7 @@ void FakeDevice::submit_trial(device::TrialRequest request) {
   trying_.emplace(now_s + trial_s, std::move(request));
 }
 
-Result<std::vector<device::Event>> FakeDevice::wait(std::chrono::milliseconds timeout) {
+Result<std::vector<protocol::Event>> FakeDevice::wait(std::chrono::milliseconds timeout) {
   if (dies_after_trials > 0 && trials.size() > dies_after_trials) {
     return fail(ErrorKind::kEnvironment, "no worker can be started");
   }
@@ -82,7 +82,7 @@ Result<std::vector<device::Event>> FakeDevice::wait(std::chrono::milliseconds ti
   if (!building_.empty()) next_s = std::min(next_s, building_.begin()->first);
   if (!trying_.empty()) next_s = std::min(next_s, trying_.begin()->first);
   now_s = std::max(now_s, next_s);
-  std::vector<device::Event> events;
+  std::vector<protocol::Event> events;
   while (!building_.empty() && building_.begin()->first <= now_s) {
     events.push_back(finish_build(building_.extract(building_.begin()).mapped()));
   }
@@ -93,9 +93,9 @@ Result<std::vector<device::Event>> FakeDevice::wait(std::chrono::milliseconds ti
   return events;
 }
 
-device::Event FakeDevice::finish_build(const device::BuildRequest& request) {
+protocol::Event FakeDevice::finish_build(const protocol::BuildRequest& request) {
   const Script script = plan_(request.variant);
-  device::BuildDone done{request.id, script.build, {}};
+  protocol::BuildDone done{request.id, script.build, {}};
   if (script.build.kind == OutcomeKind::kOk) {
     done.build.cubin_hash = script.cubin.empty() ? "cubin of " + request.variant.key() : script.cubin;
     done.build.cubin_path = "/cache/" + request.variant.key();
@@ -106,9 +106,9 @@ device::Event FakeDevice::finish_build(const device::BuildRequest& request) {
   return done;
 }
 
-device::Event FakeDevice::finish_trial(const device::TrialRequest& request) {
+protocol::Event FakeDevice::finish_trial(const protocol::TrialRequest& request) {
   const Script script = plan_(request.variant);
-  device::TrialDone done{request.id, {}};
+  protocol::TrialDone done{request.id, {}};
   done.report.outcome = script.trial;
   if (script.trial.kind != OutcomeKind::kOk) return done;
   done.report.cut = request.incumbent_s > 0 && script.time_s > 1.5 * request.incumbent_s;
@@ -119,15 +119,15 @@ device::Event FakeDevice::finish_trial(const device::TrialRequest& request) {
   return done;
 }
 
-Result<device::RoundReport> FakeDevice::run_round(const device::RoundRequest& request) {
+Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest& request) {
   EXPECT_TRUE(building_.empty() && trying_.empty()) << "a round with work in flight";
-  device::RoundReport report;
+  protocol::RoundReport report;
   report.blocks.resize(request.contenders.size());
   report.outcomes.resize(request.contenders.size());
   std::vector<std::string> names;
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto i = static_cast<std::size_t>(request.order[position]);
-    const device::Contender& contender = request.contenders[i];
+    const protocol::Contender& contender = request.contenders[i];
     const bool is_reference = contender.reference_algorithm >= 0;
     names.push_back(is_reference ? "ref" + std::to_string(contender.reference_algorithm) : contender.variant.key());
     Script script;
@@ -154,7 +154,7 @@ Result<device::RoundReport> FakeDevice::run_round(const device::RoundRequest& re
   return report;
 }
 
-Result<EnergyWindow> FakeDevice::measure_energy(const device::EnergyRequest& request) {
+Result<EnergyWindow> FakeDevice::measure_energy(const protocol::EnergyRequest& request) {
   EXPECT_TRUE(building_.empty() && trying_.empty()) << "an energy window with work in flight";
   energy_requests.push_back(request);
   now_s += request.lead_in_s + request.window_s;

@@ -38,11 +38,11 @@ class FakeDevice final : public device::Device {
   double drift_per_round = 0;  ///< relative slowdown of everything
   std::function<void()> after_trial;
   /// Sees each round after it was measured and may change it: heat, jumping clocks, outliers.
-  std::function<void(const device::RoundRequest&, device::RoundReport&)> spoil;
+  std::function<void(const protocol::RoundRequest&, protocol::RoundReport&)> spoil;
   std::function<void(Stage)> after_round;
   std::size_t dies_after_trials = 0;  ///< 0: never
   /// Window of a request; unset: there is no energy counter. Lead-in and window pass in virtual time.
-  std::function<Result<EnergyWindow>(const device::EnergyRequest&)> energy;
+  std::function<Result<EnergyWindow>(const protocol::EnergyRequest&)> energy;
 
   double now_s = 0;
   int prepared = 0;
@@ -54,26 +54,26 @@ class FakeDevice final : public device::Device {
   std::map<Stage, std::vector<Names>> rounds;
   std::map<Stage, double> block_s;  ///< asked for, the last of each stage
   int ceilings_measured = 0;
-  std::vector<device::EnergyRequest> energy_requests;
+  std::vector<protocol::EnergyRequest> energy_requests;
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
   [[nodiscard]] std::string source() const override { return said_source; }
-  [[nodiscard]] Result<ReferenceReport> prepare(const device::PrepareRequest& request) override;
+  [[nodiscard]] Result<ReferenceReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return slots; }
-  void submit_build(device::BuildRequest request) override;
-  void submit_trial(device::TrialRequest request) override;
-  [[nodiscard]] Result<std::vector<device::Event>> wait(std::chrono::milliseconds timeout) override;
-  [[nodiscard]] Result<device::RoundReport> run_round(const device::RoundRequest& request) override;
-  [[nodiscard]] Result<EnergyWindow> measure_energy(const device::EnergyRequest& request) override;
+  void submit_build(protocol::BuildRequest request) override;
+  void submit_trial(protocol::TrialRequest request) override;
+  [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
+  [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
 
  private:
-  [[nodiscard]] device::Event finish_build(const device::BuildRequest& request);
-  [[nodiscard]] device::Event finish_trial(const device::TrialRequest& request);
+  [[nodiscard]] protocol::Event finish_build(const protocol::BuildRequest& request);
+  [[nodiscard]] protocol::Event finish_trial(const protocol::TrialRequest& request);
 
   Plan plan_;
-  std::multimap<double, device::BuildRequest> building_;
-  std::multimap<double, device::TrialRequest> trying_;
+  std::multimap<double, protocol::BuildRequest> building_;
+  std::multimap<double, protocol::TrialRequest> trying_;
   std::size_t ready_ = 0;  ///< built and not yet tried
 };
 

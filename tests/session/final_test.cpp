@@ -97,7 +97,7 @@ TEST(Final, WhenNobodyIsLeftTheNextBestHaveTheirFinal) {
 
 /// The best two of the space alternate in who is faster, so that no number of rounds tells them apart.
 void make_unclear(FakeDevice& device) {
-  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     for (std::size_t i = 0; i < request.contenders.size(); ++i) {
       const bool best = request.contenders[i].variant.key() == kBestKey;
       if (best && request.stage == Stage::kFinal) report.blocks[i]->time_s = request.round % 2 == 0 ? 10.5e-3 : 11.5e-3;
@@ -127,7 +127,7 @@ TEST(Final, IsExtendedEightRoundsAtATimeAndNoFurtherThanAllowed) {
   TestSearch settled;
   auto settling = settled.device();
   make_unclear(settling);
-  settling.spoil = [spoil = settling.spoil](const device::RoundRequest& request, device::RoundReport& report) {
+  settling.spoil = [spoil = settling.spoil](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.round <= 17) spoil(request, report);  // from then on it is clear
   };
   ASSERT_TRUE(settled.run(settling));
@@ -137,7 +137,7 @@ TEST(Final, IsExtendedEightRoundsAtATimeAndNoFurtherThanAllowed) {
 TEST(Final, HeatThatStaysLeavesAPartialAnswer) {
   TestSearch search;
   auto device = search.device();
-  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage == Stage::kFinal && request.round > 10) report.blocks.front()->thermal_s = 0.01;
   };
   const auto result = search.run(device);

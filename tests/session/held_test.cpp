@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/held.hpp"
+#include "tuner/session/answer/held.hpp"
 
 #include <gmock/gmock.h>
 

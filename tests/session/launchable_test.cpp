@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/launchable.hpp"
+#include "tuner/session/pipeline/launchable.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The reference against itself: what the session's noise floor is, and how it is measured.
-#include "tuner/session/noise_floor.hpp"
+#include "tuner/session/rounds/noise_floor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(Floor, WarmsUpUntilTheBlocksAreSteady) {
   TestSearch search;
   auto device = search.device();
   device.round_s = 0.01;
-  device.spoil = [&](const device::RoundRequest& request, device::RoundReport& report) {
+  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.contenders.size() == 1 && request.round <= 20) report.blocks.front()->time_s *= 1 + 0.3 / request.round;
   };
   ASSERT_TRUE(search.run(device));
@@ -162,7 +162,7 @@ TEST(Floor, IsLeftOutWithoutAReference) {
 TEST(Floor, AReferenceThatFailsIsNoFloorButNoEndEither) {
   TestSearch search;
   auto device = search.device();
-  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage != Stage::kFloor) return;
     report.blocks.back().reset();
     report.outcomes.back() = {OutcomeKind::kNotRecorded, "not in the recording"};
@@ -176,7 +176,7 @@ TEST(Floor, AReferenceThatFailsIsNoFloorButNoEndEither) {
 TEST(Floor, HeatThatPassesLaterCostsOnlyTheFloor) {
   TestSearch search;
   auto device = search.device();
-  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage == Stage::kFloor) report.blocks.front()->thermal_s = 0.01;
   };
   const auto result = search.run(device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Builds that crashed or hung once are not run again, whoever asks.
-#include "tuner/session/quarantine.hpp"
+#include "tuner/session/pipeline/quarantine.hpp"
 
 #include <gmock/gmock.h>
 

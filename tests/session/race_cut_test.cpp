@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who enters a race and who leaves it, by hand-made block times.
-#include "tuner/session/race_cut.hpp"
+#include "tuner/session/rounds/race_cut.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "tuner/session/race_cut.hpp"
+#include "tuner/session/rounds/race_cut.hpp"
 
 namespace pgtune::session {
 namespace {

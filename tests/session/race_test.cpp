@@ -113,7 +113,7 @@ TEST(Race, WhoFailsIsOutWithItsFailure) {
 TEST(Race, HeatThatStaysEndsTheSessionWithAReason) {
   CloseSearch search;
   auto device = search.device();
-  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage == Stage::kRace && request.round > 2) report.blocks.front()->thermal_s = 0.01;
   };
   const auto result = search.run(device);

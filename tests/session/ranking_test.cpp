@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/ranking.hpp"
+#include "tuner/session/answer/ranking.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

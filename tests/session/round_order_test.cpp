@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/round_order.hpp"
+#include "tuner/session/rounds/round_order.hpp"
 
 #include <gtest/gtest.h>
 

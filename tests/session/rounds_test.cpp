@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rounds that heat or a jump of the clock spoils: voided, told, repeated, and at some point given up.
-#include "tuner/session/rounds.hpp"
+#include "tuner/session/rounds/rounds.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class Rounds : public testing::Test {
                                                                             device_,         search_.store,
                                                                             search_.options, search_.stop,
                                                                             clock_} {
-    device_.spoil = [this](const device::RoundRequest&, device::RoundReport& report) {
+    device_.spoil = [this](const protocol::RoundRequest&, protocol::RoundReport& report) {
       ++attempts_;
       for (auto& block : report.blocks) {
         if (hot_.count(attempts_) > 0) block->thermal_s = 0.002;
@@ -185,7 +185,7 @@ TEST_F(Rounds, AClockBesideTheLockedOneIsNotedOnceAndVoidsNothing) {
 TEST_F(Rounds, WhoFailsIsOutAlsoInAVoidRound) {
   hot_ = {2};
   const auto spoil = device_.spoil;
-  device_.spoil = [this, spoil](const device::RoundRequest& request, device::RoundReport& report) {
+  device_.spoil = [this, spoil](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     spoil(request, report);
     if (attempts_ != 2) return;
     report.blocks.front().reset();

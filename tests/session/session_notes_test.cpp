@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/session_notes.hpp"
+#include "tuner/session/answer/session_notes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST(Notes, ReachTheAnswer) {
   TestSearch search;
   search.options.conditions.data = DataDistribution::kZeros;
   auto device = search.device();
-  device.spoil = [](const device::RoundRequest& request, device::RoundReport& report) {
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     for (auto& block : report.blocks) {
       block->power_cap_s = block->time_s;
       if (request.stage == Stage::kFinal) block->sm_clock_hz = 1.5e9;

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 /// Watts by variant, 500 for the reference, 80 for the idle GPU.
 void give_power(TestSearch& search, FakeDevice& device, double best_w, double others_w) {
-  device.energy = [&search, best_w, others_w](const device::EnergyRequest& request) -> Result<EnergyWindow> {
+  device.energy = [&search, best_w, others_w](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     EnergyWindow window;
     window.window_s = 5;
     window.step_s = 0.1;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tests/space/sample_template.hpp"
+#include "tests/template/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Enumeration against brute force, counts of what rules removed, and errors.
 #include "tuner/space/enumerate.hpp"
+#include "tuner/template/variant_text.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +11,7 @@
 #include <optional>
 #include <random>
 
-#include "tests/space/sample_template.hpp"
+#include "tests/template/sample_template.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::space {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "tests/space/sample_template.hpp"
-#include "tuner/space/enumerate.hpp"
+#include "tests/template/sample_template.hpp"
 #include "tuner/space/estimate.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::space {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/space/sample_template.hpp"
 #include "tests/space/shipped_template.hpp"
+#include "tests/template/sample_template.hpp"
 #include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/space/sample_template.hpp"
-#include "tuner/space/enumerate.hpp"
+#include "tests/template/sample_template.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::space {
 namespace {

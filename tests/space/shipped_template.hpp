@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "tuner/model/problem.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::space::testing {
 

@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/space/sample_template.hpp"
 #include "tests/space/shipped_template.hpp"
+#include "tests/template/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::space {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/answer_text.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tool/pgtune/answer_facts.hpp"
-#include "tool/pgtune/energy_view.hpp"
+#include "tool/pgtune/report/answer_facts.hpp"
+#include "tool/pgtune/report/energy_view.hpp"
 
 namespace pgtune::tool {
 namespace {

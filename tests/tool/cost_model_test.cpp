@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "db/queries.hpp"
-#include "tool/pgtune/catalogue.hpp"
-#include "tool/pgtune/recorded_versions.hpp"
-#include "tool/pgtune/recording_loader.hpp"
-#include "tool/pgtune/row_conversion.hpp"
-#include "tuner/space/enumerate.hpp"
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/space/estimate.hpp"
 #include "tuner/stats/descriptive.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {

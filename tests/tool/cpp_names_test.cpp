@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/cpp_names.hpp"
+#include "tool/pgtune/export/cpp_names.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

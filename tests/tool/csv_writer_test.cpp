@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/csv_writer.hpp"
+#include "tool/pgtune/cli/terminal/csv_writer.hpp"
 
 #include <gtest/gtest.h>
 

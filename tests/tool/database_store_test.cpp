@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What a search saves is found again, under its own key only.
-#include "tool/pgtune/database_store.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
 
 #include <gmock/gmock.h>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "tests/tool/store_fixture.hpp"
-#include "tool/pgtune/row_conversion.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/header_writer.hpp"
+#include "tool/pgtune/export/header_writer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/kernel_counters.hpp"
+#include "tool/pgtune/ladder/kernel_counters.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

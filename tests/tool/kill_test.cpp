@@ -15,7 +15,7 @@
 #include <set>
 #include <thread>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/known_gpu.hpp"
+#include "tool/pgtune/measuring/known_gpu.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 
-#include "db/queries.hpp"
-#include "tool/pgtune/row_conversion.hpp"
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/ladder_file.hpp"
+#include "tool/pgtune/ladder/ladder_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tool/pgtune/catalogue.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
 #include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {

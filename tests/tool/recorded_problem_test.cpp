@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Which of several sessions a replay takes what from.
-#include "tool/pgtune/recorded_problem.hpp"
+#include "tool/pgtune/replay/recorded_problem.hpp"
 
 #include <gmock/gmock.h>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "tests/tool/store_fixture.hpp"
-#include "tool/pgtune/database_store.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // In which versions of its templates a recording is replayed.
-#include "tool/pgtune/recorded_versions.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
 
 #include <gmock/gmock.h>
 
 #include <memory>
 #include <vector>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
 #include "tests/tool/store_fixture.hpp"
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/database_store.hpp"
-#include "tool/pgtune/recording_loader.hpp"
-#include "tool/pgtune/row_conversion.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Which of several recordings answers for a problem, and what is said where none does.
-#include "tool/pgtune/recording_loader.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
 
 #include <gmock/gmock.h>
 
 #include <vector>
 
 #include "tests/tool/store_fixture.hpp"
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/database_store.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows of a file that may be somebody else's: what no measurement gives is an error, never a number to compute with.
-#include "tool/pgtune/row_conversion.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The files of shapes that pgtune ships can be read, and name no problem twice.
-#include "tool/pgtune/shape_list.hpp"
+#include "tool/pgtune/cli/options/shape_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,12 +5,12 @@
 
 #include <map>
 
-#include "tool/pgtune/live_line.hpp"
-#include "tool/pgtune/number_options.hpp"
-#include "tool/pgtune/paths.hpp"
-#include "tool/pgtune/quantity.hpp"
-#include "tool/pgtune/terminal.hpp"
-#include "tool/pgtune/text_table.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/paths.hpp"
+#include "tool/pgtune/cli/terminal/live_line.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 
 namespace pgtune::tool {
 namespace {

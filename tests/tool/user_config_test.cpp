@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/user_config.hpp"
+#include "tool/pgtune/cli/user_config.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -2,7 +2,7 @@
 // The pgtune executable.
 #include <csignal>
 
-#include "tool/pgtune/cli.hpp"
+#include "tool/pgtune/program.hpp"
 
 int main(int argc, char** argv) {
   // A reader or worker that goes away shows as a failed write, where it is handled.

@@ -17,8 +17,8 @@ class CompileService final : public Service {
   CompileService(gpu::Builder builder, std::optional<MemoryLimit> limit)
       : builder_(std::move(builder)), limit_(limit) {}
 
-  [[nodiscard]] device::Hello hello() const override;
-  [[nodiscard]] Result<nlohmann::json> handle(const device::Request& request) override;
+  [[nodiscard]] protocol::Hello hello() const override;
+  [[nodiscard]] Result<nlohmann::json> handle(const protocol::Request& request) override;
   [[nodiscard]] bool context_lost() const override { return false; }
 
  private:

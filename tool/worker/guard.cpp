@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "tool/worker/parent_watch.hpp"
-#include "tuner/device/protocol.hpp"
 #include "tuner/gpu/nvml/clock_lock.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace pgtune::worker {
 namespace {
 
 using nlohmann::json;
 
-constexpr device::RequestId kLock = 1, kRestore = 2;
+constexpr protocol::RequestId kLock = 1, kRestore = 2;
 
 Result<gpu::ClockLock> open_lock(const std::string& uuid) {
   const Result<gpu::Nvml> nvml = gpu::Nvml::open();
@@ -25,8 +25,8 @@ Result<gpu::ClockLock> open_lock(const std::string& uuid) {
 json clock_json(const std::optional<int>& mhz) { return mhz ? json(*mhz) : json(); }
 
 /// A parent that is gone does not read its answer; that is no error here, because the clocks come first.
-void answer(LineChannel& channel, device::RequestId id, Result<json> body) {
-  std::ignore = channel.write_line(device::encode(device::Reply{id, std::move(body), false}));
+void answer(LineChannel& channel, protocol::RequestId id, Result<json> body) {
+  std::ignore = channel.write_line(protocol::encode(protocol::Reply{id, std::move(body), false}));
 }
 
 Result<void> restore(const gpu::ClockLock& lock, LineChannel& channel) {

@@ -5,12 +5,12 @@
 
 #include "tool/worker/line_channel.hpp"
 #include "tool/worker/options.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::worker {
 
 /// Locks, answers one line, and waits for the end of input or of the parent, or a signal (parent_watch.hpp); then gives
-/// the clocks back and answers a second line. Lines are replies of tuner/device/protocol.hpp, with id 1 and the body
+/// the clocks back and answers a second line. Lines are replies of tuner/protocol/codec.hpp, with id 1 and the body
 ///   {"locked_mhz": 1485, "verified": true, "sm_mhz": 1485, "before": {"sm_mhz": 345, "applications_mhz": 1980}}
 /// (fields NVML does not say are null), and with id 2 and the body {"sm_mhz": 345}; or with the error, which is
 /// returned too.

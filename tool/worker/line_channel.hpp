@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::worker {
 

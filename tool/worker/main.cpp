@@ -60,9 +60,9 @@ Result<void> run(const std::vector<std::string>& arguments) {
   }
   const Result<int> replies = take_over_stdout();
   if (!replies) return tl::unexpected(replies.error());
-  const Result<device::FileDescriptor> input = open_input(options->input);
+  const Result<FileDescriptor> input = open_input(options->input);
   if (!input) return tl::unexpected(input.error());
-  LineChannel channel(input->is_open() ? input->get() : STDIN_FILENO, *replies, device::kMaxLineBytes);
+  LineChannel channel(input->is_open() ? input->get() : STDIN_FILENO, *replies, protocol::kMaxLineBytes);
   // The guard has to outlive its parent; every other role ends with it.
   if (options->role == Role::kGuard)
     return options->restore ? restore_clocks(*options, channel) : guard_clocks(*options, channel);

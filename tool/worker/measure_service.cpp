@@ -16,29 +16,29 @@ Result<nlohmann::json> body(Result<T> result) {
 
 }  // namespace
 
-device::Hello MeasureService::hello() const {
-  return {.protocol = device::kProtocolVersion,
+protocol::Hello MeasureService::hello() const {
+  return {.protocol = protocol::kProtocolVersion,
           .role = "measure",
           .nvrtc_version = measurer_->info().nvrtc_version,
           .device = measurer_->info()};
 }
 
-Result<nlohmann::json> MeasureService::handle(const device::Request& request) {
+Result<nlohmann::json> MeasureService::handle(const protocol::Request& request) {
   if (request.op == "prepare") {
-    auto prepared = body(measurer_->prepare(request.body.get<device::PrepareRequest>()));
+    auto prepared = body(measurer_->prepare(request.body.get<protocol::PrepareRequest>()));
     if (prepared) (*prepared)["opaque"] = measurer_->opaque_algorithms();
     return prepared;
   }
-  if (request.op == "round") return body(measurer_->round(request.body.get<device::RoundRequest>()));
-  if (request.op == "energy") return body(measurer_->energy(request.body.get<device::EnergyRequest>()));
+  if (request.op == "round") return body(measurer_->round(request.body.get<protocol::RoundRequest>()));
+  if (request.op == "energy") return body(measurer_->energy(request.body.get<protocol::EnergyRequest>()));
   if (request.op == "ceilings") return body(measurer_->ceilings());
   if (request.op == "trial") {
-    const auto trial = request.body.get<device::TrialRequest>();
-    return nlohmann::json(device::TrialDone{.id = trial.id, .report = measurer_->trial(trial)});
+    const auto trial = request.body.get<protocol::TrialRequest>();
+    return nlohmann::json(protocol::TrialDone{.id = trial.id, .report = measurer_->trial(trial)});
   }
   if (request.op == "launch") {
-    const auto trial = request.body.get<device::TrialRequest>();
-    device::TrialDone done{.id = trial.id, .report = {}};
+    const auto trial = request.body.get<protocol::TrialRequest>();
+    protocol::TrialDone done{.id = trial.id, .report = {}};
     done.report.outcome = measurer_->launch(trial);
     return nlohmann::json(done);
   }

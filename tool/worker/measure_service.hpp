@@ -14,8 +14,8 @@ class MeasureService final : public Service {
  public:
   explicit MeasureService(std::unique_ptr<gpu::Measurer> measurer) : measurer_(std::move(measurer)) {}
 
-  [[nodiscard]] device::Hello hello() const override;
-  [[nodiscard]] Result<nlohmann::json> handle(const device::Request& request) override;
+  [[nodiscard]] protocol::Hello hello() const override;
+  [[nodiscard]] Result<nlohmann::json> handle(const protocol::Request& request) override;
   [[nodiscard]] bool context_lost() const override { return measurer_->context_lost(); }
 
  private:

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::worker {
 

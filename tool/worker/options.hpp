@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::worker {
 

@@ -33,7 +33,7 @@ Result<ParentWatch> ParentWatch::start() {
   ::sigemptyset(&mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaddset(&mask, signal);
   if (::sigprocmask(SIG_BLOCK, &mask, nullptr) != 0) return refused("block signals");
-  device::FileDescriptor signals(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  FileDescriptor signals(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.is_open()) return refused("wait for signals");
   return ParentWatch(std::move(signals), parent);
 }

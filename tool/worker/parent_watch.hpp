@@ -8,8 +8,8 @@
 #include <chrono>
 #include <optional>
 
-#include "tuner/device/file_descriptor.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/file_descriptor.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::worker {
 
@@ -27,11 +27,11 @@ class ParentWatch {
   [[nodiscard]] bool wait(std::optional<std::chrono::milliseconds> patience);
 
  private:
-  ParentWatch(device::FileDescriptor signals, pid_t parent) : signals_(std::move(signals)), parent_(parent) {}
+  ParentWatch(FileDescriptor signals, pid_t parent) : signals_(std::move(signals)), parent_(parent) {}
   [[nodiscard]] bool input_ended();
   [[nodiscard]] bool told_to_end();
 
-  device::FileDescriptor signals_;  ///< signalfd(2)
+  FileDescriptor signals_;  ///< signalfd(2)
   pid_t parent_;
   bool ended_ = false;
 };

@@ -26,9 +26,9 @@ Result<int> take_over_stdout() {
   return replies;
 }
 
-Result<device::FileDescriptor> open_input(const std::string& path) {
-  if (path.empty()) return device::FileDescriptor();
-  device::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<FileDescriptor> open_input(const std::string& path) {
+  if (path.empty()) return FileDescriptor();
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return system_failure("read the requests in " + path);
   return file;
 }

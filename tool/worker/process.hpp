@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "tuner/device/file_descriptor.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/file_descriptor.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::worker {
 
@@ -14,7 +14,7 @@ namespace pgtune::worker {
 [[nodiscard]] Result<int> take_over_stdout();
 
 /// The file of requests, or nothing open where `path` is empty. Errors (environment): it cannot be read.
-[[nodiscard]] Result<device::FileDescriptor> open_input(const std::string& path);
+[[nodiscard]] Result<FileDescriptor> open_input(const std::string& path);
 
 /// Dies with the parent (SIGKILL, also in the middle of a compile or a kernel) and leaves Ctrl-C to it: a terminal
 /// sends SIGINT to the whole process group, and the parent may want to finish what is in flight. Errors (environment):

@@ -13,7 +13,7 @@
 namespace pgtune::worker {
 namespace {
 
-Result<nlohmann::json> answer(Service& service, const device::Request& request, bool greeted) {
+Result<nlohmann::json> answer(Service& service, const protocol::Request& request, bool greeted) {
   if (request.op == "hello") return nlohmann::json(service.hello());
   if (!greeted) return fail(ErrorKind::kInternal, fmt::format("'{}' came before 'hello'", request.op));
   try {
@@ -25,7 +25,7 @@ Result<nlohmann::json> answer(Service& service, const device::Request& request, 
 
 }  // namespace
 
-tl::unexpected<Error> unknown_operation(const device::Request& request) {
+tl::unexpected<Error> unknown_operation(const protocol::Request& request) {
   return fail(ErrorKind::kInternal, fmt::format("this worker's role has no operation '{}'", request.op));
 }
 
@@ -35,13 +35,13 @@ Result<void> serve(LineChannel& channel, Service& service) {
     Result<std::optional<std::string>> line = channel.read_line();
     if (!line) return tl::unexpected(std::move(line.error()));
     if (!*line) return {};
-    const Result<device::Request> request = device::decode_request(**line);
+    const Result<protocol::Request> request = protocol::decode_request(**line);
     if (!request) return tl::unexpected(request.error());
 
-    device::Reply reply{request->id, answer(service, *request, greeted), false};
+    protocol::Reply reply{request->id, answer(service, *request, greeted), false};
     greeted = greeted || request->op == "hello";
     reply.context_lost = service.context_lost();
-    if (auto written = channel.write_line(device::encode(reply)); !written) return written;
+    if (auto written = channel.write_line(protocol::encode(reply)); !written) return written;
     if (reply.context_lost) return {};
   }
 }
@@ -49,10 +49,10 @@ Result<void> serve(LineChannel& channel, Service& service) {
 Error refuse(LineChannel& channel, Error cause) {
   const Result<std::optional<std::string>> line = channel.read_line();
   if (!line || !*line) return cause;
-  const Result<device::Request> request = device::decode_request(**line);
+  const Result<protocol::Request> request = protocol::decode_request(**line);
   if (!request) return cause;
   // Nobody left to hear it is no second error: the cause is returned all the same.
-  std::ignore = channel.write_line(device::encode(device::Reply{request->id, tl::unexpected(cause), false}));
+  std::ignore = channel.write_line(protocol::encode(protocol::Reply{request->id, tl::unexpected(cause), false}));
   return cause;
 }
 

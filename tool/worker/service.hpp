@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a role answers, and the loop that asks it. The protocol is tuner/device/protocol.hpp's.
+// What a role answers, and the loop that asks it. The protocol is tuner/protocol/codec.hpp's.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "tool/worker/line_channel.hpp"
-#include "tuner/device/protocol.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/protocol/codec.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::worker {
 
@@ -14,15 +14,15 @@ namespace pgtune::worker {
 class Service {
  public:
   virtual ~Service() = default;
-  [[nodiscard]] virtual device::Hello hello() const = 0;
+  [[nodiscard]] virtual protocol::Hello hello() const = 0;
   /// The reply's body. May throw nlohmann::json::exception on a malformed body.
-  [[nodiscard]] virtual Result<nlohmann::json> handle(const device::Request& request) = 0;
+  [[nodiscard]] virtual Result<nlohmann::json> handle(const protocol::Request& request) = 0;
   /// Whether this process has become useless (a sticky CUDA error): it ends after the reply that says so.
   [[nodiscard]] virtual bool context_lost() const = 0;
 };
 
 /// "this role has no operation ..."
-[[nodiscard]] tl::unexpected<Error> unknown_operation(const device::Request& request);
+[[nodiscard]] tl::unexpected<Error> unknown_operation(const protocol::Request& request);
 
 /// Answers requests in order until the input ends or the context is lost. The first must be "hello". Errors: a line
 /// that is no request or too long, a channel that fails; what is wrong inside a request is an error reply.

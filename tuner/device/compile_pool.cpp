@@ -13,8 +13,8 @@ namespace {
 /// The compiler's memory grows from build to build; a fresh process every so often keeps the pool's bounded.
 constexpr int kBuildsPerWorker = 200;
 
-Event lost_build(const BuildRequest& build, OutcomeKind kind, std::string reason) {
-  return BuildDone{build.id, {kind, std::move(reason)}, {}};
+protocol::Event lost_build(const protocol::BuildRequest& build, OutcomeKind kind, std::string reason) {
+  return protocol::BuildDone{build.id, {kind, std::move(reason)}, {}};
 }
 
 /// The last words of an allocation that failed: LLVM's, or C++'s.
@@ -29,25 +29,25 @@ CompilePool::CompilePool(Options options) : options_(std::move(options)) {
   workers_.resize(options_.jobs);
 }
 
-void CompilePool::submit(BuildRequest request) { waiting_.push_back({std::move(request)}); }
+void CompilePool::submit(protocol::BuildRequest request) { waiting_.push_back({std::move(request)}); }
 
-Result<void> CompilePool::poll(std::vector<Event>& events) {
+Result<void> CompilePool::poll(std::vector<protocol::Event>& events) {
   for (Worker& worker : workers_) {
     if (auto collected = collect(worker, events); !collected) return collected;
   }
   return assign();
 }
 
-Result<void> CompilePool::collect(Worker& worker, std::vector<Event>& events) {
+Result<void> CompilePool::collect(Worker& worker, std::vector<protocol::Event>& events) {
   if (!worker.client) return {};
   auto event = worker.client->poll();
   if (!event) return {};
   return std::visit([&](auto& content) { return handle(worker, std::move(content), events); }, *event);
 }
 
-Result<void> CompilePool::handle(Worker& worker, Reply reply, std::vector<Event>& events) {
+Result<void> CompilePool::handle(Worker& worker, protocol::Reply reply, std::vector<protocol::Event>& events) {
   failed_starts_ = 0;
-  const BuildRequest build = std::move(std::exchange(worker.build, std::nullopt)->request);
+  const protocol::BuildRequest build = std::move(std::exchange(worker.build, std::nullopt)->request);
   if (++worker.builds >= kBuildsPerWorker) worker = {};
   if (!reply.body) {
     if (reply.body.error().kind == ErrorKind::kEnvironment)
@@ -55,7 +55,7 @@ Result<void> CompilePool::handle(Worker& worker, Reply reply, std::vector<Event>
     events.push_back(lost_build(build, OutcomeKind::kCrashed, "compile worker: " + reply.body.error().text()));
     return {};
   }
-  auto done = decode_body<BuildDone>(*reply.body, "build reply");
+  auto done = protocol::decode_body<protocol::BuildDone>(*reply.body, "build reply");
   if (done) {
     done->id = build.id;
     events.emplace_back(std::move(*done));
@@ -66,7 +66,7 @@ Result<void> CompilePool::handle(Worker& worker, Reply reply, std::vector<Event>
   return {};
 }
 
-Result<void> CompilePool::handle(Worker& worker, WorkerFailure failure, std::vector<Event>& events) {
+Result<void> CompilePool::handle(Worker& worker, WorkerFailure failure, std::vector<protocol::Event>& events) {
   auto build = std::exchange(worker.build, std::nullopt);
   worker = {};
   if (failure.kind == WorkerFailure::Kind::kStart) {
@@ -81,7 +81,7 @@ Result<void> CompilePool::handle(Worker& worker, WorkerFailure failure, std::vec
   }
   const std::string text = failure.error.text();
   if (died_of_memory(text)) {
-    const std::string reason = out_of_compile_memory(options_.memory_limit_bytes, text);
+    const std::string reason = protocol::out_of_compile_memory(options_.memory_limit_bytes, text);
     events.push_back(lost_build(build->request, OutcomeKind::kCompileFailed, reason));
     return {};
   }
@@ -146,8 +146,8 @@ void CompilePool::add_poll_fds(std::vector<pollfd>& fds) const {
   }
 }
 
-std::optional<Clock::time_point> CompilePool::deadline() const {
-  std::optional<Clock::time_point> first;
+std::optional<SteadyClock::time_point> CompilePool::deadline() const {
+  std::optional<SteadyClock::time_point> first;
   for (const Worker& worker : workers_) {
     const auto deadline = worker.client ? worker.client->deadline() : std::nullopt;
     if (deadline && (!first || *deadline < *first)) first = deadline;
@@ -155,39 +155,35 @@ std::optional<Clock::time_point> CompilePool::deadline() const {
   return first;
 }
 
-std::string out_of_compile_memory(std::int64_t limit_bytes, const std::string& said) {
-  return fmt::format("the compiler needs more than its limit of {} MiB of memory (--compile-memory): {}",
-                     limit_bytes >> 20, said);
-}
-
-Result<std::vector<BuildDone>> compile_all(CompilePool::Options options, std::vector<BuildRequest> requests) {
+Result<std::vector<protocol::BuildDone>> compile_all(CompilePool::Options options,
+                                                     std::vector<protocol::BuildRequest> requests) {
   CompilePool pool(std::move(options));
-  std::vector<RequestId> order;
-  for (BuildRequest& request : requests) {
+  std::vector<protocol::RequestId> order;
+  for (protocol::BuildRequest& request : requests) {
     order.push_back(request.id);
     pool.submit(std::move(request));
   }
-  std::vector<Event> events;
+  std::vector<protocol::Event> events;
   while (events.size() < order.size()) {
     if (auto polled = pool.poll(events); !polled) return tl::unexpected<Error>(std::move(polled.error()));
     if (events.size() == order.size()) break;
     std::vector<pollfd> fds;
     pool.add_poll_fds(fds);
     // A signal only means another look; every wait ends with a build's deadline.
-    static_cast<void>(wait_ready(fds, pool.deadline().value_or(Clock::now())));
+    static_cast<void>(wait_ready(fds, pool.deadline().value_or(SteadyClock::now())));
   }
-  std::vector<BuildDone> done(order.size());
-  for (Event& event : events) {
-    auto& build = std::get<BuildDone>(event);
+  std::vector<protocol::BuildDone> done(order.size());
+  for (protocol::Event& event : events) {
+    auto& build = std::get<protocol::BuildDone>(event);
     const auto place = std::find(order.begin(), order.end(), build.id) - order.begin();
     done[static_cast<std::size_t>(place)] = std::move(build);
   }
   return done;
 }
 
-Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request) {
+Result<protocol::BuildDone> compile_one(CompilePool::Options options, protocol::BuildRequest request) {
   options.jobs = 1;
-  std::vector<BuildRequest> one;
+  std::vector<protocol::BuildRequest> one;
   one.push_back(std::move(request));
   auto done = compile_all(std::move(options), std::move(one));
   if (!done) return tl::unexpected<Error>(std::move(done.error()));

@@ -37,18 +37,18 @@ class CompilePool {
 
   /// Builds that may be in flight: twice the workers, so that a worker finds its next build waiting.
   [[nodiscard]] std::size_t slots() const { return 2 * workers_.size(); }
-  void submit(BuildRequest request);
+  void submit(protocol::BuildRequest request);
 
   /// Does what can be done without waiting and appends finished builds to `events`. The error (environment) ends the
   /// session: workers do not start, or one says that it cannot work here.
-  [[nodiscard]] Result<void> poll(std::vector<Event>& events);
+  [[nodiscard]] Result<void> poll(std::vector<protocol::Event>& events);
   void add_poll_fds(std::vector<pollfd>& fds) const;
   /// When poll() has to be called even if nothing arrives.
-  [[nodiscard]] std::optional<Clock::time_point> deadline() const;
+  [[nodiscard]] std::optional<SteadyClock::time_point> deadline() const;
 
  private:
   struct Build {
-    BuildRequest request;
+    protocol::BuildRequest request;
     int kills = 0;  ///< workers that somebody else killed over it
   };
   struct Worker {
@@ -57,9 +57,9 @@ class CompilePool {
     int builds = 0;  ///< done by this process
   };
 
-  [[nodiscard]] Result<void> collect(Worker& worker, std::vector<Event>& events);
-  [[nodiscard]] Result<void> handle(Worker& worker, Reply reply, std::vector<Event>& events);
-  [[nodiscard]] Result<void> handle(Worker& worker, WorkerFailure failure, std::vector<Event>& events);
+  [[nodiscard]] Result<void> collect(Worker& worker, std::vector<protocol::Event>& events);
+  [[nodiscard]] Result<void> handle(Worker& worker, protocol::Reply reply, std::vector<protocol::Event>& events);
+  [[nodiscard]] Result<void> handle(Worker& worker, WorkerFailure failure, std::vector<protocol::Event>& events);
   [[nodiscard]] Result<void> assign();
   [[nodiscard]] bool start(Worker& worker, Error& error) const;
   [[nodiscard]] bool any_running() const;
@@ -72,14 +72,11 @@ class CompilePool {
   int failed_starts_ = 0;  ///< in a row
 };
 
-/// Reason of a build that the memory limit ended; `said`: the compiler's own words.
-[[nodiscard]] std::string out_of_compile_memory(std::int64_t limit_bytes, const std::string& said);
-
 /// Builds all, whose ids differ, and waits for them; in the order of the requests. Errors as CompilePool::poll.
-[[nodiscard]] Result<std::vector<BuildDone>> compile_all(CompilePool::Options options,
-                                                         std::vector<BuildRequest> requests);
+[[nodiscard]] Result<std::vector<protocol::BuildDone>> compile_all(CompilePool::Options options,
+                                                                   std::vector<protocol::BuildRequest> requests);
 
 /// Builds one variant with one worker and waits for it. Errors as CompilePool::poll.
-[[nodiscard]] Result<BuildDone> compile_one(CompilePool::Options options, BuildRequest request);
+[[nodiscard]] Result<protocol::BuildDone> compile_one(CompilePool::Options options, protocol::BuildRequest request);
 
 }  // namespace pgtune::device

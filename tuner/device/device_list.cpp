@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tuner/device/child_answer.hpp"
 #include "tuner/device/worker_client.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/util/child_process.hpp"
 
 namespace pgtune::device {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tuner/model/records.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::device {
 

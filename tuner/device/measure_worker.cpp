@@ -59,7 +59,7 @@ void MeasureWorker::wait_for_worker() const {
   std::vector<pollfd> fds;
   add_poll_fds(fds);
   // A signal only means another look; every wait ends with the worker's deadline.
-  static_cast<void>(wait_ready(fds, deadline().value_or(Clock::now())));
+  static_cast<void>(wait_ready(fds, deadline().value_or(SteadyClock::now())));
 }
 
 Result<std::optional<MeasureWorker::Answer>> MeasureWorker::poll() {
@@ -102,7 +102,7 @@ Result<void> MeasureWorker::send_next() {
   return {};
 }
 
-Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(Reply reply) {
+Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(protocol::Reply reply) {
   if (const std::string& uuid = client_->hello()->device->uuid; uuid != uuid_)
     return fail(ErrorKind::kEnvironment, fmt::format("GPU {} was {} and is now {}", options_.gpu, uuid_, uuid));
   const bool preparing = std::exchange(step_, Step::kIdle) == Step::kPreparing;
@@ -167,13 +167,13 @@ void MeasureWorker::drop_worker() {
   client_->kill();
   if (!client_->gone()) {
     ending_ = std::move(client_);
-    ending_until_ = Clock::now() + kEndPatience;
+    ending_until_ = SteadyClock::now() + kEndPatience;
   }
   client_.reset();
 }
 
 bool MeasureWorker::old_worker_gone() {
-  if (ending_ && (ending_->gone() || Clock::now() >= ending_until_)) ending_.reset();
+  if (ending_ && (ending_->gone() || SteadyClock::now() >= ending_until_)) ending_.reset();
   if (!ending_) start_alone_ = false;
   return !ending_;
 }
@@ -188,10 +188,10 @@ void MeasureWorker::add_poll_fds(std::vector<pollfd>& fds) const {
   if (client_) client_->add_poll_fds(fds);
 }
 
-std::optional<Clock::time_point> MeasureWorker::deadline() const {
-  std::optional<Clock::time_point> first = client_ ? client_->deadline() : std::nullopt;
+std::optional<SteadyClock::time_point> MeasureWorker::deadline() const {
+  std::optional<SteadyClock::time_point> first = client_ ? client_->deadline() : std::nullopt;
   if (ending_ && request_) {
-    const auto look = Clock::now() + kEndPoll;
+    const auto look = SteadyClock::now() + kEndPoll;
     first = first ? std::min(*first, look) : look;
   }
   return first;

@@ -48,7 +48,7 @@ class MeasureWorker {
 
   void add_poll_fds(std::vector<pollfd>& fds) const;
   /// When poll() has to be called even if nothing arrives.
-  [[nodiscard]] std::optional<Clock::time_point> deadline() const;
+  [[nodiscard]] std::optional<SteadyClock::time_point> deadline() const;
 
  private:
   struct Request {
@@ -61,7 +61,7 @@ class MeasureWorker {
 
   [[nodiscard]] Result<void> spawn();
   [[nodiscard]] Result<void> send_next();
-  [[nodiscard]] Result<std::optional<Answer>> handle(Reply reply);
+  [[nodiscard]] Result<std::optional<Answer>> handle(protocol::Reply reply);
   [[nodiscard]] Result<std::optional<Answer>> handle(WorkerFailure failure);
   [[nodiscard]] Result<void> count_failed_start(Error error);
   [[nodiscard]] Answer finish(tl::expected<nlohmann::json, Outcome> body, bool context_lost);
@@ -74,7 +74,7 @@ class MeasureWorker {
   std::optional<nlohmann::json> problem_;  ///< as last prepared
   std::unique_ptr<WorkerClient> client_;
   std::unique_ptr<WorkerClient> ending_;  ///< killed, and may still hold GPU memory
-  Clock::time_point ending_until_;        ///< when waiting for that stops
+  SteadyClock::time_point ending_until_;  ///< when waiting for that stops
   bool start_alone_ = false;              ///< only once ending_ is gone
   bool prepared_ = false;                 ///< problem_ is current in client_
   Step step_ = Step::kIdle;

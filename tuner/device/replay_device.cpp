@@ -17,7 +17,7 @@ bool was_built(const RecordedVariant& variant) {
   return variant.trial.outcome.kind == OutcomeKind::kOk || !variant.build.cubin_hash.empty();
 }
 
-std::string name(const Contender& contender) {
+std::string name(const protocol::Contender& contender) {
   if (contender.reference_algorithm >= 0) return fmt::format("reference {}", contender.reference_algorithm);
   return contender.variant.id();
 }
@@ -30,7 +30,7 @@ std::string joined(const std::set<std::string>& texts) {
 
 ReplayDevice::ReplayDevice(Recording recording) : recording_(std::move(recording)) {}
 
-Result<ReferenceReport> ReplayDevice::prepare(const PrepareRequest& request) {
+Result<ReferenceReport> ReplayDevice::prepare(const protocol::PrepareRequest& request) {
   std::set<std::string> titles, conditions;
   for (const RecordedProblem& recorded : recording_.problems) {
     titles.insert(recorded.problem.title());
@@ -60,8 +60,8 @@ Outcome ReplayDevice::not_recorded(const std::string& what) const {
   return {OutcomeKind::kNotRecorded, fmt::format("{} is not in the recording ({})", what, recording_.origin)};
 }
 
-void ReplayDevice::submit_build(BuildRequest request) {
-  BuildDone done{request.id, {}, {}};
+void ReplayDevice::submit_build(protocol::BuildRequest request) {
+  protocol::BuildDone done{request.id, {}, {}};
   if (const RecordedVariant* const recorded = find(request.variant); recorded == nullptr) {
     done.outcome = not_recorded("the variant");
   } else if (was_built(*recorded)) {
@@ -73,8 +73,8 @@ void ReplayDevice::submit_build(BuildRequest request) {
   done_.emplace_back(std::move(done));
 }
 
-void ReplayDevice::submit_trial(TrialRequest request) {
-  TrialDone done{request.id, {}};
+void ReplayDevice::submit_trial(protocol::TrialRequest request) {
+  protocol::TrialDone done{request.id, {}};
   if (const RecordedVariant* const recorded = find(request.variant)) {
     done.report = recorded->trial;
   } else {
@@ -83,11 +83,11 @@ void ReplayDevice::submit_trial(TrialRequest request) {
   done_.emplace_back(std::move(done));
 }
 
-Result<std::vector<Event>> ReplayDevice::wait(std::chrono::milliseconds /*timeout*/) {
+Result<std::vector<protocol::Event>> ReplayDevice::wait(std::chrono::milliseconds /*timeout*/) {
   return std::exchange(done_, {});
 }
 
-std::optional<Block> ReplayDevice::block_for(const Contender& contender, const RoundPlace& place) const {
+std::optional<Block> ReplayDevice::block_for(const protocol::Contender& contender, const RoundPlace& place) const {
   if (contender.reference_algorithm < 0) {
     const RecordedVariant* const recorded = find(contender.variant);
     if (recorded == nullptr) return std::nullopt;
@@ -105,10 +105,10 @@ std::optional<Block> ReplayDevice::block_for(const Contender& contender, const R
   return recorded_block(found != reference.rounds.end() ? found->second : std::vector<Block>{}, screening, place);
 }
 
-Result<RoundReport> ReplayDevice::run_round(const RoundRequest& request) {
+Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
-  RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
-  const auto in_rounds = [&](const Contender& contender) {
+  protocol::RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
+  const auto in_rounds = [&](const protocol::Contender& contender) {
     const RecordedVariant* const recorded = contender.reference_algorithm < 0 ? find(contender.variant) : nullptr;
     return recorded != nullptr && !recorded->rounds.empty();
   };
@@ -116,7 +116,7 @@ Result<RoundReport> ReplayDevice::run_round(const RoundRequest& request) {
   std::map<std::string, int> seen;
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
-    const Contender& contender = request.contenders.at(index);
+    const protocol::Contender& contender = request.contenders.at(index);
     const RoundPlace place{request.stage, request.round, seen[name(contender)]++};
     std::optional<Block> block;
     if (contender.reference_algorithm >= 0 || in_rounds(contender) || !any_in_rounds)
@@ -134,7 +134,7 @@ Result<RoundReport> ReplayDevice::run_round(const RoundRequest& request) {
   return report;
 }
 
-const std::vector<EnergyWindow>* ReplayDevice::energy_of(const EnergyRequest& request) const {
+const std::vector<EnergyWindow>* ReplayDevice::energy_of(const protocol::EnergyRequest& request) const {
   if (problem_ == nullptr) return nullptr;
   if (!request.contender) return &problem_->idle_energy;
   if (request.contender->reference_algorithm < 0) {
@@ -145,7 +145,7 @@ const std::vector<EnergyWindow>* ReplayDevice::energy_of(const EnergyRequest& re
   return found != problem_->reference.energy.end() ? &found->second : nullptr;
 }
 
-Result<EnergyWindow> ReplayDevice::measure_energy(const EnergyRequest& request) {
+Result<EnergyWindow> ReplayDevice::measure_energy(const protocol::EnergyRequest& request) {
   const std::vector<EnergyWindow>* const windows = energy_of(request);
   if (windows == nullptr || windows->empty())
     return fail(ErrorKind::kEnvironment,

@@ -25,14 +25,14 @@ Result<std::unique_ptr<WorkerClient>> WorkerClient::start(const Options& options
   if (auto found = check_worker_program(options.path); !found) return tl::unexpected<Error>(std::move(found.error()));
   std::vector<std::string> command{options.path, "--role", options.role};
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
-  auto child = ChildProcess::start(command, kMaxLineBytes);
+  auto child = ChildProcess::start(command, protocol::kMaxLineBytes);
   if (!child) return tl::unexpected<Error>(std::move(child.error()));
   return std::unique_ptr<WorkerClient>(new WorkerClient(options, std::move(*child)));
 }
 
 WorkerClient::WorkerClient(const Options& options, std::unique_ptr<ChildProcess> child)
     : path_(options.path), role_(options.role), child_(std::move(child)) {
-  send({"hello", {{"protocol", kProtocolVersion}}, options.hello_timeout});
+  send({"hello", {{"protocol", protocol::kProtocolVersion}}, options.hello_timeout});
 }
 
 void WorkerClient::request(std::string op, nlohmann::json body, std::chrono::milliseconds timeout) {
@@ -46,9 +46,9 @@ void WorkerClient::request(std::string op, nlohmann::json body, std::chrono::mil
 
 void WorkerClient::send(Pending pending) {
   timeout_ = pending.timeout;
-  deadline_ = Clock::now() + timeout_;
+  deadline_ = SteadyClock::now() + timeout_;
   awaiting_ = true;
-  child_->send(encode(Request{++last_id_, std::move(pending.op), std::move(pending.body)}) + "\n");
+  child_->send(protocol::encode(protocol::Request{++last_id_, std::move(pending.op), std::move(pending.body)}) + "\n");
 }
 
 std::optional<WorkerEvent> WorkerClient::poll() {
@@ -56,13 +56,14 @@ std::optional<WorkerEvent> WorkerClient::poll() {
   while (auto line = child_->next_line()) {
     if (auto event = take(*line)) return event;
   }
-  if (child_->overflowed()) return misbehaved(fmt::format("sent a line longer than {} MiB", kMaxLineBytes >> 20U));
+  if (child_->overflowed())
+    return misbehaved(fmt::format("sent a line longer than {} MiB", protocol::kMaxLineBytes >> 20U));
   if (child_->ended()) {
     WorkerFailure died = failure(WorkerFailure::Kind::kDied, child_->death_reason());
     died.from_outside = child_->killed_from_outside();
     return died;
   }
-  if (deadline_ && Clock::now() >= *deadline_) {
+  if (deadline_ && SteadyClock::now() >= *deadline_) {
     child_->kill();
     return failure(WorkerFailure::Kind::kTimedOut, fmt::format("gave no answer within {:g} s", in_seconds(timeout_)));
   }
@@ -70,7 +71,7 @@ std::optional<WorkerEvent> WorkerClient::poll() {
 }
 
 std::optional<WorkerEvent> WorkerClient::take(const std::string& line) {
-  auto reply = decode_reply(line);
+  auto reply = protocol::decode_reply(line);
   if (!reply) return misbehaved("sent a " + reply.error().text());
   if (!awaiting_ || reply->id != last_id_)
     return misbehaved(fmt::format("answered {}, which was not asked", reply->id));
@@ -81,16 +82,16 @@ std::optional<WorkerEvent> WorkerClient::take(const std::string& line) {
 }
 
 /// The version comes first: another version's hello may have other fields.
-std::optional<WorkerEvent> WorkerClient::greet(const Reply& reply) {
+std::optional<WorkerEvent> WorkerClient::greet(const protocol::Reply& reply) {
   if (!reply.body) return WorkerFailure{WorkerFailure::Kind::kStart, reply.body.error(), false};
   const auto version = reply.body->find("protocol");
-  if (version == reply.body->end() || *version != kProtocolVersion) {
+  if (version == reply.body->end() || *version != protocol::kProtocolVersion) {
     return misbehaved(fmt::format(
         "speaks protocol {}, this pgtune speaks {}: they are from different builds. Use the pgtune-worker that was "
         "built with this pgtune (is PGTUNE_WORKER set?)",
-        version == reply.body->end() ? "of no version" : version->dump(), kProtocolVersion));
+        version == reply.body->end() ? "of no version" : version->dump(), protocol::kProtocolVersion));
   }
-  auto hello = decode_body<Hello>(*reply.body, "hello");
+  auto hello = protocol::decode_body<protocol::Hello>(*reply.body, "hello");
   if (!hello) return misbehaved("sent a " + hello.error().text());
   if (hello->role != role_) return misbehaved(fmt::format("says it is a {} worker", hello->role));
   if (role_ == "measure" && !hello->device) return misbehaved("does not say which GPU it has");

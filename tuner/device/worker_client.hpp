@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "tuner/device/child_process.hpp"
-#include "tuner/device/protocol.hpp"
+#include "tuner/protocol/codec.hpp"
+#include "tuner/util/child_process.hpp"
 
 namespace pgtune::device {
 
@@ -33,7 +33,7 @@ inline constexpr int kFailedStartLimit = 3;
 /// A request whose workers are killed over and over is what gets them killed.
 inline constexpr int kKillLimit = 3;
 
-using WorkerEvent = std::variant<Reply, WorkerFailure>;
+using WorkerEvent = std::variant<protocol::Reply, WorkerFailure>;
 
 /// Error (environment, with the remedy) where there is no program at `path`.
 [[nodiscard]] Result<void> check_worker_program(const std::string& path);
@@ -51,7 +51,7 @@ class WorkerClient {
   [[nodiscard]] static Result<std::unique_ptr<WorkerClient>> start(const Options& options);
 
   /// What the worker said; empty until it did.
-  [[nodiscard]] const std::optional<Hello>& hello() const { return hello_; }
+  [[nodiscard]] const std::optional<protocol::Hello>& hello() const { return hello_; }
 
   /// Sends a request, or keeps it until the worker has said hello; `timeout` counts from the sending. One at a time:
   /// the next only after poll() has returned this one's reply.
@@ -65,7 +65,7 @@ class WorkerClient {
   void kill() { child_->kill(); }
   [[nodiscard]] bool gone() { return child_->gone(); }
   /// When poll() has to be called even if nothing arrives.
-  [[nodiscard]] std::optional<Clock::time_point> deadline() const { return deadline_; }
+  [[nodiscard]] std::optional<SteadyClock::time_point> deadline() const { return deadline_; }
 
  private:
   struct Pending {
@@ -78,18 +78,18 @@ class WorkerClient {
 
   void send(Pending pending);
   [[nodiscard]] std::optional<WorkerEvent> take(const std::string& line);
-  [[nodiscard]] std::optional<WorkerEvent> greet(const Reply& reply);
+  [[nodiscard]] std::optional<WorkerEvent> greet(const protocol::Reply& reply);
   [[nodiscard]] WorkerFailure failure(WorkerFailure::Kind kind, const std::string& what);
   [[nodiscard]] WorkerFailure misbehaved(const std::string& what);
 
   std::string path_, role_;
   std::unique_ptr<ChildProcess> child_;
-  std::optional<Hello> hello_;
+  std::optional<protocol::Hello> hello_;
   std::optional<Pending> pending_;  ///< waits for hello
-  RequestId last_id_ = 0;
+  protocol::RequestId last_id_ = 0;
   bool awaiting_ = false;  ///< the reply to last_id_
   std::chrono::milliseconds timeout_{};
-  std::optional<Clock::time_point> deadline_;
+  std::optional<SteadyClock::time_point> deadline_;
 };
 
 }  // namespace pgtune::device

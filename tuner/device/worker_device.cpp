@@ -21,8 +21,8 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 }
 
 /// The report of a round of `count` contenders.
-Result<RoundReport> decode_round(const nlohmann::json& body, std::size_t count) {
-  auto report = decode_body<RoundReport>(body, "round report");
+Result<protocol::RoundReport> decode_round(const nlohmann::json& body, std::size_t count) {
+  auto report = protocol::decode_body<protocol::RoundReport>(body, "round report");
   if (report && (report->blocks.size() != count || report->outcomes.size() != count))
     return fail(ErrorKind::kInternal, "malformed round report: not one block and outcome for each contender");
   return report;
@@ -33,7 +33,7 @@ TrialReport trial_report(const MeasureWorker::Answer& answer) {
   TrialReport report;
   if (!answer.body) {
     report.outcome = answer.body.error();
-  } else if (auto done = decode_body<TrialDone>(*answer.body, "trial report")) {
+  } else if (auto done = protocol::decode_body<protocol::TrialDone>(*answer.body, "trial report")) {
     report = std::move(done->report);
   } else {
     report.outcome = {OutcomeKind::kCrashed, "measure worker sent a " + done.error().text()};
@@ -59,22 +59,22 @@ WorkerDevice::WorkerDevice(const Options& options)
                 options.compile_memory_bytes, options.hello_timeout}),
       measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}) {}
 
-Result<ReferenceReport> WorkerDevice::prepare(const PrepareRequest& request) {
+Result<ReferenceReport> WorkerDevice::prepare(const protocol::PrepareRequest& request) {
   const auto context = [&] { return "preparing " + request.problem.title(); };
-  const auto start = Clock::now();
+  const auto start = SteadyClock::now();
   auto body = measure_.prepare(request);
-  prepare_s_ = std::chrono::duration<double>(Clock::now() - start).count();
+  prepare_s_ = std::chrono::duration<double>(SteadyClock::now() - start).count();
   if (!body) return fail(std::move(body.error()), context());
-  auto report = decode_body<ReferenceReport>(*body, "reference report");
+  auto report = protocol::decode_body<ReferenceReport>(*body, "reference report");
   if (!report) return fail(std::move(report.error()), context());
   const auto first = static_cast<std::size_t>(report->first);
   reference_s_ = first < report->algorithms.size() ? report->algorithms[first].time_s : 0;
   return report;
 }
 
-void WorkerDevice::submit_build(BuildRequest request) { compile_.submit(std::move(request)); }
+void WorkerDevice::submit_build(protocol::BuildRequest request) { compile_.submit(std::move(request)); }
 
-void WorkerDevice::submit_trial(TrialRequest request) {
+void WorkerDevice::submit_trial(protocol::TrialRequest request) {
   trial_ = request.id;
   request.launch_limit_s = launch_limit_s(request.incumbent_s);
   measure_.submit("trial", request, trial_limit(request.launch_limit_s));
@@ -95,17 +95,17 @@ std::chrono::milliseconds WorkerDevice::round_limit(std::size_t contenders, doub
   return trial_floor_ + milliseconds_of(static_cast<double>(contenders) * each_s);
 }
 
-Result<std::vector<Event>> WorkerDevice::wait(std::chrono::milliseconds timeout) {
-  const Clock::time_point until = Clock::now() + timeout;
-  std::vector<Event> events;
+Result<std::vector<protocol::Event>> WorkerDevice::wait(std::chrono::milliseconds timeout) {
+  const SteadyClock::time_point until = SteadyClock::now() + timeout;
+  std::vector<protocol::Event> events;
   for (;;) {
     if (auto polled = poll(events); !polled) return tl::unexpected<Error>(std::move(polled.error()));
-    if (!events.empty() || Clock::now() >= until) return events;
+    if (!events.empty() || SteadyClock::now() >= until) return events;
 
     std::vector<pollfd> fds;
     compile_.add_poll_fds(fds);
     measure_.add_poll_fds(fds);
-    Clock::time_point wake = until;
+    SteadyClock::time_point wake = until;
     for (const auto& deadline : {compile_.deadline(), measure_.deadline()}) {
       if (deadline) wake = std::min(wake, *deadline);
     }
@@ -113,15 +113,15 @@ Result<std::vector<Event>> WorkerDevice::wait(std::chrono::milliseconds timeout)
   }
 }
 
-Result<void> WorkerDevice::poll(std::vector<Event>& events) {
+Result<void> WorkerDevice::poll(std::vector<protocol::Event>& events) {
   if (auto built = compile_.poll(events); !built) return built;
   auto answer = measure_.poll();
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (*answer) events.emplace_back(TrialDone{trial_, trial_report(**answer)});
+  if (*answer) events.emplace_back(protocol::TrialDone{trial_, trial_report(**answer)});
   return {};
 }
 
-Result<RoundReport> WorkerDevice::run_round(const RoundRequest& request) {
+Result<protocol::RoundReport> WorkerDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
   auto answer = measure_.call("round", request, round_limit(count, request.block_s));
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
@@ -134,10 +134,10 @@ Result<T> WorkerDevice::call_for(const std::string& op, nlohmann::json body, dou
   auto answer = measure_.call(op, std::move(body), call_floor_ + milliseconds_of(expected_s));
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body) return fail(ErrorKind::kInternal, answer->body.error().reason);
-  return decode_body<T>(*answer->body, op);
+  return protocol::decode_body<T>(*answer->body, op);
 }
 
-Result<EnergyWindow> WorkerDevice::measure_energy(const EnergyRequest& request) {
+Result<EnergyWindow> WorkerDevice::measure_energy(const protocol::EnergyRequest& request) {
   // The counter's first step may be a while off, and the last one too.
   return call_for<EnergyWindow>("energy", request, 2 * (request.lead_in_s + request.window_s));
 }
@@ -146,12 +146,13 @@ Result<Ceilings> WorkerDevice::measure_ceilings() {
   return call_for<Ceilings>("ceilings", nlohmann::json::object(), 0);
 }
 
-Result<RoundReport> WorkerDevice::run_one_by_one(const RoundRequest& request) {
+Result<protocol::RoundReport> WorkerDevice::run_one_by_one(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
-  RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
+  protocol::RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
-    const RoundRequest alone{{request.contenders.at(index)}, {0}, request.round, request.stage, request.block_s};
+    const protocol::RoundRequest alone{
+        {request.contenders.at(index)}, {0}, request.round, request.stage, request.block_s};
     auto answer = measure_.call("round", alone, round_limit(1, request.block_s));
     if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
     if (!answer->body) {

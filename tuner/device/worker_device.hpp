@@ -44,24 +44,24 @@ class WorkerDevice final : public Device {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] std::string source() const override { return "gpu"; }
-  [[nodiscard]] Result<ReferenceReport> prepare(const PrepareRequest& request) override;
+  [[nodiscard]] Result<ReferenceReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return compile_.slots(); }
-  void submit_build(BuildRequest request) override;
-  void submit_trial(TrialRequest request) override;
-  [[nodiscard]] Result<std::vector<Event>> wait(std::chrono::milliseconds timeout) override;
-  [[nodiscard]] Result<RoundReport> run_round(const RoundRequest& request) override;
-  [[nodiscard]] Result<EnergyWindow> measure_energy(const EnergyRequest& request) override;
+  void submit_build(protocol::BuildRequest request) override;
+  void submit_trial(protocol::TrialRequest request) override;
+  [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
+  [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
 
  private:
   explicit WorkerDevice(const Options& options);
 
-  [[nodiscard]] Result<void> poll(std::vector<Event>& events);
+  [[nodiscard]] Result<void> poll(std::vector<protocol::Event>& events);
   /// Of one launch.
   [[nodiscard]] double launch_limit_s(double incumbent_s) const;
   [[nodiscard]] std::chrono::milliseconds trial_limit(double launch_limit_s) const;
   [[nodiscard]] std::chrono::milliseconds round_limit(std::size_t contenders, double block_s) const;
-  [[nodiscard]] Result<RoundReport> run_one_by_one(const RoundRequest& request);
+  [[nodiscard]] Result<protocol::RoundReport> run_one_by_one(const protocol::RoundRequest& request);
   template <typename T>
   [[nodiscard]] Result<T> call_for(const std::string& op, nlohmann::json body, double expected_s);
 
@@ -69,9 +69,9 @@ class WorkerDevice final : public Device {
   CompilePool compile_;
   MeasureWorker measure_;
   DeviceInfo info_;
-  double reference_s_ = 0;  ///< time of the reference's first heuristic on the current problem
-  double prepare_s_ = 0;    ///< what its first preparation took
-  RequestId trial_ = 0;     ///< in flight
+  double reference_s_ = 0;         ///< time of the reference's first heuristic on the current problem
+  double prepare_s_ = 0;           ///< what its first preparation took
+  protocol::RequestId trial_ = 0;  ///< in flight
 };
 
 }  // namespace pgtune::device

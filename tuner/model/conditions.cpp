@@ -7,7 +7,7 @@
 #include <charconv>
 #include <vector>
 
-#include "tuner/model/named_enum.hpp"
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune {
 namespace {

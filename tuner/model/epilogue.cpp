@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tuner/model/named_enum.hpp"
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune {
 namespace {

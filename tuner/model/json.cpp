@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tuner/model/identifier.hpp"
-#include "tuner/model/json_fields.hpp"
+#include "tuner/util/identifier.hpp"
+#include "tuner/util/json_fields.hpp"
 
 namespace pgtune {
 namespace {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/model/launch_plan.hpp"
 
-#include "tuner/model/named_enum.hpp"
+#include <algorithm>
+
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune {
 namespace {
@@ -51,5 +53,12 @@ std::optional<TensorType> parse_tensor_type(std::string_view text) { return enum
 std::optional<L2Access> parse_l2_access(std::string_view text) { return enum_value(kAccesses, text); }
 std::optional<ZeroWorkspace> parse_zero_workspace(std::string_view text) { return enum_value(kZeroings, text); }
 std::optional<ArgumentKind> parse_argument_kind(std::string_view text) { return enum_value(kArguments, text); }
+
+const KernelLaunch& main_kernel(const LaunchPlan& plan) {
+  const auto less = [](const KernelLaunch& a, const KernelLaunch& b) {
+    return a.dynamic_smem_bytes < b.dynamic_smem_bytes;
+  };
+  return *std::max_element(plan.kernels.rbegin(), plan.kernels.rend(), less);
+}
 
 }  // namespace pgtune

@@ -81,6 +81,9 @@ struct LaunchPlan {
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
 };
 
+/// The kernel a reader means: of those with the most dynamic shared memory the last. Precondition: there is one.
+[[nodiscard]] const KernelLaunch& main_kernel(const LaunchPlan& plan);
+
 /// The words of a template's JSON and of the worker protocol: "A", "workspace", "128B", "every_launch", ...
 [[nodiscard]] std::string_view to_string(Operand value);
 [[nodiscard]] std::string_view to_string(Swizzle value);

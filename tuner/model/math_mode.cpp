@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "tuner/model/named_enum.hpp"
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune {
 namespace {

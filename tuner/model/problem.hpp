@@ -9,7 +9,7 @@
 
 #include "tuner/model/epilogue.hpp"
 #include "tuner/model/math_mode.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/model/records.hpp"
 
-#include "tuner/model/named_enum.hpp"
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune {
 namespace {

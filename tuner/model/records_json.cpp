@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "tuner/model/json.hpp"
-#include "tuner/model/json_fields.hpp"
+#include "tuner/util/json_fields.hpp"
 
 namespace pgtune {
 namespace {

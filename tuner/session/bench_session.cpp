@@ -9,10 +9,10 @@
 #include <string>
 
 #include "tuner/search/guided_strategy.hpp"
+#include "tuner/session/answer/energy_summary.hpp"
 #include "tuner/session/context.hpp"
-#include "tuner/session/energy_summary.hpp"
 #include "tuner/session/evidence.hpp"
-#include "tuner/session/pipeline.hpp"
+#include "tuner/session/pipeline/pipeline.hpp"
 #include "tuner/session/time_estimate.hpp"
 #include "tuner/space/enumerate.hpp"
 

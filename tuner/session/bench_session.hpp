@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/session/held.hpp"
+#include "tuner/session/answer/held.hpp"
 #include "tuner/session/search_session.hpp"
 
 namespace pgtune::session {

@@ -10,16 +10,16 @@ std::optional<double> Context::time_left_s() const {
   return *options.budget.seconds - elapsed_s();
 }
 
-device::RequestId next_request_id() {
-  static std::atomic<device::RequestId> last{0};
+protocol::RequestId next_request_id() {
+  static std::atomic<protocol::RequestId> last{0};
   return ++last;
 }
 
-Result<device::BuildRequest> make_build_request(const Context& context, const Variant& variant) {
+Result<protocol::BuildRequest> make_build_request(const Context& context, const Variant& variant) {
   auto defines = space::make_defines(context.templates.of(variant), variant, context.problem, context.device.info());
   if (!defines) return tl::unexpected(std::move(defines.error()));
-  return device::BuildRequest{next_request_id(), variant, context.templates.of(variant).source, std::move(*defines),
-                              context.device.info().architecture};
+  return protocol::BuildRequest{next_request_id(), variant, context.templates.of(variant).source, std::move(*defines),
+                                context.device.info().architecture};
 }
 
 Result<LaunchPlan> make_plan(const Context& context, const Variant& variant) {

@@ -31,10 +31,10 @@ struct Context {
 };
 
 /// A ticket no other request of this process has: a device outlives a search, and so may a build that was abandoned.
-[[nodiscard]] device::RequestId next_request_id();
+[[nodiscard]] protocol::RequestId next_request_id();
 
 /// The build of one variant for the context's problem and device. Errors: a define that cannot be evaluated.
-[[nodiscard]] Result<device::BuildRequest> make_build_request(const Context& context, const Variant& variant);
+[[nodiscard]] Result<protocol::BuildRequest> make_build_request(const Context& context, const Variant& variant);
 
 /// A variant's plan for the context's problem and device.
 [[nodiscard]] Result<LaunchPlan> make_plan(const Context& context, const Variant& variant);

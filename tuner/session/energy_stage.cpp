@@ -39,8 +39,8 @@ std::vector<Step> plan(std::size_t variants, std::uint64_t seed) {
 }
 
 /// Lead-in and length of a step's window; the contender is the caller's to add.
-device::EnergyRequest timing(const Step& step) {
-  device::EnergyRequest request;
+protocol::EnergyRequest timing(const Step& step) {
+  protocol::EnergyRequest request;
   request.index = step.index;
   if (step.who == Step::Who::kIdle) request.lead_in_s = kIdleLeadIn_s;
   if (step.who == Step::Who::kReference && step.index == 0) request.lead_in_s = kFirstLoadLeadIn_s;
@@ -48,13 +48,13 @@ device::EnergyRequest timing(const Step& step) {
 }
 
 double planned_s(const Step& step) {
-  const device::EnergyRequest request = timing(step);
+  const protocol::EnergyRequest request = timing(step);
   return request.lead_in_s + request.window_s;
 }
 
 class EnergyStage {
  public:
-  EnergyStage(const Context& context, ProgressReporter& progress, const std::vector<device::Contender>& variants,
+  EnergyStage(const Context& context, ProgressReporter& progress, const std::vector<protocol::Contender>& variants,
               int reference_algorithm)
       : context_(context),
         progress_(progress),
@@ -70,7 +70,7 @@ class EnergyStage {
  private:
   enum class End { kGoOn, kEnded };
 
-  [[nodiscard]] device::EnergyRequest request(const Step& step) const;
+  [[nodiscard]] protocol::EnergyRequest request(const Step& step) const;
   [[nodiscard]] bool failed(const Step& step) const;
   [[nodiscard]] bool out_of_time(const Step& step) const;
   [[nodiscard]] double pace() const;
@@ -84,8 +84,8 @@ class EnergyStage {
 
   const Context& context_;
   ProgressReporter& progress_;
-  const std::vector<device::Contender>& contenders_;
-  device::Contender reference_contender_;
+  const std::vector<protocol::Contender>& contenders_;
+  protocol::Contender reference_contender_;
   std::vector<Step> steps_;
   EnergyResult result_;
   std::array<std::optional<EnergyWindow>, kEnergyPasses + 1> reference_;
@@ -97,8 +97,8 @@ class EnergyStage {
   double spent_s_ = 0, planned_done_s_ = 0;                   ///< wall time of the measured ones, and as planned
 };
 
-device::EnergyRequest EnergyStage::request(const Step& step) const {
-  device::EnergyRequest request = timing(step);
+protocol::EnergyRequest EnergyStage::request(const Step& step) const {
+  protocol::EnergyRequest request = timing(step);
   if (step.who == Step::Who::kReference) request.contender = reference_contender_;
   if (step.who == Step::Who::kVariant) request.contender = contenders_[step.variant];
   return request;
@@ -158,7 +158,7 @@ Result<EnergyResult> EnergyStage::run() {
 
 Result<EnergyStage::End> EnergyStage::measure(const Step& step) {
   const double start_s = context_.clock.now_s();
-  const device::EnergyRequest request = this->request(step);
+  const protocol::EnergyRequest request = this->request(step);
   auto window = context_.device.measure_energy(request);
   if (!window) {
     // A stop may reach the worker too, and then says nothing about the contender.
@@ -250,7 +250,7 @@ void EnergyStage::add_notes() {
 }  // namespace
 
 Result<EnergyResult> measure_energy(const Context& context, ProgressReporter& progress,
-                                    const std::vector<device::Contender>& variants, int reference_algorithm) {
+                                    const std::vector<protocol::Contender>& variants, int reference_algorithm) {
   return EnergyStage(context, progress, variants, reference_algorithm).run();
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tuner/session/answer/energy_summary.hpp"
 #include "tuner/session/context.hpp"
-#include "tuner/session/energy_summary.hpp"
 #include "tuner/session/progress_reporter.hpp"
 
 namespace pgtune::session {
@@ -32,7 +32,7 @@ struct EnergyResult {
 /// window, such as a GPU without an energy counter. Precondition: prepare() was called, nothing in flight, the store's
 /// session was begun. Errors: usage (a window too short for its uncertainty).
 [[nodiscard]] Result<EnergyResult> measure_energy(const Context& context, ProgressReporter& progress,
-                                                  const std::vector<device::Contender>& variants,
+                                                  const std::vector<protocol::Contender>& variants,
                                                   int reference_algorithm);
 
 /// Expected wall time of the whole stage on a GPU.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tuner/session/session_notes.hpp"
+#include "tuner/session/answer/session_notes.hpp"
 
 namespace pgtune::session {
 
@@ -47,7 +47,7 @@ std::optional<EnergyResult> measure_final_energy(const Context& context, Progres
     return std::nullopt;
   };
   if (reference.algorithms.empty()) return give_up("there is no reference to compare with");
-  std::vector<device::Contender> contenders;
+  std::vector<protocol::Contender> contenders;
   for (const Entry& entry : final.field) {
     if (entry.index && (!only || entry.contender.variant == *only)) contenders.push_back(entry.contender);
   }

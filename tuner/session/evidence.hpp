@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tuner/session/energy_stage.hpp"
-#include "tuner/session/final.hpp"
-#include "tuner/session/noise_floor.hpp"
+#include "tuner/session/rounds/final.hpp"
+#include "tuner/session/rounds/noise_floor.hpp"
 
 namespace pgtune::session {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "tuner/session/context.hpp"
-#include "tuner/session/search_state.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
 
 namespace pgtune::session {
 

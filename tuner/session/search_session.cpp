@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/quarantine.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/progress_reporter.hpp"
-#include "tuner/session/quarantine.hpp"
-#include "tuner/session/search_state.hpp"
 #include "tuner/session/stages.hpp"
 #include "tuner/space/enumerate.hpp"
 

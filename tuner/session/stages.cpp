@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "tuner/search/guided_strategy.hpp"
-#include "tuner/session/energy_summary.hpp"
+#include "tuner/session/answer/energy_summary.hpp"
 #include "tuner/session/evidence.hpp"
-#include "tuner/session/pipeline.hpp"
-#include "tuner/session/race.hpp"
+#include "tuner/session/pipeline/pipeline.hpp"
+#include "tuner/session/rounds/race.hpp"
 #include "tuner/session/time_estimate.hpp"
 #include "tuner/space/estimate.hpp"
 

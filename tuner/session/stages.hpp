@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "tuner/session/answer/ranking.hpp"
 #include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/progress_reporter.hpp"
-#include "tuner/session/ranking.hpp"
-#include "tuner/session/search_state.hpp"
 
 namespace pgtune::session {
 

@@ -13,7 +13,7 @@
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 #include "tuner/model/variant.hpp"
-#include "tuner/session/objective.hpp"
+#include "tuner/session/answer/objective.hpp"
 #include "tuner/space/template_set.hpp"
 #include "tuner/stats/verdict.hpp"
 

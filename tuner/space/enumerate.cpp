@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "tuner/space/rule_schedule.hpp"
-#include "tuner/space/variant_check.hpp"
+#include "tuner/template/variant_check.hpp"
 
 namespace pgtune::space {
 namespace {

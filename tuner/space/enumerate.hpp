@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::space {
 
@@ -37,8 +37,5 @@ struct Enumeration {
 [[nodiscard]] Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definition,
                                                              const Variant& variant, const Problem& problem,
                                                              const DeviceInfo& device);
-
-/// Parses "BM=128,BN=64" over the template's defaults for parameters not named. Errors name the bad part.
-[[nodiscard]] Result<Variant> parse_variant(const TemplateDefinition& definition, std::string_view text);
 
 }  // namespace pgtune::space

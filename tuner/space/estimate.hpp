@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::space {
 

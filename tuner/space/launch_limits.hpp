@@ -4,7 +4,7 @@
 
 #include "tuner/model/launch_plan.hpp"
 #include "tuner/model/records.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::space {
 

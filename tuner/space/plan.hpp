@@ -2,7 +2,7 @@
 // Evaluates a template's JSON for one variant and problem into plain numbers.
 #pragma once
 
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::space {
 

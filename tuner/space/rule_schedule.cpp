@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tuner/space/builtin_names.hpp"
+#include "tuner/template/builtin_names.hpp"
 
 namespace pgtune::space {
 

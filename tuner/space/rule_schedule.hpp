@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::space {
 

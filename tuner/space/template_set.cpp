@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tuner/space/template_source.hpp"
+#include "tuner/template/template_source.hpp"
 
 namespace pgtune::space {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tuner/space/enumerate.hpp"
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::space {
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "tuner/space/builtin_names.hpp"
 #include "tuner/space/rule_schedule.hpp"
-#include "tuner/space/variant_check.hpp"
+#include "tuner/template/builtin_names.hpp"
+#include "tuner/template/variant_check.hpp"
 
 namespace pgtune::space {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "tuner/space/template_definition.hpp"
+#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::space {
 

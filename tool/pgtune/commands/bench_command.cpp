@@ -7,24 +7,24 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tool/pgtune/announcement.hpp"
-#include "tool/pgtune/bench_outcome.hpp"
-#include "tool/pgtune/clock_session.hpp"
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/commands.hpp"
-#include "tool/pgtune/common_options.hpp"
-#include "tool/pgtune/compile_options.hpp"
-#include "tool/pgtune/conditions_options.hpp"
-#include "tool/pgtune/database_store.hpp"
-#include "tool/pgtune/device_option.hpp"
-#include "tool/pgtune/live_line.hpp"
-#include "tool/pgtune/number_options.hpp"
-#include "tool/pgtune/problem_options.hpp"
-#include "tool/pgtune/result_json.hpp"
-#include "tool/pgtune/signals.hpp"
-#include "tuner/session/search_state.hpp"
-#include "tuner/space/enumerate.hpp"
-#include "tuner/space/suggestion.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/compile_options.hpp"
+#include "tool/pgtune/cli/options/conditions_options.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/live_line.hpp"
+#include "tool/pgtune/commands/commands.hpp"
+#include "tool/pgtune/measuring/clock_session.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/measuring/signals.hpp"
+#include "tool/pgtune/report/announcement.hpp"
+#include "tool/pgtune/report/bench_outcome.hpp"
+#include "tool/pgtune/report/result_json.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
+#include "tuner/template/variant_text.hpp"
+#include "tuner/util/suggestion.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -112,8 +112,8 @@ std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); 
   }
   for (const session::RankedVariant& row : answer.ranking) ranked.push_back(row.variant.key());
   // A near key of any variant that was right; where none is near, only those worth naming.
-  std::string hint = space::suggestion(key, known);
-  if (!hint.starts_with("; did you mean")) hint = space::suggestion(key, ranked);
+  std::string hint = suggestion(key, known);
+  if (!hint.starts_with("; did you mean")) hint = suggestion(key, ranked);
   throw CommandError(ErrorKind::kUsage, fmt::format("no variant '{}' is stored for this shape{}. 'pgtune show --json' "
                                                     "prints keys.",
                                                     key, hint));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `pgtune completion`: a completion script for the user's shell.
-#include "tool/pgtune/commands.hpp"
-#include "tool/pgtune/completion_writer.hpp"
+#include "tool/pgtune/cli/completion_writer.hpp"
+#include "tool/pgtune/commands/commands.hpp"
 
 namespace pgtune::tool {
 namespace {

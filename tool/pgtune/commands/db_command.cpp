@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/commands.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/help_formatter.hpp"
+#include "tool/pgtune/commands/commands.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/help_formatter.hpp"
 
 namespace pgtune::tool {
 namespace {

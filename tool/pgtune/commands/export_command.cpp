@@ -7,11 +7,11 @@
 #include <fstream>
 #include <map>
 
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/commands.hpp"
-#include "tool/pgtune/cpp_names.hpp"
-#include "tool/pgtune/header_writer.hpp"
-#include "tool/pgtune/stored_results.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/commands/commands.hpp"
+#include "tool/pgtune/export/cpp_names.hpp"
+#include "tool/pgtune/export/header_writer.hpp"
+#include "tool/pgtune/report/stored_results.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -5,19 +5,19 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "tool/pgtune/architecture_option.hpp"
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/commands.hpp"
-#include "tool/pgtune/common_options.hpp"
-#include "tool/pgtune/main_kernel.hpp"
-#include "tool/pgtune/problem_options.hpp"
-#include "tool/pgtune/sass.hpp"
-#include "tool/pgtune/text_table.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/commands/commands.hpp"
+#include "tool/pgtune/ladder/sass.hpp"
+#include "tool/pgtune/measuring/architecture_option.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/occupancy.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -144,13 +144,13 @@ class InspectCommand final : public Command {
 
   static BuildInfo build(const Context& context, const space::TemplateDefinition& definition,
                          const Inspection& inspection) {
-    device::BuildRequest request;
+    protocol::BuildRequest request;
     request.variant = inspection.variant;
     request.source = definition.source;
     request.defines =
         value_or_throw(space::make_defines(definition, inspection.variant, inspection.problem, inspection.device));
     request.architecture = inspection.device.architecture;
-    const device::BuildDone done = value_or_throw(device::compile_one(
+    const protocol::BuildDone done = value_or_throw(device::compile_one(
         {.worker_path = context.paths().worker, .cache_dir = context.paths().cache, .jobs = 1}, std::move(request)));
     if (done.outcome.kind != OutcomeKind::kOk)
       throw CommandError(ErrorKind::kEnvironment,

@@ -4,15 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/commands.hpp"
-#include "tool/pgtune/common_options.hpp"
-#include "tool/pgtune/database_store.hpp"
-#include "tool/pgtune/power_report.hpp"
-#include "tool/pgtune/result_json.hpp"
-#include "tool/pgtune/roofline_report.hpp"
-#include "tool/pgtune/speed_report.hpp"
-#include "tool/pgtune/stored_results.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/commands/commands.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
+#include "tool/pgtune/report/power_report.hpp"
+#include "tool/pgtune/report/result_json.hpp"
+#include "tool/pgtune/report/roofline_report.hpp"
+#include "tool/pgtune/report/speed_report.hpp"
+#include "tool/pgtune/report/stored_results.hpp"
 
 namespace pgtune::tool {
 namespace {

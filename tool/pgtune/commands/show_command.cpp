@@ -4,15 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tool/pgtune/answer_text.hpp"
-#include "tool/pgtune/commands.hpp"
-#include "tool/pgtune/common_options.hpp"
-#include "tool/pgtune/conditions_options.hpp"
-#include "tool/pgtune/energy_view.hpp"
-#include "tool/pgtune/result_columns.hpp"
-#include "tool/pgtune/result_json.hpp"
-#include "tool/pgtune/stored_results.hpp"
-#include "tool/pgtune/text_table.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/conditions_options.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/commands/commands.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/energy_view.hpp"
+#include "tool/pgtune/report/result_columns.hpp"
+#include "tool/pgtune/report/result_json.hpp"
+#include "tool/pgtune/report/stored_results.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {

@@ -6,13 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tool/pgtune/architecture_option.hpp"
-#include "tool/pgtune/command_error.hpp"
-#include "tool/pgtune/commands.hpp"
-#include "tool/pgtune/common_options.hpp"
-#include "tool/pgtune/grid_option.hpp"
-#include "tool/pgtune/problem_options.hpp"
-#include "tool/pgtune/text_table.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/grid_option.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/commands/commands.hpp"
+#include "tool/pgtune/measuring/architecture_option.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {

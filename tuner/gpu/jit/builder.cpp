@@ -58,7 +58,7 @@ std::string failure_reason(const Compilation& compilation, const std::vector<Def
   return fmt::format("NVRTC failed without an error line in its log: {}", nvrtcGetErrorString(compilation.status));
 }
 
-device::BuildDone compile_failed(device::RequestId id, std::string reason) {
+protocol::BuildDone compile_failed(protocol::RequestId id, std::string reason) {
   return {.id = id, .outcome = {OutcomeKind::kCompileFailed, std::move(reason)}, .build = {}};
 }
 
@@ -66,12 +66,12 @@ device::BuildDone compile_failed(device::RequestId id, std::string reason) {
 
 Builder::Builder(CubinCache cache, Toolkit toolkit) : cache_(std::move(cache)), toolkit_(std::move(toolkit)) {}
 
-Result<device::BuildDone> Builder::build(const device::BuildRequest& request) const {
+Result<protocol::BuildDone> Builder::build(const protocol::BuildRequest& request) const {
   const Result<std::vector<std::string>> options = compile_options(request, toolkit_);
   if (!options) return tl::unexpected(options.error());
   const CubinKey build_key = key(request, *options);
   if (std::optional<BuildInfo> stored = cache_.find(build_key))
-    return device::BuildDone{.id = request.id, .outcome = {}, .build = std::move(*stored)};
+    return protocol::BuildDone{.id = request.id, .outcome = {}, .build = std::move(*stored)};
 
   Result<NvrtcProgram> program = NvrtcProgram::create(*request.source);
   if (!program) return fail(std::move(program.error()), "compiling " + request.variant.key());
@@ -87,10 +87,10 @@ Result<device::BuildDone> Builder::build(const device::BuildRequest& request) co
   build.compile_s = compilation.time_s;
   Result<BuildInfo> stored = cache_.store(build_key, compilation.cubin, std::move(build));
   if (!stored) return tl::unexpected(std::move(stored.error()));
-  return device::BuildDone{.id = request.id, .outcome = {}, .build = std::move(*stored)};
+  return protocol::BuildDone{.id = request.id, .outcome = {}, .build = std::move(*stored)};
 }
 
-CubinKey Builder::key(const device::BuildRequest& request, const std::vector<std::string>& options) const {
+CubinKey Builder::key(const protocol::BuildRequest& request, const std::vector<std::string>& options) const {
   CubinKey out;
   out.add_text("nvrtc", toolkit_.nvrtc_identity);
   out.add_text("architecture", request.architecture);

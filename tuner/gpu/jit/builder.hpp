@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "tuner/device/device.hpp"
 #include "tuner/gpu/jit/cubin_cache.hpp"
 #include "tuner/gpu/jit/toolkit.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/protocol/messages.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 
@@ -19,12 +19,12 @@ class Builder {
   /// The variant's cubin, from the cache or compiled. What is wrong with the variant is an outcome (compile_failed,
   /// with the log's first error); errors are what every variant would meet: an architecture NVRTC does not know, an
   /// incomplete CUDA installation, a cache that cannot be written (environment, with the remedy).
-  [[nodiscard]] Result<device::BuildDone> build(const device::BuildRequest& request) const;
+  [[nodiscard]] Result<protocol::BuildDone> build(const protocol::BuildRequest& request) const;
 
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
 
  private:
-  [[nodiscard]] CubinKey key(const device::BuildRequest& request, const std::vector<std::string>& options) const;
+  [[nodiscard]] CubinKey key(const protocol::BuildRequest& request, const std::vector<std::string>& options) const;
 
   CubinCache cache_;
   Toolkit toolkit_;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tuner/model/identifier.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -30,7 +30,7 @@ bool is_architecture(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<std::string>> compile_options(const device::BuildRequest& request, const Toolkit& toolkit) {
+Result<std::vector<std::string>> compile_options(const protocol::BuildRequest& request, const Toolkit& toolkit) {
   if (!is_architecture(request.architecture))
     return fail(ErrorKind::kUsage,
                 fmt::format("'{}' is no architecture to compile for; sm_90a is one", request.architecture));

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "tuner/device/device.hpp"
 #include "tuner/gpu/jit/toolkit.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/protocol/messages.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 
 /// Errors (usage): the architecture is no "sm_90a"; a macro's name is no identifier; its value is neither an integer
 /// nor an identifier (which a label is).
-[[nodiscard]] Result<std::vector<std::string>> compile_options(const device::BuildRequest& request,
+[[nodiscard]] Result<std::vector<std::string>> compile_options(const protocol::BuildRequest& request,
                                                                const Toolkit& toolkit);
 
 }  // namespace pgtune::gpu

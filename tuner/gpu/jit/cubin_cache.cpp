@@ -8,10 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "tuner/gpu/jit/atomic_file.hpp"
-#include "tuner/gpu/jit/private_folder.hpp"
 #include "tuner/model/json.hpp"
-#include "tuner/model/json_depth.hpp"
+#include "tuner/util/json_depth.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tuner/gpu/jit/cubin_key.hpp"
 #include "tuner/model/records.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

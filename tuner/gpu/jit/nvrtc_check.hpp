@@ -2,7 +2,7 @@
 // Whether NVRTC works at all. Its version can be read while a part it opens later is missing.
 #pragma once
 
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

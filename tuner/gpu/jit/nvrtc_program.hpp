@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "tuner/model/result.hpp"
 #include "tuner/model/source.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cmake/embedded_file.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

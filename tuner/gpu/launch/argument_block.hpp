@@ -9,7 +9,7 @@
 
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/model/launch_plan.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

@@ -10,7 +10,7 @@
 #include <tl/expected.hpp>
 
 #include "tuner/model/outcome.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

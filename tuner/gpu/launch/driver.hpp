@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

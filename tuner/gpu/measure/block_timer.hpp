@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/measure/helper_kernels.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/measure/telemetry.hpp"
 #include "tuner/model/records.hpp"

@@ -21,7 +21,7 @@ Error too_large(const Problem& problem, std::int64_t needed_bytes, std::size_t f
 }  // namespace
 
 Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureContext& context,
-                                                               const device::PrepareRequest& request) {
+                                                               const protocol::PrepareRequest& request) {
   std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, request.conditions));
   const Problem& problem = request.problem;
   if (auto ok = current->allocate(problem); !ok) return tl::unexpected(ok.error());

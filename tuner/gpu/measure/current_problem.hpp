@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tuner/gpu/baseline/reference.hpp"
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/measure/block_timer.hpp"
-#include "tuner/gpu/measure/checker.hpp"
+#include "tuner/gpu/measure/check/checker.hpp"
+#include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
-#include "tuner/gpu/measure/operand_buffers.hpp"
-#include "tuner/gpu/reference/reference.hpp"
 #include "tuner/model/conditions.hpp"
 
 namespace pgtune::gpu {
@@ -41,7 +41,7 @@ class CurrentProblem {
  public:
   /// Errors as Measurer::prepare. `context` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<CurrentProblem>> create(const MeasureContext& context,
-                                                                      const device::PrepareRequest& request);
+                                                                      const protocol::PrepareRequest& request);
 
   [[nodiscard]] CudaResult<std::unique_ptr<LoadedVariant>> load(const BuildInfo& build, const LaunchPlan& plan) const;
   /// The finalist with this build and plan, loaded and calibrated at its first round. Owned by this object.

@@ -9,10 +9,10 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "tuner/gpu/baseline/cublaslt_library.hpp"
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
 #include "tuner/gpu/nvml/nvml.hpp"
-#include "tuner/gpu/reference/cublaslt_library.hpp"
 
 namespace pgtune::gpu {
 namespace {

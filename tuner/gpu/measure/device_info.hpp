@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tuner/model/records.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

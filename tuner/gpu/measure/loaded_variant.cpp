@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tuner/gpu/jit/cubin_key.hpp"
-#include "tuner/gpu/measure/operand_layout.hpp"
+#include "tuner/gpu/measure/check/operand_layout.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -7,7 +7,7 @@
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/module.hpp"
 #include "tuner/gpu/launch/prepared_plan.hpp"
-#include "tuner/gpu/measure/helper_kernels.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/launchable.hpp"
 #include "tuner/model/records.hpp"
 

@@ -11,18 +11,18 @@
 #include <thread>
 #include <utility>
 
+#include "tuner/gpu/baseline/cublaslt_library.hpp"
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/block_timer.hpp"
-#include "tuner/gpu/measure/ceilings.hpp"
+#include "tuner/gpu/measure/ceilings/ceilings.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/current_problem.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
-#include "tuner/gpu/measure/energy_measurement.hpp"
-#include "tuner/gpu/measure/energy_watch.hpp"
-#include "tuner/gpu/measure/helper_kernels.hpp"
+#include "tuner/gpu/measure/energy/energy_measurement.hpp"
+#include "tuner/gpu/measure/energy/energy_watch.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 #include "tuner/gpu/nvml/nvml.hpp"
-#include "tuner/gpu/reference/cublaslt_library.hpp"
 
 namespace pgtune::gpu {
 
@@ -48,11 +48,12 @@ struct Measurer::State {
     const Finalist* finalist = nullptr;
     double per_launch_s = 0;
   };
-  [[nodiscard]] CudaResult<Entry> enter(const device::Contender& contender);
-  [[nodiscard]] std::vector<Entry> enter_all(const device::RoundRequest& request, device::RoundReport& report);
-  void run_in_order(const device::RoundRequest& request, const std::vector<Entry>& entries,
-                    device::RoundReport& report);
-  [[nodiscard]] Result<EnergyWindow> load_energy(const device::EnergyRequest& request, const device::Contender& load);
+  [[nodiscard]] CudaResult<Entry> enter(const protocol::Contender& contender);
+  [[nodiscard]] std::vector<Entry> enter_all(const protocol::RoundRequest& request, protocol::RoundReport& report);
+  void run_in_order(const protocol::RoundRequest& request, const std::vector<Entry>& entries,
+                    protocol::RoundReport& report);
+  [[nodiscard]] Result<EnergyWindow> load_energy(const protocol::EnergyRequest& request,
+                                                 const protocol::Contender& load);
   /// Notes after a failed measurement whether the context still answers.
   void look_after_context() { context_lost = context_lost || is_sticky(cudaDeviceSynchronize()); }
 };
@@ -108,7 +109,7 @@ const DeviceInfo& Measurer::info() const { return state_->info; }
 
 bool Measurer::context_lost() const { return state_->context_lost; }
 
-Result<ReferenceReport> Measurer::prepare(const device::PrepareRequest& request) {
+Result<ReferenceReport> Measurer::prepare(const protocol::PrepareRequest& request) {
   const Problem& problem = request.problem;
   state_->problem.reset();
   auto current = CurrentProblem::create(*state_->context, request);
@@ -125,7 +126,7 @@ std::vector<std::string> Measurer::opaque_algorithms() const {
   return state_->problem == nullptr ? std::vector<std::string>{} : state_->problem->reference().opaque();
 }
 
-TrialReport Measurer::trial(const device::TrialRequest& request) {
+TrialReport Measurer::trial(const protocol::TrialRequest& request) {
   TrialReport report;
   if (state_->problem == nullptr || state_->context_lost) {
     report.outcome = {OutcomeKind::kLaunchFailed, "the worker has no problem prepared"};
@@ -160,7 +161,7 @@ TrialReport Measurer::trial(const device::TrialRequest& request) {
   return report;
 }
 
-Outcome Measurer::launch(const device::TrialRequest& request) {
+Outcome Measurer::launch(const protocol::TrialRequest& request) {
   if (state_->problem == nullptr || state_->context_lost)
     return {OutcomeKind::kLaunchFailed, "the worker has no problem prepared"};
   auto variant = state_->problem->load(request.build, request.plan);
@@ -170,7 +171,7 @@ Outcome Measurer::launch(const device::TrialRequest& request) {
   return done ? Outcome{} : state_->outcome_of(done.error());
 }
 
-CudaResult<Measurer::State::Entry> Measurer::State::enter(const device::Contender& contender) {
+CudaResult<Measurer::State::Entry> Measurer::State::enter(const protocol::Contender& contender) {
   if (contender.reference_algorithm >= 0) {
     const auto index = static_cast<std::size_t>(contender.reference_algorithm);
     const double time_s = problem->reference().report().algorithms[index].time_s;
@@ -183,8 +184,8 @@ CudaResult<Measurer::State::Entry> Measurer::State::enter(const device::Contende
   });
 }
 
-std::vector<Measurer::State::Entry> Measurer::State::enter_all(const device::RoundRequest& request,
-                                                               device::RoundReport& report) {
+std::vector<Measurer::State::Entry> Measurer::State::enter_all(const protocol::RoundRequest& request,
+                                                               protocol::RoundReport& report) {
   std::vector<Entry> entries(request.contenders.size());
   std::vector<const Finalist*> used;
   for (std::size_t i = 0; i < entries.size() && !context_lost; ++i) {
@@ -200,8 +201,8 @@ std::vector<Measurer::State::Entry> Measurer::State::enter_all(const device::Rou
   return entries;
 }
 
-void Measurer::State::run_in_order(const device::RoundRequest& request, const std::vector<Entry>& entries,
-                                   device::RoundReport& report) {
+void Measurer::State::run_in_order(const protocol::RoundRequest& request, const std::vector<Entry>& entries,
+                                   protocol::RoundReport& report) {
   double slowest_s = 0;
   for (const Entry& entry : entries) slowest_s = std::max(slowest_s, entry.per_launch_s);
   const RoundTiming timing = round_timing(problem->conditions().regime, request.block_s, slowest_s);
@@ -224,7 +225,7 @@ void Measurer::State::run_in_order(const device::RoundRequest& request, const st
   }
 }
 
-Result<device::RoundReport> Measurer::round(const device::RoundRequest& request) {
+Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& request) {
   if (state_->problem == nullptr || state_->context_lost) {
     return fail(ErrorKind::kInternal, "the worker has no problem prepared");
   }
@@ -242,7 +243,7 @@ Result<device::RoundReport> Measurer::round(const device::RoundRequest& request)
                                                   "reference algorithms must be among {}",
                                                   count, algorithms));
   }
-  device::RoundReport report;
+  protocol::RoundReport report;
   report.blocks.resize(count);
   report.outcomes.resize(count);
   const std::vector<State::Entry> entries = state_->enter_all(request, report);
@@ -256,7 +257,8 @@ Result<device::RoundReport> Measurer::round(const device::RoundRequest& request)
   return report;
 }
 
-Result<EnergyWindow> Measurer::State::load_energy(const device::EnergyRequest& request, const device::Contender& load) {
+Result<EnergyWindow> Measurer::State::load_energy(const protocol::EnergyRequest& request,
+                                                  const protocol::Contender& load) {
   if (problem == nullptr) return fail(ErrorKind::kInternal, "the worker has no problem prepared");
   const std::size_t algorithms = problem->reference().report().algorithms.size();
   if (load.reference_algorithm >= 0 && static_cast<std::size_t>(load.reference_algorithm) >= algorithms) {
@@ -268,7 +270,7 @@ Result<EnergyWindow> Measurer::State::load_energy(const device::EnergyRequest& r
   return measure_load_energy(request, *nvml, *entry->series, entry->per_launch_s, *kernels, info.sm_count);
 }
 
-Result<EnergyWindow> Measurer::energy(const device::EnergyRequest& request) {
+Result<EnergyWindow> Measurer::energy(const protocol::EnergyRequest& request) {
   if (state_->context_lost) return fail(ErrorKind::kInternal, "the GPU's context is lost");
   if (!state_->nvml) return no_energy_counter("its NVML cannot be opened");
   auto window = request.contender ? state_->load_energy(request, *request.contender)

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "tuner/device/device.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
-#include "tuner/model/result.hpp"
+#include "tuner/protocol/messages.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 
@@ -25,25 +25,25 @@ class Measurer {
   /// Frees the old problem, makes the request's current: operand copies with data as its conditions say, float64
   /// reference, and cuBLASLt's algorithms checked and screened. Errors: usage where the problem does not fit the GPU's
   /// memory, internal where CUDA or cuBLASLt fails. With `known` the reference is taken over instead of looked for.
-  [[nodiscard]] Result<ReferenceReport> prepare(const device::PrepareRequest& request);
+  [[nodiscard]] Result<ReferenceReport> prepare(const protocol::PrepareRequest& request);
   /// Of the prepared problem's reference, as KnownReference::opaque.
   [[nodiscard]] std::vector<std::string> opaque_algorithms() const;
 
   /// Checks one built variant and, when it is right, screens it. What goes wrong is the report's outcome.
-  [[nodiscard]] TrialReport trial(const device::TrialRequest& request);
+  [[nodiscard]] TrialReport trial(const protocol::TrialRequest& request);
 
   /// Launches one built variant once and waits for it, for a profiler to watch: nothing is checked or timed.
-  [[nodiscard]] Outcome launch(const device::TrialRequest& request);
+  [[nodiscard]] Outcome launch(const protocol::TrialRequest& request);
 
   /// One block of equal duration for each contender, in the given order, timed as the regime of the prepared conditions
   /// says; the same contender may be in it twice. A contender that fails has its outcome; one that was not reached
   /// because another lost the context has no block and outcome kOk with the reason.
-  [[nodiscard]] Result<device::RoundReport> round(const device::RoundRequest& request);
+  [[nodiscard]] Result<protocol::RoundReport> round(const protocol::RoundRequest& request);
 
   /// One energy window: of a contender on the prepared problem, running back to back whatever the regime, or of the
   /// idle GPU, which needs no problem. Errors: usage where the window is too short for what was asked, with the length
   /// that would do; environment where the GPU has no energy counter; internal where the contender fails.
-  [[nodiscard]] Result<EnergyWindow> energy(const device::EnergyRequest& request);
+  [[nodiscard]] Result<EnergyWindow> energy(const protocol::EnergyRequest& request);
 
   /// What this GPU can reach, in about a second; needs no problem. Errors: usage where too little memory is free,
   /// internal where CUDA fails.

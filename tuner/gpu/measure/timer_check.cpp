@@ -6,8 +6,8 @@
 
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/block_timer.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
-#include "tuner/gpu/measure/helper_kernels.hpp"
 
 namespace pgtune::gpu {
 namespace {

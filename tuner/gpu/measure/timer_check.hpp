@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

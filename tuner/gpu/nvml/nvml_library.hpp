@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "tuner/model/result.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
 

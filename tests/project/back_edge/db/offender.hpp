@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
 // Breaks a rule on purpose: the dependency test must notice.
-#include "tuner/model/problem.hpp"
+#include "tuner/session/store.hpp"

@@ -2,8 +2,8 @@
 // `pgtune db check`: whether the database is sound.
 #include <fmt/format.h>
 
+#include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/common_options.hpp"
 
 namespace pgtune::tool {
 namespace {

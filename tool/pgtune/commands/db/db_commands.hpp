@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "tool/pgtune/command.hpp"
+#include "tool/pgtune/cli/command.hpp"
 
 namespace pgtune::tool {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `pgtune db dump`: everything as JSON lines.
-#include "db/dump.hpp"
+#include "db/upkeep/dump.hpp"
 
+#include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/common_options.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "db/queries.hpp"
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/common_options.hpp"
-#include "tool/pgtune/text_table.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "db/merge.hpp"
+#include "db/upkeep/merge.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/common_options.hpp"
 
 namespace pgtune::tool {
 namespace {

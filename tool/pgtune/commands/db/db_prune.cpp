@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // `pgtune db prune`: drops results that are no longer wanted.
-#include "db/prune.hpp"
+#include "db/upkeep/prune.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "tool/pgtune/command_error.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/common_options.hpp"
-#include "tool/pgtune/number_options.hpp"
-#include "tool/pgtune/text_table.hpp"
 
 namespace pgtune::tool {
 namespace {

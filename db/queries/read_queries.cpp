@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// What pgtune asks. "Newest" means the highest id: rows are numbered in the order they were written.
+#include "db/queries/block_rows.hpp"
+#include "db/queries/queries.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/transaction.hpp"
+
+namespace pgtune::db {
+namespace {
+
+/// Newest trial of each variant of the template in searches under a ResultKey bound to ?1 to ?7, whatever other
+/// templates were searched with it.
+constexpr std::string_view kNewestTrials =
+    "WITH newest AS ("
+    " SELECT max(trials.id) AS trial FROM session_keys JOIN trials ON trials.session = session_keys.session"
+    " JOIN variants ON variants.id = trials.variant JOIN templates ON templates.id = variants.template"
+    " WHERE device_uuid = ?1 AND driver_branch = ?2 AND problem_key = ?3 AND templates.name = ?4"
+    "  AND templates.content_hash = ?5 AND source = ?6 AND conditions_key = ?7 AND kind = 'search'"
+    " GROUP BY trials.variant) ";
+
+void bind_key(Statement& statement, const ResultKey& key) {
+  statement.bind(key.device_uuid, key.driver_branch, key.problem_key, key.template_name, key.template_hash, key.source,
+                 key.conditions_key);
+}
+
+std::string concat(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const auto part : parts) {
+    text += part;
+  }
+  return text;
+}
+
+TrialRow read_trial(Statement& statement) {
+  TrialRow trial;
+  auto& outcome = trial.outcome;
+  statement >> trial.variant.key >> trial.variant.parameters_json >> outcome.kind >> outcome.reason >> outcome.cut >>
+      outcome.max_error >> outcome.norm_error;
+  if (!statement.next_is_null()) {
+    BuildRow build;
+    statement >> build.key_hash >> build.cubin_hash >> build.registers >> build.static_smem_bytes >>
+        build.local_bytes >> build.spill_bytes >> build.compile_s;
+    trial.build = std::move(build);
+  }
+  return trial;
+}
+
+constexpr std::string_view kBestColumns =
+    "best.session, keys.device_uuid, devices.name, devices.architecture, keys.problem_key, keys.template_name,"
+    " keys.template_hash, keys.source, sessions.finished_at, keys.driver_branch, keys.conditions_key,"
+    " problems.problem_json, devices.info_json, variants.key, variants.parameters_json,"
+    " winners.name, winners.content_hash, best.time_s, best.tflops,"
+    " best.ratio, best.ratio_low, best.ratio_high, best.reference_first_s, best.reference_best_s, best.complete,"
+    " best.answer_json";
+
+/// What kBestColumns are taken from, beside session_keys AS keys.
+constexpr std::string_view kBestJoins =
+    " JOIN sessions ON sessions.id = best.session JOIN devices ON devices.id = keys.device"
+    " JOIN problems ON problems.id = keys.problem JOIN variants ON variants.id = best.variant"
+    " JOIN templates AS winners ON winners.id = variants.template ";
+
+std::vector<BestRow> read_best(Statement& statement) {
+  std::vector<BestRow> rows;
+  while (statement.step()) {
+    auto& best = rows.emplace_back();
+    statement >> best.session >> best.device_uuid >> best.device_name >> best.architecture >> best.problem_key >>
+        best.template_name >> best.template_hash >> best.source >> best.finished_at >> best.driver_branch >>
+        best.conditions_key >> best.problem_json >> best.device_json >> best.variant_key >> best.parameters_json >>
+        best.variant_origin.name >> best.variant_origin.content_hash >> best.time_s >> best.tflops >> best.ratio >>
+        best.ratio_low >> best.ratio_high >> best.reference_first_s >> best.reference_best_s >> best.complete >>
+        best.answer_json;
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::optional<BestRow> find_best(const Database& database, const ResultKey& key) {
+  auto rows = list_best(database, {.problem_key = key.problem_key,
+                                   .device_uuid = key.device_uuid,
+                                   .template_name = key.template_name,
+                                   .template_hash = key.template_hash,
+                                   .source = key.source,
+                                   .driver_branch = key.driver_branch,
+                                   .conditions_key = key.conditions_key});
+  if (rows.empty()) {
+    return std::nullopt;
+  }
+  return std::move(rows.front());
+}
+
+std::vector<BestRow> list_best(const Database& database, const BestFilter& filter) {
+  Statement statement(
+      database,
+      concat({"WITH newest AS ("
+              " SELECT max(best.session) AS session FROM best JOIN session_keys ON session_keys.session = best.session"
+              " WHERE (?1 IS NULL OR problem_key = ?1) AND (?2 IS NULL OR device_uuid = ?2)"
+              "  AND (?3 IS NULL OR template_name = ?3) AND (?4 IS NULL OR template_hash = ?4)"
+              "  AND (?5 IS NULL OR source = ?5) AND (?6 IS NULL OR driver_branch = ?6)"
+              "  AND (?7 IS NULL OR conditions_key = ?7) AND kind = ?8"
+              " GROUP BY problem_key, device_uuid, template_name, template_hash, source, conditions_key)"
+              "SELECT ",
+              kBestColumns,
+              " FROM newest JOIN best ON best.session = newest.session"
+              " JOIN session_keys AS keys ON keys.session = best.session",
+              kBestJoins,
+              "WHERE ?9 IS NULL OR winners.name = ?9 "
+              "ORDER BY problems.m, problems.n, problems.k, problems.key, best.session DESC"}));
+  statement.bind(filter.problem_key, filter.device_uuid, filter.template_name, filter.template_hash, filter.source,
+                 filter.driver_branch, filter.conditions_key, filter.kind, filter.winner_template);
+  return read_best(statement);
+}
+
+std::vector<BestRow> list_benches(const Database& database, const ResultKey& key) {
+  Statement statement(
+      database, concat({"SELECT ", kBestColumns, " FROM best JOIN session_keys AS keys ON keys.session = best.session",
+                        kBestJoins,
+                        "WHERE keys.device_uuid = ?1 AND keys.driver_branch = ?2 AND keys.problem_key = ?3"
+                        " AND keys.template_name = ?4 AND keys.template_hash = ?5 AND keys.source = ?6"
+                        " AND keys.conditions_key = ?7 AND keys.kind = 'bench' ORDER BY best.session DESC"}));
+  bind_key(statement, key);
+  return read_best(statement);
+}
+
+std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key) {
+  Transaction transaction(database, TransactionKind::kRead);
+  std::map<std::string, TrialRow> trials;
+  std::map<RowId, TrialRow*> by_id;
+  Statement select_trials(
+      database, concat({kNewestTrials,
+                        "SELECT trials.id, variants.key, parameters_json, kind, reason, cut, max_error, norm_error,"
+                        " key_hash, cubin_hash, registers, static_smem_bytes, local_bytes, spill_bytes, compile_s "
+                        "FROM newest JOIN trials ON trials.id = newest.trial"
+                        " JOIN variants ON variants.id = trials.variant JOIN outcomes ON outcomes.id = trials.outcome"
+                        " LEFT JOIN builds ON builds.id = trials.build"}));
+  bind_key(select_trials, key);
+  while (select_trials.step()) {
+    RowId id = 0;
+    select_trials >> id;
+    TrialRow trial = read_trial(select_trials);
+    trial.variant.origin = {key.template_name, key.template_hash};
+    std::string variant_key = trial.variant.key;
+    by_id[id] = &trials.insert_or_assign(std::move(variant_key), std::move(trial)).first->second;
+  }
+  Statement select_blocks(database, concat({kNewestTrials, "SELECT blocks.trial, ", kBlockColumns,
+                                            " FROM newest JOIN blocks ON blocks.trial = newest.trial"
+                                            " JOIN stages ON stages.id = blocks.stage "
+                                            "ORDER BY blocks.trial, ordinal"}));
+  bind_key(select_blocks, key);
+  while (select_blocks.step()) {
+    RowId id = 0;
+    select_blocks >> id;
+    const auto trial = by_id.find(id);
+    if (trial == by_id.end()) {
+      throw Error("database " + database.origin() +
+                      " is damaged: an index disagrees with its table. Restore it from a "
+                      "copy, or move it aside and search again",
+                  0);
+    }
+    trial->second->blocks.push_back(read_block(select_blocks));
+  }
+  transaction.commit();
+  return trials;
+}
+
+std::vector<DeviceRow> list_devices(const Database& database) {
+  // SQLite takes the other columns from the row that holds the max(): the device as its newest session saw it.
+  Statement statement(database,
+                      "SELECT uuid, name, architecture, info_json, max(sessions.id) FROM devices"
+                      " JOIN sessions ON sessions.device = devices.id GROUP BY uuid ORDER BY uuid");
+  std::vector<DeviceRow> rows;
+  while (statement.step()) {
+    auto& row = rows.emplace_back();
+    statement >> row.uuid >> row.name >> row.architecture >> row.info_json;
+  }
+  return rows;
+}
+
+std::vector<SessionRow> list_sessions(const Database& database) {
+  Statement statement(
+      database,
+      "SELECT sessions.id, uid, device_uuid, problem_key, template_name, template_hash, driver_branch,"
+      " conditions_key, session_keys.kind, sessions.source, started_at, finished_at, seed, command_line "
+      "FROM sessions JOIN session_keys ON session_keys.session = sessions.id ORDER BY sessions.id DESC");
+  std::vector<SessionRow> rows;
+  while (statement.step()) {
+    auto& row = rows.emplace_back();
+    statement >> row.id >> row.uid >> row.device_uuid >> row.problem_key >> row.template_name >> row.template_hash >>
+        row.driver_branch >> row.conditions_key >> row.kind >> row.source >> row.started_at >> row.finished_at >>
+        row.seed >> row.command_line;
+  }
+  return rows;
+}
+
+std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& database) {
+  Statement statement(database,
+                      "SELECT tried.session, name, content_hash FROM (SELECT trials.session, variants.template"
+                      " FROM trials JOIN variants ON variants.id = trials.variant"
+                      " UNION SELECT contenders.session, variants.template"
+                      " FROM contenders JOIN variants ON variants.id = contenders.variant) AS tried"
+                      " JOIN templates ON templates.id = tried.template ORDER BY tried.session, name, content_hash");
+  std::map<RowId, std::vector<TemplateRow>> templates;
+  while (statement.step()) {
+    RowId session = 0;
+    TemplateRow row;
+    statement >> session >> row.name >> row.content_hash;
+    templates[session].push_back(std::move(row));
+  }
+  return templates;
+}
+
+std::optional<ReferenceRow> find_reference(const Database& database, RowId session) {
+  Statement statement(database, "SELECT library, report_json FROM reference_reports WHERE session = ?1");
+  if (!statement.bind(session).step()) {
+    return std::nullopt;
+  }
+  ReferenceRow row;
+  statement >> row.library >> row.report_json;
+  return row;
+}
+
+std::optional<ProblemRow> find_problem(const Database& database, const std::string& key) {
+  Statement statement(database,
+                      "SELECT key, m, n, k, batch, math_mode, layout, problem_json FROM problems WHERE key = ?1");
+  if (!statement.bind(key).step()) {
+    return std::nullopt;
+  }
+  ProblemRow row;
+  statement >> row.key >> row.m >> row.n >> row.k >> row.batch >> row.math_mode >> row.layout >> row.problem_json;
+  return row;
+}
+
+Totals totals(const Database& database) {
+  Transaction transaction(database, TransactionKind::kRead);
+  Totals result;
+  Statement tables(database,
+                   "SELECT name, printf('SELECT count(*) FROM \"%w\"', name) FROM sqlite_schema"
+                   " WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' ORDER BY name");
+  while (tables.step()) {
+    std::string name, count;
+    tables >> name >> count;
+    result.rows[name] = query_integer(database, count);
+  }
+  Statement outcomes(database,
+                     "WITH newest AS ("
+                     " SELECT max(trials.id) AS trial FROM trials"
+                     " JOIN session_keys ON session_keys.session = trials.session"
+                     " GROUP BY device_uuid, driver_branch, session_keys.problem, source, session_keys.conditions,"
+                     "  trials.variant)"
+                     "SELECT kind, count(*) FROM newest JOIN trials ON trials.id = newest.trial"
+                     " JOIN outcomes ON outcomes.id = trials.outcome GROUP BY kind");
+  while (outcomes.step()) {
+    std::string kind;
+    outcomes >> kind;
+    outcomes >> result.outcomes[kind];
+  }
+  transaction.commit();
+  return result;
+}
+
+}  // namespace pgtune::db

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Rounds and energy windows: what a session measures of its contenders beside each other.
+#include "db/queries/block_rows.hpp"
+#include "db/queries/queries.hpp"
+#include "db/queries/row_lookup.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/transaction.hpp"
+
+namespace pgtune::db {
+namespace {
+
+RowId contender_row(const Database& database, RowId session, const ContenderRow& contender) {
+  std::optional<RowId> variant;
+  std::optional<int> algorithm;
+  if (contender.variant) {
+    variant = variant_row(database, session, *contender.variant);
+  } else if (contender.algorithm >= 0) {
+    algorithm = contender.algorithm;
+  }
+  return find_or_insert(database,
+                        "SELECT id FROM contenders WHERE session = ?1 AND ifnull(variant, 0) = ifnull(?2, 0)"
+                        " AND ifnull(algorithm, -1) = ifnull(?3, -1)",
+                        "INSERT INTO contenders (session, variant, algorithm) VALUES (?1, ?2, ?3) RETURNING id",
+                        session, variant, algorithm);
+}
+
+/// What read_contender() reads; from kContenderJoins.
+constexpr const char* kContenderColumns =
+    "variants.key, variants.parameters_json, templates.name, templates.content_hash, algorithm";
+constexpr const char* kContenderJoins =
+    " LEFT JOIN variants ON variants.id = contenders.variant LEFT JOIN templates ON templates.id = variants.template ";
+
+ContenderRow read_contender(Statement& statement) {
+  ContenderRow contender;
+  if (statement.next_is_null()) {
+    statement.skip(4);
+  } else {
+    contender.variant.emplace();
+    VariantRow& variant = *contender.variant;
+    statement >> variant.key >> variant.parameters_json >> variant.origin.name >> variant.origin.content_hash;
+  }
+  if (statement.next_is_null()) {
+    statement.skip(1);
+  } else {
+    statement >> contender.algorithm;
+  }
+  return contender;
+}
+
+}  // namespace
+
+void save_rounds(Database& database, RowId session, const std::string& stage,
+                 const std::vector<ContenderBlocksRow>& contenders) {
+  Transaction transaction(database, TransactionKind::kWrite);
+  static_cast<void>(template_of_session(database, session));
+  const RowId stage_id = stage_row(database, stage);
+  Statement(database,
+            "DELETE FROM round_blocks WHERE stage = ?2"
+            " AND contender IN (SELECT id FROM contenders WHERE session = ?1)")
+      .bind(session, stage_id)
+      .run();
+  Statement insert(database,
+                   "INSERT INTO round_blocks (contender, stage, round, position, launches, time_s, sm_clock_hz, graph,"
+                   " temperature_c, power_cap_s, thermal_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+  for (const auto& contender : contenders) {
+    const RowId contender_id = contender_row(database, session, contender.contender);
+    for (const auto& block : contender.blocks) {
+      write_block(insert, stage_id, block, contender_id);
+    }
+  }
+  transaction.commit();
+}
+
+std::vector<ContenderBlocksRow> session_rounds(const Database& database, RowId session) {
+  Statement statement(database,
+                      std::string("SELECT contenders.id, ") + kContenderColumns + ", " + std::string(kBlockColumns) +
+                          " FROM contenders JOIN round_blocks ON round_blocks.contender = contenders.id"
+                          " JOIN stages ON stages.id = round_blocks.stage" +
+                          kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, stage, round, position");
+  statement.bind(session);
+  std::vector<ContenderBlocksRow> rows;
+  RowId last = 0;
+  while (statement.step()) {
+    RowId id = 0;
+    statement >> id;
+    ContenderRow contender = read_contender(statement);
+    if (rows.empty() || id != last) {
+      rows.push_back({std::move(contender), {}});
+      last = id;
+    }
+    rows.back().blocks.push_back(read_block(statement));
+  }
+  return rows;
+}
+
+void save_energy(Database& database, RowId session, const EnergyWindowRow& window) {
+  Transaction transaction(database, TransactionKind::kWrite);
+  static_cast<void>(template_of_session(database, session));
+  const RowId contender = contender_row(database, session, window.contender);
+  Statement(database,
+            "INSERT OR REPLACE INTO energy_windows (contender, ordinal, window_s, energy_j, steps, step_s, uncertainty,"
+            " averaged_power_w, launches, per_launch_s, sm_clock_hz, power_cap_share, thermal_share,"
+            " temperature_start_c, temperature_end_c)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
+      .bind(contender, window.ordinal, window.window_s, window.energy_j, window.steps, window.step_s,
+            window.uncertainty, window.averaged_power_w, window.launches, window.per_launch_s, window.sm_clock_hz,
+            window.power_cap_share, window.thermal_share, window.temperature_start_c, window.temperature_end_c)
+      .run();
+  transaction.commit();
+}
+
+std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session) {
+  Statement statement(database,
+                      std::string("SELECT ") + kContenderColumns +
+                          ", ordinal, window_s, energy_j, steps, step_s, uncertainty, averaged_power_w, launches,"
+                          " per_launch_s, sm_clock_hz, power_cap_share, thermal_share, temperature_start_c,"
+                          " temperature_end_c FROM contenders"
+                          " JOIN energy_windows ON energy_windows.contender = contenders.id" +
+                          kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, ordinal");
+  statement.bind(session);
+  std::vector<EnergyWindowRow> rows;
+  while (statement.step()) {
+    auto& row = rows.emplace_back();
+    row.contender = read_contender(statement);
+    statement >> row.ordinal >> row.window_s >> row.energy_j >> row.steps >> row.step_s >> row.uncertainty >>
+        row.averaged_power_w >> row.launches >> row.per_launch_s >> row.sm_clock_hz >> row.power_cap_share >>
+        row.thermal_share >> row.temperature_start_c >> row.temperature_end_c;
+  }
+  return rows;
+}
+
+}  // namespace pgtune::db

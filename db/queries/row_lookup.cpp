@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "db/queries/row_lookup.hpp"
+
+namespace pgtune::db {
+
+RowId device_row(const Database& database, const DeviceRow& device) {
+  return find_or_insert(
+      database, "SELECT id FROM devices WHERE uuid = ?1 AND name = ?2 AND architecture = ?3 AND info_json = ?4",
+      "INSERT INTO devices (uuid, name, architecture, info_json) VALUES (?1, ?2, ?3, ?4) RETURNING id", device.uuid,
+      device.name, device.architecture, device.info_json);
+}
+
+RowId environment_row(const Database& database, const EnvironmentRow& environment) {
+  return find_or_insert(
+      database,
+      "SELECT id FROM environments WHERE driver_version = ?1 AND driver_branch = ?2 AND nvrtc_version = ?3"
+      " AND cublaslt_version = ?4 AND pgtune_version = ?5 AND host_os = ?6",
+      "INSERT INTO environments (driver_version, driver_branch, nvrtc_version, cublaslt_version, pgtune_version,"
+      " host_os) VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+      environment.driver_version, environment.driver_branch, environment.nvrtc_version, environment.cublaslt_version,
+      environment.pgtune_version, environment.host_os);
+}
+
+RowId template_of_session(const Database& database, RowId session) {
+  const auto found = find_row(database, "SELECT template FROM sessions WHERE id = ?1", session);
+  if (!found) {
+    throw Error("database " + database.origin() + " has no session " + std::to_string(session), 0);
+  }
+  return *found;
+}
+
+std::optional<RowId> find_variant(const Database& database, RowId template_id, const std::string& key) {
+  return find_row(database, "SELECT id FROM variants WHERE template = ?1 AND key = ?2", template_id, key);
+}
+
+RowId template_row_id(const Database& database, const TemplateRow& row) {
+  return find_or_insert(database, "SELECT id FROM templates WHERE name = ?1 AND content_hash = ?2",
+                        "INSERT INTO templates (name, content_hash) VALUES (?1, ?2) RETURNING id", row.name,
+                        row.content_hash);
+}
+
+RowId template_of_variant(const Database& database, RowId session, const TemplateRow& origin) {
+  const RowId searched = template_of_session(database, session);
+  return origin.name.empty() ? searched : template_row_id(database, origin);
+}
+
+RowId variant_row(const Database& database, RowId session, const VariantRow& variant) {
+  const RowId template_id = template_of_variant(database, session, variant.origin);
+  const auto found = find_variant(database, template_id, variant.key);
+  return found ? *found
+               : insert_row(database,
+                            "INSERT INTO variants (template, key, parameters_json) VALUES (?1, ?2, ?3) RETURNING id",
+                            template_id, variant.key, variant.parameters_json);
+}
+
+RowId stage_row(const Database& database, const std::string& name) {
+  return find_or_insert(database, "SELECT id FROM stages WHERE name = ?1",
+                        "INSERT INTO stages (name) VALUES (?1) RETURNING id", name);
+}
+
+}  // namespace pgtune::db

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Finding or making rows by what they hold. For queries inside a write transaction of their own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "db/queries/records.hpp"
+#include "db/sqlite/statement.hpp"
+
+namespace pgtune::db {
+
+/// `select` gives one integer, a row's id.
+template <typename... Values>
+[[nodiscard]] std::optional<RowId> find_row(const Database& database, std::string_view select,
+                                            const Values&... values) {
+  Statement statement(database, select);
+  if (!statement.bind(values...).step()) {
+    return std::nullopt;
+  }
+  RowId row = 0;
+  statement >> row;
+  return row;
+}
+
+/// `insert` ends in RETURNING id.
+template <typename... Values>
+RowId insert_row(const Database& database, std::string_view insert, const Values&... values) {
+  Statement statement(database, insert);
+  RowId row = 0;
+  if (statement.bind(values...).step()) {
+    statement >> row;
+  }
+  statement.run();
+  return row;
+}
+
+/// Both statements take the same values. Safe inside a write transaction only.
+template <typename... Values>
+RowId find_or_insert(const Database& database, std::string_view select, std::string_view insert,
+                     const Values&... values) {
+  const auto found = find_row(database, select, values...);
+  return found ? *found : insert_row(database, insert, values...);
+}
+
+[[nodiscard]] RowId device_row(const Database& database, const DeviceRow& device);
+[[nodiscard]] RowId environment_row(const Database& database, const EnvironmentRow& environment);
+/// Throws Error where there is no such session.
+[[nodiscard]] RowId template_of_session(const Database& database, RowId session);
+[[nodiscard]] std::optional<RowId> find_variant(const Database& database, RowId template_id, const std::string& key);
+[[nodiscard]] RowId template_row_id(const Database& database, const TemplateRow& row);
+/// A variant's template: `origin`, or where that is empty the session's.
+[[nodiscard]] RowId template_of_variant(const Database& database, RowId session, const TemplateRow& origin);
+[[nodiscard]] RowId variant_row(const Database& database, RowId session, const VariantRow& variant);
+[[nodiscard]] RowId stage_row(const Database& database, const std::string& name);
+
+}  // namespace pgtune::db

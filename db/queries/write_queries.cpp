@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// What pgtune writes, each call one transaction.
+#include "db/queries/block_rows.hpp"
+#include "db/queries/queries.hpp"
+#include "db/queries/row_lookup.hpp"
+#include "db/session_uid.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/timestamp.hpp"
+#include "db/sqlite/transaction.hpp"
+
+namespace pgtune::db {
+namespace {
+
+RowId problem_row(const Database& database, const ProblemRow& problem) {
+  const auto found = find_row(database, "SELECT id FROM problems WHERE key = ?1", problem.key);
+  return found ? *found
+               : insert_row(database,
+                            "INSERT INTO problems (key, m, n, k, batch, math_mode, layout, problem_json)"
+                            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
+                            problem.key, problem.m, problem.n, problem.k, problem.batch, problem.math_mode,
+                            problem.layout, problem.problem_json);
+}
+
+RowId conditions_row(const Database& database, const std::string& key, const std::string& json) {
+  const auto found = find_row(database, "SELECT id FROM conditions WHERE key = ?1", key);
+  return found ? *found
+               : insert_row(database, "INSERT INTO conditions (key, conditions_json) VALUES (?1, ?2) RETURNING id", key,
+                            json);
+}
+
+RowId known_variant(const Database& database, RowId template_id, const std::string& key) {
+  const auto found = find_variant(database, template_id, key);
+  if (!found) {
+    throw Error("database " + database.origin() + " has no trial of variant " + key, 0);
+  }
+  return *found;
+}
+
+RowId build_row(const Database& database, const BuildRow& build) {
+  if (build.key_hash.empty()) {
+    throw Error("a build without key_hash cannot be stored in database " + database.origin(), 0);
+  }
+  const auto found = find_row(database, "SELECT id FROM builds WHERE key_hash = ?1", build.key_hash);
+  return found ? *found
+               : insert_row(database,
+                            "INSERT INTO builds (key_hash, cubin_hash, registers, static_smem_bytes, local_bytes,"
+                            " spill_bytes, compile_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id",
+                            build.key_hash, build.cubin_hash, build.registers, build.static_smem_bytes,
+                            build.local_bytes, build.spill_bytes, build.compile_s);
+}
+
+}  // namespace
+
+RowId begin_session(Database& database, const DeviceRow& device, const EnvironmentRow& environment,
+                    const ProblemRow& problem, const TemplateRow& template_row, const SessionRow& session) {
+  Transaction transaction(database, TransactionKind::kWrite);
+  const RowId row = insert_row(
+      database,
+      "INSERT INTO sessions (device, environment, problem, template, conditions, kind, source, started_at, seed,"
+      " command_line, uid) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id",
+      device_row(database, device), environment_row(database, environment), problem_row(database, problem),
+      template_row_id(database, template_row),
+      conditions_row(database, session.conditions_key, session.conditions_json), session.kind, session.source,
+      utc_now(), session.seed, session.command_line, next_session_uid(database));
+  transaction.commit();
+  return row;
+}
+
+void save_reference(Database& database, RowId session, const ReferenceRow& reference) {
+  Transaction transaction(database, TransactionKind::kWrite);
+  static_cast<void>(template_of_session(database, session));
+  Statement(database, "INSERT OR REPLACE INTO reference_reports (session, library, report_json) VALUES (?1, ?2, ?3)")
+      .bind(session, reference.library, reference.report_json)
+      .run();
+  transaction.commit();
+}
+
+void save_trial(Database& database, RowId session, const TrialRow& trial) {
+  Transaction transaction(database, TransactionKind::kWrite);
+  const RowId variant = variant_row(database, session, trial.variant);
+  std::optional<RowId> build;
+  if (trial.build) {
+    build = build_row(database, *trial.build);
+  }
+  const auto& outcome = trial.outcome;
+  const RowId outcome_id =
+      find_or_insert(database, "SELECT id FROM outcomes WHERE kind = ?1 AND reason = ?2",
+                     "INSERT INTO outcomes (kind, reason) VALUES (?1, ?2) RETURNING id", outcome.kind, outcome.reason);
+  const RowId row = insert_row(
+      database,
+      "INSERT INTO trials (session, variant, build, outcome, cut, max_error, norm_error, recorded_at)"
+      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
+      session, variant, build, outcome_id, outcome.cut, outcome.max_error, outcome.norm_error, unix_time_ms());
+  Statement insert_block(database,
+                         "INSERT INTO blocks (trial, ordinal, stage, round, position, launches, time_s, sm_clock_hz,"
+                         " graph, temperature_c, power_cap_s, thermal_s)"
+                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)");
+  int ordinal = 0;
+  for (const auto& block : trial.blocks) {
+    write_block(insert_block, stage_row(database, block.stage), block, row, ordinal++);
+  }
+  transaction.commit();
+}
+
+void finish_session(Database& database, RowId session, const std::optional<BestRow>& best) {
+  Transaction transaction(database, TransactionKind::kWrite);
+  static_cast<void>(template_of_session(database, session));
+  Statement(database, "UPDATE sessions SET finished_at = ?2 WHERE id = ?1").bind(session, utc_now()).run();
+  if (best) {
+    const RowId template_id = template_of_variant(database, session, best->variant_origin);
+    Statement(database,
+              "INSERT OR REPLACE INTO best (session, variant, time_s, tflops, ratio, ratio_low, ratio_high,"
+              " reference_first_s, reference_best_s, complete, answer_json)"
+              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
+        .bind(session, known_variant(database, template_id, best->variant_key), best->time_s, best->tflops, best->ratio,
+              best->ratio_low, best->ratio_high, best->reference_first_s, best->reference_best_s, best->complete,
+              best->answer_json)
+        .run();
+  }
+  transaction.commit();
+}
+
+}  // namespace pgtune::db

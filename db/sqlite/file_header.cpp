@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "db/sqlite/file_header.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "db/database.hpp"
+
+namespace pgtune::db {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 100;
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+
+std::int32_t big_endian(std::span<const std::byte> bytes, std::size_t offset) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    value = value << 8 | std::to_integer<std::uint32_t>(bytes[offset + i]);
+  }
+  return static_cast<std::int32_t>(value);
+}
+
+/// Reads through SQLite: closing a file that was opened beside it would drop the locks that another connection of this
+/// process holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+std::size_t read_begin(const std::filesystem::path& path, const std::string& origin,
+                       std::array<char, kHeaderBytes>& buffer) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(std::filesystem::absolute(path).c_str(), &handle, SQLITE_OPEN_READONLY, nullptr);
+  const std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> closed_at_end(handle, &sqlite3_close_v2);
+  sqlite3_file* file = nullptr;
+  sqlite3_int64 file_size = 0;
+  if (code != SQLITE_OK || sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+      file->pMethods == nullptr || file->pMethods->xFileSize(file, &file_size) != SQLITE_OK) {
+    throw Error("cannot read database " + origin + ": " + std::strerror(sqlite3_system_errno(handle)) +
+                    ". Check its permissions or name another file with --db",
+                sqlite3_extended_errcode(handle));
+  }
+  const auto size = static_cast<std::size_t>(std::min<sqlite3_int64>(file_size, kHeaderBytes));
+  if (size > 0 && file->pMethods->xRead(file, buffer.data(), static_cast<int>(size), 0) != SQLITE_OK) {
+    throw Error("cannot read database " + origin + ". Check the disk or name another file with --db", 0);
+  }
+  return size;
+}
+
+}  // namespace
+
+std::optional<FileHeader> parse_file_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < kHeaderBytes || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+    return std::nullopt;
+  }
+  FileHeader header;
+  header.wal = std::to_integer<int>(bytes[18]) == 2 || std::to_integer<int>(bytes[19]) == 2;
+  header.user_version = big_endian(bytes, 60);
+  header.application_id = big_endian(bytes, 68);
+  return header;
+}
+
+std::optional<FileHeader> require_own_file(const std::filesystem::path& path, const std::string& origin) {
+  std::array<char, kHeaderBytes> buffer{};
+  const std::size_t size = read_begin(path, origin, buffer);
+  if (size == 0) {
+    return std::nullopt;
+  }
+  const auto header = parse_file_header(std::as_bytes(std::span(buffer).first(size)));
+  if (!header) {
+    throw Error(origin + " is not a pgtune database: it is no SQLite file. Name another file with --db", 0);
+  }
+  // A file killed at birth has no id yet; the schema decides then.
+  if (header->application_id != 0) {
+    require_own_schema(header->application_id, header->user_version, origin);
+  }
+  return header;
+}
+
+void require_own_schema(std::int32_t application_id, int user_version, const std::string& origin) {
+  if (application_id != kApplicationId) {
+    throw Error(
+        origin + " is not a pgtune database: it is another application's SQLite file. Name another file with --db", 0);
+  }
+  if (user_version > kSchemaVersion) {
+    throw Error("database " + origin + " was written by a newer pgtune (schema version " +
+                    std::to_string(user_version) + ", this one knows up to " + std::to_string(kSchemaVersion) +
+                    "). The file was left untouched: update pgtune or use another file with --db",
+                0);
+  }
+}
+
+}  // namespace pgtune::db

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "db/upkeep/merge.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "db/sqlite/table_shapes.hpp"
+#include "db/sqlite/transaction.hpp"
+#include "db/upkeep/dump.hpp"
+#include "db/upkeep/row_queries.hpp"
+#include "db/upkeep/session_copier.hpp"
+
+namespace pgtune::db {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An input, read in one state from first to last.
+class Input {
+ public:
+  Input(const fs::path& path, const TableShapes& shapes, const Database& target)
+      : database_(Database::open(path, OpenMode::kReadOnly)),
+        transaction_(database_, TransactionKind::kRead),
+        dump_(database_, shapes),
+        copier_(database_, target, shapes) {
+    const auto problems = database_.check();
+    if (!problems.empty()) {
+      throw Error("database " + path.string() + " is damaged (" + problems.front() +
+                      "). Nothing was merged: restore it from a copy, or leave it out",
+                  0);
+    }
+  }
+
+  [[nodiscard]] const Database& database() const { return database_; }
+  Dump& dump() { return dump_; }
+  SessionCopier& copier() { return copier_; }
+
+ private:
+  Database database_;
+  Transaction transaction_;
+  Dump dump_;
+  SessionCopier copier_;
+};
+
+/// How much an input knows of a session.
+struct Knowledge {
+  bool finished = false;
+  std::int64_t rows = 0;
+  auto operator<=>(const Knowledge&) const = default;
+};
+
+Knowledge knowledge(const Database& database, const TableShapes& shapes, RowId session) {
+  Knowledge known;
+  Statement finished(database, "SELECT finished_at IS NOT NULL FROM sessions WHERE id = ?1");
+  if (finished.bind(session).step()) {
+    finished >> known.finished;
+  }
+  for (const auto& name : shapes.owned_by(kSessionTable)) {
+    const TableShape& shape = shapes.table(name);
+    std::string sql = "SELECT count(*)";
+    for (const auto& below : shapes.owned_by(name)) {
+      sql += " + (SELECT count(*) FROM " + below + " WHERE " + shapes.table(below).owner_column +
+             " IN (SELECT id FROM " + name + " WHERE " + shape.owner_column + " = ?1))";
+    }
+    Statement count(database, sql + " FROM " + name + " WHERE " + shape.owner_column + " = ?1");
+    std::int64_t rows = 0;
+    if (count.bind(session).step()) {
+      count >> rows;
+    }
+    known.rows += rows;
+  }
+  return known;
+}
+
+/// A session as one input has it.
+struct Candidate {
+  std::size_t input = 0;
+  RowId id = 0;
+};
+
+class Merge {
+ public:
+  Merge(const std::vector<fs::path>& paths, const TableShapes& shapes)
+      : shapes_(shapes), target_(Database::open_temporary()) {
+    for (const auto& path : paths) {
+      inputs_.push_back(std::make_unique<Input>(path, shapes, target_));
+      report_.inputs.push_back({path});
+    }
+  }
+
+  MergeReport run(const fs::path& output) {
+    Transaction transaction(target_, TransactionKind::kWrite);
+    copy_sessions();
+    copy_standalone();
+    transaction.commit();
+    target_.write_compact_copy(output);
+    return report_;
+  }
+
+ private:
+  void copy_sessions() {
+    std::map<std::string, std::vector<Candidate>> candidates;
+    for (std::size_t input = 0; input < inputs_.size(); ++input) {
+      for (const auto& [uid, id] : sessions_by_uid(inputs_[input]->database())) {
+        candidates[uid].push_back({input, id});
+        ++report_.inputs[input].sessions;
+      }
+    }
+    for (const auto& [uid, of_session] : candidates) {
+      const Candidate best = choose(uid, of_session);
+      inputs_[best.input]->copier().copy(best.id);
+      ++report_.inputs[best.input].taken;
+      ++report_.sessions;
+    }
+  }
+
+  /// Among equals the first input, which then differs from the others in nothing.
+  Candidate choose(const std::string& uid, const std::vector<Candidate>& candidates) {
+    Candidate best = candidates.front();
+    for (std::size_t i = 1; i < candidates.size(); ++i) {
+      const Knowledge known = knowledge_of(best), other = knowledge_of(candidates[i]);
+      if (known < other || (known == other && digest_of(uid, best) < digest_of(uid, candidates[i]))) {
+        best = candidates[i];
+      }
+    }
+    return best;
+  }
+
+  Knowledge knowledge_of(const Candidate& candidate) {
+    return knowledge(inputs_[candidate.input]->database(), shapes_, candidate.id);
+  }
+  std::string digest_of(const std::string& uid, const Candidate& candidate) {
+    return inputs_[candidate.input]->dump().session_digest(uid, candidate.id);
+  }
+
+  /// Rows without a session, once each, in the order of the time in them.
+  void copy_standalone() {
+    for (const auto& table : shapes_.standalone()) {
+      std::map<std::pair<std::string, std::string>, Candidate> rows;
+      for (std::size_t input = 0; input < inputs_.size(); ++input) {
+        inputs_[input]->dump().standalone(table, [&](RowId id, const std::string& time, const std::string& line) {
+          rows[{time, line}] = {input, id};
+        });
+      }
+      for (const auto& [content, row] : rows) {
+        inputs_[row.input]->copier().copy_standalone(table, row.id);
+      }
+    }
+  }
+
+  const TableShapes& shapes_;
+  Database target_;
+  std::vector<std::unique_ptr<Input>> inputs_;
+  MergeReport report_;
+};
+
+}  // namespace
+
+MergeReport merge(const std::vector<fs::path>& inputs, const fs::path& output) {
+  std::error_code unreadable;
+  if (fs::exists(fs::symlink_status(output, unreadable))) {
+    throw Error(
+        output.string() + " exists already. Merge into a new file, then rename it once nothing uses the old one", 0);
+  }
+  const TableShapes shapes = TableShapes::of_this_program();
+  return Merge(inputs, shapes).run(output);
+}
+
+}  // namespace pgtune::db

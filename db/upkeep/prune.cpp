@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "db/upkeep/prune.hpp"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "db/queries/queries.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/table_shapes.hpp"
+#include "db/sqlite/timestamp.hpp"
+#include "db/sqlite/transaction.hpp"
+
+namespace pgtune::db {
+namespace {
+
+/// Unfinished sessions that may still run.
+std::set<RowId> recently_active(const Database& database) {
+  Statement statement(database,
+                      "SELECT id FROM sessions WHERE finished_at IS NULL AND"
+                      " max(1000 * ifnull(CAST(strftime('%s', started_at) AS INTEGER), 0),"
+                      "     ifnull((SELECT max(recorded_at) FROM trials WHERE session = sessions.id), 0)) > ?1");
+  statement.bind(unix_time_ms() - std::chrono::milliseconds(kQuietTime).count());
+  std::set<RowId> active;
+  while (statement.step()) {
+    RowId id = 0;
+    statement >> id;
+    active.insert(id);
+  }
+  return active;
+}
+
+/// Judges sessions, which come newest first.
+class Judge {
+ public:
+  Judge(const PruneRules& rules, std::set<RowId> active, std::map<RowId, std::vector<TemplateRow>> templates)
+      : rules_(rules), active_(std::move(active)), templates_(std::move(templates)) {}
+
+  /// Why the session goes; empty where it stays.
+  std::string reason(const SessionRow& session) {
+    const std::string old_template = older_template(session.id);
+    const std::string& branch = driver_branches_.try_emplace(session.device_uuid, session.driver_branch).first->second;
+    if (rules_.old_templates && !old_template.empty()) {
+      return "an older content of template " + old_template;
+    }
+    if (rules_.old_drivers && session.driver_branch != branch) {
+      return "driver branch " + session.driver_branch + ", now " + branch;
+    }
+    if (rules_.replayed && session.source == "replay") {
+      return "replayed from a recording";
+    }
+    if (session.finished_at.empty()) {
+      return rules_.unfinished && !active_.contains(session.id) ? "never finished" : "";
+    }
+    if (rules_.keep_newest) {
+      const std::int64_t newer = finished_[std::tie(session.problem_key, session.device_uuid, session.template_name,
+                                                    session.conditions_key, session.source, session.kind)]++;
+      if (newer >= *rules_.keep_newest) {
+        return std::to_string(newer) + (newer == 1 ? " newer one" : " newer ones");
+      }
+    }
+    return "";
+  }
+
+ private:
+  /// The name of a template of which the session has variants of an older content than the newest; empty: none. The
+  /// session's own hash would not do: it is that of a set, and changes with presets, by which no result gets old.
+  std::string older_template(RowId session) {
+    std::string older;
+    for (const TemplateRow& row : templates_[session]) {
+      if (content_hashes_.try_emplace(row.name, row.content_hash).first->second != row.content_hash) older = row.name;
+    }
+    return older;
+  }
+
+  using Question = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
+  PruneRules rules_;
+  std::set<RowId> active_;
+  std::map<RowId, std::vector<TemplateRow>> templates_;
+  std::map<std::string, std::string> content_hashes_, driver_branches_;
+  std::map<Question, std::int64_t> finished_;
+};
+
+/// Deletes what belongs to rows of `owner`; `ids` is SQL that gives their ids, from the session's id as ?1.
+void delete_owned(const Database& database, const TableShapes& shapes, const std::string& owner, const std::string& ids,
+                  RowId session) {
+  for (const auto& name : shapes.owned_by(owner)) {
+    const std::string of_these = " FROM " + name + " WHERE " + shapes.table(name).owner_column + " IN (" + ids + ")";
+    delete_owned(database, shapes, name, "SELECT id" + of_these, session);
+    Statement(database, "DELETE" + of_these).bind(session).run();
+  }
+}
+
+void delete_session(const Database& database, const TableShapes& shapes, RowId session) {
+  delete_owned(database, shapes, kSessionTable, "?1", session);
+  Statement(database, "DELETE FROM sessions WHERE id = ?1").bind(session).run();
+}
+
+/// Shared rows that nothing refers to; what they refer to comes after them.
+void delete_unused(const Database& database, const TableShapes& shapes) {
+  const auto& shared = shapes.shared();
+  for (auto table = shared.rbegin(); table != shared.rend(); ++table) {
+    std::string used;
+    for (const auto& [name, column] : shapes.references_to(*table)) {
+      used +=
+          (used.empty() ? "SELECT " : " UNION SELECT ") + column + " FROM " + name + " WHERE " + column + " NOTNULL";
+    }
+    execute(database, "DELETE FROM " + *table + " WHERE id NOT IN (" + used + ")");
+  }
+}
+
+}  // namespace
+
+std::vector<PrunedSession> sessions_to_prune(const Database& database, const PruneRules& rules) {
+  Judge judge(rules, recently_active(database), tried_templates(database));
+  std::vector<PrunedSession> pruned;
+  for (auto& session : list_sessions(database)) {
+    const std::string reason = judge.reason(session);
+    if (!reason.empty()) {
+      pruned.push_back({std::move(session), reason});
+    }
+  }
+  return pruned;
+}
+
+std::vector<PrunedSession> prune(Database& database, const PruneRules& rules) {
+  const TableShapes shapes = TableShapes::of_this_program();
+  Transaction transaction(database, TransactionKind::kWrite);
+  auto pruned = sessions_to_prune(database, rules);
+  for (const auto& dropped : pruned) {
+    delete_session(database, shapes, dropped.session.id);
+  }
+  delete_unused(database, shapes);
+  transaction.commit();
+  return pruned;
+}
+
+}  // namespace pgtune::db

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Dropping sessions that are no longer wanted.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/database.hpp"
+#include "db/queries/records.hpp"
+
+namespace pgtune::db {
+
+/// What to drop; a session is dropped when any rule says so.
+struct PruneRules {
+  /// Of each problem, device, template name, conditions, source and kind, all but this many newest finished sessions.
+  std::optional<std::int64_t> keep_newest = {};
+  bool old_templates = false;  ///< sessions with variants of a template of another content than its newest session's
+  bool old_drivers = false;    ///< sessions of a device under another driver branch than its newest session's
+  bool unfinished = false;     ///< sessions that never finished and wrote nothing for kQuietTime: killed ones
+  bool replayed = false;       ///< sessions whose results come from a recording
+};
+
+/// How long an unfinished session must have been silent; a running one writes each trial.
+inline constexpr std::chrono::hours kQuietTime{1};
+
+struct PrunedSession {
+  SessionRow session;
+  std::string reason;
+};
+
+/// What the rules would drop, newest first. Throws Error.
+[[nodiscard]] std::vector<PrunedSession> sessions_to_prune(const Database& database, const PruneRules& rules);
+
+/// Drops what the rules say, and rows that nothing refers to any more, in one transaction. Space is given back by
+/// Database::vacuum(). Throws Error.
+std::vector<PrunedSession> prune(Database& database, const PruneRules& rules);
+
+}  // namespace pgtune::db

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Rows of any table, in an order that depends on what they hold and not on the file they are in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/queries/queries.hpp"
+#include "db/sqlite/statement.hpp"
+#include "db/sqlite/table_shapes.hpp"
+
+namespace pgtune::db {
+
+using Row = std::vector<Value>;
+
+/// One row of a table with an id; empty where there is none.
+[[nodiscard]] Row row_by_id(const Database& database, const TableShape& shape, RowId id);
+
+/// Prepared once, run for many owners: the rows of one table that belong to one row. Rows with an id come in the order
+/// they were written; others by primary key, in which a reference counts as what it refers to.
+class OwnedRows {
+ public:
+  OwnedRows(const Database& database, const TableShapes& shapes, const std::string& table);
+  /// Begins anew with the rows of `owner`.
+  void begin(RowId owner) { statement_.bind(owner); }
+  /// The next row; false at the end.
+  [[nodiscard]] bool next(Row& row);
+
+ private:
+  Statement statement_;
+  std::size_t columns_;
+};
+
+/// sessions.id by uid, in the order of uids.
+[[nodiscard]] std::map<std::string, RowId> sessions_by_uid(const Database& database);
+
+}  // namespace pgtune::db

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// A valid template arrives in the definition completely.
+#include <gtest/gtest.h>
+
+#include "tests/template/sample_template.hpp"
+
+namespace pgtune::space {
+namespace {
+
+using testing::json;
+using testing::parse_or_die;
+using testing::sample_json;
+
+TEST(TemplateParser, ReadsTheSpace) {
+  const TemplateDefinition definition = parse_or_die(sample_json());
+  EXPECT_EQ(definition.name, "sample");
+  EXPECT_EQ(definition.description, "for tests");
+  EXPECT_EQ(definition.math_modes, std::vector<MathMode>{MathMode::kF32});
+  ASSERT_EQ(definition.parameters.size(), 3U);
+  EXPECT_EQ(definition.parameters[0].values, (std::vector<ParameterValue>{32, 64, 128}));
+  EXPECT_EQ(definition.parameters[0].description, "rows");
+  EXPECT_EQ(definition.parameters[2].default_value, ParameterValue("cp_async"));
+  EXPECT_EQ(definition.default_variant().key(), "BM=64,TM=4,COPY=cp_async");
+  ASSERT_EQ(definition.derived.size(), 2U);
+  EXPECT_EQ(definition.derived[1].name, "SMEM_BYTES");
+  ASSERT_EQ(definition.constraints.size(), 2U);
+  EXPECT_EQ(definition.constraints[0].expression.text(), "THREADS <= 1024");
+  EXPECT_EQ(definition.legality.at(0).reason, "rows of A are not aligned to 16 bytes");
+  EXPECT_EQ(definition.defines.at(1).name, "NO_EDGE");
+}
+
+TEST(TemplateParser, ReadsTheLaunch) {
+  const TemplateDefinition definition = parse_or_die(sample_json());
+  EXPECT_EQ(definition.zero_workspace, ZeroWorkspace::kEveryLaunch);
+  EXPECT_EQ(definition.workspace_bytes.value().text(), "M * N * 4");
+  const TensorMapSpec& map = definition.tensor_maps.at(0);
+  EXPECT_EQ(map.dims.size(), 2U);
+  EXPECT_EQ(map.strides.at(0).text(), "LDA");
+  EXPECT_EQ(map.swizzle, Swizzle::k64B);
+  EXPECT_EQ(map.l2_promotion, L2Promotion::k128B);
+  ASSERT_EQ(definition.kernels.size(), 2U);
+  const KernelSpec& kernel = definition.kernels[0];
+  EXPECT_FALSE(kernel.when);
+  EXPECT_EQ(kernel.grid.size(), 3U);
+  EXPECT_TRUE(kernel.cluster.empty());
+  EXPECT_EQ(kernel.l2_window, (L2Window{Operand::kB, L2Access::kPersisting, 0.5}));
+  ASSERT_EQ(kernel.arguments.size(), 7U);
+  EXPECT_EQ(kernel.arguments[1].operand, Operand::kWorkspace);
+  EXPECT_EQ(kernel.arguments[2].tensor_map, "map_a");
+  EXPECT_EQ(kernel.arguments[4].kind, ArgumentKind::kInt64);
+  EXPECT_EQ(kernel.arguments[6].scalar, ArgumentSpec::Scalar::kBeta);
+  EXPECT_EQ(definition.kernels[1].when.value().text(), "K > 1024");
+  EXPECT_EQ(definition.source->name, "sample.cu");
+}
+
+TEST(TemplateParser, OptionalPartsMayBeAbsent) {
+  json document = json::parse(R"json({"schema": 1, "name": "tiny", "source": "../templates/sample.cu",
+    "math_modes": ["f32"], "parameters": [{"name": "BM", "values": [8], "default": 8}],
+    "kernels": [{"symbol": "k", "grid": ["1"], "block": ["BM"], "arguments": []}]})json");
+  const TemplateDefinition definition = parse_or_die(document);
+  EXPECT_TRUE(definition.constraints.empty());
+  EXPECT_FALSE(definition.workspace_bytes);
+  EXPECT_EQ(definition.zero_workspace, ZeroWorkspace::kNever);
+}
+
+TEST(TemplateParser, OneDimensionalTensorMapNeedsNoStrides) {
+  json document = sample_json();
+  json& map = document["tensor_maps"][0];
+  map["dims"] = {"K"};
+  map["box"] = {"16"};
+  map["strides"] = json::array();
+  EXPECT_TRUE(testing::parse(document));
+  map.erase("strides");
+  EXPECT_TRUE(testing::parse(document));
+}
+
+TEST(TemplateParser, EveryDocumentedNameIsKnown) {
+  json document = sample_json();
+  document["constraints"].push_back(
+      {{"expr",
+        "ARCH + SM_COUNT + SMEM_LIMIT + SMEM_PER_SM + REGS_PER_SM + L2_BYTES + BM + THREADS + "
+        "ELEM_BYTES + OUT_BYTES + (MATH_MODE == 'f32')"},
+       {"reason", "r"}});
+  document["legality"].push_back({{"expr",
+                                   "M + N + K + BATCH + LDA + LDB + LDC + STRIDE_A + STRIDE_B + STRIDE_C + TRANS_A + "
+                                   "TRANS_B + ALIGN_A + ALIGN_B + ALIGN_C + ALPHA_IS_ONE + BETA_IS_ZERO + ELEM_BYTES + "
+                                   "OUT_BYTES + MATH_MODE"},
+                                  {"reason", "r"}});
+  EXPECT_TRUE(testing::parse(document));
+}
+
+}  // namespace
+}  // namespace pgtune::space

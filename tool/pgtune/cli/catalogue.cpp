@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+
+#include "pgtune_templates.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/util/suggestion.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Searches take what is in the first; the templates of the others are there for who names them.
+constexpr std::array kTemplateFolders{"configs", "configs/teaching"};
+constexpr const char* kLadderFolder = "configs/ladders";
+
+std::optional<std::string> embedded_text(const fs::path& path) {
+  const std::string wanted = path.lexically_normal().generic_string();
+  for (const embedded::File& file : embedded::pgtune_templates()) {
+    if (file.path == wanted) return std::string(file.contents);
+  }
+  return std::nullopt;
+}
+
+/// Files that a built-in definition in `folder` names: relative to its JSON, else to templates/.
+Result<std::string> read_embedded(const fs::path& folder, const std::string& relative_path) {
+  for (const fs::path& base : {folder, fs::path("templates")}) {
+    if (auto text = embedded_text(base / relative_path)) return *std::move(text);
+  }
+  return fail(ErrorKind::kUsage, fmt::format("no file '{}' among the built-in templates", relative_path));
+}
+
+Result<std::string> read_shipped_header(const std::string& name) {
+  if (auto text = embedded_text(fs::path("templates") / name)) return *std::move(text);
+  return fail(ErrorKind::kUsage, fmt::format("no file '{}' beside the template or among the built-in ones", name));
+}
+
+/// Ends with '.' unless it already ends as a question.
+std::string sentence_end(const std::string& text) { return text.ends_with('?') ? text : text + '.'; }
+
+std::vector<std::string> names_in(const char* folder) {
+  std::vector<std::string> names;
+  for (const embedded::File& file : embedded::pgtune_templates()) {
+    const fs::path path(file.path);
+    if (path.parent_path() == folder && path.extension() == ".json") names.push_back(path.stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+bool Catalogue::is_path(const std::string& selector) {
+  return selector.find('/') != std::string::npos || selector.ends_with(".json");
+}
+
+std::vector<std::string> Catalogue::names() const { return names_in(kTemplateFolders.front()); }
+
+std::string Catalogue::ladder(const std::string& name) const {
+  if (auto text = embedded_text(fs::path(kLadderFolder) / (name + ".json"))) return *std::move(text);
+  throw CommandError(ErrorKind::kUsage,
+                     fmt::format("unknown ladder '{}'{} Or give the path of a ladder's JSON, such as ./mine.json.",
+                                 name, sentence_end(suggestion(name, names_in(kLadderFolder)))));
+}
+
+space::TemplateDefinition Catalogue::load(const std::string& selector) const {
+  if (is_path(selector)) return value_or_throw(space::load_template(selector, read_shipped_header));
+  for (const fs::path folder : kTemplateFolders) {
+    const fs::path origin = folder / (selector + ".json");
+    if (const auto json = embedded_text(origin)) {
+      return value_or_throw(space::parse_template(
+          *json, origin.string(), [&](const std::string& relative) { return read_embedded(folder, relative); }));
+    }
+  }
+  throw CommandError(ErrorKind::kUsage,
+                     fmt::format("unknown template '{}'{} Or give the path of a template's JSON, such as ./mine.json.",
+                                 selector, sentence_end(suggestion(selector, names()))));
+}
+
+space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem) const {
+  std::string types(to_string(problem.math_mode));
+  if (!problem.has_usual_output()) types += fmt::format(" with {} output", to_string(problem.type_of_c()));
+  const std::string fused = fmt::format("the epilogue {}", to_string(problem.epilogue));
+  std::vector<space::TemplateDefinition> selected;
+  if (!selector.empty()) {
+    selected.push_back(load(selector));
+    const std::string& name = selected.back().name;
+    if (!selected.back().has_types(problem))
+      throw CommandError(ErrorKind::kUsage, fmt::format("template '{}' does not compute in {}. Choose another {}.",
+                                                        name, types, problem.has_usual_output() ? "--dtype" : "--out"));
+    if (!selected.back().computes(problem))
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("template '{}' does not fuse {}. Choose another --epilogue.", name, fused));
+    return space::TemplateSet(std::move(selected));
+  }
+  for (const std::string& name : names()) {
+    if (auto definition = load(name); definition.computes(problem)) selected.push_back(std::move(definition));
+  }
+  if (selected.empty())
+    throw CommandError(ErrorKind::kUsage, fmt::format("no built-in template computes in {}{}. Give your own with "
+                                                      "--template FILE.json.",
+                                                      types, problem.epilogue.any() ? " and fuses " + fused : ""));
+  return space::TemplateSet(std::move(selected));
+}
+
+}  // namespace pgtune::tool

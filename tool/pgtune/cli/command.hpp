@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// One sub-command of pgtune: a class in an unnamed namespace of commands/<name>_command.cpp and a make_<name>_command()
+// listed in commands.hpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/cli/exit_code.hpp"
+
+namespace pgtune::tool {
+
+class Command {
+ public:
+  Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  virtual ~Command() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// One line for the list of commands.
+  [[nodiscard]] virtual std::string description() const = 0;
+  /// Shown indented under "Examples:" in the command's help: whole command lines, one a line, at most 78 columns.
+  [[nodiscard]] virtual std::string examples() const = 0;
+
+  /// Adds options (or commands of its own) to `app`, which is this command's. Options bind to members of the command.
+  /// Numbers are taken as text and read with number_options.hpp, which reports what CLI11 lets pass.
+  virtual void add_options(CLI::App& app) = 0;
+
+  /// Runs after a successful parse. Throws CommandError or db::Error; prints data to standard output and everything
+  /// else through context.terminal().
+  [[nodiscard]] virtual ExitCode run(Context& context) = 0;
+};
+
+}  // namespace pgtune::tool

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/options/conditions_options.hpp"
+
+#include <fmt/format.h>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// `target` becomes what `text` names; an empty text leaves it as it is.
+template <typename Value>
+void read_choice(const char* option, const std::string& text, std::optional<Value> (*parse)(std::string_view),
+                 const char* choices, Value& target) {
+  if (text.empty()) return;
+  const auto value = parse(text);
+  if (!value) throw CommandError(ErrorKind::kUsage, fmt::format("unknown {} '{}'. Give {}.", option, text, choices));
+  target = *value;
+}
+
+}  // namespace
+
+void ConditionsOptions::add_to(CLI::App& app) {
+  const auto add = [&](const char* name, std::string& target, const char* text, const char* description) {
+    return app.add_option(name, target, description)->option_text(text)->group(kMeasuringGroup);
+  };
+  add("--regime", regime_, "NAME",
+      "sustained (default): blocks back to back, as under load; burst: a pause before every block");
+  add("--l2", l2_, "NAME",
+      "rotated (default): every launch finds its operands in DRAM; warm: what fits in L2 stays there");
+  add("--data", data_, "NAME",
+      "Operands: uniform (default) or normal; integers and zeros draw less power and run faster than real data");
+  add("--data-seed", data_seed_, "N", "Seed of the operands (default: 20231107)");
+  lock_option_ = add("--lock-clocks", lock_clocks_, "[=MHz]",
+                     "Lock the SM clock while measuring, at MHz or as high as this GPU holds; needs root; undone at "
+                     "the end, however it comes")
+                     ->expected(0, 1);
+  app.add_flag("--no-lock-clocks", no_lock_clocks_, "Lock nothing, whatever the configuration file says")
+      ->group(kMeasuringGroup);
+  app.add_flag("--power", power_, "Measure energy too, of the winner and of cuBLASLt: some seconds a window")
+      ->group(kMeasuringGroup);
+}
+
+Conditions ConditionsOptions::conditions(const UserConfig& defaults) const {
+  Conditions conditions;
+  read_choice("--regime", regime_.empty() ? defaults.regime.value_or("") : regime_, parse_regime, "sustained or burst",
+              conditions.regime);
+  read_choice("--l2", l2_.empty() ? defaults.l2.value_or("") : l2_, parse_l2_state, "rotated or warm", conditions.l2);
+  read_choice("--data", data_, parse_data_distribution, "uniform, normal, integers or zeros", conditions.data);
+  if (!data_seed_.empty()) conditions.data_seed = static_cast<std::uint64_t>(parse_count("--data-seed", data_seed_, 0));
+  return conditions;
+}
+
+std::optional<LockRequest> ConditionsOptions::lock_request(const UserConfig& defaults,
+                                                           const std::string& source) const {
+  if (lock_given() && no_lock_clocks_)
+    throw CommandError(ErrorKind::kUsage, "--lock-clocks and --no-lock-clocks exclude each other. Give one.");
+  if (lock_given() && source != "gpu")
+    throw CommandError(ErrorKind::kUsage,
+                       "--lock-clocks locks the clocks of a GPU, and none is used here. Leave it out, or choose a GPU "
+                       "with --device.");
+  if (no_lock_clocks_ || source != "gpu") return std::nullopt;
+  if (!lock_given()) return defaults.lock_clocks;
+  if (lock_clocks_.empty()) return LockRequest{};
+  const std::int64_t mhz = parse_count("--lock-clocks", lock_clocks_, 1);
+  constexpr std::int64_t kMostMhz = 100'000;
+  if (mhz > kMostMhz)
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("--lock-clocks '{}' is no clock of a GPU. Give MHz, such as 1500.", lock_clocks_));
+  return LockRequest{static_cast<int>(mhz)};
+}
+
+std::string clocks_line(const std::string& source, const Conditions& conditions) {
+  if (conditions.locked_sm_clock_hz > 0)
+    return fmt::format("clocks    locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6);
+  return source == "gpu" ? "clocks    observed, not locked; --lock-clocks locks them (needs root)"
+                         : "clocks    observed when recorded, not locked; --lock-clocks locks a GPU's";
+}
+
+std::string regime_line(const Conditions& conditions) {
+  return fmt::format("regime    {}, L2 {}, {} data (seed {})", to_string(conditions.regime), to_string(conditions.l2),
+                     to_string(conditions.data), conditions.data_seed);
+}
+
+void warn_of_easy_data(Terminal& terminal, const Conditions& conditions) {
+  if (!conditions.easy_data()) return;
+  terminal.error(
+      fmt::format("warning: with --data {} few bits toggle: the GPU draws less power and may run faster than on real "
+                  "data, and a wrong result may go unnoticed. Leave --data out to rank kernels.",
+                  to_string(conditions.data)));
+}
+
+std::string conditions_text(const Conditions& conditions) {
+  const bool usual_seed = conditions.data_seed == Conditions{}.data_seed;
+  return fmt::format("{}, L2 {}, {} data{}, clocks {}", to_string(conditions.regime), to_string(conditions.l2),
+                     to_string(conditions.data), usual_seed ? "" : fmt::format(" (seed {})", conditions.data_seed),
+                     conditions.locked_sm_clock_hz > 0
+                         ? fmt::format("locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6)
+                         : "observed");
+}
+
+}  // namespace pgtune::tool

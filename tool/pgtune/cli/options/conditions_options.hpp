@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The options that say how is measured, shared by search and bench: --regime, --l2, --data, --data-seed, --lock-clocks,
+// --no-lock-clocks and --power; and the lines that tell the user.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "tool/pgtune/cli/options/lock_request.hpp"
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tool/pgtune/cli/user_config.hpp"
+#include "tuner/model/conditions.hpp"
+
+namespace pgtune::tool {
+
+inline constexpr const char* kMeasuringGroup = "Measuring";
+
+class ConditionsOptions {
+ public:
+  /// Binds the options to this object, which must outlive the parse.
+  void add_to(CLI::App& app);
+
+  /// What the options ask for, else `defaults`, else what is built in; the clock observed. Throws CommandError (usage).
+  [[nodiscard]] Conditions conditions(const UserConfig& defaults) const;
+  /// The lock the options ask for, else `defaults`. `source`: "gpu" or another; only a GPU has clocks, so elsewhere the
+  /// default is dropped and the option refused. Throws CommandError (usage).
+  [[nodiscard]] std::optional<LockRequest> lock_request(const UserConfig& defaults, const std::string& source) const;
+  /// Whether energy is to be measured too.
+  [[nodiscard]] bool power() const { return power_; }
+
+ private:
+  [[nodiscard]] bool lock_given() const { return lock_option_ != nullptr && lock_option_->count() > 0; }
+
+  std::string regime_, l2_, data_, data_seed_, lock_clocks_;
+  CLI::Option* lock_option_ = nullptr;
+  bool no_lock_clocks_ = false, power_ = false;
+};
+
+/// "clocks    observed, ...": the first line of a measurement on standard error.
+[[nodiscard]] std::string clocks_line(const std::string& source, const Conditions& conditions);
+/// "regime    sustained, L2 rotated, uniform data (seed 20231107)".
+[[nodiscard]] std::string regime_line(const Conditions& conditions);
+/// Says, also with --quiet, what data that flatters the GPU do to results.
+void warn_of_easy_data(Terminal& terminal, const Conditions& conditions);
+
+/// "sustained, L2 rotated, uniform data, clocks observed", with the data's seed where it is not the default.
+[[nodiscard]] std::string conditions_text(const Conditions& conditions);
+
+}  // namespace pgtune::tool

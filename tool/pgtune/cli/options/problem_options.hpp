@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The options that say which problems: --shape, --shapes, --dtype, --out, --layout, --epilogue and the rest.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tool/pgtune/cli/options/shape_list.hpp"
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::tool {
+
+class ProblemOptions {
+ public:
+  /// Binds the options to this object, which must outlive the parse.
+  void add_to(CLI::App& app);
+
+  [[nodiscard]] bool any_shape() const { return !shapes_.empty() || !shapes_file_.empty(); }
+  /// The problems asked for, each once, in the order given. Throws CommandError (usage): no shape, or what is wrong
+  /// with one, with the line number where it came from a file.
+  [[nodiscard]] std::vector<Problem> problems() const;
+  /// The same, with `default_shape` where no shape is given: the other options apply to it.
+  [[nodiscard]] std::vector<Problem> problems(std::string_view default_shape) const;
+  /// An option given that changes nothing because no shape is, such as "--layout"; empty where there is none.
+  [[nodiscard]] std::string option_without_shape() const;
+
+ private:
+  /// With the options; types, layout and so on that a file says beside the shape come first.
+  [[nodiscard]] Problem complete(const ListedShape& shape) const;
+  void append_file(std::vector<Problem>& problems) const;
+
+  std::vector<const CLI::Option*> options_;  ///< all but --shape and --shapes
+  std::vector<std::string> shapes_;
+  std::string shapes_file_;
+  std::string dtype_ = "f32", output_, layout_ = "nn", epilogue_ = "none";
+  std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";
+};
+
+}  // namespace pgtune::tool

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/options/shape_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "tool/pgtune/cli/command_error.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::size_t kMaxListBytes = 1U << 20U;
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::istringstream stream{std::string(line)};
+  return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
+}
+
+/// Precondition: there are words.
+Result<ListedShape> parse_words(const std::vector<std::string>& words) {
+  auto problem = parse_shape(words.front());
+  if (!problem) return tl::unexpected(problem.error());
+  ListedShape shape{.problem = *problem};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "out" && i + 1 < words.size() && !shape.output) {
+      auto output = parse_output_type(words[++i]);
+      if (!output) return tl::unexpected(output.error());
+      shape.output = *output;
+    } else if (word == "epilogue" && i + 1 < words.size() && !shape.epilogue) {
+      auto epilogue = parse_epilogue(words[++i]);
+      if (!epilogue) return tl::unexpected(epilogue.error());
+      shape.epilogue = *epilogue;
+    } else if (word == "batch" && i + 1 < words.size() && !shape.batch) {
+      shape.batch = words[++i];
+    } else if (const auto mode = parse_math_mode(word); mode && !shape.math_mode) {
+      shape.math_mode = *mode;
+    } else if (with_layout(*problem, word) && !shape.layout) {
+      shape.layout = word;
+    } else {
+      return fail(
+          ErrorKind::kUsage,
+          fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu' "
+                      "and 'batch N' may follow it, each once",
+                      word, math_mode_words()));
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::vector<ListedShape> parse_shape_list(std::string_view text, const std::string& origin) {
+  std::vector<ListedShape> shapes;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
+    if (words.empty()) continue;
+    auto parsed = parse_words(words);
+    if (!parsed)
+      throw CommandError(parsed.error().kind, fmt::format("{}:{}: {}", origin, number, parsed.error().text()));
+    if (shapes.size() == kMaxShapes)
+      throw CommandError(ErrorKind::kUsage, fmt::format("{}:{}: more than {} shapes", origin, number, kMaxShapes));
+    parsed->line = number;
+    shapes.push_back(std::move(*parsed));
+  }
+  return shapes;
+}
+
+std::string read_shape_list(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(kMaxListBytes + 1, '\0');
+  if (stream) stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // A folder opens but does not read.
+  if (!stream.is_open() || stream.bad() || (stream.fail() && !stream.eof()))
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("cannot read the shapes in '{}': {}. Give a text file with one shape a line.", file,
+                                   std::strerror(errno)));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kMaxListBytes)
+    throw CommandError(ErrorKind::kUsage, fmt::format("'{}' is larger than {} MiB, too large for a list of shapes.",
+                                                      file, kMaxListBytes >> 20U));
+  return text;
+}
+
+}  // namespace pgtune::tool

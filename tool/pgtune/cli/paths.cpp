@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/paths.hpp"
+
+#include <cstdlib>
+#include <system_error>
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path xdg_directory(const Environment& environment, const char* variable, const char* below_home) {
+  if (const auto value = environment(variable); value && fs::path(*value).is_absolute()) return *value;
+  const auto home = environment("HOME");
+  return fs::path(home.value_or(".")) / below_home;
+}
+
+fs::path find_worker(const Environment& environment, const fs::path& executable) {
+  if (const auto value = environment("PGTUNE_WORKER")) return *value;
+  const fs::path folder = executable.parent_path();
+  const fs::path beside = folder / "pgtune-worker";
+  const fs::path libexec = folder.parent_path() / "libexec" / "pgtune-worker";
+  std::error_code ignored;
+  return !fs::exists(beside, ignored) && fs::exists(libexec, ignored) ? libexec : beside;
+}
+
+}  // namespace
+
+std::optional<std::string> process_environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+Paths Paths::find(const Environment& environment, const fs::path& executable) {
+  Paths paths;
+  if (const auto database = environment("PGTUNE_DB")) {
+    paths.database = *database;
+  } else {
+    paths.database = xdg_directory(environment, "XDG_DATA_HOME", ".local/share") / "pgtune" / "pgtune.db";
+  }
+  if (const auto cache = environment("PGTUNE_CACHE_DIR")) {
+    paths.cache = *cache;
+  } else {
+    paths.cache = xdg_directory(environment, "XDG_CACHE_HOME", ".cache") / "pgtune";
+  }
+  paths.config = xdg_directory(environment, "XDG_CONFIG_HOME", ".config") / "pgtune" / "config.json";
+  paths.worker = find_worker(environment, executable);
+  return paths;
+}
+
+fs::path own_executable() {
+  std::error_code error;
+  fs::path path = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path("pgtune") : path;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/terminal/live_line.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using session::Progress;
+
+constexpr auto kRedrawInterval = std::chrono::milliseconds(200);
+constexpr auto kSparseInterval = std::chrono::seconds(30);
+
+std::string work_text(const Progress& progress) {
+  switch (progress.phase) {
+    case Progress::Phase::kPrepare:
+      return "preparing data and cuBLASLt";
+    case Progress::Phase::kFloor:
+      return fmt::format("noise floor, round {} of {}", progress.round, progress.rounds);
+    case Progress::Phase::kRace:
+      return fmt::format("race, round {} of at most {}, {} variants", progress.round, progress.rounds,
+                         progress.contenders);
+    case Progress::Phase::kEnergy:
+      return fmt::format("energy, window {} of {}", progress.round, progress.rounds);
+    case Progress::Phase::kFinal:
+      return fmt::format("final, round {} of {}", progress.round, progress.rounds);
+    case Progress::Phase::kSearch:
+    case Progress::Phase::kDone:
+      break;
+  }
+  std::string text =
+      fmt::format("{}/{} done, {} failed, {} cut", progress.done, progress.total, progress.failed, progress.cut);
+  if (progress.not_recorded > 0) text += fmt::format(", {} not recorded", progress.not_recorded);
+  if (progress.resumed > 0) text += fmt::format(", {} known before", progress.resumed);
+  return text;
+}
+
+}  // namespace
+
+std::string progress_text(const Progress& progress) {
+  std::string text = fmt::format("{}: {}", progress.problem.shape(), work_text(progress));
+  if (progress.best_s > 0) {
+    text += fmt::format("; best {} ms, {} TFLOP/s", milliseconds_text(progress.best_s),
+                        tflops_text(progress.problem.flops(), progress.best_s));
+    if (progress.reference_best_s > 0)
+      text += fmt::format(", {:.3f}x cuBLASLt", progress.reference_best_s / progress.best_s);
+  }
+  if (progress.remaining_s) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
+  return text;
+}
+
+std::string elided(const std::string& text, std::size_t width) {
+  constexpr std::string_view kDots = "...";
+  if (text.size() <= width) return text;
+  if (width <= kDots.size()) return text.substr(0, width);
+  const std::size_t kept = width - kDots.size();
+  const std::size_t head = kept / 2;
+  return text.substr(0, head) + std::string(kDots) + text.substr(text.size() - (kept - head));
+}
+
+void LiveLine::update(const Progress& progress) {
+  if (terminal_.verbosity() == Verbosity::kQuiet || progress.phase == Progress::Phase::kDone) return;
+  if (terminal_.error_is_terminal()) {
+    redraw(progress);
+  } else {
+    print_sparse(progress);
+  }
+}
+
+void LiveLine::redraw(const Progress& progress) {
+  const auto now = Clock::now();
+  if (drawn_ && now - last_ < kRedrawInterval) return;
+  last_ = now;
+  drawn_ = true;
+  // The last column stays free: filling it makes some terminals wrap.
+  const std::string line = elided(progress_text(progress), terminal_.error_width() - 1);
+  std::fprintf(stderr, "\r%s\033[K", line.c_str());
+  std::fflush(stderr);
+}
+
+void LiveLine::print_sparse(const Progress& progress) {
+  const auto now = Clock::now();
+  const std::int64_t tenth = progress.total > 0 ? progress.done * 10 / progress.total : 0;
+  const bool searching = progress.phase == Progress::Phase::kSearch;
+  const bool due = progress.phase != phase_ || (searching && tenth != last_tenth_) || now - last_ >= kSparseInterval;
+  if (!due) return;
+  phase_ = progress.phase;
+  last_tenth_ = tenth;
+  last_ = now;
+  const char* indent = "";
+  for (const std::string& line : wrap_text(progress_text(progress), kTextWidth - 2)) {
+    terminal_.note(indent + line);
+    indent = "  ";
+  }
+}
+
+void LiveLine::clear() {
+  if (!drawn_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Progress of a search on standard error: one line redrawn in place on a terminal, sparse plain lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tuner/session/search_session.hpp"
+
+namespace pgtune::tool {
+
+/// E.g. "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; 1m20s left".
+[[nodiscard]] std::string progress_text(const session::Progress& progress);
+
+/// `text` in at most `width` columns, its middle replaced by "..." where it is longer.
+[[nodiscard]] std::string elided(const std::string& text, std::size_t width);
+
+class LiveLine {
+ public:
+  /// Shows nothing with --quiet. `terminal` must outlive the line.
+  explicit LiveLine(Terminal& terminal) : terminal_(terminal) {}
+  LiveLine(const LiveLine&) = delete;
+  LiveLine& operator=(const LiveLine&) = delete;
+  ~LiveLine() { clear(); }
+
+  /// Draws at most five times a second on a terminal; elsewhere prints a line at each tenth of the work or 30 seconds.
+  void update(const session::Progress& progress);
+  /// Takes the line off the terminal, before anything else is printed there.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void redraw(const session::Progress& progress);
+  void print_sparse(const session::Progress& progress);
+
+  Terminal& terminal_;
+  bool drawn_ = false;
+  Clock::time_point last_{};
+  session::Progress::Phase phase_ = session::Progress::Phase::kDone;
+  std::int64_t last_tenth_ = -1;
+};
+
+}  // namespace pgtune::tool

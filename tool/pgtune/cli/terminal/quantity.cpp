@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pgtune::tool {
+
+std::string duration_text(double seconds) {
+  if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1e3);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+}
+
+std::string milliseconds_text(double seconds) {
+  const double ms = seconds * 1e3;
+  if (!(ms > 0)) return "-";
+  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(ms))), 0, 6);
+  return fmt::format("{:.{}f}", ms, decimals);
+}
+
+std::string tflops_text(double flops, double seconds) {
+  return seconds > 0 ? fmt::format("{:.2f}", flops / seconds * 1e-12) : "-";
+}
+
+std::string kibibytes_text(std::int64_t bytes) { return fmt::format("{:.1f}", static_cast<double>(bytes) / 1024); }
+
+}  // namespace pgtune::tool

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+namespace pgtune::tool {
+namespace {
+
+std::string_view sgr(Style style) {
+  switch (style) {
+    case Style::kPlain:
+      return "";
+    case Style::kBold:
+      return "\033[1m";
+    case Style::kGood:
+      return "\033[32m";
+    case Style::kBad:
+      return "\033[31m";
+    case Style::kDim:
+      return "\033[2m";
+  }
+  return "";
+}
+
+std::string wrapped(bool color, Style style, std::string_view text) {
+  if (!color || style == Style::kPlain) return std::string(text);
+  return std::string(sgr(style)) + std::string(text) + "\033[0m";
+}
+
+/// Length of pgtune's own kind of escape sequence at the start of `text`, "ESC [ digits m"; 0 where there is none.
+std::size_t color_length(std::string_view text) {
+  if (!text.starts_with("\033[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789", 2);
+  return end == std::string_view::npos || text[end] != 'm' ? 0 : end + 1;
+}
+
+}  // namespace
+
+std::string harmless(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    std::size_t taken = std::max<std::size_t>(color_length(text), 1);
+    const auto c = static_cast<unsigned char>(text.front());
+    const bool c1 = c == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (c1) taken = 2;
+    if (taken == 1 && (c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'))) {
+      out += '?';
+    } else {
+      out += c1 ? std::string_view("?") : text.substr(0, taken);
+    }
+    text.remove_prefix(taken);
+  }
+  return out;
+}
+
+bool wants_color(ColorMode mode, bool is_terminal, const Environment& environment) {
+  if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
+  if (environment("NO_COLOR")) return false;
+  if (const auto term = environment("TERM"); term && *term == "dumb") return false;
+  for (const char* name : {"CLICOLOR_FORCE", "FORCE_COLOR"}) {
+    if (const auto value = environment(name); value && *value != "0") return true;
+  }
+  return is_terminal;
+}
+
+Terminal::Terminal(Environment environment)
+    : environment_(std::move(environment)),
+      output_is_terminal_(isatty(STDOUT_FILENO) == 1),
+      error_is_terminal_(isatty(STDERR_FILENO) == 1) {
+  set_color(ColorMode::kAuto);
+}
+
+void Terminal::set_color(ColorMode mode) {
+  output_color_ = wants_color(mode, output_is_terminal_, environment_);
+  error_color_ = wants_color(mode, error_is_terminal_, environment_);
+}
+
+void Terminal::print(std::string_view text) {
+  const std::string shown = output_is_terminal_ ? harmless(text) : std::string(text);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() && errno != EPIPE) output_failed_ = true;
+}
+
+void Terminal::note(std::string_view line) {
+  if (verbosity_ == Verbosity::kQuiet) return;
+  std::fprintf(stderr, "%s\n", (error_is_terminal_ ? harmless(line) : std::string(line)).c_str());
+}
+
+void Terminal::detail(std::string_view line) {
+  if (verbosity_ == Verbosity::kVerbose) note(line);
+}
+
+void Terminal::error(std::string_view message) {
+  const std::string name = wrapped(error_color_, Style::kBad, "pgtune:");
+  std::fprintf(stderr, "%s %s\n", name.c_str(),
+               (error_is_terminal_ ? harmless(message) : std::string(message)).c_str());
+}
+
+std::string Terminal::styled(Style style, std::string_view text) const { return wrapped(output_color_, style, text); }
+
+std::size_t Terminal::error_width() const {
+  winsize size{};
+  if (error_is_terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+bool Terminal::flush() {
+  if (std::fflush(stdout) != 0 && errno != EPIPE) output_failed_ = true;
+  return !output_failed_;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Standard output and standard error as people see them: colour or not, terminal or not, how wide.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "tool/pgtune/cli/paths.hpp"
+
+namespace pgtune::tool {
+
+enum class ColorMode { kAuto, kAlways, kNever };
+
+enum class Style { kPlain, kBold, kGood, kBad, kDim };
+
+/// Whether a stream gets colour: --color decides; with auto, NO_COLOR (non-empty) and TERM=dumb say no,
+/// CLICOLOR_FORCE and FORCE_COLOR say yes, else a terminal does.
+[[nodiscard]] bool wants_color(ColorMode mode, bool is_terminal, const Environment& environment);
+
+/// `text` with every control character but line breaks, tabs and colours replaced: a recording or a template from
+/// elsewhere must not steer the terminal. What goes into files and pipes stays as it is.
+[[nodiscard]] std::string harmless(std::string_view text);
+
+enum class Verbosity { kQuiet, kNormal, kVerbose };
+
+class Terminal {
+ public:
+  explicit Terminal(Environment environment);
+
+  /// Called once options are known.
+  void set_color(ColorMode mode);
+  void set_verbosity(Verbosity verbosity) { verbosity_ = verbosity; }
+  [[nodiscard]] Verbosity verbosity() const { return verbosity_; }
+
+  /// Data, to standard output as it is.
+  void print(std::string_view text);
+  /// A line on standard error for the user to read; dropped with --quiet.
+  void note(std::string_view line);
+  /// A line on standard error with -v only.
+  void detail(std::string_view line);
+  /// "pgtune: message" on standard error, always.
+  void error(std::string_view message);
+
+  /// `text` in a style where standard output takes colour, else as it is.
+  [[nodiscard]] std::string styled(Style style, std::string_view text) const;
+
+  [[nodiscard]] bool error_is_terminal() const { return error_is_terminal_; }
+  /// Columns of the terminal at standard error now; 80 where it has no width.
+  [[nodiscard]] std::size_t error_width() const;
+
+  /// Flushes standard output; false when data was lost (full disk, closed file). A reader that went away is no loss.
+  [[nodiscard]] bool flush();
+
+ private:
+  Environment environment_;
+  bool output_is_terminal_, error_is_terminal_;
+  bool output_color_, error_color_;
+  bool output_failed_ = false;
+  Verbosity verbosity_ = Verbosity::kNormal;
+};
+
+}  // namespace pgtune::tool

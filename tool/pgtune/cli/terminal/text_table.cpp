@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kNarrowestWrap = 12;
+
+/// Columns of a terminal a UTF-8 text takes (one a code point: enough for "±" and the like).
+std::size_t display_width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
+
+std::string padded(const std::string& text, std::size_t width, Align align) {
+  const std::size_t own = display_width(text);
+  const std::string fill(width > own ? width - own : 0, ' ');
+  return align == Align::kLeft ? text + fill : fill + text;
+}
+
+void append_line(std::string& out, std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  out += line + '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> wrap_text(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::string rest = text;
+  while (rest.size() > width) {
+    const std::size_t blank = rest.find_last_of(' ', width);
+    const std::size_t comma = width > 0 ? rest.find_last_of(',', width - 1) : std::string::npos;
+    std::size_t cut = width;
+    if (blank != std::string::npos && blank > 0) cut = blank;
+    if (comma != std::string::npos && (blank == std::string::npos || comma + 1 > blank)) cut = comma + 1;
+    lines.push_back(rest.substr(0, cut));
+    rest.erase(0, cut);
+    rest.erase(0, rest.find_first_not_of(' '));
+  }
+  lines.push_back(rest);
+  return lines;
+}
+
+std::string TextTable::text(std::size_t width, std::size_t indent) const {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t widest = display_width(columns_[c].title);
+    for (const auto& row : rows_) widest = std::max(widest, display_width(row[c]));
+    widths.push_back(widest);
+  }
+  const std::size_t total = std::accumulate(widths.begin(), widths.end(), indent + kGap * (columns_.size() - 1));
+  const auto wrapping =
+      std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.wrap; });
+  if (wrapping != columns_.end() && total > width) {
+    std::size_t& shrunk = widths[static_cast<std::size_t>(wrapping - columns_.begin())];
+    const std::size_t excess = total - width;
+    const std::size_t least = std::max(kNarrowestWrap, display_width(wrapping->title));
+    shrunk = shrunk > excess + least ? shrunk - excess : std::min(shrunk, least);
+  }
+
+  std::string out;
+  const auto append_row = [&](const std::vector<std::string>& cells) {
+    std::vector<std::vector<std::string>> lines;
+    std::size_t height = 1;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      lines.push_back(columns_[c].wrap ? wrap_text(cells[c], widths[c]) : std::vector{cells[c]});
+      height = std::max(height, lines.back().size());
+    }
+    for (std::size_t l = 0; l < height; ++l) {
+      std::string line(indent, ' ');
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        if (c > 0) line += std::string(kGap, ' ');
+        line += padded(l < lines[c].size() ? lines[c][l] : "", widths[c], columns_[c].align);
+      }
+      append_line(out, std::move(line));
+    }
+  };
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  append_row(titles);
+  for (const auto& row : rows_) append_row(row);
+  return out;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The user's defaults: $XDG_CONFIG_HOME/pgtune/config.json (Paths::config). Every key is optional; the command line
+// beats the environment beats this file beats what is built in.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tool/pgtune/cli/options/lock_request.hpp"
+#include "tool/pgtune/cli/paths.hpp"
+
+namespace pgtune::tool {
+
+struct UserConfig {
+  std::optional<LockRequest> lock_clocks;  ///< "lock_clocks": true or MHz; false is as good as absent
+  std::optional<std::string> regime;       ///< "regime": "sustained" or "burst"
+  std::optional<std::string> l2;           ///< "l2": "rotated" or "warm"
+  std::optional<std::string> database;     ///< "database": an absolute path; a leading "~/" is expanded
+  std::optional<int> jobs;                 ///< "jobs": compile workers, at least 1
+
+  /// Reads `file`; one that does not exist is an empty configuration. `environment`: for HOME. Throws CommandError
+  /// (usage), naming the file and the key, what is allowed and the nearest key there is, for anything else that is
+  /// wrong: bad JSON, an unknown key, a wrong type or value. Throws CommandError (environment) where an existing file
+  /// cannot be read.
+  [[nodiscard]] static UserConfig load(const std::filesystem::path& file, const Environment& environment);
+  /// The same for text that is already read; `file` names it in messages.
+  [[nodiscard]] static UserConfig parse(const std::string& text, const std::filesystem::path& file,
+                                        const Environment& environment);
+};
+
+}  // namespace pgtune::tool

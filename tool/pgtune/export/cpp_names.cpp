@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/export/cpp_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "tuner/util/identifier.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// [lex.key] and [lex.digraph] of C++20, which has all of C++17; in the order of std::binary_search.
+constexpr std::array<std::string_view, 92> kKeywords{
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+    "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq"};
+static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+/// Namespaces beside std that C++ keeps for itself: std followed by digits, and posix.
+bool is_kept_namespace(std::string_view name) {
+  if (name == "posix") return true;
+  return name.starts_with("std") &&
+         std::all_of(name.begin() + 3, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::optional<std::string> why_no_part(std::string_view part, bool outermost) {
+  if (!is_identifier(part)) return fmt::format("'{}' is no identifier", part);
+  if (is_cpp_keyword(part)) return fmt::format("'{}' is a C++ keyword", part);
+  const bool everywhere =
+      part.find("__") != std::string_view::npos || (part.size() > 1 && part[0] == '_' && is_upper(part[1]));
+  if (everywhere || (outermost && (part[0] == '_' || is_kept_namespace(part))))
+    return fmt::format("C++ reserves the name '{}'", part);
+  // Inside it the header's own std::string_view would be looked for there.
+  if (part == "std") return "the header needs what 'std' means elsewhere";
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_cpp_keyword(std::string_view word) { return std::binary_search(kKeywords.begin(), kKeywords.end(), word); }
+
+std::optional<std::string> why_no_namespace(std::string_view text) {
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t end = text.find("::", begin);
+    if (auto why = why_no_part(text.substr(begin, end == std::string_view::npos ? end : end - begin), begin == 0))
+      return why;
+    if (end == std::string_view::npos) return std::nullopt;
+    begin = end + 2;
+  }
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/ladder/ladder_builds.hpp"
+
+#include <fmt/format.h>
+
+#include <future>
+#include <utility>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::tool {
+
+void take_build(RungResult& rung, BuildInfo info, const space::TemplateSet& templates, const Problem& problem,
+                const DeviceInfo& device) {
+  const Variant& variant = *rung.planned.variant;
+  RungBuild build;
+  build.info = std::move(info);
+  build.plan = value_or_throw(space::make_launch_plan(templates.of(variant), variant, problem, device));
+  const KernelLaunch& kernel = main_kernel(build.plan);
+  build.smem_bytes = build.info.static_smem_bytes + kernel.dynamic_smem_bytes;
+  build.occupancy = occupancy(device, build.info.registers, build.smem_bytes, kernel.block.count());
+  rung.build = std::move(build);
+}
+
+void build_rungs(LadderOutcome& outcome, const space::TemplateSet& templates, device::CompilePool::Options options) {
+  std::vector<protocol::BuildRequest> requests;
+  std::vector<RungResult*> rungs;
+  for (RungResult& rung : outcome.rungs) {
+    if (!rung.planned.variant) continue;
+    const Variant& variant = *rung.planned.variant;
+    const space::TemplateDefinition& definition = templates.of(variant);
+    protocol::BuildRequest request;
+    request.id = static_cast<protocol::RequestId>(requests.size()) + 1;
+    request.variant = variant;
+    request.source = definition.source;
+    request.defines = value_or_throw(space::make_defines(definition, variant, outcome.problem, outcome.device));
+    request.architecture = outcome.device.architecture;
+    requests.push_back(std::move(request));
+    rungs.push_back(&rung);
+  }
+  auto builds = value_or_throw(device::compile_all(std::move(options), std::move(requests)));
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    const Outcome& fate = builds[i].outcome;
+    if (fate.kind != OutcomeKind::kOk) {
+      rungs[i]->failure = fmt::format("{}: {}", to_string(fate.kind), fate.reason);
+    } else {
+      take_build(*rungs[i], std::move(builds[i].build), templates, outcome.problem, outcome.device);
+    }
+  }
+}
+
+void read_machine_code(LadderOutcome& outcome) {
+  const auto disassembler = find_disassembler();
+  if (!disassembler) {
+    outcome.sass_problem = disassembler.error().text();
+    return;
+  }
+  std::vector<std::pair<RungBuild*, std::future<Result<std::string>>>> texts;
+  for (RungResult& rung : outcome.rungs) {
+    if (rung.build)
+      texts.emplace_back(&*rung.build,
+                         std::async(std::launch::async, disassemble, *disassembler, rung.build->info.cubin_path));
+  }
+  for (auto& [build, pending] : texts) {
+    const auto text = pending.get();
+    if (!text) {
+      outcome.sass_problem = text.error().text();
+      continue;
+    }
+    build->code = count_instructions(*text);
+    build->loop = main_loop(*text);
+  }
+}
+
+}  // namespace pgtune::tool

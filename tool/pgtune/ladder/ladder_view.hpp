@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// A ladder's results as text and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tool/pgtune/ladder/kernel_counters.hpp"
+#include "tool/pgtune/ladder/ladder_plan.hpp"
+#include "tool/pgtune/ladder/sass.hpp"
+#include "tuner/model/conditions.hpp"
+#include "tuner/model/occupancy.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::tool {
+
+/// What the compiler made of a rung.
+struct RungBuild {
+  BuildInfo info;
+  LaunchPlan plan;
+  std::int64_t smem_bytes = 0;  ///< static and dynamic, of the main kernel
+  Occupancy occupancy;          ///< of the main kernel
+  std::optional<SassCounts> code, loop;
+};
+
+struct RungResult {
+  PlannedRung planned;
+  std::string failure;  ///< why a rung with a variant has no time, where it should have one
+  std::optional<RungBuild> build;
+  std::optional<session::RankedVariant> measured;
+  bool in_rounds = false;                  ///< measured in rounds with cuBLASLt; false: alone, it is too slow for them
+  std::optional<ProfiledKernel> counters;  ///< of its longest kernel
+};
+
+struct LadderOutcome {
+  Problem problem;
+  DeviceInfo device;
+  std::string device_description;
+  Conditions conditions;
+  std::string name, description;
+  std::vector<RungResult> rungs;
+  bool timed = false;                           ///< false: rungs were only built
+  std::optional<session::StoredAnswer> answer;  ///< of the rounds
+  std::string library;                          ///< "cuBLASLt 13.1.0"
+  double reference_best_s = 0;                  ///< 0: not measured
+  std::string sass_problem;                     ///< why there is no machine code
+  std::optional<std::string> counters_problem;  ///< why there are no counters; nothing where none were asked for
+  bool counters = false;                        ///< asked for
+  double elapsed_s = 0;
+};
+
+[[nodiscard]] std::string ladder_text(const LadderOutcome& outcome, const Terminal& terminal);
+[[nodiscard]] nlohmann::json ladder_json(const LadderOutcome& outcome);
+
+}  // namespace pgtune::tool

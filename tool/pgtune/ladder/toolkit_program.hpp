@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Programs of the CUDA toolkit that pgtune runs where they are installed: the disassembler, the profiler.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "tuner/util/result.hpp"
+
+namespace pgtune::tool {
+
+struct ToolkitProgram {
+  std::string name;      ///< of the file: "nvdisasm"
+  std::string purpose;   ///< for messages: "disassembler"
+  std::string variable;  ///< of the environment, that may name another: "PGTUNE_NVDISASM"
+};
+
+/// The variable's program, else one on PATH, else in CUDA_HOME/bin, CUDA_PATH/bin, /usr/local/cuda/bin or the toolkit
+/// pgtune was built with. Error (environment) where there is none, with the remedy.
+[[nodiscard]] Result<std::filesystem::path> find_toolkit_program(const ToolkitProgram& program);
+
+}  // namespace pgtune::tool

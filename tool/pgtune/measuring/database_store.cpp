@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/measuring/database_store.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/session/answer/answer_json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& answer) {
+  const session::BestRecord& best = answer.best;
+  db::BestRow row;
+  row.device_uuid = key.device.uuid;
+  row.device_name = key.device.name;
+  row.architecture = key.device.architecture;
+  row.device_json = nlohmann::json(key.device).dump();
+  row.driver_branch = key.device.driver_branch();
+  row.problem_key = key.problem.key();
+  row.problem_json = nlohmann::json(key.problem).dump();
+  row.template_name = key.templates.id().name;
+  row.template_hash = key.templates.id().content_hash;
+  row.source = key.source;
+  row.conditions_key = key.conditions.key();
+  const db::VariantRow variant = variant_row(best.variant, key.templates);
+  row.variant_key = variant.key;
+  row.parameters_json = variant.parameters_json;
+  row.variant_origin = variant.origin;
+  row.time_s = best.time_s;
+  row.tflops = best.tflops;
+  row.ratio = best.ratio_to_reference;
+  row.ratio_low = best.ratio_low;
+  row.ratio_high = best.ratio_high;
+  row.reference_first_s = best.reference_first_s;
+  row.reference_best_s = best.reference_best_s;
+  row.complete = answer.complete;
+  row.answer_json = nlohmann::json(answer).dump();
+  return row;
+}
+
+}  // namespace
+
+std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreKey& key) {
+  auto wider = answer_of(key, key.templates.whole_grid_id());
+  if (wider && wider->complete) return wider;
+  auto own = answer_of(key, key.templates.id());
+  return own ? own : wider;
+}
+
+std::optional<session::StoredAnswer> DatabaseStore::answer_of(const session::StoreKey& key,
+                                                              const space::TemplateId& searched) {
+  const auto row = db::find_best(database_, result_key(key, searched));
+  if (!row) return std::nullopt;
+  try {
+    auto answer = nlohmann::json::parse(row->answer_json).get<session::StoredAnswer>();
+    answer.finished_at = row->finished_at;
+    return answer;
+  } catch (const nlohmann::json::exception& error) {
+    throw db::Error(database_.origin() + ": a stored answer cannot be read (" + error.what() +
+                        "). Search again with --force to replace it.",
+                    0);
+  }
+}
+
+std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session::StoreKey& key) {
+  std::map<std::string, session::StoredTrial> trials;
+  for (const space::TemplateId& id : key.templates.ids()) {
+    for (const auto& [variant_key, row] : db::find_trials(database_, result_key(key, id)))
+      trials.emplace(fmt::format("{}/{}", id.name, variant_key), stored_trial(row));
+  }
+  return trials;
+}
+
+std::vector<session::KnownKiller> DatabaseStore::killers(const DeviceInfo& device) {
+  std::vector<session::KnownKiller> killers;
+  for (const db::KillerRow& row :
+       db::find_killers(database_, device.architecture, device.driver_version, device.nvrtc_version))
+    killers.push_back(known_killer(row));
+  return killers;
+}
+
+void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
+                          const std::string& command_line) {
+  key_ = key;
+  db::SessionRow row;
+  row.device_uuid = key.device.uuid;
+  row.problem_key = key.problem.key();
+  row.template_name = key.templates.id().name;
+  row.template_hash = key.templates.id().content_hash;
+  row.driver_branch = key.device.driver_branch();
+  row.source = key.source;
+  row.conditions_key = key.conditions.key();
+  row.conditions_json = nlohmann::json(key.conditions).dump();
+  row.kind = kind == session::SessionKind::kBench ? "bench" : "search";
+  row.seed = seed;
+  row.command_line = command_line;
+  session_ = db::begin_session(database_, device_row(key.device), environment_row(key.device), problem_row(key.problem),
+                               template_row(key.templates.id()), row);
+}
+
+void DatabaseStore::save_reference(const ReferenceReport& reference) {
+  db::save_reference(database_, session_, reference_row(reference));
+}
+
+void DatabaseStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
+  db::save_trial(database_, session_, trial_row(variant, key_->templates, build, report));
+}
+
+void DatabaseStore::save_rounds(Stage stage, const std::vector<session::ContenderBlocks>& blocks) {
+  std::vector<db::ContenderBlocksRow> rows;
+  rows.reserve(blocks.size());
+  for (const session::ContenderBlocks& contender : blocks)
+    rows.push_back(contender_blocks_row(contender, key_->templates));
+  db::save_rounds(database_, session_, std::string(to_string(stage)), rows);
+}
+
+void DatabaseStore::save_energy(const session::EnergyRecord& record) {
+  db::save_energy(database_, session_, energy_row(record, key_->templates));
+}
+
+std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device, const std::string& source) {
+  const auto row = db::find_ceilings(database_, device.uuid, device.driver_branch(), source);
+  if (!row) return std::nullopt;
+  return tool::ceilings(*row);
+}
+
+void DatabaseStore::save_ceilings(const Ceilings& ceilings) {
+  db::save_ceilings(database_, device_row(key_->device), environment_row(key_->device),
+                    ceilings_row(ceilings, key_->source));
+}
+
+void DatabaseStore::finish(const std::optional<session::StoredAnswer>& answer) {
+  std::optional<db::BestRow> best;
+  if (answer) {
+    best = best_row(*key_, *answer);
+    best->session = session_;
+  }
+  db::finish_session(database_, session_, best);
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Where a search keeps what it learns: session::Store on a pgtune database.
+#pragma once
+
+#include "db/database.hpp"
+#include "db/queries/records.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::tool {
+
+/// Every call is one transaction and throws db::Error when the database refuses it.
+class DatabaseStore : public session::Store {
+ public:
+  /// `database` must outlive the store.
+  explicit DatabaseStore(db::Database& database) : database_(database) {}
+
+  [[nodiscard]] std::optional<session::StoredAnswer> answer(const session::StoreKey& key) override;
+  [[nodiscard]] std::map<std::string, session::StoredTrial> trials(const session::StoreKey& key) override;
+  [[nodiscard]] std::vector<session::KnownKiller> killers(const DeviceInfo& device) override;
+  void begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
+             const std::string& command_line) override;
+  void save_reference(const ReferenceReport& reference) override;
+  void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
+  void save_rounds(Stage stage, const std::vector<session::ContenderBlocks>& blocks) override;
+  void save_energy(const session::EnergyRecord& record) override;
+  [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) override;
+  void save_ceilings(const Ceilings& ceilings) override;
+  void finish(const std::optional<session::StoredAnswer>& answer) override;
+
+ private:
+  /// The answer of the newest session that searched exactly this.
+  [[nodiscard]] std::optional<session::StoredAnswer> answer_of(const session::StoreKey& key,
+                                                               const space::TemplateId& searched);
+
+  db::Database& database_;
+  db::RowId session_ = 0;
+  std::optional<session::StoreKey> key_;  ///< of the session begun
+};
+
+}  // namespace pgtune::tool

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/measuring/device_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/measuring/deferred_device.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tuner/device/device_list.hpp"
+#include "tuner/device/replay_device.hpp"
+#include "tuner/model/architectures.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::string_view kReplayFile = "replay:";
+constexpr const char* kPlanArchitecture = "sm_90a";
+constexpr const char* kDeviceRemedy =
+    "Give auto, a GPU's number or UUID ('pgtune devices' lists them), replay, or replay:FILE.";
+
+bool is_number(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// The GPU becomes the one of `database`.
+void replay_on(DeviceChoice& choice, const db::Database& database) {
+  choice.info = recorded_device(database);
+  choice.description =
+      fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, database.origin());
+}
+
+DeviceChoice replay_choice(const std::string& file) {
+  DeviceChoice choice;
+  choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
+  choice.source = "replay";
+  replay_on(choice, choice.recordings->front());
+  return choice;
+}
+
+DeviceChoice chosen_gpu(const Context& context, const std::string& option) {
+  const auto devices = value_or_throw(device::list_devices(context.paths().worker.string()));
+  if (is_number(option)) {
+    const std::size_t ordinal = option.size() < 9 ? std::stoul(option) : devices.size();
+    if (ordinal < devices.size()) return gpu_choice(devices[ordinal], ordinal);
+    throw CommandError(
+        ErrorKind::kUsage,
+        fmt::format("there is no GPU {}: this machine has {}. {}", option,
+                    devices.size() == 1 ? "one, number 0" : fmt::format("0 to {}", devices.size() - 1), kDeviceRemedy));
+  }
+  const auto found = std::find_if(devices.begin(), devices.end(),
+                                  [&](const DeviceInfo& info) { return info.uuid.starts_with(option); });
+  if (found != devices.end()) return gpu_choice(*found, static_cast<std::size_t>(found - devices.begin()));
+  throw CommandError(ErrorKind::kUsage,
+                     fmt::format("no GPU on this machine has the UUID '{}'. {}", option, kDeviceRemedy));
+}
+
+DeviceChoice automatic_choice(const Context& context) {
+  const auto devices = device::list_devices(context.paths().worker.string());
+  if (devices) return gpu_choice(devices->front(), 0);
+  if (!has_built_in_recording()) throw CommandError(devices.error());
+  DeviceChoice choice = replay_choice("");
+  choice.notes.push_back(fmt::format("No GPU to search on: replaying measurements made on an {}.", choice.info.name));
+  choice.notes.push_back(fmt::format("cause     {}", devices.error().text()));
+  return choice;
+}
+
+}  // namespace
+
+DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal) {
+  DeviceChoice choice;
+  choice.info = info;
+  choice.source = "gpu";
+  choice.ordinal = static_cast<int>(ordinal);
+  choice.description =
+      fmt::format("{}, GPU {}, {}, driver {}", info.name, ordinal, info.architecture, info.driver_version);
+  return choice;
+}
+
+DeviceChoice choose_device(const Context& context, const std::string& option) {
+  if (option == "auto") return automatic_choice(context);
+  if (option == "replay") return replay_choice("");
+  if (option.starts_with(kReplayFile) && option.size() > kReplayFile.size())
+    return replay_choice(option.substr(kReplayFile.size()));
+  if (is_number(option) || (option.starts_with("GPU-") && option.size() > 4)) return chosen_gpu(context, option);
+  throw CommandError(ErrorKind::kUsage, fmt::format("unknown device '{}'. {}", option, kDeviceRemedy));
+}
+
+DeviceChoice choose_device_to_plan(Context& context, const std::string& option) {
+  if (option != "auto" || has_built_in_recording()) {
+    const DeviceChoice choice = choose_device(context, option);
+    for (const std::string& note : choice.notes) context.terminal().note(note);
+    return choice;
+  }
+  const auto devices = device::list_devices(context.paths().worker.string());
+  if (devices) return gpu_choice(devices->front(), 0);
+  context.terminal().note(
+      fmt::format("No GPU here ({}): planning for a typical {} GPU.", devices.error().text(), kPlanArchitecture));
+  DeviceChoice choice;
+  choice.info = architecture_info(kPlanArchitecture).value();
+  choice.source = "architecture";
+  choice.description = fmt::format("a typical {} GPU", kPlanArchitecture);
+  return choice;
+}
+
+Answering answering(const DeviceChoice& choice, const space::TemplateSet& templates, const Problem& problem) {
+  if (choice.source != "replay") return {choice, templates};
+  Answering out{choice, recorded_versions(*choice.recordings, templates, problem)};
+  if (const db::Database* const database = database_holding(*choice.recordings, out.templates, problem))
+    replay_on(out.device, *database);
+  return out;
+}
+
+std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
+                                            const space::TemplateSet& templates, const Problem& problem,
+                                            const CompileLimits& compile) {
+  if (choice.source == "replay")
+    return std::make_unique<device::ReplayDevice>(load_recording(*choice.recordings, templates, problem));
+  device::WorkerDevice::Options options;
+  options.worker_path = context.paths().worker.string();
+  options.gpu = choice.info.uuid;
+  options.cache_dir = context.paths().cache.string();
+  options.jobs = compile.jobs;
+  options.compile_timeout = compile.time;
+  options.compile_memory_bytes = compile.memory_bytes;
+  return std::make_unique<DeferredDevice>(choice.info, options);
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// --device: from the text of the option to a device a search can run on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/database.hpp"
+#include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/cli/options/compile_options.hpp"
+#include "tuner/device/device.hpp"
+#include "tuner/device/recording.hpp"
+
+namespace pgtune::tool {
+
+/// Which device a command will use; known without starting work on it.
+struct DeviceChoice {
+  DeviceInfo info;
+  std::string source;  ///< "gpu", "replay", or "architecture" where it is only planned for
+  int ordinal = 0;     ///< of the GPU
+  std::shared_ptr<const std::vector<db::Database>> recordings = {};  ///< replay: opened once, for all problems
+  std::string description;              ///< for people: "NVIDIA H200 (GPU 0)" or "NVIDIA H200, replayed from ..."
+  std::vector<std::string> notes = {};  ///< why it is this one; choose_device() leaves it to the caller to tell
+};
+
+/// A GPU whose facts are known already.
+[[nodiscard]] DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal);
+
+/// `option`: auto, an ordinal, a GPU UUID (or the beginning of one), replay, replay:FILE. With auto and no usable GPU,
+/// takes the recording and says so and why in `notes`. Throws CommandError: unknown device (usage), no GPU, worker or
+/// recording (environment); db::Error for a bad recording file.
+[[nodiscard]] DeviceChoice choose_device(const Context& context, const std::string& option);
+
+/// As choose_device() for work that only plans: with auto and neither GPU nor recording, a typical GPU of sm_90a, with
+/// a note.
+[[nodiscard]] DeviceChoice choose_device_to_plan(Context& context, const std::string& option);
+
+/// What answers for a problem, and whom what is found belongs to.
+struct Answering {
+  DeviceChoice device;
+  space::TemplateSet templates;
+};
+
+/// Of a replay the GPU that the problem was recorded on, and recorded_versions() of the templates; where it is not
+/// recorded, and of a GPU, what was given.
+[[nodiscard]] Answering answering(const DeviceChoice& choice, const space::TemplateSet& templates,
+                                  const Problem& problem);
+
+/// Opens a device of answering(). For a replay, loads what the recording holds of `problem`; throws CommandError
+/// (environment) where it holds other versions of the templates only or not the problem.
+[[nodiscard]] std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
+                                                          const space::TemplateSet& templates, const Problem& problem,
+                                                          const CompileLimits& compile);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// SIGINT and SIGTERM while a search runs: the first asks it to stop, the second ends the process at once.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "tool/pgtune/cli/exit_code.hpp"
+
+namespace pgtune::tool {
+
+/// Handlers are installed as long as the guard lives; one at a time.
+class StopSignals {
+ public:
+  StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  ~StopSignals();
+
+  /// True once a signal came; what run_search polls.
+  [[nodiscard]] const std::atomic<bool>& flag() const;
+  /// The exit code the signal that came asks for.
+  [[nodiscard]] std::optional<ExitCode> exit_code() const;
+};
+
+}  // namespace pgtune::tool

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/replay/recorded_problem.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// What one session measured in rounds, and its reference.
+struct Measured {
+  ReferenceReport reference;
+  std::vector<db::ContenderBlocksRow> rounds;
+  std::vector<db::EnergyWindowRow> energy;
+};
+
+Measured measured(const db::Database& database, const db::SessionRow& session) {
+  Measured out;
+  if (const auto row = db::find_reference(database, session.id)) out.reference = reference_report(*row);
+  out.rounds = db::session_rounds(database, session.id);
+  out.energy = db::energy_windows(database, session.id);
+  return out;
+}
+
+/// Contenders with blocks of a stage; variants only where they are what the stage is about.
+std::ptrdiff_t contenders(const Measured& session, Stage stage) {
+  const std::string name(to_string(stage));
+  return std::count_if(session.rounds.begin(), session.rounds.end(), [&](const db::ContenderBlocksRow& row) {
+    if (!row.contender.variant && stage != Stage::kFloor) return false;
+    return std::any_of(row.blocks.begin(), row.blocks.end(), [&](const auto& block) { return block.stage == name; });
+  });
+}
+
+using Place = std::vector<Measured>::const_iterator;
+
+/// The first session with any contender in a stage; the first of all where there is none.
+Place first_with(const std::vector<Measured>& sessions, Stage stage) {
+  const auto found = std::find_if(sessions.begin(), sessions.end(),
+                                  [&](const Measured& session) { return contenders(session, stage) > 0; });
+  return found != sessions.end() ? found : sessions.begin();
+}
+
+Place largest_race(const std::vector<Measured>& sessions) {
+  return std::max_element(sessions.begin(), sessions.end(), [](const Measured& a, const Measured& b) {
+    return contenders(a, Stage::kRace) < contenders(b, Stage::kRace);
+  });
+}
+
+/// The index in `to` of the algorithm that `from` has at `index`.
+std::optional<int> same_algorithm(const ReferenceReport& from, int index, const ReferenceReport& to) {
+  if (index < 0 || static_cast<std::size_t>(index) >= from.algorithms.size()) return std::nullopt;
+  const ReferenceAlgorithm& wanted = from.algorithms[static_cast<std::size_t>(index)];
+  const auto same = [&](const ReferenceAlgorithm& other) {
+    return from.library == to.library && other.description == wanted.description &&
+           other.workspace_bytes == wanted.workspace_bytes;
+  };
+  // In one session descriptions need not be unique.
+  if (static_cast<std::size_t>(index) < to.algorithms.size() && same(to.algorithms[static_cast<std::size_t>(index)]))
+    return index;
+  const auto found = std::find_if(to.algorithms.begin(), to.algorithms.end(), same);
+  if (found == to.algorithms.end()) return std::nullopt;
+  return static_cast<int>(found - to.algorithms.begin());
+}
+
+class Assembly {
+ public:
+  Assembly(device::RecordedProblem& problem, std::vector<space::TemplateId> templates)
+      : problem_(problem), templates_(std::move(templates)) {}
+
+  void add_trials(const db::Database& database, const db::SessionRow& like) {
+    for (const space::TemplateId& id : templates_) {
+      const db::ResultKey key{like.device_uuid, like.driver_branch, like.problem_key,   id.name,
+                              id.content_hash,  like.source,        like.conditions_key};
+      for (const auto& [variant_key, row] : db::find_trials(database, key)) {
+        session::StoredTrial trial = stored_trial(row);
+        problem_.variants[id.name + "/" + variant_key] = {std::move(trial.report), std::move(trial.build), {}, {}};
+      }
+    }
+  }
+
+  void add_rounds(const Measured& session, Stage stage) {
+    const std::string name(to_string(stage));
+    for (const db::ContenderBlocksRow& row : session.rounds) {
+      std::vector<db::BlockRow> of_stage;
+      std::copy_if(row.blocks.begin(), row.blocks.end(), std::back_inserter(of_stage),
+                   [&](const db::BlockRow& block) { return block.stage == name; });
+      if (of_stage.empty()) continue;
+      std::vector<Block>* const rounds = rounds_of(session, row.contender);
+      if (rounds == nullptr) continue;
+      const std::vector<Block> more = blocks(of_stage);
+      rounds->insert(rounds->end(), more.begin(), more.end());
+    }
+  }
+
+  void add_energy(const Measured& session) {
+    for (const db::EnergyWindowRow& row : session.energy) {
+      if (std::vector<EnergyWindow>* const windows = windows_of(session, row.contender))
+        windows->push_back(energy_window(row));
+    }
+  }
+
+ private:
+  device::RecordedVariant* variant(const db::ContenderRow& contender) {
+    const db::TemplateRow& origin = contender.variant->origin;
+    const space::TemplateId id{origin.name, origin.content_hash};
+    if (std::find(templates_.begin(), templates_.end(), id) == templates_.end()) return nullptr;
+    const auto found = problem_.variants.find(id.name + "/" + contender.variant->key);
+    return found != problem_.variants.end() ? &found->second : nullptr;
+  }
+
+  std::vector<Block>* rounds_of(const Measured& session, const db::ContenderRow& contender) {
+    if (contender.variant) {
+      device::RecordedVariant* const known = variant(contender);
+      return known != nullptr ? &known->rounds : nullptr;
+    }
+    const auto index = same_algorithm(session.reference, contender.algorithm, problem_.reference.report);
+    return index ? &problem_.reference.rounds[*index] : nullptr;
+  }
+
+  std::vector<EnergyWindow>* windows_of(const Measured& session, const db::ContenderRow& contender) {
+    if (contender.variant) {
+      device::RecordedVariant* const known = variant(contender);
+      return known != nullptr ? &known->energy : nullptr;
+    }
+    if (contender.algorithm < 0) return &problem_.idle_energy;
+    const auto index = same_algorithm(session.reference, contender.algorithm, problem_.reference.report);
+    return index ? &problem_.reference.energy[*index] : nullptr;
+  }
+
+  device::RecordedProblem& problem_;
+  std::vector<space::TemplateId> templates_;
+};
+
+}  // namespace
+
+device::RecordedProblem recorded_problem(const db::Database& database, const std::vector<db::SessionRow>& sessions,
+                                         const Problem& problem, const space::TemplateSet& templates) {
+  std::vector<Measured> all;
+  all.reserve(sessions.size());
+  for (const db::SessionRow& session : sessions) all.push_back(measured(database, session));
+  const Place final = first_with(all, Stage::kFinal);
+
+  device::RecordedProblem recorded;
+  recorded.problem = problem;
+  recorded.conditions = conditions(sessions.front().conditions_key);
+  recorded.reference.report = final->reference;
+  Assembly assembly(recorded, templates.ids());
+  assembly.add_trials(database, sessions.front());
+  assembly.add_rounds(*final, Stage::kFinal);
+  assembly.add_rounds(*first_with(all, Stage::kFloor), Stage::kFloor);
+  assembly.add_rounds(*largest_race(all), Stage::kRace);
+  const auto with_energy =
+      std::find_if(all.begin(), all.end(), [](const Measured& session) { return !session.energy.empty(); });
+  if (with_energy != all.end()) assembly.add_energy(*with_energy);
+  return recorded;
+}
+
+}  // namespace pgtune::tool

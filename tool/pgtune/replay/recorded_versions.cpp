@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/replay/recorded_versions.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/replay/recorded_sessions.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/template/variant_text.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// A version with another set of parameters has keys that this build's variants do not have.
+bool is_legal_here(const space::TemplateDefinition& definition, const std::string& key, const Problem& problem,
+                   const DeviceInfo& device) {
+  const auto variant = space::parse_variant(definition, key);
+  if (!variant || variant->key() != key) return false;
+  const auto reason = space::why_illegal(definition, *variant, problem, device);
+  return reason && !*reason;
+}
+
+/// Whether a replay of the session has anything to time.
+bool any_right_is_legal(const db::Database& database, const space::TemplateSet& versions, const db::SessionRow& session,
+                        const Problem& problem, const DeviceInfo& device) {
+  for (const space::TemplateDefinition& definition : versions.definitions()) {
+    const db::ResultKey key{session.device_uuid,     session.driver_branch, session.problem_key,   definition.name,
+                            definition.content_hash, session.source,        session.conditions_key};
+    for (const auto& [variant_key, trial] : db::find_trials(database, key)) {
+      if (trial.outcome.kind == to_string(OutcomeKind::kOk) && is_legal_here(definition, variant_key, problem, device))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+space::TemplateSet recorded_versions(std::span<const db::Database> databases, const space::TemplateSet& templates,
+                                     const Problem& problem) {
+  std::vector<std::vector<RecordedSession>> searches;
+  for (const db::Database& database : databases) {
+    searches.push_back(recorded_sessions(database, problem));
+    const bool current = std::any_of(searches.back().begin(), searches.back().end(),
+                                     [&](const auto& session) { return tried_in_these_versions(session, templates); });
+    if (current) return templates;
+  }
+  for (std::size_t i = 0; i < databases.size(); ++i) {
+    for (const RecordedSession& session : searches[i]) {
+      if (!tried_any(session, templates)) continue;
+      space::TemplateSet versions = templates.recorded_as(session.tried);
+      // A file from elsewhere may say that a session tried two versions of a template: such a one is not replayed.
+      if (tried_in_these_versions(session, versions) &&
+          any_right_is_legal(databases[i], versions, session.row, problem, recorded_device(databases[i])))
+        return versions;
+    }
+  }
+  return templates;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/answer_facts.hpp"
+
+#include <fmt/format.h>
+
+#include "tool/pgtune/cli/options/conditions_options.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/energy_view.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// "8 finalists of 34 that raced; 1 round was void and repeated; GPU time: screen 12s, ..."
+std::string final_text(const session::StoredAnswer& answer) {
+  if (!answer.from_final) return {};
+  const std::size_t finalists = answer.ranking.size();
+  std::string text = fmt::format("{} finalist{}", finalists, finalists == 1 ? "" : "s");
+  if (answer.raced > 0) text += fmt::format(" of {} that raced", answer.raced);
+  if (answer.voided_rounds > 0)
+    text += fmt::format("; {} round{} void and repeated", answer.voided_rounds,
+                        answer.voided_rounds == 1 ? " was" : "s were");
+  const session::StageTimes& stages = answer.stages;
+  return text + fmt::format("; GPU time: screen {}, floor {}, race {}, final {}", duration_text(stages.screen_s),
+                            duration_text(stages.floor_s), duration_text(stages.race_s), duration_text(stages.final_s));
+}
+
+}  // namespace
+
+std::string fact(const char* label, const std::string& text) {
+  constexpr std::size_t kLabelWidth = 10;
+  if (text.empty()) return {};
+  std::string out;
+  for (const std::string& line : wrap_text(text, kTextWidth - kLabelWidth)) {
+    out += fmt::format("{:<{}}{}\n", label, kLabelWidth, line);
+    label = "";
+  }
+  return out;
+}
+
+std::string energy_table(const Problem& problem, const session::StoredAnswer& answer) {
+  std::vector<TextTable::Column> columns = energy_columns();
+  columns.insert(columns.begin(), {"energy"});
+  TextTable table(std::move(columns));
+  bool any_pareto = false;
+  const auto add = [&](const std::string& name, const session::EnergySummary& energy) {
+    std::vector<std::string> cells = energy_cells(energy, problem);
+    cells.insert(cells.begin(), name);
+    table.add_row(std::move(cells));
+  };
+  int place = 0;
+  for (const session::RankedVariant& ranked : answer.ranking) {
+    ++place;
+    any_pareto = any_pareto || ranked.pareto;
+    if (ranked.energy) add(fmt::format("#{}{}", place, ranked.pareto ? " *" : ""), *ranked.energy);
+  }
+  if (table.empty()) return {};
+  if (answer.reference_energy) add("cuBLASLt best", *answer.reference_energy);
+  std::string out = table.text();
+  if (any_pareto) out += "* on the Pareto list: no finalist is both faster and needs less energy\n";
+  return out + '\n';
+}
+
+std::string answer_facts(const session::StoredAnswer& answer, const Conditions& conditions) {
+  std::string out;
+  const session::BestRecord& best = answer.best;
+  out += fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final));
+  out += fact("cycles", cycles_text(best, answer.floor.margin));
+  const session::RankedVariant* winner = answer.ranking.empty() ? nullptr : &answer.ranking.front();
+  if (winner != nullptr && winner->energy && answer.reference_energy)
+    out += fact("energy", energy_verdict(*winner->energy, *answer.reference_energy));
+  if (answer.objective != session::Objective::kTime)
+    out += fact("objective", answer.objective == session::Objective::kEnergy
+                                 ? "energy: joules of one launch decided, the time where those tie"
+                                 : "edp: joules times seconds of one launch decided, the time where those tie");
+  if (answer.idle_power_w) out += fact("idle", fmt::format("{:.0f} W, part of the watts above", *answer.idle_power_w));
+  out += fact("clocks", clocks_text(best));
+  out += fact("noise", noise_text(answer.floor));
+  out += fact("regime", conditions_text(conditions));
+  out += fact("final", final_text(answer));
+  for (const std::string& note : answer.notes) out += fact("note", note);
+  if (!best.ties.empty())
+    out +=
+        fact("ties", fmt::format("{} variant{} could not be told apart from the best; {} was taken", best.ties.size(),
+                                 best.ties.size() == 1 ? "" : "s",
+                                 answer.objective == session::Objective::kTime ? "the smaller one" : "the faster one"));
+  return out;
+}
+
+}  // namespace pgtune::tool

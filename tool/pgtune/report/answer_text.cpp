@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/answer_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <vector>
+
+namespace pgtune::tool {
+namespace {
+
+constexpr double kDecimals = 1e3;
+/// Keeps 1.038 from becoming 1.037 where binary fractions fall just short of it.
+constexpr double kRounding = 1e-6;
+
+double rounded_down(double value) { return std::floor(value * kDecimals + kRounding) / kDecimals; }
+double rounded_up(double value) { return std::ceil(value * kDecimals - kRounding) / kDecimals; }
+
+}  // namespace
+
+std::string interval_text(double low, double high) {
+  return fmt::format("{:.3f} to {:.3f}", rounded_down(low), rounded_up(high));
+}
+
+std::string ratio_text(double ratio, double low, double high) {
+  if (!(low > 0)) return fmt::format("{:.3f}", ratio);
+  return fmt::format("{:.3f} ({:.3f}-{:.3f})", ratio, rounded_down(low), rounded_up(high));
+}
+
+std::string percent_interval_text(double low, double high) {
+  return fmt::format("{:.1f}-{:.1f}", rounded_down(low) * 100, rounded_up(high) * 100);
+}
+
+std::string verdict_text(const session::BestRecord& best, double margin, bool from_final) {
+  if (!from_final) return "none: the times are from screening, the final is not whole";
+  const std::string speed =
+      fmt::format("{} times the speed of cuBLASLt's best", interval_text(best.ratio_low, best.ratio_high));
+  switch (best.verdict) {
+    case stats::Verdict::kFaster:
+      return "faster: " + speed;
+    case stats::Verdict::kFasterThroughPower:
+      return fmt::format("faster through power: {}, but not in cycles: its clock ran higher in the same power budget",
+                         speed);
+    case stats::Verdict::kTie:
+      return fmt::format("tie: {}, inside the {:.2f} % that are told apart", speed, 100 * margin);
+    case stats::Verdict::kSlower:
+      return "slower: " + speed;
+    case stats::Verdict::kUnclear:
+      break;
+  }
+  return fmt::format("unclear: {}; more rounds or a quieter GPU would tell", speed);
+}
+
+std::string cycles_text(const session::BestRecord& best, double margin) {
+  if (!(best.cycles_ratio > 0) || !(best.ratio_to_reference > 0)) return {};
+  if (std::abs(std::log(best.cycles_ratio / best.ratio_to_reference)) <= std::log1p(margin)) return {};
+  return fmt::format("{} in cycles against cuBLASLt's best, {:.3f} in time: their clocks differed",
+                     ratio_text(best.cycles_ratio, best.cycles_low, best.cycles_high), best.ratio_to_reference);
+}
+
+std::string clocks_text(const session::BestRecord& best) {
+  if (!(best.sm_clock_hz > 0) || !(best.reference_clock_hz > 0)) return {};
+  return fmt::format("{:.0f} MHz, cuBLASLt's best at {:.0f} MHz (medians over the final)", best.sm_clock_hz / 1e6,
+                     best.reference_clock_hz / 1e6);
+}
+
+std::string noise_text(const session::NoiseFloor& floor) {
+  const std::string ties = fmt::format("under {:.2f} % is a tie", 100 * floor.margin);
+  if (floor.rounds == 0) return "not measured; " + ties;
+  return fmt::format("reference against itself +-{:.2f} % ({} rounds); {}",
+                     std::ceil(1e4 * floor.half_width - kRounding) / 100, floor.rounds, ties);
+}
+
+std::string versions_text(const std::vector<space::OtherVersion>& others) {
+  constexpr std::size_t kHashShown = 8;
+  if (others.empty()) return {};
+  std::vector<std::string> named;
+  for (const space::OtherVersion& other : others)
+    named.push_back(fmt::format("{} ({}, here {})", other.name, other.measured_hash.substr(0, kHashShown),
+                                other.built_hash.substr(0, kHashShown)));
+  return fmt::format(
+      "measured with another version of {} than this build's: a hint, not a measurement of this build's kernels",
+      fmt::join(named, ", "));
+}
+
+}  // namespace pgtune::tool

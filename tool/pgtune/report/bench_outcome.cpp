@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/bench_outcome.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/answer_facts.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/energy_view.hpp"
+#include "tool/pgtune/report/result_json.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+std::string stored_ratio(const session::RankedVariant& stored) {
+  return stored.ratio_to_reference > 0 ? ratio_text(stored.ratio_to_reference, stored.ratio_low, stored.ratio_high)
+                                       : "not in a final";
+}
+
+std::string comparison_table(const std::vector<Comparison>& compared) {
+  TextTable times({{"kernel"},
+                   {"ms now", Align::kRight},
+                   {"stored", Align::kRight},
+                   {"x cuBLASLt best now"},
+                   {"stored"},
+                   {"result"}});
+  TextTable variants({{"#", Align::kRight}, {"variant", Align::kLeft, true}});
+  int place = 0;
+  for (const Comparison& comparison : compared) {
+    const session::RankedVariant& now = *comparison.now;
+    const std::string number = std::to_string(++place);
+    times.add_row({"#" + number, milliseconds_text(now.time_s), milliseconds_text(comparison.stored->time_s),
+                   ratio_text(now.ratio_to_reference, now.ratio_low, now.ratio_high), stored_ratio(*comparison.stored),
+                   std::string(to_string(comparison.held.held))});
+    variants.add_row({number, now.variant.key()});
+  }
+  return times.text() + '\n' + variants.text() + '\n';
+}
+
+json ranked_json(const session::RankedVariant& ranked, const Problem& problem) {
+  const bool compared = ranked.ratio_to_reference > 0;
+  return {{"time_s", ranked.time_s},
+          {"tflops", ranked.tflops},
+          {"ratio_to_reference", compared ? json(ranked.ratio_to_reference) : json(nullptr)},
+          {"ratio_interval", compared ? json{ranked.ratio_low, ranked.ratio_high} : json(nullptr)},
+          {"verdict", compared ? json(to_string(ranked.verdict)) : json(nullptr)},
+          {"energy", energy_json(ranked.energy, problem)}};
+}
+
+}  // namespace
+
+std::vector<Comparison> comparisons(const BenchOutcome& outcome) {
+  std::vector<Comparison> out;
+  if (!outcome.result.answer) return out;
+  const double margin = std::max(outcome.stored.floor.margin, outcome.result.answer->floor.margin);
+  for (const session::RankedVariant& now : outcome.result.answer->ranking) {
+    for (const session::RankedVariant& stored : outcome.chosen) {
+      if (stored.variant == now.variant) out.push_back({&stored, &now, session::held(stored, now, margin)});
+    }
+  }
+  return out;
+}
+
+std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
+  std::string out = terminal.styled(Style::kBold, fmt::format("{} with {}, measured again", outcome.problem.title(),
+                                                              outcome.templates.title())) +
+                    '\n';
+  for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
+  out += fact("version", versions_text(outcome.templates.other_versions()));
+  const std::vector<Comparison> compared = comparisons(outcome);
+  if (outcome.result.answer) {
+    out += comparison_table(compared) + energy_table(outcome.problem, *outcome.result.answer);
+    int place = 0;
+    for (const Comparison& comparison : compared)
+      out += fact(fmt::format("#{}", ++place).c_str(), comparison.held.sentence);
+    out += fact("stored", outcome.stored.finished_at);
+    out += answer_facts(*outcome.result.answer, outcome.conditions);
+  }
+  for (const auto& [variant, reason] : outcome.result.failed)
+    out += fact("failed", fmt::format("{}: {}: {}", variant.key(), to_string(reason.kind), reason.reason));
+  return out;
+}
+
+json bench_json(const BenchOutcome& outcome) {
+  json variants = json::array();
+  for (const Comparison& comparison : comparisons(outcome))
+    variants.push_back({{"variant", comparison.now->variant.key()},
+                        {"stored", ranked_json(*comparison.stored, outcome.problem)},
+                        {"now", ranked_json(*comparison.now, outcome.problem)},
+                        {"held", to_string(comparison.held.held)},
+                        {"summary", comparison.held.sentence}});
+  json failed = json::array();
+  for (const auto& [variant, reason] : outcome.result.failed)
+    failed.push_back({{"variant", variant.key()}, {"outcome", reason}});
+  json out = {{"schema", kJsonSchema},
+              {"problem", outcome.problem},
+              {"device", outcome.device.info},
+              {"source", outcome.device.source},
+              {"template", outcome.templates.id().name},
+              {"other_versions", other_versions_json(outcome.templates.other_versions())},
+              {"conditions", conditions_json(outcome.conditions)},
+              {"stored_at", outcome.stored.finished_at},
+              {"variants", std::move(variants)},
+              {"failed", std::move(failed)},
+              {"complete", outcome.result.answer && outcome.result.answer->complete},
+              {"elapsed_s", outcome.result.elapsed_s}};
+  if (const auto& answer = outcome.result.answer) {
+    out["noise"] = {{"rounds", answer->floor.rounds},
+                    {"half_width", answer->floor.rounds > 0 ? json(answer->floor.half_width) : json(nullptr)},
+                    {"margin", answer->floor.margin}};
+    out["voided_rounds"] = answer->voided_rounds;
+    out["notes"] = answer->notes;
+    out["reference"] = {{"library", outcome.result.reference.library},
+                        {"first_time_s", answer->best.reference_first_s},
+                        {"best_time_s", answer->best.reference_best_s},
+                        {"energy", energy_json(answer->reference_energy, outcome.problem)}};
+    out["idle_power_w"] = answer->idle_power_w ? json(*answer->idle_power_w) : json(nullptr);
+  }
+  return out;
+}
+
+}  // namespace pgtune::tool

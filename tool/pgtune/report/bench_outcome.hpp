@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Stored variants measured again, beside what is stored of them: as text and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
+#include "tuner/session/bench_session.hpp"
+
+namespace pgtune::tool {
+
+struct BenchOutcome {
+  Problem problem;
+  space::TemplateSet templates;  ///< it and the device: of answering()
+  DeviceChoice device;
+  Conditions conditions;
+  session::StoredAnswer stored;  ///< the answer the variants were chosen from
+  /// What is stored of the variants asked for; those without a final have their screening's time and no ratio.
+  std::vector<session::RankedVariant> chosen;
+  session::BenchResult result;
+};
+
+/// What is stored of a variant against its new measurement.
+struct Comparison {
+  const session::RankedVariant* stored = nullptr;
+  const session::RankedVariant* now = nullptr;
+  session::HeldReport held;
+};
+/// One for each variant measured, in the order of the new ranking; pointers into `outcome`.
+[[nodiscard]] std::vector<Comparison> comparisons(const BenchOutcome& outcome);
+
+[[nodiscard]] std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal);
+[[nodiscard]] nlohmann::json bench_json(const BenchOutcome& outcome);
+
+}  // namespace pgtune::tool

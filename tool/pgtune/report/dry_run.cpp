@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/dry_run.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/report/answer_facts.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/result_json.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/session/pipeline/quarantine.hpp"
+#include "tuner/space/enumerate.hpp"
+
+namespace pgtune::tool {
+
+DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, const DeviceChoice& device,
+               const session::Options& options, session::Store* store) {
+  DryRun run(problem, templates, device, options.conditions);
+  const space::Enumeration enumeration = value_or_throw(space::enumerate(templates, problem, device.info));
+  run.space = enumeration.space;
+  run.after_constraints = enumeration.after_constraints;
+  run.legal = enumeration.legal;
+  run.valid = static_cast<std::int64_t>(enumeration.variants.size());
+  if (store != nullptr) {
+    const session::StoreKey key{problem, templates, device.info, device.source, options.conditions};
+    const auto trials = session::resumable(store->trials(key), options.retry_failed);
+    for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
+    if (const auto answer = store->answer(key); answer && answer->complete && session::satisfies(*answer, options) &&
+                                                !(options.retry_failed && session::has_killers(answer->counts)))
+      run.answered_at = answer->finished_at;
+  }
+  run.to_build = options.force ? run.valid : run.valid - run.known;
+  return run;
+}
+
+std::string dry_run_text(const DryRun& run) {
+  std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
+  out += fact("version", versions_text(run.templates.other_versions()));
+  out += fmt::format("  {:>9}  points in the space\n", run.space);
+  out += fmt::format("  {:>9}  after the constraints\n", run.after_constraints);
+  out += fmt::format("  {:>9}  valid for this problem on {}\n", run.legal, run.device.info.name);
+  if (run.valid != run.legal) out += fmt::format("  {:>9}  of them in the preset; --grid full takes all\n", run.valid);
+  out += fmt::format("  {:>9}  of them known from earlier searches\n", run.known);
+  out += fmt::format("  {:>9}  to build and measure\n", run.to_build);
+  if (!run.answered_at.empty())
+    out += fmt::format("  Answered in the database since {}: only --force measures again.\n", run.answered_at);
+  return out;
+}
+
+nlohmann::json dry_run_json(const DryRun& run) {
+  return {{"schema", kJsonSchema},
+          {"dry_run", true},
+          {"problem", run.problem},
+          {"template", run.templates.id().name},
+          {"other_versions", other_versions_json(run.templates.other_versions())},
+          {"device", run.device.info},
+          {"source", run.device.source},
+          {"conditions", conditions_json(run.conditions)},
+          {"counts",
+           {{"space", run.space},
+            {"after_constraints", run.after_constraints},
+            {"valid", run.legal},
+            {"searched", run.valid},
+            {"known", run.known},
+            {"to_build", run.to_build}}},
+          {"answered_at", run.answered_at.empty() ? nlohmann::json(nullptr) : nlohmann::json(run.answered_at)}};
+}
+
+}  // namespace pgtune::tool

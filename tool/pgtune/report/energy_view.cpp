@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/energy_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+struct EnergyUnit {
+  const char* name;
+  double joules;
+};
+
+EnergyUnit unit_of(double joules) {
+  if (joules >= 1) return {"J", 1};
+  return joules >= 1e-3 ? EnergyUnit{"mJ", 1e-3} : EnergyUnit{"uJ", 1e-6};
+}
+
+/// Four significant digits, in units of `unit`.
+std::string digits(double joules, const EnergyUnit& unit) {
+  const double value = joules / unit.joules;
+  if (!(value > 0)) return "-";
+  return fmt::format("{:.{}f}", value, std::clamp(3 - static_cast<int>(std::floor(std::log10(value))), 0, 6));
+}
+
+}  // namespace
+
+nlohmann::json energy_json(const std::optional<session::EnergySummary>& energy, const Problem& problem) {
+  if (!energy) return nullptr;
+  nlohmann::json out = {{"windows", energy->windows},
+                        {"energy_per_gemm_j", energy->energy_j},
+                        {"energy_per_gemm_range_j", {energy->low_j, energy->high_j}},
+                        {"power_w", energy->power_w},
+                        {"time_s", energy->time_s},
+                        {"tflops", energy->time_s > 0 ? problem.flops() / energy->time_s * 1e-12 : 0},
+                        {"flop_per_j", energy->energy_j > 0 ? problem.flops() / energy->energy_j : 0},
+                        {"flop_per_j_range",
+                         {energy->high_j > 0 ? problem.flops() / energy->high_j : 0,
+                          energy->low_j > 0 ? problem.flops() / energy->low_j : 0}},
+                        {"sm_clock_hz", energy->sm_clock_hz},
+                        {"power_cap_share", nullptr},
+                        {"uncertainty", energy->uncertainty},
+                        {"suspect", energy->suspect}};
+  if (energy->power_cap_share) out["power_cap_share"] = *energy->power_cap_share;
+  if (energy->ratio_to_reference > 0) {
+    // As "less is better" for scripts too: own energy over the reference's.
+    out["energy_over_reference"] = 1 / energy->ratio_to_reference;
+    out["energy_over_reference_range"] = {1 / energy->ratio_high, 1 / energy->ratio_low};
+  }
+  return out;
+}
+
+std::vector<TextTable::Column> energy_columns() {
+  return {{"TFLOP/s", Align::kRight}, {"W", Align::kRight},   {"per GEMM", Align::kRight}, {"range", Align::kRight},
+          {"GFLOP/J", Align::kRight}, {"MHz", Align::kRight}, {"at cap", Align::kRight}};
+}
+
+std::vector<std::string> energy_cells(const session::EnergySummary& energy, const Problem& problem) {
+  const EnergyUnit unit = unit_of(energy.energy_j);
+  return {tflops_text(problem.flops(), energy.time_s),
+          fmt::format("{:.0f}{}", energy.power_w, energy.suspect ? "?" : ""),
+          fmt::format("{} {}", digits(energy.energy_j, unit), unit.name),
+          fmt::format("{}-{}", digits(energy.low_j, unit), digits(energy.high_j, unit)),
+          energy.energy_j > 0 ? fmt::format("{:.2f}", problem.flops() / energy.energy_j * 1e-9) : "-",
+          energy.sm_clock_hz > 0 ? fmt::format("{:.0f}", energy.sm_clock_hz / 1e6) : "-",
+          energy.power_cap_share ? fmt::format("{:.0f} %", 100 * *energy.power_cap_share) : "-"};
+}
+
+std::string energy_verdict(const session::EnergySummary& energy, const session::EnergySummary& reference) {
+  if (energy.suspect || reference.suspect)
+    return "energy is no evidence: the counter and the driver's averaged power differ by over 5 %";
+  if (!(energy.ratio_low > 0)) return "energy cannot be compared: no window of cuBLASLt beside it";
+  const std::string share = interval_text(1 / energy.ratio_high, 1 / energy.ratio_low);
+  // Both energies are known to their uncertainty only, so a difference inside the two together is none.
+  const double noise = energy.uncertainty + reference.uncertainty;
+  if (energy.ratio_low > 1 + noise) return fmt::format("less energy per GEMM: {} of cuBLASLt's", share);
+  if (energy.ratio_high < 1 - noise) return fmt::format("more energy per GEMM: {} of cuBLASLt's", share);
+  return fmt::format("energy per GEMM within the noise: {} of cuBLASLt's, each known to {:.1f} %", share,
+                     100 * std::max(energy.uncertainty, reference.uncertainty));
+}
+
+}  // namespace pgtune::tool

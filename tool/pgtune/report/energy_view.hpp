@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The energy of one launch as people and scripts read it, and what it allows one to say against cuBLASLt.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::tool {
+
+/// "power_w", "energy_per_gemm_j" with its range, "flop_per_j" and the rest; SI units. null where not measured.
+[[nodiscard]] nlohmann::json energy_json(const std::optional<session::EnergySummary>& energy, const Problem& problem);
+
+/// Columns of energy_cells(), to stand behind a column of names: speed, W ("?" where counter and averaged power
+/// differ), energy of one GEMM, its range over the windows in the same unit, GFLOP/J, MHz, share of time at the power
+/// cap.
+[[nodiscard]] std::vector<TextTable::Column> energy_columns();
+[[nodiscard]] std::vector<std::string> energy_cells(const session::EnergySummary& energy, const Problem& problem);
+
+/// "less energy per GEMM than cuBLASLt's best: 0.958 to 0.964 of it", "more ...", "within the noise", or why nothing
+/// can be said. `reference`: the energy of cuBLASLt's best.
+[[nodiscard]] std::string energy_verdict(const session::EnergySummary& energy, const session::EnergySummary& reference);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/power_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/conditions_options.hpp"
+#include "tool/pgtune/cli/terminal/csv_writer.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/energy_view.hpp"
+#include "tool/pgtune/report/result_columns.hpp"
+#include "tuner/session/answer/answer_json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// The two sides of a result; nothing where either was not measured.
+struct Energies {
+  session::EnergySummary winner, reference;
+};
+
+std::optional<Energies> energies(const StoredResult& result) {
+  const session::StoredAnswer& answer = result.answer;
+  if (!answer.reference_energy) return std::nullopt;
+  for (const session::RankedVariant& ranked : answer.ranking) {
+    if (ranked.variant == answer.best.variant && ranked.energy)
+      return Energies{*ranked.energy, *answer.reference_energy};
+  }
+  return std::nullopt;
+}
+
+/// Options that make a search measure under a result's conditions.
+std::string condition_options(const Conditions& conditions) {
+  const Conditions usual;
+  std::string options;
+  if (conditions.regime != usual.regime) options += fmt::format(" --regime {}", to_string(conditions.regime));
+  if (conditions.l2 != usual.l2) options += fmt::format(" --l2 {}", to_string(conditions.l2));
+  if (conditions.data != usual.data) options += fmt::format(" --data {}", to_string(conditions.data));
+  if (conditions.data_seed != usual.data_seed) options += fmt::format(" --data-seed {}", conditions.data_seed);
+  if (conditions.locked_sm_clock_hz > 0)
+    options += fmt::format(" --lock-clocks={:.0f}", conditions.locked_sm_clock_hz / 1e6);
+  return options;
+}
+
+std::string problem_options(const Problem& problem) {
+  std::string options = fmt::format("--shape {}", problem.shape());
+  const Problem usual;
+  if (problem.math_mode != usual.math_mode) options += fmt::format(" --dtype {}", to_string(problem.math_mode));
+  if (!problem.has_usual_output()) options += fmt::format(" --out {}", to_string(problem.type_of_c()));
+  if (problem.layout() != "nn") options += fmt::format(" --layout {}", problem.layout());
+  if (problem.batch != 1) options += fmt::format(" --batch {}", problem.batch);
+  if (problem.alpha != usual.alpha) options += fmt::format(" --alpha {}", problem.alpha);
+  if (problem.beta != usual.beta) options += fmt::format(" --beta {}", problem.beta);
+  if (problem.epilogue.any()) options += fmt::format(" --epilogue {}", to_string(problem.epilogue));
+  if (problem.lda != problem.columns_a()) options += fmt::format(" --lda {}", problem.lda);
+  if (problem.ldb != problem.columns_b()) options += fmt::format(" --ldb {}", problem.ldb);
+  if (problem.ldc != problem.n) options += fmt::format(" --ldc {}", problem.ldc);
+  return options;
+}
+
+std::string measure_command(const StoredResult& result) {
+  const auto built_in = Catalogue().names();
+  const bool own = std::find(built_in.begin(), built_in.end(), result.row.variant_origin.name) == built_in.end();
+  return fmt::format("pgtune bench {}{}{} --power", problem_options(result.problem),
+                     condition_options(conditions_of(result)), own ? " --template FILE.json" : "");
+}
+
+/// Speed and energy of the winner against cuBLASLt's best: both drew on the same power budget, turn by turn.
+std::string verdict(const StoredResult& result, const Energies& energy) {
+  const session::StoredAnswer& answer = result.answer;
+  return fmt::format("at the same power budget {}; {}",
+                     verdict_text(answer.best, answer.floor.margin, answer.from_final),
+                     energy_verdict(energy.winner, energy.reference));
+}
+
+void print_wrapped(Terminal& terminal, const std::string& text) {
+  constexpr std::size_t kIndent = 4;
+  for (const std::string& line : wrap_text(text, kTextWidth - kIndent))
+    terminal.print(fmt::format("{:{}}{}\n", "", kIndent, line));
+}
+
+/// Lines of the table of a group with the words under each pair of them.
+void print_group(Terminal& terminal, const ResultGroup& group) {
+  std::vector<TextTable::Column> columns = energy_columns();
+  columns.insert(columns.begin(), {"contender"});
+  TextTable table(std::move(columns));
+  const auto add = [&](const char* name, const session::EnergySummary& energy, const Problem& problem) {
+    std::vector<std::string> cells = energy_cells(energy, problem);
+    cells.insert(cells.begin(), name);
+    table.add_row(std::move(cells));
+  };
+  std::vector<std::pair<const StoredResult*, Energies>> measured;
+  for (const StoredResult* result : group.results) {
+    if (const auto energy = energies(*result)) measured.emplace_back(result, *energy);
+  }
+  if (measured.empty()) return;
+  for (const auto& [result, energy] : measured) {
+    add("  winner", energy.winner, result->problem);
+    add("  cuBLASLt best", energy.reference, result->problem);
+  }
+  std::vector<std::string> lines;
+  const std::string text = table.text();
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    lines.push_back(text.substr(begin, end + 1 - begin));
+  print_headline(terminal, group);
+  terminal.print(lines[0]);
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const StoredResult& result = *measured[i].first;
+    terminal.print(fmt::format("{} with {}\n", marked_title(result), result.answer.best.variant.template_name));
+    terminal.print(lines[2 * i + 1] + lines[2 * i + 2]);
+    print_wrapped(terminal, verdict(result, measured[i].second));
+    if (result.answer.idle_power_w)
+      print_wrapped(terminal, fmt::format("idle power {:.0f} W, part of the watts above", *result.answer.idle_power_w));
+  }
+  terminal.print("\n");
+}
+
+/// Takes the energy of `bench` for the same winner; false where it has none.
+bool take_energy(StoredResult& result, const session::StoredAnswer& bench) {
+  if (!bench.reference_energy) return false;
+  for (const session::RankedVariant& row : bench.ranking) {
+    if (!(row.variant == result.answer.best.variant) || !row.energy) continue;
+    for (session::RankedVariant& own : result.answer.ranking) {
+      if (own.variant == row.variant) own.energy = row.energy;
+    }
+    result.answer.reference_energy = bench.reference_energy;
+    result.answer.idle_power_w = bench.idle_power_w;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results) {
+  for (StoredResult& result : results) {
+    if (energies(result)) continue;
+    for (const db::BestRow& bench : db::list_benches(database, result_key(result.row))) {
+      try {
+        if (take_energy(result, nlohmann::json::parse(bench.answer_json).get<session::StoredAnswer>())) break;
+      } catch (const nlohmann::json::exception& error) {
+        throw CommandError(ErrorKind::kDatabase,
+                           fmt::format("{}: the bench of session {} for '{}' cannot be read ({}). Check the file with "
+                                       "'pgtune db check'.",
+                                       database.origin(), bench.session, bench.problem_key, error.what()));
+      }
+    }
+  }
+}
+
+void print_power_report(Terminal& terminal, const std::vector<StoredResult>& results) {
+  if (results.empty()) return;
+  const bool any = std::any_of(results.begin(), results.end(), [](const auto& r) { return energies(r).has_value(); });
+  for (const ResultGroup& group : grouped(results)) print_group(terminal, group);
+  if (any)
+    terminal.print(
+        "Medians over windows of steady load; range: over the windows; at cap: share of\n"
+        "time at the power cap. The verdict's speed is that of the final, where both\n"
+        "took turns in the same power budget.\n"
+        "The sensor reads the whole board: good for ranking on this GPU, not absolute.\n");
+  print_reference_legend(terminal, results);
+  print_marks_legend(terminal, results);
+  bool first = true;
+  for (const StoredResult& result : results) {
+    if (energies(result)) continue;
+    if (first) terminal.print(fmt::format("{}Energy was not measured of:\n", any ? "\n" : ""));
+    first = false;
+    terminal.print(fmt::format("  {}\n", marked_title(result)));
+    print_wrapped(terminal, measure_command(result));
+  }
+}
+
+nlohmann::json power_report_json(const std::vector<StoredResult>& results) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const StoredResult& result : results) {
+    const session::StoredAnswer& answer = result.answer;
+    const auto energy = energies(result);
+    out.push_back(result_identity(result));
+    nlohmann::json& line = out.back();
+    line["winner"] = energy ? energy_json(energy->winner, result.problem) : nlohmann::json(nullptr);
+    line["reference_best"] = energy ? energy_json(energy->reference, result.problem) : nlohmann::json(nullptr);
+    line["idle_power_w"] = answer.idle_power_w ? nlohmann::json(*answer.idle_power_w) : nlohmann::json(nullptr);
+    line["verdict"] = to_string(answer.best.verdict);
+    line["ratio_interval"] = {answer.best.ratio_low, answer.best.ratio_high};
+    if (energy) {
+      line["summary"] = verdict(result, *energy);
+    } else {
+      line["measure"] = measure_command(result);
+    }
+  }
+  return out;
+}
+
+std::string power_report_csv(const std::vector<StoredResult>& results) {
+  std::vector<std::string> columns = result_columns();
+  columns.insert(columns.end(), {"contender", "time_s", "speed_flop_per_s", "power_w", "energy_per_gemm_j",
+                                 "energy_low_j", "energy_high_j", "efficiency_flop_per_j", "sm_clock_hz",
+                                 "power_cap_share", "windows", "uncertainty", "suspect", "idle_power_w", "verdict"});
+  CsvWriter csv(columns);
+  for (const StoredResult& result : results) {
+    const auto energy = energies(result);
+    if (!energy) continue;
+    const auto add = [&](const char* contender, const session::EnergySummary& side) {
+      std::vector<std::string> cells = result_cells(result);
+      const double flops = result.problem.flops();
+      cells.insert(
+          cells.end(),
+          {contender, csv_number(side.time_s), csv_number(flops / side.time_s), csv_number(side.power_w),
+           csv_number(side.energy_j), csv_number(side.low_j), csv_number(side.high_j),
+           csv_number(flops / side.energy_j), side.sm_clock_hz > 0 ? csv_number(side.sm_clock_hz) : std::string(),
+           csv_number(side.power_cap_share), std::to_string(side.windows), csv_number(side.uncertainty),
+           side.suspect ? "true" : "false", csv_number(result.answer.idle_power_w),
+           std::string(to_string(result.answer.best.verdict))});
+      csv.add_row(cells);
+    };
+    add("winner", energy->winner);
+    add("cublaslt_best", energy->reference);
+  }
+  return csv.text();
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/result_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/conditions_options.hpp"
+#include "tool/pgtune/cli/terminal/csv_writer.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/result_json.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+
+Conditions conditions_of(const StoredResult& result) {
+  const auto conditions = parse_conditions(result.row.conditions_key);
+  if (!conditions)
+    throw CommandError(ErrorKind::kDatabase,
+                       fmt::format("the result of session {} for '{}' has conditions that cannot be read ({}). Search "
+                                   "again with --force to replace it.",
+                                   result.row.session, result.row.problem_key, conditions.error().message));
+  return *conditions;
+}
+
+std::vector<std::string> result_columns() {
+  return {"problem",
+          "dtype",
+          "out",
+          "layout",
+          "m",
+          "n",
+          "k",
+          "batch",
+          "epilogue",
+          "device",
+          "device_uuid",
+          "driver",
+          "source",
+          "template",
+          "template_hash",
+          "other_version",
+          "variant",
+          "finished_at",
+          "regime",
+          "l2",
+          "data",
+          "data_seed",
+          "locked_sm_clock_hz"};
+}
+
+std::vector<std::string> result_cells(const StoredResult& result) {
+  const Problem& problem = result.problem;
+  const Conditions conditions = conditions_of(result);
+  const Variant& variant = result.answer.best.variant;
+  const bool locked = conditions.locked_sm_clock_hz > 0;
+  return {problem.title(),
+          std::string(to_string(problem.math_mode)),
+          std::string(to_string(problem.type_of_c())),
+          problem.layout(),
+          std::to_string(problem.m),
+          std::to_string(problem.n),
+          std::to_string(problem.k),
+          std::to_string(problem.batch),
+          to_string(problem.epilogue),
+          result.device.name,
+          result.device.uuid,
+          result.device.driver_version,
+          result.row.source,
+          variant.template_name,
+          result.row.variant_origin.content_hash,
+          is_of_other_version(result) ? "1" : "0",
+          variant.key(),
+          result.row.finished_at,
+          std::string(to_string(conditions.regime)),
+          std::string(to_string(conditions.l2)),
+          std::string(to_string(conditions.data)),
+          std::to_string(conditions.data_seed),
+          locked ? csv_number(conditions.locked_sm_clock_hz) : std::string()};
+}
+
+nlohmann::json result_identity(const StoredResult& result) {
+  return {{"problem", result.problem},
+          {"device", result.device.name},
+          {"source", result.row.source},
+          {"template", result.answer.best.variant.template_name},
+          {"other_versions", other_versions_json(result.other_versions)},
+          {"variant", result.answer.best.variant.key()},
+          {"conditions", conditions_json(conditions_of(result))}};
+}
+
+std::vector<ResultGroup> grouped(const std::vector<StoredResult>& results) {
+  std::map<std::string, ResultGroup> groups;
+  for (const StoredResult& result : results) {
+    const std::string headline = fmt::format("{}, driver {}; {}", result.device.name, result.device.driver_version,
+                                             conditions_text(conditions_of(result)));
+    groups[headline].headline = headline;
+    groups[headline].results.push_back(&result);
+  }
+  std::vector<ResultGroup> out;
+  for (auto& [headline, group] : groups) out.push_back(std::move(group));
+  return out;
+}
+
+void print_headline(Terminal& terminal, const ResultGroup& group) {
+  for (const std::string& line : wrap_text(group.headline, kTextWidth))
+    terminal.print(terminal.styled(Style::kBold, line) + '\n');
+}
+
+bool is_replay(const StoredResult& result) { return result.row.source == "replay"; }
+
+bool is_of_other_version(const StoredResult& result) { return !result.other_versions.empty(); }
+
+std::string marked_title(const StoredResult& result) {
+  return result.problem.title() + (is_replay(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "");
+}
+
+void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
+  if (std::any_of(results.begin(), results.end(), is_replay))
+    terminal.print("* replayed from a recording, not measured on this machine\n");
+  if (std::any_of(results.begin(), results.end(), is_of_other_version))
+    terminal.print("+ measured with another version of the template than this build's: a hint\n");
+}
+
+void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
+  for (const Activation activation : all_activations()) {
+    if (!cublaslt_fuses(activation) && std::any_of(results.begin(), results.end(), [&](const StoredResult& result) {
+          return result.problem.epilogue.activation == activation;
+        }))
+      terminal.print(fmt::format("cuBLASLt has no {}: it is compared without it\n", to_string(activation)));
+  }
+  std::set<std::string> enlarged;
+  for (const StoredResult& result : results) {
+    const std::string& shape = result.answer.reference.enlarged_shape;
+    if (shape.empty()) continue;
+    enlarged.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added\n", shape, result.problem.title()));
+  }
+  for (const std::string& line : enlarged) terminal.print(line);
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What every line of a report says of its result, whatever else it shows: problem, device, origin, variant, conditions.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tool/pgtune/report/stored_results.hpp"
+
+namespace pgtune::tool {
+
+/// Under which a result was measured. Throws CommandError (database) for a row that does not say.
+[[nodiscard]] Conditions conditions_of(const StoredResult& result);
+
+/// Columns of a CSV table and one result's cells for them.
+[[nodiscard]] std::vector<std::string> result_columns();
+[[nodiscard]] std::vector<std::string> result_cells(const StoredResult& result);
+
+/// "problem", "device", "source", "template", "other_versions", "variant", "conditions".
+[[nodiscard]] nlohmann::json result_identity(const StoredResult& result);
+
+/// Results of one GPU under the same conditions, with a headline that says so.
+struct ResultGroup {
+  std::string headline;  ///< "NVIDIA H200, driver 580.159.04; sustained, L2 rotated, uniform data, clocks observed"
+  std::vector<const StoredResult*> results;
+};
+/// Groups in the order of their headlines; pointers into `results`.
+[[nodiscard]] std::vector<ResultGroup> grouped(const std::vector<StoredResult>& results);
+/// The headline in at most 80 columns, bold on request of the terminal.
+void print_headline(Terminal& terminal, const ResultGroup& group);
+
+[[nodiscard]] bool is_replay(const StoredResult& result);
+/// Whether its best variant is of another version of the template than this build's.
+[[nodiscard]] bool is_of_other_version(const StoredResult& result);
+/// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+'.
+[[nodiscard]] std::string marked_title(const StoredResult& result);
+/// Explains the marks that a result has.
+void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results);
+/// What cuBLASLt left out where it was compared with more, and where it computed more, in a line for each; nothing
+/// where there is none.
+void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>& results);
+
+}  // namespace pgtune::tool

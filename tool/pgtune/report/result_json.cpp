@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/result_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/report/energy_view.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+json best_json(const SearchOutcome& outcome, const session::BestRecord& best) {
+  return {{"template", best.variant.template_name},
+          {"parameters", parameters_to_json(best.variant)},
+          {"time_s", best.time_s},
+          {"tflops", best.tflops},
+          {"ratio_to_reference", best.ratio_to_reference},
+          {"ratio_interval", {best.ratio_low, best.ratio_high}},
+          {"verdict", to_string(best.verdict)},
+          {"cycles_ratio", best.cycles_ratio > 0 ? json(best.cycles_ratio) : json(nullptr)},
+          {"cycles_interval", best.cycles_ratio > 0 ? json{best.cycles_low, best.cycles_high} : json(nullptr)},
+          {"sm_clock_hz", best.sm_clock_hz > 0 ? json(best.sm_clock_hz) : json(nullptr)},
+          {"reference_clock_hz", best.reference_clock_hz > 0 ? json(best.reference_clock_hz) : json(nullptr)},
+          {"ties", best.ties},
+          {"registers", best.build.registers},
+          {"smem_bytes", smem_bytes(outcome, best.variant, best.build)}};
+}
+
+json algorithm_json(const SearchOutcome& outcome, const ReferenceReport& reference, int index, double final_s) {
+  if (index < 0 || static_cast<std::size_t>(index) >= reference.algorithms.size()) return nullptr;
+  const ReferenceAlgorithm& algorithm = reference.algorithms[static_cast<std::size_t>(index)];
+  const double time_s = final_s > 0 ? final_s : algorithm.time_s;
+  return {{"algorithm", algorithm.description},
+          {"rank", algorithm.rank},
+          {"time_s", time_s},
+          {"tflops", time_s > 0 ? outcome.problem.flops() / time_s * 1e-12 : 0}};
+}
+
+json ranking_json(const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+  json out = json::array();
+  for (const session::RankedVariant& ranked : answer.ranking)
+    out.push_back({{"template", ranked.variant.template_name},
+                   {"variant", ranked.variant.key()},
+                   {"time_s", ranked.time_s},
+                   {"tflops", ranked.tflops},
+                   {"spread", ranked.spread},
+                   {"ratio_to_reference", ranked.ratio_to_reference},
+                   {"ratio_interval", {ranked.ratio_low, ranked.ratio_high}},
+                   {"verdict", to_string(ranked.verdict)},
+                   {"energy", energy_json(ranked.energy, outcome.problem)},
+                   {"pareto", ranked.energy ? json(ranked.pareto) : json(nullptr)}});
+  return out;
+}
+
+/// What the answer's numbers rest on.
+void add_evidence(json& out, const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+  out["ranking"] = ranking_json(outcome, answer);
+  out["from_final"] = answer.from_final;
+  out["objective"] = to_string(answer.objective);
+  out["noise"] = {{"rounds", answer.floor.rounds},
+                  {"half_width", answer.floor.rounds > 0 ? json(answer.floor.half_width) : json(nullptr)},
+                  {"margin", answer.floor.margin}};
+  out["race"] = {
+      {"raced", answer.raced}, {"finalists", answer.ranking.size()}, {"voided_rounds", answer.voided_rounds}};
+  out["stages"] = {{"screen_s", answer.stages.screen_s},
+                   {"floor_s", answer.stages.floor_s},
+                   {"race_s", answer.stages.race_s},
+                   {"final_s", answer.stages.final_s}};
+  out["notes"] = answer.notes;
+  out["idle_power_w"] = answer.idle_power_w ? json(*answer.idle_power_w) : json(nullptr);
+  out["reference"]["best"]["energy"] = energy_json(answer.reference_energy, outcome.problem);
+}
+
+json templates_json(const space::TemplateSet& templates) {
+  json out = json::array();
+  for (const space::TemplateId& id : templates.ids()) out.push_back({{"name", id.name}, {"hash", id.content_hash}});
+  return out;
+}
+
+json counts_json(const session::CountsRecord& counts) {
+  json failed = json::object();
+  for (const auto& [kind, count] : counts.failed) failed[std::string(to_string(kind))] = count;
+  return {{"space", counts.space},
+          {"valid", counts.valid},
+          {"compiled", counts.compiled},
+          {"measured", counts.measured},
+          {"failed", failed}};
+}
+
+}  // namespace
+
+json conditions_json(const Conditions& conditions) {
+  json out = conditions;
+  if (!(conditions.locked_sm_clock_hz > 0)) out["locked_sm_clock_hz"] = nullptr;
+  out["key"] = conditions.key();
+  return out;
+}
+
+json other_versions_json(const std::vector<space::OtherVersion>& others) {
+  json out = json::array();
+  for (const space::OtherVersion& other : others) out.push_back(other.name);
+  return out;
+}
+
+json result_json(const SearchOutcome& outcome) {
+  const session::SearchResult& result = outcome.result;
+  const session::BestRecord* best = result.answer ? &result.answer->best : nullptr;
+  json out = {
+      {"schema", kJsonSchema},
+      {"problem", outcome.problem},
+      {"device", outcome.device.info},
+      {"source", outcome.device.source},
+      {"conditions", conditions_json(outcome.conditions)},
+      {"templates", templates_json(outcome.templates)},
+      {"other_versions", other_versions_json(outcome.templates.other_versions())},
+      {"template_hash", best != nullptr ? json(outcome.templates.of(best->variant).content_hash) : json(nullptr)},
+      {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
+      {"reference",
+       {{"library", result.reference.library},
+        {"first", algorithm_json(outcome, result.reference, result.reference.first,
+                                 best != nullptr ? best->reference_first_s : 0)},
+        {"best", algorithm_json(outcome, result.reference, result.reference.best,
+                                best != nullptr ? best->reference_best_s : 0)}}},
+      {"counts", counts_json(result.counts)},
+      {"complete",
+       !result.interrupted && !result.budget_reached && !result.gave_up && (!result.answer || result.answer->complete)},
+      {"from_database", result.from_store},
+      {"elapsed_s", result.elapsed_s}};
+  if (result.answer) add_evidence(out, outcome, *result.answer);
+  return out;
+}
+
+}  // namespace pgtune::tool

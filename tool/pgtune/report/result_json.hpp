@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// A finished search as the object --json prints.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "tool/pgtune/report/search_outcome.hpp"
+
+namespace pgtune::tool {
+
+/// Bumped when a field changes its meaning or goes away; new fields may appear at any time.
+inline constexpr int kJsonSchema = 1;
+
+/// "locked_sm_clock_hz" is null where the clock was observed; "key" is Conditions::key().
+[[nodiscard]] nlohmann::json conditions_json(const Conditions& conditions);
+
+/// The names of the templates that were measured in another version than this build's.
+[[nodiscard]] nlohmann::json other_versions_json(const std::vector<space::OtherVersion>& others);
+
+/// SI units throughout; "best" is null when nothing was valid.
+[[nodiscard]] nlohmann::json result_json(const SearchOutcome& outcome);
+
+}  // namespace pgtune::tool

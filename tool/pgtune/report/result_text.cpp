@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/result_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/answer_facts.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::size_t kShownVariants = 5;
+
+std::string assignment_text(const Assignment& assignment) {
+  return fmt::format("{}={}", assignment.name, to_string(assignment.value));
+}
+
+/// Parameters split into those equal in every shown variant and those that tell them apart; with variants of several
+/// templates, all of them tell apart, and so does the template's name.
+class ParameterSplit {
+ public:
+  explicit ParameterSplit(const std::vector<session::RankedVariant>& shown) {
+    const Variant& leader = shown.front().variant;
+    several_templates_ = std::any_of(shown.begin(), shown.end(), [&](const auto& ranked) {
+      return ranked.variant.template_name != leader.template_name;
+    });
+    if (several_templates_) return;
+    for (const Assignment& first : leader.parameters) {
+      const bool equal = shown.size() > 1 && std::all_of(shown.begin(), shown.end(), [&](const auto& ranked) {
+                           const ParameterValue* value = ranked.variant.find(first.name);
+                           return value != nullptr && *value == first.value;
+                         });
+      if (equal) common_.push_back(assignment_text(first));
+      if (!equal) differing_.push_back(first.name);
+    }
+  }
+  [[nodiscard]] bool one_template() const { return !several_templates_; }
+  [[nodiscard]] const std::vector<std::string>& common() const { return common_; }
+  [[nodiscard]] std::string differing(const Variant& variant) const {
+    std::vector<std::string> texts;
+    if (several_templates_) {
+      texts.push_back(variant.template_name);
+      for (const Assignment& assignment : variant.parameters) texts.push_back(assignment_text(assignment));
+    }
+    for (const std::string& name : differing_) {
+      if (const ParameterValue* value = variant.find(name))
+        texts.push_back(fmt::format("{}={}", name, to_string(*value)));
+    }
+    return fmt::format("{}", fmt::join(texts, " "));
+  }
+
+ private:
+  bool several_templates_ = false;
+  std::vector<std::string> common_, differing_;
+};
+
+void append_wrapped(std::string& out, const std::string& text) {
+  for (const std::string& line : wrap_text(text, kTextWidth)) out += line + '\n';
+}
+
+void add_reference_row(TextTable& table, const SearchOutcome& outcome, const char* name, int index, double final_s,
+                       double best_s) {
+  const ReferenceReport& reference = outcome.result.reference;
+  if (index < 0 || static_cast<std::size_t>(index) >= reference.algorithms.size()) return;
+  const ReferenceAlgorithm& algorithm = reference.algorithms[static_cast<std::size_t>(index)];
+  const double time_s = final_s > 0 ? final_s : algorithm.time_s;
+  const double ratio = best_s > 0 && time_s > 0 ? best_s / time_s : 1;
+  // Its place in the heuristic's list, or that pgtune found it beside the list.
+  const std::string place =
+      algorithm.rank >= 0 ? fmt::format("{} of {}", algorithm.rank + 1, reference.algorithms.size()) : "unlisted";
+  table.add_row({fmt::format("{} ({})", name, place), milliseconds_text(time_s),
+                 tflops_text(outcome.problem.flops(), time_s), fmt::format("{:.3f}", ratio), "", ""});
+}
+
+std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+  std::vector<session::RankedVariant> shown = answer.ranking;
+  shown.resize(std::min(shown.size(), kShownVariants));
+  if (shown.empty()) return {};
+  const ParameterSplit split(shown);
+  TextTable times({{"kernel"},
+                   {"ms", Align::kRight},
+                   {"TFLOP/s", Align::kRight},
+                   {"x cuBLASLt best"},
+                   {"regs", Align::kRight},
+                   {"smem KiB", Align::kRight}});
+  TextTable parameters({{"#", Align::kRight}, {"parameters", Align::kLeft, true}});
+  int place = 0;
+  for (const session::RankedVariant& ranked : shown) {
+    const std::string number = std::to_string(++place);
+    times.add_row({"#" + number, milliseconds_text(ranked.time_s), fmt::format("{:.2f}", ranked.tflops),
+                   ratio_text(ranked.ratio_to_reference, ranked.ratio_low, ranked.ratio_high),
+                   std::to_string(ranked.build.registers),
+                   kibibytes_text(smem_bytes(outcome, ranked.variant, ranked.build))});
+    parameters.add_row({number, split.differing(ranked.variant)});
+  }
+  const ReferenceReport& reference = outcome.result.reference;
+  const double best_s = answer.best.reference_best_s;
+  add_reference_row(times, outcome, "cuBLASLt best", reference.best, best_s, best_s);
+  add_reference_row(times, outcome, "cuBLASLt first", reference.first, answer.best.reference_first_s, best_s);
+  std::string out = times.text() + '\n' + parameters.text();
+  std::vector<std::string> common = split.common();
+  if (split.one_template() && outcome.templates.definitions().size() > 1)
+    common.insert(common.begin(), shown.front().variant.template_name);
+  if (!common.empty()) append_wrapped(out, fmt::format("all: {}", fmt::join(common, " ")));
+  return out + '\n';
+}
+
+void append_counts(std::string& out, const session::SearchResult& result) {
+  const session::CountsRecord& counts = result.counts;
+  append_wrapped(out, fmt::format("{} points in the space, {} to try here, {} compiled, {} measured.", counts.space,
+                                  counts.valid, counts.compiled, counts.measured));
+  for (const auto& [kind, count] : counts.failed) {
+    if (count == 0) continue;
+    if (kind == OutcomeKind::kNotRecorded && counts.measured > 0) {  // a recording has what fitted its budget
+      append_wrapped(out, fmt::format("{} more were not measured when this was recorded.", count));
+      continue;
+    }
+    append_wrapped(out, fmt::format("{} {}", count, to_string(kind)));
+    const auto examples = result.failure_examples.find(kind);
+    if (examples == result.failure_examples.end()) continue;
+    for (const auto& [variant, reason] : examples->second) {
+      for (const std::string& line : wrap_text(fmt::format("{}: {}", variant, reason), kTextWidth - 4))
+        out += "    " + line + '\n';
+    }
+  }
+}
+
+}  // namespace
+
+std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) {
+  const session::SearchResult& result = outcome.result;
+  std::string out =
+      terminal.styled(Style::kBold, fmt::format("{} with {}", outcome.problem.title(), outcome.templates.title())) +
+      '\n';
+  append_wrapped(out, outcome.device.description);
+  out += fact("version", versions_text(outcome.templates.other_versions()));
+  if (result.answer) {
+    out += best_table(outcome, *result.answer) + energy_table(outcome.problem, *result.answer) +
+           answer_facts(*result.answer, outcome.conditions);
+  } else {
+    out += "No valid variant was found.\n";
+  }
+  append_counts(out, result);
+  return out;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/speed_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/cli/terminal/csv_writer.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/result_columns.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// What every form of the report shows of one result.
+struct Line {
+  double tflops = 0, percent_of_first = 0, percent_of_best = 0, spread_percent = 0;
+};
+
+Line make_line(const StoredResult& result) {
+  const session::BestRecord& best = result.answer.best;
+  Line line;
+  line.tflops = best.tflops;
+  // Against the best algorithm the paired ratio of the rounds is shown, never a quotient of two medians; the first
+  // heuristic is scaled from it by the two references' medians of the same rounds.
+  line.percent_of_best = 100 * best.ratio_to_reference;
+  line.percent_of_first =
+      best.reference_best_s > 0 ? line.percent_of_best * best.reference_first_s / best.reference_best_s : 0;
+  for (const session::RankedVariant& ranked : result.answer.ranking) {
+    if (ranked.variant == best.variant) line.spread_percent = 100 * ranked.spread;
+  }
+  return line;
+}
+
+std::string short_verdict(const session::BestRecord& best) {
+  return best.verdict == stats::Verdict::kFasterThroughPower ? "by power" : std::string(to_string(best.verdict));
+}
+
+std::string table_text(const ResultGroup& group) {
+  TextTable table({{"problem", Align::kLeft, true},
+                   {"template", Align::kLeft},
+                   {"TFLOP/s", Align::kRight},
+                   {"% first", Align::kRight},
+                   {"% best", Align::kRight},
+                   {"interval", Align::kRight},
+                   {"verdict"}});
+  for (const StoredResult* result : group.results) {
+    const session::BestRecord& best = result->answer.best;
+    const Line line = make_line(*result);
+    table.add_row({marked_title(*result), best.variant.template_name, fmt::format("{:.2f}", line.tflops),
+                   fmt::format("{:.1f}", line.percent_of_first), fmt::format("{:.1f}", line.percent_of_best),
+                   percent_interval_text(best.ratio_low, best.ratio_high), short_verdict(best)});
+  }
+  return table.text();
+}
+
+/// Of each math mode with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
+std::string summary_text(const ResultGroup& group) {
+  std::map<MathMode, std::vector<Line>> lines;
+  for (const StoredResult* result : group.results) lines[result->problem.math_mode].push_back(make_line(*result));
+  std::string text;
+  for (const auto& [mode, of_mode] : lines) {
+    if (of_mode.size() < 2) continue;
+    std::vector<double> of_best, of_first;
+    for (const Line& line : of_mode) {
+      of_best.push_back(line.percent_of_best);
+      of_first.push_back(line.percent_of_first);
+    }
+    const auto [least, most] = std::minmax_element(of_best.begin(), of_best.end());
+    text += fmt::format(
+        "{}, {} problems: geometric mean {:.1f} % of cuBLASLt's best ({:.1f} to {:.1f}),\n  {:.1f} % of its first\n",
+        to_string(mode), of_mode.size(), stats::geometric_mean(of_best), *least, *most,
+        stats::geometric_mean(of_first));
+  }
+  return text;
+}
+
+}  // namespace
+
+void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& results) {
+  if (results.empty()) return;
+  for (const ResultGroup& group : grouped(results)) {
+    print_headline(terminal, group);
+    terminal.print(table_text(group) + summary_text(group) + '\n');
+  }
+  terminal.print(
+      "% first, % best: speed against cuBLASLt's first heuristic and its best\n"
+      "algorithm, 100 is equal; interval: 95 %, of % best, over the final's rounds;\n"
+      "by power: faster through a higher clock in the same power budget, not in\n"
+      "cycles.\n");
+  print_reference_legend(terminal, results);
+  print_marks_legend(terminal, results);
+}
+
+nlohmann::json speed_report_json(const std::vector<StoredResult>& results) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const StoredResult& result : results) {
+    const session::BestRecord& best = result.answer.best;
+    const Line line = make_line(result);
+    out.push_back(result_identity(result));
+    out.back().update({{"tflops", line.tflops},
+                       {"percent_of_first", line.percent_of_first},
+                       {"percent_of_best", line.percent_of_best},
+                       {"percent_of_best_interval", {100 * best.ratio_low, 100 * best.ratio_high}},
+                       {"verdict", to_string(best.verdict)},
+                       {"noise_margin", result.answer.floor.margin},
+                       {"spread_percent", line.spread_percent}});
+  }
+  return out;
+}
+
+std::string speed_report_csv(const std::vector<StoredResult>& results) {
+  std::vector<std::string> columns = result_columns();
+  columns.insert(columns.end(), {"time_s", "speed_flop_per_s", "reference_first_s", "reference_best_s",
+                                 "ratio_to_reference", "ratio_low", "ratio_high", "verdict", "noise_margin", "spread"});
+  CsvWriter csv(columns);
+  for (const StoredResult& result : results) {
+    const session::BestRecord& best = result.answer.best;
+    std::vector<std::string> cells = result_cells(result);
+    cells.insert(cells.end(),
+                 {csv_number(best.time_s), csv_number(best.tflops * 1e12), csv_number(best.reference_first_s),
+                  csv_number(best.reference_best_s), csv_number(best.ratio_to_reference), csv_number(best.ratio_low),
+                  csv_number(best.ratio_high), std::string(to_string(best.verdict)),
+                  csv_number(result.answer.floor.margin), csv_number(make_line(result).spread_percent / 100)});
+    csv.add_row(cells);
+  }
+  return csv.text();
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/stored_results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/replay/row_conversion.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/session/answer/answer_json.hpp"
+#include "tuner/util/json_depth.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+StoredResult read_row(db::BestRow row, const std::string& origin) {
+  StoredResult result;
+  try {
+    for (const std::string* text : {&row.problem_json, &row.device_json, &row.answer_json}) {
+      if (json_too_deep(*text)) throw json::other_error::create(501, "nested too deep", nullptr);
+    }
+    result.problem = json::parse(row.problem_json).get<Problem>();
+    result.device = json::parse(row.device_json).get<DeviceInfo>();
+    result.answer = json::parse(row.answer_json).get<session::StoredAnswer>();
+  } catch (const json::exception& error) {
+    throw CommandError(
+        ErrorKind::kDatabase,
+        fmt::format(
+            "{}: the result of session {} for '{}' cannot be read ({}). Search again with --force to replace it.",
+            origin, row.session, row.problem_key, error.what()));
+  }
+  result.conditions = conditions(row.conditions_key);
+  result.row = std::move(row);
+  return result;
+}
+
+/// Of templates that are not built in nothing is known: they are their owner's.
+void compare_versions(std::vector<StoredResult>& results, const Catalogue& catalogue) {
+  std::map<std::string, std::string> built;
+  for (const std::string& name : catalogue.names()) built[name] = catalogue.load(name).content_hash;
+  for (StoredResult& result : results) {
+    const db::TemplateRow& origin = result.row.variant_origin;
+    const auto here = built.find(origin.name);
+    if (here != built.end() && here->second != origin.content_hash)
+      result.other_versions.push_back({origin.name, origin.content_hash, here->second});
+  }
+}
+
+}  // namespace
+
+void ResultFilter::add_to(CLI::App& app) {
+  problems_.add_to(app);
+  add_database_option(app, database_);
+  app.add_option("--on", device_, "Only results of this device: its UUID or part of its name")->option_text("DEVICE");
+  app.add_option("--template", template_, "Only results whose best variant is of this template")->option_text("NAME");
+  app.add_option("--source", source_, "Only results measured on a GPU, or only replayed ones")
+      ->option_text("gpu|replay")
+      ->check(CLI::IsMember({"gpu", "replay"}));
+}
+
+std::vector<StoredResult> ResultFilter::load(const Context& context) const {
+  if (const std::string option = problems_.option_without_shape(); !option.empty())
+    throw CommandError(ErrorKind::kUsage, fmt::format("{0} says more about a shape, and no shape is given. Add --shape "
+                                                      "MxNxK, or leave out {0}.",
+                                                      option));
+  const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
+  db::BestFilter filter;
+  if (!template_.empty()) filter.winner_template = template_;
+  if (!source_.empty()) filter.source = source_;
+  std::vector<std::string> keys;
+  if (problems_.any_shape()) {
+    for (const Problem& problem : problems_.problems()) keys.push_back(problem.key());
+  }
+  std::vector<StoredResult> results;
+  for (db::BestRow& row : db::list_best(database, filter)) {
+    if (!keys.empty() && std::find(keys.begin(), keys.end(), row.problem_key) == keys.end()) continue;
+    if (!device_.empty() && row.device_uuid != device_ && row.device_name.find(device_) == std::string::npos) continue;
+    results.push_back(read_row(std::move(row), database.origin()));
+  }
+  compare_versions(results, context.catalogue());
+  const auto order = [](const StoredResult& result) {
+    const Problem& p = result.problem;
+    return std::make_tuple(p.flops(), p.m, p.n, p.k, p.key(), result.device.name, result.row.variant_origin.name,
+                           result.row.conditions_key);
+  };
+  std::stable_sort(results.begin(), results.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  return results;
+}
+
+std::string ResultFilter::nothing_found(const Context& context) const {
+  const std::string path = context.database_path(database_).string();
+  const bool filtered = problems_.any_shape() || !device_.empty() || !template_.empty() || !source_.empty();
+  return filtered ? fmt::format("no result in {} matches; leave out a filter, or run pgtune search for it", path)
+                  : fmt::format("{} holds no results yet; run pgtune search --shape MxNxK first", path);
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The best variants a database holds, in pgtune's own types, with the filters that show, report and export share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tuner/session/store.hpp"
+#include "tuner/space/template_set.hpp"
+
+namespace pgtune::tool {
+
+struct StoredResult {
+  db::BestRow row;
+  Problem problem;
+  DeviceInfo device;
+  Conditions conditions;
+  session::StoredAnswer answer;
+  /// The best variant's template, where this build has another version of it: the result is a hint then. At most one.
+  std::vector<space::OtherVersion> other_versions;
+};
+
+class ResultFilter {
+ public:
+  /// --db, --shape and the other options of a problem, --on, --template, --source.
+  void add_to(CLI::App& app);
+
+  /// What matches, ordered by problem size. Throws CommandError (usage) for a bad filter, db::Error, and CommandError
+  /// (database) for a row that cannot be read, naming it.
+  [[nodiscard]] std::vector<StoredResult> load(const Context& context) const;
+
+  /// Why nothing matched, with what to do about it.
+  [[nodiscard]] std::string nothing_found(const Context& context) const;
+
+ private:
+  ProblemOptions problems_;
+  std::string database_, device_, template_, source_;
+};
+
+}  // namespace pgtune::tool

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Evaluates compiled expressions.
+#include "tuner/expression/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "tuner/expression/arithmetic.hpp"
+#include "tuner/expression/expression_parser.hpp"
+#include "tuner/expression/expression_program.hpp"
+#include "tuner/util/caret.hpp"
+
+namespace pgtune::space {
+
+std::int64_t label_value(std::string_view label) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : label) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return static_cast<std::int64_t>(hash & 0x7FFFFFFFU);
+}
+
+Result<Expression> Expression::parse(std::string_view text) {
+  if (text.size() > kMaxLength) {
+    return fail(ErrorKind::kUsage, with_caret(fmt::format("the expression has {} characters, the limit is {}; split it "
+                                                          "into derived values",
+                                                          text.size(), kMaxLength),
+                                              text, kMaxLength));
+  }
+  auto program = ExpressionParser(text).parse();
+  if (!program) return tl::unexpected<Error>(std::move(program.error()));
+  return Expression(std::make_shared<const ExpressionProgram>(std::move(*program)));
+}
+
+Expression::Expression(std::shared_ptr<const ExpressionProgram> program) : program_(std::move(program)) {}
+
+const std::vector<std::string>& Expression::names() const { return program_->names; }
+std::size_t Expression::name_position(std::size_t index) const { return program_->name_positions[index]; }
+const std::string& Expression::text() const { return program_->text; }
+
+template <typename Load>
+Result<std::int64_t> Expression::run(const Load& load) const {
+  std::array<std::int64_t, ExpressionProgram::kMaxStack> stack;  // left uninitialised: the parser bounded its use
+  std::size_t size = 0;
+  const std::vector<Instruction>& code = program_->code;
+  for (std::size_t at = 0; at < code.size();) {
+    const Instruction& instruction = code[at++];
+    Fault fault = Fault::kNone;
+    switch (instruction.op) {
+      case Op::kConstant:
+        stack[size++] = instruction.operand;
+        break;
+      case Op::kName: {
+        const std::optional<std::int64_t> value = load(static_cast<std::size_t>(instruction.operand));
+        if (!value) {
+          const std::string& name = names()[static_cast<std::size_t>(instruction.operand)];
+          return fail(ErrorKind::kUsage,
+                      with_caret(fmt::format("unknown name '{}'", name), text(), instruction.position));
+        }
+        stack[size++] = *value;
+        break;
+      }
+      case Op::kJump:
+        at = static_cast<std::size_t>(instruction.operand);
+        break;
+      case Op::kBranch:
+        if (stack[--size] == 0) at = static_cast<std::size_t>(instruction.operand);
+        break;
+      case Op::kAndJump:
+      case Op::kOrJump:
+        if ((stack[size - 1] != 0) == (instruction.op == Op::kOrJump)) {
+          stack[size - 1] = instruction.op == Op::kOrJump ? 1 : 0;
+          at = static_cast<std::size_t>(instruction.operand);
+        } else {
+          --size;
+        }
+        break;
+      default:
+        if (instruction.op < Op::kMultiply) {
+          fault = apply_unary(instruction.op, stack[size - 1], stack[size - 1]);
+        } else {
+          --size;
+          fault = apply_binary(instruction.op, stack[size - 1], stack[size], stack[size - 1]);
+        }
+    }
+    if (fault != Fault::kNone) {
+      return fail(ErrorKind::kUsage, with_caret(describe(fault), text(), instruction.position));
+    }
+  }
+  return stack[0];
+}
+
+Result<std::int64_t> Expression::evaluate(const Scope& scope) const {
+  return run([&](std::size_t name) { return scope.value(program_->names[name]); });
+}
+
+Result<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values,
+                                          std::span<const std::uint32_t> slots) const {
+  return run([&](std::size_t name) { return std::optional<std::int64_t>(values[slots[name]]); });
+}
+
+}  // namespace pgtune::space

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/baseline/cublaslt_library.hpp"
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <type_traits>
+
+namespace pgtune::gpu {
+namespace {
+
+struct Library {
+  void* handle = nullptr;  // never closed: cuBLASLt holds CUDA state that must not outlive its code
+  std::string problem;
+};
+
+const Library& library() {
+  static const Library loaded = [] {
+    Library result;
+    result.handle = ::dlopen(PGTUNE_CUBLASLT_SONAME, RTLD_NOW | RTLD_LOCAL);
+    if (result.handle == nullptr) result.problem = ::dlerror();
+    return result;
+  }();
+  return loaded;
+}
+
+template <typename Value>
+Value missing() {
+  if constexpr (std::is_same_v<Value, cublasStatus_t>) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if constexpr (std::is_same_v<Value, const char*>) return "cuBLASLt is not loaded";
+  return Value();
+}
+
+/// Calls the library's function of the declared function's name and type. Each has a look-up of its own, made once, so
+/// that a forward on a timed path costs one load and one branch.
+template <auto kDeclared, typename... Arguments>
+auto forward(const char* name, Arguments... arguments) {
+  static const auto target =
+      library().handle == nullptr ? nullptr : reinterpret_cast<decltype(kDeclared)>(::dlsym(library().handle, name));
+  return target == nullptr ? missing<decltype(target(arguments...))>() : target(arguments...);
+}
+
+}  // namespace
+
+Result<void> load_cublaslt() {
+  if (library().handle != nullptr) return {};
+  return fail(ErrorKind::kEnvironment,
+              fmt::format("cannot load {}, the reference every kernel is compared with: {}; install cuBLAS of the CUDA "
+                          "Toolkit pgtune-worker was built with, or name its folder in LD_LIBRARY_PATH",
+                          PGTUNE_CUBLASLT_SONAME, library().problem));
+}
+
+}  // namespace pgtune::gpu
+
+using pgtune::gpu::forward;
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) { return forward<cublasLtCreate>("cublasLtCreate", handle); }
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return forward<cublasLtDestroy>("cublasLtDestroy", handle); }
+
+const char* cublasLtGetStatusName(cublasStatus_t status) {
+  return forward<cublasLtGetStatusName>("cublasLtGetStatusName", status);
+}
+
+const char* cublasLtGetStatusString(cublasStatus_t status) {
+  return forward<cublasLtGetStatusString>("cublasLtGetStatusString", status);
+}
+
+size_t cublasLtGetVersion() { return forward<cublasLtGetVersion>("cublasLtGetVersion"); }
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type, uint64_t rows,
+                                          uint64_t cols, int64_t ld) {
+  return forward<cublasLtMatrixLayoutCreate>("cublasLtMatrixLayoutCreate", layout, type, rows, cols, ld);
+}
+
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  return forward<cublasLtMatrixLayoutDestroy>("cublasLtMatrixLayoutDestroy", layout);
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute, const void* value,
+                                                size_t bytes) {
+  return forward<cublasLtMatrixLayoutSetAttribute>("cublasLtMatrixLayoutSetAttribute", layout, attribute, value, bytes);
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* desc, cublasComputeType_t compute, cudaDataType_t scale) {
+  return forward<cublasLtMatmulDescCreate>("cublasLtMatmulDescCreate", desc, compute, scale);
+}
+
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc) {
+  return forward<cublasLtMatmulDescDestroy>("cublasLtMatmulDescDestroy", desc);
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute,
+                                              const void* value, size_t bytes) {
+  return forward<cublasLtMatmulDescSetAttribute>("cublasLtMatmulDescSetAttribute", desc, attribute, value, bytes);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
+  return forward<cublasLtMatmulPreferenceCreate>("cublasLtMatmulPreferenceCreate", preference);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+  return forward<cublasLtMatmulPreferenceDestroy>("cublasLtMatmulPreferenceDestroy", preference);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t attribute, const void* value,
+                                                    size_t bytes) {
+  return forward<cublasLtMatmulPreferenceSetAttribute>("cublasLtMatmulPreferenceSetAttribute", preference, attribute,
+                                                       value, bytes);
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int requested,
+                                              cublasLtMatmulHeuristicResult_t results[], int* returned) {
+  return forward<cublasLtMatmulAlgoGetHeuristic>("cublasLtMatmulAlgoGetHeuristic", handle, desc, a, b, c, d, preference,
+                                                 requested, results, returned);
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeType_t compute, cudaDataType_t scale,
+                                        cudaDataType_t a, cudaDataType_t b, cudaDataType_t c, cudaDataType_t d,
+                                        int requested, int ids[], int* returned) {
+  return forward<cublasLtMatmulAlgoGetIds>("cublasLtMatmulAlgoGetIds", handle, compute, scale, a, b, c, d, requested,
+                                           ids, returned);
+}
+
+cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType_t compute, cudaDataType_t scale,
+                                      cudaDataType_t a, cudaDataType_t b, cudaDataType_t c, cudaDataType_t d, int id,
+                                      cublasLtMatmulAlgo_t* algorithm) {
+  return forward<cublasLtMatmulAlgoInit>("cublasLtMatmulAlgoInit", handle, compute, scale, a, b, c, d, id, algorithm);
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
+                                       cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* result) {
+  return forward<cublasLtMatmulAlgoCheck>("cublasLtMatmulAlgoCheck", handle, desc, a, b, c, d, algorithm, result);
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algorithm,
+                                                    cublasLtMatmulAlgoConfigAttributes_t attribute, const void* value,
+                                                    size_t bytes) {
+  return forward<cublasLtMatmulAlgoConfigSetAttribute>("cublasLtMatmulAlgoConfigSetAttribute", algorithm, attribute,
+                                                       value, bytes);
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* algorithm,
+                                                    cublasLtMatmulAlgoConfigAttributes_t attribute, void* value,
+                                                    size_t bytes, size_t* written) {
+  return forward<cublasLtMatmulAlgoConfigGetAttribute>("cublasLtMatmulAlgoConfigGetAttribute", algorithm, attribute,
+                                                       value, bytes, written);
+}
+
+cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* algorithm,
+                                                 cublasLtMatmulAlgoCapAttributes_t attribute, void* value, size_t bytes,
+                                                 size_t* written) {
+  return forward<cublasLtMatmulAlgoCapGetAttribute>("cublasLtMatmulAlgoCapGetAttribute", algorithm, attribute, value,
+                                                    bytes, written);
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,
+                              cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
+                              const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
+                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algorithm, void* workspace,
+                              size_t workspace_bytes, cudaStream_t stream) {
+  return forward<cublasLtMatmul>("cublasLtMatmul", handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d,
+                                 d_layout, algorithm, workspace, workspace_bytes, stream);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
+
+#include <bit>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace pgtune::gpu {
+
+CudaResult<> check_cublas(cublasStatus_t status, std::string_view call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return {};
+  return tl::unexpected(CudaFailure{static_cast<int>(status), cublasLtGetStatusName(status),
+                                    cublasLtGetStatusString(status), std::string(call), false});
+}
+
+void forbid_reduced_precision() {
+  for (const char* name : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATION_STRATEGY"}) {
+    unsetenv(name);
+  }
+}
+
+std::uint32_t CublasLtMatmul::scalar_bits(double value, cudaDataType_t type) {
+  if (type == CUDA_R_32I) return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(cudaDataType_t type, std::int64_t rows,
+                                                                 std::int64_t columns, std::int64_t ld,
+                                                                 std::int64_t batch, std::int64_t stride) {
+  cublasLtMatrixLayout_t raw = nullptr;
+  auto ok = check_cublas(
+      cublasLtMatrixLayoutCreate(&raw, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), ld),
+      "describing a matrix to cuBLASLt");
+  if (!ok) return tl::unexpected(ok.error());
+  Layout layout(raw);
+  const auto count = static_cast<std::int32_t>(batch);
+  ok = check_cublas(cublasLtMatrixLayoutSetAttribute(raw, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count)),
+                    "setting cuBLASLt's batch count")
+           .and_then([&] {
+             return check_cublas(cublasLtMatrixLayoutSetAttribute(raw, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                                  &stride, sizeof(stride)),
+                                 "setting cuBLASLt's batch stride");
+           });
+  if (!ok) return tl::unexpected(ok.error());
+  return layout;
+}
+
+CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem& p) {
+  std::unique_ptr<CublasLtMatmul> matmul(new CublasLtMatmul(p));
+
+  const CublasLtTypes& types = matmul->types_;
+  cublasLtHandle_t context = nullptr;
+  auto ok = check_cublas(cublasLtCreate(&context), "starting cuBLASLt");
+  if (!ok) return tl::unexpected(ok.error());
+  matmul->context_.reset(context);
+  cublasLtMatmulDesc_t description = nullptr;
+  ok = check_cublas(cublasLtMatmulDescCreate(&description, types.compute, types.scale),
+                    "describing the product to cuBLASLt");
+  if (!ok) return tl::unexpected(ok.error());
+  matmul->description_.reset(description);
+  const cublasOperation_t left = p.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N, right = p.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  ok = check_cublas(cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSA, &left, sizeof(left)),
+                    "setting cuBLASLt's transpositions")
+           .and_then([&] {
+             return check_cublas(
+                 cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSB, &right, sizeof(right)),
+                 "setting cuBLASLt's transpositions");
+           })
+           .and_then([&]() -> CudaResult<> {
+             // Scales of A, B and D are 1 where no pointer to them is given.
+             const std::int8_t fast = 1;
+             if (!types.fast_accumulation) return {};
+             return check_cublas(
+                 cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof(fast)),
+                 "setting cuBLASLt's accumulation");
+           });
+  if (!ok) return tl::unexpected(ok.error());
+
+  auto layouts = create_layouts(p);
+  if (!layouts) return tl::unexpected(layouts.error());
+  auto workspace = DeviceBuffer::allocate(kWorkspaceBytes);
+  if (!workspace) return tl::unexpected(workspace.error());
+  matmul->layouts_ = std::move(*layouts);
+  matmul->workspace_ = std::move(*workspace);
+  // The heuristics look at the alignment of the bias: a launch's own is as aligned as any buffer.
+  if (ok = matmul->describe_epilogue(matmul->workspace_.data()); !ok) return tl::unexpected(ok.error());
+  return matmul;
+}
+
+CudaResult<> CublasLtMatmul::describe_epilogue(const void* bias) const {
+  if (!problem_.epilogue.any()) return {};
+  const cublasLtEpilogue_t epilogue = cublaslt_epilogue(problem_.epilogue);
+  return check_cublas(cublasLtMatmulDescSetAttribute(description_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                                     sizeof(epilogue)),
+                      "setting cuBLASLt's epilogue")
+      .and_then([&] { return point_at_bias(bias); });
+}
+
+CudaResult<> CublasLtMatmul::point_at_bias(const void* bias) const {
+  if (!problem_.epilogue.bias) return {};
+  return check_cublas(
+      cublasLtMatmulDescSetAttribute(description_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)),
+      "giving cuBLASLt the bias");
+}
+
+CudaResult<CublasLtMatmul::Layouts> CublasLtMatmul::create_layouts(const Problem& p) {
+  const CublasLtTypes types = cublaslt_types(p);
+  // A row-major matrix is the column-major one with rows and columns exchanged.
+  auto left_layout = create_layout(types.b, p.columns_b(), p.rows_b(), p.ldb, p.batch, p.stride_b());
+  if (!left_layout) return tl::unexpected(left_layout.error());
+  auto right_layout = create_layout(types.a, p.columns_a(), p.rows_a(), p.lda, p.batch, p.stride_a());
+  if (!right_layout) return tl::unexpected(right_layout.error());
+  auto result_layout = create_layout(types.c, p.n, p.m, p.ldc, p.batch, p.stride_c());
+  if (!result_layout) return tl::unexpected(result_layout.error());
+  return Layouts{std::move(*left_layout), std::move(*right_layout), std::move(*result_layout)};
+}
+
+CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
+                                    cudaStream_t stream) const {
+  const auto pointer = [](const DeviceSpan& span) { return device_pointer(span.address); };
+  if (auto ok = point_at_bias(pointer(operands.bias)); !ok) return ok;
+  return check_cublas(
+      cublasLtMatmul(context_.get(), description_.get(), &alpha_, pointer(operands.b), layouts_.left.get(),
+                     pointer(operands.a), layouts_.right.get(), &beta_, pointer(operands.c), layouts_.result.get(),
+                     pointer(operands.d), layouts_.result.get(), &algorithm, workspace_.data(),
+                     static_cast<std::size_t>(workspace_.bytes()), stream),
+      "launching cuBLASLt");
+}
+
+}  // namespace pgtune::gpu

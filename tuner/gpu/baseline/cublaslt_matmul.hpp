@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The current problem as cuBLASLt sees it, and the algorithms that may compute it.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tuner/gpu/baseline/cublaslt_config.hpp"
+#include "tuner/gpu/baseline/cublaslt_types.hpp"
+#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::gpu {
+
+/// Keeps cuBLAS at the arithmetic it is asked for: NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_* switch float32 products to
+/// tensor cores whatever the caller says, and a reference computed so would not be the strict float32 it is compared
+/// as. To be called before cuBLAS is used.
+void forbid_reduced_precision();
+
+[[nodiscard]] CudaResult<> check_cublas(cublasStatus_t status, std::string_view call);
+
+/// Rank of a candidate that is not in the heuristic list.
+inline constexpr int kNoRank = -1;
+
+struct CublasLtCandidate {
+  int rank = kNoRank;  ///< place in the heuristic list
+  cublasLtMatmulAlgo_t algorithm{};
+  std::int64_t workspace_bytes = 0;
+  CublasLtConfig config;
+};
+
+class CublasLtMatmul {
+ public:
+  static constexpr std::int64_t kWorkspaceBytes = 64 << 20;
+  static constexpr int kMaxHeuristics = 32;
+  static constexpr std::size_t kMaxFurther = 200;
+
+  /// `problem` as ReferenceOperands::solvable() or enlarged() makes it. Row-major operands are given as the transposed
+  /// column-major problem, D^T = op(B)^T op(A)^T, which changes no byte in memory.
+  [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtMatmul>> create(const Problem& problem);
+
+  /// Up to kMaxHeuristics algorithms in the heuristics' order; for strict float32 without those that use tensor cores,
+  /// 5 to 8 however many are asked for. Empty where cuBLASLt has none for the problem.
+  [[nodiscard]] CudaResult<std::vector<CublasLtCandidate>> heuristics() const;
+
+  /// What cuBLASLt says it can run, but not `offered`, the likeliest first, without what uses more than the workspace
+  /// or, for strict float32, tensor cores. For the other math modes that is first what the heuristics offer for similar
+  /// problems: the newest kernels take few of the configurations their capabilities list, and no more than eight are
+  /// offered for one problem. Then those of the kMaxFurther configurations most like the offered ones. They have no
+  /// rank.
+  [[nodiscard]] std::vector<CublasLtCandidate> further(const std::vector<CublasLtCandidate>& offered) const;
+
+  /// As it was given to create().
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+
+  [[nodiscard]] CudaResult<> launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
+                                    cudaStream_t stream) const;
+
+ private:
+  using Context = Handle<cublasLtHandle_t, &cublasLtDestroy>;
+  using Description = Handle<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+  using Layout = Handle<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+  using Preference = Handle<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+
+  explicit CublasLtMatmul(const Problem& problem)
+      : problem_(problem),
+        types_(cublaslt_types(problem)),
+        alpha_(scalar_bits(problem.alpha, types_.scale)),
+        beta_(scalar_bits(problem.beta, types_.scale)) {}
+  [[nodiscard]] static std::uint32_t scalar_bits(double value, cudaDataType_t type);
+  struct Layouts {
+    Layout left, right, result;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage
+  };
+  [[nodiscard]] static CudaResult<Layouts> create_layouts(const Problem& problem);
+  /// The epilogue into the description; its bias is `bias`. cuBLASLt adds a bias along the rows of its result D^T,
+  /// which are the columns of the row-major D, and the same one to all matrices of the batch: what Epilogue says.
+  [[nodiscard]] CudaResult<> describe_epilogue(const void* bias) const;
+  [[nodiscard]] CudaResult<> point_at_bias(const void* bias) const;
+  [[nodiscard]] static CudaResult<Layout> create_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
+                                                        std::int64_t ld, std::int64_t batch, std::int64_t stride);
+  /// The algorithm with its default configuration; nothing where it does not know these types.
+  [[nodiscard]] std::optional<cublasLtMatmulAlgo_t> initial_algorithm(int id) const;
+
+  /// The heuristics' list for these layouts.
+  [[nodiscard]] CudaResult<std::vector<cublasLtMatmulHeuristicResult_t>> ask(const Layouts& layouts) const;
+  /// The algorithm as a candidate without a rank, where it can run this problem.
+  [[nodiscard]] std::optional<CublasLtCandidate> runnable(const cublasLtMatmulAlgo_t& algorithm) const;
+  [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> offered_for_similar() const;
+  [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> configured_like(const std::vector<CublasLtConfig>& known) const;
+  /// Strict float32 was asked for and these are tensor cores.
+  [[nodiscard]] bool too_coarse(const cublasLtMatmulAlgo_t& algorithm) const;
+
+  Problem problem_;
+  CublasLtTypes types_;
+  Context context_;
+  Description description_;
+  Layouts layouts_;
+  DeviceBuffer workspace_;
+  std::uint32_t alpha_, beta_;  ///< bits of a number of the types' scale type
+};
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/baseline/reference_operands.hpp"
+
+#include <algorithm>
+
+namespace pgtune::gpu {
+namespace {
+
+using ByteMatrix = HelperKernels::ByteMatrix;
+
+constexpr std::int64_t kRowAlignment = 16;    // bytes, and elements of the only types it concerns
+constexpr std::int64_t kExtentMultiple = 16;  // elements
+
+std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Of K, in elements.
+std::int64_t multiple_of_k(MathMode mode) { return mode == MathMode::kInt8 ? 4 : 1; }
+
+bool usable_as_is(const Problem& problem) {
+  if (element_bytes(problem.math_mode) != 1) return true;
+  return problem.k % multiple_of_k(problem.math_mode) == 0 && !problem.trans_a && problem.trans_b &&
+         problem.lda % kRowAlignment == 0 && problem.ldb % kRowAlignment == 0;
+}
+
+/// Bytes between rows of C and D.
+std::int64_t row_bytes(const Problem& problem) { return problem.ldc * element_bytes(problem.type_of_c()); }
+
+bool whole_multiples(const Problem& problem) {
+  return problem.m % kExtentMultiple == 0 && problem.n % kExtentMultiple == 0 && problem.k % kExtentMultiple == 0 &&
+         row_bytes(problem) % kRowAlignment == 0;
+}
+
+/// Bytes of what one operand set needs beside the problem's own, rounded up to the alignment of buffers; 0 where the
+/// problem's serves.
+struct OwnBytes {
+  std::int64_t a = 0, b = 0, c = 0, d = 0, bias = 0;
+
+  [[nodiscard]] std::int64_t total() const { return a + b + c + d + bias; }
+};
+
+OwnBytes own_bytes(const Problem& problem, const Problem& solved) {
+  const auto bytes = [](std::int64_t exact) { return round_up_to(exact, kBufferAlignment); };
+  const bool other_m = solved.m != problem.m, other_n = solved.n != problem.n, other_k = solved.k != problem.k;
+  OwnBytes own;
+  if (other_m || other_k || solved.trans_a != problem.trans_a || solved.lda != problem.lda)
+    own.a = bytes(solved.stride_a() * solved.batch * element_bytes(solved.math_mode));
+  if (other_n || other_k || solved.trans_b != problem.trans_b || solved.ldb != problem.ldb)
+    own.b = bytes(solved.stride_b() * solved.batch * element_bytes(solved.math_mode));
+  if (other_m || other_n || solved.ldc != problem.ldc) {
+    own.d = bytes(solved.m * solved.batch * row_bytes(solved));
+    if (problem.beta != 0) own.c = own.d;
+  }
+  if (other_n) own.bias = bytes(solved.bias_bytes());
+  return own;
+}
+
+/// C or D at `address`, its rows as bytes.
+ByteMatrix rows_of_c(std::uint64_t address, const Problem& problem) {
+  return {address, row_bytes(problem), 1, problem.m * row_bytes(problem)};
+}
+
+}  // namespace
+
+Problem ReferenceOperands::solvable(const Problem& problem) {
+  Problem solvable = problem;
+  if (!cublaslt_fuses(problem.epilogue.activation)) solvable.epilogue.activation = Activation::kNone;
+  if (usable_as_is(problem)) return solvable;
+  solvable.trans_a = false;
+  solvable.trans_b = true;
+  solvable.k = round_up_to(problem.k, multiple_of_k(problem.math_mode));
+  solvable.lda = solvable.ldb = round_up_to(problem.k, kRowAlignment);
+  return solvable;
+}
+
+std::optional<Problem> ReferenceOperands::enlarged(const Problem& problem) {
+  const bool float8 = problem.math_mode == MathMode::kE4m3 || problem.math_mode == MathMode::kE5m2;
+  if (!float8 || whole_multiples(problem)) return std::nullopt;
+  Problem larger = solvable(problem);
+  larger.trans_a = false;
+  larger.trans_b = true;
+  for (std::int64_t* const extent : {&larger.m, &larger.n, &larger.k}) *extent = round_up_to(*extent, kExtentMultiple);
+  larger.lda = larger.ldb = larger.ldc = 0;
+  const auto packed = with_default_strides(larger);
+  if (!packed) return std::nullopt;
+  return *packed;
+}
+
+std::int64_t ReferenceOperands::copy_bytes(const Problem& problem) {
+  const std::int64_t of_its_size = own_bytes(problem, solvable(problem)).total();
+  const auto larger = enlarged(problem);
+  return larger ? std::max(of_its_size, own_bytes(problem, *larger).total()) : of_its_size;
+}
+
+CudaResult<ReferenceOperands> ReferenceOperands::create(const Problem& problem, const Problem& solved,
+                                                        const OperandBuffers& buffers, cudaStream_t stream) {
+  ReferenceOperands operands(problem, solved, buffers);
+  const std::int64_t bytes = own_bytes(problem, solved).total();
+  if (bytes == 0) return operands;
+  auto memory = DeviceBuffer::allocate(bytes * static_cast<std::int64_t>(operands.copies_.size()));
+  if (!memory) return tl::unexpected(memory.error());
+  operands.memory_ = std::move(*memory);
+  if (solved.shape() != problem.shape()) {
+    auto zeroed = buffers.kernels().fill_pattern({operands.memory_.address(), operands.memory_.bytes()}, 0, stream);
+    if (!zeroed) return tl::unexpected(zeroed.error());
+  }
+  std::uint64_t next = operands.memory_.address();
+  for (OperandSet& set : operands.copies_) {
+    if (auto ok = operands.make_copies(set, next, stream); !ok) return tl::unexpected(ok.error());
+    next += static_cast<std::uint64_t>(bytes);
+  }
+  return operands;
+}
+
+CudaResult<> ReferenceOperands::make_copies(OperandSet& set, std::uint64_t next, cudaStream_t stream) const {
+  const Problem &from = problem_, &to = solved_;
+  const OwnBytes own = own_bytes(from, to);
+  const OperandSet given = set;
+  const auto place = [&](DeviceSpan& operand, std::int64_t bytes) {
+    if (bytes == 0) return false;
+    operand = {next, bytes};
+    next += static_cast<std::uint64_t>(bytes);
+    return true;
+  };
+  const auto copy = [&](const ByteMatrix& source, const ByteMatrix& target, std::int64_t rows, std::int64_t columns,
+                        std::int64_t batch) {
+    return buffers_->kernels().copy_matrix(source, target, rows, columns, batch, stream);
+  };
+  const auto along_k = [](std::uint64_t address, bool stored_so, std::int64_t ld, std::int64_t stride) {
+    return ByteMatrix{address, stored_so ? ld : 1, stored_so ? 1 : ld, stride};
+  };
+  const std::int64_t row_of_c = from.n * element_bytes(from.type_of_c());
+  CudaResult<> ok;
+  if (place(set.a, own.a)) {
+    ok = copy(along_k(given.a.address, !from.trans_a, from.lda, from.stride_a()),
+              along_k(set.a.address, true, to.lda, to.stride_a()), from.m, from.k, from.batch);
+  }
+  if (ok && place(set.b, own.b)) {
+    ok = copy(along_k(given.b.address, from.trans_b, from.ldb, from.stride_b()),
+              along_k(set.b.address, true, to.ldb, to.stride_b()), from.n, from.k, from.batch);
+  }
+  if (ok && place(set.c, own.c)) {
+    ok = copy(rows_of_c(given.c.address, from), rows_of_c(set.c.address, to), from.m, row_of_c, from.batch);
+  }
+  if (ok && place(set.bias, own.bias)) {
+    ok = copy({given.bias.address, row_of_c, 1, 0}, {set.bias.address, row_of_c, 1, 0}, 1, row_of_c, 1);
+  }
+  if (place(set.d, own.d)) {
+    // What is not read is D's buffer, as in every operand set.
+    if (from.beta == 0) set.c = set.d;
+    if (!from.epilogue.bias) set.bias = set.d;
+  }
+  return ok;
+}
+
+CudaResult<> ReferenceOperands::poison(std::size_t copy, cudaStream_t stream) const {
+  if (own_bytes(problem_, solved_).d == 0) return {};
+  return buffers_->kernels().fill_pattern(copies_[copy].d, kPoison, stream);
+}
+
+CudaResult<> ReferenceOperands::deliver(std::size_t copy, cudaStream_t stream) const {
+  if (own_bytes(problem_, solved_).d == 0) return {};
+  return buffers_->kernels().copy_matrix(rows_of_c(copies_[copy].d.address, solved_),
+                                         rows_of_c(buffers_->copies()[copy].d.address, problem_), problem_.m,
+                                         problem_.n * element_bytes(problem_.type_of_c()), problem_.batch, stream);
+}
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/check/checker.hpp"
+
+#include <cuda_fp16.h>
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+#include "tuner/gpu/launch/event_wait.hpp"
+#include "tuner/gpu/measure/check/error_bound.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+constexpr std::size_t kCheckedCopy = 0;
+
+template <typename T>
+CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
+  return check(cudaMemcpy(to, device_pointer(address), count * sizeof(T), cudaMemcpyDeviceToHost), "fetching results");
+}
+
+/// An element of C or D from its bits, which are the lowest.
+double output_value(ElementType type, std::uint32_t bits) {
+  if (type == ElementType::kInt32) return std::bit_cast<std::int32_t>(bits);
+  if (type == ElementType::kFloat32) return std::bit_cast<float>(bits);
+  if (type == ElementType::kBfloat16) return std::bit_cast<float>(bits << 16);
+  return __half2float(std::bit_cast<__half>(static_cast<std::uint16_t>(bits)));
+}
+
+}  // namespace
+
+std::int64_t Checker::memory_bytes(const Problem& problem) {
+  const std::int64_t elements = problem.m * problem.n * problem.batch;
+  return elements * static_cast<std::int64_t>(sizeof(double) + sizeof(float)) +
+         static_cast<std::int64_t>(sizeof(Results));
+}
+
+CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernels, const OperandBuffers& buffers,
+                                                     const Problem& problem, cudaStream_t stream) {
+  std::unique_ptr<Checker> checker(new Checker(kernels, buffers, problem, stream));
+  const std::int64_t elements = problem.m * problem.n * problem.batch;
+  auto reference = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(double)));
+  if (!reference) return tl::unexpected(reference.error());
+  auto scale = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(float)));
+  if (!scale) return tl::unexpected(scale.error());
+  auto results = DeviceBuffer::allocate(sizeof(Results));
+  if (!results) return tl::unexpected(results.error());
+  auto start = create_event();
+  if (!start) return tl::unexpected(start.error());
+  auto stop = create_event();
+  if (!stop) return tl::unexpected(stop.error());
+  checker->start_ = std::move(*start);
+  checker->stop_ = std::move(*stop);
+  checker->reference_ = std::move(*reference);
+  checker->scale_ = std::move(*scale);
+  checker->results_ = std::move(*results);
+  if (auto ok = checker->compute_reference(); !ok) return tl::unexpected(ok.error());
+  return checker;
+}
+
+CudaResult<> Checker::compute_reference() {
+  const OperandSet& operands = buffers_->copies()[kCheckedCopy];
+  if (auto ok = kernels_->reference_float64(problem_, operands, reference_.address(), scale_.address(), stream_); !ok) {
+    return ok;
+  }
+  if (auto ok = clear_results(); !ok) return ok;
+  if (auto ok = enqueue_sums(kSumA, kSumCount); !ok) return ok;
+  auto results = fetch_results();
+  if (!results) return tl::unexpected(results.error());
+  expected_ = results->sums;
+  return {};
+}
+
+CudaResult<> Checker::enqueue_sums(int first, int last) {
+  const OperandSet& operands = buffers_->copies()[kCheckedCopy];
+  // Without beta, C is D's buffer, which launches are there to change; so is a bias that is none.
+  const DeviceSpan nothing{operands.d.address, 0};
+  const std::array<DeviceSpan, kSumCount> spans{operands.a,
+                                                operands.b,
+                                                problem_.beta == 0 ? nothing : operands.c,
+                                                problem_.epilogue.bias ? operands.bias : nothing,
+                                                {reference_.address(), reference_.bytes()},
+                                                {scale_.address(), scale_.bytes()}};
+  for (int i = first; i < last; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const std::uint64_t sum = results_field(offsetof(Results, sums) + index * sizeof(std::uint64_t));
+    if (auto ok = kernels_->checksum(spans.at(index), sum, stream_); !ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<> Checker::clear_results() {
+  const Results empty;
+  return pgtune::gpu::check(cudaMemcpy(results_.data(), &empty, sizeof(empty), cudaMemcpyHostToDevice),
+                            "clearing results");
+}
+
+CudaResult<Checker::Results> Checker::fetch_results() {
+  if (auto ok = pgtune::gpu::check(cudaStreamSynchronize(stream_), "examining the result"); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  Results results;
+  return fetch(&results, results_.address(), 1).map([&] { return results; });
+}
+
+CudaResult<CheckVerdict> Checker::check(Launchable& launchable, double limit_s) {
+  auto findings = examine(launchable, limit_s);
+  if (!findings) return tl::unexpected(findings.error());
+  std::string fault = fault_text(*findings, problem_);
+  if (!fault.empty()) {
+    const auto reference_was_damaged = restore();
+    if (!reference_was_damaged) return tl::unexpected(reference_was_damaged.error());
+    if (*reference_was_damaged) {
+      // The verdict rested on a damaged reference, possibly by an earlier launchable's stray write: judge again.
+      findings = examine(launchable, limit_s);
+      if (!findings) return tl::unexpected(findings.error());
+      fault = fault_text(*findings, problem_);
+      if (const auto again = restore(); !again) return tl::unexpected(again.error());
+    }
+  }
+  return CheckVerdict{check_report(*findings), fault, launch_s_};
+}
+
+CudaResult<double> Checker::launch(Launchable& launchable, double limit_s) {
+  if (auto ok = launchable.reset(stream_); !ok) return tl::unexpected(ok.error());
+  const int launches = launchable.keeps_state() ? 2 : 1;
+  for (int i = 0; i < launches; ++i) {
+    auto ok =
+        buffers_->poison(kCheckedCopy, stream_)
+            .and_then([&] { return pgtune::gpu::check(cudaEventRecord(start_.get(), stream_), "timing the check"); })
+            .and_then([&] { return launchable.launch(kCheckedCopy, stream_); })
+            .and_then([&] { return pgtune::gpu::check(cudaEventRecord(stop_.get(), stream_), "timing the check"); });
+    if (!ok) return tl::unexpected(ok.error());
+  }
+  // Apart from the kernels that examine: an illegal access is then reported as the launchable's.
+  float elapsed_ms = 0;
+  return wait_for(stop_.get(), launches * limit_s, "running the kernel")
+      .and_then([&] {
+        return pgtune::gpu::check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "timing the check");
+      })
+      .map([&] { return static_cast<double>(elapsed_ms) * 1e-3; });
+}
+
+CudaResult<CheckFindings> Checker::examine(Launchable& launchable, double limit_s) {
+  if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
+  const auto launch_s = launch(launchable, limit_s);
+  if (!launch_s) return tl::unexpected(launch_s.error());
+  launch_s_ = *launch_s;
+  if (auto ok = launchable.deliver(kCheckedCopy, stream_); !ok) return tl::unexpected(ok.error());
+
+  const OperandSet& operands = buffers_->copies()[kCheckedCopy];
+  if (auto ok = kernels_->compare(problem_, operands.d.address, reference_.address(), scale_.address(), kPoison,
+                                  results_field(offsetof(Results, comparison)), stream_);
+      !ok) {
+    return tl::unexpected(ok.error());
+  }
+  std::vector<DeviceSpan> guards = buffers_->guards(kCheckedCopy);
+  const std::size_t operand_guards = guards.size();
+  for (const DeviceSpan& guard : launchable.guards()) guards.push_back(guard);
+  if (auto ok = kernels_->count_changed_bytes(guards, kPoison, results_field(offsetof(Results, changed)), stream_);
+      !ok) {
+    return tl::unexpected(ok.error());
+  }
+  if (auto ok = enqueue_sums(kSumA, kSumReference); !ok) return tl::unexpected(ok.error());
+  const auto results = fetch_results();
+  if (!results) return tl::unexpected(results.error());
+
+  CheckFindings findings;
+  findings.comparison = results->comparison;
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    if (results->changed.at(i) == 0) continue;
+    if (i < operand_guards) {
+      const GuardZone& zone = buffers_->layout().guards[i];
+      findings.guards.push_back({zone.place, zone.around_d, results->changed.at(i)});
+    } else {
+      const bool before = i == operand_guards;
+      findings.guards.push_back(
+          {before ? "before the workspace" : "after the workspace", false, results->changed.at(i)});
+    }
+  }
+  constexpr std::array kNames{"A", "B", "C", "the bias"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (results->sums.at(i) != expected_.at(i)) findings.changed_operands.emplace_back(kNames.at(i));
+  }
+  if (findings.comparison.wrong > 0) {
+    if (auto ok = fetch_first_wrong(findings); !ok) return tl::unexpected(ok.error());
+  }
+  return findings;
+}
+
+CudaResult<> Checker::fetch_first_wrong(CheckFindings& findings) {
+  const OperandSet& operands = buffers_->copies()[kCheckedCopy];
+  const std::uint64_t index = findings.comparison.first_wrong;
+  const auto columns = static_cast<std::uint64_t>(problem_.n), ld = static_cast<std::uint64_t>(problem_.ldc);
+  const std::uint64_t in_d = index / columns * ld + index % columns;
+  const ElementType type = problem_.type_of_c();
+  const auto bytes = static_cast<std::size_t>(element_bytes(type));
+  std::uint32_t bits = 0;
+  float scale = 0;
+  return fetch(reinterpret_cast<std::byte*>(&bits), operands.d.address + in_d * bytes, bytes)
+      .and_then([&] { return fetch(&findings.first_expected, reference_.address() + index * sizeof(double), 1); })
+      .and_then([&] { return fetch(&scale, scale_.address() + index * sizeof(float), 1); })
+      .map([&] {
+        findings.first_unwritten = bits == (bytes == sizeof(kPoison) ? kPoison : kPoison & 0xffffU);
+        findings.first_value = output_value(type, bits);
+        const double bound = error_bound(problem_).allowed(findings.first_expected, scale);
+        findings.first_ratio = std::abs(findings.first_value - findings.first_expected) / bound;
+      });
+}
+
+CudaResult<bool> Checker::restore() {
+  for (std::size_t i = 0; i < buffers_->copies().size(); ++i) {
+    if (auto ok = buffers_->fill(i, stream_); !ok) return tl::unexpected(ok.error());
+  }
+  if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = enqueue_sums(kSumReference, kSumCount); !ok) return tl::unexpected(ok.error());
+  const auto results = fetch_results();
+  if (!results) return tl::unexpected(results.error());
+  if (results->sums[kSumReference] == expected_[kSumReference] && results->sums[kSumScale] == expected_[kSumScale]) {
+    return false;
+  }
+  if (auto ok = compute_reference(); !ok) return tl::unexpected(ok.error());
+  return true;
+}
+
+}  // namespace pgtune::gpu

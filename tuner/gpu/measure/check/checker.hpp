@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The gate before timing: is a launchable's result right for the current problem, and did it touch anything else?
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/measure/check/fault_text.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/gpu/measure/check/operand_buffers.hpp"
+#include "tuner/gpu/measure/launchable.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::gpu {
+
+struct CheckVerdict {
+  CheckReport report;
+  std::string fault;    ///< empty: passed
+  double launch_s = 0;  ///< the checked launch, cold: good for a first judgement only
+};
+
+class Checker {
+ public:
+  /// Bytes a checker allocates for `problem` beside the operands.
+  [[nodiscard]] static std::int64_t memory_bytes(const Problem& problem);
+
+  /// Computes the float64 reference of operand copy 0. `kernels` and `buffers` must outlive the checker.
+  [[nodiscard]] static CudaResult<std::unique_ptr<Checker>> create(const HelperKernels& kernels,
+                                                                   const OperandBuffers& buffers,
+                                                                   const Problem& problem, cudaStream_t stream);
+
+  /// Launches on copy 0 over poisoned D and guards, waits, and compares. A failure is the launchable's fault.
+  /// After a fault, all operands and, where it was hit, the reference itself are made anew: one wrong variant cannot
+  /// condemn the next. A launch that has not ended `limit_s` after it was enqueued (0: no limit) is a failure with the
+  /// sticky code cudaErrorLaunchTimeout: only the end of the process ends a kernel.
+  [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable, double limit_s = 0);
+
+ private:
+  enum Sum { kSumA, kSumB, kSumC, kSumBias, kSumReference, kSumScale, kSumCount };
+  using Sums = std::array<std::uint64_t, kSumCount>;
+
+  /// What the device writes for one check, copied to the host in one piece.
+  struct Results {
+    Comparison comparison;
+    std::array<std::uint64_t, kMaxGuards> changed{};
+    Sums sums{};
+  };
+
+  Checker(const HelperKernels& kernels, const OperandBuffers& buffers, const Problem& problem, cudaStream_t stream)
+      : kernels_(&kernels), buffers_(&buffers), problem_(problem), stream_(stream) {}
+  [[nodiscard]] CudaResult<CheckFindings> examine(Launchable& launchable, double limit_s);
+  /// Returns the time of the last launch.
+  [[nodiscard]] CudaResult<double> launch(Launchable& launchable, double limit_s);
+  [[nodiscard]] CudaResult<> compute_reference();
+  [[nodiscard]] CudaResult<> enqueue_sums(int first, int last);
+  /// Refills every copy; true where the reference had been damaged and was computed again.
+  [[nodiscard]] CudaResult<bool> restore();
+  [[nodiscard]] CudaResult<> clear_results();
+  [[nodiscard]] CudaResult<Results> fetch_results();
+  [[nodiscard]] CudaResult<> fetch_first_wrong(CheckFindings& findings);
+  [[nodiscard]] std::uint64_t results_field(std::size_t offset) const { return results_.address() + offset; }
+
+  const HelperKernels* kernels_;
+  const OperandBuffers* buffers_;
+  Problem problem_;
+  cudaStream_t stream_;
+  DeviceBuffer reference_, scale_, results_;
+  Event start_, stop_;
+  double launch_s_ = 0;  ///< of the launch examined last
+  Sums expected_{};
+};
+
+}  // namespace pgtune::gpu

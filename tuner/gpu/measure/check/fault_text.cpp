@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/check/fault_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <cmath>
+
+#include "tuner/gpu/measure/check/error_bound.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+std::string wrong_elements(const CheckFindings& findings, const Problem& problem) {
+  const auto index = static_cast<std::int64_t>(findings.comparison.first_wrong);
+  const std::int64_t row = index / problem.n, column = index % problem.n;
+  const std::string place = fmt::format("element ({},{}) of batch {}", row % problem.m, column, row / problem.m);
+  const std::string count =
+      fmt::format("{} of {} elements wrong", findings.comparison.wrong, problem.m * problem.n * problem.batch);
+  const int digits = problem.type_of_c() == ElementType::kInt32 ? 10 : 7;
+  const std::string expected = fmt::format("expected {:.{}g}", findings.first_expected, digits);
+  if (findings.first_unwritten) return fmt::format("{} was not written, {}; {}", place, expected, count);
+  if (!std::isfinite(findings.first_value)) {
+    return fmt::format("{} is {}, {}; {}", place, findings.first_value, expected, count);
+  }
+  return fmt::format("{} is {:.{}g}, {} (error {:.3g} times the bound); {}", place, findings.first_value, digits,
+                     expected, findings.first_ratio, count);
+}
+
+}  // namespace
+
+CheckReport check_report(const CheckFindings& findings) {
+  const Comparison& found = findings.comparison;
+  CheckReport report;
+  report.max_error = std::bit_cast<double>(found.max_ratio_bits);
+  if (found.squared_reference > 0) {
+    report.norm_error = std::sqrt(found.squared_error / found.squared_reference);
+  } else {
+    report.norm_error = found.squared_error > 0 ? kNotFiniteRatio : 0;
+  }
+  return report;
+}
+
+std::string fault_text(const CheckFindings& findings, const Problem& problem) {
+  std::vector<std::string> faults;
+  if (findings.comparison.wrong > 0) faults.push_back(wrong_elements(findings, problem));
+  if (findings.comparison.padding_changed > 0) {
+    faults.push_back(
+        fmt::format("wrote outside D: {} elements changed in the padding between N and its leading dimension",
+                    findings.comparison.padding_changed));
+  }
+  for (const ChangedGuard& guard : findings.guards) {
+    faults.push_back(fmt::format("wrote outside {}: {} bytes changed in the guard {}",
+                                 guard.around_d ? "D" : "its buffers", guard.bytes, guard.place));
+  }
+  for (const std::string& operand : findings.changed_operands) faults.push_back("changed " + operand);
+  return fmt::format("{}", fmt::join(faults, "; "));
+}
+
+}  // namespace pgtune::gpu

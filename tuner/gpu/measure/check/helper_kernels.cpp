@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
+
+#include <algorithm>
+
+#include "pgtune_measure_kernels.hpp"
+#include "tuner/gpu/jit/own_kernels.hpp"
+#include "tuner/gpu/measure/check/error_bound.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+constexpr std::array kHelperSymbols{"fill_pattern",        "fill_data",         "copy_matrix", "checksum",
+                                    "count_changed_bytes", "reference_float64", "compare",     "read_clocks"};
+constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
+constexpr std::int64_t kBlocksPerSm = 8;
+constexpr std::int64_t kReferenceTile = 64, kCopyTile = 32;
+constexpr std::int64_t kMaxGridY = 65535;
+
+/// Layout of Shape in kernels/reference.cuh.
+struct Shape {
+  std::int64_t m, n, k, batch, ldc, stride_c;
+  std::int64_t row_a, column_a, stride_a, row_b, column_b, stride_b;
+  ElementType type_a, type_b, type_c;
+};
+
+/// Layout of Guards in kernels/spans.cuh.
+struct Guards {
+  std::array<std::uint64_t, kMaxGuards> first;
+  std::array<std::int64_t, kMaxGuards> bytes;
+};
+
+/// Blocks whose threads take a word each.
+std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
+
+// Types and activations are handed to the kernels as their numbers.
+static_assert(sizeof(ElementType) == sizeof(std::int32_t) && static_cast<int>(ElementType::kInt32) == 6);
+static_assert(sizeof(Activation) == sizeof(std::int32_t) && static_cast<int>(Activation::kSilu) == 3);
+
+}  // namespace
+
+Result<std::string> HelperKernels::compile(const std::string& architecture) {
+  return compile_own_kernels(embedded::pgtune_measure_kernels(), architecture);
+}
+
+Result<std::unique_ptr<HelperKernels>> HelperKernels::load(const Driver& driver, const std::string& architecture,
+                                                           int sm_count) {
+  const auto cubin = compile(architecture);
+  if (!cubin) return tl::unexpected(cubin.error());
+  return load_cubin(driver, *cubin, sm_count);
+}
+
+Result<std::unique_ptr<HelperKernels>> HelperKernels::load_cubin(const Driver& driver, const std::string& cubin,
+                                                                 int sm_count) {
+  auto module = Module::load(driver, cubin);
+  if (!module) return tl::unexpected(to_error(module.error()));
+  std::unique_ptr<HelperKernels> kernels(new HelperKernels(driver, std::move(*module), sm_count));
+  static_assert(kHelperSymbols.size() == kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    auto function = kernels->module_.function(kHelperSymbols[i]);
+    if (!function) return tl::unexpected(to_error(function.error()));
+    kernels->functions_[i] = *function;
+  }
+  return kernels;
+}
+
+template <typename... Arguments>
+CudaResult<> HelperKernels::launch(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, cudaStream_t stream,
+                                   Arguments... arguments) const {
+  std::array<void*, sizeof...(arguments)> pointers{&arguments...};
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(grid_x);
+  config.gridDimY = static_cast<unsigned>(grid_y);
+  config.gridDimZ = 1;
+  config.blockDimX = kThreads;
+  config.blockDimY = 1;
+  config.blockDimZ = 1;
+  config.hStream = stream;
+  return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
+               std::string("launching pgtune's ") + kHelperSymbols[kernel]);
+}
+
+std::int64_t HelperKernels::grid_for(std::int64_t blocks) const {
+  return std::clamp<std::int64_t>(blocks, 1, kBlocksPerSm * sm_count_);
+}
+
+CudaResult<> HelperKernels::fill_pattern(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const {
+  return launch(kFillPattern, grid_for(word_blocks(span)), 1, stream, span.address, span.bytes, pattern);
+}
+
+CudaResult<> HelperKernels::fill_data(std::uint64_t matrix, ElementType type, std::int64_t rows, std::int64_t columns,
+                                      std::int64_t ld, DataDistribution distribution, std::uint64_t seed,
+                                      cudaStream_t stream) const {
+  return launch(kFillData, grid_for(rows), 1, stream, matrix, type, rows, columns, ld, seed,
+                static_cast<std::int32_t>(distribution));
+}
+
+CudaResult<> HelperKernels::copy_matrix(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,
+                                        std::int64_t columns, std::int64_t batch, cudaStream_t stream) const {
+  const std::int64_t tiles = ((rows + kCopyTile - 1) / kCopyTile) * ((columns + kCopyTile - 1) / kCopyTile);
+  return launch(kCopyMatrix, tiles, std::min(batch, kMaxGridY), stream, from, to, rows, columns, batch);
+}
+
+CudaResult<> HelperKernels::checksum(const DeviceSpan& span, std::uint64_t sum, cudaStream_t stream) const {
+  return launch(kChecksum, grid_for(word_blocks(span)), 1, stream, span.address, span.bytes, sum);
+}
+
+CudaResult<> HelperKernels::count_changed_bytes(std::span<const DeviceSpan> guards, std::uint32_t pattern,
+                                                std::uint64_t changed, cudaStream_t stream) const {
+  Guards argument{};
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    argument.first.at(i) = guards[i].address;
+    argument.bytes.at(i) = guards[i].bytes;
+  }
+  return launch(kCountChangedBytes, static_cast<std::int64_t>(guards.size()), 1, stream, argument, pattern, changed);
+}
+
+CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet& operands, std::uint64_t result,
+                                              std::uint64_t scale, cudaStream_t stream) const {
+  const Shape shape{p.m,
+                    p.n,
+                    p.k,
+                    p.batch,
+                    p.ldc,
+                    p.stride_c(),
+                    p.trans_a ? 1 : p.lda,
+                    p.trans_a ? p.lda : 1,
+                    p.stride_a(),
+                    p.trans_b ? 1 : p.ldb,
+                    p.trans_b ? p.ldb : 1,
+                    p.stride_b(),
+                    type_of_a(p.math_mode),
+                    type_of_b(p.math_mode),
+                    p.type_of_c()};
+  const std::int64_t tiles =
+      ((p.m + kReferenceTile - 1) / kReferenceTile) * ((p.n + kReferenceTile - 1) / kReferenceTile);
+  // Kernels take alpha and beta as float32, so that is what the reference must use. Those of integers fit in it.
+  const double alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
+  const std::uint64_t bias = p.epilogue.bias ? operands.bias.address : 0;
+  return launch(kReference, tiles, std::min(p.batch, kMaxGridY), stream, shape, operands.a.address, operands.b.address,
+                operands.c.address, bias, p.epilogue.activation, argument_rounding(p), result, scale, alpha, beta);
+}
+
+CudaResult<> HelperKernels::compare(const Problem& p, std::uint64_t d, std::uint64_t result, std::uint64_t scale,
+                                    std::uint32_t pattern, std::uint64_t out, cudaStream_t stream) const {
+  const std::int64_t rows = p.m * p.batch;
+  return launch(kCompare, grid_for(rows), 1, stream, d, p.type_of_c(), result, scale, rows, p.n, p.ldc, error_bound(p),
+                kNotFiniteRatio, pattern, out);
+}
+
+CudaResult<> HelperKernels::read_clocks(std::uint64_t entries, cudaStream_t stream) const {
+  // More CTAs than SMs, so that few SMs are left out.
+  return launch(kReadClocks, 2 * static_cast<std::int64_t>(sm_count_), 1, stream, entries);
+}
+
+}  // namespace pgtune::gpu

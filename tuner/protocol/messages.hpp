@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// What pgtune asks of a worker, and what the worker answers. codec.hpp puts it into lines of JSON.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tuner/model/conditions.hpp"
+#include "tuner/model/energy_window.hpp"
+#include "tuner/model/launch_plan.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/model/source.hpp"
+#include "tuner/model/variant.hpp"
+#include "tuner/util/result.hpp"
+
+namespace pgtune::protocol {
+
+/// Ticket by which an event names its request; chosen by the caller, unique per device object.
+using RequestId = std::int64_t;
+
+struct BuildRequest {
+  RequestId id = 0;
+  Variant variant;
+  std::shared_ptr<const TemplateSource> source;
+  std::vector<Define> defines;
+  std::string architecture;  ///< NVRTC target, e.g. "sm_90a"
+};
+
+struct BuildDone {
+  RequestId id = 0;
+  Outcome outcome;  ///< kOk, kCompileFailed, kTimeout, kCrashed or kNotRecorded
+  BuildInfo build;  ///< filled when outcome is kOk
+};
+
+/// Check and screen one built variant on the prepared problem.
+struct TrialRequest {
+  RequestId id = 0;
+  Variant variant;
+  LaunchPlan plan;
+  BuildInfo build;
+  /// Median time per launch of the best variant so far; the trial stops early when clearly slower. 0: no limit yet.
+  double incumbent_s = 0;
+  /// How long the first, checked launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
+  double launch_limit_s = 0;
+};
+
+struct TrialDone {
+  RequestId id = 0;
+  TrialReport report;
+};
+
+using Event = std::variant<BuildDone, TrialDone>;
+
+/// Somebody who gets a block in every round: a variant, or one of the reference's algorithms.
+struct Contender {
+  Variant variant;  ///< ignored when reference_algorithm >= 0
+  LaunchPlan plan;
+  BuildInfo build;
+  int reference_algorithm = -1;  ///< index into ReferenceReport::algorithms, or -1
+};
+
+/// One round: a block for each contender in the given order. The same contender may be in it twice.
+struct RoundRequest {
+  std::vector<Contender> contenders;
+  std::vector<int> order;  ///< permutation of contender indices
+  int round = 0;
+  Stage stage = Stage::kFinal;
+  /// Duration of each block without its lead-in; least_block_s() of the slowest contender where that is longer.
+  double block_s = 20e-3;
+};
+
+/// blocks[i] belongs to contender i (not to position i); empty optional: that contender failed, with the outcome beside
+/// it.
+struct RoundReport {
+  std::vector<std::optional<Block>> blocks;
+  std::vector<Outcome> outcomes;
+};
+
+/// What an earlier measure worker found out about the reference, for the one that takes its place.
+struct KnownReference {
+  ReferenceReport report;
+  std::vector<std::string> opaque;  ///< beside report.algorithms: the library's own description of each, in hex
+};
+
+/// What becomes current with prepare().
+struct PrepareRequest {
+  Problem problem;
+  Conditions conditions;
+  /// Set by WorkerDevice alone, where it replaces a worker: the reference is taken over and not looked for again.
+  std::optional<KnownReference> known = {};
+};
+
+/// One energy window of a steady load, or of the idle GPU.
+struct EnergyRequest {
+  std::optional<Contender> contender;  ///< nothing: idle
+  double lead_in_s = 2;                ///< untimed load before the window, for clocks and averages to settle
+  double window_s = 5;
+  double max_uncertainty = 0.01;  ///< relative, of the energy; a window too short for it is refused
+  int index = 0;                  ///< which window of this contender, from 0: tells a replay which one is meant
+};
+
+/// Reason of a build that the memory limit ended; `said`: the compiler's own words.
+[[nodiscard]] std::string out_of_compile_memory(std::int64_t limit_bytes, const std::string& said);
+
+}  // namespace pgtune::protocol

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/answer/held.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tuner/util/named_enum.hpp"
+
+namespace pgtune::session {
+namespace {
+
+constexpr EnumNames<Held, 4> kNames{
+    {{Held::kHeld, "held"}, {Held::kFaster, "faster"}, {Held::kSlower, "slower"}, {Held::kUnclear, "unclear"}}};
+
+bool known(const RankedVariant& row) { return row.ratio_to_reference > 0 && row.ratio_low > 0; }
+
+bool too_wide(const RankedVariant& row, double margin) {
+  constexpr double kMargins = 10;
+  return row.ratio_high > row.ratio_low * (1 + kMargins * margin);
+}
+
+/// Five columns below 1000.
+std::string number(double ratio) {
+  const int digits = ratio < 10 ? 3 : ratio < 100 ? 2 : ratio < 1000 ? 1 : 0;
+  return fmt::format("{:.{}f}", ratio, digits);
+}
+
+std::string interval(const RankedVariant& row) {
+  return fmt::format("{} ({}-{})", number(row.ratio_to_reference), number(row.ratio_low), number(row.ratio_high));
+}
+
+}  // namespace
+
+std::string_view to_string(Held held) { return enum_name(kNames, held); }
+
+HeldReport held(const RankedVariant& stored, const RankedVariant& measured, double margin) {
+  if (!known(stored)) return {Held::kUnclear, "unclear: what is stored has no ratio to the reference"};
+  if (!known(measured)) return {Held::kUnclear, "unclear: this run has no ratio to the reference"};
+  const auto sentence = [&](std::string_view what) {
+    return fmt::format("{}: {} of the reference, stored {}", what, interval(measured), interval(stored));
+  };
+  if (measured.ratio_low > stored.ratio_high * (1 + margin)) return {Held::kFaster, sentence("faster now")};
+  if (stored.ratio_low > measured.ratio_high * (1 + margin)) return {Held::kSlower, sentence("slower now")};
+  if (too_wide(stored, margin) || too_wide(measured, margin)) return {Held::kUnclear, sentence("too rough")};
+  return {Held::kHeld, sentence("held")};
+}
+
+}  // namespace pgtune::session

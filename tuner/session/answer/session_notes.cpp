@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/answer/session_notes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/session/rounds/block_pairs.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::session {
+
+std::vector<std::string> reference_notes(const Problem& problem, const ReferenceReport& reference) {
+  std::vector<std::string> notes;
+  const Activation activation = problem.epilogue.activation;
+  if (!cublaslt_fuses(activation)) {
+    notes.push_back(fmt::format(
+        "cuBLASLt has no {0}: its time is that of the product without it, so the ratios compare {0} included "
+        "with less work",
+        to_string(activation)));
+  }
+  if (!reference.enlarged_shape.empty()) {
+    notes.push_back(fmt::format("cuBLASLt does not take {} in {}: it was timed on {}, with zeros added",
+                                problem.shape(), to_string(problem.math_mode), reference.enlarged_shape));
+  }
+  return notes;
+}
+
+std::vector<std::string> data_notes(const Conditions& conditions) {
+  if (!conditions.easy_data()) return {};
+  return {
+      fmt::format("the data are {}: few bits toggle, so the GPU draws less power and may run faster than on real "
+                  "data; use uniform or normal data for figures that hold",
+                  to_string(conditions.data))};
+}
+
+std::vector<std::string> clock_notes(const Conditions& conditions, const std::vector<Block>& reference_blocks) {
+  constexpr double kMoved = 0.03, kOutermost = 0.05;
+  const auto clocks = clocks_hz(reference_blocks);
+  if (clocks.empty()) return {};
+  const double low_hz = stats::quantile(clocks, kOutermost), high_hz = stats::quantile(clocks, 1 - kOutermost);
+  if (high_hz <= low_hz * (1 + kMoved)) return {};
+  return {
+      fmt::format("the reference's clock moved from {:.0f} to {:.0f} MHz during the session ({:.1f} %): times depend "
+                  "on when they were taken, ratios do not{}",
+                  low_hz / 1e6, high_hz / 1e6, 100 * (high_hz / low_hz - 1),
+                  conditions.locked_sm_clock_hz > 0 ? "" : "; --lock-clocks holds it")};
+}
+
+std::vector<std::string> power_notes(const std::vector<Block>& final_blocks) {
+  std::size_t known = 0, capped = 0;
+  for (const Block& block : final_blocks) {
+    if (!block.power_cap_s) continue;
+    ++known;
+    if (*block.power_cap_s > block.time_s / 2) ++capped;
+  }
+  if (capped == 0) return {};
+  return {
+      fmt::format("the power cap held the clocks down in {:.0f} % of the final's blocks: contenders are compared at "
+                  "equal power, not at equal clock",
+                  100 * static_cast<double>(capped) / static_cast<double>(known))};
+}
+
+}  // namespace pgtune::session

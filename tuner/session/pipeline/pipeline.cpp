@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/pipeline/pipeline.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+#include "tuner/session/pipeline/launchable.hpp"
+#include "tuner/session/pipeline/quarantine.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// Builds waiting for the GPU, per build slot: enough that it never waits, few enough that a stop wastes little.
+constexpr std::size_t kAheadPerSlot = 4;
+/// How often the stop flag and the deadline are looked at while nothing finishes.
+constexpr std::chrono::milliseconds kPoll{100};
+
+TrialReport failed(OutcomeKind kind, std::string reason) {
+  TrialReport report;
+  report.outcome = {kind, std::move(reason)};
+  return report;
+}
+
+std::size_t planned_total(const SearchState& state, const Budget& budget) {
+  if (!budget.trials) return state.size();
+  return std::min(state.size(), static_cast<std::size_t>(std::max<std::int64_t>(*budget.trials, 0)));
+}
+
+std::optional<double> deadline(const Context& context, double after_s) {
+  const auto& seconds = context.options.budget.seconds;
+  if (!seconds) return std::nullopt;
+  return context.start_s + *seconds - after_s;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(const Context& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
+                   double after_s)
+    : context_(context),
+      state_(state),
+      strategy_(strategy),
+      progress_(progress),
+      after_s_(after_s),
+      deadline_s_(deadline(context, after_s)),
+      slots_(std::max<std::size_t>(context.device.build_slots(), 1)),
+      total_(planned_total(state, context.options.budget)),
+      estimate_(slots_) {}
+
+Result<Pipeline::End> Pipeline::run() {
+  progress_.enter_search(state_, total_);
+  for (std::size_t i = 0; i < state_.size(); ++i) {
+    if (state_.decided(i)) strategy_.report(i, state_.observation(i));
+  }
+  while (true) {
+    const bool halted = stopped() || out_of_time();
+    if (!halted) {
+      propose();
+      submit_trial();
+    }
+    if (stopped() && !trial_) return End::kInterrupted;
+    if (!in_flight()) break;
+    auto events = context_.device.wait(kPoll);
+    if (!events) return tl::unexpected(std::move(events.error()));
+    for (protocol::Event& event : *events) {
+      std::visit([this](auto& done) { handle(std::move(done)); }, event);
+    }
+    report_progress();
+  }
+  if (stopped()) return End::kInterrupted;
+  const bool unfinished =
+      !ready_.empty() || trial_budget_spent_ || (out_of_time() && state_.decided_count() < state_.size());
+  return unfinished ? End::kBudget : End::kExhausted;
+}
+
+bool Pipeline::out_of_time() const { return deadline_s_ && context_.clock.now_s() >= *deadline_s_; }
+
+bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
+
+void Pipeline::propose() {
+  while (building_.size() < slots_ && building_.size() + ready_.size() < kAheadPerSlot * slots_) {
+    const auto index = next_unknown();
+    if (!index) return;
+    submit_build(*index);
+  }
+}
+
+/// Variants already known count as proposed, so that a resumed search with a trial budget ends where the uninterrupted
+/// one would have ended.
+std::optional<std::size_t> Pipeline::next_unknown() {
+  while (!trial_budget_spent_) {
+    const auto index = strategy_.next();
+    if (!index) return std::nullopt;
+    if (context_.options.budget.trials && proposed_ == *context_.options.budget.trials) {
+      trial_budget_spent_ = true;
+      return std::nullopt;
+    }
+    ++proposed_;
+    if (!state_.decided(*index)) return index;
+  }
+  return std::nullopt;
+}
+
+void Pipeline::submit_build(std::size_t index) {
+  const Variant& variant = state_.variant(index);
+  auto plan = make_plan(context_, variant);
+  if (!plan) return decide(index, {}, failed(OutcomeKind::kInvalid, plan.error().text()));
+  auto request = make_build_request(context_, variant);
+  if (!request) return decide(index, {}, failed(OutcomeKind::kInvalid, request.error().text()));
+  if (context_.quarantine != nullptr) {
+    if (const auto known = context_.quarantine->of_build(context_, variant, request->defines))
+      return decide(index, {}, failed(known->kind, known->reason));
+  }
+  building_.emplace(request->id, Candidate{index, std::move(*plan), {}, context_.clock.now_s()});
+  context_.device.submit_build(std::move(*request));
+}
+
+void Pipeline::submit_trial() {
+  drop_quarantined();
+  if (trial_ || ready_.empty()) return;
+  trial_ = std::move(ready_.front());
+  ready_.pop_front();
+  trial_->submitted_s = context_.clock.now_s();
+  trial_id_ = next_request_id();
+  const double incumbent_s = context_.options.full ? 0 : state_.best_s();
+  context_.device.submit_trial({trial_id_, state_.variant(trial_->index), trial_->plan, trial_->build, incumbent_s});
+}
+
+/// Looks at the next build only when the GPU is free: a trial of this search may have crashed the same machine code.
+void Pipeline::drop_quarantined() {
+  while (context_.quarantine != nullptr && !trial_ && !ready_.empty()) {
+    const auto known = context_.quarantine->of_run(ready_.front().build);
+    if (!known) return;
+    Candidate candidate = std::move(ready_.front());
+    ready_.pop_front();
+    decide(candidate.index, std::move(candidate.build), failed(known->kind, known->reason));
+  }
+}
+
+void Pipeline::handle(protocol::BuildDone done) {
+  const auto found = building_.find(done.id);
+  if (found == building_.end()) return;  // left over from an interrupted search on this device
+  Candidate candidate = std::move(found->second);
+  building_.erase(found);
+  estimate_.build_finished(context_.clock.now_s() - candidate.submitted_s);
+  if (done.outcome.kind != OutcomeKind::kOk) {
+    return decide(candidate.index, {}, failed(done.outcome.kind, done.outcome.reason));
+  }
+  candidate.build = std::move(done.build);
+  if (const auto reason = why_not_launchable(candidate.build, candidate.plan, context_.device.info())) {
+    return decide(candidate.index, std::move(candidate.build), failed(OutcomeKind::kInvalid, *reason));
+  }
+  ready_.push_back(std::move(candidate));
+}
+
+void Pipeline::handle(protocol::TrialDone done) {
+  if (!trial_ || done.id != trial_id_) return;
+  estimate_.trial_finished(context_.clock.now_s() - trial_->submitted_s);
+  Candidate candidate = std::move(*trial_);
+  trial_.reset();
+  decide(candidate.index, std::move(candidate.build), std::move(done.report));
+}
+
+void Pipeline::decide(std::size_t index, BuildInfo build, TrialReport report) {
+  if (context_.quarantine != nullptr)
+    context_.quarantine->note(context_.problem, state_.variant(index), build, report.outcome);
+  context_.store.save_trial(state_.variant(index), build, report);
+  state_.record(index, std::move(build), std::move(report));
+  strategy_.report(index, state_.observation(index));
+}
+
+void Pipeline::report_progress() {
+  const std::size_t left = undecided();
+  auto remaining_s = estimate_.remaining_s(left - std::min(left, ready_.size()), left);
+  if (deadline_s_) {
+    const double until_deadline_s = std::max(0.0, *deadline_s_ - context_.clock.now_s());
+    remaining_s = std::min(remaining_s.value_or(until_deadline_s), until_deadline_s);
+  }
+  if (remaining_s) *remaining_s += after_s_;
+  progress_.search(state_, remaining_s);
+}
+
+std::size_t Pipeline::undecided() const { return total_ - std::min(total_, state_.decided_count()); }
+
+}  // namespace pgtune::session

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The search proper: proposals are built ahead in parallel, what builds is checked and screened one at a time, and each
+// outcome is saved the moment it is known.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "tuner/search/strategy.hpp"
+#include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
+#include "tuner/session/progress_reporter.hpp"
+#include "tuner/session/time_estimate.hpp"
+
+namespace pgtune::session {
+
+class Pipeline {
+ public:
+  enum class End { kExhausted, kBudget, kInterrupted };
+
+  /// All references must outlive the pipeline. `after_s`: expected wall time of what follows the search; a time budget
+  /// starts no new trial where less than it is left.
+  Pipeline(const Context& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
+           double after_s);
+
+  /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
+  /// no trial is in flight, and unless interrupted no build either. Errors: those of the device.
+  [[nodiscard]] Result<End> run();
+
+ private:
+  struct Candidate {
+    std::size_t index = 0;
+    LaunchPlan plan;
+    BuildInfo build;
+    double submitted_s = 0;
+  };
+
+  [[nodiscard]] bool stopped() const { return context_.stop.load(); }
+  [[nodiscard]] bool out_of_time() const;
+  [[nodiscard]] bool in_flight() const;
+  void propose();
+  [[nodiscard]] std::optional<std::size_t> next_unknown();
+  void submit_build(std::size_t index);
+  void submit_trial();
+  void drop_quarantined();
+  void handle(protocol::BuildDone done);
+  void handle(protocol::TrialDone done);
+  void decide(std::size_t index, BuildInfo build, TrialReport report);
+  void report_progress();
+  [[nodiscard]] std::size_t undecided() const;
+
+  const Context& context_;
+  SearchState& state_;
+  search::Strategy& strategy_;
+  ProgressReporter& progress_;
+  double after_s_;
+  std::optional<double> deadline_s_;
+  std::size_t slots_;
+  std::size_t total_;  ///< variants this search means to decide
+  std::int64_t proposed_ = 0;
+  bool trial_budget_spent_ = false;
+  std::map<protocol::RequestId, Candidate> building_;
+  std::deque<Candidate> ready_;
+  protocol::RequestId trial_id_ = 0;
+  std::optional<Candidate> trial_;
+  TimeEstimate estimate_;
+};
+
+}  // namespace pgtune::session

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/rounds/final.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tuner/session/pipeline/finalist_builds.hpp"
+#include "tuner/session/rounds/block_pairs.hpp"
+#include "tuner/session/rounds/race_cut.hpp"
+#include "tuner/session/time_estimate.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// Rounds added at a time while the best two are unclear.
+constexpr int kMoreRounds = 8;
+
+bool lives(const Entry& entry) { return entry.index && !entry.out; }
+
+std::int64_t survivors(const std::vector<Entry>& field) { return std::count_if(field.begin(), field.end(), lives); }
+
+}  // namespace
+
+std::vector<MeasuredVariant> FinalResult::variants() const {
+  std::vector<MeasuredVariant> out;
+  for (const Entry& entry : field) {
+    if (entry.index) out.push_back(measured_variant(entry));
+  }
+  return out;
+}
+
+std::vector<MeasuredReference> FinalResult::references() const {
+  std::vector<MeasuredReference> out;
+  for (const Entry& entry : field) {
+    if (!entry.index) out.push_back({entry.contender.reference_algorithm, entry.blocks});
+  }
+  return out;
+}
+
+Final::Final(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+             ProgressReporter& progress, RoundTroubles& troubles)
+    : context_(context),
+      state_(state),
+      reference_(reference),
+      margin_(margin),
+      progress_(progress),
+      troubles_(troubles) {}
+
+Result<FinalResult> Final::run(const std::vector<std::size_t>& raced) {
+  while (true) {
+    const auto picked = pick(raced);
+    if (picked.empty()) return FinalResult{};
+    progress_.take_counts(state_);
+    progress_.enter_rounds(Progress::Phase::kFinal, context_.options.final_rounds,
+                           static_cast<std::int64_t>(picked.size()),
+                           expected_final_s(context_.options, reference_launch_s(reference_)));
+    auto finalists = build_finalists(context_, state_, picked);
+    if (!finalists) return tl::unexpected(std::move(finalists.error()));
+    if (!*finalists) return FinalResult{{}, RoundRunner::End::kStopped, 0};
+    std::vector<Entry> field = variant_entries(state_, std::move(**finalists));
+    if (!field.empty()) {
+      add_references(field);
+      RoundRunner runner(context_, Stage::kFinal, kFinalBlock_s, std::move(field), troubles_, [&](const Entry& entry) {
+        if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
+      });
+      const auto end = run_rounds(runner);
+      if (!end) return tl::unexpected(end.error());
+      context_.store.save_rounds(Stage::kFinal, contender_blocks(runner.field()));
+      if (survivors(runner.field()) > 0) return result(runner.field(), *end);
+    }
+    tried_.insert(picked.begin(), picked.end());
+  }
+}
+
+std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) const {
+  const auto ranked = state_.right();
+  const std::set<std::size_t> right(ranked.begin(), ranked.end());
+  std::set<std::size_t> seen = tried_;
+  std::vector<std::size_t> picked;
+  const auto take = [&](std::size_t index) {
+    const bool room = picked.size() < static_cast<std::size_t>(std::max(context_.options.finalists, 1));
+    if (room && right.count(index) > 0 && seen.insert(index).second) picked.push_back(index);
+  };
+  for (const std::size_t index : raced) take(index);
+  for (const std::size_t index : state_.ranked()) take(index);
+  return picked;
+}
+
+void Final::add_references(std::vector<Entry>& field) const {
+  const auto add = [&](int algorithm) {
+    if (static_cast<std::size_t>(algorithm) < reference_.algorithms.size()) field.push_back(reference_entry(algorithm));
+  };
+  add(reference_.first);
+  if (reference_.best != reference_.first) add(reference_.best);
+}
+
+Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
+  const double start_s = context_.clock.now_s();
+  int rounds = std::max(context_.options.final_rounds, 1);
+  while (runner.rounds() < rounds) {
+    auto end = runner.run_round();
+    if (!end || *end != RoundRunner::End::kRan) return end;
+    const auto left = survivors(runner.field());
+    if (left == 0) break;
+    const int done = runner.rounds();
+    if (done == rounds && best_two_unclear(runner.field())) {
+      rounds = std::max(rounds, std::min(rounds + kMoreRounds, context_.options.max_final_rounds));
+    }
+    const double spent_s = context_.clock.now_s() - start_s;
+    rounds = affordable_rounds(rounds, done, spent_s, context_.time_left_s());
+    progress_.round(done, rounds, left, spent_s / done * (rounds - done));
+  }
+  return RoundRunner::End::kRan;
+}
+
+bool Final::best_two_unclear(const std::vector<Entry>& field) const {
+  std::vector<const Entry*> alive;
+  std::vector<BlockTimes> times_s;
+  for (const Entry& entry : field) {
+    if (!lives(entry)) continue;
+    alive.push_back(&entry);
+    times_s.push_back(per_launch_times(entry.blocks));
+  }
+  if (alive.size() < 2) return false;
+  const auto order = race_order(times_s);
+  const auto ratio = log_time_ratio(alive[order[1]]->blocks, alive[order[0]]->blocks, context_.options.seed);
+  return !within(ratio.interval, std::log1p(margin_)) && ratio.interval.contains(0);
+}
+
+Result<FinalResult> Final::result(const std::vector<Entry>& field, RoundRunner::End end) const {
+  FinalResult out;
+  out.end = end;
+  out.time_s = device_time_s(field);
+  bool has_reference = false, measured_reference = false;
+  for (const Entry& entry : field) {
+    has_reference = has_reference || !entry.index;
+    if (entry.blocks.empty() || (entry.index && entry.out)) continue;
+    measured_reference = measured_reference || !entry.index;
+    out.field.push_back(entry);
+  }
+  const bool any_block = !out.field.empty();
+  if (has_reference && !measured_reference && any_block) {
+    return fail(ErrorKind::kEnvironment,
+                "the reference failed in every round of the final; the trials are kept, run the search again");
+  }
+  return out;
+}
+
+}  // namespace pgtune::session

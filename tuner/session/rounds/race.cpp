@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/rounds/race.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tuner/session/pipeline/finalist_builds.hpp"
+#include "tuner/session/rounds/block_pairs.hpp"
+#include "tuner/session/rounds/race_cut.hpp"
+#include "tuner/session/time_estimate.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// Rounds without which a race says nothing.
+constexpr int kLeastRounds = static_cast<int>(kFirstCut);
+
+class Race {
+ public:
+  Race(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+       ProgressReporter& progress, RoundTroubles& troubles)
+      : context_(context),
+        options_(context.options),
+        state_(state),
+        reference_(reference),
+        progress_(progress),
+        troubles_(troubles),
+        rules_{margin, static_cast<std::size_t>(std::max(options_.finalists, 1)), options_.seed},
+        launch_s_(reference_launch_s(reference)) {}
+
+  [[nodiscard]] Result<RaceResult> run();
+
+ private:
+  /// Entries still in the race, and their times beside them.
+  struct Survivors {
+    std::vector<std::size_t> entries;
+    std::vector<BlockTimes> times_s;
+  };
+
+  [[nodiscard]] std::vector<std::size_t> pick() const;
+  [[nodiscard]] bool affordable(int done, std::size_t blocks) const;
+  [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
+  [[nodiscard]] static Survivors survivors(const std::vector<Entry>& field);
+  void cut(std::vector<Entry>& field) const;
+  [[nodiscard]] RaceResult result(const RoundRunner& runner, RoundRunner::End end) const;
+
+  const Context& context_;
+  const Options& options_;
+  SearchState& state_;
+  const ReferenceReport& reference_;
+  ProgressReporter& progress_;
+  RoundTroubles& troubles_;
+  RaceRules rules_;
+  double launch_s_, start_s_ = 0;
+  std::int64_t entrants_ = 0;
+};
+
+Result<RaceResult> Race::run() {
+  const auto picked = pick();
+  if (picked.empty() || options_.race_rounds < 1 || !affordable(0, picked.size() + 1)) return RaceResult{};
+  auto built = build_finalists(context_, state_, picked);
+  if (!built) return tl::unexpected(std::move(built.error()));
+  RaceResult none;
+  if (!*built) none.end = RoundRunner::End::kStopped;
+  if (!*built || (*built)->empty()) return none;
+
+  std::vector<Entry> field = variant_entries(state_, std::move(**built));
+  entrants_ = static_cast<std::int64_t>(field.size());
+  if (launch_s_ > 0) field.push_back(reference_entry(reference_.best));
+  progress_.take_counts(state_);
+  progress_.enter_rounds(Progress::Phase::kRace, options_.race_rounds, entrants_,
+                         expected_race_s(options_, launch_s_) + expected_final_s(options_, launch_s_));
+  RoundRunner runner(context_, Stage::kRace, kRaceBlock_s, std::move(field), troubles_, [&](const Entry& entry) {
+    if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
+  });
+  start_s_ = context_.clock.now_s();
+  const auto end = run_rounds(runner);
+  if (!end) return tl::unexpected(end.error());
+  if (runner.rounds() > 0) context_.store.save_rounds(Stage::kRace, contender_blocks(runner.field()));
+  return result(runner, *end);
+}
+
+std::vector<std::size_t> Race::pick() const {
+  if (options_.full) return state_.right();
+  const auto ranked = state_.ranked();
+  std::vector<BlockTimes> screening;
+  screening.reserve(ranked.size());
+  for (const std::size_t index : ranked) screening.push_back(per_launch_times(state_.trial(index).report.blocks));
+  std::vector<std::size_t> entrants;
+  for (const std::size_t i : race_entrants(screening, rules_.margin)) entrants.push_back(ranked[i]);
+  if (entrants.size() <= rules_.finalists) return {};
+  return entrants;
+}
+
+/// Whether a time budget has room for the rounds without which those so far would be of no use, and for the final.
+bool Race::affordable(int done, std::size_t blocks) const {
+  const auto left_s = context_.time_left_s();
+  if (!left_s) return true;
+  const double round_s =
+      done > 0 ? (context_.clock.now_s() - start_s_) / done : expected_round_s(kRaceBlock_s, blocks, launch_s_);
+  const int needed = std::max(kLeastRounds - done, 1);
+  return *left_s - reserved_for_final_s(options_, launch_s_) >= needed * round_s;
+}
+
+Result<RoundRunner::End> Race::run_rounds(RoundRunner& runner) {
+  std::vector<Entry>& field = runner.field();
+  while (runner.rounds() < options_.race_rounds && affordable(runner.rounds(), field.size())) {
+    auto end = runner.run_round();
+    if (!end || *end != RoundRunner::End::kRan) return end;
+    const int done = runner.rounds();
+    if (!options_.full) cut(field);
+    const std::size_t left = survivors(field).entries.size();
+    const double round_s = (context_.clock.now_s() - start_s_) / done;
+    progress_.round(done, options_.race_rounds, static_cast<std::int64_t>(left),
+                    round_s * (options_.race_rounds - done) + expected_final_s(options_, launch_s_));
+    if (left == 0 || (!options_.full && done >= kLeastRounds && left <= rules_.finalists)) break;
+  }
+  return RoundRunner::End::kRan;
+}
+
+Race::Survivors Race::survivors(const std::vector<Entry>& field) {
+  Survivors out;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    if (!field[i].index || field[i].out) continue;
+    out.entries.push_back(i);
+    out.times_s.push_back(per_launch_times(field[i].blocks));
+  }
+  return out;
+}
+
+void Race::cut(std::vector<Entry>& field) const {
+  const Survivors left = survivors(field);
+  for (const std::size_t i : race_cut(left.times_s, rules_)) field[left.entries[i]].out = true;
+}
+
+RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
+  RaceResult out;
+  out.entrants = entrants_;
+  out.end = end;
+  out.time_s = device_time_s(runner.field());
+  for (const Entry& entry : runner.field()) {
+    if (!entry.index) out.reference_blocks = entry.blocks;
+  }
+  if (runner.rounds() < kLeastRounds) return out;
+  const Survivors left = survivors(runner.field());
+  for (const std::size_t i : race_order(left.times_s)) out.order.push_back(*runner.field()[left.entries[i]].index);
+  return out;
+}
+
+}  // namespace
+
+Result<RaceResult> run_race(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+                            ProgressReporter& progress, RoundTroubles& troubles) {
+  return Race(context, state, reference, margin, progress, troubles).run();
+}
+
+}  // namespace pgtune::session

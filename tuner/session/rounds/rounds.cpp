@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/rounds/rounds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tuner/session/pipeline/launchable.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::session {
+namespace {
+
+constexpr int kVoidsThatEnd = 5;
+constexpr double kFirstPause_s = 5, kLongestPause_s = 60;
+/// How often a pause looks at the stop flag.
+constexpr double kPauseSlice_s = 0.1;
+
+constexpr double kJump = 0.10;
+constexpr std::size_t kRoundsBeforeJump = 3;
+/// A jump seen this often in a row is no accident but the clock's new level.
+constexpr int kJumpsInARow = 2;
+
+constexpr double kOffLock = 0.01;
+
+std::string rounds_text(int count) {
+  return count == 1 ? "1 round was void and repeated" : fmt::format("{} rounds were void and repeated", count);
+}
+
+}  // namespace
+
+Entry reference_entry(int algorithm) { return {{{}, {}, {}, algorithm}}; }
+
+std::vector<std::string> RoundTroubles::notes() const {
+  std::vector<std::string> out;
+  if (heat_voids > 0) {
+    out.push_back(fmt::format("{}: heat or power brake held the clocks down; better cooling avoids the waits",
+                              rounds_text(heat_voids)));
+  }
+  if (clock_voids > 0) {
+    out.push_back(fmt::format("{}: a clock jumped by more than {:.0f} %; something else may use this GPU",
+                              rounds_text(clock_voids), 100 * kJump));
+  }
+  if (new_levels > 0) {
+    out.push_back(fmt::format("the clock settled on a new level {}: times before and after differ, ratios hold",
+                              new_levels == 1 ? "once" : fmt::format("{} times", new_levels)));
+  }
+  if (off_lock_hz > 0) {
+    out.push_back(fmt::format(
+        "the clock ran at {:.0f} MHz though locked to {:.0f} MHz: power or heat allow no more; lock a lower one",
+        off_lock_hz / 1e6, locked_hz / 1e6));
+  }
+  if (gave_up) {
+    out.push_back(
+        fmt::format("ended early: {} rounds in a row were spoilt by heat, power brake or jumping clocks; run "
+                    "it again once the GPU is cool and idle",
+                    kVoidsThatEnd));
+  }
+  return out;
+}
+
+RoundRunner::RoundRunner(const Context& context, Stage stage, double block_s, std::vector<Entry> field,
+                         RoundTroubles& troubles, OnFailure on_failure)
+    : context_(context),
+      stage_(stage),
+      block_s_(block_s),
+      field_(std::move(field)),
+      troubles_(troubles),
+      on_failure_(std::move(on_failure)),
+      repeatable_(context.device.source() == "gpu"),
+      order_(field_.size(), context.options.seed),
+      clocks_hz_(field_.size()) {}
+
+Result<RoundRunner::End> RoundRunner::run_round() {
+  int jumps = 0;
+  double pause_s = kFirstPause_s;
+  for (int voids = 0; voids < kVoidsThatEnd; ++voids) {
+    if (context_.stop.load()) return End::kStopped;
+    auto tried = attempt();
+    if (!tried) return tl::unexpected(std::move(tried.error()));
+    if (repeatable_ && hot(*tried)) {
+      ++troubles_.heat_voids;
+      jumps = 0;
+      if (voids + 1 < kVoidsThatEnd && !pause(pause_s)) return End::kStopped;
+      pause_s = std::min(2 * pause_s, kLongestPause_s);
+      continue;
+    }
+    if (repeatable_ && clock_jumped(*tried)) {
+      if (jumps++ < kJumpsInARow) {
+        ++troubles_.clock_voids;
+        continue;
+      }
+      ++troubles_.new_levels;
+      for (auto& clocks_hz : clocks_hz_) clocks_hz.clear();
+    }
+    take(*tried);
+    return End::kRan;
+  }
+  troubles_.gave_up = true;
+  return End::kGaveUp;
+}
+
+/// `active`: the field's indices of the request's contenders.
+protocol::RoundRequest RoundRunner::request(std::vector<std::size_t>& active) const {
+  protocol::RoundRequest request;
+  request.round = rounds_ + 1;
+  request.stage = stage_;
+  request.block_s = block_s_;
+  std::vector<std::size_t> place_of(field_.size());
+  for (std::size_t i = 0; i < field_.size(); ++i) {
+    if (field_[i].out) continue;
+    place_of[i] = active.size();
+    active.push_back(i);
+    request.contenders.push_back(field_[i].contender);
+  }
+  for (const std::size_t i : order_.order(rounds_)) {
+    if (!field_[i].out) request.order.push_back(static_cast<int>(place_of[i]));
+  }
+  return request;
+}
+
+Result<RoundRunner::Attempt> RoundRunner::attempt() {
+  std::vector<std::size_t> active;
+  const protocol::RoundRequest request = this->request(active);
+  auto report = context_.device.run_round(request);
+  if (!report) return tl::unexpected(std::move(report.error()));
+  if (report->blocks.size() != active.size() || report->outcomes.size() != active.size()) {
+    return fail(ErrorKind::kInternal, fmt::format("a round of {} contenders reported {} blocks and {} outcomes",
+                                                  active.size(), report->blocks.size(), report->outcomes.size()));
+  }
+  Attempt attempt(field_.size());
+  for (std::size_t position = 0; position < request.order.size(); ++position) {
+    const auto place = static_cast<std::size_t>(request.order[position]);
+    Entry& entry = field_[active[place]];
+    if (auto& block = report->blocks[place]) {
+      block->stage = stage_;
+      block->round = request.round;
+      block->position = static_cast<int>(position);
+      attempt[active[place]] = *block;
+    } else {
+      entry.out = true;
+      entry.outcome = report->outcomes[place];
+      if (on_failure_) on_failure_(entry);
+    }
+  }
+  return attempt;
+}
+
+bool RoundRunner::hot(const Attempt& attempt) const {
+  return std::any_of(attempt.begin(), attempt.end(),
+                     [](const auto& block) { return block && block->thermal_s.value_or(0) > 0; });
+}
+
+bool RoundRunner::clock_jumped(const Attempt& attempt) const {
+  for (std::size_t i = 0; i < attempt.size(); ++i) {
+    if (!attempt[i] || attempt[i]->sm_clock_hz <= 0 || clocks_hz_[i].size() < kRoundsBeforeJump) continue;
+    if (std::abs(attempt[i]->sm_clock_hz / stats::median(clocks_hz_[i]) - 1) > kJump) return true;
+  }
+  return false;
+}
+
+/// False when the stop flag was set meanwhile.
+bool RoundRunner::pause(double seconds) const {
+  for (double slept_s = 0; slept_s < seconds; slept_s += kPauseSlice_s) {
+    if (context_.stop.load()) return false;
+    context_.clock.sleep_s(kPauseSlice_s);
+  }
+  return true;
+}
+
+void RoundRunner::take(const Attempt& attempt) {
+  ++rounds_;
+  const double locked_hz = context_.options.conditions.locked_sm_clock_hz;
+  for (std::size_t i = 0; i < attempt.size(); ++i) {
+    if (!attempt[i]) continue;
+    field_[i].blocks.push_back(*attempt[i]);
+    const double clock_hz = attempt[i]->sm_clock_hz;
+    if (clock_hz <= 0) continue;
+    clocks_hz_[i].push_back(clock_hz);
+    if (locked_hz > 0 && troubles_.off_lock_hz <= 0 && std::abs(clock_hz / locked_hz - 1) > kOffLock) {
+      troubles_.off_lock_hz = clock_hz;
+      troubles_.locked_hz = locked_hz;
+    }
+  }
+}
+
+std::vector<ContenderBlocks> contender_blocks(const std::vector<Entry>& field) {
+  std::vector<ContenderBlocks> out;
+  for (const Entry& entry : field) {
+    if (entry.blocks.empty()) continue;
+    const int algorithm = entry.contender.reference_algorithm;
+    std::optional<Variant> variant;
+    if (algorithm < 0) variant = entry.contender.variant;
+    out.push_back({std::move(variant), algorithm, entry.blocks});
+  }
+  return out;
+}
+
+MeasuredVariant measured_variant(const Entry& entry) {
+  const protocol::Contender& contender = entry.contender;
+  return {contender.variant, contender.build, smem_bytes(contender.build, contender.plan), entry.blocks};
+}
+
+double device_time_s(const std::vector<Entry>& field) {
+  double sum_s = 0;
+  for (const Entry& entry : field) {
+    for (const Block& block : entry.blocks) sum_s += block.time_s;
+  }
+  return sum_s;
+}
+
+}  // namespace pgtune::session

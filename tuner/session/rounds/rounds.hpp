@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Rounds: one block of every contender, in balanced order, again and again. Floor, race, final and bench all measure by
+// them. A round that heat, power brake or a jump of the clock spoilt is void and repeated.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/session/answer/ranking.hpp"
+#include "tuner/session/context.hpp"
+#include "tuner/session/rounds/round_order.hpp"
+
+namespace pgtune::session {
+
+/// A contender of one stage and its blocks of the rounds that count.
+struct Entry {
+  protocol::Contender contender;
+  std::optional<std::size_t> index = {};  ///< into the search's state; nothing for a reference algorithm or in a bench
+  std::vector<Block> blocks = {};
+  bool out = false;      ///< gets no more blocks: it failed, or a race has dropped it
+  Outcome outcome = {};  ///< why it failed; kOk for everybody else
+};
+
+/// The entry of a reference algorithm.
+[[nodiscard]] Entry reference_entry(int algorithm);
+
+/// What went wrong over all rounds of a session, and the sentences a reader has to know about it.
+struct RoundTroubles {
+  int heat_voids = 0;      ///< rounds voided for heat or power brake
+  int clock_voids = 0;     ///< rounds voided for a jump of the clock
+  int new_levels = 0;      ///< jumps that stayed and were accepted
+  double off_lock_hz = 0;  ///< first clock more than 1 % off the locked one; 0: none
+  double locked_hz = 0;
+  bool gave_up = false;  ///< five voids in a row: the session ends with what it has
+
+  [[nodiscard]] int voided() const { return heat_voids + clock_voids; }
+  [[nodiscard]] std::vector<std::string> notes() const;
+};
+
+/// Runs one stage's rounds over a field.
+class RoundRunner {
+ public:
+  enum class End {
+    kRan,
+    kStopped,  ///< by the stop flag; nothing was added
+    kGaveUp,   ///< five voids in a row, see RoundTroubles::gave_up; nothing was added
+  };
+
+  using OnFailure = std::function<void(const Entry&)>;
+
+  /// `block_s`: duration of each block without its lead-in. `on_failure`, where given, hears of each entry that fails.
+  /// Context and troubles must outlive the runner.
+  RoundRunner(const Context& context, Stage stage, double block_s, std::vector<Entry> field, RoundTroubles& troubles,
+              OnFailure on_failure = {});
+
+  /// Gives every entry that is not out one more block with the next round's number (they count from 1), and repeats
+  /// the round, after a pause where it was for heat, until it is not void. Who fails, also in a void round, is out with
+  /// its outcome. The order is that of RoundOrder under the search's seed. In a replay no round is void: it would be
+  /// the same again. Precondition: somebody is not out. Errors: those of the device.
+  [[nodiscard]] Result<End> run_round();
+
+  [[nodiscard]] int rounds() const { return rounds_; }  ///< that count
+  [[nodiscard]] const std::vector<Entry>& field() const { return field_; }
+  [[nodiscard]] std::vector<Entry>& field() { return field_; }
+
+ private:
+  /// Blocks of one attempt, beside the field.
+  using Attempt = std::vector<std::optional<Block>>;
+
+  [[nodiscard]] Result<Attempt> attempt();
+  [[nodiscard]] protocol::RoundRequest request(std::vector<std::size_t>& active) const;
+  [[nodiscard]] bool hot(const Attempt& attempt) const;
+  [[nodiscard]] bool clock_jumped(const Attempt& attempt) const;
+  [[nodiscard]] bool pause(double seconds) const;
+  void take(const Attempt& attempt);
+
+  const Context& context_;
+  Stage stage_;
+  double block_s_;
+  std::vector<Entry> field_;
+  RoundTroubles& troubles_;
+  OnFailure on_failure_;
+  bool repeatable_;
+  RoundOrder order_;
+  int rounds_ = 0;
+  std::vector<std::vector<double>> clocks_hz_;  ///< beside the field: of the rounds at the present clock level
+};
+
+/// The blocks as the store keeps them; entries without blocks are left out.
+[[nodiscard]] std::vector<ContenderBlocks> contender_blocks(const std::vector<Entry>& field);
+
+/// An entry of a variant as the ranking takes it.
+[[nodiscard]] MeasuredVariant measured_variant(const Entry& entry);
+
+/// Sum of the blocks' times, lead-ins not counted.
+[[nodiscard]] double device_time_s(const std::vector<Entry>& field);
+
+}  // namespace pgtune::session

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/template/known_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tuner/expression/expression_parser.hpp"
+#include "tuner/template/builtin_names.hpp"
+#include "tuner/util/caret.hpp"
+#include "tuner/util/identifier.hpp"
+#include "tuner/util/suggestion.hpp"
+
+namespace pgtune::space {
+namespace {
+
+constexpr std::string_view kLabelPrefix = "LABEL_";
+
+std::string_view describe(NameKind kind) {
+  switch (kind) {
+    case NameKind::kDevice:
+      return "a fact of the device";
+    case NameKind::kTypes:
+    case NameKind::kProblem:
+      return "a fact of the problem";
+    case NameKind::kFunction:
+      return "a function";
+    case NameKind::kParameter:
+      return "a parameter";
+    case NameKind::kDerived:
+      return "a derived value";
+    case NameKind::kValue:
+      return "a value";
+    case NameKind::kDefine:
+      return "a define";
+  }
+  return "a name";
+}
+
+}  // namespace
+
+KnownNames::KnownNames() {
+  for (const std::string& name : device_names()) kinds_.emplace(name, NameKind::kDevice);
+  for (const std::string& name : problem_names()) {
+    kinds_.emplace(name, is_type_name(name) ? NameKind::kTypes : NameKind::kProblem);
+  }
+  for (const std::string& name : function_names()) kinds_.emplace(name, NameKind::kFunction);
+}
+
+void KnownNames::add(const std::string& name, NameKind kind, const JsonCursor& cursor) {
+  if (!is_identifier(name)) {
+    cursor.problem(fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", name));
+  } else if (name.starts_with(kLabelPrefix)) {
+    cursor.problem(
+        fmt::format("'{}' starts with LABEL_, which is kept for the labels' macros; choose another name", name));
+  } else if (const auto [taken, inserted] = kinds_.emplace(name, kind); !inserted) {
+    cursor.problem(fmt::format("'{}' is already {}; choose another name", name, describe(taken->second)));
+  }
+}
+
+bool KnownNames::usable(const std::string& name, Reach reach) const {
+  const auto found = kinds_.find(name);
+  if (found == kinds_.end()) return false;
+  switch (found->second) {
+    case NameKind::kProblem:
+    case NameKind::kValue:
+      return reach != Reach::kSpace;
+    case NameKind::kDefine:
+      return reach == Reach::kDefines;
+    case NameKind::kFunction:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::string KnownNames::why_not(const std::string& name, Reach reach) const {
+  const auto found = kinds_.find(name);
+  if (found != kinds_.end() && found->second == NameKind::kFunction) {
+    return fmt::format("'{}' is a function: write its arguments in parentheses", name);
+  }
+  if (found != kinds_.end() && found->second == NameKind::kDefine) {
+    return fmt::format("'{}' is a define, which only later defines may use", name);
+  }
+  if (found != kinds_.end()) {
+    return fmt::format(
+        "'{}' belongs to the problem: derived values and constraints hold for every problem, so use it "
+        "in \"legality\", \"defines\" or the launch",
+        name);
+  }
+  if (later_.contains(name)) return fmt::format("'{}' is defined further down; move its definition before this", name);
+  std::vector<std::string> candidates;
+  for (const auto& [known, kind] : kinds_) {
+    if (usable(known, reach)) candidates.push_back(known);
+  }
+  std::sort(candidates.begin(), candidates.end());
+  return fmt::format("unknown name '{}'{}", name, suggestion(name, candidates));
+}
+
+Expression KnownNames::read(const JsonCursor& cursor, Reach reach) const {
+  auto parsed = Expression::parse("0");
+  if (!cursor.value().is_string()) {
+    cursor.problem("expected an expression in a string, such as \"256\" or \"BM / TM\"");
+    return *parsed;
+  }
+  parsed = Expression::parse(cursor.value().get_ref<const std::string&>());
+  if (!parsed) {
+    cursor.problem(std::move(parsed.error()));
+    return *Expression::parse("0");
+  }
+  for (std::size_t i = 0; i < parsed->names().size(); ++i) {
+    const std::string& name = parsed->names()[i];
+    if (usable(name, reach)) continue;
+    cursor.problem(with_caret(why_not(name, reach), parsed->text(), parsed->name_position(i)));
+  }
+  return *parsed;
+}
+
+}  // namespace pgtune::space

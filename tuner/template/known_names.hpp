@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Which names a template has defined so far, and which of them an expression may use where it stands.
+#pragma once
+
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "tuner/expression/expression.hpp"
+#include "tuner/util/json_cursor.hpp"
+
+namespace pgtune::space {
+
+enum class NameKind { kDevice, kTypes, kProblem, kFunction, kParameter, kDerived, kValue, kDefine };
+
+/// How much an expression may use besides parameters, facts of the device and the types, and the derived values before
+/// it.
+enum class Reach {
+  kSpace,    ///< nothing more: derived values and constraints are the same for every problem
+  kProblem,  ///< facts of the problem, and the values made from them so far
+  kDefines,  ///< also defines, those before it
+};
+
+class KnownNames {
+ public:
+  KnownNames();
+  /// Adds a name the template defines; a problem at `cursor` when it is malformed, reserved or taken.
+  void add(const std::string& name, NameKind kind, const JsonCursor& cursor);
+  /// Names that a later entry will define, for better messages.
+  void announce(const std::string& name) { later_.insert(name); }
+  /// Parses the string at `cursor` and checks every name in it; the constant 0 after a problem.
+  [[nodiscard]] Expression read(const JsonCursor& cursor, Reach reach) const;
+
+ private:
+  [[nodiscard]] bool usable(const std::string& name, Reach reach) const;
+  [[nodiscard]] std::string why_not(const std::string& name, Reach reach) const;
+
+  std::unordered_map<std::string, NameKind> kinds_;
+  std::set<std::string> later_;
+};
+
+}  // namespace pgtune::space

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// A template's JSON, read and checked: parameters, constraints, derived values, legality, launch contract.
+// docs/templates.md describes the format for people.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/expression/expression.hpp"
+#include "tuner/model/launch_plan.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/model/source.hpp"
+#include "tuner/model/variant.hpp"
+
+namespace pgtune::space {
+
+struct Parameter {
+  std::string name;
+  std::vector<ParameterValue> values;
+  ParameterValue default_value;
+  std::string description;
+};
+
+/// An expression that must be non-zero, with the reason shown to people when it is not.
+struct Rule {
+  Expression expression;
+  std::string reason;
+};
+
+struct NamedExpression {
+  std::string name;
+  Expression expression;
+};
+
+struct TensorMapSpec {
+  std::string name;                ///< several may share one: the first whose `when` holds is the map of that name
+  std::optional<Expression> when;  ///< absent: always
+  Operand operand = Operand::kA;
+  std::optional<TensorType> type;              ///< absent: the one the operand has in the problem
+  std::vector<Expression> dims, strides, box;  ///< strides in elements
+  Swizzle swizzle = Swizzle::kNone;
+  L2Promotion l2_promotion = L2Promotion::kNone;
+  std::optional<Expression> swizzle_bytes;       ///< instead of `swizzle`: 0, 32, 64 or 128
+  std::optional<Expression> l2_promotion_bytes;  ///< instead of `l2_promotion`: 0, 64, 128 or 256
+};
+
+struct ArgumentSpec {
+  ArgumentKind kind = ArgumentKind::kInt32;
+  Operand operand = Operand::kA;                                ///< kPointer
+  std::string tensor_map;                                       ///< kTensorMap
+  std::optional<Expression> expression;                         ///< kInt32, kInt64
+  enum class Scalar { kAlpha, kBeta } scalar = Scalar::kAlpha;  ///< kFloat32
+};
+
+struct KernelSpec {
+  std::string symbol;
+  std::optional<Expression> when;  ///< launched only where non-zero; absent: always
+  std::vector<Expression> grid, block, cluster;
+  std::optional<Expression> dynamic_smem_bytes;
+  std::optional<Expression> programmatic_dependent_launch;
+  std::vector<ArgumentSpec> arguments;
+  std::optional<L2Window> l2_window;
+};
+
+/// A first guess at a launch's time. Variants are tried in its order, so only comparisons matter.
+struct CostModel {
+  std::vector<NamedExpression> steps;  ///< named parts, each over all names of a problem and the steps before it
+  Expression clocks;
+};
+
+struct TemplateDefinition {
+  std::string name, description;
+  std::vector<MathMode> math_modes;
+  std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each math mode's usual one
+  bool fuses_bias = false;
+  std::vector<Activation> activations;  ///< it can apply; none at all is always among them
+  std::vector<Parameter> parameters;
+  std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
+  std::vector<Rule> constraints;         ///< over parameters, derived values and the device
+  std::vector<Rule> legality;            ///< over all of that and the problem
+  /// As legality, but about what is worth trying: they keep a search short, and it may do without them.
+  std::vector<Rule> preset;
+  std::vector<Variant> seeds;            ///< tried first where they are legal, after the default; the best first
+  std::vector<NamedExpression> values;   ///< problem-dependent names for defines and the launch; no macros
+  std::vector<NamedExpression> defines;  ///< problem-dependent macros beside parameters and derived values
+  std::vector<KernelSpec> kernels;
+  std::vector<TensorMapSpec> tensor_maps;
+  std::optional<Expression> workspace_bytes;
+  ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
+  std::optional<Expression> l2_bytes;  ///< "traffic": what a launch reads through L2
+  std::optional<CostModel> cost;
+
+  std::shared_ptr<const TemplateSource> source;
+  /// What a variant of it is, as XXH3-128 hex over source, headers and JSON; not over the JSON's layout, its "source"
+  /// path, and what only says which variants are worth trying: results stay valid when that changes.
+  std::string content_hash;
+  std::string preset_hash;  ///< the same over preset, seeds and cost; empty where there are none
+
+  [[nodiscard]] Variant default_variant() const;
+  /// It has the problem's math mode, output type and epilogue.
+  [[nodiscard]] bool computes(const Problem& problem) const;
+  [[nodiscard]] bool has_types(const Problem& problem) const;  ///< math mode and output type
+};
+
+/// Fetches a file as text. Paths are relative to the JSON's folder and normalised: the JSON's "source"
+/// ("../templates/x.cu"), and the source's includes in that source's folder ("../templates/device/y.cuh").
+using FileReader = std::function<Result<std::string>(const std::string& relative_path)>;
+
+/// Parses `json_text`; `origin` names it in messages (line and column for syntax errors). Errors are kUsage.
+[[nodiscard]] Result<TemplateDefinition> parse_template(std::string_view json_text, const std::string& origin,
+                                                        const FileReader& read_file);
+/// Reads a definition from disk; its source and quoted includes are relative to the JSON file, with the shipped
+/// "device/*.cuh" headers as a fallback given by `shipped_headers` ("device/x.cuh" -> text).
+[[nodiscard]] Result<TemplateDefinition> load_template(const std::filesystem::path& json_path,
+                                                       const FileReader& shipped_headers);
+
+}  // namespace pgtune::space

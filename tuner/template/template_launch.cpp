@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Reads how a template is launched: workspace, tensor maps, kernels and their arguments; and what a launch moves.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/template/template_parser.hpp"
+#include "tuner/util/identifier.hpp"
+#include "tuner/util/suggestion.hpp"
+
+namespace pgtune::space {
+namespace {
+
+/// "none" or a number with a B, such as "128B": what is neither is an expression.
+bool is_word_of_bytes(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  return text == "none" || (digits > 0 && text.substr(digits) == "B");
+}
+
+constexpr std::size_t kMaxTensorRank = 5;
+constexpr std::size_t kMaxTensorMaps = 16;
+constexpr std::size_t kMaxKernels = 16;
+constexpr std::size_t kMaxArguments = 256;
+
+class LaunchReader {
+ public:
+  LaunchReader(const KnownNames& names, TemplateDefinition& definition) : names_(names), definition_(definition) {}
+
+  void workspace(const JsonCursor& cursor) {
+    cursor.expect_fields({"bytes", "zero"});
+    definition_.workspace_bytes = names_.read(cursor.required("bytes"), Reach::kProblem);
+    if (const auto zero = cursor.optional("zero")) {
+      definition_.zero_workspace =
+          parse_zero_workspace(zero->choice({"never", "once", "every_launch"})).value_or(ZeroWorkspace::kNever);
+    }
+  }
+
+  void tensor_map(const JsonCursor& cursor) {
+    cursor.expect_fields({"name", "operand", "type", "dims", "strides", "box", "swizzle", "l2_promotion", "when"});
+    TensorMapSpec map;
+    const JsonCursor name = cursor.required("name");
+    map.name = name.string();
+    if (!is_identifier(map.name)) {
+      name.problem(
+          fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", map.name));
+    }
+    for (const TensorMapSpec& other : definition_.tensor_maps) {
+      if (other.name == map.name && !other.when) {
+        name.problem(
+            fmt::format("there are two tensor maps '{}'; rename one, or say \"when\" the first is used", map.name));
+      }
+    }
+    if (const auto when = cursor.optional("when")) map.when = names_.read(*when, Reach::kProblem);
+    map.operand = operand(cursor.required("operand"));
+    // "operand" is no tensor type, so it parses to nothing: the problem's.
+    map.type =
+        parse_tensor_type(cursor.required("type").choice({"operand", "f32", "tf32", "f16", "bf16", "u8", "int32"}));
+    map.dims = expressions(cursor.required("dims"), 1, kMaxTensorRank);
+    const std::size_t rank = std::max<std::size_t>(map.dims.size(), 1);
+    // A map of one dimension has no strides to give.
+    if (rank > 1 || cursor.optional("strides")) {
+      map.strides = expressions(cursor.required("strides"), rank - 1, rank - 1);
+    }
+    map.box = expressions(cursor.required("box"), rank, rank);
+    if (const auto swizzle = cursor.optional("swizzle")) {
+      if (is_word_of_bytes(swizzle->string())) {
+        map.swizzle = parse_swizzle(swizzle->choice({"none", "32B", "64B", "128B"})).value_or(Swizzle::kNone);
+      } else {
+        map.swizzle_bytes = names_.read(*swizzle, Reach::kProblem);
+      }
+    }
+    if (const auto promotion = cursor.optional("l2_promotion")) {
+      if (is_word_of_bytes(promotion->string())) {
+        map.l2_promotion =
+            parse_l2_promotion(promotion->choice({"none", "64B", "128B", "256B"})).value_or(L2Promotion::kNone);
+      } else {
+        map.l2_promotion_bytes = names_.read(*promotion, Reach::kProblem);
+      }
+    }
+    definition_.tensor_maps.push_back(std::move(map));
+  }
+
+  void kernel(const JsonCursor& cursor) {
+    cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "programmatic_dependent_launch",
+                          "l2_window", "arguments"});
+    KernelSpec kernel;
+    const JsonCursor symbol = cursor.required("symbol");
+    kernel.symbol = symbol.string();
+    if (!is_identifier(kernel.symbol)) symbol.problem(fmt::format("'{}' cannot be a kernel's name", kernel.symbol));
+    if (const auto when = cursor.optional("when")) kernel.when = names_.read(*when, Reach::kProblem);
+    kernel.grid = expressions(cursor.required("grid"), 1, 3);
+    kernel.block = expressions(cursor.required("block"), 1, 3);
+    if (const auto cluster = cursor.optional("cluster")) kernel.cluster = expressions(*cluster, 1, 3);
+    if (const auto smem = cursor.optional("dynamic_smem")) {
+      kernel.dynamic_smem_bytes = names_.read(*smem, Reach::kProblem);
+    }
+    if (const auto early = cursor.optional("programmatic_dependent_launch")) {
+      kernel.programmatic_dependent_launch = names_.read(*early, Reach::kProblem);
+    }
+    if (const auto window = cursor.optional("l2_window")) kernel.l2_window = l2_window(*window);
+    for (const JsonCursor& element : cursor.required("arguments").elements(0, kMaxArguments)) {
+      kernel.arguments.push_back(argument(element));
+    }
+    definition_.kernels.push_back(std::move(kernel));
+  }
+
+  void traffic(const JsonCursor& cursor) {
+    cursor.expect_fields({"l2_bytes"});
+    definition_.l2_bytes = names_.read(cursor.required("l2_bytes"), Reach::kProblem);
+  }
+
+ private:
+  [[nodiscard]] Operand operand(const JsonCursor& cursor) const {
+    const Operand chosen =
+        parse_operand(cursor.choice({"A", "B", "C", "D", "bias", "workspace"})).value_or(Operand::kA);
+    if (chosen == Operand::kWorkspace && !definition_.workspace_bytes) {
+      cursor.problem("the template asks for no workspace; add \"workspace\": {\"bytes\": ...}");
+    }
+    return chosen;
+  }
+
+  [[nodiscard]] std::vector<Expression> expressions(const JsonCursor& cursor, std::size_t least,
+                                                    std::size_t most) const {
+    std::vector<Expression> out;
+    for (const JsonCursor& element : cursor.elements(least, most)) out.push_back(names_.read(element, Reach::kProblem));
+    return out;
+  }
+
+  [[nodiscard]] L2Window l2_window(const JsonCursor& cursor) const {
+    cursor.expect_fields({"operand", "access", "hit_ratio"});
+    L2Window window;
+    window.operand = operand(cursor.required("operand"));
+    window.access = parse_l2_access(cursor.required("access").choice({"normal", "streaming", "persisting"}))
+                        .value_or(L2Access::kNormal);
+    if (const auto ratio = cursor.optional("hit_ratio")) {
+      window.hit_ratio = ratio->number();
+      if (window.hit_ratio < 0 || window.hit_ratio > 1) ratio->problem("the hit ratio is a share from 0 to 1");
+    }
+    return window;
+  }
+
+  [[nodiscard]] ArgumentSpec argument(const JsonCursor& cursor) const {
+    cursor.expect_fields({"pointer", "tensor_map", "int32", "int64", "float32"});
+    if (cursor.value().is_object() && cursor.value().size() != 1) {
+      cursor.problem("an argument has exactly one of pointer, tensor_map, int32, int64, float32");
+    }
+    ArgumentSpec out;
+    if (const auto pointer = cursor.optional("pointer")) {
+      out.kind = ArgumentKind::kPointer;
+      out.operand = operand(*pointer);
+    } else if (const auto map = cursor.optional("tensor_map")) {
+      out.kind = ArgumentKind::kTensorMap;
+      out.tensor_map = tensor_map_name(*map);
+    } else if (const auto int32 = cursor.optional("int32")) {
+      out.kind = ArgumentKind::kInt32;
+      out.expression = names_.read(*int32, Reach::kProblem);
+    } else if (const auto int64 = cursor.optional("int64")) {
+      out.kind = ArgumentKind::kInt64;
+      out.expression = names_.read(*int64, Reach::kProblem);
+    } else if (const auto float32 = cursor.optional("float32")) {
+      out.kind = ArgumentKind::kFloat32;
+      out.scalar =
+          float32->choice({"alpha", "beta"}) == "alpha" ? ArgumentSpec::Scalar::kAlpha : ArgumentSpec::Scalar::kBeta;
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::string tensor_map_name(const JsonCursor& cursor) const {
+    std::string name = cursor.string();
+    std::vector<std::string> known;
+    for (const TensorMapSpec& map : definition_.tensor_maps) known.push_back(map.name);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      cursor.problem(fmt::format("there is no tensor map '{}'{}", name, suggestion(name, known)));
+    }
+    return name;
+  }
+
+  const KnownNames& names_;
+  TemplateDefinition& definition_;
+};
+
+}  // namespace
+
+void read_launch(const JsonCursor& root, const KnownNames& names, TemplateDefinition& definition) {
+  LaunchReader reader(names, definition);
+  if (const auto workspace = root.optional("workspace")) reader.workspace(*workspace);
+  for (const JsonCursor& element : root.optional_elements("tensor_maps", kMaxTensorMaps)) reader.tensor_map(element);
+  for (const JsonCursor& element : root.required("kernels").elements(1, kMaxKernels)) reader.kernel(element);
+  if (const auto traffic = root.optional("traffic")) reader.traffic(*traffic);
+}
+
+}  // namespace pgtune::space

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// A template's JSON text to a TemplateDefinition with its source.
+#include "tuner/template/template_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/template/template_source.hpp"
+#include "tuner/util/identifier.hpp"
+
+namespace pgtune::space {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+
+void check_schema(const JsonCursor& root) {
+  const JsonCursor schema = root.required("schema");
+  if (const std::int64_t version = schema.integer(); version != kSchema) {
+    schema.problem(fmt::format("this pgtune reads schema {}, not {}{}", kSchema, version,
+                               version > kSchema ? "; use a newer pgtune" : ""));
+  }
+}
+
+std::vector<MathMode> read_math_modes(const JsonCursor& root) {
+  std::vector<MathMode> out;
+  for (const JsonCursor& element : root.required("math_modes").elements(1, kMaxEntries)) {
+    auto mode = parse_math_mode(element.string());
+    if (!mode) {
+      element.problem(std::move(mode.error()));
+    } else if (std::find(out.begin(), out.end(), *mode) != out.end()) {
+      element.problem(fmt::format("the math mode '{}' appears twice", to_string(*mode)));
+    } else {
+      out.push_back(*mode);
+    }
+  }
+  return out;
+}
+
+std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<MathMode>& modes) {
+  std::vector<ElementType> out;
+  for (const JsonCursor& element : root.optional_elements("outputs", kMaxEntries)) {
+    auto type = parse_output_type(element.string());
+    if (!type) {
+      element.problem(std::move(type.error()));
+      continue;
+    }
+    const bool possible = std::any_of(modes.begin(), modes.end(), [&](MathMode mode) {
+      const auto& types = output_types(mode);
+      return std::find(types.begin(), types.end(), *type) != types.end();
+    });
+    if (!possible) element.problem(fmt::format("none of the math modes has {} output", to_string(*type)));
+    if (std::find(out.begin(), out.end(), *type) != out.end()) {
+      element.problem(fmt::format("the output type '{}' appears twice", to_string(*type)));
+    }
+    out.push_back(*type);
+  }
+  return out;
+}
+
+void read_epilogues(const JsonCursor& root, TemplateDefinition& out) {
+  for (const JsonCursor& element : root.optional_elements("epilogues", kMaxEntries)) {
+    const std::string word = element.string();
+    const auto epilogue = parse_epilogue(word);
+    // One word an entry: each may be combined with the others.
+    if (!epilogue || !epilogue->any() || (epilogue->bias && epilogue->activation != Activation::kNone)) {
+      element.problem(fmt::format("'{}' is no epilogue; there are bias, relu, gelu and silu", word));
+      continue;
+    }
+    const auto known = std::find(out.activations.begin(), out.activations.end(), epilogue->activation);
+    if (epilogue->bias ? out.fuses_bias : known != out.activations.end()) {
+      element.problem(fmt::format("the epilogue '{}' appears twice", word));
+    }
+    if (epilogue->bias) {
+      out.fuses_bias = true;
+    } else {
+      out.activations.push_back(epilogue->activation);
+    }
+  }
+}
+
+CostModel read_cost(const JsonCursor& cursor, KnownNames& names) {
+  cursor.expect_fields({"steps", "clocks"});
+  std::vector<NamedExpression> steps =
+      read_named_expressions(cursor, "steps", NameKind::kValue, Reach::kProblem, names);
+  return {std::move(steps), names.read(cursor.required("clocks"), Reach::kProblem)};
+}
+
+TemplateDefinition read_definition(const JsonCursor& root) {
+  TemplateDefinition out;
+  root.expect_fields({"schema",     "name",      "description", "source",   "math_modes", "outputs", "epilogues",
+                      "parameters", "derived",   "constraints", "legality", "preset",     "seeds",   "values",
+                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic",    "cost"});
+  check_schema(root);
+  const JsonCursor name = root.required("name");
+  out.name = name.string();
+  if (!is_identifier(out.name)) {
+    name.problem(
+        fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", out.name));
+  }
+  if (const auto description = root.optional("description")) out.description = description->string();
+  out.math_modes = read_math_modes(root);
+  out.outputs = read_outputs(root, out.math_modes);
+  read_epilogues(root, out);
+
+  KnownNames names;
+  out.parameters = read_parameters(root, names);
+  out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
+  out.constraints = read_rules(root, "constraints", Reach::kSpace, names);
+  out.legality = read_rules(root, "legality", Reach::kProblem, names);
+  out.preset = read_rules(root, "preset", Reach::kProblem, names);
+  out.seeds = read_seeds(root, out);
+  out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
+  out.defines = read_named_expressions(root, "defines", NameKind::kDefine, Reach::kDefines, names);
+  read_launch(root, names, out);
+  if (const auto cost = root.optional("cost")) out.cost = read_cost(*cost, names);
+  return out;
+}
+
+}  // namespace
+
+Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text, const std::string& origin,
+                                                        const FileReader& read_file,
+                                                        const FileReader& shipped_headers) {
+  auto document = parse_json(json_text, origin);
+  if (!document) return tl::unexpected<Error>(std::move(document.error()));
+  JsonProblems problems;
+  const JsonCursor root(*document, {}, problems);
+  TemplateDefinition out = read_definition(root);
+  const std::string source_path = root.required("source").string();
+  if (problems.first()) return fail(*problems.first(), origin);
+
+  auto source = read_template_source(source_path, read_file, shipped_headers);
+  if (!source) return fail(std::move(source.error()), origin);
+  nlohmann::json preset;
+  for (const char* name : {"preset", "seeds", "cost"}) {
+    if (document->contains(name)) preset[name] = std::move((*document)[name]);
+  }
+  if (!preset.empty()) out.preset_hash = hash_text(preset.dump());
+  // None of these changes what is compiled.
+  for (const char* name : {"source", "description", "preset", "seeds", "cost"}) document->erase(name);
+  out.content_hash = hash_template(*source, document->dump());
+  out.source = std::make_shared<const TemplateSource>(std::move(*source));
+  return out;
+}
+
+Result<TemplateDefinition> parse_template(std::string_view json_text, const std::string& origin,
+                                          const FileReader& read_file) {
+  return parse_template_with_fallback(json_text, origin, read_file, {});
+}
+
+}  // namespace pgtune::space

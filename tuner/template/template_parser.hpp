@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Parts of parse_template. Private to tuner/space.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tuner/template/known_names.hpp"
+#include "tuner/template/template_definition.hpp"
+#include "tuner/util/json_cursor.hpp"
+
+namespace pgtune::space {
+
+/// Parameters are walked recursively and make up every variant; a real template has about twenty.
+inline constexpr std::size_t kMaxParameters = 64;
+inline constexpr std::size_t kMaxValues = 4096;
+inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
+
+/// Problems are kept by the cursor's JsonProblems; the result is only good without one.
+[[nodiscard]] std::vector<Parameter> read_parameters(const JsonCursor& root, KnownNames& names);
+/// A list of {"name", "expr"}; each name may be used by the entries after it.
+[[nodiscard]] std::vector<NamedExpression> read_named_expressions(const JsonCursor& root, std::string_view field,
+                                                                  NameKind kind, Reach reach, KnownNames& names);
+/// A list of {"expr", "reason"}.
+[[nodiscard]] std::vector<Rule> read_rules(const JsonCursor& root, std::string_view field, Reach reach,
+                                           const KnownNames& names);
+/// A list of texts such as "BM=128,BN=64", each over the defaults. `definition` has its parameters.
+[[nodiscard]] std::vector<Variant> read_seeds(const JsonCursor& root, const TemplateDefinition& definition);
+/// workspace, tensor_maps, kernels and traffic.
+void read_launch(const JsonCursor& root, const KnownNames& names, TemplateDefinition& definition);
+
+/// parse_template with a second place for includes, asked by the name in the #include. It may be empty.
+[[nodiscard]] Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text,
+                                                                      const std::string& origin,
+                                                                      const FileReader& read_file,
+                                                                      const FileReader& shipped_headers);
+
+}  // namespace pgtune::space

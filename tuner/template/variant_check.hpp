@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Whether a variant and a problem fit a template's definition at all. Private to tuner/space.
+#pragma once
+
+#include <string>
+
+#include "tuner/template/template_definition.hpp"
+
+namespace pgtune::space {
+
+/// Errors: a parameter missing, unknown or out of order, or a value that is not listed.
+[[nodiscard]] Result<void> check_variant(const TemplateDefinition& definition, const Variant& variant);
+/// Errors: the template lacks the problem's math mode, output type or epilogue.
+[[nodiscard]] Result<void> check_problem(const TemplateDefinition& definition, const Problem& problem);
+/// Error: `text` is no value of `parameter`; lists those there are.
+[[nodiscard]] Error not_a_value(const Parameter& parameter, std::string_view text);
+
+}  // namespace pgtune::space
