@@ -6,32 +6,10 @@
 #include <cmath>
 #include <cstdio>
 
+#include "tuner/util/utf8.hpp"
+
 namespace pgtune::db {
 namespace {
-
-/// Bytes of the UTF-8 sequence at the front, 0 where there is none (RFC 3629, section 4).
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) {
-    return 1;
-  }
-  if (first >= 0xC2 && first <= 0xDF) {
-    return follows(1) ? 2 : 0;
-  }
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool second = follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
-    return second && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool second = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
-    return second && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 void append_ascii(std::string& out, char c) {
   if (c == '"' || c == '\\') {
@@ -60,7 +38,7 @@ void append_number(std::string& out, Number number) {
 void append_json(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_length(text);
     if (length == 1) {
       append_ascii(out, text.front());
     } else if (length == 0) {

@@ -3,11 +3,15 @@
 
 #include <sqlite3.h>
 
+#include <cmath>
 #include <utility>
 
 #include "db/sqlite/sqlite_error.hpp"
+#include "tuner/util/utf8.hpp"
 
 namespace pgtune::db {
+
+bool is_measured(double value) { return std::isfinite(value) && value >= 0; }
 
 void execute(const Database& database, const std::string& sql) {
   if (sqlite3_exec(database.handle(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
@@ -61,10 +65,7 @@ Statement& Statement::operator>>(std::uint64_t& value) {
 Statement& Statement::operator>>(int& value) {
   const std::int64_t wide = sqlite3_column_int64(statement_, column_++);
   if (!std::in_range<int>(wide)) {
-    throw Error("database " + database_.origin() + " is damaged: it holds " + std::to_string(wide) + " as a " +
-                    sqlite3_column_name(statement_, column_ - 1) +
-                    ". Restore it from a copy, or move it aside and search again",
-                0);
+    throw_impossible(std::to_string(wide), column_ - 1);
   }
   value = static_cast<int>(wide);
   return *this;
@@ -76,14 +77,14 @@ Statement& Statement::operator>>(bool& value) {
 }
 
 Statement& Statement::operator>>(double& value) {
-  value = sqlite3_column_double(statement_, column_++);
+  value = measured(column_++);
   return *this;
 }
 
 Statement& Statement::operator>>(std::optional<double>& value) {
   value.reset();
   if (!next_is_null()) {
-    value = sqlite3_column_double(statement_, column_);
+    value = measured(column_);
   }
   ++column_;
   return *this;
@@ -95,7 +96,7 @@ Statement& Statement::operator>>(std::string& value) {
   if (text == nullptr) {
     value.clear();
   } else {
-    value.assign(reinterpret_cast<const char*>(text), size);
+    value = as_utf8({reinterpret_cast<const char*>(text), size});
   }
   ++column_;
   return *this;
@@ -111,7 +112,7 @@ Statement& Statement::operator>>(Value& value) {
       *this >> value.emplace<std::int64_t>();
       break;
     case SQLITE_FLOAT:
-      *this >> value.emplace<double>();
+      value = sqlite3_column_double(statement_, column_++);
       break;
     default:
       *this >> value.emplace<std::string>();
@@ -120,6 +121,21 @@ Statement& Statement::operator>>(Value& value) {
 }
 
 bool Statement::next_is_null() const { return sqlite3_column_type(statement_, column_) == SQLITE_NULL; }
+
+double Statement::measured(int column) const {
+  const double value = sqlite3_column_double(statement_, column);
+  if (!is_measured(value)) {
+    throw_impossible(std::to_string(value), column);
+  }
+  return value;
+}
+
+void Statement::throw_impossible(const std::string& value, int column) const {
+  throw Error("database " + database_.origin() + " is damaged: it holds " + value + " as a " +
+                  sqlite3_column_name(statement_, column) +
+                  ". Restore it from a copy, or move it aside and search again",
+              0);
+}
 
 void Statement::rewind() {
   // Its code repeats the error of the last step, which was reported then.

@@ -18,6 +18,9 @@ namespace pgtune::db {
 /// Any column's value, for code that copies or prints rows without knowing them.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
+/// Whether a measurement can have given the number: it is finite and not negative. (SQLite stores no NaN.)
+[[nodiscard]] bool is_measured(double value);
+
 /// Runs one or more statements that give no rows. Throws Error.
 void execute(const Database& database, const std::string& sql);
 
@@ -51,10 +54,12 @@ class Statement {
   /// Throws Error where the number needs more bits.
   Statement& operator>>(int& value);
   Statement& operator>>(bool& value);
+  /// Every real number of pgtune's tables was measured: throws Error for one that is_measured() denies.
   Statement& operator>>(double& value);
   Statement& operator>>(std::optional<double>& value);
-  /// NULL reads as an empty string.
+  /// UTF-8, whatever the file holds: U+FFFD stands for each byte that is none. NULL reads as an empty string.
   Statement& operator>>(std::string& value);
+  /// Numbers as they are.
   Statement& operator>>(Value& value);
   /// Whether the next column is NULL; does not move on.
   [[nodiscard]] bool next_is_null() const;
@@ -62,6 +67,8 @@ class Statement {
   void skip(int columns) { column_ += columns; }
 
  private:
+  [[nodiscard]] double measured(int column) const;
+  [[noreturn]] void throw_impossible(const std::string& value, int column) const;
   void rewind();
   void check(int code) const;
   void bind_value(int index, std::int64_t value);

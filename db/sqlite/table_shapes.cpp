@@ -30,8 +30,12 @@ TableShape read_shape(const Database& database, const std::string& name) {
     keys >> column;
     keys >> references[column];
   }
-  for (auto& column : texts(database, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", name)) {
-    shape.columns.push_back({column, references[column]});
+  Statement columns(database, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid");
+  columns.bind(name);
+  while (columns.step()) {
+    ColumnShape& column = shape.columns.emplace_back();
+    columns >> column.name >> column.type;
+    column.refers_to = references[column.name];
   }
   shape.primary_key = texts(database, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", name);
   // The table's own UNIQUE constraint; an index added beside it is a matter of speed.

@@ -22,6 +22,7 @@ inline constexpr const char* kIdColumn = "id";
 struct ColumnShape {
   std::string name;
   std::string refers_to;  ///< a table, else empty
+  std::string type;       ///< "INTEGER", "REAL" or "TEXT"
 };
 
 struct TableShape {
@@ -40,6 +41,7 @@ class TableShapes {
   [[nodiscard]] static TableShapes of_this_program();
 
   [[nodiscard]] const TableShape& table(const std::string& name) const { return tables_.at(name); }
+  [[nodiscard]] const std::map<std::string, TableShape>& tables() const { return tables_; }
   /// Tables whose rows belong to rows of `owner`, by name.
   [[nodiscard]] const std::vector<std::string>& owned_by(const std::string& owner) const;
   /// Tables of rows that others share, each after those it refers to.

@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 /// An input, read in one state from first to last.
 class Input {
  public:
-  Input(const fs::path& path, const TableShapes& shapes, const Database& target)
+  Input(const fs::path& path, const TableShapes& shapes, const Database& target, const ColumnChecks& checks)
       : database_(Database::open(path, OpenMode::kReadOnly)),
         transaction_(database_, TransactionKind::kRead),
         dump_(database_, shapes),
         copier_(database_, target, shapes) {
-    const auto problems = database_.check();
+    const auto problems = damage(database_, checks);
     if (!problems.empty()) {
       throw Error("database " + path.string() + " is damaged (" + problems.front() +
                       "). Nothing was merged: restore it from a copy, or leave it out",
@@ -83,10 +83,10 @@ struct Candidate {
 
 class Merge {
  public:
-  Merge(const std::vector<fs::path>& paths, const TableShapes& shapes)
+  Merge(const std::vector<fs::path>& paths, const TableShapes& shapes, const ColumnChecks& checks)
       : shapes_(shapes), target_(Database::open_temporary()) {
     for (const auto& path : paths) {
-      inputs_.push_back(std::make_unique<Input>(path, shapes, target_));
+      inputs_.push_back(std::make_unique<Input>(path, shapes, target_, checks));
       report_.inputs.push_back({path});
     }
   }
@@ -159,14 +159,14 @@ class Merge {
 
 }  // namespace
 
-MergeReport merge(const std::vector<fs::path>& inputs, const fs::path& output) {
+MergeReport merge(const std::vector<fs::path>& inputs, const fs::path& output, const ColumnChecks& checks) {
   std::error_code unreadable;
   if (fs::exists(fs::symlink_status(output, unreadable))) {
     throw Error(
         output.string() + " exists already. Merge into a new file, then rename it once nothing uses the old one", 0);
   }
   const TableShapes shapes = TableShapes::of_this_program();
-  return Merge(inputs, shapes).run(output);
+  return Merge(inputs, shapes, checks).run(output);
 }
 
 }  // namespace pgtune::db

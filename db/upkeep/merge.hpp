@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "db/database.hpp"
+#include "db/upkeep/content_check.hpp"
 
 namespace pgtune::db {
 
@@ -26,7 +26,9 @@ struct MergeReport {
 /// are numbered by uid, so that in the output, too, a later one is newer; rows that belong to no session are dropped.
 /// Inputs of older schemas are read as migrated copies, no input is changed. The output is one file without a log,
 /// appears at once under its name and is equal byte for byte whatever the inputs' order. Throws Error where an input
-/// is missing, not pgtune's, newer or damaged, where the output exists or cannot be written; nothing is written then.
-[[nodiscard]] MergeReport merge(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output);
+/// is missing, not pgtune's, newer or damaged (by damage(), with `checks`), where the output exists or cannot be
+/// written; nothing is written then.
+[[nodiscard]] MergeReport merge(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output,
+                                const ColumnChecks& checks = {});
 
 }  // namespace pgtune::db

@@ -16,6 +16,18 @@ using Row = std::vector<Value>;
 /// One row of a table with an id; empty where there is none.
 [[nodiscard]] Row row_by_id(const Database& database, const TableShape& shape, RowId id);
 
+/// All rows of a table, in the order of its primary key.
+class AllRows {
+ public:
+  AllRows(const Database& database, const TableShape& shape);
+  /// The next row; false at the end.
+  [[nodiscard]] bool next(Row& row);
+
+ private:
+  Statement statement_;
+  std::size_t columns_;
+};
+
 /// Prepared once, run for many owners: the rows of one table that belong to one row. Rows with an id come in the order
 /// they were written; others by primary key, in which a reference counts as what it refers to.
 class OwnedRows {

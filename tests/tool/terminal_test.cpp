@@ -39,7 +39,9 @@ TEST(Harmless, ReplacesWhatSteersATerminal) {
   EXPECT_EQ(harmless("\xc2\x9b"
                      "2J"),
             "?2J");
-  EXPECT_EQ(harmless("\xc2"), "\xc2");
+  EXPECT_EQ(harmless("\xc2"), "?");
+  EXPECT_EQ(harmless("a\xff\xe4\xb8z"), "a???z");
+  EXPECT_EQ(harmless(std::string_view("a\0z", 3)), "a?z");
 }
 
 TEST(Color, OptionBeatsEnvironmentBeatsTerminal) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "db/queries/queries.hpp"
+#include "tool/pgtune/replay/record_text.hpp"
 #include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
@@ -56,15 +57,10 @@ std::optional<session::StoredAnswer> DatabaseStore::answer_of(const session::Sto
                                                               const space::TemplateId& searched) {
   const auto row = db::find_best(database_, result_key(key, searched));
   if (!row) return std::nullopt;
-  try {
-    auto answer = nlohmann::json::parse(row->answer_json).get<session::StoredAnswer>();
-    answer.finished_at = row->finished_at;
-    return answer;
-  } catch (const nlohmann::json::exception& error) {
-    throw db::Error(database_.origin() + ": a stored answer cannot be read (" + error.what() +
-                        "). Search again with --force to replace it.",
-                    0);
-  }
+  auto answer =
+      record_of<session::StoredAnswer>(row->answer_json, database_.origin() + ": a stored answer", kSearchAgainRemedy);
+  answer.finished_at = row->finished_at;
+  return answer;
 }
 
 std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session::StoreKey& key) {

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/version.hpp"
+#include "tool/pgtune/replay/record_text.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/util/json_depth.hpp"
+#include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -20,26 +22,11 @@ using nlohmann::json;
 /// A day; no block takes a minute.
 constexpr double kLongestBlockS = 86'400;
 
-constexpr const char* kUnreadableRemedy = "Restore the file from a copy, or move it aside and search again.";
-
-template <typename T>
-T read_json(const std::string& text, const char* what) {
-  if (json_too_deep(text))
-    throw db::Error(fmt::format("the database holds a {} that cannot be read (nested more than {} deep). {}", what,
-                                kMaxJsonDepth, kUnreadableRemedy),
-                    0);
-  try {
-    return json::parse(text).get<T>();
-  } catch (const json::exception& error) {
-    throw db::Error(
-        fmt::format("the database holds a {} that cannot be read ({}). {}", what, error.what(), kUnreadableRemedy), 0);
-  }
-}
-
 template <typename T>
 T known_word(std::optional<T> value, const std::string& word, const char* what) {
   if (!value)
-    throw db::Error(fmt::format("the database holds an unknown {} '{}'. {}", what, word, kUnreadableRemedy), 0);
+    throw db::Error(fmt::format("the database holds an unknown {} '{}'. {}", what, excerpt(word), kUnreadableRemedy),
+                    0);
   return *value;
 }
 
@@ -70,6 +57,8 @@ db::ContenderRow contender_row(const std::optional<Variant>& variant, int refere
 }
 
 }  // namespace
+
+bool is_block_time(double time_s) { return time_s > 0 && time_s < kLongestBlockS; }
 
 db::DeviceRow device_row(const DeviceInfo& device) {
   return {device.uuid, device.name, device.architecture, json(device).dump()};
@@ -201,9 +190,13 @@ db::TrialRow trial_row(const Variant& variant, const space::TemplateSet& templat
 
 db::ReferenceRow reference_row(const ReferenceReport& reference) { return {reference.library, json(reference).dump()}; }
 
-DeviceInfo device_info(const db::DeviceRow& row) { return read_json<DeviceInfo>(row.info_json, "device"); }
+DeviceInfo device_info(const db::DeviceRow& row) {
+  return record_of<DeviceInfo>(row.info_json, "the database holds a device that");
+}
 
-Problem problem(const db::ProblemRow& row) { return read_json<Problem>(row.problem_json, "problem"); }
+Problem problem(const db::ProblemRow& row) {
+  return record_of<Problem>(row.problem_json, "the database holds a problem that");
+}
 
 std::vector<Block> blocks(const std::vector<db::BlockRow>& rows) {
   std::vector<Block> blocks;
@@ -212,7 +205,7 @@ std::vector<Block> blocks(const std::vector<db::BlockRow>& rows) {
     require_measured({static_cast<double>(row.round), static_cast<double>(row.position), row.sm_clock_hz,
                       row.temperature_c.value_or(0), row.power_cap_s.value_or(0), row.thermal_s.value_or(0)},
                      "a block");
-    if (row.launches < 1 || !(row.time_s > 0 && row.time_s < kLongestBlockS))
+    if (row.launches < 1 || !is_block_time(row.time_s))
       throw db::Error(fmt::format("the database holds a block of {} launches in {} s. {}", row.launches, row.time_s,
                                   kUnreadableRemedy),
                       0);
@@ -241,6 +234,10 @@ session::StoredTrial stored_trial(const db::TrialRow& row) {
     trial.report.check = CheckReport{*row.outcome.max_error, *row.outcome.norm_error};
   trial.report.blocks = blocks(row.blocks);
   if (row.build) {
+    require_measured({static_cast<double>(row.build->registers), static_cast<double>(row.build->static_smem_bytes),
+                      static_cast<double>(row.build->local_bytes), static_cast<double>(row.build->spill_bytes),
+                      row.build->compile_s},
+                     "a build");
     trial.build.key_hash = row.build->key_hash;
     trial.build.cubin_hash = row.build->cubin_hash;
     trial.build.registers = row.build->registers;
@@ -258,13 +255,13 @@ session::KnownKiller known_killer(const db::KillerRow& row) {
           row.variant_key,
           row.cubin_hash,
           {known_word(parse_outcome_kind(row.kind), row.kind, "outcome"), row.reason},
-          read_json<Problem>(row.problem_json, "problem"),
+          record_of<Problem>(row.problem_json, "the database holds a problem that"),
           row.session,
           row.started_at};
 }
 
 ReferenceReport reference_report(const db::ReferenceRow& row) {
-  return read_json<ReferenceReport>(row.report_json, "reference");
+  return record_of<ReferenceReport>(row.report_json, "the database holds a reference that");
 }
 
 EnergyWindow energy_window(const db::EnergyWindowRow& row) {
@@ -290,7 +287,9 @@ EnergyWindow energy_window(const db::EnergyWindowRow& row) {
   return window;
 }
 
-Ceilings ceilings(const db::CeilingsRow& row) { return read_json<Ceilings>(row.ceilings_json, "GPU's ceilings"); }
+Ceilings ceilings(const db::CeilingsRow& row) {
+  return record_of<Ceilings>(row.ceilings_json, "the database holds a GPU's ceilings that");
+}
 
 Conditions conditions(const std::string& key) {
   const auto parsed = parse_conditions(key);

@@ -31,6 +31,9 @@ namespace pgtune::tool {
 [[nodiscard]] db::CeilingsRow ceilings_row(const Ceilings& ceilings, const std::string& source);
 [[nodiscard]] db::ReferenceRow reference_row(const ReferenceReport& reference);
 
+/// Whether a block can have taken so long.
+[[nodiscard]] bool is_block_time(double time_s);
+
 [[nodiscard]] DeviceInfo device_info(const db::DeviceRow& row);
 [[nodiscard]] Problem problem(const db::ProblemRow& row);
 [[nodiscard]] session::StoredTrial stored_trial(const db::TrialRow& row);

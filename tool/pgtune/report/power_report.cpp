@@ -11,11 +11,13 @@
 #include "tool/pgtune/cli/options/conditions_options.hpp"
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/replay/record_text.hpp"
 #include "tool/pgtune/replay/row_conversion.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tuner/session/answer/answer_json.hpp"
+#include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -142,14 +144,9 @@ void take_bench_energy(const db::Database& database, std::vector<StoredResult>& 
   for (StoredResult& result : results) {
     if (energies(result)) continue;
     for (const db::BestRow& bench : db::list_benches(database, result_key(result.row))) {
-      try {
-        if (take_energy(result, nlohmann::json::parse(bench.answer_json).get<session::StoredAnswer>())) break;
-      } catch (const nlohmann::json::exception& error) {
-        throw CommandError(ErrorKind::kDatabase,
-                           fmt::format("{}: the bench of session {} for '{}' cannot be read ({}). Check the file with "
-                                       "'pgtune db check'.",
-                                       database.origin(), bench.session, bench.problem_key, error.what()));
-      }
+      const std::string subject = fmt::format("{}: the bench of session {} for '{}'", database.origin(), bench.session,
+                                              excerpt(bench.problem_key));
+      if (take_energy(result, record_of<session::StoredAnswer>(bench.answer_json, subject))) break;
     }
   }
 }

@@ -5,38 +5,28 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/replay/record_text.hpp"
 #include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
 #include "tuner/util/json_depth.hpp"
+#include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {
 namespace {
 
-using nlohmann::json;
-
 StoredResult read_row(db::BestRow row, const std::string& origin) {
+  const std::string subject =
+      fmt::format("{}: the result of session {} for '{}'", origin, row.session, excerpt(row.problem_key));
   StoredResult result;
-  try {
-    for (const std::string* text : {&row.problem_json, &row.device_json, &row.answer_json}) {
-      if (json_too_deep(*text)) throw json::other_error::create(501, "nested too deep", nullptr);
-    }
-    result.problem = json::parse(row.problem_json).get<Problem>();
-    result.device = json::parse(row.device_json).get<DeviceInfo>();
-    result.answer = json::parse(row.answer_json).get<session::StoredAnswer>();
-  } catch (const json::exception& error) {
-    throw CommandError(
-        ErrorKind::kDatabase,
-        fmt::format(
-            "{}: the result of session {} for '{}' cannot be read ({}). Search again with --force to replace it.",
-            origin, row.session, row.problem_key, error.what()));
-  }
+  result.problem = record_of<Problem>(row.problem_json, subject);
+  result.device = record_of<DeviceInfo>(row.device_json, subject);
+  result.answer = record_of<session::StoredAnswer>(row.answer_json, subject, kSearchAgainRemedy);
   result.conditions = conditions(row.conditions_key);
   result.row = std::move(row);
   return result;

@@ -29,8 +29,8 @@ class ResultFilter {
   /// --db, --shape and the other options of a problem, --on, --template, --source.
   void add_to(CLI::App& app);
 
-  /// What matches, ordered by problem size. Throws CommandError (usage) for a bad filter, db::Error, and CommandError
-  /// (database) for a row that cannot be read, naming it.
+  /// What matches, ordered by problem size. Throws CommandError (usage) for a bad filter, and db::Error, also for a
+  /// row that cannot be read, naming it.
   [[nodiscard]] std::vector<StoredResult> load(const Context& context) const;
 
   /// Why nothing matched, with what to do about it.

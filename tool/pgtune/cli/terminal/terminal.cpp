@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "tuner/util/utf8.hpp"
+
 namespace pgtune::tool {
 namespace {
 
@@ -45,16 +47,13 @@ std::string harmless(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    std::size_t taken = std::max<std::size_t>(color_length(text), 1);
+    const std::size_t color = color_length(text);
+    const std::size_t taken = color > 0 ? color : utf8_length(text);
     const auto c = static_cast<unsigned char>(text.front());
-    const bool c1 = c == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0;
-    if (c1) taken = 2;
-    if (taken == 1 && (c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'))) {
-      out += '?';
-    } else {
-      out += c1 ? std::string_view("?") : text.substr(0, taken);
-    }
-    text.remove_prefix(taken);
+    const bool c0 = color == 0 && (c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'));
+    const bool c1 = taken == 2 && c == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    out += taken == 0 || c0 || c1 ? std::string_view("?") : text.substr(0, taken);
+    text.remove_prefix(std::max<std::size_t>(taken, 1));
   }
   return out;
 }
@@ -88,7 +87,7 @@ void Terminal::print(std::string_view text) {
 
 void Terminal::note(std::string_view line) {
   if (verbosity_ == Verbosity::kQuiet) return;
-  std::fprintf(stderr, "%s\n", (error_is_terminal_ ? harmless(line) : std::string(line)).c_str());
+  std::fprintf(stderr, "%s\n", harmless(line).c_str());
 }
 
 void Terminal::detail(std::string_view line) {
@@ -97,8 +96,7 @@ void Terminal::detail(std::string_view line) {
 
 void Terminal::error(std::string_view message) {
   const std::string name = wrapped(error_color_, Style::kBad, "pgtune:");
-  std::fprintf(stderr, "%s %s\n", name.c_str(),
-               (error_is_terminal_ ? harmless(message) : std::string(message)).c_str());
+  std::fprintf(stderr, "%s %s\n", name.c_str(), harmless(message).c_str());
 }
 
 std::string Terminal::styled(Style style, std::string_view text) const { return wrapped(output_color_, style, text); }

@@ -18,8 +18,9 @@ enum class Style { kPlain, kBold, kGood, kBad, kDim };
 /// CLICOLOR_FORCE and FORCE_COLOR say yes, else a terminal does.
 [[nodiscard]] bool wants_color(ColorMode mode, bool is_terminal, const Environment& environment);
 
-/// `text` with every control character but line breaks, tabs and colours replaced: a recording or a template from
-/// elsewhere must not steer the terminal. What goes into files and pipes stays as it is.
+/// `text` with every control character but line breaks, tabs and colours, and every byte that is no UTF-8, replaced: a
+/// recording or a template from elsewhere must not steer the terminal. All that goes to standard error is made so; data
+/// on standard output where that is a terminal: in files and pipes it stays as it is.
 [[nodiscard]] std::string harmless(std::string_view text);
 
 enum class Verbosity { kQuiet, kNormal, kVerbose };

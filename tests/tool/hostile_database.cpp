@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "tests/tool/hostile_database.hpp"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "tests/tool/doctor_facts.hpp"
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tool/pgtune/program.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+constexpr const char* kLadder = R"json({
+  "schema": 1, "name": "steps", "description": "for tests", "math_mode": "f32",
+  "rungs": [
+    {"name": "first", "template": "./tiny.json", "variant": "BM=64,BN=32", "change": "a tile", "lesson": "how it starts"},
+    {"name": "winner", "stored_best": true, "change": "the best", "lesson": "what searching adds"}]
+})json";
+
+/// A command that still runs then is hung; they take milliseconds.
+constexpr unsigned kHungS = 60;
+/// The longest message; hostile words are cut in it.
+constexpr std::size_t kLongestMessage = 4096;
+
+std::string contents_of(int fd) {
+  std::string text(static_cast<std::size_t>(lseek(fd, 0, SEEK_END)), '\0');
+  EXPECT_EQ(pread(fd, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  close(fd);
+  return text;
+}
+
+/// The command line in a fork of this process: what starting a program costs is most of what these commands cost.
+Finished run_forked(const Words& command, const std::map<std::string, std::string>& environment) {
+  const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(kHungS);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    clearenv();
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+    Words words{"pgtune"};
+    words.insert(words.end(), command.begin(), command.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    _exit(run_command_line(static_cast<int>(arguments.size()), arguments.data()));
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents_of(out), contents_of(err)};
+}
+
+std::string joined(const Words& command) {
+  std::string text;
+  for (const std::string& word : command) text += " " + word;
+  return text;
+}
+
+void require_ok(int code, sqlite3* handle) {
+  if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) throw std::runtime_error(sqlite3_errmsg(handle));
+}
+
+/// Rows of one SQL query, as text.
+std::vector<Words> query(sqlite3* handle, const std::string& sql) {
+  sqlite3_stmt* statement = nullptr;
+  require_ok(sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, nullptr), handle);
+  std::vector<Words> rows;
+  while (sqlite3_step(statement) == SQLITE_ROW) {
+    Words& row = rows.emplace_back();
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+      const auto* text = sqlite3_column_text(statement, i);
+      row.emplace_back(text != nullptr ? reinterpret_cast<const char*>(text) : "");
+    }
+  }
+  sqlite3_finalize(statement);
+  return rows;
+}
+
+}  // namespace
+
+void HostileDatabase::SetUp() {
+  CliTest::SetUp();
+  write("steps.json", kLadder);
+  write("doctor", "#!/bin/sh\necho '" + good_facts().dump() + "'\n");
+  std::filesystem::permissions(path("doctor"), std::filesystem::perms::owner_all);
+  launch_.environment["PGTUNE_NVDISASM"] = "/bin/true";
+  launch_.environment["PGTUNE_FAKE"] = "trial|BM=32,BN=32,COPY=ldg|segv";
+  const Words made{"--db", path("made.db"), "-q", "--power"};
+  const Finished searched = search(made);
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  Words bench{"bench", "--template", path("tiny.json"), "--shape", "256x256x256", "--rounds", "8"};
+  bench.insert(bench.end(), made.begin(), made.end());
+  const Finished benched = pgtune(bench);
+  ASSERT_EQ(benched.exit_code, 0) << benched.err;
+  // In one file, which can be copied; the second also has a replay of the first.
+  for (const char* copy : {"first.db", "recorded.db"}) {
+    const Finished copied = pgtune({"db", "copy", "--db", path("made.db"), "-o", path(copy)});
+    ASSERT_EQ(copied.exit_code, 0) << copied.err;
+    const Finished replayed = search({"--db", path("made.db"), "-q", "--device", "replay:" + path("first.db")});
+    ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
+  }
+}
+
+void HostileDatabase::with_file(const std::string& file, const std::function<void(sqlite3*)>& use) const {
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path(file).c_str(), &handle), SQLITE_OK);
+  use(handle);
+  sqlite3_close(handle);
+}
+
+std::vector<Column> HostileDatabase::columns() const {
+  std::vector<Column> columns;
+  with_file("recorded.db", [&](sqlite3* handle) {
+    for (const Words& row :
+         query(handle,
+               "SELECT tables.name, columns.name, columns.type FROM sqlite_schema AS tables"
+               " JOIN pragma_table_info(tables.name) AS columns LEFT JOIN pragma_foreign_key_list(tables.name) AS keys"
+               " ON keys.\"from\" = columns.name WHERE tables.type = 'table' AND columns.name <> 'id'"
+               " AND keys.\"from\" IS NULL ORDER BY 1, 2"))
+      columns.push_back({row[0], row[1], row[2]});
+  });
+  return columns;
+}
+
+std::vector<std::string> HostileDatabase::texts(const Column& column) const {
+  std::vector<std::string> texts;
+  with_file("recorded.db", [&](sqlite3* handle) {
+    for (const Words& row : query(handle, "SELECT DISTINCT " + column.name + " FROM " + column.table))
+      texts.push_back(row[0]);
+  });
+  return texts;
+}
+
+void HostileDatabase::spoil(const Column& column, const HostileValue& value) const {
+  fs::copy_file(path("recorded.db"), path("spoilt.db"), fs::copy_options::overwrite_existing);
+  with_file("spoilt.db", [&](sqlite3* handle) {
+    static_cast<void>(query(handle, "PRAGMA ignore_check_constraints = on"));
+    sqlite3_stmt* statement = nullptr;
+    // Where a column has to be unique, one row gets the value.
+    const std::string sql = "UPDATE OR IGNORE " + column.table + " SET " + column.name + " = ?1";
+    require_ok(sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, nullptr), handle);
+    if (const auto* const text = std::get_if<std::string>(&value)) {
+      require_ok(sqlite3_bind_text64(statement, 1, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8), handle);
+    } else if (const auto* const real = std::get_if<double>(&value)) {
+      require_ok(sqlite3_bind_double(statement, 1, *real), handle);
+    } else {
+      require_ok(sqlite3_bind_int64(statement, 1, std::get<std::int64_t>(value)), handle);
+    }
+    require_ok(sqlite3_step(statement), handle);
+    EXPECT_GT(sqlite3_changes(handle), 0) << column.text() << " has no row: nothing is tested";
+    sqlite3_finalize(statement);
+  });
+}
+
+Finished HostileDatabase::survived(const Words& command, const std::string& what) {
+  for (const char* made : {"used.db", "used.db-wal", "used.db-shm", "used.db-journal", "out"}) fs::remove(path(made));
+  fs::copy_file(path("spoilt.db"), path("used.db"));
+  auto environment = launch_.environment;
+  environment["PGTUNE_DB"] = path("used.db");
+  if (command.front() == "doctor") environment["PGTUNE_WORKER"] = path("doctor");
+  Finished finished = run_forked(command, environment);
+  const std::string name = what + ":" + joined(command);
+  EXPECT_LE(finished.exit_code, 5) << name << "\n" << finished.err.substr(0, kLongestMessage);
+  const bool says_why = finished.err.find("pgtune: ") != std::string::npos || command.front() == "doctor";
+  EXPECT_TRUE(finished.exit_code < 2 || says_why) << name;
+  EXPECT_LE(finished.err.size(), kLongestMessage) << name;
+  EXPECT_EQ(harmless(finished.err), finished.err) << name;
+  return finished;
+}
+
+void HostileDatabase::expect_survived(const std::vector<Words>& commands, const std::string& what) {
+  for (const Words& command : commands) static_cast<void>(survived(command, what));
+}
+
+std::vector<Words> HostileDatabase::readers() const {
+  return {{"db", "info"},
+          {"db", "info", "--json"},
+          {"db", "check"},
+          {"db", "dump"},
+          {"db", "copy", "-o", path("out")},
+          {"db", "merge", path("used.db"), "-o", path("out")},
+          {"db", "prune", "--keep", "0", "--json"},
+          {"db", "vacuum"},
+          {"show"},
+          {"show", "--json"},
+          {"report"},
+          {"report", "--json"},
+          {"report", "--csv"},
+          {"report", "--power"},
+          {"report", "--power", "--json"},
+          {"report", "--power", "--csv"},
+          {"report", "--roofline"},
+          {"report", "--roofline", "--json"},
+          {"export", "header", "-o", path("out")}};
+}
+
+std::vector<Words> HostileDatabase::searchers() const {
+  const Words problem{"--template", path("tiny.json"), "--shape", "256x256x256", "-q"};
+  const Words replay{"--device", "replay:" + path("spoilt.db")};
+  const auto with = [](Words words, const std::initializer_list<Words> more) {
+    for (const Words& part : more) words.insert(words.end(), part.begin(), part.end());
+    return words;
+  };
+  return {with({"search", "--json"}, {problem}),
+          with({"search", "--dry-run"}, {problem}),
+          with({"search", "--power", "--db", path("out")}, {problem, replay}),
+          with({"search", "--dry-run"}, {problem, replay}),
+          with({"bench", "--rounds", "8"}, {problem}),
+          with({"bench", "--rounds", "8"}, {problem, replay}),
+          with({"ladder", "--ladder", path("steps.json"), "--shape", "256x256x256", "-q"}, {}),
+          {"doctor"},
+          {"doctor", "--json"}};
+}
+
+}  // namespace pgtune::tool::test

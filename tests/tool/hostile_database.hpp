@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// A recording of the fake worker's in which single columns are replaced by what somebody else might put there, and
+// pgtune run over it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tests/tool/cli_fixture.hpp"
+
+struct sqlite3;
+
+namespace pgtune::tool::test {
+
+/// A column of a recording.
+struct Column {
+  std::string table, name, type;
+  [[nodiscard]] std::string text() const { return table + "." + name; }
+  [[nodiscard]] bool holds_json() const { return name.ends_with("_json"); }
+};
+
+using HostileValue = std::variant<std::int64_t, double, std::string>;
+
+class HostileDatabase : public CliTest {
+ protected:
+  /// Makes the recording: a search with energy, ceilings and a crashed variant, and a bench.
+  void SetUp() override;
+
+  /// Of pgtune's tables, but for ids and references, as the schema has them.
+  [[nodiscard]] std::vector<Column> columns() const;
+  /// The texts of a column.
+  [[nodiscard]] std::vector<std::string> texts(const Column& column) const;
+  /// Makes spoilt_ the recording with `value` in every row of the column that may have it, one at least.
+  void spoil(const Column& column, const HostileValue& value) const;
+
+  /// Each command that reads a database, over spoilt_: ends with a documented exit code and, where that is not 0,
+  /// with a message fit for a terminal. `what` says which spoilt recording it is.
+  void expect_survived(const std::vector<std::vector<std::string>>& commands, const std::string& what);
+  /// The same of one command, whose end is given back.
+  Finished survived(const std::vector<std::string>& command, const std::string& what);
+
+  /// Those that measure nothing.
+  [[nodiscard]] std::vector<std::vector<std::string>> readers() const;
+  /// Those that search, measure again or replay.
+  [[nodiscard]] std::vector<std::vector<std::string>> searchers() const;
+
+ private:
+  void with_file(const std::string& file, const std::function<void(sqlite3*)>& use) const;
+};
+
+}  // namespace pgtune::tool::test

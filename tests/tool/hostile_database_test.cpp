@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// Every text and number of a recording replaced by what no pgtune writes: no command crashes, hangs or ends otherwise
+// than documented; db check names the place, and db copy and db merge pass nothing of it on.
+#include <limits>
+
+#include "tests/tool/hostile_database.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+struct HostileText {
+  const char* name;
+  std::string text;
+};
+
+std::string repeated(const std::string& part, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+std::vector<HostileText> hostile_texts() {
+  using namespace std::string_literals;
+  return {{"Empty", ""},
+          {"Brackets", repeated("[", 400'000)},
+          {"NestedObjects", repeated("{\"a\":", 200'000) + "1" + repeated("}", 200'000)},
+          {"Long", repeated("x", 1 << 20)},
+          {"NotANumber", "{\"m\":NaN,\"time_s\":Infinity}"},
+          {"WrongTypes", R"({"m":"4","uuid":7,"best":[],"dram_bytes_per_s":{},"library":null,"regime":1})"},
+          {"WrongWord", "excellent"},
+          {"NoUtf8", "\xff\xfe\xc2 \xe4\xb8"},
+          {"Nul", "a\0b"s},
+          {"Escapes", "\033[2J\033]0;title\a\r\n\"\\ \xc2\x9b"}};
+}
+
+class HostileTexts : public HostileDatabase, public ::testing::WithParamInterface<HostileText> {};
+
+TEST_P(HostileTexts, AreSurvivedInEveryColumn) {
+  for (const Column& column : columns()) {
+    if (column.type != "TEXT") continue;
+    spoil(column, GetParam().text);
+    expect_survived(readers(), column.text());
+    expect_survived(searchers(), column.text());
+  }
+}
+
+TEST_P(HostileTexts, InPlaceOfRecordsAreFoundAndNotPassedOn) {
+  const HostileValue value = GetParam().text;
+  for (const Column& column : columns()) {
+    if (!column.holds_json()) continue;
+    // An object is what parameters are, whatever its fields.
+    if (column.name == "parameters_json" && GetParam().name == std::string("WrongTypes")) continue;
+    spoil(column, value);
+    const Finished checked = survived({"db", "check"}, column.text());
+    EXPECT_EQ(checked.exit_code, 4) << column.text();
+    EXPECT_THAT(checked.out, AllOf(HasSubstr(column.table + " ("), HasSubstr("): " + column.name + ": ")))
+        << column.text();
+    for (const auto& command : {std::vector<std::string>{"db", "copy", "-o", path("out")},
+                                {"db", "merge", path("used.db"), "-o", path("out")}}) {
+      const Finished refused = survived(command, column.text());
+      EXPECT_EQ(refused.exit_code, 4) << column.text();
+      EXPECT_THAT(refused.err, AllOf(HasSubstr(column.name), HasSubstr("Nothing was"), HasSubstr("from a copy")));
+      EXPECT_FALSE(std::filesystem::exists(path("out"))) << column.text();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HostileTexts, ::testing::ValuesIn(hostile_texts()),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+/// What would end a program that parses it as any other text.
+TEST_F(HostileDatabase, ADeepAnswerEndsInAMessageNotInACrash) {
+  spoil({"best", "answer_json", "TEXT"}, repeated("[", 400'000));
+  for (const auto& command : searchers()) {
+    if (command.front() != "search" && command.front() != "bench") continue;
+    const bool replays = std::find(command.begin(), command.end(), "--device") != command.end();
+    const Finished finished = survived(command, "deep answer");
+    if (replays && command.front() == "search") {
+      EXPECT_EQ(finished.exit_code, 0) << finished.err;  // a replay needs no answer
+      continue;
+    }
+    EXPECT_THAT(finished.err,
+                AllOf(HasSubstr("a stored answer cannot be read (nested more than 64 deep)"), HasSubstr("--force")));
+    EXPECT_EQ(finished.exit_code, 4);
+  }
+}
+
+TEST_F(HostileDatabase, ASoundRecordingIsUsedByAllOfThem) {
+  std::filesystem::copy_file(path("recorded.db"), path("spoilt.db"));
+  for (const auto& commands : {readers(), searchers()}) {
+    for (const auto& command : commands) {
+      const Finished finished = survived(command, "sound");
+      EXPECT_EQ(finished.exit_code, 0) << command.front() << finished.err;
+    }
+  }
+}
+
+TEST_F(HostileDatabase, NumbersOfEverySizeAreSurvivedInEveryColumn) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
+                 kHighest = std::numeric_limits<std::int64_t>::max();
+  for (const Column& column : columns()) {
+    const std::vector<HostileValue> values =
+        column.type == "REAL"      ? std::vector<HostileValue>{kInfinity, -kInfinity, -1.0, 0.0, 1e-310, 1e308}
+        : column.type == "INTEGER" ? std::vector<HostileValue>{kLowest, std::int64_t{-1}, std::int64_t{0}, kHighest}
+                                   : std::vector<HostileValue>{};
+    for (const HostileValue& value : values) {
+      spoil(column, value);
+      expect_survived(readers(), column.text());
+      expect_survived(searchers(), column.text());
+    }
+  }
+}
+
+TEST_F(HostileDatabase, ImpossibleNumbersAreFoundInEveryColumn) {
+  for (const Column& column : columns()) {
+    if (column.type == "TEXT" || column.name == "seed") continue;
+    if (column.type == "REAL") {
+      spoil(column, std::numeric_limits<double>::infinity());
+    } else {
+      spoil(column, std::int64_t{-1});
+    }
+    const Finished checked = survived({"db", "check"}, column.text());
+    EXPECT_EQ(checked.exit_code, 4) << column.text();
+    // What a CHECK of the schema forbids is SQLite's to name.
+    EXPECT_THAT(checked.out, ::testing::AnyOf(HasSubstr("): " + column.name + ": impossible number"),
+                                              HasSubstr("CHECK constraint failed in " + column.table)))
+        << column.text();
+  }
+}
+
+/// All places of a JSON document's leaves, each name once.
+std::map<std::string, std::vector<json::json_pointer>> leaves(const json& document) {
+  std::map<std::string, std::vector<json::json_pointer>> places;
+  for (const auto& [pointer, value] : document.flatten().items()) {
+    const json::json_pointer place(pointer);
+    std::string name = place.back();
+    if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0)
+      name = place.parent_pointer().back() + "[]";
+    places[name].push_back(place);
+  }
+  return places;
+}
+
+TEST_F(HostileDatabase, RecordsWithAnyNumberOrWordAreSurvived) {
+  const std::vector<json> numbers{-1, 0, 1e308, std::numeric_limits<std::int64_t>::max()};
+  const std::vector<json> words{"", std::string("\0\033[2J", 5), std::string(100'000, 'y')};
+  for (const Column& column : columns()) {
+    if (!column.holds_json()) continue;
+    const json sound = json::parse(texts(column).front());
+    for (const auto& [name, places] : leaves(sound)) {
+      const json& leaf = sound.at(places.front());
+      for (const json& value : leaf.is_number() ? numbers : leaf.is_string() ? words : std::vector<json>{}) {
+        json document = sound;
+        for (const auto& place : places) document[place] = value;
+        spoil(column, document.dump());
+        const std::string what = column.text() + " " + name + "=" + value.dump().substr(0, 40);
+        expect_survived(readers(), what);
+        expect_survived(searchers(), what);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

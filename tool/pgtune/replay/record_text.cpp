@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/replay/record_text.hpp"
+
+#include <optional>
+#include <variant>
+
+#include "tool/pgtune/replay/row_conversion.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/session/answer/answer_json.hpp"
+#include "tuner/util/utf8.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// Nothing where all is well.
+using Flaw = std::optional<std::string>;
+
+template <typename Record>
+Flaw no_record(const db::Value& value) {
+  const auto record = read_untrusted_json<Record>(std::get<std::string>(value));
+  return record ? std::nullopt : Flaw(record.error().message);
+}
+
+/// For the words that `parse` knows.
+template <typename Parse>
+db::ColumnCheck word_of(Parse parse) {
+  return [parse](const db::Value& value) -> Flaw {
+    const std::string& word = std::get<std::string>(value);
+    if (parse(word)) return std::nullopt;
+    return fmt::format("unknown word '{}'", excerpt(word));
+  };
+}
+
+Flaw no_launches(const db::Value& value) {
+  if (std::get<std::int64_t>(value) >= 1) return std::nullopt;
+  return "a block without launches";
+}
+
+Flaw no_block_time(const db::Value& value) {
+  if (is_block_time(std::get<double>(value))) return std::nullopt;
+  return fmt::format("no time that a block takes: {} s", std::get<double>(value));
+}
+
+}  // namespace
+
+const db::ColumnChecks& record_checks() {
+  static const db::ColumnChecks kChecks{
+      {"best.answer_json", no_record<session::StoredAnswer>},
+      {"blocks.launches", no_launches},
+      {"blocks.time_s", no_block_time},
+      {"ceilings.ceilings_json", no_record<Ceilings>},
+      {"conditions.conditions_json", no_record<Conditions>},
+      {"conditions.key", word_of([](const std::string& word) { return parse_conditions(word).has_value(); })},
+      {"devices.info_json", no_record<DeviceInfo>},
+      {"outcomes.kind", word_of([](const std::string& word) { return parse_outcome_kind(word).has_value(); })},
+      {"problems.problem_json", no_record<Problem>},
+      {"reference_reports.report_json", no_record<ReferenceReport>},
+      {"round_blocks.launches", no_launches},
+      {"round_blocks.time_s", no_block_time},
+      {"stages.name", word_of([](const std::string& word) { return parse_stage(word).has_value(); })},
+      {"variants.parameters_json", no_record<nlohmann::json::object_t>},
+  };
+  return kChecks;
+}
+
+}  // namespace pgtune::tool
