@@ -43,8 +43,10 @@ class HostileDatabase : public CliTest {
 
   /// Those that measure nothing.
   [[nodiscard]] std::vector<std::vector<std::string>> readers() const;
-  /// Those that search, measure again or replay.
+  /// Those that answer from the database, or replay it.
   [[nodiscard]] std::vector<std::vector<std::string>> searchers() const;
+  /// Those that start workers to measure or look at a GPU: ten times as slow as the others.
+  [[nodiscard]] std::vector<std::vector<std::string>> measurers() const;
 
  private:
   void with_file(const std::string& file, const std::function<void(sqlite3*)>& use) const;

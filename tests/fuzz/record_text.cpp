@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Text in any of a database's columns that hold records or words: read, copied and written again.
+#include <cstdlib>
+#include <string>
+
+#include "targets.hpp"
+#include "tool/pgtune/replay/record_text.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/session/answer/answer_json.hpp"
+#include "tuner/util/utf8.hpp"
+
+namespace pgtune::fuzz {
+namespace {
+
+/// What could be read can be written, and reads the same again.
+template <typename Record>
+void read_and_write(std::string_view text) {
+  const auto record = read_untrusted_json<Record>(text);
+  if (!record) return;
+  const std::string written = nlohmann::json(*record).dump();
+  const auto again = read_untrusted_json<Record>(written);
+  if (!again || nlohmann::json(*again).dump() != written) std::abort();
+}
+
+}  // namespace
+
+void record_text(std::string_view bytes) {
+  const std::string text = as_utf8(bytes);  // as it comes out of a database
+  read_and_write<session::StoredAnswer>(text);
+  read_and_write<DeviceInfo>(text);
+  read_and_write<Problem>(text);
+  read_and_write<Conditions>(text);
+  read_and_write<ReferenceReport>(text);
+  read_and_write<Ceilings>(text);
+  for (const auto& [column, check] : tool::record_checks()) {
+    const bool of_number = column.ends_with(".launches") || column.ends_with(".time_s");
+    const auto problem = of_number ? std::nullopt : check(text);
+    // It becomes part of a message.
+    if (problem && (problem->size() > 4096 || as_utf8(*problem) != *problem)) std::abort();
+  }
+}
+
+}  // namespace pgtune::fuzz
