@@ -189,23 +189,19 @@ void HostileDatabase::expect_survived(const std::vector<Words>& commands, const 
 
 std::vector<Words> HostileDatabase::readers() const {
   return {{"db", "info"},
-          {"db", "info", "--json"},
           {"db", "check"},
           {"db", "dump"},
           {"db", "copy", "-o", path("out")},
           {"db", "merge", path("used.db"), "-o", path("out")},
           {"db", "prune", "--keep", "0", "--json"},
           {"db", "vacuum"},
-          {"show"},
           {"show", "--json"},
           {"report"},
           {"report", "--json"},
           {"report", "--csv"},
           {"report", "--power"},
           {"report", "--power", "--json"},
-          {"report", "--power", "--csv"},
           {"report", "--roofline"},
-          {"report", "--roofline", "--json"},
           {"export", "header", "-o", path("out")}};
 }
 
@@ -215,6 +211,19 @@ std::vector<Words> HostileDatabase::searchers() const {
   return {with({"search", "--dry-run"}, {problem}), with({"search", "--power", "--db", path("out")}, {problem, replay}),
           with({"search", "--dry-run", "--db", path("out")}, {problem, replay}), with({"search"}, {problem, replay}),
           with({"bench", "--rounds", "8"}, {problem, replay})};
+}
+
+std::vector<Words> HostileDatabase::users() const {
+  std::vector<Words> commands{{"show"},
+                              {"report", "--json"},
+                              {"report", "--power"},
+                              {"report", "--roofline"},
+                              {"export", "header", "-o", path("out")}};
+  for (const Words& command : searchers()) {
+    if (command.front() == "bench" || std::find(command.begin(), command.end(), "--power") != command.end())
+      commands.push_back(command);
+  }
+  return commands;
 }
 
 std::vector<Words> HostileDatabase::measurers() const {

@@ -45,6 +45,8 @@ class HostileDatabase : public CliTest {
   [[nodiscard]] std::vector<std::vector<std::string>> readers() const;
   /// Those that answer from the database, or replay it.
   [[nodiscard]] std::vector<std::vector<std::string>> searchers() const;
+  /// Some of both, which compute with all that is read.
+  [[nodiscard]] std::vector<std::vector<std::string>> users() const;
   /// Those that start workers to measure or look at a GPU: ten times as slow as the others.
   [[nodiscard]] std::vector<std::vector<std::string>> measurers() const;
 
