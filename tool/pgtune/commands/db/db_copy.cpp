@@ -24,7 +24,7 @@ class CopyCommand final : public Command {
     require_new_file(output_);
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
     if (const auto problems = db::damage(database, record_checks()); !problems.empty())
-      throw db::Error(fmt::format("database {} is damaged ({}). Nothing was copied: restore it from a copy, or move it "
+      throw db::Error(fmt::format("database {} is damaged ({}). Nothing was copied. Restore it from a copy, or move it "
                                   "aside and search again; 'pgtune db check' lists all that is damaged",
                                   database.origin(), problems.front()),
                       0);
