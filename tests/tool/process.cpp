@@ -130,4 +130,15 @@ Finished Process::wait() {
 
 Finished run(const Launch& launch) { return Process(launch).wait(); }
 
+std::string why_no_terminal() {
+  try {
+    const Ends ends = make_terminal();
+    close(ends.read);
+    close(ends.write);
+    return {};
+  } catch (const std::system_error& error) {
+    return std::string("there is no pseudo-terminal here: ") + error.what();
+  }
+}
+
 }  // namespace pgtune::tool::test

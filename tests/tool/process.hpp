@@ -46,4 +46,7 @@ class Process {
 
 [[nodiscard]] Finished run(const Launch& launch);
 
+/// Why this system has no pseudo-terminal for Launch::terminal (a chroot may have none); empty where it has.
+[[nodiscard]] std::string why_no_terminal();
+
 }  // namespace pgtune::tool::test

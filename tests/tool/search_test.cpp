@@ -192,6 +192,7 @@ TEST_F(SearchTest, PipedProgressIsPlainLines) {
 }
 
 TEST_F(SearchTest, ATerminalGetsALiveLineOfItsWidthAndLosesItAtTheEnd) {
+  if (const std::string reason = why_no_terminal(); !reason.empty()) GTEST_SKIP() << reason;
   launch_.terminal = true;
   launch_.environment["TERM"] = "xterm";
   const Finished result = search();
