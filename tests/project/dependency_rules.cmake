@@ -1,11 +1,18 @@
-# Fails when a file includes what its room may not use (docs/architecture.md, "Rooms").
+# Fails when a file includes what its room may not use (docs/architecture.md, "Rooms"), when a room of the rules has no files,
+# because its rule would hold for anything then, and when a folder of tuner/ or tool/pgtune/ is in no rule.
 # Run as: cmake -DSOURCE_DIR=<tree> -P dependency_rules.cmake
+cmake_policy(VERSION 3.24)
 set(violations "")
+set(empty "")
+set(rooms "")
 
 # check(FOLDER REGEX ALLOWED FORBIDDEN): below FOLDER, an include that matches REGEX must match one of ALLOWED and none
 # of FORBIDDEN.
 function(check_includes folder project_includes allowed forbidden)
   file(GLOB_RECURSE files ${SOURCE_DIR}/${folder}/*.hpp ${SOURCE_DIR}/${folder}/*.cpp ${SOURCE_DIR}/${folder}/*.cu ${SOURCE_DIR}/${folder}/*.cuh)
+  if(NOT files)
+    set(empty "${empty} ${folder}")
+  endif()
   foreach(file IN LISTS files)
     file(RELATIVE_PATH relative ${SOURCE_DIR} ${file})
     file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include")
@@ -30,6 +37,8 @@ function(check_includes folder project_includes allowed forbidden)
     endforeach()
   endforeach()
   set(violations "${violations}" PARENT_SCOPE)
+  set(empty "${empty}" PARENT_SCOPE)
+  set(rooms ${rooms} ${folder} PARENT_SCOPE)
 endfunction()
 
 set(cuda "[<\"](cuda|nvrtc|cublas|nvml|cupti)[A-Za-z_0-9]*\\.h")
@@ -41,6 +50,8 @@ set(project "\"(tuner|tool|db)/")
 function(room folder forbidden)
   check_includes(${folder} "${project}" "${folder}/;${ARGN}" "${forbidden}")
   set(violations "${violations}" PARENT_SCOPE)
+  set(empty "${empty}" PARENT_SCOPE)
+  set(rooms ${rooms} PARENT_SCOPE)
 endfunction()
 
 set(host "${cuda};${sqlite};${cli}")
@@ -73,6 +84,15 @@ endforeach()
 room(tool/pgtune/commands "${tool_host}" ${below} tool/pgtune/doctor/ tool/pgtune/export/ tool/pgtune/ladder/)
 check_includes(templates "${project}" "" "")
 
+file(GLOB folders LIST_DIRECTORIES TRUE RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/tuner/* ${SOURCE_DIR}/tool/pgtune/*)
+foreach(folder IN LISTS folders)
+  if(IS_DIRECTORY ${SOURCE_DIR}/${folder} AND NOT folder IN_LIST rooms)
+    message(SEND_ERROR "${folder} is in no rule of tests/project/dependency_rules.cmake. Add one that says what it may use.")
+  endif()
+endforeach()
 if(violations)
-  message(FATAL_ERROR "Includes against the dependency rules:\n${violations}")
+  message(SEND_ERROR "Includes against the dependency rules:\n${violations}")
+endif()
+if(empty)
+  message(SEND_ERROR "Rules about folders of ${SOURCE_DIR} that have no sources:${empty}")
 endif()

@@ -1,0 +1,235 @@
+#!/usr/bin/env bash
+# Tests of scripts/, each case a function: scripts_test.sh SOURCE_DIR CASE. The scripts run as copies in a tree with a project
+# of three lines, a toolkit of empty files, and stand-ins for the programs that a case wants to fail. 77: the case cannot run here.
+set -uo pipefail
+source=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree="$work/tree" bin="$work/bin" toolkit="$work/toolkit"
+mkdir -p "$tree" "$bin" "$toolkit/include" "$toolkit/lib64"
+cp -r "$source/scripts" "$tree/"
+unset GIT_DIR CUDA_PATH
+export PATH="$bin:$PATH" CUDA_HOME="$toolkit"
+
+fail() { printf '%s\n' "$*" "--- what was said:" "$(cat "$work/said" 2>/dev/null)" >&2; exit 1; }
+stand_in() { printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"; chmod +x "$bin/$1"; }  # NAME SCRIPT
+# expect CODE COMMAND...: runs it in the tree; what it says is in $work/said.
+expect() {
+  local wanted=$1 code=0
+  shift
+  (cd "$tree" && "$@") >"$work/said" 2>&1 </dev/null || code=$?
+  [ "$code" = "$wanted" ] || fail "'$*' ended with $code instead of $wanted"
+}
+last_line_has() { tail -n 1 "$work/said" | grep -qF -- "$1" || fail "the last line lacks '$1'"; }
+says() { grep -qF -- "$1" "$work/said" || fail "'$1' is not said"; }
+
+# --- lint -----------------------------------------------------------------------------------------------------------
+stand_in_formatter() { stand_in clang-format-14 "printf '%s\n' \"\$@\" >'$work/formatted'"; }
+
+lint_fails_where_git_does() {
+  stand_in_formatter
+  GIT_DIR=/nonexistent expect 3 scripts/lint
+  GIT_DIR=/nonexistent expect 3 scripts/lint --fix
+  last_line_has "which files to check is unknown"
+}
+
+lint_fails_without_sources() {
+  stand_in_formatter
+  stand_in git 'exit 0'
+  expect 3 scripts/lint
+}
+
+lint_checks_what_git_lists() {
+  stand_in_formatter
+  stand_in git 'printf "%s\n" a.cpp "folder/b c.hpp"'
+  expect 0 scripts/lint
+  [ "$(grep -v '^-' "$work/formatted")" = "$(printf '%s\n' a.cpp 'folder/b c.hpp')" ] || fail "checked: $(cat "$work/formatted")"
+}
+
+lint_alone_fails_where_git_does() {
+  stand_in_formatter
+  stand_in cmake 'exit 0'
+  mkdir -p "$tree/build"
+  echo "CUDAToolkit_ROOT:UNINITIALIZED=$toolkit" >"$tree/build/CMakeCache.txt"
+  local broken
+  for broken in "*diff*" "*ls-files\ --others*"; do
+    stand_in git "case \"\$*\" in $broken) exit 128 ;; *--cached*) echo a.cpp ;; esac"
+    expect 3 scripts/lint --alone main
+    last_line_has "which files to check is unknown"
+  done
+}
+
+no_script_hides_an_exit_code() {  # 'done < <(git ...)' goes on when git fails
+  ! grep -nF '< <(' "$source"/scripts/* "$source/.ci/run" >"$work/said" || fail "process substitution hides how a command ended"
+}
+
+# --- setup ----------------------------------------------------------------------------------------------------------
+project() {
+  command -v cmake >/dev/null && command -v ninja >/dev/null && command -v flock >/dev/null || exit 77
+  echo '#define CUDA_VERSION 13000' >"$toolkit/include/cuda.h"
+  touch "$toolkit/lib64/libnvrtc.so" "$toolkit/lib64/libcublasLt.so" "$toolkit/lib64/libcudart_static.a"
+  stand_in dpkg-query "printf 'install ok installed'"
+  stand_in apt-get 'exit 1'
+  cat >"$tree/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.24)
+project(tiny LANGUAGES NONE)
+if(EXISTS ${CMAKE_SOURCE_DIR}/broken)
+  message(FATAL_ERROR "the reason why")
+endif()
+add_custom_command(OUTPUT made COMMAND sh ${CMAKE_SOURCE_DIR}/step.sh VERBATIM)
+add_custom_target(everything ALL DEPENDS made)
+END
+  echo 'echo whole >made' >"$tree/step.sh"
+}
+is_built() { [ "$(cat "$tree/build/made" 2>/dev/null)" = whole ] || fail "nothing was built"; }
+
+setup_configures_again_after_a_failure() {
+  project
+  touch "$tree/broken"
+  expect 3 scripts/setup
+  last_line_has "the reason why"
+  rm "$tree/broken"
+  expect 0 scripts/setup
+  is_built
+  expect 0 scripts/setup
+  [ ! -s "$work/said" ] || fail "a set-up that is done already did something"
+}
+
+setup_configures_again_after_a_killed_cmake() {  # killed when its cache was written, its build files not
+  project
+  stand_in cmake "'$(command -v cmake)' \"\$@\" || exit; if [ -e kill ]; then rm kill build/build.ninja; kill -9 \$\$; fi"
+  touch "$tree/kill"
+  expect 3 scripts/setup
+  last_line_has "SIGKILL"
+  expect 0 scripts/setup
+  is_built
+}
+
+setup_builds_again_after_a_killed_ninja() {
+  project
+  stand_in ninja "case \"\$*\" in *--version* | *-t*) ;; *) if [ -e '$tree/kill' ]; then rm '$tree/kill'; echo half >'$tree/build/made'; kill -9 \$\$; fi ;; esac
+exec '$(command -v ninja)' \"\$@\""
+  touch "$tree/kill"
+  expect 3 scripts/setup
+  last_line_has "the build failed: its process was killed"
+  expect 0 scripts/setup
+  is_built
+}
+
+setup_fetches_again_after_a_killed_pip() {
+  project
+  # A python3 that makes a venv whose python is a pip: dead half-way where there is a file named kill.
+  cat >"$work/pip" <<'END'
+#!/bin/sh
+while [ "$1" != --target ]; do shift; done
+mkdir -p "$2/nvidia/cu13/include" "$2/nvidia/cu13/lib"
+if [ -e kill ]; then rm kill; kill -9 $$; fi
+echo '#define CUDA_VERSION 13000' >"$2/nvidia/cu13/include/cuda.h"
+touch "$2/nvidia/cu13/lib/libnvrtc.so.13"
+END
+  chmod +x "$work/pip"
+  stand_in python3 "for venv; do :; done; mkdir -p \"\$venv/bin\" && cp '$work/pip' \"\$venv/bin/python\""
+  touch "$tree/kill"
+  expect 3 scripts/setup --wheels
+  last_line_has "SIGKILL"
+  expect 0 scripts/setup --wheels
+  [ -e "$tree/.deps/cuda/lib64/libnvrtc.so" ] && [ -e "$tree/.deps/cuda/include/cuda.h" ] || fail "the toolkit is not whole"
+  is_built
+}
+
+setup_waits_for_what_was_left_running() {
+  project
+  mkdir "$tree/.deps"
+  (flock 9 && touch "$work/held" && until [ -e "$work/go" ]; do sleep 0.05; done; touch "$work/over") 9>"$tree/.deps/lock" &
+  until [ -e "$work/held" ]; do sleep 0.05; done
+  (expect 0 scripts/setup; [ -e "$work/over" ] || fail "set-up did not wait") &
+  local setup=$!
+  until grep -qs 'waiting for another set-up' "$work/said"; do
+    kill -0 $setup 2>/dev/null || { touch "$work/go"; fail "set-up did not wait"; }
+    sleep 0.05
+  done
+  touch "$work/go"
+  wait $setup || exit 1
+  is_built
+}
+
+setup_takes_no_folder_for_a_toolkit() {
+  project
+  mv "$toolkit"/* "$tree/"
+  stand_in python3 'echo no wheels in this test >&2; exit 1'
+  # Without nvcc the folder that is worked in is no toolkit; what is installed here, if anything, decides how this ends.
+  PATH="$bin:/usr/bin:/bin"
+  unset CUDA_HOME
+  (cd "$tree" && scripts/setup) >"$work/said" 2>&1
+  ! grep -qF 'Toolkit in .' "$work/said" || fail "the folder that is worked in is taken for a toolkit"
+  (cd "$tree" && CUDA_HOME=. scripts/setup --build-dir "$work/other") >"$work/said" 2>&1
+  says "'.' is no absolute path; not using it"
+  ! grep -qF 'configuring with the CUDA Toolkit in .' "$work/said" || fail "a relative CUDA_HOME is taken for a toolkit"
+}
+
+# --- test-bare --------------------------------------------------------------------------------------------------------
+test_bare_says_why_no_chroot_can_be_made() {
+  stand_in debootstrap "echo 'E: Failed getting release file' >&2; exit 1"
+  mkdir "$work/tmp"
+  TMPDIR="$work/tmp" expect 3 scripts/test-bare --first
+  if [ "$(id -u)" -ne 0 ]; then
+    last_line_has "needs root"
+  elif unshare --mount true 2>/dev/null; then
+    last_line_has "E: Failed getting release file"
+  fi
+  [ -z "$(ls "$work/tmp")" ] || fail "something was left behind"
+}
+
+# --- the last line of a failure -------------------------------------------------------------------------------------
+cause_is() {  # STATUS CAUSE, the log from standard input
+  cat >"$work/log"
+  local cause
+  cause=$(cause_of "$1" "$work/log")
+  [ "$cause" = "$2" ] || fail "the cause is not '$2' but '$cause'"
+}
+
+causes_of_failures() {
+  . "$source/scripts/attempt.sh"
+  cause_is 1 'CMake Error at cmake/Dependencies.cmake:3 (find_package): By not providing "Findfmt.cmake" this project has asked CMake.' <<'END'
+-- Found Threads: TRUE
+CMake Error at cmake/Dependencies.cmake:3 (find_package):
+  By not providing "Findfmt.cmake" this project has
+  asked CMake.
+
+  Could not find a package configuration file
+-- Configuring incomplete, errors occurred!
+END
+  cause_is 1 "CMake Error: Running 'ninja' failed with: no such file or directory" <<'END'
+CMake Error:
+  Running
+
+   'ninja'
+
+  failed with:
+
+   no such file or directory
+
+CMake Warning:
+  Manually-specified variables were not used by the project:
+END
+  cause_is 1 'tuner/a.cpp:3:1: error: expected unqualified-id' <<'END'
+[1/3] Building CXX object
+FAILED: a.o
+tuner/a.cpp:3:1: error: expected unqualified-id
+ninja: build stopped: subcommand failed.
+END
+  cause_is 1 "a.cpp:(.text+0x5): undefined reference to \`f()'" <<'END'
+a.cpp:(.text+0x5): undefined reference to `f()'
+collect2: error: ld returned 1 exit status
+END
+  cause_is 100 "E: Unable to locate package libcli11-dev (W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease  Temporary failure resolving 'deb.debian.org')" <<'END'
+W: Failed to fetch http://deb.debian.org/debian/dists/bookworm/InRelease  Temporary failure resolving 'deb.debian.org'
+E: Unable to locate package libcli11-dev
+E: Unable to locate package libfmt-dev
+END
+  cause_is 137 'it was ended by signal SIGKILL' <<<'[1/3] Building'
+  cause_is 1 'sudo: a password is required' <<<'sudo: a password is required'
+  cause_is 4 'nothing was said, exit status 4' </dev/null
+}
+
+"$2"
