@@ -47,9 +47,10 @@ Commands add_commands(CLI::App& app, std::string& color) {
   Commands commands;
   for (auto& command : make_commands()) {
     CLI::App* sub = app.add_subcommand(command->name(), command->description());
-    sub->footer(examples_footer(command->examples()));
     sub->group("Commands");
-    command->add_options(*sub);
+    CommandLine line(*sub);
+    line.add_examples(command->examples());
+    command->add_options(line);
     for (CLI::App* leaf : leaves(*sub))
       leaf->add_option("--color", color, "auto (default), always or never")->option_text("WHEN")->group(kOutputGroup);
     commands.emplace_back(sub, std::move(command));

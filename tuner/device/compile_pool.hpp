@@ -18,9 +18,6 @@
 
 namespace pgtune::device {
 
-/// NVRTC takes some 100 MB for an ordinary kernel; a template that needs twenty times that is a mistake.
-inline constexpr std::int64_t kDefaultCompileMemoryBytes = std::int64_t{2} << 30;
-
 class CompilePool {
  public:
   struct Options {

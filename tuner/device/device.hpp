@@ -15,6 +15,9 @@
 
 namespace pgtune::device {
 
+/// NVRTC takes some 100 MB for an ordinary kernel; a template that needs twenty times that is a mistake.
+inline constexpr std::int64_t kDefaultCompileMemoryBytes = std::int64_t{2} << 30;
+
 class Device {
  public:
   virtual ~Device() = default;

@@ -3,10 +3,10 @@
 // listed in commands.hpp.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/context.hpp"
 #include "tool/pgtune/cli/exit_code.hpp"
 
@@ -27,7 +27,7 @@ class Command {
 
   /// Adds options (or commands of its own) to `app`, which is this command's. Options bind to members of the command.
   /// Numbers are taken as text and read with number_options.hpp, which reports what CLI11 lets pass.
-  virtual void add_options(CLI::App& app) = 0;
+  virtual void add_options(CommandLine& app) = 0;
 
   /// Runs after a successful parse. Throws CommandError or db::Error; prints data to standard output and everything
   /// else through context.terminal().

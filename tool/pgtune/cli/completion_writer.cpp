@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <vector>
 
 namespace pgtune::tool {
@@ -90,9 +91,9 @@ std::string fish_script(const std::vector<Node>& nodes) {
 
 }  // namespace
 
-std::string write_completion(const CLI::App& root, Shell shell) {
+std::string write_completion(const CommandLine& root, Shell shell) {
   std::vector<Node> nodes;
-  collect(root, "", nodes);
+  collect(root.app(), "", nodes);
   switch (shell) {
     case Shell::kBash:
       return bash_script(nodes);

@@ -44,7 +44,7 @@ class BenchCommand : public Command {
            "pgtune bench --shape 4096x4096x4096 --rounds 48 --power\n"
            "pgtune bench --shape 512x512x512 --variant best --variant BM=64,BN=64,...";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(CommandLine& app) override;
   [[nodiscard]] ExitCode run(Context& context) override;
 
  private:
@@ -70,25 +70,25 @@ class BenchCommand : public Command {
   json results_ = json::array();
 };
 
-void BenchCommand::add_options(CLI::App& app) {
+void BenchCommand::add_options(CommandLine& app) {
   problem_options_.add_to(app);
   const char* bench = "Bench";
   app.add_option("--variant", variants_, "best (default), or a variant's key as pgtune show prints it; repeatable")
-      ->option_text("KEY")
-      ->allow_extra_args(false)
-      ->group(bench);
+      .option_text("KEY")
+      .one_value_each()
+      .group(bench);
   app.add_option("--rounds", rounds_, "Rounds, each with a block of every variant and of cuBLASLt (default: 24)")
-      ->option_text("N")
-      ->group(bench);
+      .option_text("N")
+      .group(bench);
   add_template_option(app, template_);
   add_device_option(app, device_);
   add_database_option(app, database_);
-  for (const char* shared : {"--template", "--device", "--db"}) app.get_option(shared)->group(bench);
+  for (const char* shared : {"--template", "--device", "--db"}) app.get_option(shared).group(bench);
   compile_options_.add_to(app, bench);
-  app.add_option("--seed", seed_, "Order of the rounds (default: 1)")->option_text("N")->group(bench);
+  app.add_option("--seed", seed_, "Order of the rounds (default: 1)").option_text("N").group(bench);
   conditions_options_.add_to(app);
   add_json_option(app, json_);
-  app.add_flag("-q,--quiet", quiet_, "Results only")->group(kOutputGroup);
+  app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
 }
 
 /// What is stored of a variant that was screened but is in no stored ranking.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `pgtune completion`: a completion script for the user's shell.
+#include <optional>
+#include <string>
 #include "tool/pgtune/cli/completion_writer.hpp"
 #include "tool/pgtune/commands/commands.hpp"
 
@@ -16,12 +18,12 @@ class CompletionCommand final : public Command {
            "pgtune completion fish > ~/.config/fish/completions/pgtune.fish";
   }
 
-  void add_options(CLI::App& app) override {
-    root_ = app.get_parent();
+  void add_options(CommandLine& app) override {
+    root_ = app.parent();
     app.add_option("shell", shell_, "Your shell")
-        ->option_text("bash|zsh|fish")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+        .option_text("bash|zsh|fish")
+        .required()
+        .one_of({"bash", "zsh", "fish"});
   }
 
   ExitCode run(Context& context) override {
@@ -31,7 +33,7 @@ class CompletionCommand final : public Command {
   }
 
  private:
-  const CLI::App* root_ = nullptr;
+  std::optional<CommandLine> root_;
   std::string shell_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,7 @@ class DbCommand final : public Command {
   DbCommand() {
     for (auto make : {make_db_info_command, make_db_check_command, make_db_copy_command, make_db_merge_command,
                       make_db_dump_command, make_db_prune_command, make_db_vacuum_command})
-      commands_.emplace_back(nullptr, make());
+      commands_.push_back({make(), std::nullopt});
   }
   std::string name() const override { return "db"; }
   std::string description() const override { return "Inspect, check, copy, merge or tidy the database"; }
@@ -30,32 +31,32 @@ class DbCommand final : public Command {
            "pgtune db prune --keep 3 --dry-run";
   }
 
-  void add_options(CLI::App& app) override {
-    app.require_subcommand(1);
-    for (auto& [sub, command] : commands_) {
-      sub = app.add_subcommand(command->name(), command->description());
-      sub->footer(examples_footer(command->examples()));
-      command->add_options(*sub);
+  void add_options(CommandLine& app) override {
+    app.require_command();
+    for (auto& [command, line] : commands_) {
+      line = app.add_command(command->name(), command->description());
+      line->add_examples(command->examples());
+      command->add_options(*line);
     }
   }
 
   ExitCode run(Context& context) override {
-    for (const auto& [sub, command] : commands_) {
-      if (sub->parsed()) return command->run(context);
+    for (const auto& [command, line] : commands_) {
+      if (line->parsed()) return command->run(context);
     }
     return ExitCode::kUsage;
   }
 
  private:
-  std::vector<std::pair<CLI::App*, std::unique_ptr<Command>>> commands_;
+  std::vector<std::pair<std::unique_ptr<Command>, std::optional<CommandLine>>> commands_;
 };
 
 }  // namespace
 
 std::unique_ptr<Command> make_db_command() { return std::make_unique<DbCommand>(); }
 
-void add_output_option(CLI::App& app, std::string& output) {
-  app.add_option("-o,--output", output, "File to write; must not exist yet")->option_text("FILE")->required();
+void add_output_option(CommandLine& app, std::string& output) {
+  app.add_option("-o,--output", output, "File to write; must not exist yet").option_text("FILE").required();
 }
 
 void require_new_file(const std::string& output) {

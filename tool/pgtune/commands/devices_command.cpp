@@ -24,7 +24,7 @@ class DevicesCommand final : public Command {
            "pgtune devices --json";
   }
 
-  void add_options(CLI::App& app) override { add_json_option(app, json_); }
+  void add_options(CommandLine& app) override { add_json_option(app, json_); }
 
   ExitCode run(Context& context) override {
     const auto found = device::list_devices(context.paths().worker.string());

@@ -38,9 +38,9 @@ class DoctorCommand final : public Command {
            "pgtune doctor --device 1 --json";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     app.add_option("--device", device_, "The GPU to look at, by number or UUID (default: 0)")
-        ->option_text("ORDINAL|UUID");
+        .option_text("ORDINAL|UUID");
     add_database_option(app, database_);
     add_json_option(app, json_);
   }

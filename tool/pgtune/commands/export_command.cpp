@@ -99,14 +99,14 @@ class ExportCommand final : public Command {
            "pgtune export header --on H200 --namespace my::gemm";
   }
 
-  void add_options(CLI::App& app) override {
-    app.require_subcommand(1);
-    CLI::App* header =
-        app.add_subcommand("header", "A C++17 header: a constexpr table of the best variants and a lookup");
-    filter_.add_to(*header);
-    header->add_option("-o,--output", output_, "File to write (default: standard output)")->option_text("FILE");
-    header->add_option("--namespace", name_space_, "C++ namespace of the header (default: pgtune_best)")
-        ->option_text("NAME");
+  void add_options(CommandLine& app) override {
+    app.require_command();
+    CommandLine header =
+        app.add_command("header", "A C++17 header: a constexpr table of the best variants and a lookup");
+    filter_.add_to(header);
+    header.add_option("-o,--output", output_, "File to write (default: standard output)").option_text("FILE");
+    header.add_option("--namespace", name_space_, "C++ namespace of the header (default: pgtune_best)")
+        .option_text("NAME");
   }
 
   ExitCode run(Context& context) override {

@@ -92,13 +92,13 @@ class InspectCommand final : public Command {
            "pgtune inspect --variant STAGES=3,COPY=cp_async --device sm_80 --sass";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     problems_.add_to(app);
     app.add_option("--variant", variant_, "Parameters over the template's defaults, such as BM=64,STAGES=3")
-        ->option_text("NAME=VALUE,...");
+        .option_text("NAME=VALUE,...");
     add_template_option(app, template_);
     add_device_or_architecture_option(app, device_);
-    app.add_flag("--sass", sass_, "Also print the machine code")->group(kOutputGroup);
+    app.add_flag("--sass", sass_, "Also print the machine code").group(kOutputGroup);
     add_json_option(app, json_);
   }
 

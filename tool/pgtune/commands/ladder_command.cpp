@@ -44,7 +44,7 @@ class LadderCommand final : public Command {
            "pgtune ladder --shape 4096x4096x4096 --layout tn --counters\n"
            "pgtune ladder --device sm_90a";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(CommandLine& app) override;
   [[nodiscard]] ExitCode run(Context& context) override;
 
  private:
@@ -68,26 +68,26 @@ class LadderCommand final : public Command {
   StopSignals* signals_ = nullptr;  ///< of the running ladder
 };
 
-void LadderCommand::add_options(CLI::App& app) {
+void LadderCommand::add_options(CommandLine& app) {
   problem_options_.add_to(app);
   const char* group = "Ladder";
   app.add_option("--ladder", ladder_, "A built-in ladder (default: sgemm), or the path of a ladder's JSON")
-      ->option_text("NAME|FILE")
-      ->group(group);
+      .option_text("NAME|FILE")
+      .group(group);
   app.add_option("--rounds", rounds_, "Rounds, each with a block of every rung and of cuBLASLt (default: 12)")
-      ->option_text("N")
-      ->group(group);
+      .option_text("N")
+      .group(group);
   app.add_flag("--counters", counters_, "Stalls and FMA-pipe use too, read by the toolkit's profiler (ncu)")
-      ->group(group);
+      .group(group);
   add_device_or_architecture_option(app, device_);
   add_database_option(app, database_);
-  for (const char* shared : {"--device", "--db"}) app.get_option(shared)->group(group);
+  for (const char* shared : {"--device", "--db"}) app.get_option(shared).group(group);
   compile_options_.add_to(app, group);
-  app.add_option("--seed", seed_, "Order of the rounds (default: 1)")->option_text("N")->group(group);
+  app.add_option("--seed", seed_, "Order of the rounds (default: 1)").option_text("N").group(group);
   conditions_options_.add_to(app);
-  app.remove_option(app.get_option("--power"));  // windows of seconds for each rung
+  app.remove_option("--power");  // windows of seconds for each rung
   add_json_option(app, json_);
-  app.add_flag("-q,--quiet", quiet_, "Results only")->group(kOutputGroup);
+  app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
 }
 
 Problem LadderCommand::problem() const {

@@ -29,15 +29,15 @@ class ReportCommand final : public Command {
            "pgtune report --roofline --on H200 --source gpu --csv";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     filter_.add_to(app);
     database_option_ = app.get_option("--db");
     app.add_flag("--power", power_, "Watts and joules of winner and cuBLASLt, and the verdict at the same power budget")
-        ->group("Report");
+        .group("Report");
     app.add_flag("--roofline", roofline_, "This GPU's measured ceilings, and where each winner sits below them")
-        ->group("Report");
+        .group("Report");
     add_json_option(app, json_);
-    app.add_flag("--csv", csv_, "Print CSV on standard output, in SI units")->group(kOutputGroup);
+    app.add_flag("--csv", csv_, "Print CSV on standard output, in SI units").group(kOutputGroup);
   }
 
   ExitCode run(Context& context) override {
@@ -64,13 +64,13 @@ class ReportCommand final : public Command {
 
  private:
   [[nodiscard]] db::Database open(const Context& context) const {
-    const bool given = database_option_->count() > 0;
-    return context.open_database(given ? database_option_->as<std::string>() : "", db::OpenMode::kReadOnly);
+    const bool given = database_option_.given();
+    return context.open_database(given ? database_option_.value() : "", db::OpenMode::kReadOnly);
   }
 
   void report_roofline(Context& context, const std::vector<StoredResult>& results) const {
-    db::Database database = context.open_database(
-        database_option_->count() > 0 ? database_option_->as<std::string>() : std::string(), db::OpenMode::kReadOnly);
+    db::Database database = context.open_database(database_option_.given() ? database_option_.value() : std::string(),
+                                                  db::OpenMode::kReadOnly);
     DatabaseStore store(database);
     const std::vector<RooflinePoint> points = roofline(context, store, results);
     if (json_) {
@@ -88,7 +88,7 @@ class ReportCommand final : public Command {
   }
 
   ResultFilter filter_;
-  const CLI::Option* database_option_ = nullptr;
+  Option database_option_;
   bool power_ = false, roofline_ = false, json_ = false, csv_ = false;
 };
 

@@ -48,7 +48,7 @@ class SearchCommand : public Command {
            "pgtune search --shape 4096x4096x4096 --retry-failed\n"
            "pgtune search --shape 512x512x512 --device replay --dry-run";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(CommandLine& app) override;
   [[nodiscard]] ExitCode run(Context& context) override;
 
  private:
@@ -81,36 +81,36 @@ class SearchCommand : public Command {
   json results_ = json::array();
 };
 
-void SearchCommand::add_options(CLI::App& app) {
+void SearchCommand::add_options(CommandLine& app) {
   problem_options_.add_to(app);
   const char* search = "Search";
   add_template_option(app, template_);
   grid_.add_to(app);
   add_device_option(app, device_);
   add_database_option(app, database_);
-  for (const char* shared : {"--template", "--grid", "--device", "--db"}) app.get_option(shared)->group(search);
+  for (const char* shared : {"--template", "--grid", "--device", "--db"}) app.get_option(shared).group(search);
   app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
-      ->option_text("TIME|N")
-      ->group(search);
+      .option_text("TIME|N")
+      .group(search);
   compile_options_.add_to(app, search);
-  app.add_option("--seed", seed_, "Order of the search (default: 1)")->option_text("N")->group(search);
+  app.add_option("--seed", seed_, "Order of the search (default: 1)").option_text("N").group(search);
   app.add_option("--objective", objective_,
                  "What is best: time (default), energy (joules of a GEMM) or edp (energy times time); energy is "
                  "measured of all finalists")
-      ->option_text("NAME")
-      ->group(kMeasuringGroup);
+      .option_text("NAME")
+      .group(kMeasuringGroup);
   conditions_options_.add_to(app);
   app.add_flag("--full", full_,
                "No cuts: every variant that is right gets all rounds of the race; slow, for studies of the race")
-      ->group(kMeasuringGroup);
-  app.add_flag("--force", force_, "Measure again what the database already answers")->group(search);
+      .group(kMeasuringGroup);
+  app.add_flag("--force", force_, "Measure again what the database already answers").group(search);
   app.add_flag("--retry-failed", retry_failed_,
                "Try again what crashed or hung in earlier searches and is quarantined since")
-      ->group(search);
-  app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop")->group(search);
+      .group(search);
+  app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop").group(search);
   add_json_option(app, json_);
-  app.add_flag("-q,--quiet", quiet_, "Results only")->group(kOutputGroup);
-  app.add_flag("-v,--verbose", verbose_, "Say more about what is done")->group(kOutputGroup);
+  app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
+  app.add_flag("-v,--verbose", verbose_, "Say more about what is done").group(kOutputGroup);
 }
 
 std::vector<SearchCommand::Item> SearchCommand::items(const Context& context) const {

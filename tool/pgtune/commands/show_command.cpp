@@ -58,7 +58,7 @@ class ShowCommand final : public Command {
            "pgtune show --shape 4096x4096x4096 --json";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     filter_.add_to(app);
     add_json_option(app, json_);
   }

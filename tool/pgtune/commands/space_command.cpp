@@ -102,12 +102,12 @@ class SpaceCommand final : public Command {
            "pgtune space --shape 1000x1000x1000 --device sm_80 --list | head";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     problems_.add_to(app);
     add_template_option(app, template_);
     grid_.add_to(app);
     add_device_or_architecture_option(app, device_);
-    app.add_flag("--list", list_, "Also print every variant that a search would try, one a line")->group(kOutputGroup);
+    app.add_flag("--list", list_, "Also print every variant that a search would try, one a line").group(kOutputGroup);
     add_json_option(app, json_);
   }
 

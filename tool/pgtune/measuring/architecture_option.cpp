@@ -10,11 +10,11 @@
 
 namespace pgtune::tool {
 
-void add_device_or_architecture_option(CLI::App& app, std::string& device) {
+void add_device_or_architecture_option(CommandLine& app, std::string& device) {
   app.add_option("--device", device,
                  "auto, a GPU's number or UUID, replay, replay:FILE, or an architecture such as sm_90a, for which no "
                  "GPU is needed")
-      ->option_text("DEVICE");
+      .option_text("DEVICE");
 }
 
 DeviceInfo device_or_architecture(Context& context, const std::string& option) {

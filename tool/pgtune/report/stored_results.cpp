@@ -46,14 +46,14 @@ void compare_versions(std::vector<StoredResult>& results, const Catalogue& catal
 
 }  // namespace
 
-void ResultFilter::add_to(CLI::App& app) {
+void ResultFilter::add_to(CommandLine& app) {
   problems_.add_to(app);
   add_database_option(app, database_);
-  app.add_option("--on", device_, "Only results of this device: its UUID or part of its name")->option_text("DEVICE");
-  app.add_option("--template", template_, "Only results whose best variant is of this template")->option_text("NAME");
+  app.add_option("--on", device_, "Only results of this device: its UUID or part of its name").option_text("DEVICE");
+  app.add_option("--template", template_, "Only results whose best variant is of this template").option_text("NAME");
   app.add_option("--source", source_, "Only results measured on a GPU, or only replayed ones")
-      ->option_text("gpu|replay")
-      ->check(CLI::IsMember({"gpu", "replay"}));
+      .option_text("gpu|replay")
+      .one_of({"gpu", "replay"});
 }
 
 std::vector<StoredResult> ResultFilter::load(const Context& context) const {

@@ -2,11 +2,11 @@
 // The best variants a database holds, in pgtune's own types, with the filters that show, report and export share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "db/queries/queries.hpp"
+#include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/context.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tuner/session/store.hpp"
@@ -27,7 +27,7 @@ struct StoredResult {
 class ResultFilter {
  public:
   /// --db, --shape and the other options of a problem, --on, --template, --source.
-  void add_to(CLI::App& app);
+  void add_to(CommandLine& app);
 
   /// What matches, ordered by problem size. Throws CommandError (usage) for a bad filter, and db::Error, also for a
   /// row that cannot be read, naming it.

@@ -7,16 +7,16 @@
 
 namespace pgtune::tool {
 
-void CompileOptions::add_to(CLI::App& app, const std::string& group) {
+void CompileOptions::add_to(CommandLine& app, const std::string& group) {
   app.add_option("--jobs", jobs_, "Compile workers (default: the configuration file's, else one a core)")
-      ->option_text("N")
-      ->group(group);
+      .option_text("N")
+      .group(group);
   app.add_option("--compile-limit", time_, "How long one variant may compile before it is given up (default: 60s)")
-      ->option_text("TIME")
-      ->group(group);
+      .option_text("TIME")
+      .group(group);
   app.add_option("--compile-memory", memory_mib_, "Memory one compile worker may take, in MiB (default: 2048)")
-      ->option_text("MIB")
-      ->group(group);
+      .option_text("MIB")
+      .group(group);
 }
 
 CompileLimits CompileOptions::limits(const Context& context) const {

@@ -2,14 +2,15 @@
 // What compiling may cost: --jobs, --compile-limit, --compile-memory.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/context.hpp"
 #include "tuner/device/compile_pool.hpp"
+#include "tuner/device/device.hpp"
 
 namespace pgtune::tool {
 
@@ -21,7 +22,7 @@ struct CompileLimits {
 
 class CompileOptions {
  public:
-  void add_to(CLI::App& app, const std::string& group);
+  void add_to(CommandLine& app, const std::string& group);
   /// Options, else the configuration file's, else the defaults. Throws CommandError (usage) naming the option.
   [[nodiscard]] CompileLimits limits(const Context& context) const;
 

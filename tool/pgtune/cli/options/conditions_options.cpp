@@ -21,9 +21,9 @@ void read_choice(const char* option, const std::string& text, std::optional<Valu
 
 }  // namespace
 
-void ConditionsOptions::add_to(CLI::App& app) {
+void ConditionsOptions::add_to(CommandLine& app) {
   const auto add = [&](const char* name, std::string& target, const char* text, const char* description) {
-    return app.add_option(name, target, description)->option_text(text)->group(kMeasuringGroup);
+    return app.add_option(name, target, description).option_text(text).group(kMeasuringGroup);
   };
   add("--regime", regime_, "NAME",
       "sustained (default): blocks back to back, as under load; burst: a pause before every block");
@@ -35,11 +35,11 @@ void ConditionsOptions::add_to(CLI::App& app) {
   lock_option_ = add("--lock-clocks", lock_clocks_, "[=MHz]",
                      "Lock the SM clock while measuring, at MHz or as high as this GPU holds; needs root; undone at "
                      "the end, however it comes")
-                     ->expected(0, 1);
+                     .value_optional();
   app.add_flag("--no-lock-clocks", no_lock_clocks_, "Lock nothing, whatever the configuration file says")
-      ->group(kMeasuringGroup);
+      .group(kMeasuringGroup);
   app.add_flag("--power", power_, "Measure energy too, of the winner and of cuBLASLt: some seconds a window")
-      ->group(kMeasuringGroup);
+      .group(kMeasuringGroup);
 }
 
 Conditions ConditionsOptions::conditions(const UserConfig& defaults) const {

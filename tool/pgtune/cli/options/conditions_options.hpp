@@ -3,10 +3,10 @@
 // --no-lock-clocks and --power; and the lines that tell the user.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
+#include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/options/lock_request.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tool/pgtune/cli/user_config.hpp"
@@ -19,7 +19,7 @@ inline constexpr const char* kMeasuringGroup = "Measuring";
 class ConditionsOptions {
  public:
   /// Binds the options to this object, which must outlive the parse.
-  void add_to(CLI::App& app);
+  void add_to(CommandLine& app);
 
   /// What the options ask for, else `defaults`, else what is built in; the clock observed. Throws CommandError (usage).
   [[nodiscard]] Conditions conditions(const UserConfig& defaults) const;
@@ -30,10 +30,10 @@ class ConditionsOptions {
   [[nodiscard]] bool power() const { return power_; }
 
  private:
-  [[nodiscard]] bool lock_given() const { return lock_option_ != nullptr && lock_option_->count() > 0; }
+  [[nodiscard]] bool lock_given() const { return lock_option_.given(); }
 
   std::string regime_, l2_, data_, data_seed_, lock_clocks_;
-  CLI::Option* lock_option_ = nullptr;
+  Option lock_option_;
   bool no_lock_clocks_ = false, power_ = false;
 };
 

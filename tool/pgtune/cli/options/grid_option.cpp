@@ -5,11 +5,11 @@
 
 namespace pgtune::tool {
 
-void GridOption::add_to(CLI::App& app) {
+void GridOption::add_to(CommandLine& app) {
   app.add_option("--grid", grid_,
                  "preset (default): what each template's preset holds worth trying; full: every legal variant")
-      ->option_text("NAME")
-      ->check(CLI::IsMember({"preset", "full"}));
+      .option_text("NAME")
+      .one_of({"preset", "full"});
 }
 
 space::TemplateSet GridOption::of(space::TemplateSet templates) const {

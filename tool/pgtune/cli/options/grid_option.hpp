@@ -2,16 +2,16 @@
 // --grid: how much of the templates' spaces a search covers.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "tool/pgtune/cli/command_line.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
 class GridOption {
  public:
-  void add_to(CLI::App& app);
+  void add_to(CommandLine& app);
   /// The templates as chosen: with their presets, or without.
   [[nodiscard]] space::TemplateSet of(space::TemplateSet templates) const;
 

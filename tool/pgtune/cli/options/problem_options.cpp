@@ -18,16 +18,15 @@ void append_once(std::vector<Problem>& problems, const Problem& problem) {
 
 }  // namespace
 
-void ProblemOptions::add_to(CLI::App& app) {
+void ProblemOptions::add_to(CommandLine& app) {
   const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
-    return app.add_option(name, target, description)->option_text(text)->group(kProblemGroup);
+    return app.add_option(name, target, description).option_text(text).group(kProblemGroup);
   };
   const auto add_more = [&](const char* name, auto& target, const char* text, const char* description) {
     options_.push_back(add(name, target, text, description));
   };
   // One value a --shape, so that a word after it is not swallowed.
-  add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable")
-      ->allow_extra_args(false);
+  add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable").one_value_each();
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
   add_more("--dtype", dtype_, "TYPE",
            "Arithmetic and operands: f32 (default), tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
@@ -90,8 +89,8 @@ std::vector<Problem> ProblemOptions::problems(std::string_view default_shape) co
 std::string ProblemOptions::option_without_shape() const {
   if (any_shape()) return {};
   const auto given =
-      std::find_if(options_.begin(), options_.end(), [](const auto* option) { return option->count() > 0; });
-  return given == options_.end() ? std::string() : (*given)->get_name();
+      std::find_if(options_.begin(), options_.end(), [](const Option& option) { return option.given(); });
+  return given == options_.end() ? std::string() : given->name();
 }
 
 }  // namespace pgtune::tool

@@ -2,11 +2,11 @@
 // The options that say which problems: --shape, --shapes, --dtype, --out, --layout, --epilogue and the rest.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tuner/model/problem.hpp"
 
@@ -15,7 +15,7 @@ namespace pgtune::tool {
 class ProblemOptions {
  public:
   /// Binds the options to this object, which must outlive the parse.
-  void add_to(CLI::App& app);
+  void add_to(CommandLine& app);
 
   [[nodiscard]] bool any_shape() const { return !shapes_.empty() || !shapes_file_.empty(); }
   /// The problems asked for, each once, in the order given. Throws CommandError (usage): no shape, or what is wrong
@@ -31,7 +31,7 @@ class ProblemOptions {
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
   void append_file(std::vector<Problem>& problems) const;
 
-  std::vector<const CLI::Option*> options_;  ///< all but --shape and --shapes
+  std::vector<Option> options_;  ///< all but --shape and --shapes
   std::vector<std::string> shapes_;
   std::string shapes_file_;
   std::string dtype_ = "f32", output_, layout_ = "nn", epilogue_ = "none";

@@ -20,7 +20,7 @@ class CheckCommand final : public Command {
            "pgtune db check --db results.db";
   }
 
-  void add_options(CLI::App& app) override { add_database_option(app, database_); }
+  void add_options(CommandLine& app) override { add_database_option(app, database_); }
 
   ExitCode run(Context& context) override {
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnlyAsIs);

@@ -19,7 +19,7 @@ namespace pgtune::tool {
 [[nodiscard]] std::unique_ptr<Command> make_db_vacuum_command();
 
 /// -o, --output: a file that must not be there yet.
-void add_output_option(CLI::App& app, std::string& output);
+void add_output_option(CommandLine& app, std::string& output);
 /// Throws CommandError (usage) where the file of --output is there.
 void require_new_file(const std::string& output);
 

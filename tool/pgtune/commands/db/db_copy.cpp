@@ -15,7 +15,7 @@ class CopyCommand final : public Command {
   std::string description() const override { return "Write a compact single-file copy, fit to be used as a recording"; }
   std::string examples() const override { return "pgtune db copy -o recording.db"; }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     add_database_option(app, database_);
     add_output_option(app, output_);
   }

@@ -19,7 +19,7 @@ class DumpCommand final : public Command {
            "pgtune db dump --db a.db | sha256sum";
   }
 
-  void add_options(CLI::App& app) override { add_database_option(app, database_); }
+  void add_options(CommandLine& app) override { add_database_option(app, database_); }
 
   ExitCode run(Context& context) override {
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);

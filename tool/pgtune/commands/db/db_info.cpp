@@ -25,7 +25,7 @@ class InfoCommand final : public Command {
            "pgtune db info --db results.db --json";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     add_database_option(app, database_);
     add_json_option(app, json_);
   }

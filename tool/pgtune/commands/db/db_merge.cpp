@@ -24,10 +24,10 @@ class MergeCommand final : public Command {
            "pgtune db merge all.db node3.db -o new.db && mv new.db all.db";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     app.add_option("FILES", inputs_, "Databases to merge, in any order; a session that is in several is taken once")
-        ->option_text("FILE...")
-        ->required();
+        .option_text("FILE...")
+        .required();
     add_output_option(app, output_);
     add_json_option(app, json_);
   }

@@ -27,11 +27,11 @@ class PruneCommand final : public Command {
            "pgtune db prune --keep 3 --old-templates --old-drivers";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     add_database_option(app, database_);
     app.add_option("--keep", keep_,
                    "Keep the N newest finished sessions of each problem, device, template, conditions and source")
-        ->option_text("N");
+        .option_text("N");
     app.add_flag("--old-templates", rules_.old_templates,
                  "Drop sessions of a template that had another content than in its newest session");
     app.add_flag("--old-drivers", rules_.old_drivers,

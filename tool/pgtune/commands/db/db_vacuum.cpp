@@ -33,7 +33,7 @@ class VacuumCommand final : public Command {
            "pgtune db vacuum --db results.db";
   }
 
-  void add_options(CLI::App& app) override {
+  void add_options(CommandLine& app) override {
     add_database_option(app, database_);
     add_json_option(app, json_);
   }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "tool/pgtune/cli/help_formatter.hpp"
+
+namespace pgtune::tool {
+
+Option Option::option_text(const std::string& text) {
+  option_->option_text(text);
+  return *this;
+}
+
+Option Option::group(const std::string& title) {
+  option_->group(title);
+  return *this;
+}
+
+Option Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option Option::one_of(const std::vector<std::string>& values) {
+  option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Option Option::value_optional() {
+  option_->expected(0, 1);
+  return *this;
+}
+
+Option Option::one_value_each() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+bool Option::given() const { return option_ != nullptr && option_->count() > 0; }
+
+std::string Option::value() const { return option_->as<std::string>(); }
+
+std::string Option::name() const { return option_->get_name(); }
+
+Option CommandLine::add_option(const std::string& names, std::string& target, const std::string& description) {
+  return Option(*app_->add_option(names, target, description));
+}
+
+Option CommandLine::add_option(const std::string& names, std::vector<std::string>& target,
+                               const std::string& description) {
+  return Option(*app_->add_option(names, target, description));
+}
+
+Option CommandLine::add_flag(const std::string& names, bool& target, const std::string& description) {
+  return Option(*app_->add_flag(names, target, description));
+}
+
+Option CommandLine::get_option(const std::string& name) const { return Option(*app_->get_option(name)); }
+
+void CommandLine::remove_option(const std::string& name) { app_->remove_option(app_->get_option(name)); }
+
+CommandLine CommandLine::add_command(const std::string& name, const std::string& description) {
+  return CommandLine(*app_->add_subcommand(name, description));
+}
+
+void CommandLine::require_command() { app_->require_subcommand(1); }
+
+void CommandLine::add_examples(const std::string& lines) { app_->footer(examples_footer(lines)); }
+
+bool CommandLine::parsed() const { return app_->parsed(); }
+
+CommandLine CommandLine::parent() const { return CommandLine(*app_->get_parent()); }
+
+}  // namespace pgtune::tool

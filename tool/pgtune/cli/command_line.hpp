@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A command's options as the rest of pgtune sees them. CLI11 is behind it: reading its header alone takes a compiler
+// three seconds a file, so that only command_line.cpp, cli.cpp and what walks over all options include it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace pgtune::tool {
+
+/// One option or positional argument. A handle: copies are the same option, and it lives no longer than its command
+/// line.
+class Option {
+ public:
+  Option() = default;  ///< none, which nobody gives
+  explicit Option(CLI::Option& option) : option_(&option) {}
+
+  // Each returns the option itself, so that calls chain.
+  Option option_text(const std::string& text);  ///< stands for the value in the help, such as FILE
+  Option group(const std::string& title);       ///< heading in the help
+  Option required();
+  Option one_of(const std::vector<std::string>& values);
+  Option value_optional();  ///< "--name" alone is allowed, and "--name=value"
+  Option one_value_each();  ///< of a repeatable option: a word after its value is not swallowed
+
+  [[nodiscard]] bool given() const;
+  [[nodiscard]] std::string value() const;  ///< of an option that was given; the last one where it repeats
+  [[nodiscard]] std::string name() const;   ///< as typed, such as "--shape"
+
+ private:
+  CLI::Option* option_ = nullptr;
+};
+
+/// What may follow a command: options, and commands of its own. A handle like Option.
+class CommandLine {
+ public:
+  explicit CommandLine(CLI::App& app) : app_(&app) {}
+
+  /// `target` must outlive the parse. Numbers are taken as text and read with number_options.hpp.
+  Option add_option(const std::string& names, std::string& target, const std::string& description);
+  /// Repeatable, and each time with as many values as follow.
+  Option add_option(const std::string& names, std::vector<std::string>& target, const std::string& description);
+  Option add_flag(const std::string& names, bool& target, const std::string& description);
+  /// An option added before, by one of its names.
+  [[nodiscard]] Option get_option(const std::string& name) const;
+  void remove_option(const std::string& name);
+
+  CommandLine add_command(const std::string& name, const std::string& description);
+  void require_command();                       ///< one of its commands must be given
+  void add_examples(const std::string& lines);  ///< whole command lines, one a line: the end of its help
+  [[nodiscard]] bool parsed() const;            ///< whether the user gave this command
+  [[nodiscard]] CommandLine parent() const;     ///< of a command that add_command() made
+  [[nodiscard]] const CLI::App& app() const { return *app_; }
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace pgtune::tool
