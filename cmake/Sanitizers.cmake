@@ -4,7 +4,7 @@ if(PGTUNE_SANITIZE)
   if(PGTUNE_SANITIZE MATCHES undefined AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
     list(APPEND flags -fsanitize=float-cast-overflow -fsanitize-ignorelist=${CMAKE_CURRENT_LIST_DIR}/sanitizer_ignorelist.txt)
   endif()
-  # Optimising checked code costs more time than the tests then save, pgtune_hot() libraries aside.
+  # Optimising checked code costs more time than the tests then save, hot libraries aside (cmake/Targets.cmake).
   add_compile_options(${flags} -O0 -g1)
   add_link_options(${flags})
 endif()
@@ -14,10 +14,3 @@ if(PGTUNE_FUZZ)
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
-
-# pgtune_hot(TARGET) keeps loops that tests run millions of times bearable under a sanitizer.
-function(pgtune_hot target)
-  if(PGTUNE_SANITIZE)
-    target_compile_options(${target} PRIVATE -O1)
-  endif()
-endfunction()
