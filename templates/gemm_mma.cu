@@ -9,11 +9,13 @@
 //
 // Tiles may be cut along K among CTAs (SPLIT); sums are added in a fixed order. With PACK, operands whose rows are not
 // aligned to 16 bytes are first copied to rows that are: narrow copies take longer than that where there is much to do.
-#include "device/mma_feed.cuh"
-#include "device/mma_multiply.cuh"
-#include "device/mma_output.cuh"
-#include "device/tile_order.cuh"
-#include "device/whole_sums.cuh"
+#include "device/epilogue/mma_output.cuh"
+#include "device/epilogue/stream_k_reduction.cuh"
+#include "device/mainloop/mma_consumer.cuh"
+#include "device/mainloop/mma_producer.cuh"
+#include "device/ptx/shared_memory.cuh"
+#include "device/ptx/special_registers.cuh"
+#include "device/scheduler/rasterization.cuh"
 
 namespace {
 

@@ -38,20 +38,20 @@
 // Tiles of long sums and few tiles are cut along K: among the CTAs of a cluster, which exchange slices of their sums
 // through shared memory (CLUSTER_K), among as many CTAs that do so through the workspace (SPLIT of 2 and more), or so
 // that every CTA has equally many k-blocks (stream-K, SPLIT of 0). The order of the additions never changes.
-#include "device/cluster_sums.cuh"
-#include "device/register_share.cuh"
-#include "device/role_barrier.cuh"
-#include "device/shared_sums.cuh"
-#include "device/split_sums.cuh"
-#include "device/wgmma_feed.cuh"
-#include "device/wgmma_output.cuh"
+#include "device/epilogue/split_k_reduction.cuh"
+#include "device/epilogue/stream_k_reduction.cuh"
+#include "device/epilogue/wgmma_output.cuh"
+#include "device/mainloop/wgmma_producer.cuh"
+#include "device/ptx/named_barrier.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/shared_memory.cuh"
 #if LEFT_FROM == LABEL_registers
-#include "device/wgmma_turned.cuh"
+#include "device/mainloop/wgmma_register_consumer.cuh"
 #else
-#include "device/wgmma_multiply.cuh"
+#include "device/mainloop/wgmma_consumer.cuh"
 #endif
 #if PREPARES
-#include "device/wgmma_before.cuh"
+#include "device/copy/wgmma_prepare.cuh"
 #endif
 
 namespace {

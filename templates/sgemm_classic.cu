@@ -10,7 +10,7 @@
 // The tiled steps, each added to the one before: PAD against bank conflicts; BUFFERS 2, so that the next tile is on its
 // way while this one is used; thread tiles; VEC 4, accesses of 16 bytes; WARP_TILES, so that a warp reads little; and
 // TOGGLE, how the two buffers take turns. What comes after them (cp.async, TMA) is in templates of its own.
-#include "device/global_load.cuh"
+#include "device/ptx/ld_global.cuh"
 
 namespace {
 

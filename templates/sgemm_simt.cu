@@ -7,10 +7,10 @@
 //   COPY cp_async       a ring of 2 to 5 buffers that the copy engine of the SM fills while earlier ones are computed.
 // All sizes are macros; configs/sgemm_simt.json describes them and says which combinations make sense. TRANS_A,
 // TRANS_B, EDGE (the tile does not divide the problem) and C_VEC (floats per access of C and D) come from the problem.
-#include "device/cp_async.cuh"
-#include "device/global_load.cuh"
-#include "device/multiply.cuh"
-#include "device/tile_raster.cuh"
+#include "device/mainloop/ffma.cuh"
+#include "device/ptx/cp_async.cuh"
+#include "device/ptx/ld_global.cuh"
+#include "device/scheduler/rasterization.cuh"
 
 namespace {
 

@@ -19,16 +19,18 @@
 // TMA wants operands whose contiguous direction is not k, in lines at multiples of 16 bytes. What is not so is packed
 // into the workspace first, by a kernel of its own that is timed with this one; or, where it only lies along k, turned
 // in its stage by the asking warpgroup. Where none is turned, `full` counts the bytes.
-#include "device/cluster.cuh"
-#include "device/dependent_launch.cuh"
-#include "device/named_barrier.cuh"
-#include "device/register_share.cuh"
-#include "device/sgemm_tma_feed.cuh"
-#include "device/sgemm_tma_parts.cuh"
-#include "device/special_registers.cuh"
-#include "device/sums.cuh"
+#include "device/epilogue/sgemm_output.cuh"
+#include "device/mainloop/sgemm_tma_config.cuh"
+#include "device/mainloop/sgemm_tma_producer.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/global_flag.cuh"
+#include "device/ptx/named_barrier.cuh"
+#include "device/ptx/programmatic_dependent_launch.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/shared_memory.cuh"
+#include "device/ptx/special_registers.cuh"
 #if PACKS
-#include "device/pack.cuh"
+#include "device/copy/pack.cuh"
 #endif
 
 namespace {

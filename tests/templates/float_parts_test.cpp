@@ -8,7 +8,7 @@
 
 #include "tests/templates/on_host.hpp"
 // After what it needs.
-#include "templates/device/float_parts.cuh"
+#include "templates/device/copy/float_parts.cuh"
 
 namespace pgtune {
 namespace {

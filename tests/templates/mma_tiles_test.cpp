@@ -8,7 +8,7 @@
 
 #include "tests/templates/on_host.hpp"
 // After what it needs.
-#include "templates/device/mma_tile.cuh"
+#include "templates/device/copy/mma_tile.cuh"
 
 namespace pgtune {
 namespace {

@@ -8,6 +8,8 @@
 #define __device__
 #define __forceinline__ inline
 
+/// Declared for headers whose functions with it are never called here.
+unsigned long long __cvta_generic_to_shared(const void* pointer);
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 /// Bytes of the eight of `low` and `high`, one for each hexadecimal digit of `selector`.

@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "tests/templates/on_host.hpp"
-// After what they need.
-#include "templates/device/prepared_order.cuh"
-#include "templates/device/tile_order.cuh"
-#include "templates/device/tile_raster.cuh"
+// After what it needs.
+#include "templates/device/scheduler/rasterization.cuh"
 
 namespace pgtune {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/templates/on_host.hpp"
 // After what it needs.
-#include "templates/device/stream_k.cuh"
+#include "templates/device/scheduler/tile_work.cuh"
 
 namespace pgtune {
 namespace {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The kernel that runs before gemm_wgmma where an operand must be changed first, into the workspace: copied, where its
+// lines start where the copy engine cannot read them; turned, where tensor cores take its elements only along K; or
+// split into parts.
+#pragma once
+
+#include "device/ptx/programmatic_dependent_launch.cuh"
+#if PARTS > 1
+#include "device/copy/split_float.cuh"
+#else
+#include "device/copy/prepare_operand.cuh"
+#endif
+
+/// An operand as it lies in memory: its matrices with `lines` rows or columns, `ld` and `stride` elements from line to
+/// line and from matrix to matrix.
+struct OperandGiven {
+  const unsigned char* first;
+  int lines;
+  long long ld, stride;
+  bool along_k;
+  bool wide;         ///< its lines start at multiples of 16 bytes
+  long long origin;  ///< its first line in the workspace
+};
+
+/// in[i][k], or in[k][i] where it does not lie along K, becomes workspace[part][origin + i][k], for a tile of the lines
+/// and of K.
+__device__ __forceinline__ void prepare_tile(const OperandGiven& in, unsigned char* workspace, int depth,
+                                             long long ld_workspace, long long stride_workspace, int tile) {
+  const long long batch = blockIdx.z;
+  const unsigned char* const from = in.first + batch * in.stride * ELEM_BYTES;
+  unsigned char* const to = workspace + (batch * PARTS * stride_workspace + in.origin * ld_workspace) * PART_BYTES;
+#if PARTS > 1
+  pgtune::split_tile<PARTS>({reinterpret_cast<const float*>(from), reinterpret_cast<char*>(to), in.lines, depth, in.ld,
+                             ld_workspace, stride_workspace, in.along_k, in.wide},
+                            tile * pgtune::kSplitTile, static_cast<int>(blockIdx.y) * pgtune::kSplitTile);
+#else
+  using Tile = pgtune::PrepareTile<ELEM_BYTES>;
+  Tile::prepare({from, to, in.lines, depth, in.ld, ld_workspace, in.along_k, in.wide}, tile * Tile::kLines,
+                static_cast<int>(blockIdx.y) * Tile::kDepth);
+#endif
+}
+
+/// The first `tiles_of_a` CTAs along x prepare A, those after them B.
+extern "C" __global__ void __launch_bounds__(256)
+    prepare_operands(const unsigned char* A, const unsigned char* B, unsigned char* workspace, int rows, int columns,
+                     int depth, long long lda, long long ldb, long long stride_a, long long stride_b, int a_along_k,
+                     int b_along_k, int a_wide, int b_wide, int a_origin, int b_origin, int tiles_of_a,
+                     long long ld_workspace, long long stride_workspace) {
+  if constexpr (DEPENDENT_LAUNCH) pgtune::let_next_kernel_start();
+  const int tile = static_cast<int>(blockIdx.x);
+  const bool is_a = tile < tiles_of_a;
+  const OperandGiven given = is_a ? OperandGiven{A, rows, lda, stride_a, a_along_k != 0, a_wide != 0, a_origin}
+                                  : OperandGiven{B, columns, ldb, stride_b, b_along_k != 0, b_wide != 0, b_origin};
+  prepare_tile(given, workspace, depth, ld_workspace, stride_workspace, is_a ? tile : tile - tiles_of_a);
+}

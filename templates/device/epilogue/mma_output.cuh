@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// From the sums of a warp's tile to D = activation(alpha * sums + beta * C + bias), two neighbours at a time. Integers
+// have no epilogue, and whole numbers for alpha and beta.
+#pragma once
+
+#include "device/epilogue/fused_epilogue.cuh"
+#include "device/epilogue/out_element.cuh"
+
+namespace pgtune {
+
+/// C and D of a batch, and what to make of the sums.
+struct MmaDestination {
+  const void* c;
+  void* d;
+  long long ld;       ///< elements from row to row
+  int rows, columns;  ///< of D
+  float alpha, beta;
+  const void* bias;  ///< one element for each column of D
+};
+
+/// What elements of C and D are kept in, and two neighbours of them.
+template <typename Sum, int kBytes>
+struct MmaElement {
+  using Type = typename OutElement<kBytes>::Type;
+  using Two = float2;
+};
+template <>
+struct MmaElement<int, 4> {
+  using Type = int;
+  using Two = int2;
+};
+
+/// kBytes of an element of C and D; kAlignment divides the address of every row.
+template <typename Sum, int kBytes, Sixteen kType, int kAlignment>
+struct MmaOutput {
+  using Element = typename MmaElement<Sum, kBytes>::Type;
+
+  /// Writes two neighbours of a row, of which those inside D exist.
+  static __device__ __forceinline__ void write(const Sum* sums, const MmaDestination& to, int row, int column) {
+    const int left = to.columns - column;
+    if (row >= to.rows || left <= 0) return;
+    const long long at = row * to.ld + column;
+    const Element* const c = static_cast<const Element*>(to.c) + at;
+    const Sum first = finish(sums[0], c, to, column);
+    const Sum second = left > 1 ? finish(sums[1], c + 1, to, column + 1) : Sum{};
+    store(first, second, static_cast<Element*>(to.d) + at, left > 1);
+  }
+
+ private:
+  static __device__ __forceinline__ Sum widened(const Element& element) {
+    if constexpr (kBytes == 4) {
+      return element;
+    } else {
+      return widen<kType>(element);
+    }
+  }
+
+  /// An element's final value, from its sum.
+  static __device__ __forceinline__ float finish(float sum, const Element* c, const MmaDestination& to, int column) {
+    float value = to.beta == 0.0f ? to.alpha * sum : fmaf(to.beta, widened(*c), to.alpha * sum);
+    if (kHasBias) value += bias_of<kBytes, kType>(to.bias, column);
+    return activated<kActivation>(value);
+  }
+  static __device__ __forceinline__ int finish(int sum, const Element* c, const MmaDestination& to, int) {
+    const int product = static_cast<int>(to.alpha) * sum;
+    return to.beta == 0.0f ? product : product + static_cast<int>(to.beta) * *c;
+  }
+
+  static __device__ __forceinline__ void store(Sum first, Sum second, Element* d, bool both) {
+    constexpr bool kTogether = kAlignment % (2 * kBytes) == 0;
+    if constexpr (kBytes == 2) {
+      const unsigned packed = pack<kType>(first, second);
+      if (kTogether && both) {
+        *reinterpret_cast<unsigned*>(d) = packed;
+      } else {
+        d[0] = static_cast<unsigned short>(packed);
+        if (both) d[1] = static_cast<unsigned short>(packed >> 16);
+      }
+    } else if (kTogether && both) {
+      *reinterpret_cast<typename MmaElement<Sum, kBytes>::Two*>(d) = {first, second};
+    } else {
+      d[0] = first;
+      if (both) d[1] = second;
+    }
+  }
+};
+
+}  // namespace pgtune
