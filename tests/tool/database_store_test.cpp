@@ -107,6 +107,25 @@ TEST_F(DatabaseStoreTest, AnotherVersionOfATemplateHasNoTrials) {
   EXPECT_FALSE(store_.answer(changed).has_value());
 }
 
+TEST_F(DatabaseStoreTest, WhatWasStoredInFormerNamesIsFoundInPresentOnes) {
+  begin(store_key());
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  session::StoredAnswer stored = answer(variant(16), 1);
+  stored.ranking.push_back({variant(16)});
+  store_.finish(stored);
+  space::TemplateDefinition renamed = test::tiny();
+  renamed.parameters = {{"TILE", {std::int64_t{16}}, std::int64_t{16}, ""}};
+  renamed.former_parameters = {{"BM", "TILE", {}}};
+  session::StoreKey key = store_key();
+  key.templates = renamed;
+  const Variant present{"tiny", {{"TILE", std::int64_t{16}}}};
+  EXPECT_TRUE(store_.trials(key).contains(present.id()));
+  const session::StoredAnswer found = store_.answer(key).value();
+  EXPECT_EQ(found.best.variant, present);
+  ASSERT_EQ(found.ranking.size(), 1U);
+  EXPECT_EQ(found.ranking[0].variant, present);
+}
+
 TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
   begin(store_key());
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));

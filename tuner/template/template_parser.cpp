@@ -88,9 +88,10 @@ CostModel read_cost(const JsonCursor& cursor, KnownNames& names) {
 
 TemplateDefinition read_definition(const JsonCursor& root) {
   TemplateDefinition out;
-  root.expect_fields({"schema",     "name",      "description", "source",   "math_modes", "outputs", "epilogues",
-                      "parameters", "derived",   "constraints", "legality", "preset",     "seeds",   "values",
-                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic",    "cost"});
+  root.expect_fields({"schema",    "name",       "description",      "source",      "math_modes",  "outputs",
+                      "epilogues", "parameters", "derived",          "constraints", "legality",    "preset",
+                      "seeds",     "values",     "defines",          "workspace",   "tensor_maps", "kernels",
+                      "traffic",   "cost",       "former_parameters"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -105,6 +106,7 @@ TemplateDefinition read_definition(const JsonCursor& root) {
 
   KnownNames names;
   out.parameters = read_parameters(root, names);
+  out.former_parameters = read_former_parameters(root, out);
   out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
   out.constraints = read_rules(root, "constraints", Reach::kSpace, names);
   out.legality = read_rules(root, "legality", Reach::kProblem, names);
@@ -138,7 +140,8 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
   }
   if (!preset.empty()) out.preset_hash = hash_text(preset.dump());
   // None of these changes what is compiled.
-  for (const char* name : {"source", "description", "preset", "seeds", "cost"}) document->erase(name);
+  for (const char* name : {"source", "description", "preset", "seeds", "cost", "former_parameters"})
+    document->erase(name);
   out.content_hash = hash_template(*source, document->dump());
   out.source = std::make_shared<const TemplateSource>(std::move(*source));
   return out;

@@ -10,6 +10,7 @@
 #include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
+#include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -44,6 +45,14 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
   return row;
 }
 
+/// Gives a stored variant the names that its template has now: it may have been stored of another version.
+void use_present_names(Variant& variant, const space::TemplateSet& templates) {
+  for (const space::TemplateDefinition& definition : templates.definitions()) {
+    if (definition.name != variant.template_name) continue;
+    if (auto present = space::recorded_variant(definition, variant.key())) variant = std::move(*present);
+  }
+}
+
 }  // namespace
 
 std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreKey& key) {
@@ -60,6 +69,8 @@ std::optional<session::StoredAnswer> DatabaseStore::answer_of(const session::Sto
   auto answer =
       record_of<session::StoredAnswer>(row->answer_json, database_.origin() + ": a stored answer", kSearchAgainRemedy);
   answer.finished_at = row->finished_at;
+  use_present_names(answer.best.variant, key.templates);
+  for (session::RankedVariant& ranked : answer.ranking) use_present_names(ranked.variant, key.templates);
   return answer;
 }
 
@@ -67,7 +78,7 @@ std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session:
   std::map<std::string, session::StoredTrial> trials;
   for (const space::TemplateId& id : key.templates.ids()) {
     for (const auto& [variant_key, row] : db::find_trials(database_, result_key(key, id)))
-      trials.emplace(fmt::format("{}/{}", id.name, variant_key), stored_trial(row));
+      trials.emplace(space::recorded_variant_id(key.templates.of({id.name, {}}), variant_key), stored_trial(row));
   }
   return trials;
 }

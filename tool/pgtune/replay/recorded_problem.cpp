@@ -9,6 +9,7 @@
 
 #include "db/queries/queries.hpp"
 #include "tool/pgtune/replay/row_conversion.hpp"
+#include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -70,8 +71,8 @@ std::optional<int> same_algorithm(const ReferenceReport& from, int index, const 
 
 class Assembly {
  public:
-  Assembly(device::RecordedProblem& problem, std::vector<space::TemplateId> templates)
-      : problem_(problem), templates_(std::move(templates)) {}
+  Assembly(device::RecordedProblem& problem, const space::TemplateSet& templates)
+      : problem_(problem), templates_(templates.ids()), definitions_(templates) {}
 
   void add_trials(const db::Database& database, const db::SessionRow& like) {
     for (const space::TemplateId& id : templates_) {
@@ -79,7 +80,7 @@ class Assembly {
                               id.content_hash,  like.source,        like.conditions_key};
       for (const auto& [variant_key, row] : db::find_trials(database, key)) {
         session::StoredTrial trial = stored_trial(row);
-        problem_.variants[id.name + "/" + variant_key] = {std::move(trial.report), std::move(trial.build), {}, {}};
+        problem_.variants[id_here(id.name, variant_key)] = {std::move(trial.report), std::move(trial.build), {}, {}};
       }
     }
   }
@@ -110,7 +111,7 @@ class Assembly {
     const db::TemplateRow& origin = contender.variant->origin;
     const space::TemplateId id{origin.name, origin.content_hash};
     if (std::find(templates_.begin(), templates_.end(), id) == templates_.end()) return nullptr;
-    const auto found = problem_.variants.find(id.name + "/" + contender.variant->key);
+    const auto found = problem_.variants.find(id_here(id.name, contender.variant->key));
     return found != problem_.variants.end() ? &found->second : nullptr;
   }
 
@@ -133,8 +134,13 @@ class Assembly {
     return index ? &problem_.reference.energy[*index] : nullptr;
   }
 
+  std::string id_here(const std::string& template_name, const std::string& key) const {
+    return space::recorded_variant_id(definitions_.of({template_name, {}}), key);
+  }
+
   device::RecordedProblem& problem_;
   std::vector<space::TemplateId> templates_;
+  space::TemplateSet definitions_;
 };
 
 }  // namespace
@@ -150,7 +156,7 @@ device::RecordedProblem recorded_problem(const db::Database& database, const std
   recorded.problem = problem;
   recorded.conditions = conditions(sessions.front().conditions_key);
   recorded.reference.report = final->reference;
-  Assembly assembly(recorded, templates.ids());
+  Assembly assembly(recorded, templates);
   assembly.add_trials(database, sessions.front());
   assembly.add_rounds(*final, Stage::kFinal);
   assembly.add_rounds(*first_with(all, Stage::kFloor), Stage::kFloor);

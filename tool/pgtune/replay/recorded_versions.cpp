@@ -9,16 +9,17 @@
 #include "tool/pgtune/replay/recorded_sessions.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/space/enumerate.hpp"
+#include "tuner/template/former_parameters.hpp"
 #include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {
 
-/// A version with another set of parameters has keys that this build's variants do not have.
+/// Nothing of a version with another set of parameters is.
 bool is_legal_here(const space::TemplateDefinition& definition, const std::string& key, const Problem& problem,
                    const DeviceInfo& device) {
-  const auto variant = space::parse_variant(definition, key);
-  if (!variant || variant->key() != key) return false;
+  const auto variant = space::recorded_variant(definition, key);
+  if (!variant) return false;
   const auto reason = space::why_illegal(definition, *variant, problem, device);
   return reason && !*reason;
 }
