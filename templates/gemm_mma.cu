@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// D = activation(alpha * op(A) * op(B) + beta * C + bias) on tensor cores by mma.sync, fed by cp.async: any GPU from
-// sm_80 on, any layout and any alignment.
+// D = activation(alpha * op(A) * op(B) + beta * C + bias) on tensor cores by mma.sync, fed by cp.async. It runs on any
+// GPU from sm_80 on, with any layout and any alignment.
 //
-// A CTA computes a BM x BN tile of D, each warp a WM x WN part of it. A ring of STAGES tiles of both operands in shared
-// memory is filled ahead by all threads while they multiply; one barrier a k-block says both that the next tile has
-// arrived and that the last one may be overwritten. FRAGMENTS 2: what the next 32 bytes of k need is read from shared
-// memory while the tensor cores work on these.
+// A CTA computes a BM x BN tile of D, each warp a WM x WN part of it. All threads fill a pipeline of STAGES stages in
+// shared memory ahead while they multiply. One barrier a k-block says both that the next stage has arrived and that the
+// last one may be overwritten. With FRAGMENT_STAGES 2 a warp loads the fragments of the next 32 bytes of k while the
+// tensor cores multiply these.
 //
-// Tiles may be cut along K among CTAs (SPLIT); sums are added in a fixed order. With PACK, operands whose rows are not
-// aligned to 16 bytes are first copied to rows that are: narrow copies take longer than that where there is much to do.
+// DECOMPOSITION splits tiles along K among CTAs (split-K, stream-K); accumulators are added in a fixed order. With
+// PACK, operands whose rows are not aligned to 16 bytes are first copied to rows that are: in a large product that
+// takes less time than narrow copies.
 #include "device/epilogue/mma_output.cuh"
 #include "device/epilogue/stream_k_reduction.cuh"
 #include "device/mainloop/mma_consumer.cuh"
@@ -21,12 +22,12 @@ namespace {
 
 using namespace pgtune::product;
 
-constexpr bool kShares = SPLIT != 1;  ///< tiles are cut along K
-constexpr auto kSixteen = MATH_MODE == LABEL_f16 ? pgtune::Sixteen::kF16 : pgtune::Sixteen::kBf16;
-using Output = pgtune::MmaOutput<pgtune::Sum, OUT_BYTES, kSixteen, PIECE_C>;
+constexpr bool kSplitsTiles = DECOMPOSITION != LABEL_data_parallel;  ///< tiles are split along K
+constexpr auto kOutputType = MATH_MODE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
+using Output = pgtune::MmaOutput<pgtune::Accumulator, OUT_BYTES, kOutputType, PIECE_C>;
 
 /// Adds the products of a segment's k-blocks.
-__device__ __forceinline__ void accumulate(Totals& totals, Feed& feed, Ring& ring, int blocks) {
+__device__ __forceinline__ void accumulate(WarpAccumulators& totals, Producer& producer, Ring& ring, int blocks) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const unsigned lane_a = TileA::lane_offset(warp % (BM / WM) * WM, lane);
   const unsigned lane_b = TileA::kBytes + TileB::lane_offset(warp / (BM / WM) * WN, lane);
@@ -34,18 +35,18 @@ __device__ __forceinline__ void accumulate(Totals& totals, Feed& feed, Ring& rin
     to.read(ring.stage(ring.read) + lane_a, ring.stage(ring.read) + lane_b, step);
   };
 
-  if constexpr (FRAGMENTS == 1) {
+  if constexpr (FRAGMENT_STAGES == 1) {
 #pragma unroll 1
     for (int block = 0; block < blocks; ++block) {
       await_tile();
-      feed.start(ring);
+      producer.start(ring);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         Fragments now;
         read(now, step);
         totals.add(now, step);
       }
-      feed.finish(ring);
+      producer.finish(ring);
       Ring::advance(ring.read);
     }
   } else {
@@ -57,30 +58,32 @@ __device__ __forceinline__ void accumulate(Totals& totals, Feed& feed, Ring& rin
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {
-          feed.finish(ring);
+          producer.finish(ring);
           Ring::advance(ring.read);
           await_tile();
         }
         read(fragments[(step + 1) % 2], (step + 1) % kSteps);
-        if (step == 0) feed.start(ring);
+        if (step == 0) producer.start(ring);
         totals.add(fragments[step % 2], step);
       }
     }
   }
 }
 
-/// Writes a warp's sums; its tile starts at `row` and `column` of D. Neighbours of a row are either one instruction's
-/// or, where lanes have columns of B in another order (outer_of()), the same sum of a fragment's two.
-__device__ __forceinline__ void write_tile(const Sums& sums, const pgtune::MmaDestination& to, int row, int column) {
+/// Stores a warp's accumulators; its tile starts at `row` and `column` of D. Neighbours of a row belong to one
+/// instruction or, where lanes have columns of B in another order (outer_of()), are the same accumulator of a
+/// fragment's two instructions.
+__device__ __forceinline__ void write_tile(const Accumulators& acc, const pgtune::MmaDestination& to, int row,
+                                           int column) {
   const int lane = pgtune::lane_index();
 #pragma unroll
   for (int i = 0; i < 2 * kFragmentsA; ++i) {
     const int at_row = row + i / 2 * 16 + TileA::outer_of(i % 2, lane / 4);
 #pragma unroll
     for (int j = 0; j < 2 * kFragmentsB; ++j) {
-      const auto sum = [&](int half, int place) { return sums[i / 2][j / 2 * 2 + half][i % 2 * 2 + place]; };
+      const auto sum = [&](int half, int place) { return acc[i / 2][j / 2 * 2 + half][i % 2 * 2 + place]; };
       const int odd = j % 2, half = TileB::kByBytes ? 0 : odd, place = TileB::kByBytes ? odd : 0;
-      const pgtune::Sum two[2] = {sum(half, place), TileB::kByBytes ? sum(1, odd) : sum(odd, 1)};
+      const pgtune::Accumulator two[2] = {sum(half, place), TileB::kByBytes ? sum(1, odd) : sum(odd, 1)};
       Output::write(two, to, at_row, column + j / 2 * 16 + TileB::outer_of(half, lane % 4 * 2 + place));
     }
   }
@@ -88,9 +91,9 @@ __device__ __forceinline__ void write_tile(const Sums& sums, const pgtune::MmaDe
 
 }  // namespace
 
-/// `workspace` holds packed operands first, then partial sums of tiles that are cut along K, then their flags. Offsets
-/// are in bytes; lda and ldb are those of packed operands where these are.
-extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
+/// `workspace` holds the packed operands first, then partial accumulators of tiles that are split along K, then their
+/// flags. Offsets are in bytes; lda and ldb are those of the packed operands where there are such.
+extern "C" __global__ void __launch_bounds__(THREADS, CTAS_PER_SM)
     gemm_mma(const char* A, const char* B, const char* C, char* D, char* workspace, long long partials_at,
              long long flags_at, long long packed_b_at, int M, int N, int K, long long lda, long long ldb,
              long long ldc, long long stride_a, long long stride_b, long long stride_c, int batches, float alpha,
@@ -99,10 +102,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
   const unsigned shared = pgtune::shared_address(stages);
   const unsigned tile_rows = (M - 1) / BM + 1, tile_columns = (N - 1) / BN + 1;
   const int worker = static_cast<int>(blockIdx.x);
-  const pgtune::TileWork work{static_cast<int>(tile_rows * tile_columns) * batches, (K - 1) / kDepth + 1,
-                              static_cast<int>(gridDim.x), kShares ? pgtune::Sharing::kStream : pgtune::Sharing::kNone};
+  const pgtune::TileWork work{static_cast<int>(tile_rows * tile_columns) * batches, (K - 1) / kBlockK + 1,
+                              static_cast<int>(gridDim.x),
+                              kSplitsTiles ? pgtune::Decomposition::kStreamK : pgtune::Decomposition::kDataParallel};
   const auto tile_of = [&](const pgtune::Segment& segment) {
-    return pgtune::ordered_tile<BANDS == LABEL_n, BAND>(segment.tile, tile_rows, tile_columns, batches);
+    return pgtune::rasterized_tile<RASTER_ORDER == LABEL_along_m, RASTER_GROUP>(segment.tile, tile_rows, tile_columns,
+                                                                                batches);
   };
 #if PACK_A
   A = workspace;
@@ -110,61 +115,62 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS)
 #if PACK_B
   B = workspace + packed_b_at;
 #endif
-  const auto feed_of = [&](const pgtune::Segment& segment) {
+  const auto producer_of = [&](const pgtune::Segment& segment) {
     const auto tile = tile_of(segment);
-    const int k = segment.first * kDepth;
-    return Feed{CopyA(A + tile.batch * stride_a * ELEM_BYTES, lda, tile.row * BM, M, k),
-                CopyB(B + tile.batch * stride_b * ELEM_BYTES, ldb, tile.column * BN, N, k), K - k,
-                segment.last - segment.first};
+    const int k = segment.first * kBlockK;
+    return Producer{CopyA(A + tile.batch * stride_a * ELEM_BYTES, lda, tile.row * BM, M, k),
+                    CopyB(B + tile.batch * stride_b * ELEM_BYTES, ldb, tile.column * BN, N, k), K - k,
+                    segment.last - segment.first};
   };
 
   Ring ring{shared};
   pgtune::Segment segment;
   bool more = work.segment(segment, 0, worker);
   if (!more) return;
-  Feed feed = feed_of(segment);
-  feed.begin(ring);
+  Producer producer = producer_of(segment);
+  producer.begin(ring);
 #pragma unroll 1
   for (int i = 1; more; ++i) {
-    Totals totals;
-    accumulate(totals, feed, ring, segment.last - segment.first);
+    WarpAccumulators totals;
+    accumulate(totals, producer, ring, segment.last - segment.first);
     const pgtune::Segment done = segment;
     more = work.segment(segment, i, worker);
     if (more) {
-      // The next tile's first copies are under way while this one's results are written. Copies that brought nothing
-      // may still be counted; the stages they were for are empty.
+      // The next tile's first copies are in flight while this one's results are stored. Copies that brought nothing may
+      // still be counted; their stages are empty.
       __syncthreads();
-      feed = feed_of(segment);
-      feed.begin(ring);
+      producer = producer_of(segment);
+      producer.begin(ring);
     }
 
     const int warp = pgtune::thread_index() / 32;
-    if constexpr (kShares) {
+    if constexpr (kSplitsTiles) {
       constexpr int kGroups = THREADS / 128;
-      pgtune::Sum* const all = &totals.sums[0][0][0];
+      pgtune::Accumulator* const all = &totals.acc[0][0][0];
 #if MATH_MODE == LABEL_int8
-      using Shared = pgtune::WholeSums<kSums>;
+      using Shared = pgtune::IntegerStreamKReduction<kAccumulators>;
 #else
-      using Shared = pgtune::SharedSums<kSums>;
+      using Shared = pgtune::StreamKReduction<kAccumulators>;
 #endif
-      const Shared shared_sums{reinterpret_cast<float4*>(workspace + partials_at) + warp / 4 * (kSums / 4 * 128),
-                               reinterpret_cast<unsigned*>(workspace + flags_at) + warp / 4, kGroups, 1 + warp / 4};
+      const Shared stream_k_reduction{
+          reinterpret_cast<float4*>(workspace + partials_at) + warp / 4 * (kAccumulators / 4 * 128),
+          reinterpret_cast<unsigned*>(workspace + flags_at) + warp / 4, kGroups, 1 + warp / 4};
       if (done.first > 0) {
-        shared_sums.give(all, worker);
+        stream_k_reduction.store_partial(all, worker);
         continue;
       }
-      if (done.last < work.blocks) shared_sums.collect(all, work, done, worker);
+      if (done.last < work.blocks) stream_k_reduction.add_partials(all, work, done, worker);
     }
     const auto tile = tile_of(done);
     const long long batch = tile.batch * stride_c * OUT_BYTES;
     const pgtune::MmaDestination to{C + batch, D + batch, ldc, M, N, alpha, beta, bias};
-    write_tile(totals.sums, to, tile.row * BM + warp % (BM / WM) * WM, tile.column * BN + warp / (BM / WM) * WN);
+    write_tile(totals.acc, to, tile.row * BM + warp % (BM / WM) * WM, tile.column * BN + warp / (BM / WM) * WN);
   }
 }
 
 #if PACK_A || PACK_B
-/// An operand whose rows are not aligned, copied to rows that are, `at` bytes into the workspace: 16 bytes a thread and
-/// time. `columns` along the rows.
+/// Copies an operand whose rows are not aligned to rows that are, `at` bytes into the workspace, 16 bytes a thread at a
+/// time. `columns` counts elements along a row.
 extern "C" __global__ void __launch_bounds__(256)
     pack_operand(const char* from, char* workspace, long long at, int rows, int columns, long long ld, long long stride,
                  long long ld_packed, long long stride_packed) {

@@ -1,43 +1,42 @@
 // SPDX-License-Identifier: MIT
-// D = activation(alpha * op(A) * op(B) + beta * C + bias) on Hopper's tensor cores (wgmma, sm_90a), fed by the copy
-// engine (TMA).
+// D = activation(alpha * op(A) * op(B) + beta * C + bias) on Hopper's tensor cores (wgmma, sm_90a), fed by TMA.
 //
-// A ring of STAGES tiles in shared memory is filled by one thread of the last warpgroup, the asking one; the others
-// compute. CTAs of a cluster that need the same tile of an operand ask for a part each, which goes to all of them.
-// CTAs stay and take one piece of work after the other; the ring runs on from tile to tile, so that the next tile's
-// first copies are under way while this one's results are written.
+// The kernel is warp-specialized. One thread of the last warpgroup, the producer, fills a pipeline of STAGES stages in
+// shared memory; the other warpgroups are consumers. CTAs of a cluster that need the same tile of an operand load a
+// part of it each and multicast it. CTAs are persistent: they take one work tile after the other, and the pipeline runs
+// on from tile to tile, so that the next tile's first loads are in flight while the epilogue stores this one.
 //
-//   cooperative   all computing warpgroups share each tile, cut along M or N
-//   pingpong      two warpgroups take every other tile: one writes its results while the other computes
+//   cooperative   all consumer warpgroups share each tile, along M or N
+//   pingpong      two consumer warpgroups take alternate tiles: one runs its epilogue while the other multiplies
 //
-//   barrier     its p-th phase completes when                     who waits for it
-//   full[s]     the stage's bytes have arrived in this CTA        computing warps, before they read stage s
-//   empty[s]    in each CTA of the cluster, each warp of the      the asking thread, before it fills stage s again
-//               tile's warpgroups has read the stage
-//   turn[g]     pingpong: the other warpgroup has asked for all   warpgroup g, before it waits for its p-th tile
-//               products of the tile before g's p-th
-//   given[g]    clusters along K: the other CTAs' sums of this    warpgroup g, once: such a cluster has one tile
-//               CTA's slice of the tile have arrived
+//   barrier      its p-th phase completes when                     who waits for it
+//   full[s]      the stage's bytes have arrived in this CTA        consumer warps, before they read stage s
+//   empty[s]     in each CTA of the cluster, each warp of the      the producer, before it fills stage s again
+//                tile's warpgroups has read the stage
+//   order[g]     pingpong: the other warpgroup has issued all      warpgroup g, before it waits for its p-th tile
+//                products of the tile before g's p-th
+//   received[g]  CLUSTER_K: the other CTAs' accumulators of this   warpgroup g, once: such a cluster has one tile
+//                CTA's slice of the tile have arrived
 //
 // Phases are waited for by their parity, which is sound as long as nobody waits for a phase before the one before it is
-// complete. A fresh barrier counts as complete in parity 1: so `empty` is passed in the first turn of the ring, and
-// turn[0] for the first tile. `full` is complete up to the stage before the one waited for: within a tile because
-// stages are waited for in order, from tile to tile because of the order of the warps or, with pingpong, because of
-// `turn`. At the end a clustered CTA waits for all its stages to be empty, after which no other CTA arrives in its
-// shared memory.
+// complete. A fresh barrier counts as complete in parity 1: so the producer passes `empty` in the first round of the
+// pipeline, and warpgroup 0 passes order[0] for its first tile. `full` is complete up to the stage before the one
+// waited for: within a tile because stages are waited for in order, from tile to tile because of the order of the warps
+// or, with pingpong, because of `order`. At the end a clustered CTA waits for all its stages to be empty, after which
+// no other CTA arrives in its shared memory.
 //
-// The product's left operand has BM rows a tile, the right one BN columns: A and B, or B and A transposed where SWAP
-// is 1, which suits few rows of D because the instruction takes 64 rows but as little as 8 columns.
+// The product's left operand has BM rows a tile, the right one BN columns. They are A and B, or B and A transposed
+// where SWAP_AB is 1, which suits few rows of D because the instruction takes 64 rows but as little as 8 columns.
 //
-// Tensor cores take operands of 8 and 32 bits only along K. A left operand that lies otherwise is turned on its way to
-// registers (wgmma_turned.cuh), where it is read from then; a right one by a kernel before the product, which also
-// copies what lies where TMA cannot read it (wgmma_before.cuh). Float32 accuracy (tf32x3) comes from operands that this
-// kernel splits into PARTS numbers of fewer bits: a stage holds all of them, and the products that count are added to
-// the same sums.
+// Tensor cores take operands of 8 and 32 bits only along K. A left operand that lies otherwise is transposed on its way
+// to registers (LEFT_SOURCE, wgmma_register_consumer.cuh). A right one is transposed by a kernel before the product,
+// which also copies operands that TMA cannot read (wgmma_prepare.cuh). Float32 accuracy (tf32x3) comes from operands
+// that this kernel splits into PARTS numbers of fewer bits: a stage holds all of them, and the products that count are
+// added to the same accumulators.
 //
-// Tiles of long sums and few tiles are cut along K: among the CTAs of a cluster, which exchange slices of their sums
-// through shared memory (CLUSTER_K), among as many CTAs that do so through the workspace (SPLIT of 2 and more), or so
-// that every CTA has equally many k-blocks (stream-K, SPLIT of 0). The order of the additions never changes.
+// Few tiles with a long K are split along K: among the CTAs of a cluster, which exchange slices of their accumulators
+// through distributed shared memory (CLUSTER_K); among SPLIT_K CTAs, which do so through the workspace (split-K); or so
+// that every CTA has equally many k-blocks (stream-K). The order of the additions never changes.
 #include "device/epilogue/split_k_reduction.cuh"
 #include "device/epilogue/stream_k_reduction.cuh"
 #include "device/epilogue/wgmma_output.cuh"
@@ -45,7 +44,7 @@
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ptx/shared_memory.cuh"
-#if LEFT_FROM == LABEL_registers
+#if LEFT_SOURCE == LABEL_registers
 #include "device/mainloop/wgmma_register_consumer.cuh"
 #else
 #include "device/mainloop/wgmma_consumer.cuh"
@@ -58,84 +57,83 @@ namespace {
 
 using namespace pgtune::product;
 
-constexpr auto kSixteen = MATH_MODE == LABEL_f16 ? pgtune::Sixteen::kF16 : pgtune::Sixteen::kBf16;
-constexpr bool kTurnsLeft = LEFT_FROM == LABEL_registers;
-constexpr bool kStoresByCopyEngine = EPILOGUE == LABEL_tma;
-using Output = pgtune::WgmmaOutput<SWAP, OUT_BYTES, kSixteen, OUT_PAIRS, OUT_HINT == LABEL_first, kSliceColumns,
-                                   OUT_SPAN, 2, kTurnsLeft ? 1 : 8>;
-using Given = pgtune::ClusterSums<CLUSTER_K, kInstructions, pgtune::kSumsOfInstruction>;
-using Split = pgtune::SplitSums<(SPLIT > 1 ? SPLIT : 1), kInstructions, pgtune::kSumsOfInstruction>;
+constexpr auto kOutputType = MATH_MODE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
+constexpr bool kTransposesLeft = LEFT_SOURCE == LABEL_registers;
+constexpr bool kStoresByTma = EPILOGUE == LABEL_tma;
+using Output = pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, D_CACHE_HINT == LABEL_evict_first,
+                                   kSliceColumns, OUT_SPAN, 2, kTransposesLeft ? 1 : 8>;
+using ClusterReduction = pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators>;
+using SplitKReduction = pgtune::SplitKReduction<SPLIT_K, kInstructions, pgtune::kInstructionAccumulators>;
 
-/// Registers of a thread when the kernel starts, as many as the launch bounds allow. What the asking warpgroup gives up
-/// of them the others take; more than that is never there, and whoever asked for it would wait for ever.
-constexpr int kLaunchRegisters = 65536 / (CTAS * kThreads) / 8 * 8;
-constexpr int kAskingRegisters = kConsumers == 3 ? 32 : kShares ? 40 : 24;
-constexpr int kComputingRegisters = (kLaunchRegisters * (kConsumers + 1) - kAskingRegisters) / kConsumers / 8 * 8;
-static_assert(kAskingRegisters + kConsumers * kComputingRegisters <= kLaunchRegisters * (kConsumers + 1),
+/// Registers of a thread when the kernel starts, as many as the launch bounds allow. The producer warpgroup deallocates
+/// some, which the consumers allocate. A warpgroup that wants more than there are would wait for ever.
+constexpr int kLaunchRegisters = 65536 / (CTAS_PER_SM * kThreads) / 8 * 8;
+constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kSplitsTiles ? 40 : 24;
+constexpr int kConsumerRegisters = (kLaunchRegisters * (kConsumers + 1) - kProducerRegisters) / kConsumers / 8 * 8;
+static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= kLaunchRegisters * (kConsumers + 1),
               "no more registers than there are");
-constexpr bool kSharesRegisters = kConsumers > 1 || CTAS > 1;
+constexpr bool kReallocatesRegisters = kConsumers > 1 || CTAS_PER_SM > 1;
 
-__device__ __forceinline__ void skip(pgtune::RingPlace<STAGES>& place, int stages) {
+__device__ __forceinline__ void skip(pgtune::PipelineState<STAGES>& place, int stages) {
   const unsigned to = static_cast<unsigned>(place.stage + stages);
   place.parity ^= to / STAGES % 2;
   place.stage = static_cast<int>(to % STAGES);
 }
 
-/// The number of start()'s barrier; those from 1 on are the warpgroups'.
+/// The id of start()'s named barrier; ids from 1 on are the warpgroups'.
 constexpr int kStartBarrier = 15;
 
-/// Waits until the barriers are initialised, in a cluster those of all its CTAs. Called by all warps; those that use no
-/// barrier only have to be there where others wait for them.
+/// Waits until the barriers are initialised, in a cluster those of all its CTAs. All warps call it; those that use no
+/// barrier take part only where others wait for them.
 __device__ __forceinline__ void start(bool uses_barriers) {
   constexpr int kUsers = kConsumers * 128 + 32;
   if constexpr (kCluster > 1) {
-    pgtune::sync_cluster();
+    pgtune::cluster_sync();
   } else {
-    if (uses_barriers) pgtune::sync_roles<kUsers>(kStartBarrier);
+    if (uses_barriers) pgtune::named_barrier_sync_unaligned<kUsers>(kStartBarrier);
   }
 }
 
-/// Where a warpgroup reads the left operand's rows from `row` on: its descriptor's lower half or, from registers, where
-/// a lane reads those of the warp.
+/// Returns where a warpgroup reads the left operand's rows from `row` on: the lower half of its descriptor or, with the
+/// operand from registers, where a lane reads those of its warp.
 __device__ __forceinline__ unsigned left_of(unsigned tile, int row, [[maybe_unused]] int row_of_warp) {
-#if LEFT_FROM == LABEL_registers
-  return TurnedFragment::place(tile, row + row_of_warp);
+#if LEFT_SOURCE == LABEL_registers
+  return TransposedFragment::place(tile, row + row_of_warp);
 #else
   return Left::lower(tile) + row / kRows * Left::offset(kRows, 0);
 #endif
 }
 
-/// Warpgroups that compute a tile.
+/// Warpgroups that compute a tile together.
 constexpr int kGroups = kTileWarps / 4;
 
-/// Stream-K: places in the workspace of one of a worker's warpgroups.
-__device__ __forceinline__ pgtune::SharedSums<kSums> shared_sums(char* partials, char* flags) {
-  // With pingpong a worker's first segment, the only one that it may give away, is the first warpgroup's.
+/// Returns the part of stream-K's workspace that belongs to one of a worker's warpgroups.
+__device__ __forceinline__ pgtune::StreamKReduction<kAccumulators> stream_k_reduction(char* partials, char* flags) {
+  // With pingpong a worker's first segment, the only one that it may hand over, belongs to the first warpgroup.
   const int group = pgtune::thread_index() / 128, number = tile_rank() * kGroups + (kPingPong ? 0 : group);
-  return {reinterpret_cast<float4*>(partials) + number * (kSums / 4 * 128), reinterpret_cast<unsigned*>(flags) + number,
-          kCluster * kGroups, 1 + group};
+  return {reinterpret_cast<float4*>(partials) + number * (kAccumulators / 4 * 128),
+          reinterpret_cast<unsigned*>(flags) + number, kCluster * kGroups, 1 + group};
 }
 
-/// Writes a warpgroup's sums of a tile, of all its columns or of this worker's slice of them.
+/// Stores a warpgroup's accumulators of a tile, of all its columns or of this worker's slice of them.
 template <int kCount>
-__device__ __forceinline__ void write_tile(float (&sums)[kInstructions][kCount], const pgtune::Destination& to,
-                                           const pgtune::TileAt& tile, int warp, int worker, unsigned buffers) {
+__device__ __forceinline__ void write_tile(float (&acc)[kInstructions][kCount], const pgtune::Destination& to,
+                                           const pgtune::TileCoord& tile, int warp, int worker, unsigned buffers) {
   const int group = kPingPong ? 0 : warp / 4;
   const int row = tile.row + group % WARPGROUPS_M * kRows + warp % 4 * 16;
   const int column = tile.column + group / WARPGROUPS_M * INSTRUCTION_N + part_rank(worker) * kSliceColumns;
 #pragma unroll
   for (int m = 0; m < kInstructions; ++m) {
-    Output::write<kStoresByCopyEngine>(sums[m], to, row + m * 64, column, tile.batch, buffers + warp * Output::kBytes,
-                                       m);
+    Output::write<kStoresByTma>(acc[m], to, row + m * 64, column, tile.batch, buffers + warp * Output::kBytes, m);
   }
 }
 
 }  // namespace
 
-/// `workspace` holds operands that are prepared first, then partial sums of tiles that are cut along K from
-/// `partials_at`, then their flags from `flags_at`, in bytes. `right_origin`: where the right operand's columns start
-/// in its map. `along_inverse`, `last_inverse`: see PreparedOrder.
-extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
+/// `workspace` holds prepared operands first, then partial accumulators of tiles that are split along K from
+/// `partials_at`, then their flags from `flags_at`, in bytes. `right_origin` is where the right operand's columns start
+/// in its map. `along_inverse` and `last_inverse` are those of PreparedRasterization.
+extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
     gemm_wgmma(const __grid_constant__ pgtune::TensorMap map_left, const __grid_constant__ pgtune::TensorMap map_right,
                const __grid_constant__ pgtune::TensorMap map_out, const void* C, void* D, char* workspace,
                long long partials_at, long long flags_at, int rows, int columns, int depth, int right_origin,
@@ -143,96 +141,101 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS)
                int along_inverse, int last_inverse) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned stages = pgtune::shared_address(shared), buffers = stages + STAGES * kStageBytes;
-  const unsigned parts = buffers + (kStoresByCopyEngine ? kConsumers * 4 * Output::kBytes : 0);
-  const unsigned full = parts + kConsumers * Given::kBytes, empty = full + 8 * STAGES;
-  const unsigned turn = empty + 8 * STAGES, given = turn;
+  const unsigned parts = buffers + (kStoresByTma ? kConsumers * 4 * Output::kBytes : 0);
+  const unsigned full = parts + kConsumers * ClusterReduction::kBytes, empty = full + 8 * STAGES;
+  const unsigned order = empty + 8 * STAGES, received = order;
 
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) {
-      pgtune::barrier_init(full + 8 * stage, 1);
-      pgtune::barrier_init(empty + 8 * stage, kTileWarps * kCluster);
+      pgtune::mbarrier_init(full + 8 * stage, 1);
+      pgtune::mbarrier_init(empty + 8 * stage, kTileWarps * kCluster);
     }
-    for (int g = 0; kPingPong && g < 2; ++g) pgtune::barrier_init(turn + 8 * g, 4);
-    for (int g = 0; CLUSTER_K > 1 && g < kConsumers; ++g) pgtune::barrier_init(given + 8 * g, 1);
-    pgtune::barrier_init_fence();
-    for (int g = 0; CLUSTER_K > 1 && g < kConsumers; ++g) pgtune::barrier_arrive_expect(given + 8 * g, Given::kBytes);
+    for (int g = 0; kPingPong && g < 2; ++g) pgtune::mbarrier_init(order + 8 * g, 4);
+    for (int g = 0; CLUSTER_K > 1 && g < kConsumers; ++g) pgtune::mbarrier_init(received + 8 * g, 1);
+    pgtune::mbarrier_init_fence();
+    for (int g = 0; CLUSTER_K > 1 && g < kConsumers; ++g)
+      pgtune::mbarrier_arrive_expect_tx(received + 8 * g, ClusterReduction::kBytes);
   }
   if (threadIdx.x == kConsumers * 128 + 32) {
-    pgtune::prefetch_map(map_left);
-    pgtune::prefetch_map(map_right);
-    if (kStoresByCopyEngine) pgtune::prefetch_map(map_out);
+    pgtune::prefetch_tensor_map(map_left);
+    pgtune::prefetch_tensor_map(map_right);
+    if (kStoresByTma) pgtune::prefetch_tensor_map(map_out);
   }
-  if constexpr (CLUSTER_K > 1) pgtune::announce_to_cluster();
+  if constexpr (CLUSTER_K > 1) pgtune::cluster_arrive();
 
   const Sizes sizes{rows, columns, depth, batches, along_inverse, last_inverse};
   constexpr int kWorkerCtas = kCluster * CLUSTER_K;
   const int worker = static_cast<int>(blockIdx.x) / kWorkerCtas, workers = static_cast<int>(gridDim.x) / kWorkerCtas;
-  // From lane 0, so that the compiler knows it to be the same in the whole warp.
+  // The warp's number comes from lane 0, so that the compiler knows it to be the same in the whole warp.
   const int warp = __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x) / 32, 0), group = warp / 4;
 
   if (group == kConsumers) {
-    if (kSharesRegisters) pgtune::give_up_registers<kAskingRegisters>();
-    // What the first copies need to know is found while a thread that computes initialises the barriers.
-    Pieces at(sizes, worker, workers);
+    if (kReallocatesRegisters) pgtune::register_dealloc<kProducerRegisters>();
+    // The producer finds its first work tile while a consumer thread initialises the barriers.
+    TileScheduler at(sizes, worker, workers);
     asm volatile("" ::"r"(stages));
     start(warp == kConsumers * 4);
-    if (threadIdx.x == kConsumers * 128) feed(map_left, map_right, at, right_origin, stages, full, empty, tile_rank());
+    if (threadIdx.x == kConsumers * 128)
+      produce(map_left, map_right, at, right_origin, stages, full, empty, tile_rank());
   } else {
     start(true);
-    if (kSharesRegisters) pgtune::take_registers<kComputingRegisters>();
+    if (kReallocatesRegisters) pgtune::register_alloc<kConsumerRegisters>();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int group_m = kPingPong ? 0 : group % WARPGROUPS_M, group_n = kPingPong ? 0 : group / WARPGROUPS_M;
-    const Reading from{left_of(stages, group_m * kRows, warp % 4 * 16),
-                       Right::lower(stages + kLeftBytes) + group_n * Right::offset(INSTRUCTION_N, 0), full,
-                       lane >= kCluster ? 0
-                       : kCluster == 1  ? empty
-                                        : pgtune::shared_address_at(empty, lane)};
-    const pgtune::Destination to{&map_out, C,    D,   ldc, stride_c, SWAP ? columns : rows, SWAP ? rows : columns,
+    const ConsumerParams from{left_of(stages, group_m * kRows, warp % 4 * 16),
+                              Right::lower(stages + kLeftBytes) + group_n * Right::offset(INSTRUCTION_N, 0), full,
+                              lane >= kCluster ? 0
+                              : kCluster == 1  ? empty
+                                               : pgtune::map_shared_address(empty, lane)};
+    const pgtune::Destination to{&map_out, C,    D,   ldc, stride_c, SWAP_AB ? columns : rows, SWAP_AB ? rows : columns,
                                  alpha,    beta, bias};
-    pgtune::RingPlace<STAGES> now{0, 0};
-    for (Pieces at(sizes, worker, workers); at.there; at.next()) {
-      const int blocks = at.piece.blocks();
+    pgtune::PipelineState<STAGES> now{0, 0};
+    for (TileScheduler at(sizes, worker, workers); at.valid; at.next()) {
+      const int blocks = at.work_tile.blocks();
       if (kPingPong && at.number % 2 != group) {
         skip(now, blocks);
         continue;
       }
-      Sums sums;
-      if (kPingPong) pgtune::barrier_wait(turn + 8 * group, (at.number / 2 + group + 1) % 2);
-      const unsigned asked = turn + 8 * (1 - group);
-#if LEFT_FROM == LABEL_registers
-      multiply_turned(sums, blocks, now, from, asked);
+      Accumulators acc;
+      if (kPingPong) pgtune::mbarrier_wait(order + 8 * group, (at.number / 2 + group + 1) % 2);
+      const unsigned next_order = order + 8 * (1 - group);
+#if LEFT_SOURCE == LABEL_registers
+      multiply_from_registers(acc, blocks, now, from, next_order);
 #else
-      if constexpr (PROMOTE == 0) {
-        multiply(sums, blocks, now, from, asked);
+      if constexpr (PROMOTION_INTERVAL == 0) {
+        multiply(acc, blocks, now, from, next_order);
       } else {
-        multiply_promoted(sums, blocks, now, from, asked, !kPingPong && group == 1);
+        multiply_promoted(acc, blocks, now, from, next_order, !kPingPong && group == 1);
       }
 #endif
-      if constexpr (SPLIT == 0) {
-        float* const all = &sums[0][0];
-        if (at.piece.first > 0) {
-          shared_sums(workspace + partials_at, workspace + flags_at).give(all, worker);
+      if constexpr (DECOMPOSITION == LABEL_stream_k) {
+        float* const all = &acc[0][0];
+        if (at.work_tile.first > 0) {
+          stream_k_reduction(workspace + partials_at, workspace + flags_at).store_partial(all, worker);
           continue;
         }
-        if (at.piece.last < at.work().blocks) {
-          shared_sums(workspace + partials_at, workspace + flags_at).collect(all, at.work(), at.piece, worker);
+        if (at.work_tile.last < at.work().blocks) {
+          stream_k_reduction(workspace + partials_at, workspace + flags_at)
+              .add_partials(all, at.work(), at.work_tile, worker);
         }
       }
       if constexpr (CLUSTER_K > 1) {
-        Given::Slice own;
-        pgtune::await_cluster();
-        Given::exchange(own, sums, parts + group * Given::kBytes, given + 8 * group, part_rank(worker));
+        ClusterReduction::Slice own;
+        pgtune::cluster_wait();
+        ClusterReduction::exchange(own, acc, parts + group * ClusterReduction::kBytes, received + 8 * group,
+                                   part_rank(worker));
         write_tile(own, to, at.tile, warp, worker, buffers);
-      } else if constexpr (SPLIT > 1) {
-        Split::Slice own;
-        const int number = (at.piece.tile * kCluster + tile_rank()) * kGroups + group;
-        Split::exchange(own, sums, reinterpret_cast<float4*>(workspace + partials_at) + number * Split::kFours,
-                        reinterpret_cast<unsigned*>(workspace + flags_at) + number, part_rank(worker), 1 + group);
+      } else if constexpr (SPLIT_K > 1) {
+        SplitKReduction::Slice own;
+        const int number = (at.work_tile.tile * kCluster + tile_rank()) * kGroups + group;
+        SplitKReduction::exchange(
+            own, acc, reinterpret_cast<float4*>(workspace + partials_at) + number * SplitKReduction::kFours,
+            reinterpret_cast<unsigned*>(workspace + flags_at) + number, part_rank(worker), 1 + group);
         write_tile(own, to, at.tile, warp, worker, buffers);
       } else {
-        write_tile(sums, to, at.tile, warp, worker, buffers);
+        write_tile(acc, to, at.tile, warp, worker, buffers);
       }
     }
-    if (kStoresByCopyEngine) pgtune::stores_read<0>();
+    if (kStoresByTma) pgtune::tma_store_wait_read<0>();
   }
 }

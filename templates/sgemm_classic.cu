@@ -7,9 +7,9 @@
 //   METHOD tiled      a CTA computes a BM x BN tile of D from tiles of A and B in shared memory, a thread TM x TN of
 //   it.
 //
-// The tiled steps, each added to the one before: PAD against bank conflicts; BUFFERS 2, so that the next tile is on its
-// way while this one is used; thread tiles; VEC 4, accesses of 16 bytes; WARP_TILES, so that a warp reads little; and
-// TOGGLE, how the two buffers take turns. What comes after them (cp.async, TMA) is in templates of its own.
+// The tiled steps, each added to the one before: PAD against bank conflicts; STAGES 2, so that the next tile is loaded
+// while this one is used; thread tiles; VEC 4, accesses of 16 bytes; WARP_TILES, so that a warp reads little; and
+// STAGE_SELECT, how the two stages take turns. What comes after them (cp.async, TMA) is in templates of its own.
 #include "device/ptx/ld_global.cuh"
 
 namespace {
@@ -131,7 +131,7 @@ __device__ __forceinline__ void accumulate(float (&acc)[TM][TN], float* shared, 
     a_tile.store(buffer);
     b_tile.store(buffer + SMEM_A_FLOATS);
   };
-#if BUFFERS == 1
+#if STAGES == 1
 #pragma unroll 1
   for (int k = 0; k < K; k += BK) {
     load(k);
@@ -144,13 +144,13 @@ __device__ __forceinline__ void accumulate(float (&acc)[TM][TN], float* shared, 
   load(0);
   store(shared);
   __syncthreads();
-  // With TOGGLE xor the offset of the buffer to read, in floats; otherwise its number.
+  // With STAGE_SELECT xor this is the offset of the stage to read, in floats; otherwise it is its index.
   int reading = 0;
-  const auto buffer = [&](int which) { return shared + (TOGGLE == LABEL_xor ? which : which * BUFFER_FLOATS); };
+  const auto buffer = [&](int which) { return shared + (STAGE_SELECT == LABEL_xor ? which : which * STAGE_FLOATS); };
 #pragma unroll 1
   for (int k = 0; k < K; k += BK) {
     const bool more = k + BK < K;
-    const int writing = TOGGLE == LABEL_xor ? reading ^ BUFFER_FLOATS : 1 - reading;
+    const int writing = STAGE_SELECT == LABEL_xor ? reading ^ STAGE_FLOATS : 1 - reading;
     if (more) load(k + BK);
     multiply(acc, buffer(reading), m_first, n_first);
     if (more) store(buffer(writing));

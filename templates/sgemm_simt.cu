@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // D = alpha * op(A) * op(B) + beta * C in strict fp32 on CUDA cores; row-major, any M, N, K and leading dimension.
 //
-// One CTA computes a BM x BN tile of D, one thread a TM x TN part of it, in steps of BK along K. From this source come
-//   STAGES 1            one buffer: copy, wait, compute;
-//   STAGES 2, COPY ldg  ping-pong: the next tile is loaded to registers while this one is computed, then stored;
-//   COPY cp_async       a ring of 2 to 5 buffers that the copy engine of the SM fills while earlier ones are computed.
+// One CTA computes a BM x BN tile of D, one thread a TM x TN part of it, in k-blocks of BK. From this source come
+//   STAGES 1            one stage: copy, wait, compute;
+//   STAGES 2, COPY ldg  ping-pong: the next k-block is loaded to registers while this one is computed, then stored;
+//   COPY cp_async       a pipeline of 2 to 5 stages that cp.async fills while earlier ones are computed.
 // All sizes are macros; configs/sgemm_simt.json describes them and says which combinations make sense. TRANS_A,
 // TRANS_B, EDGE (the tile does not divide the problem) and C_VEC (floats per access of C and D) come from the problem.
 #include "device/mainloop/ffma.cuh"
@@ -18,7 +18,7 @@ using pgtune::LoadCache;
 
 constexpr bool kCpAsync = COPY == LABEL_cp_async;
 constexpr bool kPad = SMEM_LAYOUT == LABEL_pad;
-constexpr bool kXor = SMEM_LAYOUT == LABEL_xor;
+constexpr bool kXor = SMEM_LAYOUT == LABEL_swizzle;
 constexpr LoadCache kCache = CACHE == LABEL_ca   ? LoadCache::kAllLevels
                              : CACHE == LABEL_cg ? LoadCache::kL2Only
                              : CACHE == LABEL_cs ? LoadCache::kStreaming
@@ -27,10 +27,10 @@ constexpr LoadCache kCache = CACHE == LABEL_ca   ? LoadCache::kAllLevels
 constexpr bool kBypassL1 = kCache == LoadCache::kL2Only;
 // A tile's cp.async instructions are spread over the first steps of the arithmetic: a burst would hold up the reads of
 // shared memory that share their queue. Loads to registers all start at once, to be back in time.
-constexpr int kParts = kCpAsync && STAGES > 1 ? SPREAD : 1;
-constexpr pgtune::Order kOrder = ORDER == LABEL_columns ? pgtune::Order::kColumns
-                                 : ORDER == LABEL_rows  ? pgtune::Order::kRows
-                                                        : pgtune::Order::kPlain;
+constexpr int kParts = kCpAsync && STAGES > 1 ? COPY_SPREAD : 1;
+constexpr pgtune::FfmaOrder kOrder = FFMA_ORDER == LABEL_column_serpentine ? pgtune::FfmaOrder::kColumnSerpentine
+                                     : FFMA_ORDER == LABEL_row_serpentine  ? pgtune::FfmaOrder::kRowSerpentine
+                                                                           : pgtune::FfmaOrder::kRowMajor;
 constexpr int kLanesN = 32 / LANES_M;
 constexpr int kWarpsN = BN / (TN * kLanesN);
 
@@ -58,8 +58,8 @@ struct Tile {
     return kAlongK && kXor ? k / kWidth % kRunLanes * (8 / kRunLanes) * 4 : 0;
   }
 
-  /// Index inside the tile of a thread's i-th row (or column): pieces of four, kLanes pieces apart, so that a warp
-  /// reads neighbouring pieces.
+  /// Returns the index inside the tile of a thread's i-th row (or column): pieces of four, kLanes pieces apart, so that
+  /// a warp reads neighbouring pieces.
   static constexpr __device__ int outer_step(int i) { return i / 4 * (4 * kLanes) + i % 4; }
   static __device__ __forceinline__ int first_outer(int warp, int lane) {
     return warp * (kLanes * kThreadExtent) + lane * 4;
@@ -80,13 +80,13 @@ struct Tile {
     next = matrix + (kAlongK ? (outer_start + static_cast<long long>(line)) * ld + run : line * ld + outer_start + run);
   }
 
-  // The c-th piece of this thread, relative to its first.
+  // Where the c-th piece of this thread lies, relative to its first.
   static constexpr __device__ int line_step(int c) { return c * (THREADS / kRunLanes) % kLines; }
   static constexpr __device__ int run_step(int c) { return c * THREADS / (kRunLanes * kLines) * (kRunLanes * kWidth); }
 
   __device__ __forceinline__ const float* source(int c) const { return next + line_step(c) * ld + run_step(c); }
 
-  /// Where float e of the c-th piece goes, in floats from the tile's start in shared memory.
+  /// Returns where float e of the c-th piece goes, in floats from the tile's start in shared memory.
   __device__ __forceinline__ int destination(int c, int e = 0) const {
     const int at_line = line + line_step(c);
     const int at_run = run + run_step(c) + e;
@@ -97,7 +97,7 @@ struct Tile {
     return pgtune::shared_address(stage) + 4 * destination(c);
   }
 
-  /// How many floats of the c-th piece lie inside the matrix.
+  /// Returns how many floats of the c-th piece lie inside the matrix.
   __device__ __forceinline__ int valid(int c, int k_left) const {
     const int line_left = (kAlongK ? outer_left : k_left) - line - line_step(c);
     const int run_left = (kAlongK ? k_left : outer_left) - run - run_step(c);
@@ -138,7 +138,7 @@ struct Tile {
 
   __device__ __forceinline__ void move_on() { next += kAlongK ? BK : BK * ld; }
 
-  /// Puts what was loaded to registers into shared memory.
+  /// Stores what was loaded to registers into shared memory.
   __device__ __forceinline__ void store_staged(float* stage) const {
     if (kPieces < THREADS && threadIdx.x >= kPieces) return;
 #pragma unroll
@@ -224,7 +224,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
   extern __shared__ float4 shared_memory[];  // float4 for its alignment
   float* const shared = reinterpret_cast<float*>(shared_memory);
 
-  const pgtune::TileIndex tile = pgtune::banded_tile<RASTER>(blockIdx.x, (M - 1) / BM + 1, (N - 1) / BN + 1);
+  const pgtune::TileIndex tile = pgtune::grouped_tile<RASTER_GROUP>(blockIdx.x, (M - 1) / BM + 1, (N - 1) / BN + 1);
   const int m_tile = static_cast<int>(tile.row) * BM;
   const int n_tile = static_cast<int>(tile.column) * BN;
   const long long batch = blockIdx.z;
@@ -240,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
 
   TileA a_tile(A + batch * stride_a, lda, m_tile, M);
   TileB b_tile(B + batch * stride_b, ldb, n_tile, N);
-  float a[FRAG][TM], b[FRAG][TN];
+  float a[FRAGMENT_STAGES][TM], b[FRAGMENT_STAGES][TN];
   float acc[TM][TN] = {};
 
   const int blocks = (K - 1) / BK + 1;
@@ -266,8 +266,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
     b_tile.store_staged(shared + stage + SMEM_A_FLOATS);
   };
   const auto read_step = [&](int stage, int k) {
-    TileA::read(a[k % FRAG], shared, stage + m_first, k);
-    TileB::read(b[k % FRAG], shared, stage + SMEM_A_FLOATS + n_first, k);
+    TileA::read(a[k % FRAGMENT_STAGES], shared, stage + m_first, k);
+    TileB::read(b[k % FRAGMENT_STAGES], shared, stage + SMEM_A_FLOATS + n_first, k);
   };
 
 #if STAGES == 1
@@ -279,15 +279,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
       store_staged(0);
     }
     __syncthreads();
-    if constexpr (FRAG == 2) read_step(0, 0);
+    if constexpr (FRAGMENT_STAGES == 2) read_step(0, 0);
 #pragma unroll
     for (int k = 0; k < BK; ++k) {
-      if constexpr (FRAG == 1) {
+      if constexpr (FRAGMENT_STAGES == 1) {
         read_step(0, k);
       } else if (k + 1 < BK) {
         read_step(0, k + 1);
       }
-      pgtune::multiply<kOrder>(acc, a[k % FRAG], b[k % FRAG]);
+      pgtune::multiply<kOrder>(acc, a[k % FRAGMENT_STAGES], b[k % FRAGMENT_STAGES]);
     }
     __syncthreads();
   }
@@ -310,7 +310,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) start_copy(s * SMEM_STAGE_FLOATS, s < blocks);
   await_next(0, true);
-  if constexpr (FRAG == 2) read_step(reading, 0);
+  if constexpr (FRAGMENT_STAGES == 2) read_step(reading, 0);
 
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
@@ -319,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
 #pragma unroll
     for (int k = 0; k < BK; ++k) {
       if (k < kParts) start_part(writing, k, copies);
-      if constexpr (FRAG == 1) {
+      if constexpr (FRAGMENT_STAGES == 1) {
         read_step(reading, k);
       } else if (k + 1 < BK) {
         read_step(reading, k + 1);
@@ -328,9 +328,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
         await_next(writing, copies);
         read_step(following, 0);
       }
-      pgtune::multiply<kOrder>(acc, a[k % FRAG], b[k % FRAG]);
+      pgtune::multiply<kOrder>(acc, a[k % FRAGMENT_STAGES], b[k % FRAGMENT_STAGES]);
     }
-    if constexpr (FRAG == 1) await_next(writing, copies);
+    if constexpr (FRAGMENT_STAGES == 1) await_next(writing, copies);
     writing = reading;
     reading = following;
   }

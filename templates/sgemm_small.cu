@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// D = alpha * op(A) * op(B) + beta * C in strict fp32 on CUDA cores, for products so small that waiting for memory is
-// what they cost: long k-blocks, all of whose loads are under way at once, and few barriers.
+// D = alpha * op(A) * op(B) + beta * C in strict fp32 on CUDA cores, for products so small that they spend their time
+// waiting for memory: long k-blocks whose loads are all in flight at once, and few barriers.
 //
 // A CTA computes a BM x BN tile. All its threads load a k-block of BK steps into registers and from there into shared
-// memory, in lines of one step of k, while SLICES groups of threads compute the k-block before, each its share of the
-// steps. At the end the groups add their sums through shared memory. Two buffers, one barrier a k-block.
+// memory, in lines of one step of k, while SLICED_K groups of threads compute the k-block before, each its share of the
+// steps (sliced-K). At the end the groups reduce their accumulators through shared memory. There are two stages and one
+// barrier a k-block.
 namespace {
 
 constexpr int kGroup = (BM / TM) * (BN / TN);  ///< threads that compute the tile for a share of k
-constexpr int kThreads = SLICES * kGroup;
-constexpr int kSteps = BK / SLICES;
+constexpr int kThreads = SLICED_K * kGroup;
+constexpr int kSteps = BK / SLICED_K;
 constexpr int kColumnsOfThreads = BN / TN;
 
 /// One operand's k-blocks: kOuter rows (or columns) of D, kAlongK where neighbours in memory are steps of k.
@@ -23,7 +24,7 @@ struct Operand {
 
   float staged[kPieces][kVec];
 
-  /// Of the i-th piece: its place in the k-block along memory and across.
+  /// Where the i-th piece lies in the k-block: along memory and across.
   static __device__ __forceinline__ int inner(int i) {
     return (static_cast<int>(threadIdx.x) + i * kThreads) % (kInner / kVec) * kVec;
   }
@@ -31,7 +32,7 @@ struct Operand {
     return (static_cast<int>(threadIdx.x) + i * kThreads) / (kInner / kVec);
   }
 
-  /// Asks for the k-block that starts at step `k`; zeros beyond the matrix. Rows are whole vectors apart.
+  /// Loads the k-block that starts at step `k`, with zeros beyond the matrix. Rows are whole vectors apart.
   __device__ __forceinline__ void load(const float* from, long long ld, int outer, int k, int outer_end, int k_end) {
     const int inner_first = kAlongK ? k : outer, across_first = kAlongK ? outer : k;
     const int inner_end = kAlongK ? k_end : outer_end, across_end = kAlongK ? outer_end : k_end;
@@ -135,7 +136,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __syncthreads();
   }
 
-  // Sums of each slice as a tile of their own; then every thread finishes neighbours, whole lines of D side by side.
+  // Each slice stores its accumulators as a tile of its own. Then every thread finishes neighbours, whole lines of D
+  // side by side.
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
 #pragma unroll
@@ -150,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (y >= M || x >= N) continue;
     float sum = buffers[i];
 #pragma unroll
-    for (int s = 1; s < SLICES; ++s) sum += buffers[s * BM * BN + i];
+    for (int s = 1; s < SLICED_K; ++s) sum += buffers[s * BM * BN + i];
     const long long at = y * ldc + x;
     D[at] = beta == 0.0f ? alpha * sum : fmaf(beta, C[at], alpha * sum);
   }

@@ -176,14 +176,15 @@ TEST_P(VariantsOnDevice, AreRightOnSmallRaggedProblems) { expect_right(problems(
 
 TEST_P(VariantsOnDevice, AreRightWithEveryEpilogue) { expect_right(fused()); }
 
-TEST_P(VariantsOnDevice, AreRightWhereRegistersTurnAnOperand) {
-  const Assignment turned{"LEFT_FROM", "registers"};
-  if (definition_.default_variant().find(turned.name) == nullptr) GTEST_SKIP() << "nothing is turned in registers";
+TEST_P(VariantsOnDevice, AreRightWhereRegistersTransposeAnOperand) {
+  const Assignment transposed{"LEFT_SOURCE", "registers"};
+  if (definition_.default_variant().find(transposed.name) == nullptr)
+    GTEST_SKIP() << "nothing is transposed in registers";
   std::vector<Problem> problems;
   for (const Problem& types : types_of(definition_)) {
     for (const Problem& problem : problems_to_turn(types)) problems.push_back(problem);
   }
-  expect_right(problems, &turned);
+  expect_right(problems, &transposed);
 }
 
 // The CTAs' shares of a narrow tile are then no multiples of eight lines, the length of a swizzle's pattern.

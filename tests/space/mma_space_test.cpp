@@ -71,7 +71,7 @@ TEST(MmaSpace, EightBitFloatsAreRefusedWithTheReasonWhereThereAreNoInstructionsF
   }));
 }
 
-/// Nothing else computes these where the copy engine cannot read the rows.
+/// Nothing else computes these where TMA cannot read the rows.
 TEST(MmaSpace, NoAlignmentOfBytesIsRefused) {
   for (const MathMode mode : {MathMode::kE4m3, MathMode::kE5m2, MathMode::kInt8}) {
     for (const char* layout : {"nn", "nt", "tn", "tt"}) {

@@ -75,7 +75,8 @@ TEST(SgemmSpace, EverySeedIsLegalForSomeProblem) {
 
 TEST(SgemmSpace, BarriersAndAnnouncementsCountAgainstTheLimitToTheByte) {
   const TemplateDefinition& definition = fp32_templates().back();
-  const Variant variant = parse_variant(definition, "BM=32,BN=256,TM=8,TN=16,SLICES=4,STAGES=3,SCHEDULE=tiles").value();
+  const Variant variant =
+      parse_variant(definition, "BM=32,BN=256,TM=8,TN=16,SLICED_K=4,STAGES=3,DECOMPOSITION=data_parallel").value();
   const Problem problem = fp32_problem(1024, 1024, 1024, "tn");
   DeviceInfo small = device();
   small.smem_per_block_bytes = 4 * 4 * 3 * 16 * (32 + 256) + 1024;

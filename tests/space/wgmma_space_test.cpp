@@ -102,14 +102,14 @@ TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
       {MathMode::kBf16, 4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7,CLUSTER_M=2"},
       {MathMode::kBf16, 1024, 7168, 2048, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
       {MathMode::kBf16, 4096, 2112, 7168, "BN=176,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5"},
-      {MathMode::kBf16, 1000, 1000, 1000, "BM=64,BN=160,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=7,L2_FETCH=0"},
-      {MathMode::kBf16, 512, 512, 16384, "BN=128,SPLIT=8,CLUSTER_M=2,STAGES=6"},
-      {MathMode::kBf16, 32, 1280, 8192, "SWAP=1,BM=64,BN=32,WARPGROUPS_M=1,CLUSTER_K=4,DEPTH_BYTES=256,STAGES=9"},
+      {MathMode::kBf16, 1000, 1000, 1000, "BM=64,BN=160,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=7,L2_PROMOTION=0"},
+      {MathMode::kBf16, 512, 512, 16384, "BN=128,DECOMPOSITION=split_k,SPLIT_K=8,CLUSTER_M=2,STAGES=6"},
+      {MathMode::kBf16, 32, 1280, 8192, "SWAP_AB=1,BM=64,BN=32,WARPGROUPS_M=1,CLUSTER_K=4,BK_BYTES=256,STAGES=9"},
       {MathMode::kBf16, 256, 3584, 18944, "BM=64,BN=112,WARPGROUPS_M=1,STAGES=10"},
-      {MathMode::kBf16, 64, 6144, 4096, "BM=64,BN=48,WARPGROUPS_M=1,DEPTH_BYTES=256,STAGES=7"},
-      {MathMode::kTf32, 1000, 1000, 1000, "BM=64,BN=144,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=8,L2_FETCH=0"},
+      {MathMode::kBf16, 64, 6144, 4096, "BM=64,BN=48,WARPGROUPS_M=1,BK_BYTES=256,STAGES=7"},
+      {MathMode::kTf32, 1000, 1000, 1000, "BM=64,BN=144,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=8,L2_PROMOTION=0"},
       {MathMode::kTf32, 8, 18944, 3584,
-       "SWAP=1,BM=64,BN=8,WARPGROUPS_M=1,DEPTH_BYTES=256,STAGES=12,SPLIT=0,EPILOGUE=direct"},
+       "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,BK_BYTES=256,STAGES=12,DECOMPOSITION=stream_k,EPILOGUE=direct"},
   };
   for (const auto& winner : winners) {
     const auto space = enumerate(wgmma(), typed(winner.mode, winner.m, winner.n, winner.k), device());
@@ -148,7 +148,7 @@ std::string kernels(const Problem& problem, const std::string& parameters) {
   return names;
 }
 
-TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTurnedFirst) {
+TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTransposedFirst) {
   const auto of = [](MathMode mode, std::string_view layout) {
     return kernels(typed(mode, 512, 512, 512, layout), "BM=128");
   };
@@ -158,15 +158,15 @@ TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTurnedFirst) {
   EXPECT_EQ(of(MathMode::kE4m3, "tn"), "prepare_operands gemm_wgmma");
 }
 
-TEST(WgmmaSpace, RegistersTurnTheLeftOperand) {
+TEST(WgmmaSpace, RegistersTransposeTheLeftOperand) {
   const auto of = [](MathMode mode, std::string_view layout, const std::string& parameters) {
-    return kernels(typed(mode, 512, 512, 512, layout), "LEFT_FROM=registers," + parameters);
+    return kernels(typed(mode, 512, 512, 512, layout), "LEFT_SOURCE=registers," + parameters);
   };
-  EXPECT_EQ(of(MathMode::kTf32, "nn", "SWAP=1"), "gemm_wgmma");
-  EXPECT_EQ(of(MathMode::kE4m3, "tt", "SWAP=0"), "gemm_wgmma");
-  EXPECT_EQ(of(MathMode::kE4m3, "tn", "SWAP=0"), "prepare_operands gemm_wgmma");
-  EXPECT_THAT(of(MathMode::kTf32, "nn", "SWAP=0"), ::testing::HasSubstr("nothing to turn"));
-  EXPECT_THAT(of(MathMode::kBf16, "tn", "SWAP=0"), ::testing::HasSubstr("16 bits"));
+  EXPECT_EQ(of(MathMode::kTf32, "nn", "SWAP_AB=1"), "gemm_wgmma");
+  EXPECT_EQ(of(MathMode::kE4m3, "tt", "SWAP_AB=0"), "gemm_wgmma");
+  EXPECT_EQ(of(MathMode::kE4m3, "tn", "SWAP_AB=0"), "prepare_operands gemm_wgmma");
+  EXPECT_THAT(of(MathMode::kTf32, "nn", "SWAP_AB=0"), ::testing::HasSubstr("nothing to transpose"));
+  EXPECT_THAT(of(MathMode::kBf16, "tn", "SWAP_AB=0"), ::testing::HasSubstr("16 bits"));
 }
 
 TEST(WgmmaSpace, RowsThatTmaCannotReadAreCopiedFirst) {
@@ -182,7 +182,7 @@ TEST(WgmmaSpace, RowsThatTmaCannotReadAreCopiedFirst) {
 
 TEST(WgmmaSpace, Float32AccuracyTakesAnyRowsAndSplitsBothOperandsFirst) {
   Problem problem = typed(MathMode::kTf32x3, 300, 301, 333);
-  const Variant variant = parse_variant(wgmma(), "BN=128,STAGES=3,PROMOTE=2,EPILOGUE=direct").value();
+  const Variant variant = parse_variant(wgmma(), "BN=128,STAGES=3,PROMOTION_INTERVAL=2,EPILOGUE=direct").value();
   const auto plan = make_launch_plan(wgmma(), variant, problem, device());
   ASSERT_TRUE(plan) << plan.error().text();
   EXPECT_EQ(plan->kernels.size(), 2U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Orders of tiles visit each of them once, whatever the bands.
+// Rasterizations visit each of them once, whatever the raster groups.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,21 +12,21 @@
 namespace pgtune {
 namespace {
 
-template <bool kBandsAlongN, unsigned kBand>
-PreparedOrder<kBandsAlongN, kBand> prepared(unsigned rows, unsigned columns, int batches) {
+template <bool kAlongM, unsigned kGroup>
+PreparedRasterization<kAlongM, kGroup> prepared(unsigned rows, unsigned columns, int batches) {
   constexpr int kMost = 0x7fffffff;
-  const auto across = static_cast<int>(kBandsAlongN ? columns : rows), band = static_cast<int>(kBand);
-  return {rows, columns, batches, kMost / static_cast<int>(kBandsAlongN ? rows : columns),
-          kMost / std::max(across % band, 1)};
+  const auto across = static_cast<int>(kAlongM ? columns : rows), group = static_cast<int>(kGroup);
+  return {rows, columns, batches, kMost / static_cast<int>(kAlongM ? rows : columns),
+          kMost / std::max(across % group, 1)};
 }
 
-template <bool kBandsAlongN, unsigned kBand>
+template <bool kAlongM, unsigned kGroup>
 void expect_each_tile_once(unsigned rows, unsigned columns, int batches) {
   std::set<std::pair<int, std::pair<int, int>>> seen;
   const unsigned count = rows * columns * static_cast<unsigned>(batches);
   for (unsigned index = 0; index < count; ++index) {
-    const TileAt at = ordered_tile<kBandsAlongN, kBand>(index, rows, columns, batches);
-    const TileAt same = prepared<kBandsAlongN, kBand>(rows, columns, batches).tile(index);
+    const TileCoord at = rasterized_tile<kAlongM, kGroup>(index, rows, columns, batches);
+    const TileCoord same = prepared<kAlongM, kGroup>(rows, columns, batches).tile(index);
     EXPECT_TRUE(same.row == at.row && same.column == at.column && same.batch == at.batch);
     EXPECT_TRUE(at.row >= 0 && at.row < static_cast<int>(rows));
     EXPECT_TRUE(at.column >= 0 && at.column < static_cast<int>(columns));
@@ -36,7 +36,7 @@ void expect_each_tile_once(unsigned rows, unsigned columns, int batches) {
   EXPECT_EQ(seen.size(), count);
 }
 
-TEST(TileOrders, BandsVisitEachTileOnce) {
+TEST(Rasterization, GroupsVisitEachTileOnce) {
   for (const unsigned rows : {1U, 7U, 8U, 9U, 33U}) {
     for (const unsigned columns : {1U, 5U, 16U}) {
       for (const int batches : {1, 3}) {
@@ -49,22 +49,22 @@ TEST(TileOrders, BandsVisitEachTileOnce) {
   }
 }
 
-TEST(TileOrders, APreparedQuotientIsExact) {
+TEST(Rasterization, APreparedQuotientIsExact) {
   constexpr unsigned long long kMost = 0x7fffffff;
   for (const unsigned long long by :
        {1ULL, 2ULL, 3ULL, 7ULL, 63ULL, 64ULL, 641ULL, 46341ULL, 65535ULL, 65536ULL, 1ULL << 30, kMost - 1, kMost}) {
     const int inverse = static_cast<int>(kMost / by);
     for (const unsigned long long times : {0ULL, 1ULL, 2ULL, 3ULL, 1000ULL, kMost / by}) {
       for (unsigned long long n = times * by < 3 ? 0 : times * by - 3; n <= std::min(times * by + 3, kMost); ++n) {
-        const unsigned quotient = prepared_quotient(static_cast<unsigned>(n), static_cast<unsigned>(by), inverse);
+        const unsigned quotient = quotient_by_inverse(static_cast<unsigned>(n), static_cast<unsigned>(by), inverse);
         EXPECT_EQ(quotient, n / by) << n << " / " << by;
       }
     }
   }
 }
 
-TEST(TileOrders, ABandIsWalkedColumnByColumn) {
-  const auto at = [](unsigned index) { return banded_tile<2>(index, 5, 3); };
+TEST(Rasterization, AGroupOfRowsIsWalkedAlongN) {
+  const auto at = [](unsigned index) { return grouped_tile<2>(index, 5, 3); };
   EXPECT_TRUE(at(0).row == 0 && at(0).column == 0);
   EXPECT_TRUE(at(1).row == 1 && at(1).column == 0);
   EXPECT_TRUE(at(2).row == 0 && at(2).column == 1);

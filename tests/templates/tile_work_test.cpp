@@ -44,7 +44,7 @@ void expect_once(const Cover& found) {
 
 TEST(TileWork, WholeTilesAreDealtInTurn) {
   for (const int tiles : {1, 131, 132, 133, 512}) {
-    const Cover found = cover({tiles, 7, 132, Sharing::kNone});
+    const Cover found = cover({tiles, 7, 132, Decomposition::kDataParallel});
     expect_once(found);
     for (const auto& workers : found.workers) EXPECT_EQ(workers.size(), 1U);
   }
@@ -56,7 +56,7 @@ TEST(TileWork, StreamKGivesEveryWorkerTheSame) {
       for (const int blocks : {1, 2, 31, 256}) {
         if (static_cast<long long>(tiles) * blocks < 2LL * workers) continue;
         SCOPED_TRACE(fmt::format("{} tiles of {} k-blocks, {} workers", tiles, blocks, workers));
-        const Cover found = cover({tiles, blocks, workers, Sharing::kStream});
+        const Cover found = cover({tiles, blocks, workers, Decomposition::kStreamK});
         expect_once(found);
         EXPECT_LE(found.most - found.least, 1);
         for (const auto& of_tile : found.workers) {
@@ -75,7 +75,7 @@ TEST(TileWork, SplitKCutsEachTileIntoTheSameNumberOfParts) {
     for (const int blocks : {2, 8, 31, 256}) {
       const int parts = std::min(132 / tiles, blocks);
       SCOPED_TRACE(fmt::format("{} tiles of {} k-blocks in {} parts", tiles, blocks, parts));
-      const Cover found = cover({tiles, blocks, tiles * parts, Sharing::kSplit});
+      const Cover found = cover({tiles, blocks, tiles * parts, Decomposition::kSplitK});
       expect_once(found);
       EXPECT_LE(found.most - found.least, 1);
       for (const auto& workers : found.workers) EXPECT_EQ(workers.size(), static_cast<std::size_t>(parts));
@@ -84,7 +84,7 @@ TEST(TileWork, SplitKCutsEachTileIntoTheSameNumberOfParts) {
 }
 
 TEST(TileWork, ALongSumDoesNotOverflow) {
-  const TileWork work{16, 1 << 26, 128, Sharing::kSplit};
+  const TileWork work{16, 1 << 26, 128, Decomposition::kSplitK};
   Segment segment;
   ASSERT_TRUE(work.segment(segment, 0, 127));
   EXPECT_EQ(segment.tile, 15);

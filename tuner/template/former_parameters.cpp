@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "tuner/space/enumerate.hpp"
 #include "tuner/template/template_parser.hpp"
+#include "tuner/template/variant_text.hpp"
 #include "tuner/util/identifier.hpp"
 
 namespace pgtune::space {

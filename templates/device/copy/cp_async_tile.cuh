@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// An operand's tile copied from global to shared memory by all threads of a CTA, in pieces as wide as its rows are
-// aligned: cp.async of 16, 8 or 4 bytes, and plain copies where rows start between multiples of four.
+// Copies an operand's tile from global to shared memory by all threads of a CTA, in pieces as wide as the alignment of
+// the rows allows: cp.async of 16, 8 or 4 bytes, or plain loads and stores where rows start between multiples of four
+// bytes.
 #pragma once
 
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/shared_memory.cuh"
 #include "device/ptx/text.cuh"
 
-// A template that includes this says with CACHE (ca, cg) and L2_FETCH (0, 64, 128 or 256 bytes) how memory is read.
-#if L2_FETCH == 0
+// A template that includes this says with CACHE (ca, cg) and L2_PREFETCH (0, 64, 128 or 256 bytes) how global memory is
+// read.
+#if L2_PREFETCH == 0
 #define PGTUNE_L2_FETCH ""
 #else
-#define PGTUNE_L2_FETCH ".L2::" PGTUNE_TEXT(L2_FETCH) "B"
+#define PGTUNE_L2_FETCH ".L2::" PGTUNE_TEXT(L2_PREFETCH) "B"
 #endif
 
 namespace pgtune {
@@ -40,7 +42,7 @@ __device__ __forceinline__ void copy_piece(unsigned shared, const char* global, 
 #undef PGTUNE_COPY
 }
 
-/// An element of so many bytes, or as many neighbours.
+/// Loads an element of kBytes, or several neighbours of kBytes in all.
 template <int kBytes>
 __device__ __forceinline__ unsigned load_bytes(const char* from) {
   if constexpr (kBytes == 1) return *reinterpret_cast<const unsigned char*>(from);
@@ -48,9 +50,9 @@ __device__ __forceinline__ unsigned load_bytes(const char* from) {
   return *reinterpret_cast<const unsigned*>(from);
 }
 
-/// 16 bytes of elements, of which those in the first `bytes` exist and the others become zero. Where all do, in words:
-/// the first with what lies before `from`, which exists because an operand starts at a multiple of four bytes; the
-/// fifth without what lies behind.
+/// Loads 16 bytes of elements; elements beyond the first `bytes` become zero. Where all exist it loads words: the first
+/// word includes bytes before `from`, which exist because an operand starts at a multiple of four bytes; the fifth
+/// leaves out the bytes behind the piece.
 template <int kElement>
 __device__ __forceinline__ void load_piece(unsigned (&out)[4], const char* from, int bytes) {
   if (kElement < 4 && bytes == 16) {
@@ -109,7 +111,7 @@ struct MmaCopy {
     next = matrix + first_line * line_bytes + first * kElement + byte;
   }
 
-  // The c-th piece of this thread, relative to its first.
+  // Where the c-th piece of this thread lies, relative to its first.
   static constexpr __device__ int line_step(int c) {
     return kLinePieces > kRun ? c / (kLinePieces / kRun) * kRows : c * kRows;
   }
@@ -145,10 +147,10 @@ struct MmaCopy {
                                   active);
       }
     }
-    next += Layout::kAlongK ? Layout::kDepth * kElement : Layout::kDepth * line_bytes;
+    next += Layout::kAlongK ? Layout::kBlockK * kElement : Layout::kBlockK * line_bytes;
   }
 
-  /// Puts what plain copies loaded into `stage`.
+  /// Stores what plain loads brought to `stage`.
   __device__ __forceinline__ void finish(unsigned stage, bool active) const {
     if constexpr (kPlain) {
       if (!active || kPieces < kThreads && threadIdx.x >= kPieces) return;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// An operand's tile in shared memory, and the parts of it that a warp's mma.sync takes.
+// An operand's tile in shared memory, and the fragments of it that a warp's mma.sync takes.
 //
-// The tile lies there as in global memory, in lines along k or along M or N. 16 bytes of a line stay together; lines
-// are padded, or their pieces of 16 bytes exchanged by XOR, so that lanes that read different lines meet in no bank.
-// ldmatrix hands out every kind of tile but floats that do not lie along k: those are read one by one.
+// The tile lies in shared memory as in global memory, in lines along k or along M or N. 16 bytes of a line stay
+// together. Lines are padded, or their 16-byte pieces are swizzled by an XOR, so that lanes that read different lines
+// use different banks. ldmatrix loads every kind of tile except floats that do not lie along k, which are loaded one by
+// one.
 //
-// ldmatrix transposes pairs of bytes, not bytes. Where bytes do not lie along k, it hands a lane two rows (or columns)
+// ldmatrix transposes pairs of bytes, not bytes. Where bytes do not lie along k, it gives a lane two rows (or columns)
 // of two lines, and the bytes of two of its matrices are exchanged to make four of k for either row. So that these four
-// are neighbours, as in tiles along k, lines are kept in another order; so that nothing else has to be exchanged, a
+// are neighbours, as in tiles along k, lines are kept in another order. So that nothing else has to be exchanged, a
 // lane has rows 2g and 2g + 1 of a fragment where the instruction says g and g + 8 (outer_of()).
 #pragma once
 
@@ -16,44 +17,45 @@
 
 namespace pgtune {
 
-/// kExtent rows of A or columns of B by kDepth of k.
-template <bool kIsA, bool kLiesAlongK, int kElementBytes, int kExtent, int kDepthElements, bool kPadded>
+/// The tile of kExtent rows of A or columns of B, and kBlockK of k.
+template <bool kIsA, bool kLiesAlongK, int kElementBytes, int kExtent, int kBlockKElements, bool kPadded>
 struct MmaTile {
   static constexpr bool kAlongK = kLiesAlongK;
-  static constexpr int kElement = kElementBytes, kDepth = kDepthElements;
-  static constexpr int kLines = kAlongK ? kExtent : kDepth;
-  static constexpr int kLineBytes = (kAlongK ? kDepth : kExtent) * kElement;
+  static constexpr int kElement = kElementBytes, kBlockK = kBlockKElements;
+  static constexpr int kLines = kAlongK ? kExtent : kBlockK;
+  static constexpr int kLineBytes = (kAlongK ? kBlockK : kExtent) * kElement;
   static constexpr bool kSingle = !kAlongK && kElement == 4;   ///< read without ldmatrix
   static constexpr bool kByBytes = !kAlongK && kElement == 1;  ///< by ldmatrix, and bytes are exchanged
   static constexpr int kPitch = kLineBytes + (!kPadded ? 0 : kSingle ? 32 : 16);
   static constexpr int kBytes = kLines * kPitch;
   static constexpr int kLinePieces = kLineBytes / 16;
 
-  /// Fragments of 16 rows (A) or of 16 columns (B): a of one instruction, b of two.
+  /// A fragment has 16 rows of A, which one instruction takes, or 16 columns of B, which two take.
   static constexpr int kFragment = 16;
 
-  /// What a line's pieces are exchanged by: ldmatrix reads a piece of eight lines at a time, plain loads two of four.
+  /// The XOR key of a line's pieces. ldmatrix reads one piece of eight lines at a time, plain loads read two pieces of
+  /// four.
   static constexpr __device__ int key(int line) {
     if (kPadded) return 0;
     if (kSingle) return line % 4 * 2;
     return kLinePieces >= 8 ? line % 8 : line / (8 / kLinePieces) % kLinePieces;
   }
-  /// Lines are kept in this order. Of bytes, lines 0, 1, 4, 5, 8, 9, 12 and 13 of each 16 come first: ldmatrix hands
-  /// out two lines to a lane, of them and of the others, four neighbours in all.
+  /// The order in which lines are kept. Of bytes, lines 0, 1, 4, 5, 8, 9, 12 and 13 of each 16 come first: ldmatrix
+  /// gives a lane two lines of these and two of the others, four neighbours in all.
   static constexpr __device__ int slot(int line) {
     return kByBytes ? line / 16 * 16 + line / 2 % 2 * 8 + line % 16 / 4 * 2 + line % 2 : line;
   }
-  /// So many lines on, lines lie as here.
+  /// The pattern of line places repeats after so many lines.
   static constexpr int kPeriod = kByBytes ? 16 : 8;
-  /// Byte `byte` of a line, relative to the tile's start.
+  /// Returns where byte `byte` of a line lies, relative to the tile's start.
   static constexpr __device__ int place(int line, int byte) { return place_of_slot(slot(line), byte); }
 
-  /// Which row of a fragment (or column) is meant by row `place` of its upper (0) or lower (1) half.
+  /// Returns the row (or column) of a fragment that row `place` of its upper (0) or lower (1) half stands for.
   static constexpr __device__ int outer_of(int half, int place) {
     return kByBytes ? 2 * place + half : 8 * half + place;
   }
 
-  /// What lane `lane` of a warp whose part starts at row or column `first` adds to a stage's start.
+  /// Returns what lane `lane` of a warp whose part starts at row or column `first` adds to a stage's start.
   static __device__ __forceinline__ unsigned lane_offset(int first, int lane) {
     if constexpr (kSingle) return place(lane % 4, (first + lane / 4) * 4);
     if constexpr (kByBytes) return place_of_slot(lane, first);
@@ -64,17 +66,17 @@ struct MmaTile {
     return place(inner * 8 + lane % 8, (first + outer) * kElement);
   }
 
-  /// Where a fragment's part of the `step`-th 32 bytes of k lies for a lane; `from`: a stage's start plus
-  /// lane_offset(). Read without ldmatrix, its upper or lower 8 rows or columns. Pieces are numbered from a multiple of
-  /// the number that a warp reads, so that adding to the number is XOR.
+  /// Returns where a lane reads a fragment for the `step`-th 32 bytes of k; `from` is a stage's start plus
+  /// lane_offset(). Without ldmatrix `half` selects its upper or lower 8 rows or columns. Pieces are numbered from a
+  /// multiple of the number that a warp reads, so that adding to the number is an XOR.
   static __device__ __forceinline__ unsigned fragment_at(unsigned from, int fragment, int step, int half = 0) {
     if (kSingle) return moved(from, (2 * fragment + half) * 32) + step * 8 * kPitch;
     if (kAlongK) return moved(from, step * 32) + fragment * kFragment * kPitch;
     return moved(from, fragment * kFragment * kElement) + step * (32 / kElement) * kPitch;
   }
 
-  /// Makes what an instruction takes of what ldmatrix handed out of bytes: of matrices 0 and 1, then of 2 and 3, even
-  /// bytes are of one row (or column), odd ones of the next. A's words go down the rows first, B's along k.
+  /// Arranges bytes that ldmatrix loaded for the instruction: of matrices 0 and 1, then of 2 and 3, even bytes belong
+  /// to one row (or column), odd ones to the next. A's words go down the rows first, B's go along k first.
   static __device__ __forceinline__ void exchange_bytes(unsigned (&words)[4]) {
     const unsigned even0 = __byte_perm(words[0], words[1], 0x6420), odd0 = __byte_perm(words[0], words[1], 0x7531);
     const unsigned even1 = __byte_perm(words[2], words[3], 0x6420), odd1 = __byte_perm(words[2], words[3], 0x7531);
@@ -91,11 +93,11 @@ struct MmaTile {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const unsigned at = fragment_at(from, i, step, half);
-          out[i][kIsA ? half : 2 * half] = load_shared_word(at);
-          out[i][kIsA ? 2 + half : 2 * half + 1] = load_shared_word(at + 4 * kPitch);
+          out[i][kIsA ? half : 2 * half] = load_shared(at);
+          out[i][kIsA ? 2 + half : 2 * half + 1] = load_shared(at + 4 * kPitch);
         }
       } else {
-        load_matrices<!kAlongK>(out[i], fragment_at(from, i, step));
+        ldmatrix_x4<!kAlongK>(out[i], fragment_at(from, i, step));
         if constexpr (kByBytes) exchange_bytes(out[i]);
       }
     }

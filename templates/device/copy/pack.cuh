@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A float matrix packed into lines that the copy engine can read: transposed where it lies along k, with lines at
-// multiples of 16 bytes where they were not.
+// Packs a float matrix into lines that TMA can read: it transposes what lies along k and copies what does not lie in
+// lines at multiples of 16 bytes.
 #pragma once
 
 namespace pgtune {
@@ -42,7 +42,7 @@ __device__ __forceinline__ void transpose_tile(PackLine* tile, const float* in, 
   }
 }
 
-/// The same with shared memory of its own.
+/// The same with a static tile of its own in shared memory.
 __device__ __forceinline__ void transpose_tile(const float* in, float* out, int rows, int columns, long long ld_in,
                                                long long ld_out, int i0, int j0) {
   __shared__ PackLine tile[kPackTile];

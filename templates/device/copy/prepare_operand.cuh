@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// An operand brought into lines that the copy engine can read: along K, each at a multiple of 16 bytes. Its elements
-// may lie anywhere; where they lie along M or N it is turned.
+// Copies an operand into lines that TMA can read: along K, each at a multiple of 16 bytes. Its elements may lie
+// anywhere; where they lie along M or N they are transposed.
 #pragma once
 
 namespace pgtune {
 
-/// The four bytes from `at` on, wherever that is: `at` and the seven bytes after it must be there to be read, or the
-/// three after it where kAligned says that `at` is a multiple of 4.
+/// Loads the four bytes at `at`, at any address: the seven bytes after `at` must be readable too, or the three after it
+/// where kAligned says that `at` is a multiple of 4.
 template <bool kAligned>
 __device__ __forceinline__ unsigned word_at(const unsigned char* at) {
   if constexpr (kAligned) {
@@ -18,7 +18,7 @@ __device__ __forceinline__ unsigned word_at(const unsigned char* at) {
   }
 }
 
-/// The same where only `left` of the bytes are there; 0 for the others.
+/// The same where only `left` of the bytes exist; the others become 0.
 __device__ __forceinline__ unsigned last_word_at(const unsigned char* at, long long left) {
   unsigned word = 0;
 #pragma unroll
@@ -28,9 +28,9 @@ __device__ __forceinline__ unsigned last_word_at(const unsigned char* at, long l
   return word;
 }
 
-/// The words of kCount lines, with kCount elements of each, become those of its columns.
+/// Transposes a block of kCount words with kCount elements each.
 template <int kCount>
-__device__ __forceinline__ void turn_words(unsigned (&words)[kCount]) {
+__device__ __forceinline__ void transpose_words(unsigned (&words)[kCount]) {
   if constexpr (kCount == 2) {
     const unsigned first = __byte_perm(words[0], words[1], 0x5410);
     words[1] = __byte_perm(words[0], words[1], 0x7632), words[0] = first;
@@ -42,28 +42,28 @@ __device__ __forceinline__ void turn_words(unsigned (&words)[kCount]) {
   }
 }
 
-/// An operand in memory and where it goes; sizes in elements.
+/// Where an operand lies and where it goes; sizes in elements.
 struct PreparePlan {
   const unsigned char* in;
   unsigned char* out;       ///< aligned to 4 bytes, as are its lines
   int lines, depth;         ///< its rows or columns, and K
   long long ld_in, ld_out;  ///< from line to line
-  bool along_k;             ///< lines of `in` are lines of `out`; otherwise it is turned
+  bool along_k;             ///< lines of `in` are lines of `out`; otherwise it is transposed
   bool wide;                ///< lines of `in` start at multiples of 16 bytes
 };
 
-/// A tile of kLines lines and kDepth steps of K of them, 128 bytes, for 256 threads.
+/// A tile of kLines lines and kBlockK steps of K (128 bytes), which 256 threads prepare.
 template <int kElementBytes>
 class PrepareTile {
  public:
-  static constexpr int kLines = kElementBytes == 1 ? 128 : 64, kDepth = 128 / kElementBytes;
+  static constexpr int kLines = kElementBytes == 1 ? 128 : 64, kBlockK = 128 / kElementBytes;
 
-  /// out[i][k] = in[i][k], or in[k][i]
+  /// Sets out[i][k] = in[i][k], or in[k][i] where the operand does not lie along K.
   static __device__ __forceinline__ void prepare(const PreparePlan& plan, int line, int k) {
     if (plan.along_k) {
       copy(plan, line, k);
     } else {
-      turn(plan, line, k);
+      transpose(plan, line, k);
     }
   }
 
@@ -101,8 +101,8 @@ class PrepareTile {
     }
   }
 
-  static __device__ __forceinline__ void turn(const PreparePlan& plan, int line, int k) {
-    constexpr int kBlock = 4 / kElementBytes;  // a thread turns blocks of as many lines and steps of K
+  static __device__ __forceinline__ void transpose(const PreparePlan& plan, int line, int k) {
+    constexpr int kBlock = 4 / kElementBytes;  // a thread transposes blocks of as many lines and steps of K
     constexpr int kAcross = kLines / kBlock, kAtOnce = kThreads / kAcross, kRounds = kWords / kAtOnce;
     static_assert(kThreads % kAcross == 0, "a thread's blocks lie below each other");
     __shared__ unsigned tile[kLines][kWords + 1];
@@ -128,7 +128,7 @@ class PrepareTile {
     }
 #pragma unroll
     for (int r = 0; r < kRounds; ++r) {
-      turn_words(words[r]);
+      transpose_words(words[r]);
 #pragma unroll
       for (int i = 0; i < kBlock; ++i) tile[across + i][thread / kAcross + r * kAtOnce] = words[r][i];
     }

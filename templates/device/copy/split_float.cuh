@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A float matrix split into matrices of its elements' parts (float_parts.cuh), turned where it does not lie along K.
+// Splits a float matrix into matrices of its elements' parts (float_parts.cuh), and transposes it where it does not lie
+// along K.
 #pragma once
 
 #include "device/copy/float_parts.cuh"
 
 namespace pgtune {
 
-/// Stores the parts of four neighbours, of which `count` exist; `part_stride` elements lie between the matrices.
+/// Stores the parts of four neighbours, of which `count` exist; the matrices of parts lie `part_stride` elements apart.
 template <int kParts>
 __device__ __forceinline__ void store_parts(char* to, const float (&four)[4], int count, long long part_stride) {
   unsigned parts[4][kParts];
@@ -41,19 +42,19 @@ __device__ __forceinline__ void store_parts(char* to, const float (&four)[4], in
 
 constexpr int kSplitTile = 64;
 
-/// A matrix in memory and where its parts go.
+/// Where a matrix lies and where its parts go.
 struct SplitPlan {
   const float* in;
   char* out;                ///< of the first part; aligned to 16 bytes, as are its lines
   int lines, depth;         ///< of the parts: an operand's rows or columns, and K
   long long ld_in, ld_out;  ///< elements from line to line
   long long part_stride;    ///< elements from part to part
-  bool along_k;             ///< lines of `in` are lines of the parts; otherwise it is turned
+  bool along_k;             ///< lines of `in` are lines of the parts; otherwise it is transposed
   bool wide;                ///< lines of `in` start at multiples of 16 bytes
 };
 
-/// The 64 lines from `line` on and the 64 steps of K from `k` on; called by 256 threads. Wants the macro PART_BYTES,
-/// the bytes of a part's element.
+/// Splits the 64 lines from `line` on and the 64 steps of K from `k` on; 256 threads call it. The macro PART_BYTES
+/// gives the bytes of a part's element.
 template <int kParts>
 __device__ __forceinline__ void split_tile(const SplitPlan& plan, int line, int k) {
   __shared__ float tile[kSplitTile][kSplitTile + 1];

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
-// An operand whose contiguous direction is k, turned in shared memory where the copy engine left it. The threads that
-// compute want neighbouring rows (or columns) of D side by side; the copy engine cannot exchange dimensions, and a
-// kernel that does so first costs a launch and two passes over memory. A warp that has nothing else to do spends about
-// one instruction on it where the computing warps spend a hundred.
+// Transposes an operand whose contiguous direction is k in shared memory, where TMA left it. Consumers want
+// neighbouring rows (or columns) of D side by side; TMA cannot exchange dimensions, and a kernel that transposes first
+// costs a launch and two passes over memory. A producer warp that has nothing else to do spends about one instruction
+// on it where the consumer warps spend a hundred.
 #pragma once
 
 namespace pgtune {
 
-/// A panel of kRows lines of 16 floats, as TMA leaves it with its swizzle of 64 bytes, becomes 16 lines of kRows floats
-/// in the same place.
+/// A panel of kRows lines of 16 floats, as TMA leaves it with its 64-byte swizzle. transpose() makes it 16 lines of
+/// kRows floats in the same place.
 template <int kRows>
 struct Panel {
-  static_assert(kRows == 16 || kRows == 32, "a lane turns one block of 4 x 4 floats");
-  static constexpr int kDepth = 16, kFloats = kRows * kDepth;
-  static constexpr int kAcross = kRows / 4, kDown = kDepth / 4;  ///< blocks
+  static_assert(kRows == 16 || kRows == 32, "a lane transposes one block of 4 x 4 floats");
+  static constexpr int kBlockK = 16, kFloats = kRows * kBlockK;
+  static constexpr int kAcross = kRows / 4, kDown = kBlockK / 4;  ///< blocks
   static constexpr bool kAllLanes = kAcross * kDown == 32;
 
   /// Called by a whole warp.
-  static __device__ __forceinline__ void turn(float* panel, int lane) {
+  static __device__ __forceinline__ void transpose(float* panel, int lane) {
     if (!kAllLanes && lane >= kAcross * kDown) return;
-    // Blocks are dealt to the lanes along diagonals, and every other four lanes read odd lines first: no bank
-    // conflicts, because the computing threads alone keep shared memory three quarters busy.
+    // Blocks are dealt to the lanes along diagonals, and every other four lanes read odd lines first. So there are no
+    // bank conflicts, which matter because the consumers alone keep shared memory three quarters busy.
     const int across = lane % kAcross, down = (lane / kAcross + across / 2) % kDown;
     const bool odd_first = across / 4 % 2 != 0;
     // The swizzle exchanges a line's pieces of four floats by XOR with half the line's number.
     const int piece = down ^ across * 2 % 4;
-    const int second = odd_first ? -kDepth : kDepth, third = 2 * kDepth + (piece % 2 == 0 ? 4 : -4);
-    const float* const from = panel + across * 4 * kDepth + (odd_first ? kDepth : 0) + piece * 4;
+    const int second = odd_first ? -kBlockK : kBlockK, third = 2 * kBlockK + (piece % 2 == 0 ? 4 : -4);
+    const float* const from = panel + across * 4 * kBlockK + (odd_first ? kBlockK : 0) + piece * 4;
     float4 row[4] = {line(from), line(from + second), line(from + third), line(from + third + second)};
     __syncwarp(kAllLanes ? 0xffffffff : 0x0000ffff);
 #pragma unroll

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: MIT
-// A tile of an operand in shared memory, as the copy engine leaves it and wgmma reads it.
+// An operand's tile in shared memory, as TMA loads it and wgmma reads it.
 //
-// The tile is cut into panels: columns of kSpan bytes of what lies side by side in memory (K of a K-major operand, M or
-// N of another), one line for each index of the other direction. Copy engine and tensor cores exchange the 16-byte
-// pieces of eight lines by the same XOR, which keeps the banks apart.
+// The tile consists of panels: columns of kSpan bytes of what lies side by side in memory (K of a K-major operand, M or
+// N of an MN-major one), with one line for each index of the other direction. TMA and the tensor cores swizzle the
+// 16-byte pieces of eight lines by the same XOR, which avoids bank conflicts.
 #pragma once
 
 #include "device/ptx/tma.cuh"
 
 namespace pgtune {
 
-/// kOuter: rows of the left operand, columns of the right one. kDepth: steps of K. kSpan: 32, 64 or 128 bytes.
-template <bool kMnMajor, int kOuter, int kDepth, int kElementBytes, int kSpan>
+/// kOuter is the rows of the left operand or the columns of the right one, kBlockK the steps of K, kSpan 32, 64 or 128
+/// bytes.
+template <bool kMnMajor, int kOuter, int kBlockK, int kElementBytes, int kSpan>
 struct WgmmaOperand {
   static constexpr int kAcross = kSpan / kElementBytes;  ///< elements of a panel's line
-  static constexpr int kLines = kMnMajor ? kDepth : kOuter;
-  static constexpr int kPanels = (kMnMajor ? kOuter : kDepth) / kAcross;
+  static constexpr int kLines = kMnMajor ? kBlockK : kOuter;
+  static constexpr int kPanels = (kMnMajor ? kOuter : kBlockK) / kAcross;
   static constexpr int kPanelBytes = kLines * kSpan;
   static constexpr int kBytes = kPanels * kPanelBytes;
-  static_assert((kMnMajor ? kOuter : kDepth) % kAcross == 0, "panels must be whole");
+  static_assert((kMnMajor ? kOuter : kBlockK) % kAcross == 0, "panels must be whole");
   static_assert(kPanelBytes % (8 * kSpan) == 0, "the swizzle's pattern counts from multiples of eight lines");
   static_assert(kBytes % 1024 == 0, "so do those of the tiles that follow, whatever their span");
   static_assert(kLines <= 256, "a copy takes at most 256 lines");
 
-  /// The upper half of the descriptor: the swizzle, and how far it is to the next eight lines.
+  /// The upper half of the descriptor holds the swizzle and the distance to the next eight lines.
   static constexpr unsigned kUpper = (kSpan == 128 ? 1u : kSpan == 64 ? 2u : 3u) << 30 | 8 * kSpan / 16;
 
-  /// The lower half for a tile at this address: from one panel to the next (without meaning if K-major), and where. In
-  /// a cluster the upper bits of a shared address are the CTA's rank; here they would count as a distance.
+  /// Returns the lower half of the descriptor for a tile at this address: the distance from one panel to the next
+  /// (without meaning if K-major) and the address. In a cluster the upper bits of a shared address are the CTA's rank;
+  /// in the descriptor they would count as a distance.
   static __device__ __forceinline__ unsigned lower(unsigned address) {
     return (kMnMajor ? kPanelBytes / 16 : 1) << 16 | (address & 0x3ffff) >> 4;
   }
-  /// What to add to the lower half to start at an outer index and a step of K. MN-major: whole panels only.
+  /// Returns what to add to the lower half to start at an outer index and a step of K. An MN-major operand takes whole
+  /// panels only.
   static constexpr unsigned offset(int outer, int k) {
     const int bytes = kMnMajor ? outer / kAcross * kPanelBytes + k * kSpan
                                : k / kAcross * kPanelBytes + outer * kSpan + k % kAcross * kElementBytes;
@@ -41,8 +44,8 @@ struct WgmmaOperand {
     return static_cast<unsigned long long>(kUpper) << 32 | lower_half;
   }
 
-  /// One thread asks for the tile, or where kSharers CTAs of the cluster want the same one, for its `share` of it,
-  /// which goes to all CTAs of `mask`.
+  /// One thread issues the TMA loads of the tile. Where kSharers CTAs of the cluster want the same tile, each loads its
+  /// `share` and multicasts it to all CTAs of `mask`.
   template <int kSharers, bool kHinted>
   static __device__ __forceinline__ void load(unsigned to, const TensorMap& map, int outer, int k, int batch,
                                               unsigned barrier, int share, unsigned mask, unsigned long long policy) {
@@ -52,8 +55,8 @@ struct WgmmaOperand {
 #pragma unroll
     for (int panel = 0; panel < kPanels; ++panel) {
       const int x = (kMnMajor ? outer : k) + panel * kAcross, y = (kMnMajor ? k : outer) + first;
-      load_box_for<(kSharers > 1), kHinted>(to + panel * kPanelBytes + first * kSpan, map, x, y, batch, barrier, mask,
-                                            policy);
+      tma_load_multicast<(kSharers > 1), kHinted>(to + panel * kPanelBytes + first * kSpan, map, x, y, batch, barrier,
+                                                  mask, policy);
     }
   }
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel that runs before gemm_wgmma where an operand must be changed first, into the workspace: copied, where its
-// lines start where the copy engine cannot read them; turned, where tensor cores take its elements only along K; or
-// split into parts.
+// The kernel that runs before gemm_wgmma and writes an operand into the workspace: it copies one whose lines start
+// where TMA cannot read them, transposes one that tensor cores take only along K, or splits one into parts.
 #pragma once
 
 #include "device/ptx/programmatic_dependent_launch.cuh"
@@ -11,9 +10,9 @@
 #include "device/copy/prepare_operand.cuh"
 #endif
 
-/// An operand as it lies in memory: its matrices with `lines` rows or columns, `ld` and `stride` elements from line to
-/// line and from matrix to matrix.
-struct OperandGiven {
+/// An operand as it lies in memory: matrices with `lines` rows or columns, `ld` elements from line to line and `stride`
+/// elements from matrix to matrix.
+struct SourceOperand {
   const unsigned char* first;
   int lines;
   long long ld, stride;
@@ -22,9 +21,9 @@ struct OperandGiven {
   long long origin;  ///< its first line in the workspace
 };
 
-/// in[i][k], or in[k][i] where it does not lie along K, becomes workspace[part][origin + i][k], for a tile of the lines
-/// and of K.
-__device__ __forceinline__ void prepare_tile(const OperandGiven& in, unsigned char* workspace, int depth,
+/// Writes in[i][k], or in[k][i] where the operand does not lie along K, to workspace[part][origin + i][k], for a tile
+/// of the lines and of K.
+__device__ __forceinline__ void prepare_tile(const SourceOperand& in, unsigned char* workspace, int depth,
                                              long long ld_workspace, long long stride_workspace, int tile) {
   const long long batch = blockIdx.z;
   const unsigned char* const from = in.first + batch * in.stride * ELEM_BYTES;
@@ -36,7 +35,7 @@ __device__ __forceinline__ void prepare_tile(const OperandGiven& in, unsigned ch
 #else
   using Tile = pgtune::PrepareTile<ELEM_BYTES>;
   Tile::prepare({from, to, in.lines, depth, in.ld, ld_workspace, in.along_k, in.wide}, tile * Tile::kLines,
-                static_cast<int>(blockIdx.y) * Tile::kDepth);
+                static_cast<int>(blockIdx.y) * Tile::kBlockK);
 #endif
 }
 
@@ -46,10 +45,10 @@ extern "C" __global__ void __launch_bounds__(256)
                      int depth, long long lda, long long ldb, long long stride_a, long long stride_b, int a_along_k,
                      int b_along_k, int a_wide, int b_wide, int a_origin, int b_origin, int tiles_of_a,
                      long long ld_workspace, long long stride_workspace) {
-  if constexpr (DEPENDENT_LAUNCH) pgtune::let_next_kernel_start();
+  if constexpr (DEPENDENT_LAUNCH) pgtune::griddepcontrol_launch_dependents();
   const int tile = static_cast<int>(blockIdx.x);
   const bool is_a = tile < tiles_of_a;
-  const OperandGiven given = is_a ? OperandGiven{A, rows, lda, stride_a, a_along_k != 0, a_wide != 0, a_origin}
-                                  : OperandGiven{B, columns, ldb, stride_b, b_along_k != 0, b_wide != 0, b_origin};
-  prepare_tile(given, workspace, depth, ld_workspace, stride_workspace, is_a ? tile : tile - tiles_of_a);
+  const SourceOperand source = is_a ? SourceOperand{A, rows, lda, stride_a, a_along_k != 0, a_wide != 0, a_origin}
+                                    : SourceOperand{B, columns, ldb, stride_b, b_along_k != 0, b_wide != 0, b_origin};
+  prepare_tile(source, workspace, depth, ld_workspace, stride_workspace, is_a ? tile : tile - tiles_of_a);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is done to a result before it is stored: bias and activation. A template that includes this hands on HAS_BIAS
-// and ACTIVATION.
+// The fused epilogue: bias and activation. A template that includes this hands on HAS_BIAS and ACTIVATION.
 #pragma once
 
 #include "device/epilogue/out_element.cuh"
@@ -15,8 +14,8 @@ constexpr Activation kActivation = ACTIVATION == LABEL_relu   ? Activation::kRel
                                    : ACTIVATION == LABEL_silu ? Activation::kSilu
                                                               : Activation::kNone;
 
-/// x / (1 + 2^v). With two instructions of the unit for special functions, each good to a unit or two in the last place
-/// of a float32; by tanh.approx it would be one, which keeps 11 bits and loses most of them where x is negative.
+/// Returns x / (1 + 2^v). It uses two instructions of the special function unit, each good to a unit or two in the last
+/// place of a float32; tanh.approx would be one, but keeps 11 bits and loses most of them where x is negative.
 __device__ __forceinline__ float over_one_and_power(float x, float v) {
   float power, inverse;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(v));
@@ -24,7 +23,7 @@ __device__ __forceinline__ float over_one_and_power(float x, float v) {
   return x * inverse;
 }
 
-/// relu keeps NaN. gelu is the approximation with tanh, and tanh(u) = 2 / (1 + exp(-2 u)) - 1.
+/// Applies the activation. relu keeps NaN. gelu is the approximation with tanh, and tanh(u) = 2 / (1 + exp(-2 u)) - 1.
 template <Activation kKind>
 __device__ __forceinline__ float activated(float x) {
   constexpr float kLog2E = 1.44269504f, kScale = -2 * 0.797884561f * kLog2E;  // sqrt(2 / pi)
@@ -40,8 +39,9 @@ __device__ __forceinline__ float activated(float x) {
   return x;
 }
 
-/// The bias of a column of D. No __ldg: such loads may be moved up past everything, where registers are short.
-template <int kElementBytes, Sixteen kType>
+/// Returns the bias of a column of D. It does not use __ldg: the compiler may move such loads up past everything, where
+/// registers are short.
+template <int kElementBytes, Type16 kType>
 __device__ __forceinline__ float bias_of(const void* bias, int column) {
   if constexpr (kElementBytes == 4) {
     return static_cast<const float*>(bias)[column];
@@ -50,8 +50,8 @@ __device__ __forceinline__ float bias_of(const void* bias, int column) {
   }
 }
 
-/// Of a column and the next one, at an even place.
-template <int kElementBytes, Sixteen kType>
+/// Returns the bias of a column with an even index and of the next one.
+template <int kElementBytes, Type16 kType>
 __device__ __forceinline__ float2 bias_of_two(const void* bias, int column) {
   if constexpr (kElementBytes == 4) {
     return *reinterpret_cast<const float2*>(static_cast<const float*>(bias) + column);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the sums of a warp's tile to D = activation(alpha * sums + beta * C + bias), two neighbours at a time. Integers
+// Stores D = activation(alpha * accumulators + beta * C + bias) for a warp's tile, two neighbours at a time. Integers
 // have no epilogue, and whole numbers for alpha and beta.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace pgtune {
 
-/// C and D of a batch, and what to make of the sums.
+/// C and D of a matrix of the batch, and the epilogue's parameters.
 struct MmaDestination {
   const void* c;
   void* d;
@@ -18,8 +18,8 @@ struct MmaDestination {
   const void* bias;  ///< one element for each column of D
 };
 
-/// What elements of C and D are kept in, and two neighbours of them.
-template <typename Sum, int kBytes>
+/// The types of an element of C and D and of two neighbours.
+template <typename Accumulator, int kBytes>
 struct MmaElement {
   using Type = typename OutElement<kBytes>::Type;
   using Two = float2;
@@ -30,24 +30,24 @@ struct MmaElement<int, 4> {
   using Two = int2;
 };
 
-/// kBytes of an element of C and D; kAlignment divides the address of every row.
-template <typename Sum, int kBytes, Sixteen kType, int kAlignment>
+/// kBytes are the bytes of an element of C and D; kAlignment divides the address of every row.
+template <typename Accumulator, int kBytes, Type16 kType, int kAlignment>
 struct MmaOutput {
-  using Element = typename MmaElement<Sum, kBytes>::Type;
+  using Element = typename MmaElement<Accumulator, kBytes>::Type;
 
-  /// Writes two neighbours of a row, of which those inside D exist.
-  static __device__ __forceinline__ void write(const Sum* sums, const MmaDestination& to, int row, int column) {
+  /// Stores two neighbours of a row, as far as they lie inside D.
+  static __device__ __forceinline__ void write(const Accumulator* acc, const MmaDestination& to, int row, int column) {
     const int left = to.columns - column;
     if (row >= to.rows || left <= 0) return;
     const long long at = row * to.ld + column;
     const Element* const c = static_cast<const Element*>(to.c) + at;
-    const Sum first = finish(sums[0], c, to, column);
-    const Sum second = left > 1 ? finish(sums[1], c + 1, to, column + 1) : Sum{};
+    const Accumulator first = finish(acc[0], c, to, column);
+    const Accumulator second = left > 1 ? finish(acc[1], c + 1, to, column + 1) : Accumulator{};
     store(first, second, static_cast<Element*>(to.d) + at, left > 1);
   }
 
  private:
-  static __device__ __forceinline__ Sum widened(const Element& element) {
+  static __device__ __forceinline__ Accumulator widened(const Element& element) {
     if constexpr (kBytes == 4) {
       return element;
     } else {
@@ -55,7 +55,7 @@ struct MmaOutput {
     }
   }
 
-  /// An element's final value, from its sum.
+  /// Returns an element's final value from its accumulator.
   static __device__ __forceinline__ float finish(float sum, const Element* c, const MmaDestination& to, int column) {
     float value = to.beta == 0.0f ? to.alpha * sum : fmaf(to.beta, widened(*c), to.alpha * sum);
     if (kHasBias) value += bias_of<kBytes, kType>(to.bias, column);
@@ -66,7 +66,7 @@ struct MmaOutput {
     return to.beta == 0.0f ? product : product + static_cast<int>(to.beta) * *c;
   }
 
-  static __device__ __forceinline__ void store(Sum first, Sum second, Element* d, bool both) {
+  static __device__ __forceinline__ void store(Accumulator first, Accumulator second, Element* d, bool both) {
     constexpr bool kTogether = kAlignment % (2 * kBytes) == 0;
     if constexpr (kBytes == 2) {
       const unsigned packed = pack<kType>(first, second);
@@ -77,7 +77,7 @@ struct MmaOutput {
         if (both) d[1] = static_cast<unsigned short>(packed >> 16);
       }
     } else if (kTogether && both) {
-      *reinterpret_cast<typename MmaElement<Sum, kBytes>::Two*>(d) = {first, second};
+      *reinterpret_cast<typename MmaElement<Accumulator, kBytes>::Two*>(d) = {first, second};
     } else {
       d[0] = first;
       if (both) d[1] = second;

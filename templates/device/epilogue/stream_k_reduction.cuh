@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums of a tile that several workers compute along K (stream-K, split-K), by way of global memory. Whoever has the
-// start of the tile adds the others' sums to its own in their order, in every run the same.
+// Stream-K: several workers compute a tile along K. The worker with the start of the tile adds the others'
+// accumulators, which arrive through the workspace, to its own, in the same order in every run.
 #pragma once
 
 #include "device/ptx/global_flag.cuh"
@@ -10,46 +10,48 @@
 
 namespace pgtune {
 
-/// Where in the workspace the sums of one of a worker's groups of kThreads threads lie, kCount a thread, and the flag
-/// that says so. kFirst: the group is the CTA's first threads.
+/// The workspace of one of a worker's groups of kThreads threads: kCount accumulators of each thread and a flag that
+/// says that they are there. kFirst says that the group is the CTA's first threads.
 template <int kCount, int kThreads = 128, bool kFirst = false>
-struct SharedSums {
+struct StreamKReduction {
   static constexpr int kGroupFours = kCount / 4 * kThreads;
 
-  float4* sums;     ///< of worker 0
-  unsigned* flags;  ///< of worker 0
-  int groups;       ///< of a worker
-  int barrier;      ///< named, of this group
+  float4* partials;  ///< of worker 0
+  unsigned* flags;   ///< of worker 0
+  int groups;        ///< of a worker
+  int barrier;       ///< named, of this group
 
   static __device__ __forceinline__ int place() { return kFirst ? thread_index() : thread_index() % kThreads; }
 
   __device__ __forceinline__ float4* of(int worker) const {
-    return sums + static_cast<long long>(worker) * groups * kGroupFours + place();
+    return partials + static_cast<long long>(worker) * groups * kGroupFours + place();
   }
 
-  /// Writes a worker's sums; returns when all of the group's have been written.
+  /// Writes a worker's accumulators; returns when all threads of the group have written theirs.
   __device__ __forceinline__ void write(const float* own, int worker) const {
     float4* const to = of(worker);
 #pragma unroll
     for (int i = 0; i < kCount; i += 4)
       __stcg(to + i / 4 * kThreads, make_float4(own[i], own[i + 1], own[i + 2], own[i + 3]));
     __threadfence();
-    sync_threads<kThreads>(barrier);
+    named_barrier_sync<kThreads>(barrier);
   }
 
-  /// Hands the sums of a worker's first segment, which does not start its tile, to the one that does.
-  __device__ __forceinline__ void give(const float* own, int worker) const {
+  /// Hands the accumulators of a worker's first segment, which does not start its tile, to the worker that has the
+  /// start.
+  __device__ __forceinline__ void store_partial(const float* own, int worker) const {
     write(own, worker);
-    if ((kFirst ? static_cast<int>(threadIdx.x) : place()) == 0) raise_flag(flags + worker * groups);
+    if ((kFirst ? static_cast<int>(threadIdx.x) : place()) == 0) set_flag(flags + worker * groups);
   }
 
-  /// Adds what the next workers have of a segment's tile.
-  __device__ __forceinline__ void collect(float* own, const TileWork& work, const Segment& segment, int worker) const {
+  /// Adds the next workers' accumulators of a segment's tile.
+  __device__ __forceinline__ void add_partials(float* own, const TileWork& work, const Segment& segment,
+                                               int worker) const {
     const int end = (segment.tile + 1) * work.blocks;
     int others = 1;
     while (work.cut(worker + others) < end) ++others;
-    for (int i = 1 + place(); i < others; i += kThreads) await_flag(flags + (worker + i) * groups);
-    sync_threads<kThreads>(barrier);
+    for (int i = 1 + place(); i < others; i += kThreads) wait_flag(flags + (worker + i) * groups);
+    named_barrier_sync<kThreads>(barrier);
 #pragma unroll 1
     for (int other = worker + 1; other < worker + others; ++other) {
       const float4* const from = of(other);
@@ -63,22 +65,23 @@ struct SharedSums {
 };
 
 template <int kCount>
-struct WholeSums {
-  SharedSums<kCount> places;
+struct IntegerStreamKReduction {
+  StreamKReduction<kCount> places;
 
-  __device__ __forceinline__ void give(const int* own, int worker) const {
+  __device__ __forceinline__ void store_partial(const int* own, int worker) const {
     float bits[kCount];
 #pragma unroll
     for (int i = 0; i < kCount; ++i) bits[i] = __int_as_float(own[i]);
-    places.give(bits, worker);
+    places.store_partial(bits, worker);
   }
 
-  /// Adds what the next workers have of a segment's tile.
-  __device__ __forceinline__ void collect(int* own, const TileWork& work, const Segment& segment, int worker) const {
+  /// Adds the next workers' accumulators of a segment's tile.
+  __device__ __forceinline__ void add_partials(int* own, const TileWork& work, const Segment& segment,
+                                               int worker) const {
     int last = worker + 1;
     while (work.cut(last + 1) < (segment.tile + 1) * work.blocks) ++last;
-    for (int i = worker + 1 + places.place(); i <= last; i += 128) await_flag(places.flags + i * places.groups);
-    sync_threads<128>(places.barrier);
+    for (int i = worker + 1 + places.place(); i <= last; i += 128) wait_flag(places.flags + i * places.groups);
+    named_barrier_sync<128>(places.barrier);
 #pragma unroll 1
     for (int other = worker + 1; other <= last; ++other) {
 #pragma unroll

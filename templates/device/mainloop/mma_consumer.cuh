@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The computing side of gemm_mma: a warp's products of a step of 32 bytes of k, and what they are added to.
+// The consumer of gemm_mma: a warp multiplies its fragments, 32 bytes of k at a time, and accumulates the products.
 //
 // In tf32x3 each operand is split into a high and a low part of 11 bits, and three products are added, the small ones
-// first. Tensor cores cut sums off instead of rounding them: they sum PROMOTE steps of 8 along K, at most a k-block,
-// and these sums are added in float32.
+// first. Tensor cores truncate what they accumulate instead of rounding it, so they accumulate PROMOTION_INTERVAL steps
+// of 8 along K, at most a k-block, and the results are added in float32.
 //
-// 8-bit floats are never promoted. Widened to float16 their sums are as good as float16's. Tensor cores that multiply
-// them as they are may keep about 14 bits of what they add, as Hopper's do by wgmma; the error of such sums hardly
-// depends on K, and that much counts as right.
+// 8-bit floats are never promoted. Widened to float16 they accumulate as well as float16. Tensor cores that multiply
+// them natively may keep about 14 bits of what they add, as Hopper's wgmma does; the error of such accumulators hardly
+// depends on K, and the error bound allows it.
 #pragma once
 
 #include "device/mainloop/mma_stage.cuh"
@@ -16,13 +16,13 @@
 namespace pgtune::product {
 
 constexpr int kFragmentsA = WM / 16, kFragmentsB = WN / 16;
-constexpr int kSums = WM * WN / 32;  ///< of a thread
+constexpr int kAccumulators = WM * WN / 32;  ///< of a thread
 constexpr bool kThree = MATH_MODE == LABEL_tf32x3;
-constexpr bool kNearest = ROUND == LABEL_nearest;  ///< tf32, else cut off
+constexpr bool kNearest = TF32_ROUNDING == LABEL_nearest;  ///< tf32, otherwise truncated
 
-using Sums = Sum[kFragmentsA][2 * kFragmentsB][4];
+using Accumulators = Accumulator[kFragmentsA][2 * kFragmentsB][4];
 
-/// What a warp multiplies at a time: of each operand 32 bytes of k.
+/// The fragments that a warp multiplies at a time: 32 bytes of k of each operand.
 struct Fragments {
   unsigned a[kFragmentsA][4], b[kFragmentsB][4];
 
@@ -37,9 +37,9 @@ __device__ __forceinline__ unsigned rounded(unsigned bits) {
   return bits;
 }
 
-/// Splits floats: `high` keeps what tensor cores take of it, its upper 19 bits, and `low` gets the rest. Rounded to
-/// nearest, the low parts have random signs, so that what is lost of them and of their product cancels. A NaN that
-/// carries into the sign bit is still one in `low`.
+/// Splits floats: `high` keeps its upper 19 bits, which the tensor cores use, and `low` gets the rest. Rounded to
+/// nearest, the low parts have random signs, so that what is lost of them and of their product cancels. A NaN whose
+/// rounding carries into the sign bit is still a NaN in `low`.
 __device__ __forceinline__ void split(unsigned (&high)[4], unsigned (&low)[4]) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -49,17 +49,17 @@ __device__ __forceinline__ void split(unsigned (&high)[4], unsigned (&low)[4]) {
   }
 }
 
-/// The b of the j-th instruction.
+/// The b operand of the j-th instruction.
 struct PartB {
   unsigned words[2];
   __device__ __forceinline__ PartB(const unsigned (&fragments)[kFragmentsB][4], int j)
       : words{fragments[j / 2][j % 2 * 2], fragments[j / 2][j % 2 * 2 + 1]} {}
 };
 
-/// Which of a row's instructions comes s-th: neighbouring instructions share an operand.
+/// Returns which of a row's instructions comes s-th, in a serpentine: neighbouring instructions share an operand.
 constexpr __device__ int there_and_back(int row, int s) { return row % 2 == 0 ? s : 2 * kFragmentsB - 1 - s; }
 
-__device__ __forceinline__ void multiply(Sums& sums, Fragments& from) {
+__device__ __forceinline__ void multiply(Accumulators& acc, Fragments& from) {
 #pragma unroll
   for (int i = 0; kNearest && i < kFragmentsA * 4; ++i) from.a[i / 4][i % 4] = rounded(from.a[i / 4][i % 4]);
 #pragma unroll
@@ -69,14 +69,14 @@ __device__ __forceinline__ void multiply(Sums& sums, Fragments& from) {
 #pragma unroll
     for (int s = 0; s < 2 * kFragmentsB; ++s) {
       const int j = there_and_back(i, s);
-      add_product(sums[i][j], from.a[i], PartB(from.b, j).words);
+      mma_sync(acc[i][j], from.a[i], PartB(from.b, j).words);
     }
   }
 }
 
-/// 8-bit floats, as two products of float16, each of half of the words along k. In what order a and b have k is no
-/// matter as long as it is the same.
-__device__ __forceinline__ void multiply_widened(Sums& sums, const Fragments& from) {
+/// Multiplies 8-bit floats as two products of float16, each with half of the words along k. The order of k does not
+/// matter as long as a and b have the same.
+__device__ __forceinline__ void multiply_widened(Accumulators& acc, const Fragments& from) {
 #pragma unroll
   for (int later = 0; later < 2; ++later) {
     unsigned b[2 * kFragmentsB][2];
@@ -89,13 +89,13 @@ __device__ __forceinline__ void multiply_widened(Sums& sums, const Fragments& fr
       for (int down = 0; down < 2; ++down)
         widen<MATH_MODE == LABEL_e5m2>(from.a[i][2 * later + down], a[down], a[2 + down]);
 #pragma unroll
-      for (int s = 0; s < 2 * kFragmentsB; ++s) add_product(sums[i][there_and_back(i, s)], a, b[there_and_back(i, s)]);
+      for (int s = 0; s < 2 * kFragmentsB; ++s) mma_sync(acc[i][there_and_back(i, s)], a, b[there_and_back(i, s)]);
     }
   }
 }
 
-/// Three products, the small ones first. `fresh`: they are a new sum.
-__device__ __forceinline__ void multiply_three(Sums& sums, Fragments& from, bool fresh) {
+/// Adds three products, the small ones first. With `fresh` they start new accumulators.
+__device__ __forceinline__ void multiply_three(Accumulators& acc, Fragments& from, bool fresh) {
   unsigned low_b[kFragmentsB][4];
 #pragma unroll
   for (int j = 0; j < kFragmentsB; ++j) split(from.b[j], low_b[j]);
@@ -106,38 +106,38 @@ __device__ __forceinline__ void multiply_three(Sums& sums, Fragments& from, bool
 #pragma unroll
     for (int j = 0; j < 2 * kFragmentsB; ++j) {
       if (fresh) {
-        set_product(sums[i][j], low_a, PartB(from.b, j).words);
+        mma_sync_from_zero(acc[i][j], low_a, PartB(from.b, j).words);
       } else {
-        add_product(sums[i][j], low_a, PartB(from.b, j).words);
+        mma_sync(acc[i][j], low_a, PartB(from.b, j).words);
       }
     }
 #pragma unroll
-    for (int j = 0; j < 2 * kFragmentsB; ++j) add_product(sums[i][j], from.a[i], PartB(low_b, j).words);
+    for (int j = 0; j < 2 * kFragmentsB; ++j) mma_sync(acc[i][j], from.a[i], PartB(low_b, j).words);
 #pragma unroll
-    for (int j = 0; j < 2 * kFragmentsB; ++j) add_product(sums[i][j], from.a[i], PartB(from.b, j).words);
+    for (int j = 0; j < 2 * kFragmentsB; ++j) mma_sync(acc[i][j], from.a[i], PartB(from.b, j).words);
   }
 }
 
-/// Sums on their way: what the tensor cores add to, and what was promoted from there.
-struct Totals {
-  Sums sums{};                              ///< in the end all
-  float recent[kThree ? kSums / 4 : 1][4];  ///< of the last steps, in tf32x3
+/// A warp's accumulators: those that the tensor cores add to, and those that promotion adds to.
+struct WarpAccumulators {
+  Accumulators acc{};                               ///< in the end all
+  float recent[kThree ? kAccumulators / 4 : 1][4];  ///< of the last steps, in tf32x3
 
   /// Adds the products of a step of a k-block.
   __device__ __forceinline__ void add(Fragments& from, int step) {
     if constexpr (kThree) {
-      multiply_three(reinterpret_cast<Sums&>(recent), from, step % PROMOTE == 0);
-      if (step % PROMOTE == PROMOTE - 1 || step == kSteps - 1) {
+      multiply_three(reinterpret_cast<Accumulators&>(recent), from, step % PROMOTION_INTERVAL == 0);
+      if (step % PROMOTION_INTERVAL == PROMOTION_INTERVAL - 1 || step == kSteps - 1) {
 #pragma unroll
-        for (int i = 0; i < kSums; ++i) {
-          auto& sum = sums[i / 4 / (2 * kFragmentsB)][i / 4 % (2 * kFragmentsB)][i % 4];
+        for (int i = 0; i < kAccumulators; ++i) {
+          auto& sum = acc[i / 4 / (2 * kFragmentsB)][i / 4 % (2 * kFragmentsB)][i % 4];
           sum += recent[i / 4][i % 4];
         }
       }
     } else if constexpr (WIDENS) {
-      multiply_widened(sums, from);
+      multiply_widened(acc, from);
     } else {
-      multiply(sums, from);
+      multiply(acc, from);
     }
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The copying side of gemm_mma: all threads fill a ring of stages ahead of what they multiply.
+// The producer of gemm_mma: all threads fill the pipeline's stages ahead of what they multiply.
 #pragma once
 
 #include "device/copy/cp_async_tile.cuh"
@@ -10,7 +10,7 @@ namespace pgtune::product {
 using CopyA = MmaCopy<TileA, THREADS, PIECE_A, EDGE>;
 using CopyB = MmaCopy<TileB, THREADS, PIECE_B, EDGE>;
 
-/// The ring of stages: where the next tile goes to, and where it comes from.
+/// The ring of stages: where the next tile is written, and where it is read.
 struct Ring {
   unsigned start;  ///< of shared memory
   int write = 0, read = 0;
@@ -19,13 +19,13 @@ struct Ring {
   static __device__ __forceinline__ void advance(int& number) { number = number + 1 == STAGES ? 0 : number + 1; }
 };
 
-/// The tiles of a segment that are still to be copied.
-struct Feed {
+/// Copies the tiles of a segment.
+struct Producer {
   CopyA a;
   CopyB b;
   int k_left, blocks;
 
-  /// Starts copying the next tile, where there is one; finish() ends what it began.
+  /// Starts copying the next tile, if there is one; finish() completes it.
   __device__ __forceinline__ void start(const Ring& ring) {
     const unsigned to = ring.stage(ring.write);
     a.start(to, k_left, blocks > 0);
@@ -37,10 +37,10 @@ struct Feed {
     b.finish(to + TileA::kBytes, blocks > 0);
     cp_async_commit();
     Ring::advance(ring.write);
-    k_left -= kDepth;
+    k_left -= kBlockK;
     --blocks;
   }
-  /// Fills the ring but for one stage.
+  /// Fills all stages but one.
   __device__ __forceinline__ void begin(Ring& ring) {
     ring.read = ring.write;
 #pragma unroll
@@ -51,7 +51,7 @@ struct Feed {
   }
 };
 
-/// Waits until the next tile to read is there, and all warps have read the one before it.
+/// Waits until the next tile to read has arrived and all warps have read the one before it.
 __device__ __forceinline__ void await_tile() {
   cp_async_wait<STAGES - 2>();
   __syncthreads();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The place in a ring of stages.
+// A position in a ring of pipeline stages.
 #pragma once
 
 namespace pgtune {
 
-/// Where the next tile of a ring of stages goes, or comes from, and the parity of the phase to wait for.
+/// The stage that is written or read next, and the parity of the phase to wait for.
 template <int kStages>
-struct RingPlace {
+struct PipelineState {
   int stage;
   unsigned parity;
   __device__ __forceinline__ void advance() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the feeding and the computing threads of sgemm_tma.cu agree on: tiles, stages, barriers. Its macros are those of
-// the template's configuration.
+// What the producer and the consumers of sgemm_tma agree on: tiles, stages, barriers. The macros are those of the
+// template's JSON.
 #pragma once
 
 #include "device/copy/thread_tile.cuh"
@@ -16,64 +16,66 @@ namespace {
 constexpr int kLanesN = 32 / LANES_M;
 constexpr int kWarpsN = BN / (TN * kLanesN);
 constexpr int kWarps = THREADS / 32;
-constexpr bool kTurns = TURNS_A || TURNS_B;
-constexpr pgtune::Sharing kSharing = SCHEDULE == LABEL_stream  ? pgtune::Sharing::kStream
-                                     : SCHEDULE == LABEL_split ? pgtune::Sharing::kSplit
-                                                               : pgtune::Sharing::kNone;
-constexpr int kComputing = SLICES * THREADS, kAsking = 128;
-/// Warps that turn a slice's operands, or where nobody needs to, the one that asks for them.
-constexpr int kFeeders = kTurns ? kAsking / 32 / SLICES : 1;
-/// Tiles asked for after the one that is turned: more copies under way while it is awaited. All but two stages at most,
-/// because a stage is given back when the next one is there.
-constexpr int kTurnsBehind = STAGES - 2;
+constexpr bool kTransposes = SMEM_TRANSPOSE_A || SMEM_TRANSPOSE_B;
+constexpr pgtune::Decomposition kDecomposition = DECOMPOSITION == LABEL_stream_k ? pgtune::Decomposition::kStreamK
+                                                 : DECOMPOSITION == LABEL_split_k
+                                                     ? pgtune::Decomposition::kSplitK
+                                                     : pgtune::Decomposition::kDataParallel;
+constexpr int kConsumerThreads = SLICED_K * THREADS, kProducerThreads = 128;
+/// Producer warps of a slice: those that transpose its operands, or the one that issues the loads where nothing is
+/// transposed.
+constexpr int kProducerWarps = kTransposes ? kProducerThreads / 32 / SLICED_K : 1;
+/// Tiles that are loaded after the one that is being transposed, so that more loads are in flight while it arrives. At
+/// most all stages but two, because a stage is released when the next one has arrived.
+constexpr int kTransposeLag = STAGES - 2;
 
-constexpr pgtune::Order kOrder = ORDER == LABEL_rows      ? pgtune::Order::kRows
-                                 : ORDER == LABEL_columns ? pgtune::Order::kColumns
-                                                          : pgtune::Order::kColumnsUpward;
+constexpr pgtune::FfmaOrder kOrder = FFMA_ORDER == LABEL_row_serpentine      ? pgtune::FfmaOrder::kRowSerpentine
+                                     : FFMA_ORDER == LABEL_column_serpentine ? pgtune::FfmaOrder::kColumnSerpentine
+                                                                             : pgtune::FfmaOrder::kColumnSerpentineUp;
 
-constexpr bool kAdds = SLICES * CLUSTER > 1;
-constexpr int kDepth = BK * SLICES * CLUSTER;  ///< steps of k that a tile's slices take at once
+constexpr bool kReduces = SLICED_K * CLUSTER_K > 1;
+constexpr int kBlockK = BK * SLICED_K * CLUSTER_K;  ///< steps of k that a tile's slices take at once
 
-using OperandA = pgtune::Operand<TURNS_A, BM, BK, TM, LANES_M>;
-using OperandB = pgtune::Operand<TURNS_B, BN, BK, TN, kLanesN>;
+using OperandA = pgtune::Operand<SMEM_TRANSPOSE_A, BM, BK, TM, LANES_M>;
+using OperandB = pgtune::Operand<SMEM_TRANSPOSE_B, BN, BK, TN, kLanesN>;
 constexpr int kStageFloats = OperandA::kFloats + OperandB::kFloats;
-using SliceSums = pgtune::SliceSums<TM, TN, SLICES, CLUSTER, THREADS, STAGES * kStageFloats>;
-constexpr int kOwnPieces = SliceSums::kOwnPieces;
-using SharedSums = pgtune::SharedSums<kOwnPieces * 4, kComputing, true>;
-constexpr int kEverybody = 1 + SLICES;  ///< the named barrier of all computing threads
+using SlicedKReduction = pgtune::SlicedKReduction<TM, TN, SLICED_K, CLUSTER_K, THREADS, STAGES * kStageFloats>;
+constexpr int kOwnPieces = SlicedKReduction::kOwnPieces;
+using StreamKReduction = pgtune::StreamKReduction<kOwnPieces * 4, kConsumerThreads, true>;
+constexpr int kAllConsumers = 1 + SLICED_K;  ///< the named barrier of all consumers
 
 struct Sizes {
   int m, n, k, batches;
   __device__ __forceinline__ unsigned tile_rows() const { return (m - 1) / BM + 1; }
   __device__ __forceinline__ unsigned tile_columns() const { return (n - 1) / BN + 1; }
   __device__ __forceinline__ pgtune::TileWork work(int workers) const {
-    return {static_cast<int>(tile_rows() * tile_columns()) * batches, (k - 1) / kDepth + 1, workers, kSharing};
+    return {static_cast<int>(tile_rows() * tile_columns()) * batches, (k - 1) / kBlockK + 1, workers, kDecomposition};
   }
-  /// Where a tile starts.
-  __device__ __forceinline__ pgtune::TileAt tile(unsigned index) const {
-    const auto at = pgtune::ordered_tile<false, RASTER>(index, tile_rows(), tile_columns(), batches);
+  /// Returns where a tile starts.
+  __device__ __forceinline__ pgtune::TileCoord tile(unsigned index) const {
+    const auto at = pgtune::rasterized_tile<false, RASTER_GROUP>(index, tile_rows(), tile_columns(), batches);
     return {at.row * BM, at.column * BN, at.batch};
   }
 };
 
-using RingPlace = pgtune::RingPlace<STAGES>;
+using PipelineState = pgtune::PipelineState<STAGES>;
 
-/// What the asking thread tells its slice about a segment it asks for.
-struct Announcement {
-  pgtune::TileAt tile;            ///< where it starts
+/// What the producer tells the consumers of its slice about a segment that it loads.
+struct WorkTileInfo {
+  pgtune::TileCoord tile;         ///< where it starts
   int k_blocks;                   ///< of this segment, for each slice
   bool shares_start, shares_end;  ///< other workers have the k-blocks before, or after
   bool more;                      ///< another segment follows
   int segment;                    ///< its number
 };
-/// A segment's announcement is read to its end. By then its last stage may be asked for again, STAGES k-blocks, hence
-/// segments, later, and one more announced.
-constexpr int kAnnouncements = STAGES + 2;
+/// Consumers read a segment's WorkTileInfo until its end. By then its last stage may have been loaded again, STAGES
+/// k-blocks and so at most STAGES segments later, and one more may have been announced.
+constexpr int kWorkTileInfos = STAGES + 2;
 
 /// A slice's part of the CTA's shared memory.
 struct Slice {
   float* stages;
-  Announcement* announcements;
+  WorkTileInfo* work_tiles;
   unsigned full, empty, raw;  ///< barriers of stage 0
   int number;                 ///< of the tile's slices
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The feeding threads of sgemm_tma.cu: one for each slice asks the copy engine for its tiles; where operands are
-// turned, whole warps do.
+// The producer of sgemm_tma: one thread of each slice issues the TMA loads; where operands are transposed in shared
+// memory, whole warps take part.
 #pragma once
 
 #include "device/mainloop/sgemm_tma_config.cuh"
@@ -10,69 +10,71 @@
 
 namespace {
 
-/// Where the operands are copied from.
+/// Where the operands are loaded from.
 struct Operands {
   const pgtune::TensorMap &map_a, &map_b;
   int b_origin;  ///< where B's columns start in its map
 };
 
-/// Asks for the tiles at (tile, k), for one stage of a slice.
-__device__ __forceinline__ void ask(const Operands& from, const Slice& slice, int stage, const pgtune::TileAt& tile,
-                                    int k) {
+/// Issues the loads of a slice's stage: the tiles at (tile, k).
+__device__ __forceinline__ void load_stage(const Operands& from, const Slice& slice, int stage,
+                                           const pgtune::TileCoord& tile, int k) {
   const unsigned barrier = slice.raw + 8 * stage;
   const unsigned to_a = pgtune::shared_address(slice.stages + kStageFloats * stage);
   const unsigned to_b = to_a + 4 * OperandA::kFloats;
-  // The stage was last written by turning it.
-  if (kTurns) pgtune::async_fence();
-  pgtune::barrier_arrive_expect(barrier, 4 * kStageFloats);  // its release also publishes the announcement
-  // From K on, zeros arrive: the slices take the same number of k-blocks.
+  // The transposition wrote to the stage last.
+  if (kTransposes) pgtune::fence_proxy_async();
+  pgtune::mbarrier_arrive_expect_tx(barrier, 4 * kStageFloats);  // its release also publishes the work_tile
+  // Beyond K zeros arrive: the slices take the same number of k-blocks.
   const int n = from.b_origin + tile.column;
-  pgtune::load_box(to_a, from.map_a, TURNS_A ? k : tile.row, TURNS_A ? tile.row : k, tile.batch, barrier);
-  pgtune::load_box(to_b, from.map_b, TURNS_B ? k : n, TURNS_B ? n : k, tile.batch, barrier);
+  pgtune::tma_load(to_a, from.map_a, SMEM_TRANSPOSE_A ? k : tile.row, SMEM_TRANSPOSE_A ? tile.row : k, tile.batch,
+                   barrier);
+  pgtune::tma_load(to_b, from.map_b, SMEM_TRANSPOSE_B ? k : n, SMEM_TRANSPOSE_B ? n : k, tile.batch, barrier);
 }
 
-/// Fills a slice's stages with all that its worker computes. `warp` is one of kFeeders.
-__device__ __forceinline__ void feed(const Operands& from, const Sizes& sizes, const Slice& slice, unsigned finished,
-                                     int worker, int workers, int lane, int warp) {
+/// Fills a slice's stages with all tiles that its worker computes. `warp` is one of kProducerWarps.
+__device__ __forceinline__ void produce(const Operands& from, const Sizes& sizes, const Slice& slice, unsigned finished,
+                                        int worker, int workers, int lane, int warp) {
   const bool tells = warp == 0 && lane == 0;
   const pgtune::TileWork work = sizes.work(workers);
   pgtune::Segment segment;
   bool more = work.segment(segment, 0, worker);
-  RingPlace to{0, 1}, filled{0, 0};
-  int entry = 0, unturned = 0;
+  PipelineState to{0, 1}, filled{0, 0};
+  int entry = 0, untransposed = 0;
   for (int i = 0; more; ++i) {
-    const pgtune::TileAt tile = sizes.tile(segment.tile);
-    const int k_first = segment.first * kDepth + slice.number * BK, k_last = segment.last * kDepth;
-    Announcement& announcement = slice.announcements[entry];
-    entry = entry + 1 == kAnnouncements ? 0 : entry + 1;
-    if (kAdds && i > 0) pgtune::barrier_wait_cluster(finished, (i - 1) % 2);
-    const Announcement told{tile, segment.last - segment.first, segment.first > 0, segment.last < work.blocks, false,
+    const pgtune::TileCoord tile = sizes.tile(segment.tile);
+    const int k_first = segment.first * kBlockK + slice.number * BK, k_last = segment.last * kBlockK;
+    WorkTileInfo& work_tile = slice.work_tiles[entry];
+    entry = entry + 1 == kWorkTileInfos ? 0 : entry + 1;
+    if (kReduces && i > 0) pgtune::mbarrier_wait_cluster(finished, (i - 1) % 2);
+    const WorkTileInfo told{tile, segment.last - segment.first, segment.first > 0, segment.last < work.blocks, false,
                             i};
     more = work.segment(segment, i + 1, worker);
     if (tells) {
-      announcement = told;
-      announcement.more = more;
+      work_tile = told;
+      work_tile.more = more;
     }
-    // Tiles are turned some stages after they were asked for: what is left at the end in rounds that ask for nothing.
-    const int k_end = k_last + (kTurns && (kAdds || !more) ? kTurnsBehind * kDepth : 0);
+    // Tiles are transposed some stages after they were loaded; the last iterations transpose what is left and load
+    // nothing.
+    const int k_end = k_last + (kTransposes && (kReduces || !more) ? kTransposeLag * kBlockK : 0);
 #pragma unroll 1
-    for (int k = k_first; k < k_end; k += kDepth) {
-      const bool asks_again = !kTurns || k < k_last;
-      if (asks_again) {
-        pgtune::barrier_wait(slice.empty + 8 * to.stage, to.parity);
-        if (tells) ask(from, slice, to.stage, tile, k);
+    for (int k = k_first; k < k_end; k += kBlockK) {
+      const bool loads = !kTransposes || k < k_last;
+      if (loads) {
+        pgtune::mbarrier_wait(slice.empty + 8 * to.stage, to.parity);
+        if (tells) load_stage(from, slice, to.stage, tile, k);
         to.advance();
-        ++unturned;
+        ++untransposed;
       }
-      if (kTurns && unturned > (asks_again ? kTurnsBehind : 0)) {
-        pgtune::barrier_wait(slice.raw + 8 * filled.stage, filled.parity);
+      if (kTransposes && untransposed > (loads ? kTransposeLag : 0)) {
+        pgtune::mbarrier_wait(slice.raw + 8 * filled.stage, filled.parity);
         float* const stage = slice.stages + kStageFloats * filled.stage;
-        OperandA::turn(stage, lane, warp, kFeeders);
-        OperandB::turn(stage + OperandA::kFloats, lane, warp, kFeeders);
+        OperandA::transpose(stage, lane, warp, kProducerWarps);
+        OperandB::transpose(stage + OperandA::kFloats, lane, warp, kProducerWarps);
         __syncwarp();
-        if (lane == 0) pgtune::barrier_arrive(slice.full + 8 * filled.stage);
+        if (lane == 0) pgtune::mbarrier_arrive(slice.full + 8 * filled.stage);
         filled.advance();
-        --unturned;
+        --untransposed;
       }
     }
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What gemm_wgmma's macros say about a tile: how it lies in shared memory and registers, and which tiles a worker
-// computes.
+// What gemm_wgmma's producer and consumers agree on: how a tile lies in shared memory and in registers.
 #pragma once
 
 #include "device/copy/wgmma_operand.cuh"
@@ -10,43 +9,43 @@
 namespace pgtune::product {
 
 constexpr bool kPingPong = SCHEDULE == LABEL_pingpong;
-constexpr int kConsumers = COMPUTING;                       ///< warpgroups
+constexpr int kConsumers = CONSUMER_WARPGROUPS;             ///< warpgroups
 constexpr int kTileWarps = kPingPong ? 4 : 4 * kConsumers;  ///< that compute a tile
 constexpr int kThreads = (kConsumers + 1) * 128;
-constexpr int kCluster = CLUSTER_M * CLUSTER_N;  ///< CTAs that compute tiles side by side, or below each other
-constexpr bool kShares = SPLIT != 1;             ///< tiles are cut along K
+constexpr int kCluster = CLUSTER_M * CLUSTER_N;                      ///< CTAs that compute tiles along M and N
+constexpr bool kSplitsTiles = DECOMPOSITION != LABEL_data_parallel;  ///< tiles are split along K
 
-constexpr int kDepth = DEPTH_BYTES / PART_BYTES;           ///< steps of K in a stage
-constexpr int kInstructionDepth = 32 / PART_BYTES;         ///< and in an instruction
-constexpr int kRows = BM / WARPGROUPS_M;                   ///< of the tile, for each warpgroup
-constexpr int kInstructions = kRows / 64;                  ///< below each other
-constexpr int kSums = kInstructions * kSumsOfInstruction;  ///< of a thread
-using Sums = float[kInstructions][kSumsOfInstruction];
-using Left = WgmmaOperand<LEFT_MN_MAJOR, BM, kDepth, PART_BYTES, LEFT_SPAN>;
-using Right = WgmmaOperand<RIGHT_MN_MAJOR, BN, kDepth, PART_BYTES, RIGHT_SPAN>;
+constexpr int kBlockK = BK_BYTES / PART_BYTES;                           ///< steps of K in a stage
+constexpr int kInstructionK = 32 / PART_BYTES;                           ///< and in an instruction
+constexpr int kRows = BM / WARPGROUPS_M;                                 ///< of the tile, for each warpgroup
+constexpr int kInstructions = kRows / 64;                                ///< below each other
+constexpr int kAccumulators = kInstructions * kInstructionAccumulators;  ///< of a thread
+using Accumulators = float[kInstructions][kInstructionAccumulators];
+using Left = WgmmaOperand<LEFT_MN_MAJOR, BM, kBlockK, PART_BYTES, LEFT_SPAN>;
+using Right = WgmmaOperand<RIGHT_MN_MAJOR, BN, kBlockK, PART_BYTES, RIGHT_SPAN>;
 /// A stage holds the tiles of the left operand's PARTS, the largest part first, then those of the right one's.
 constexpr int kLeftBytes = PARTS * Left::kBytes;
 constexpr int kStageBytes = kLeftBytes + PARTS * Right::kBytes;
 static_assert(kStageBytes < 1 << 20, "what a barrier can count");
 
-/// Columns of a warpgroup's tile that each of those finishes that share the tile along K.
-constexpr int kSliceColumns = INSTRUCTION_N / SLICES;
+/// Columns of a warpgroup's tile that each of the CTAs that share the tile along K finishes.
+constexpr int kSliceColumns = INSTRUCTION_N / K_SLICES;
 
-/// Where a warpgroup reads, and whom it tells what.
-struct Reading {
-  unsigned left;     ///< lower half of the descriptor of its left tile in stage 0, or TurnedFragment::place()
+/// Where a consumer warpgroup reads its operands, and which barriers it uses.
+struct ConsumerParams {
+  unsigned left;     ///< lower half of the descriptor of its left tile in stage 0, or TransposedFragment::place()
   unsigned right;    ///< lower half of that of its right tile
   unsigned full;     ///< full[0]
-  unsigned release;  ///< this lane's address of empty[0], or 0 in lanes that tell nobody
+  unsigned release;  ///< this lane's address of empty[0], or 0 in lanes that do not arrive
 };
 
-/// Tells whoever fills a stage that this warp has read it; `barrier` is 0 in lanes that tell nobody.
-__device__ __forceinline__ void release_stage(unsigned release, unsigned barrier) {
+/// Tells the producers that this warp has read a stage; `barrier` is 0 in lanes that do not arrive.
+__device__ __forceinline__ void consumer_release(unsigned release, unsigned barrier) {
   if (release == 0) return;
   if constexpr (kCluster > 1) {
-    barrier_arrive_at(barrier);
+    mbarrier_arrive_remote(barrier);
   } else {
-    barrier_arrive(barrier);
+    mbarrier_arrive(barrier);
   }
 }
 

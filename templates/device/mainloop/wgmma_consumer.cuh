@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The computing side of gemm_wgmma's main loop: a warpgroup's sums of the stages of a segment.
+// The consumer of gemm_wgmma: a warpgroup multiplies the stages of a work tile, with both operands in shared memory.
 #pragma once
 
 #include "device/mainloop/pipeline_state.cuh"
@@ -8,9 +8,9 @@
 
 namespace pgtune::product {
 
-/// Asks for the products of one stage, `adds` to the sums or instead of them. Of operands in parts only the products
-/// that count in float32 are taken, the smallest first.
-__device__ __forceinline__ void ask_products(Sums& sums, unsigned left, unsigned right, bool adds) {
+/// Issues the wgmmas of one stage. `adds` is 0 where they start new accumulators. For operands in parts only the
+/// products that count in float32 are issued, the smallest first.
+__device__ __forceinline__ void issue_wgmmas(Accumulators& acc, unsigned left, unsigned right, bool adds) {
 #pragma unroll
   for (int order = PARTS - 1; order >= 0; --order) {
 #pragma unroll
@@ -19,58 +19,58 @@ __device__ __forceinline__ void ask_products(Sums& sums, unsigned left, unsigned
       const unsigned right_part = right + (order - part) * (Right::kBytes / 16);
       const bool first = order == PARTS - 1 && part == order;
 #pragma unroll
-      for (int k = 0; k < kDepth; k += kInstructionDepth) {
+      for (int k = 0; k < kBlockK; k += kInstructionK) {
 #pragma unroll
         for (int i = 0; i < kInstructions; ++i) {
-          multiply_tiles(sums[i], Left::descriptor(left_part + Left::offset(i * 64, k)),
-                         Right::descriptor(right_part + Right::offset(0, k)), first && k == 0 ? adds : 1);
+          wgmma(acc[i], Left::descriptor(left_part + Left::offset(i * 64, k)),
+                Right::descriptor(right_part + Right::offset(0, k)), first && k == 0 ? adds : 1);
         }
       }
     }
   }
 }
 
-/// Sums of a segment's stages, from the ring place `now` on. With pingpong each warp arrives at `asked`, if it is not
-/// 0, when it has asked for all products.
-__device__ __forceinline__ void multiply(Sums& sums, int blocks, RingPlace<STAGES>& now, const Reading& from,
-                                         unsigned asked) {
+/// Accumulates a work tile's stages, from the pipeline state `now` on. With ping-pong each warp arrives at
+/// `next_order`, unless it is 0, when it has issued all products.
+__device__ __forceinline__ void multiply(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
+                                         const ConsumerParams& from, unsigned next_order) {
   unsigned before = 0;
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
-    barrier_wait(from.full + 8 * now.stage, now.parity);
-    products_begin();
+    mbarrier_wait(from.full + 8 * now.stage, now.parity);
+    warpgroup_arrive();
     const unsigned stage = now.stage * (kStageBytes / 16);
-    ask_products(sums, from.left + stage, from.right + stage, block > 0);
-    products_commit();
-    products_wait<WAIT_DEPTH>();
+    issue_wgmmas(acc, from.left + stage, from.right + stage, block > 0);
+    warpgroup_commit();
+    warpgroup_wait<MMAS_IN_FLIGHT>();
     const unsigned here = from.release + 8 * now.stage;
-    if (WAIT_DEPTH == 0 || block > 0) release_stage(from.release, WAIT_DEPTH == 0 ? here : before);
+    if (MMAS_IN_FLIGHT == 0 || block > 0) consumer_release(from.release, MMAS_IN_FLIGHT == 0 ? here : before);
     before = here;
     now.advance();
   }
-  if (kPingPong && asked != 0 && lane_index() == 0) barrier_arrive(asked);
-  products_wait<0>();
-  if (WAIT_DEPTH > 0) release_stage(from.release, before);
+  if (kPingPong && next_order != 0 && lane_index() == 0) mbarrier_arrive(next_order);
+  warpgroup_wait<0>();
+  if (MMAS_IN_FLIGHT > 0) consumer_release(from.release, before);
 #pragma unroll
-  for (int i = 0; i < kInstructions; ++i) keep_sums(sums[i]);
+  for (int i = 0; i < kInstructions; ++i) warpgroup_fence_operand(acc[i]);
 }
 
-/// multiply(), with the sums of PROMOTE k-blocks at a time added up outside of the tensor cores, which cut what they
-/// add to a sum: to fewer bits than float32 has if products have 8 bits, and always towards zero. `early`: the first
-/// time after half as many, so that a warpgroup that adds finds the other one multiplying.
-__device__ __forceinline__ void multiply_promoted(Sums& sums, int blocks, RingPlace<STAGES>& now, const Reading& from,
-                                                  unsigned asked, bool early) {
-  constexpr int kAtOnce = PROMOTE > 0 ? PROMOTE : 1;
+/// The same, but the accumulators of PROMOTION_INTERVAL k-blocks at a time are added up outside of the tensor cores.
+/// These truncate what they accumulate: to fewer bits than float32 has if products have 8 bits, and always towards
+/// zero. `early` makes the first interval half as long, so that a warpgroup that adds finds the other one multiplying.
+__device__ __forceinline__ void multiply_promoted(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
+                                                  const ConsumerParams& from, unsigned next_order, bool early) {
+  constexpr int kAtOnce = PROMOTION_INTERVAL > 0 ? PROMOTION_INTERVAL : 1;
   int some_blocks = early && kAtOnce > 1 ? kAtOnce / 2 : kAtOnce;
 #pragma unroll 1
   for (int done = 0; done < blocks;) {
-    Sums some;
+    Accumulators some;
     const int rest = blocks - done;
-    multiply(some, rest < some_blocks ? rest : some_blocks, now, from, rest > some_blocks ? 0 : asked);
+    multiply(some, rest < some_blocks ? rest : some_blocks, now, from, rest > some_blocks ? 0 : next_order);
 #pragma unroll
-    for (int i = 0; i < kSums; ++i) {
-      float& sum = sums[i / kSumsOfInstruction][i % kSumsOfInstruction];
-      const float more = some[i / kSumsOfInstruction][i % kSumsOfInstruction];
+    for (int i = 0; i < kAccumulators; ++i) {
+      float& sum = acc[i / kInstructionAccumulators][i % kInstructionAccumulators];
+      const float more = some[i / kInstructionAccumulators][i % kInstructionAccumulators];
       sum = done == 0 ? more : sum + more;
     }
     done += some_blocks;

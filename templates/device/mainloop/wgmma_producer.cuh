@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The asking side of gemm_wgmma: one thread has the copy engine fill the ring of stages, one after the other.
+// The producer of gemm_wgmma: one thread has TMA fill the pipeline's stages, one after the other.
 #pragma once
 
 #include "device/mainloop/pipeline_state.cuh"
@@ -9,12 +9,13 @@
 
 namespace pgtune::product {
 
-constexpr unsigned long long policy(long long hint) { return hint == LABEL_first ? kEvictFirst : kEvictLast; }
+constexpr unsigned long long policy(long long hint) { return hint == LABEL_evict_first ? kEvictFirst : kEvictLast; }
 
-/// Asks for all tiles of a CTA's pieces, of which `at` is the first. Operands in parts are batches of so many matrices.
-__device__ __forceinline__ void feed(const TensorMap& map_left, const TensorMap& map_right, Pieces& at,
-                                     int right_origin, unsigned stages, unsigned full, unsigned empty, int rank) {
-  // CTAs with the same rows share the left tile, those with the same columns the right one.
+/// Issues the loads of all work tiles of a CTA, of which `at` is the first. Operands in parts are batches of PARTS
+/// matrices.
+__device__ __forceinline__ void produce(const TensorMap& map_left, const TensorMap& map_right, TileScheduler& at,
+                                        int right_origin, unsigned stages, unsigned full, unsigned empty, int rank) {
+  // CTAs with the same rows share the left tile, those with the same columns share the right one.
   const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
   unsigned mask_left = 0, mask_right = 0;
 #pragma unroll
@@ -22,32 +23,32 @@ __device__ __forceinline__ void feed(const TensorMap& map_left, const TensorMap&
 #pragma unroll
   for (int i = 0; i < CLUSTER_M; ++i) mask_right |= 1u << (i + rank_n * CLUSTER_M);
 
-  RingPlace<STAGES> to{0, 1};
-  if constexpr (DEPENDENT_LAUNCH) await_earlier_kernels();
-  for (; at.there; at.next()) {
-    const Piece piece = at.piece;
-    const TileAt tile = at.tile;
+  PipelineState<STAGES> to{0, 1};
+  if constexpr (DEPENDENT_LAUNCH) griddepcontrol_wait();
+  for (; at.valid; at.next()) {
+    const WorkTile work_tile = at.work_tile;
+    const TileCoord tile = at.tile;
 #pragma unroll 1
-    for (int block = piece.first; block < piece.last; block += kDealt) {
-      barrier_wait(empty + 8 * to.stage, to.parity);
+    for (int block = work_tile.first; block < work_tile.last; block += kBlockStride) {
+      mbarrier_wait(empty + 8 * to.stage, to.parity);
       const unsigned barrier = full + 8 * to.stage, stage = stages + kStageBytes * to.stage;
-      barrier_arrive_expect(barrier, kStageBytes);
+      mbarrier_arrive_expect_tx(barrier, kStageBytes);
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
         const int matrix = tile.batch * PARTS + part;
-        Left::load<CLUSTER_N, LEFT_HINT != LABEL_normal>(stage + part * Left::kBytes, map_left, tile.row,
-                                                         block * kDepth, matrix, barrier, rank_n, mask_left,
-                                                         policy(LEFT_HINT));
-        Right::load<CLUSTER_M, RIGHT_HINT != LABEL_normal>(stage + kLeftBytes + part * Right::kBytes, map_right,
-                                                           right_origin + tile.column, block * kDepth, matrix, barrier,
-                                                           rank_m, mask_right, policy(RIGHT_HINT));
+        Left::load<CLUSTER_N, LEFT_CACHE_HINT != LABEL_evict_normal>(stage + part * Left::kBytes, map_left, tile.row,
+                                                                     block * kBlockK, matrix, barrier, rank_n,
+                                                                     mask_left, policy(LEFT_CACHE_HINT));
+        Right::load<CLUSTER_M, RIGHT_CACHE_HINT != LABEL_evict_normal>(
+            stage + kLeftBytes + part * Right::kBytes, map_right, right_origin + tile.column, block * kBlockK, matrix,
+            barrier, rank_m, mask_right, policy(RIGHT_CACHE_HINT));
       }
       to.advance();
     }
   }
   if constexpr (kCluster > 1) {
     for (int s = 0; s < STAGES; ++s) {
-      barrier_wait(empty + 8 * to.stage, to.parity);
+      mbarrier_wait(empty + 8 * to.stage, to.parity);
       to.advance();
     }
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// gemm_wgmma's main loop where the left operand does not lie along K and has 8 or 32 bits, which tensor cores cannot
-// turn in shared memory: each warp reads its 16 rows into registers, where a thread's part of an instruction is in
-// order.
+// The consumer of gemm_wgmma with the left operand from registers (RS). It serves a left operand of 8 or 32 bits that
+// does not lie along K, which tensor cores cannot transpose in shared memory: each warp loads its 16 rows into
+// registers, where a thread's fragment is in order.
 //
-// Rows lie side by side in shared memory, a line of LEFT_SPAN bytes for each step of K, pieces of 16 bytes exchanged by
-// the copy engine (wgmma_operand.cuh). A lane takes neighbouring rows, 2 g and 2 g + 1 of the warp's 16 for
-// g = lane / 4, as the instruction's rows g and g + 8: they are read together, and are neighbours in the results too.
+// Rows lie side by side in shared memory, in a line of LEFT_SPAN bytes for each step of K, whose 16-byte pieces TMA has
+// swizzled (wgmma_operand.cuh). A lane takes neighbouring rows, 2 g and 2 g + 1 of the warp's 16 for g = lane / 4, as
+// the instruction's rows g and g + 8: they are loaded together, and are neighbours in the results too.
 #pragma once
 
 #include "device/mainloop/pipeline_state.cuh"
@@ -15,23 +15,23 @@
 
 namespace pgtune::product {
 
-/// A warp's part of the left operand in 64 rows and an instruction's depth.
-struct TurnedFragment {
+/// A warp's fragment of the left operand: 64 rows for the warpgroup and an instruction's steps of K.
+struct TransposedFragment {
   unsigned read[4];  ///< as it is read
 
-  /// Where a lane reads first, for the warp's 16 rows from `row` of the tile on.
+  /// Returns where a lane reads first, for the warp's 16 rows from `row` of the tile on.
   static __device__ __forceinline__ unsigned place(unsigned tile, int row) {
     const int lane = lane_index(), across = row % Left::kAcross * PART_BYTES;
     int k, piece;
     unsigned rest = 0;
     if constexpr (PART_BYTES == 4) {
-      // Half of the lanes start with the later steps, so that 16 lanes reach all banks.
+      // Half of the lanes start with the later steps of K, so that 16 lanes reach all banks.
       k = lane % 4 + (starts_late(lane) ? 4 : 0);
       piece = across / 16 + lane / 8;
       rest = lane / 4 % 2 * 8;
     } else {
-      // Lane i names line i % 8 of matrix i / 8 for ldmatrix: two steps of K for each of four quads of lanes. The upper
-      // quads' pairs are exchanged for the same reason.
+      // For ldmatrix lane i names line i % 8 of matrix i / 8: two steps of K for each of four quads of lanes. The upper
+      // quads' pairs are exchanged, also to reach all banks.
       const int to_quad = lane % 8 / 2, pair = lane / 8 % 2 ^ to_quad / 2;
       k = lane / 16 * 16 + to_quad * 4 + pair * 2 + lane % 2;
       piece = across / 16;
@@ -40,22 +40,22 @@ struct TurnedFragment {
     return tile + row / Left::kAcross * Left::kPanelBytes + k * LEFT_SPAN + ((piece ^ exchanged) << 4) + rest;
   }
 
-  /// Reads from the place `at` in this stage what instruction i needs for the step-th of its depths.
+  /// Loads what instruction i needs for its step-th part of the k-block, from the lane's place `at` in this stage.
   __device__ __forceinline__ void load(unsigned at, int i, int step) {
-    // 64 rows further are further panels, or the other half of one.
+    // 64 rows further lie further panels, or the other half of one.
     const int panel = i * 64 / Left::kAcross;
     const unsigned half = static_cast<unsigned>(i * 64 % Left::kAcross * PART_BYTES);
-    const unsigned offset = static_cast<unsigned>(panel * Left::kPanelBytes + step * kInstructionDepth * LEFT_SPAN);
+    const unsigned offset = static_cast<unsigned>(panel * Left::kPanelBytes + step * kInstructionK * LEFT_SPAN);
     if constexpr (PART_BYTES == 4) {
       load_pair(read[0], read[1], at + offset);
       load_pair(read[2], read[3], (at ^ (4 * 128 | 4 << 4)) + offset);
     } else {
-      load_matrices<true>(read, (at ^ half) + offset);
+      ldmatrix_x4<true>(read, (at ^ half) + offset);
     }
   }
 
-  /// A thread's part of the instruction's operand: of rows g and g + 8 the steps of K that are lane % 4 in words, then
-  /// the same of the later half of the steps.
+  /// Arranges a thread's registers for the instruction: words lane % 4 along K of rows g and g + 8, then the same of
+  /// the later half of the steps of K.
   __device__ __forceinline__ void arrange(unsigned (&parts)[4]) const {
     if constexpr (PART_BYTES == 4) {
       const bool late = starts_late(lane_index());
@@ -78,18 +78,19 @@ struct TurnedFragment {
   }
 };
 
-/// multiply() with the left operand from registers. `from.left` is a lane's TurnedFragment::place(). What the next
-/// products need is read before these are asked for: that has to wait until the tensor cores take their registers.
-__device__ __forceinline__ void multiply_turned(Sums& sums, int blocks, RingPlace<STAGES>& now, const Reading& from,
-                                                unsigned asked) {
-  constexpr int kSteps = kDepth / kInstructionDepth, kWanted = WAIT_DEPTH == 0 ? 2 : 4;
+/// Multiplies as multiply() does, with the left operand from registers. `from.left` is a lane's
+/// TransposedFragment::place(). It loads the next fragments before it issues this step's products, because issuing
+/// waits until the tensor cores take their registers.
+__device__ __forceinline__ void multiply_from_registers(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
+                                                        const ConsumerParams& from, unsigned next_order) {
+  constexpr int kSteps = kBlockK / kInstructionK, kWanted = MMAS_IN_FLIGHT == 0 ? 2 : 4;
   constexpr int kPending = kWanted < kSteps ? kWanted : kSteps;
-  TurnedFragment next[kInstructions];
+  TransposedFragment next[kInstructions];
   unsigned parts[kPending][kInstructions][4];
   unsigned before = 0;
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
-    barrier_wait(from.full + 8 * now.stage, now.parity);
+    mbarrier_wait(from.full + 8 * now.stage, now.parity);
     const unsigned left = from.left + now.stage * kStageBytes;
 #pragma unroll
     for (int i = 0; i < kInstructions; ++i) next[i].load(left, i, 0);
@@ -98,28 +99,28 @@ __device__ __forceinline__ void multiply_turned(Sums& sums, int blocks, RingPlac
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const bool last = step + 1 == kSteps;
-      products_wait<kPending - 1>();  // those that use the same registers are done
-      if (step == kPending - 1 && block > 0) release_stage(from.release, before);
+      warpgroup_wait<kPending - 1>();  // those that use the same registers are done
+      if (step == kPending - 1 && block > 0) consumer_release(from.release, before);
 #pragma unroll
       for (int i = 0; i < kInstructions; ++i) {
         next[i].arrange(parts[step % kPending][i]);
         if (!last) next[i].load(left, i, step + 1);
       }
-      products_begin();
+      warpgroup_arrive();
 #pragma unroll
       for (int i = 0; i < kInstructions; ++i) {
-        multiply_tiles(sums[i], parts[step % kPending][i],
-                       Right::descriptor(right + Right::offset(0, step * kInstructionDepth)), step > 0 || block > 0);
+        wgmma(acc[i], parts[step % kPending][i], Right::descriptor(right + Right::offset(0, step * kInstructionK)),
+              step > 0 || block > 0);
       }
-      products_commit();
+      warpgroup_commit();
     }
     before = here;
   }
-  if (kPingPong && asked != 0 && lane_index() == 0) barrier_arrive(asked);
-  products_wait<0>();
-  release_stage(from.release, before);
+  if (kPingPong && next_order != 0 && lane_index() == 0) mbarrier_arrive(next_order);
+  warpgroup_wait<0>();
+  consumer_release(from.release, before);
 #pragma unroll
-  for (int i = 0; i < kInstructions; ++i) keep_sums(sums[i]);
+  for (int i = 0; i < kInstructions; ++i) warpgroup_fence_operand(acc[i]);
 }
 
 }  // namespace pgtune::product

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Global loads of 1, 2 or 4 floats with a PTX cache qualifier.
+// Global loads of 1, 2 or 4 floats with a PTX cache operator.
 #pragma once
 
 namespace pgtune {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Products of a warp's 16 x 8 tile over 32 bytes of k (mma.sync, sm_80 and newer): m16n8k32 of bytes (of 8-bit floats
-// sm_89), m16n8k16 of 16-bit elements, m16n8k8 of tf32.
+// mma.sync (sm_80 and newer): a warp multiplies a 16 x 8 tile over 32 bytes of k. The shapes are m16n8k32 for 8-bit
+// elements (8-bit floats need sm_89), m16n8k16 for 16-bit elements and m16n8k8 for tf32.
 //
-// Lane l holds, g = l / 4 and c = l % 4, with "word" for four bytes of k:
-//   a    words c of k and rows g, g + 8; then words c + 4 of the same rows
-//   b    words c and c + 4 of k, column g
-//   sums columns 2c and 2c + 1 of row g, then of row g + 8
+// Lane l holds, with g = l / 4, c = l % 4, and "word" for four bytes of k:
+//   a             words c of rows g and g + 8; then words c + 4 of the same rows
+//   b             words c and c + 4 of column g
+//   accumulators  columns 2c and 2c + 1 of row g, then of row g + 8
 #pragma once
 
 #include "device/ptx/text.cuh"
 
-// A template that includes this hands on MATH_MODE, and says with WIDENS that 8-bit floats are multiplied as float16:
-// the tensor cores of sm_90 to sm_110 have them for other instructions than mma.sync. Assemblers make two products of
-// float16 of each then, but widen the operands so early that registers spill; so whoever multiplies widens them.
+// A template that includes this hands on MATH_MODE and says with WIDENS that 8-bit floats are multiplied as float16: on
+// sm_90 to sm_110 mma.sync has no native 8-bit floats. The assembler would make two float16 products of each, but it
+// widens the operands so early that registers spill; so the caller widens them.
 #if MATH_MODE == LABEL_bf16
 #define PGTUNE_MMA "m16n8k16.row.col.f32.bf16.bf16.f32"
 #elif MATH_MODE == LABEL_f16 || WIDENS
@@ -30,28 +30,32 @@
 namespace pgtune {
 
 #if MATH_MODE == LABEL_int8
-using Sum = int;
-#define PGTUNE_SUM "r"
+using Accumulator = int;
+#define PGTUNE_ACCUMULATOR "r"
 #else
-using Sum = float;
-#define PGTUNE_SUM "f"
+using Accumulator = float;
+#define PGTUNE_ACCUMULATOR "f"
 #endif
 
-/// sums += a * b. Volatile: moved about freely, products took so many registers that some were spilled.
-__device__ __forceinline__ void add_product(Sum (&sums)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+/// accumulators += a * b. The asm is volatile because the compiler, free to move products, used so many registers that
+/// some spilled.
+__device__ __forceinline__ void mma_sync(Accumulator (&acc)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   asm volatile("mma.sync.aligned." PGTUNE_MMA " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-               : "+" PGTUNE_SUM(sums[0]), "+" PGTUNE_SUM(sums[1]), "+" PGTUNE_SUM(sums[2]), "+" PGTUNE_SUM(sums[3])
+               : "+" PGTUNE_ACCUMULATOR(acc[0]), "+" PGTUNE_ACCUMULATOR(acc[1]), "+" PGTUNE_ACCUMULATOR(acc[2]),
+                 "+" PGTUNE_ACCUMULATOR(acc[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// sums = a * b.
-__device__ __forceinline__ void set_product(Sum (&sums)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+/// accumulators = a * b.
+__device__ __forceinline__ void mma_sync_from_zero(Accumulator (&acc)[4], const unsigned (&a)[4],
+                                                   const unsigned (&b)[2]) {
   asm volatile("mma.sync.aligned." PGTUNE_MMA " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-               : "=" PGTUNE_SUM(sums[0]), "=" PGTUNE_SUM(sums[1]), "=" PGTUNE_SUM(sums[2]), "=" PGTUNE_SUM(sums[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), PGTUNE_SUM(Sum{}));
+               : "=" PGTUNE_ACCUMULATOR(acc[0]), "=" PGTUNE_ACCUMULATOR(acc[1]), "=" PGTUNE_ACCUMULATOR(acc[2]),
+                 "=" PGTUNE_ACCUMULATOR(acc[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), PGTUNE_ACCUMULATOR(Accumulator{}));
 }
 
-/// Four 8-bit floats as two words of float16, which is exact.
+/// Converts four 8-bit floats to two words of float16, which is exact.
 template <bool kE5m2>
 __device__ __forceinline__ void widen(unsigned four, unsigned& first, unsigned& second) {
   const auto two = [](unsigned bits) {
@@ -70,4 +74,4 @@ __device__ __forceinline__ void widen(unsigned four, unsigned& first, unsigned& 
 }  // namespace pgtune
 
 #undef PGTUNE_MMA
-#undef PGTUNE_SUM
+#undef PGTUNE_ACCUMULATOR

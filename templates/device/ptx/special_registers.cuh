@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread's place, asked for anew each time: what is computed from it after a main loop takes no registers away in
-// there, as it does from threadIdx.
+// A thread's index, read anew at each call: what is computed from it after a main loop holds no register during the
+// loop, as values computed from threadIdx would.
 #pragma once
 
 namespace pgtune {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Macros as text of an instruction, and as parts of other macros' names.
+// Macros that turn other macros into text of an instruction and into parts of names.
 #pragma once
 
 #define PGTUNE_TEXT_OF(x) #x

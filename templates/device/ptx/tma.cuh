@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Copies of tensor tiles by the copy engine (sm_90 and newer).
+// TMA, the tensor memory accelerator (sm_90 and newer): loads of tensor tiles to shared memory, also with multicast,
+// and stores.
 #pragma once
 
 namespace pgtune {
 
-/// A CUtensorMap as a kernel's parameter.
+/// A CUtensorMap, passed as a kernel parameter.
 struct alignas(64) TensorMap {
   unsigned char opaque[128];
 };
 
-/// Copies a box of a three-dimensional map to shared memory; its bytes count on `barrier` when they are there. Elements
+/// Loads a box of a three-dimensional map to shared memory; its bytes count on `barrier` when they arrive. Elements
 /// outside the tensor arrive as zeros and count too.
-__device__ __forceinline__ void load_box(unsigned to, const TensorMap& map, int x, int y, int z, unsigned barrier) {
+__device__ __forceinline__ void tma_load(unsigned to, const TensorMap& map, int x, int y, int z, unsigned barrier) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
           "r"(to),
@@ -19,22 +20,22 @@ __device__ __forceinline__ void load_box(unsigned to, const TensorMap& map, int 
       : "memory");
 }
 
-/// Orders what this thread read and wrote in its CTA's shared memory before what the copy engine writes there later.
-/// Without the state space it would also wait for copies under way.
-__device__ __forceinline__ void async_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+/// Orders this thread's earlier accesses to its CTA's shared memory before later TMA accesses. The fence names the
+/// state space because without it it would also wait for copies under way.
+__device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-__device__ __forceinline__ void prefetch_map(const TensorMap& map) {
+__device__ __forceinline__ void prefetch_tensor_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// How long L2 should keep what a copy reads.
+/// L2 cache policies of TMA loads: how early L2 evicts what a load reads.
 constexpr unsigned long long kEvictFirst = 0x12f0000000000000, kEvictLast = 0x14f0000000000000;
 
-/// load_box(), where kShared to the same place in each CTA of `mask`, counted there on the barrier at the same place;
-/// where kHinted with an L2 policy.
+/// Loads as tma_load() does. With kShared the box goes to the same address in each CTA of `mask` and counts there on
+/// the barrier at the same address; with kHinted L2 follows `policy`.
 template <bool kShared, bool kHinted>
-__device__ __forceinline__ void load_box_for(unsigned to, const TensorMap& map, int x, int y, int z, unsigned barrier,
-                                             unsigned mask, unsigned long long policy) {
+__device__ __forceinline__ void tma_load_multicast(unsigned to, const TensorMap& map, int x, int y, int z,
+                                                   unsigned barrier, unsigned mask, unsigned long long policy) {
   if constexpr (kShared && kHinted) {
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint "
@@ -54,15 +55,16 @@ __device__ __forceinline__ void load_box_for(unsigned to, const TensorMap& map, 
         "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier), "l"(policy)
         : "memory");
   } else {
-    load_box(to, map, x, y, z, barrier);
+    tma_load(to, map, x, y, z, barrier);
   }
 }
 
-/// The writers of the box have called async_fence(), and a barrier lies between. kPasses: L2 evicts first what is
-/// written.
-template <bool kPasses>
-__device__ __forceinline__ void store_box(const TensorMap& map, unsigned from, int x, int y, int z) {
-  if constexpr (kPasses) {
+/// Stores a box from shared memory. The writers of the box have called fence_proxy_async() and a barrier before. What
+/// lies outside the tensor is not written. kEvictsFirst: L2 evicts first what is written. The thread that stores is the
+/// one that waits.
+template <bool kEvictsFirst>
+__device__ __forceinline__ void tma_store(const TensorMap& map, unsigned from, int x, int y, int z) {
+  if constexpr (kEvictsFirst) {
     asm volatile(
         "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2, %3}], [%4], %5;" ::"l"(
             &map),
@@ -76,9 +78,9 @@ __device__ __forceinline__ void store_box(const TensorMap& map, unsigned from, i
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/// Waits until all but this thread's last kPending stores have read their box, which may then be written again.
+/// Waits until all but this thread's last kPending stores have read their box, which may be overwritten then.
 template <int kPending>
-__device__ __forceinline__ void stores_read() {
+__device__ __forceinline__ void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 

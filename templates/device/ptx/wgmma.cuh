@@ -1,64 +1,65 @@
 // SPDX-License-Identifier: MIT
-// Products of a warpgroup on the tensor cores (PTX wgmma, sm_90a). The instruction names each of its registers, so its
-// text depends on its width; the tables below hold what a macro cannot count.
+// wgmma (sm_90a): asynchronous products of a warpgroup on the tensor cores. The instruction names each of its
+// registers, so its text depends on its width; the tables below list what a macro cannot count.
 //
-// Wants as macros INSTRUCTION_N (columns), LEFT_MN_MAJOR and RIGHT_MN_MAJOR (0 or 1), MATH_MODE, PARTS, 3 where float32
-// operands are split into bf16, SWAP, 1 where the left operand is B: with e5m2 only A is of that type, and LEFT_FROM.
+// A template that includes this gives these macros: INSTRUCTION_N (columns), LEFT_MN_MAJOR and RIGHT_MN_MAJOR (0 or 1),
+// MATH_MODE, PARTS (3 where float32 operands are split into bf16), SWAP_AB (1 where the left operand is B: with e5m2
+// only A has that type) and LEFT_SOURCE.
 #pragma once
 
 #include "device/ptx/text.cuh"
 
-// The registers of the sums, so many columns of them: two columns are one register a thread.
-#define PGTUNE_SUMS_8 "%0, %1, %2, %3"
-#define PGTUNE_SUMS_16 "%0, %1, %2, %3, %4, %5, %6, %7"
-#define PGTUNE_SUMS_32 \
-  PGTUNE_SUMS_16       \
+// The registers of the accumulators for each width: a thread has one register for two columns.
+#define PGTUNE_ACC_8 "%0, %1, %2, %3"
+#define PGTUNE_ACC_16 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define PGTUNE_ACC_32 \
+  PGTUNE_ACC_16       \
   ", %8, %9, %10, %11, %12, %13, %14, %15"
-#define PGTUNE_SUMS_48 \
-  PGTUNE_SUMS_32       \
+#define PGTUNE_ACC_48 \
+  PGTUNE_ACC_32       \
   ", %16, %17, %18, %19, %20, %21, %22, %23"
-#define PGTUNE_SUMS_64 \
-  PGTUNE_SUMS_48       \
+#define PGTUNE_ACC_64 \
+  PGTUNE_ACC_48       \
   ", %24, %25, %26, %27, %28, %29, %30, %31"
-#define PGTUNE_SUMS_80 \
-  PGTUNE_SUMS_64       \
+#define PGTUNE_ACC_80 \
+  PGTUNE_ACC_64       \
   ", %32, %33, %34, %35, %36, %37, %38, %39"
-#define PGTUNE_SUMS_96 \
-  PGTUNE_SUMS_80       \
+#define PGTUNE_ACC_96 \
+  PGTUNE_ACC_80       \
   ", %40, %41, %42, %43, %44, %45, %46, %47"
-#define PGTUNE_SUMS_112 \
-  PGTUNE_SUMS_96        \
+#define PGTUNE_ACC_112 \
+  PGTUNE_ACC_96        \
   ", %48, %49, %50, %51, %52, %53, %54, %55"
-#define PGTUNE_SUMS_128 \
-  PGTUNE_SUMS_112       \
+#define PGTUNE_ACC_128 \
+  PGTUNE_ACC_112       \
   ", %56, %57, %58, %59, %60, %61, %62, %63"
-#define PGTUNE_SUMS_144 \
-  PGTUNE_SUMS_128       \
+#define PGTUNE_ACC_144 \
+  PGTUNE_ACC_128       \
   ", %64, %65, %66, %67, %68, %69, %70, %71"
-#define PGTUNE_SUMS_160 \
-  PGTUNE_SUMS_144       \
+#define PGTUNE_ACC_160 \
+  PGTUNE_ACC_144       \
   ", %72, %73, %74, %75, %76, %77, %78, %79"
-#define PGTUNE_SUMS_176 \
-  PGTUNE_SUMS_160       \
+#define PGTUNE_ACC_176 \
+  PGTUNE_ACC_160       \
   ", %80, %81, %82, %83, %84, %85, %86, %87"
-#define PGTUNE_SUMS_192 \
-  PGTUNE_SUMS_176       \
+#define PGTUNE_ACC_192 \
+  PGTUNE_ACC_176       \
   ", %88, %89, %90, %91, %92, %93, %94, %95"
-#define PGTUNE_SUMS_208 \
-  PGTUNE_SUMS_192       \
+#define PGTUNE_ACC_208 \
+  PGTUNE_ACC_192       \
   ", %96, %97, %98, %99, %100, %101, %102, %103"
-#define PGTUNE_SUMS_224 \
-  PGTUNE_SUMS_208       \
+#define PGTUNE_ACC_224 \
+  PGTUNE_ACC_208       \
   ", %104, %105, %106, %107, %108, %109, %110, %111"
-#define PGTUNE_SUMS_240 \
-  PGTUNE_SUMS_224       \
+#define PGTUNE_ACC_240 \
+  PGTUNE_ACC_224       \
   ", %112, %113, %114, %115, %116, %117, %118, %119"
-#define PGTUNE_SUMS_256 \
-  PGTUNE_SUMS_240       \
+#define PGTUNE_ACC_256 \
+  PGTUNE_ACC_240       \
   ", %120, %121, %122, %123, %124, %125, %126, %127"
 
-// The operands after them: where the left and the right tile lie, and whether the sums so far count. A left operand in
-// registers has four of them.
+// The operands after the accumulators: the left tile, the right tile and whether the accumulators are added to. A left
+// operand in registers takes four of them.
 #define PGTUNE_OPERANDS_8 "%4", "%5", "%6", "%7", "%8", "%9"
 #define PGTUNE_OPERANDS_16 "%8", "%9", "%10", "%11", "%12", "%13"
 #define PGTUNE_OPERANDS_32 "%16", "%17", "%18", "%19", "%20", "%21"
@@ -79,23 +80,23 @@
 
 #define PGTUNE_BIND_4(d, i) "+f"((d)[i]), "+f"((d)[(i) + 1]), "+f"((d)[(i) + 2]), "+f"((d)[(i) + 3])
 #define PGTUNE_BIND_8(d, i) PGTUNE_BIND_4(d, i), PGTUNE_BIND_4(d, (i) + 4)
-#define PGTUNE_SUMS_OF_8(d) PGTUNE_BIND_4(d, 0)
-#define PGTUNE_SUMS_OF_16(d) PGTUNE_BIND_8(d, 0)
-#define PGTUNE_SUMS_OF_32(d) PGTUNE_SUMS_OF_16(d), PGTUNE_BIND_8(d, 8)
-#define PGTUNE_SUMS_OF_48(d) PGTUNE_SUMS_OF_32(d), PGTUNE_BIND_8(d, 16)
-#define PGTUNE_SUMS_OF_64(d) PGTUNE_SUMS_OF_48(d), PGTUNE_BIND_8(d, 24)
-#define PGTUNE_SUMS_OF_80(d) PGTUNE_SUMS_OF_64(d), PGTUNE_BIND_8(d, 32)
-#define PGTUNE_SUMS_OF_96(d) PGTUNE_SUMS_OF_80(d), PGTUNE_BIND_8(d, 40)
-#define PGTUNE_SUMS_OF_112(d) PGTUNE_SUMS_OF_96(d), PGTUNE_BIND_8(d, 48)
-#define PGTUNE_SUMS_OF_128(d) PGTUNE_SUMS_OF_112(d), PGTUNE_BIND_8(d, 56)
-#define PGTUNE_SUMS_OF_144(d) PGTUNE_SUMS_OF_128(d), PGTUNE_BIND_8(d, 64)
-#define PGTUNE_SUMS_OF_160(d) PGTUNE_SUMS_OF_144(d), PGTUNE_BIND_8(d, 72)
-#define PGTUNE_SUMS_OF_176(d) PGTUNE_SUMS_OF_160(d), PGTUNE_BIND_8(d, 80)
-#define PGTUNE_SUMS_OF_192(d) PGTUNE_SUMS_OF_176(d), PGTUNE_BIND_8(d, 88)
-#define PGTUNE_SUMS_OF_208(d) PGTUNE_SUMS_OF_192(d), PGTUNE_BIND_8(d, 96)
-#define PGTUNE_SUMS_OF_224(d) PGTUNE_SUMS_OF_208(d), PGTUNE_BIND_8(d, 104)
-#define PGTUNE_SUMS_OF_240(d) PGTUNE_SUMS_OF_224(d), PGTUNE_BIND_8(d, 112)
-#define PGTUNE_SUMS_OF_256(d) PGTUNE_SUMS_OF_240(d), PGTUNE_BIND_8(d, 120)
+#define PGTUNE_BIND_ACC_8(d) PGTUNE_BIND_4(d, 0)
+#define PGTUNE_BIND_ACC_16(d) PGTUNE_BIND_8(d, 0)
+#define PGTUNE_BIND_ACC_32(d) PGTUNE_BIND_ACC_16(d), PGTUNE_BIND_8(d, 8)
+#define PGTUNE_BIND_ACC_48(d) PGTUNE_BIND_ACC_32(d), PGTUNE_BIND_8(d, 16)
+#define PGTUNE_BIND_ACC_64(d) PGTUNE_BIND_ACC_48(d), PGTUNE_BIND_8(d, 24)
+#define PGTUNE_BIND_ACC_80(d) PGTUNE_BIND_ACC_64(d), PGTUNE_BIND_8(d, 32)
+#define PGTUNE_BIND_ACC_96(d) PGTUNE_BIND_ACC_80(d), PGTUNE_BIND_8(d, 40)
+#define PGTUNE_BIND_ACC_112(d) PGTUNE_BIND_ACC_96(d), PGTUNE_BIND_8(d, 48)
+#define PGTUNE_BIND_ACC_128(d) PGTUNE_BIND_ACC_112(d), PGTUNE_BIND_8(d, 56)
+#define PGTUNE_BIND_ACC_144(d) PGTUNE_BIND_ACC_128(d), PGTUNE_BIND_8(d, 64)
+#define PGTUNE_BIND_ACC_160(d) PGTUNE_BIND_ACC_144(d), PGTUNE_BIND_8(d, 72)
+#define PGTUNE_BIND_ACC_176(d) PGTUNE_BIND_ACC_160(d), PGTUNE_BIND_8(d, 80)
+#define PGTUNE_BIND_ACC_192(d) PGTUNE_BIND_ACC_176(d), PGTUNE_BIND_8(d, 88)
+#define PGTUNE_BIND_ACC_208(d) PGTUNE_BIND_ACC_192(d), PGTUNE_BIND_8(d, 96)
+#define PGTUNE_BIND_ACC_224(d) PGTUNE_BIND_ACC_208(d), PGTUNE_BIND_8(d, 104)
+#define PGTUNE_BIND_ACC_240(d) PGTUNE_BIND_ACC_224(d), PGTUNE_BIND_8(d, 112)
+#define PGTUNE_BIND_ACC_256(d) PGTUNE_BIND_ACC_240(d), PGTUNE_BIND_8(d, 120)
 
 #if MATH_MODE == LABEL_bf16 || PARTS == 3
 #define PGTUNE_WGMMA_TYPES "k16.f32.bf16.bf16"
@@ -105,34 +106,34 @@
 #define PGTUNE_WGMMA_TYPES "k8.f32.tf32.tf32"
 #elif MATH_MODE == LABEL_e4m3
 #define PGTUNE_WGMMA_TYPES "k32.f32.e4m3.e4m3"
-#elif MATH_MODE == LABEL_e5m2 && SWAP
+#elif MATH_MODE == LABEL_e5m2 && SWAP_AB
 #define PGTUNE_WGMMA_TYPES "k32.f32.e4m3.e5m2"
 #elif MATH_MODE == LABEL_e5m2
 #define PGTUNE_WGMMA_TYPES "k32.f32.e5m2.e4m3"
 #endif
 
-// Only operands of 16 bits may lie along M or N, and only their instructions say how they lie.
+// Only 16-bit operands may lie along M or N (MN-major), and only their instructions say which way they lie.
 #if MATH_MODE == LABEL_bf16 || MATH_MODE == LABEL_f16 || PARTS == 3
 #define PGTUNE_WGMMA_MAJORS ", " PGTUNE_TEXT(LEFT_MN_MAJOR) ", " PGTUNE_TEXT(RIGHT_MN_MAJOR)
 #else
 #define PGTUNE_WGMMA_MAJORS ""
-static_assert((!LEFT_MN_MAJOR || LEFT_FROM == LABEL_registers) && !RIGHT_MN_MAJOR,
+static_assert((!LEFT_MN_MAJOR || LEFT_SOURCE == LABEL_registers) && !RIGHT_MN_MAJOR,
               "operands of 8 and 32 bits lie along K in shared memory");
 #endif
 
-#if LEFT_FROM == LABEL_registers
+#if LEFT_SOURCE == LABEL_registers
 #define PGTUNE_WGMMA_OPERANDS(a, b, c, d, e, f) "{" a ", " b ", " c ", " d "}", e, f
 #else
 #define PGTUNE_WGMMA_OPERANDS(a, b, c, d, e, f) a, b, c
 #endif
 #define PGTUNE_WGMMA_OPERANDS_OF(...) PGTUNE_WGMMA_OPERANDS(__VA_ARGS__)
 
-#define PGTUNE_WGMMA_OF(sums, left, right, adds)                                                                       \
+#define PGTUNE_WGMMA_OF(acc, left, right, adds)                                                                        \
   "{\n"                                                                                                                \
   ".reg .pred adds;\n"                                                                                                 \
   "setp.ne.b32 adds, " adds                                                                                            \
   ", 0;\n"                                                                                                             \
-  "wgmma.mma_async.sync.aligned.m64n" PGTUNE_TEXT(INSTRUCTION_N) PGTUNE_WGMMA_TYPES " {" sums "}, " left ", " right    \
+  "wgmma.mma_async.sync.aligned.m64n" PGTUNE_TEXT(INSTRUCTION_N) PGTUNE_WGMMA_TYPES " {" acc "}, " left ", " right     \
                                                                                     ", adds, 1, 1" PGTUNE_WGMMA_MAJORS \
                                                                                     ";\n"                              \
                                                                                     "}\n"
@@ -140,9 +141,9 @@ static_assert((!LEFT_MN_MAJOR || LEFT_FROM == LABEL_registers) && !RIGHT_MN_MAJO
 
 namespace pgtune {
 
-constexpr int kSumsOfInstruction = INSTRUCTION_N / 2;  ///< registers a thread
+constexpr int kInstructionAccumulators = INSTRUCTION_N / 2;  ///< registers a thread
 
-#if LEFT_FROM == LABEL_registers
+#if LEFT_SOURCE == LABEL_registers
 using LeftOperand = unsigned[4];  ///< a thread's part of it, which stays as it is until the product is there
 #define PGTUNE_LEFT_OF(left) "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3])
 #else
@@ -150,33 +151,34 @@ using LeftOperand = unsigned long long;  ///< a descriptor of shared memory (wgm
 #define PGTUNE_LEFT_OF(left) "l"(left)
 #endif
 
-/// sums += left * right, or sums = left * right where `adds` is 0, for 64 rows, INSTRUCTION_N columns and 32 bytes of
-/// K; `right` is a descriptor of shared memory. Asynchronous, see below.
-__device__ __forceinline__ void multiply_tiles(float (&sums)[kSumsOfInstruction], const LeftOperand& left,
-                                               unsigned long long right, int adds) {
-  asm volatile(PGTUNE_WGMMA_FROM(PGTUNE_PASTE(PGTUNE_SUMS_, INSTRUCTION_N),
+/// accumulators += left * right, or accumulators = left * right where `adds` is 0, for 64 rows, INSTRUCTION_N columns
+/// and 32 bytes of K. `right` is a descriptor of shared memory. Asynchronous: see the functions below.
+__device__ __forceinline__ void wgmma(float (&acc)[kInstructionAccumulators], const LeftOperand& left,
+                                      unsigned long long right, int adds) {
+  asm volatile(PGTUNE_WGMMA_FROM(PGTUNE_PASTE(PGTUNE_ACC_, INSTRUCTION_N),
                                  PGTUNE_WGMMA_OPERANDS_OF(PGTUNE_PASTE(PGTUNE_OPERANDS_, INSTRUCTION_N)))
-               : PGTUNE_PASTE(PGTUNE_SUMS_OF_, INSTRUCTION_N)(sums)
+               : PGTUNE_PASTE(PGTUNE_BIND_ACC_, INSTRUCTION_N)(acc)
                : PGTUNE_LEFT_OF(left), "l"(right), "r"(adds));
 }
 
-/// Before a warpgroup's first product, and after its threads touched their sums.
-__device__ __forceinline__ void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+/// wgmma.fence: called before a warpgroup's first wgmma, and after its threads touched the accumulators.
+__device__ __forceinline__ void warpgroup_arrive() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
-/// Closes the group of the products asked for since the last one.
-__device__ __forceinline__ void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+/// Commits the wgmmas issued since the last call as one group.
+__device__ __forceinline__ void warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
-/// Waits until at most kPending groups are under way. Sums may be used after products_wait<0>() and keep_sums().
+/// Waits until at most kPending groups are in flight. The accumulators may be read after warpgroup_wait<0>() and
+/// warpgroup_fence_operand().
 template <int kPending>
-__device__ __forceinline__ void products_wait() {
+__device__ __forceinline__ void warpgroup_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-/// Keeps the compiler from moving what reads the sums to before the wait.
+/// Keeps the compiler from moving reads of the accumulators to before the wait.
 template <int kCount>
-__device__ __forceinline__ void keep_sums(float (&sums)[kCount]) {
+__device__ __forceinline__ void warpgroup_fence_operand(float (&acc)[kCount]) {
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(acc[i])::"memory");
 }
 
 }  // namespace pgtune

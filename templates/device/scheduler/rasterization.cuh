@@ -1,59 +1,61 @@
 // SPDX-License-Identifier: MIT
-// The order in which a kernel takes the tiles of a batch of products, in bands along M or along N.
+// Rasterization: the order in which CTAs take the tiles of D. Groups of tile rows are walked along N, or groups of tile
+// columns along M, so that the tiles that are computed at one time share rows of A and columns of B in L2.
 #pragma once
 
 namespace pgtune {
 
-struct TileAt {
+struct TileCoord {
   int row, column, batch;
 };
 
-/// Bands of kBand tile rows walked column by column, or with kBandsAlongN of kBand tile columns walked row by row:
-/// tiles under way at one time share rows of A and columns of B in L2.
-template <bool kBandsAlongN, unsigned kBand>
-__device__ __forceinline__ TileAt ordered_tile(unsigned index, unsigned rows, unsigned columns, int batches) {
+/// Returns the index-th tile of a batch: groups of kGroup tile rows are walked along N, or with kAlongM groups of
+/// kGroup tile columns along M.
+template <bool kAlongM, unsigned kGroup>
+__device__ __forceinline__ TileCoord rasterized_tile(unsigned index, unsigned rows, unsigned columns, int batches) {
   unsigned batch = 0;
   if (batches > 1) {
     batch = index / (rows * columns);
     index -= batch * (rows * columns);
   }
-  const unsigned across = kBandsAlongN ? columns : rows, along = kBandsAlongN ? rows : columns;
-  const unsigned band = across <= kBand ? 0 : index / (kBand * along);
-  index -= band * kBand * along;
-  const unsigned left = across - band * kBand, width = left < kBand ? left : kBand, step = index / width;
-  const int a = static_cast<int>(band * kBand + index - step * width), b = static_cast<int>(step);
-  return kBandsAlongN ? TileAt{b, a, static_cast<int>(batch)} : TileAt{a, b, static_cast<int>(batch)};
+  const unsigned across = kAlongM ? columns : rows, along = kAlongM ? rows : columns;
+  const unsigned group = across <= kGroup ? 0 : index / (kGroup * along);
+  index -= group * kGroup * along;
+  const unsigned left = across - group * kGroup, width = left < kGroup ? left : kGroup, step = index / width;
+  const int a = static_cast<int>(group * kGroup + index - step * width), b = static_cast<int>(step);
+  return kAlongM ? TileCoord{b, a, static_cast<int>(batch)} : TileCoord{a, b, static_cast<int>(batch)};
 }
 
-/// n / by, for n < 2^31. `inverse` is (2^31 - 1) / by, rounded down: n times it, divided by 2^31, is the quotient or
-/// one less.
-__device__ __forceinline__ unsigned prepared_quotient(unsigned n, unsigned by, int inverse) {
+/// Returns n / by, for n < 2^31. `inverse` is (2^31 - 1) / by, rounded down: n times it, divided by 2^31, is the
+/// quotient or one less.
+__device__ __forceinline__ unsigned quotient_by_inverse(unsigned n, unsigned by, int inverse) {
   const auto product = static_cast<unsigned long long>(2 * n) * static_cast<unsigned>(inverse);
   const unsigned about = static_cast<unsigned>(product >> 32);
   return n - about * by >= by ? about + 1 : about;
 }
 
-/// Tiles in bands of kBand tile rows or columns, as ordered_tile() has them.
-template <bool kBandsAlongN, unsigned kBand>
-struct PreparedOrder {
+/// The order of rasterized_tile() for kernels whose first and last instructions depend on it: a division by a number
+/// that only the kernel's arguments tell takes longer than all the rest of finding a tile, so the host divides.
+template <bool kAlongM, unsigned kGroup>
+struct PreparedRasterization {
   unsigned rows, columns;
   int batches;
-  int along_inverse;  ///< (2^31 - 1) / tiles along a band
-  int last_inverse;   ///< (2^31 - 1) / tiles across the last band, where those are fewer than kBand
+  int along_inverse;  ///< (2^31 - 1) / tiles along a group
+  int last_inverse;   ///< (2^31 - 1) / tiles across the last group, where those are fewer than kGroup
 
-  __device__ __forceinline__ TileAt tile(unsigned index) const {
+  __device__ __forceinline__ TileCoord tile(unsigned index) const {
     unsigned batch = 0;
     if (batches > 1) {
       batch = index / (rows * columns);
       index -= batch * (rows * columns);
     }
-    const unsigned across = kBandsAlongN ? columns : rows, along = kBandsAlongN ? rows : columns;
-    const unsigned band = across <= kBand ? 0 : prepared_quotient(index / kBand, along, along_inverse);
-    index -= band * kBand * along;
-    const unsigned left = across - band * kBand, width = left < kBand ? left : kBand;
-    const unsigned step = left < kBand ? prepared_quotient(index, left, last_inverse) : index / kBand;
-    const int a = static_cast<int>(band * kBand + index - step * width), b = static_cast<int>(step);
-    return kBandsAlongN ? TileAt{b, a, static_cast<int>(batch)} : TileAt{a, b, static_cast<int>(batch)};
+    const unsigned across = kAlongM ? columns : rows, along = kAlongM ? rows : columns;
+    const unsigned group = across <= kGroup ? 0 : quotient_by_inverse(index / kGroup, along, along_inverse);
+    index -= group * kGroup * along;
+    const unsigned left = across - group * kGroup, width = left < kGroup ? left : kGroup;
+    const unsigned step = left < kGroup ? quotient_by_inverse(index, left, last_inverse) : index / kGroup;
+    const int a = static_cast<int>(group * kGroup + index - step * width), b = static_cast<int>(step);
+    return kAlongM ? TileCoord{b, a, static_cast<int>(batch)} : TileCoord{a, b, static_cast<int>(batch)};
   }
 };
 
@@ -61,16 +63,16 @@ struct TileIndex {
   unsigned row, column;
 };
 
-/// Tiles are taken in bands of kBand tile rows, each walked column by column, so that the CTAs running at one time
-/// share rows of A and columns of B in L2. `index` counts the tiles of a tile_rows x tile_columns grid.
-template <unsigned kBand>
-__device__ __forceinline__ TileIndex banded_tile(unsigned index, unsigned tile_rows, unsigned tile_columns) {
-  // In 64 bits: a band may be larger than a grid that has fewer rows than kBand.
-  const unsigned band = static_cast<unsigned>(index / (static_cast<unsigned long long>(kBand) * tile_columns));
-  const unsigned in_band = index - band * kBand * tile_columns;
-  const unsigned left = tile_rows - band * kBand;
-  const unsigned rows = left < kBand ? left : kBand;
-  return {band * kBand + in_band % rows, in_band / rows};
+/// Returns the index-th tile of a tile_rows x tile_columns grid of any size: groups of kGroup tile rows are walked
+/// along N.
+template <unsigned kGroup>
+__device__ __forceinline__ TileIndex grouped_tile(unsigned index, unsigned tile_rows, unsigned tile_columns) {
+  // The product has 64 bits: a group may be larger than a grid that has fewer rows than kGroup.
+  const unsigned group = static_cast<unsigned>(index / (static_cast<unsigned long long>(kGroup) * tile_columns));
+  const unsigned in_group = index - group * kGroup * tile_columns;
+  const unsigned left = tile_rows - group * kGroup;
+  const unsigned rows = left < kGroup ? left : kGroup;
+  return {group * kGroup + in_group % rows, in_group / rows};
 }
 
 }  // namespace pgtune

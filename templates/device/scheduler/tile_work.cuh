@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How persistent workers share the tiles of a product: whole tiles; where the tiles do not fill a whole number of
-// waves, the first ones cut along K so that every worker computes the same number of k-blocks (stream-K); or, where
-// tiles are few, each one cut into the same number of parts (split-K).
+// How persistent workers share the tiles of a product. Data-parallel: each worker takes whole tiles. Stream-K: where
+// the tiles do not fill a whole number of waves, the first ones are split along K so that every worker computes the
+// same number of k-blocks. Split-K: where there are few tiles, each is split into the same number of parts.
 #pragma once
 
 namespace pgtune {
 
-enum class Sharing { kNone, kStream, kSplit };
+enum class Decomposition { kDataParallel, kStreamK, kSplitK };
 
 /// K-blocks `first` to `last` (exclusive) of a tile.
 struct Segment {
@@ -15,27 +15,29 @@ struct Segment {
 
 /// The work of all workers, as plain arithmetic without state.
 struct TileWork {
-  int tiles, blocks;  ///< tiles, and k-blocks of each
-  int workers;        ///< for split-K a multiple of the tiles
-  Sharing sharing;    ///< whether and how tiles are cut along K
+  int tiles, blocks;            ///< tiles, and k-blocks of each
+  int workers;                  ///< for split-K a multiple of the tiles
+  Decomposition decomposition;  ///< whether and how tiles are split along K
 
-  /// Workers of each tile, with split-K.
+  /// Returns the workers of each tile with split-K.
   __device__ __forceinline__ int parts() const { return workers / tiles; }
-  /// So many tiles, the first ones, are shared by stream-K: what does not fill whole waves, and one wave more, so that
-  /// every worker's part is at least a tile long and no tile has more than two workers. Fewer tiles than workers: all.
-  __device__ __forceinline__ int shared_tiles() const {
-    if (sharing != Sharing::kStream || tiles % workers == 0) return 0;
+  /// Returns how many tiles, the first ones, stream-K shares: those that do not fill whole waves and one wave more, so
+  /// that every worker's part is at least a tile long and no tile has more than two workers. Where there are fewer
+  /// tiles than workers it shares all.
+  __device__ __forceinline__ int stream_k_tiles() const {
+    if (decomposition != Decomposition::kStreamK || tiles % workers == 0) return 0;
     return tiles < workers ? tiles : tiles % workers + workers;
   }
-  /// Where a worker's part of the shared k-blocks starts: their number * worker / workers, rounded down, in 32 bits.
+  /// Returns where a worker's part of the shared k-blocks starts: their number * worker / workers, rounded down, in 32
+  /// bits.
   __device__ __forceinline__ int cut(int worker) const {
-    const unsigned shared = shared_tiles() * blocks, each = shared / workers, left = shared - each * workers;
+    const unsigned shared = stream_k_tiles() * blocks, each = shared / workers, left = shared - each * workers;
     return static_cast<int>(each * worker + left * worker / workers);
   }
-  /// The i-th segment of a worker; false where there is none. Shared tiles come first: whoever has the start of a tile
-  /// finishes it, and by then the other workers have long written their parts.
+  /// Finds the i-th segment of a worker; returns false where it has no more. Shared tiles come first: the worker with
+  /// the start of a tile finishes it, and by then the other workers have long written their parts.
   __device__ __forceinline__ bool segment(Segment& out, int i, int worker) const {
-    if (sharing == Sharing::kSplit) {
+    if (decomposition == Decomposition::kSplitK) {
       const int part = worker % parts();
       const long long all = blocks;
       out.tile = worker / parts();
@@ -51,7 +53,7 @@ struct TileWork {
       out.last = min(end - out.tile * blocks, blocks);
       return true;
     }
-    out.tile = shared_tiles() + worker + (i - count) * workers;
+    out.tile = stream_k_tiles() + worker + (i - count) * workers;
     out.first = 0;
     out.last = blocks;
     return out.tile < tiles;
