@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
   if (leader) {
     for (int slot = 0; slot < STAGES; ++slot) barrier_init(&arrived[slot]);
-    // The copy engine must see the barriers before it signals them.
+    // TMA must see the barriers before it signals them.
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     for (int block = first; block < min(last, first + STAGES); ++block) request(block);
   }
