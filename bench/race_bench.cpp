@@ -29,19 +29,19 @@
 namespace pgtune::bench {
 namespace {
 
-using session::BlockTimes;
+using session::SampleTimes;
 
 /// A store that remembers nothing, so that every search measures.
 class NoStore final : public session::Store {
  public:
   std::optional<session::StoredAnswer> answer(const session::StoreKey& /*key*/) override { return std::nullopt; }
   std::map<std::string, session::StoredTrial> trials(const session::StoreKey& /*key*/) override { return {}; }
-  std::vector<session::KnownKiller> killers(const DeviceInfo& /*device*/) override { return {}; }
+  std::vector<session::FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return {}; }
   void begin(const session::StoreKey& /*key*/, session::SessionKind /*kind*/, std::uint64_t /*seed*/,
              const std::string& /*command_line*/) override {}
-  void save_reference(const ReferenceReport& /*reference*/) override {}
+  void save_baseline(const BaselineReport& /*baseline*/) override {}
   void save_trial(const Variant& /*variant*/, const BuildInfo& /*build*/, const TrialReport& /*report*/) override {}
-  void save_rounds(Stage /*stage*/, const std::vector<session::ContenderBlocks>& /*blocks*/) override {}
+  void save_rounds(Stage /*stage*/, const std::vector<session::ContenderSamples>& /*samples*/) override {}
   void save_energy(const session::EnergyRecord& /*record*/) override {}
   std::optional<Ceilings> ceilings(const DeviceInfo& /*device*/, const std::string& /*source*/) override {
     return std::nullopt;
@@ -50,11 +50,11 @@ class NoStore final : public session::Store {
   void finish(const std::optional<session::StoredAnswer>& /*answer*/) override {}
 };
 
-/// Blocks of the race by round.
-std::map<int, Block> race_blocks(const std::vector<Block>& blocks) {
-  std::map<int, Block> out;
-  for (const Block& block : blocks) {
-    if (block.stage == Stage::kRace) out[block.round] = block;
+/// Samples of the race by round.
+std::map<int, Sample> race_samples(const std::vector<Sample>& samples) {
+  std::map<int, Sample> out;
+  for (const Sample& sample : samples) {
+    if (sample.stage == Stage::kRace) out[sample.round] = sample;
   }
   return out;
 }
@@ -65,8 +65,8 @@ struct FullRecording {
   device::Recording recording;  ///< one problem
   std::vector<int> rounds;      ///< of the race
   std::vector<std::string> names;
-  std::vector<BlockTimes> times_s;  ///< beside `names`, by `rounds`
-  double fixed_s = 0;               ///< device time of every variant in all rounds, with the reference
+  std::vector<SampleTimes> times_s;  ///< beside `names`, by `rounds`
+  double fixed_s = 0;                ///< device time of every variant in all rounds, with the baseline
 
   [[nodiscard]] const device::RecordedProblem& problem() const { return recording.problems.front(); }
 };
@@ -74,19 +74,19 @@ struct FullRecording {
 /// Nothing where this problem was not recorded in full.
 std::optional<FullRecording> full_recording(space::TemplateSet templates, device::Recording recording) {
   FullRecording out{std::move(templates), std::move(recording), {}, {}, {}, 0};
-  const device::RecordedReference& reference = out.problem().reference;
-  const auto best = reference.rounds.find(reference.report.best);
-  if (best == reference.rounds.end()) return std::nullopt;
-  for (const auto& [round, block] : race_blocks(best->second)) {
+  const device::RecordedBaseline& baseline = out.problem().baseline;
+  const auto best = baseline.rounds.find(baseline.report.best);
+  if (best == baseline.rounds.end()) return std::nullopt;
+  for (const auto& [round, sample] : race_samples(best->second)) {
     out.rounds.push_back(round);
-    out.fixed_s += block.time_s;
+    out.fixed_s += sample.time_s;
   }
   for (const auto& [name, variant] : out.problem().variants) {
     if (variant.trial.outcome.kind != OutcomeKind::kOk) continue;
-    BlockTimes times_s;
-    for (const auto& [round, block] : race_blocks(variant.rounds)) {
-      times_s.push_back(block.per_launch_s());
-      out.fixed_s += block.time_s;
+    SampleTimes times_s;
+    for (const auto& [round, sample] : race_samples(variant.rounds)) {
+      times_s.push_back(sample.per_launch_s());
+      out.fixed_s += sample.time_s;
     }
     if (times_s.empty() || times_s.size() != out.rounds.size()) return std::nullopt;
     out.names.push_back(name);
@@ -97,7 +97,7 @@ std::optional<FullRecording> full_recording(space::TemplateSet templates, device
 }
 
 /// The recording as another session might have gone: rounds of the race in another order, rounds of the final and
-/// blocks of the screening drawn with replacement. Rounds stay whole, so that pairs do.
+/// samples of the screening drawn with replacement. Rounds stay whole, so that pairs do.
 device::Recording shuffled(const FullRecording& full, const session::Options& options, std::mt19937_64& random) {
   const auto draw = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
   std::vector<int> race = full.rounds;
@@ -105,34 +105,34 @@ device::Recording shuffled(const FullRecording& full, const session::Options& op
   std::vector<int> final;
   for (int i = 0; i < options.max_final_rounds; ++i) final.push_back(full.rounds[draw(full.rounds.size())]);
 
-  const auto replay = [&](const std::vector<Block>& recorded) {
-    const auto blocks = race_blocks(recorded);
-    std::vector<Block> out;
+  const auto replay = [&](const std::vector<Sample>& recorded) {
+    const auto samples = race_samples(recorded);
+    std::vector<Sample> out;
     const auto add = [&](Stage stage, const std::vector<int>& rounds) {
       for (std::size_t i = 0; i < rounds.size(); ++i) {
-        Block block = blocks.at(rounds[i]);
-        block.stage = stage;
-        block.round = static_cast<int>(i) + 1;
-        out.push_back(block);
+        Sample sample = samples.at(rounds[i]);
+        sample.stage = stage;
+        sample.round = static_cast<int>(i) + 1;
+        out.push_back(sample);
       }
     };
     add(Stage::kRace, race);
     add(Stage::kFinal, final);
-    for (const Block& block : recorded) {
-      if (block.stage == Stage::kFloor) out.push_back(block);
+    for (const Sample& sample : recorded) {
+      if (sample.stage == Stage::kFloor) out.push_back(sample);
     }
     return out;
   };
   device::Recording out = full.recording;
   device::RecordedProblem& problem = out.problems.front();
-  for (auto& [algorithm, blocks] : problem.reference.rounds) {
-    if (race_blocks(blocks).size() == full.rounds.size()) blocks = replay(blocks);
+  for (auto& [algorithm, samples] : problem.baseline.rounds) {
+    if (race_samples(samples).size() == full.rounds.size()) samples = replay(samples);
   }
   for (auto& [name, variant] : problem.variants) {
     if (variant.trial.outcome.kind != OutcomeKind::kOk) continue;
     variant.rounds = replay(variant.rounds);
-    const std::vector<Block> screening = variant.trial.blocks;
-    for (Block& block : variant.trial.blocks) block = screening[draw(screening.size())];
+    const std::vector<Sample> screening = variant.trial.samples;
+    for (Sample& sample : variant.trial.samples) sample = screening[draw(screening.size())];
   }
   return out;
 }

@@ -23,7 +23,7 @@ namespace {
 using namespace pgtune::product;
 
 constexpr bool kSplitsTiles = DECOMPOSITION != LABEL_data_parallel;  ///< tiles are split along K
-constexpr auto kOutputType = MATH_MODE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
+constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
 using Output = pgtune::MmaOutput<pgtune::Accumulator, OUT_BYTES, kOutputType, PIECE_C>;
 
 /// Adds the products of a segment's k-blocks.
@@ -147,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS_PER_SM)
     if constexpr (kSplitsTiles) {
       constexpr int kGroups = THREADS / 128;
       pgtune::Accumulator* const all = &totals.acc[0][0][0];
-#if MATH_MODE == LABEL_int8
+#if DTYPE == LABEL_int8
       using Shared = pgtune::IntegerStreamKReduction<kAccumulators>;
 #else
       using Shared = pgtune::StreamKReduction<kAccumulators>;

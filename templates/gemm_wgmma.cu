@@ -57,7 +57,7 @@ namespace {
 
 using namespace pgtune::product;
 
-constexpr auto kOutputType = MATH_MODE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
+constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
 constexpr bool kTransposesLeft = LEFT_SOURCE == LABEL_registers;
 constexpr bool kStoresByTma = EPILOGUE == LABEL_tma;
 using Output = pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, D_CACHE_HINT == LABEL_evict_first,

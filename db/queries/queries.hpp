@@ -23,14 +23,14 @@ struct ResultKey {
 [[nodiscard]] RowId begin_session(Database& database, const DeviceRow& device, const EnvironmentRow& environment,
                                   const ProblemRow& problem, const TemplateRow& template_row,
                                   const SessionRow& session);
-void save_reference(Database& database, RowId session, const ReferenceRow& reference);
-/// Inserts the variant's outcome, build and blocks. A second trial of the same variant under the same ResultKey adds a
+void save_baseline(Database& database, RowId session, const BaselineRow& baseline);
+/// Inserts the variant's outcome, build and samples. A second trial of the same variant under the same ResultKey adds a
 /// newer row: readers take the newest.
 void save_trial(Database& database, RowId session, const TrialRow& trial);
-/// Blocks of every contender of one stage of rounds, whatever stage the blocks name. A second call for the session and
-/// stage replaces the first.
+/// Samples of every contender of one stage of rounds, whatever stage the samples name. A second call for the session
+/// and stage replaces the first.
 void save_rounds(Database& database, RowId session, const std::string& stage,
-                 const std::vector<ContenderBlocksRow>& contenders);
+                 const std::vector<ContenderSamplesRow>& contenders);
 /// A second window of the same contender and ordinal replaces the first.
 void save_energy(Database& database, RowId session, const EnergyWindowRow& window);
 /// Device and environment rows are created or found.
@@ -48,22 +48,23 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 [[nodiscard]] std::vector<BestRow> list_best(const Database& database, const BestFilter& filter);
 /// All finished benches for the key that have a best, newest first.
 [[nodiscard]] std::vector<BestRow> list_benches(const Database& database, const ResultKey& key);
-/// Newest trial of each variant of the key's template, with screening blocks of that trial, by variant key; in searches
-/// under the rest of the key, over this template or over several.
+/// Newest trial of each variant of the key's template, with screening samples of that trial, by variant key; in
+/// searches under the rest of the key, over this template or over several.
 [[nodiscard]] std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key);
 /// Trials on real GPUs of an architecture that crashed or hung and that no later one of the same variant, problem and
 /// software contradicts. Software is the driver's version for what was built, NVRTC's for what was not.
-[[nodiscard]] std::vector<KillerRow> find_killers(const Database& database, const std::string& architecture,
-                                                  const std::string& driver_version, const std::string& nvrtc_version);
+[[nodiscard]] std::vector<FatalTrialRow> find_fatal_trials(const Database& database, const std::string& architecture,
+                                                           const std::string& driver_version,
+                                                           const std::string& nvrtc_version);
 /// One row a uuid, as its newest session described it.
 [[nodiscard]] std::vector<DeviceRow> list_devices(const Database& database);
 /// Newest first.
 [[nodiscard]] std::vector<SessionRow> list_sessions(const Database& database);
 /// The templates whose variants a session tried, or measured in rounds after an earlier one had tried them, by session.
 [[nodiscard]] std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& database);
-[[nodiscard]] std::optional<ReferenceRow> find_reference(const Database& database, RowId session);
-/// Blocks of all stages of rounds of one session, in order of stage, round and position.
-[[nodiscard]] std::vector<ContenderBlocksRow> session_rounds(const Database& database, RowId session);
+[[nodiscard]] std::optional<BaselineRow> find_baseline(const Database& database, RowId session);
+/// Samples of all stages of rounds of one session, in order of stage, round and position.
+[[nodiscard]] std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session);
 /// In order of contender and ordinal.
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);
 /// The newest for the device under the driver branch.

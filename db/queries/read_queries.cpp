@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What pgtune asks. "Newest" means the highest id: rows are numbered in the order they were written.
-#include "db/queries/block_rows.hpp"
 #include "db/queries/queries.hpp"
+#include "db/queries/sample_rows.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/transaction.hpp"
 
@@ -50,7 +50,7 @@ constexpr std::string_view kBestColumns =
     " keys.template_hash, keys.source, sessions.finished_at, keys.driver_branch, keys.conditions_key,"
     " problems.problem_json, devices.info_json, variants.key, variants.parameters_json,"
     " winners.name, winners.content_hash, best.time_s, best.tflops,"
-    " best.ratio, best.ratio_low, best.ratio_high, best.reference_first_s, best.reference_best_s, best.complete,"
+    " best.ratio, best.ratio_low, best.ratio_high, best.baseline_first_s, best.baseline_best_s, best.complete,"
     " best.answer_json";
 
 /// What kBestColumns are taken from, beside session_keys AS keys.
@@ -67,7 +67,7 @@ std::vector<BestRow> read_best(Statement& statement) {
         best.template_name >> best.template_hash >> best.source >> best.finished_at >> best.driver_branch >>
         best.conditions_key >> best.problem_json >> best.device_json >> best.variant_key >> best.parameters_json >>
         best.variant_origin.name >> best.variant_origin.content_hash >> best.time_s >> best.tflops >> best.ratio >>
-        best.ratio_low >> best.ratio_high >> best.reference_first_s >> best.reference_best_s >> best.complete >>
+        best.ratio_low >> best.ratio_high >> best.baseline_first_s >> best.baseline_best_s >> best.complete >>
         best.answer_json;
   }
   return rows;
@@ -142,14 +142,14 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
     std::string variant_key = trial.variant.key;
     by_id[id] = &trials.insert_or_assign(std::move(variant_key), std::move(trial)).first->second;
   }
-  Statement select_blocks(database, concat({kNewestTrials, "SELECT blocks.trial, ", kBlockColumns,
-                                            " FROM newest JOIN blocks ON blocks.trial = newest.trial"
-                                            " JOIN stages ON stages.id = blocks.stage "
-                                            "ORDER BY blocks.trial, ordinal"}));
-  bind_key(select_blocks, key);
-  while (select_blocks.step()) {
+  Statement select_samples(database, concat({kNewestTrials, "SELECT samples.trial, ", kSampleColumns,
+                                             " FROM newest JOIN samples ON samples.trial = newest.trial"
+                                             " JOIN stages ON stages.id = samples.stage "
+                                             "ORDER BY samples.trial, ordinal"}));
+  bind_key(select_samples, key);
+  while (select_samples.step()) {
     RowId id = 0;
-    select_blocks >> id;
+    select_samples >> id;
     const auto trial = by_id.find(id);
     if (trial == by_id.end()) {
       throw Error("database " + database.origin() +
@@ -157,7 +157,7 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
                       "copy, or move it aside and search again",
                   0);
     }
-    trial->second->blocks.push_back(read_block(select_blocks));
+    trial->second->samples.push_back(read_sample(select_samples));
   }
   transaction.commit();
   return trials;
@@ -209,24 +209,23 @@ std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& databa
   return templates;
 }
 
-std::optional<ReferenceRow> find_reference(const Database& database, RowId session) {
-  Statement statement(database, "SELECT library, report_json FROM reference_reports WHERE session = ?1");
+std::optional<BaselineRow> find_baseline(const Database& database, RowId session) {
+  Statement statement(database, "SELECT library, report_json FROM baseline_reports WHERE session = ?1");
   if (!statement.bind(session).step()) {
     return std::nullopt;
   }
-  ReferenceRow row;
+  BaselineRow row;
   statement >> row.library >> row.report_json;
   return row;
 }
 
 std::optional<ProblemRow> find_problem(const Database& database, const std::string& key) {
-  Statement statement(database,
-                      "SELECT key, m, n, k, batch, math_mode, layout, problem_json FROM problems WHERE key = ?1");
+  Statement statement(database, "SELECT key, m, n, k, batch, dtype, layout, problem_json FROM problems WHERE key = ?1");
   if (!statement.bind(key).step()) {
     return std::nullopt;
   }
   ProblemRow row;
-  statement >> row.key >> row.m >> row.n >> row.k >> row.batch >> row.math_mode >> row.layout >> row.problem_json;
+  statement >> row.key >> row.m >> row.n >> row.k >> row.batch >> row.dtype >> row.layout >> row.problem_json;
   return row;
 }
 

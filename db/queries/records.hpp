@@ -26,7 +26,7 @@ struct EnvironmentRow {
 struct ProblemRow {
   std::string key;  ///< canonical text, unique
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  std::string math_mode, layout;
+  std::string dtype, layout;
   std::string problem_json;
 };
 
@@ -65,7 +65,7 @@ struct BuildRow {
   double compile_s = 0;
 };
 
-struct BlockRow {
+struct SampleRow {
   std::string stage;  ///< "screen", "floor", "race" or "final"
   int round = 0, position = 0;
   std::int64_t launches = 0;
@@ -84,11 +84,11 @@ struct TrialRow {
   VariantRow variant;
   std::optional<BuildRow> build;  ///< absent when nothing was compiled
   OutcomeRow outcome;
-  std::vector<BlockRow> blocks;
+  std::vector<SampleRow> samples;
 };
 
 /// A trial that crashed or hung, with where that was.
-struct KillerRow {
+struct FatalTrialRow {
   std::string template_name, template_hash, variant_key;
   std::string cubin_hash;  ///< empty: nothing was compiled
   std::string kind, reason;
@@ -97,22 +97,22 @@ struct KillerRow {
   std::string started_at;  ///< of the session
 };
 
-struct ReferenceRow {
+struct BaselineRow {
   std::string library;
   std::string report_json;  ///< all algorithms, in rank order
 };
 
-/// Who is measured: a variant, else an algorithm of the reference (index in its report),
+/// Who is measured: a variant, else an algorithm of the baseline (index in its report),
 /// else, with neither, the idle GPU.
 struct ContenderRow {
   std::optional<VariantRow> variant = {};
   int algorithm = -1;
 };
 
-/// A contender's blocks of rounds. In the floor, one algorithm has two in a round, told apart by position.
-struct ContenderBlocksRow {
+/// A contender's samples of rounds. In the floor, one algorithm has two in a round, told apart by position.
+struct ContenderSamplesRow {
   ContenderRow contender;
-  std::vector<BlockRow> blocks;
+  std::vector<SampleRow> samples;
 };
 
 struct EnergyWindowRow {
@@ -142,7 +142,7 @@ struct BestRow {
   std::string variant_key, parameters_json;
   TemplateRow variant_origin = {};  ///< as VariantRow::origin; the other template fields are the session's
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
-  double reference_first_s = 0, reference_best_s = 0;
+  double baseline_first_s = 0, baseline_best_s = 0;
   bool complete = false;
   std::string answer_json;  ///< the whole answer as shown, for --json and for answering again
 };

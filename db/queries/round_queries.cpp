@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rounds and energy windows: what a session measures of its contenders beside each other.
-#include "db/queries/block_rows.hpp"
 #include "db/queries/queries.hpp"
 #include "db/queries/row_lookup.hpp"
+#include "db/queries/sample_rows.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/transaction.hpp"
 
@@ -50,35 +50,35 @@ ContenderRow read_contender(Statement& statement) {
 }  // namespace
 
 void save_rounds(Database& database, RowId session, const std::string& stage,
-                 const std::vector<ContenderBlocksRow>& contenders) {
+                 const std::vector<ContenderSamplesRow>& contenders) {
   Transaction transaction(database, TransactionKind::kWrite);
   static_cast<void>(template_of_session(database, session));
   const RowId stage_id = stage_row(database, stage);
   Statement(database,
-            "DELETE FROM round_blocks WHERE stage = ?2"
+            "DELETE FROM round_samples WHERE stage = ?2"
             " AND contender IN (SELECT id FROM contenders WHERE session = ?1)")
       .bind(session, stage_id)
       .run();
   Statement insert(database,
-                   "INSERT INTO round_blocks (contender, stage, round, position, launches, time_s, sm_clock_hz, graph,"
+                   "INSERT INTO round_samples (contender, stage, round, position, launches, time_s, sm_clock_hz, graph,"
                    " temperature_c, power_cap_s, thermal_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
   for (const auto& contender : contenders) {
     const RowId contender_id = contender_row(database, session, contender.contender);
-    for (const auto& block : contender.blocks) {
-      write_block(insert, stage_id, block, contender_id);
+    for (const auto& sample : contender.samples) {
+      write_sample(insert, stage_id, sample, contender_id);
     }
   }
   transaction.commit();
 }
 
-std::vector<ContenderBlocksRow> session_rounds(const Database& database, RowId session) {
+std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session) {
   Statement statement(database,
-                      std::string("SELECT contenders.id, ") + kContenderColumns + ", " + std::string(kBlockColumns) +
-                          " FROM contenders JOIN round_blocks ON round_blocks.contender = contenders.id"
-                          " JOIN stages ON stages.id = round_blocks.stage" +
+                      std::string("SELECT contenders.id, ") + kContenderColumns + ", " + std::string(kSampleColumns) +
+                          " FROM contenders JOIN round_samples ON round_samples.contender = contenders.id"
+                          " JOIN stages ON stages.id = round_samples.stage" +
                           kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, stage, round, position");
   statement.bind(session);
-  std::vector<ContenderBlocksRow> rows;
+  std::vector<ContenderSamplesRow> rows;
   RowId last = 0;
   while (statement.step()) {
     RowId id = 0;
@@ -88,7 +88,7 @@ std::vector<ContenderBlocksRow> session_rounds(const Database& database, RowId s
       rows.push_back({std::move(contender), {}});
       last = id;
     }
-    rows.back().blocks.push_back(read_block(statement));
+    rows.back().samples.push_back(read_sample(statement));
   }
   return rows;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What pgtune writes, each call one transaction.
-#include "db/queries/block_rows.hpp"
 #include "db/queries/queries.hpp"
 #include "db/queries/row_lookup.hpp"
+#include "db/queries/sample_rows.hpp"
 #include "db/session_uid.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/timestamp.hpp"
@@ -15,10 +15,10 @@ RowId problem_row(const Database& database, const ProblemRow& problem) {
   const auto found = find_row(database, "SELECT id FROM problems WHERE key = ?1", problem.key);
   return found ? *found
                : insert_row(database,
-                            "INSERT INTO problems (key, m, n, k, batch, math_mode, layout, problem_json)"
+                            "INSERT INTO problems (key, m, n, k, batch, dtype, layout, problem_json)"
                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
-                            problem.key, problem.m, problem.n, problem.k, problem.batch, problem.math_mode,
-                            problem.layout, problem.problem_json);
+                            problem.key, problem.m, problem.n, problem.k, problem.batch, problem.dtype, problem.layout,
+                            problem.problem_json);
 }
 
 RowId conditions_row(const Database& database, const std::string& key, const std::string& json) {
@@ -66,11 +66,11 @@ RowId begin_session(Database& database, const DeviceRow& device, const Environme
   return row;
 }
 
-void save_reference(Database& database, RowId session, const ReferenceRow& reference) {
+void save_baseline(Database& database, RowId session, const BaselineRow& baseline) {
   Transaction transaction(database, TransactionKind::kWrite);
   static_cast<void>(template_of_session(database, session));
-  Statement(database, "INSERT OR REPLACE INTO reference_reports (session, library, report_json) VALUES (?1, ?2, ?3)")
-      .bind(session, reference.library, reference.report_json)
+  Statement(database, "INSERT OR REPLACE INTO baseline_reports (session, library, report_json) VALUES (?1, ?2, ?3)")
+      .bind(session, baseline.library, baseline.report_json)
       .run();
   transaction.commit();
 }
@@ -91,13 +91,13 @@ void save_trial(Database& database, RowId session, const TrialRow& trial) {
       "INSERT INTO trials (session, variant, build, outcome, cut, max_error, norm_error, recorded_at)"
       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
       session, variant, build, outcome_id, outcome.cut, outcome.max_error, outcome.norm_error, unix_time_ms());
-  Statement insert_block(database,
-                         "INSERT INTO blocks (trial, ordinal, stage, round, position, launches, time_s, sm_clock_hz,"
-                         " graph, temperature_c, power_cap_s, thermal_s)"
-                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)");
+  Statement insert_sample(database,
+                          "INSERT INTO samples (trial, ordinal, stage, round, position, launches, time_s, sm_clock_hz,"
+                          " graph, temperature_c, power_cap_s, thermal_s)"
+                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)");
   int ordinal = 0;
-  for (const auto& block : trial.blocks) {
-    write_block(insert_block, stage_row(database, block.stage), block, row, ordinal++);
+  for (const auto& sample : trial.samples) {
+    write_sample(insert_sample, stage_row(database, sample.stage), sample, row, ordinal++);
   }
   transaction.commit();
 }
@@ -110,10 +110,10 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
     const RowId template_id = template_of_variant(database, session, best->variant_origin);
     Statement(database,
               "INSERT OR REPLACE INTO best (session, variant, time_s, tflops, ratio, ratio_low, ratio_high,"
-              " reference_first_s, reference_best_s, complete, answer_json)"
+              " baseline_first_s, baseline_best_s, complete, answer_json)"
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
         .bind(session, known_variant(database, template_id, best->variant_key), best->time_s, best->tflops, best->ratio,
-              best->ratio_low, best->ratio_high, best->reference_first_s, best->reference_best_s, best->complete,
+              best->ratio_low, best->ratio_high, best->baseline_first_s, best->baseline_best_s, best->complete,
               best->answer_json)
         .run();
   }

@@ -2,7 +2,7 @@
 // How the tables hang together, read from the schema itself, so that dump, merge and prune know a new table or column
 // without being told.
 //
-// A table's rows belong to a session, directly or through another row (trials, blocks of a trial); or are looked up by
+// A table's rows belong to a session, directly or through another row (trials, samples of a trial); or are looked up by
 // what they hold (devices, variants, outcomes) and shared, with an id and a UNIQUE constraint; or stand for themselves
 // (ceilings), with an id and best with a column named *_at that says when.
 #pragma once

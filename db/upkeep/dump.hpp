@@ -23,7 +23,7 @@ class Dump {
   Dump(const Database& database, const TableShapes& shapes);
 
   /// {"table":"sessions","session":UID,...}, then one line a row that belongs to it, with the rows below that row
-  /// inside it: {"table":"trials","session":UID,...,"blocks":[...]}.
+  /// inside it: {"table":"trials","session":UID,...,"samples":[...]}.
   void session(const std::string& uid, RowId id, const LineSink& sink);
   /// A row that belongs to no session: its id, the time it says (empty where it has none) and its line,
   /// {"table":"ceilings",...}.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sessions, references, answers and totals.
+// Sessions, baselines, answers and totals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,19 +16,19 @@ using testing::good_trial;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
-using testing::Sample;
+using testing::TestSession;
 
 class Answers : public ::testing::Test {
  protected:
   /// A finished session whose winner is `variant`.
-  RowId answer(const Sample& sample, const std::string& variant, double time_s = 1e-3) {
+  RowId answer(const TestSession& sample, const std::string& variant, double time_s = 1e-3) {
     const auto session = sample.begin(database_);
     save_trial(database_, session, good_trial(variant));
     finish(session, variant, time_s);
     return session;
   }
   /// A finished bench of `variant`.
-  void bench(Sample sample, const std::string& variant) {
+  void bench(TestSession sample, const std::string& variant) {
     sample.session.kind = "bench";
     const auto session = sample.begin(database_);
     save_trial(database_, session, failed_trial(variant, "crashed", "signal 11"));
@@ -42,14 +42,14 @@ class Answers : public ::testing::Test {
     best.ratio = 0.95;
     best.ratio_low = 0.94;
     best.ratio_high = 0.96;
-    best.reference_first_s = 2e-3;
-    best.reference_best_s = 1.9e-3;
+    best.baseline_first_s = 2e-3;
+    best.baseline_best_s = 1.9e-3;
     best.complete = true;
     best.answer_json = R"({"schema":1})";
     finish_session(database_, session, best);
   }
-  static Sample shaped(std::int64_t m, std::int64_t n, std::int64_t k) {
-    Sample sample;
+  static TestSession shaped(std::int64_t m, std::int64_t n, std::int64_t k) {
+    TestSession sample;
     sample.problem.key = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
     sample.problem.m = m;
     sample.problem.n = n;
@@ -65,7 +65,7 @@ class Answers : public ::testing::Test {
   }
 
   Database database_ = Database::open_memory();
-  Sample sample_;
+  TestSession sample_;
 };
 
 TEST_F(Answers, BestComesBackWithItsSurroundings) {
@@ -92,8 +92,8 @@ TEST_F(Answers, BestComesBackWithItsSurroundings) {
   EXPECT_EQ(best->ratio, 0.95);
   EXPECT_EQ(best->ratio_low, 0.94);
   EXPECT_EQ(best->ratio_high, 0.96);
-  EXPECT_EQ(best->reference_first_s, 2e-3);
-  EXPECT_EQ(best->reference_best_s, 1.9e-3);
+  EXPECT_EQ(best->baseline_first_s, 2e-3);
+  EXPECT_EQ(best->baseline_best_s, 1.9e-3);
   EXPECT_TRUE(best->complete);
   EXPECT_EQ(best->answer_json, R"({"schema":1})");
 }
@@ -242,16 +242,16 @@ TEST_F(Answers, DevicesAreListedAsLastSeen) {
   EXPECT_EQ(devices[1].architecture, "sm_90a");
 }
 
-TEST_F(Answers, ReferencesBelongToASession) {
+TEST_F(Answers, BaselinesBelongToASession) {
   const auto session = sample_.begin(database_);
-  EXPECT_FALSE(find_reference(database_, session).has_value());
-  save_reference(database_, session, {"cuBLASLt 13.0", "{}"});
-  save_reference(database_, session, {"cuBLASLt 13.0.2", "[1]"});
-  const auto reference = find_reference(database_, session);
-  ASSERT_TRUE(reference.has_value());
-  EXPECT_EQ(reference->library, "cuBLASLt 13.0.2");
-  EXPECT_EQ(reference->report_json, "[1]");
-  EXPECT_THAT(error_of([&] { save_reference(database_, 77, {"x", "{}"}); }).what(), HasSubstr("no session 77"));
+  EXPECT_FALSE(find_baseline(database_, session).has_value());
+  save_baseline(database_, session, {"cuBLASLt 13.0", "{}"});
+  save_baseline(database_, session, {"cuBLASLt 13.0.2", "[1]"});
+  const auto baseline = find_baseline(database_, session);
+  ASSERT_TRUE(baseline.has_value());
+  EXPECT_EQ(baseline->library, "cuBLASLt 13.0.2");
+  EXPECT_EQ(baseline->report_json, "[1]");
+  EXPECT_THAT(error_of([&] { save_baseline(database_, 77, {"x", "{}"}); }).what(), HasSubstr("no session 77"));
 }
 
 TEST_F(Answers, ProblemsAreFoundByKey) {
@@ -262,7 +262,7 @@ TEST_F(Answers, ProblemsAreFoundByKey) {
   EXPECT_EQ(problem->n, 512);
   EXPECT_EQ(problem->k, 512);
   EXPECT_EQ(problem->batch, 1);
-  EXPECT_EQ(problem->math_mode, "f32");
+  EXPECT_EQ(problem->dtype, "f32");
   EXPECT_EQ(problem->layout, "nn");
   EXPECT_EQ(problem->problem_json, sample_.problem.problem_json);
   EXPECT_FALSE(find_problem(database_, "none").has_value());
@@ -282,8 +282,8 @@ TEST_F(Answers, TotalsCountTheNewestTrialOfEachVariantUnderEachKey) {
   EXPECT_EQ(counted.rows.at("sessions"), 3);
   EXPECT_EQ(counted.rows.at("trials"), 5);
   EXPECT_EQ(counted.rows.at("problems"), 2);
-  EXPECT_EQ(counted.rows.at("blocks"), 9);
-  EXPECT_EQ(counted.rows.at("round_blocks"), 0);
+  EXPECT_EQ(counted.rows.at("samples"), 9);
+  EXPECT_EQ(counted.rows.at("round_samples"), 0);
 }
 
 }  // namespace

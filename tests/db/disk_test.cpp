@@ -16,14 +16,14 @@ using testing::error_of;
 using testing::good_trial;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Sample;
 using testing::ScratchFolder;
+using testing::TestSession;
 
 constexpr int kSqliteBusy = 5, kSqliteFull = 13;
 
 TEST(FullDisk, KeepsWhatWasSavedAndCanGoOn) {
   const ScratchFolder folder;
-  const Sample sample;
+  const TestSession sample;
   auto database = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
   const auto session = sample.begin(database);
   const auto pages = query_integer(database, "PRAGMA page_count");
@@ -53,7 +53,7 @@ TEST(Locked, SaysThatAnotherProcessHoldsIt) {
   EXPECT_EQ(query_integer(waiting, "PRAGMA busy_timeout"), 60'000);
   execute(waiting, "PRAGMA busy_timeout = 1");
   const Transaction lock(holder, TransactionKind::kWrite);
-  const auto error = error_of([&] { static_cast<void>(Sample().begin(waiting)); });
+  const auto error = error_of([&] { static_cast<void>(TestSession().begin(waiting)); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("locked by another process"), HasSubstr("Wait")));
   EXPECT_EQ(error.extended_code() & 0xff, kSqliteBusy);
 }
@@ -73,7 +73,7 @@ TEST(Transactions, RollBackUnlessCommitted) {
 
 TEST(Check, ReportsAMissingRow) {
   auto database = Database::open_memory();
-  const auto session = Sample().begin(database);
+  const auto session = TestSession().begin(database);
   save_trial(database, session, good_trial("A=1"));
   EXPECT_THAT(database.check(), IsEmpty());
   execute(database, "PRAGMA foreign_keys = off; DELETE FROM variants");
@@ -85,7 +85,7 @@ TEST(Check, ReportsADamagedPage) {
   const auto path = folder / "pgtune.db";
   {
     auto database = Database::open(path, OpenMode::kReadWriteCreate);
-    const auto session = Sample().begin(database);
+    const auto session = TestSession().begin(database);
     for (int i = 0; i < 200; ++i) {
       save_trial(database, session, good_trial("A=" + std::to_string(i)));
     }
@@ -106,17 +106,17 @@ TEST(Vacuum, GivesSpaceBack) {
   const ScratchFolder folder;
   const auto path = folder / "pgtune.db";
   auto database = Database::open(path, OpenMode::kReadWriteCreate);
-  const auto session = Sample().begin(database);
+  const auto session = TestSession().begin(database);
   for (int i = 0; i < 300; ++i) {
     save_trial(database, session, good_trial("A=" + std::to_string(i)));
   }
   const auto pages = query_integer(database, "PRAGMA page_count");
-  execute(database, "DELETE FROM blocks");
+  execute(database, "DELETE FROM samples");
   database.vacuum();
   EXPECT_LT(query_integer(database, "PRAGMA page_count"), pages);
   EXPECT_EQ(std::filesystem::file_size(path),
             static_cast<std::uintmax_t>(query_integer(database, "PRAGMA page_count") * 4096));
-  EXPECT_EQ(find_trials(database, Sample().key()).size(), 300U);
+  EXPECT_EQ(find_trials(database, TestSession().key()).size(), 300U);
 }
 
 }  // namespace

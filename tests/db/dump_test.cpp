@@ -14,8 +14,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::Sample;
 using ::testing::StartsWith;
+using testing::TestSession;
 
 std::string json(const Value& value) {
   std::string text;
@@ -48,10 +48,10 @@ TEST(JsonText, TextThatIsNoUtf8) {
 
 TEST(Dump, SaysEverythingWithoutIds) {
   auto database = Database::open_memory();
-  const auto session = Sample().begin(database);
+  const auto session = TestSession().begin(database);
   save_trial(database, session, testing::good_trial("A=1", 0.5));
-  save_rounds(database, session, "final", {testing::rounds_of(0, {testing::block(0.25)})});
-  save_ceilings(database, Sample().device, Sample().environment, {"gpu", "", "{}"});
+  save_rounds(database, session, "final", {testing::rounds_of(0, {testing::sample(0.25)})});
+  save_ceilings(database, TestSession().device, TestSession().environment, {"gpu", "", "{}"});
   std::vector<std::string> lines;
   dump(database, [&](const std::string& line) { lines.push_back(line); });
   ASSERT_EQ(lines.size(), 5U);
@@ -63,7 +63,7 @@ TEST(Dump, SaysEverythingWithoutIds) {
                               HasSubstr(R"("key":"f32 nn 512x512x512")"), HasSubstr(R"("finished_at":null)"),
                               HasSubstr(R"("command_line":"pgtune search --shape 512x512x512")")));
   EXPECT_THAT(lines[2], AllOf(StartsWith("{\"table\":\"contenders" + of_session), HasSubstr(R"("algorithm":0)"),
-                              HasSubstr(R"("round_blocks":[{"stage":{"name":"final"},"round":0,)"),
+                              HasSubstr(R"("round_samples":[{"stage":{"name":"final"},"round":0,)"),
                               HasSubstr(R"("energy_windows":[])")));
   EXPECT_THAT(lines[3],
               AllOf(StartsWith("{\"table\":\"trials" + of_session), HasSubstr(R"("outcome":{"kind":"ok","reason":""})"),

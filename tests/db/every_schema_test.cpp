@@ -63,7 +63,7 @@ TEST(Schema2File, KeepsEveryRow) {
   const auto database = Database::open(PGTUNE_SOURCE_DIR "/tests/db/data/schema2.db", OpenMode::kReadOnly);
   // Numbers taken from the file with schema 2.
   EXPECT_EQ(totals(database).rows, (std::map<std::string, std::int64_t>{{"best", 2},
-                                                                        {"blocks", 61},
+                                                                        {"samples", 61},
                                                                         {"builds", 33},
                                                                         {"ceilings", 1},
                                                                         {"conditions", 1},
@@ -73,8 +73,8 @@ TEST(Schema2File, KeepsEveryRow) {
                                                                         {"environments", 1},
                                                                         {"outcomes", 7},
                                                                         {"problems", 2},
-                                                                        {"reference_reports", 2},
-                                                                        {"round_blocks", 192},
+                                                                        {"baseline_reports", 2},
+                                                                        {"round_samples", 192},
                                                                         {"sessions", 3},
                                                                         {"stages", 4},
                                                                         {"templates", 1},
@@ -84,9 +84,9 @@ TEST(Schema2File, KeepsEveryRow) {
   std::int64_t launches = 0;
   for (const RowId session : {6, 8}) {
     for (const auto& contender : session_rounds(database, session)) {
-      for (const auto& block : contender.blocks) {
-        time_s += block.time_s;
-        launches += block.launches;
+      for (const auto& sample : contender.samples) {
+        time_s += sample.time_s;
+        launches += sample.launches;
       }
     }
     for (const auto& window : energy_windows(database, session)) {

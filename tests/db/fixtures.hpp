@@ -65,14 +65,14 @@ Error error_of(Action&& action) {
 }
 
 /// A row of each kind, changeable before use.
-struct Sample {
+struct TestSession {
   DeviceRow device{"GPU-1a2b", "H200", "sm_90a", R"({"uuid":"GPU-1a2b"})"};
   EnvironmentRow environment{"580.10", "580", "13.0", "13.0.2", "0.1.0", "Linux"};
   ProblemRow problem{"f32 nn 512x512x512", 512, 512, 512, 1, "f32", "nn", R"({"m":512})"};
   TemplateRow template_row{"sgemm_simt", "c0ffee"};
   SessionRow session;
 
-  Sample() {
+  TestSession() {
     session.source = "gpu";
     session.conditions_key = "sustained rotated";
     session.conditions_json = R"({"regime":"sustained"})";
@@ -88,16 +88,16 @@ struct Sample {
   }
 };
 
-inline BlockRow block(double time_s, int position = 0, const std::string& stage = "screen", int round = 0) {
+inline SampleRow sample(double time_s, int position = 0, const std::string& stage = "screen", int round = 0) {
   return {stage, round, position, 100, time_s, 1.98e9};
 }
 
-/// Blocks of a variant that is known by its key alone.
-inline ContenderBlocksRow rounds_of(const std::string& key, std::vector<BlockRow> blocks) {
-  return {{VariantRow{key, "{}"}, -1}, std::move(blocks)};
+/// Samples of a variant that is known by its key alone.
+inline ContenderSamplesRow rounds_of(const std::string& key, std::vector<SampleRow> samples) {
+  return {{VariantRow{key, "{}"}, -1}, std::move(samples)};
 }
-inline ContenderBlocksRow rounds_of(int algorithm, std::vector<BlockRow> blocks) {
-  return {{std::nullopt, algorithm}, std::move(blocks)};
+inline ContenderSamplesRow rounds_of(int algorithm, std::vector<SampleRow> samples) {
+  return {{std::nullopt, algorithm}, std::move(samples)};
 }
 
 /// A right and timed trial of a variant, with a build of its own.
@@ -106,7 +106,7 @@ inline TrialRow good_trial(const std::string& key, double time_s = 1e-3) {
   trial.variant = {key, "{\"key\":\"" + key + "\"}"};
   trial.build = BuildRow{"build-" + key, "cubin-" + key, 128, 32768, 0, 0, 0.25};
   trial.outcome = {"ok", "", false, 0.125, 1e-7};
-  trial.blocks = {block(time_s, 0), block(time_s * 1.01, 1), block(time_s * 0.99, 2)};
+  trial.samples = {sample(time_s, 0), sample(time_s * 1.01, 1), sample(time_s * 0.99, 2)};
   return trial;
 }
 

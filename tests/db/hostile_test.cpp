@@ -18,14 +18,14 @@ using testing::error_of;
 using testing::good_trial;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Sample;
 using testing::ScratchFolder;
+using testing::TestSession;
 
 class Hostile : public ::testing::Test {
  protected:
   Hostile() {
     auto database = Database::open(path_, OpenMode::kReadWriteCreate);
-    const auto session = Sample().begin(database);
+    const auto session = TestSession().begin(database);
     save_trial(database, session, good_trial("A=1"));
     BestRow best;
     best.variant_key = "A=1";
@@ -96,7 +96,7 @@ TEST_F(Hostile, MissingTablesAreRefused) {
 
 TEST_F(Hostile, OlderSchemasAreComparedWithTheirOwnVersion) {
   spoil("PRAGMA user_version = 2");
-  expect_refused("table sessions is not as pgtune makes it");
+  expect_refused("table best is not as pgtune makes it");
 }
 
 TEST_F(Hostile, NotesOfTheOwnerAreTheirOwnBusiness) {
@@ -122,22 +122,22 @@ TEST_F(Hostile, CodeInTheirSchemaDoesNotRun) {
 
 TEST_F(Hostile, GiganticTextIsAnError) {
   spoil("UPDATE best SET answer_json = hex(zeroblob(20000000))");
-  const auto error = error_of([&] { static_cast<void>(find_best(reader(), Sample().key())); });
+  const auto error = error_of([&] { static_cast<void>(find_best(reader(), TestSession().key())); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("larger than any pgtune writes"), HasSubstr("theirs.db")));
 }
 
 TEST_F(Hostile, NumbersThatDoNotFitAreAnError) {
   spoil("UPDATE builds SET registers = 1099511627776");
-  const auto error = error_of([&] { static_cast<void>(find_trials(reader(), Sample().key())); });
+  const auto error = error_of([&] { static_cast<void>(find_trials(reader(), TestSession().key())); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("is damaged"), HasSubstr("1099511627776 as a registers")));
 }
 
 TEST_F(Hostile, NegativeIdsAndMissingRowsAreJustNotFound) {
-  spoil("UPDATE trials SET id = -5; UPDATE blocks SET trial = -5");
-  EXPECT_EQ(find_trials(reader(), Sample().key()).at("A=1").blocks.size(), 3U);
+  spoil("UPDATE trials SET id = -5; UPDATE samples SET trial = -5");
+  EXPECT_EQ(find_trials(reader(), TestSession().key()).at("A=1").samples.size(), 3U);
   spoil("DELETE FROM outcomes; DELETE FROM problems");
-  EXPECT_THAT(find_trials(reader(), Sample().key()), IsEmpty());
-  EXPECT_FALSE(find_best(reader(), Sample().key()).has_value());
+  EXPECT_THAT(find_trials(reader(), TestSession().key()), IsEmpty());
+  EXPECT_FALSE(find_best(reader(), TestSession().key()).has_value());
   EXPECT_FALSE(reader().check().empty());
 }
 
@@ -153,7 +153,7 @@ TEST_F(Hostile, DamageAnywhereInTheFileEndsInAnErrorOrAnAnswer) {
     try {
       const auto database = Database::open_image(std::as_bytes(std::span(bytes)), "theirs.db");
       static_cast<void>(list_best(database, {}));
-      static_cast<void>(find_trials(database, Sample().key()));
+      static_cast<void>(find_trials(database, TestSession().key()));
       static_cast<void>(session_rounds(database, 1));
       static_cast<void>(totals(database));
       static_cast<void>(database.check());

@@ -16,15 +16,15 @@ using testing::error_of;
 using testing::good_trial;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Sample;
 using testing::ScratchFolder;
+using testing::TestSession;
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 class Image : public ::testing::Test {
  protected:
   Image() : database_(Database::open(folder_ / "pgtune.db", OpenMode::kReadWriteCreate)) {
-    const auto session = Sample().begin(database_);
+    const auto session = TestSession().begin(database_);
     for (int i = 0; i < 20; ++i) {
       save_trial(database_, session, good_trial("A=" + std::to_string(i)));
     }
@@ -42,11 +42,11 @@ TEST_F(Image, OfACompactCopyHoldsEverythingAndCannotBeWritten) {
   const auto image = contents(path);
   auto copy = Database::open_image(bytes_of(image), "embedded recording");
   EXPECT_EQ(copy.origin(), "embedded recording");
-  EXPECT_EQ(find_trials(copy, Sample().key()).size(), 20U);
-  EXPECT_EQ(find_best(copy, Sample().key()).value().variant_key, "A=3");
+  EXPECT_EQ(find_trials(copy, TestSession().key()).size(), 20U);
+  EXPECT_EQ(find_best(copy, TestSession().key()).value().variant_key, "A=3");
   EXPECT_THAT(copy.check(), IsEmpty());
   const auto before = image;
-  EXPECT_THROW(static_cast<void>(Sample().begin(copy)), Error);
+  EXPECT_THROW(static_cast<void>(TestSession().begin(copy)), Error);
   EXPECT_EQ(image, before);
 }
 
@@ -114,7 +114,7 @@ TEST(ImageSize, OfAFullGridIsAFewMegabytes) {
   auto database = Database::open_memory();
   execute(database, "PRAGMA synchronous = off");
   for (int problem = 0; problem < 8; ++problem) {
-    Sample sample;
+    TestSession sample;
     sample.problem.key += std::to_string(problem);
     const auto session = sample.begin(database);
     for (int i = 0; i < 1500; ++i) {
@@ -123,7 +123,7 @@ TEST(ImageSize, OfAFullGridIsAFewMegabytes) {
           1e-3 / (i + 1));
       trial.build->key_hash = "0123456789abcdef0123456789ab" + std::to_string(problem) + std::to_string(i);
       trial.build->cubin_hash = trial.build->key_hash;
-      trial.blocks.push_back(testing::block(0.123456789 / (i + 1), 3));
+      trial.samples.push_back(testing::sample(0.123456789 / (i + 1), 3));
       save_trial(database, session, trial);
     }
   }
@@ -134,19 +134,19 @@ TEST(ImageSize, OfAFullGridIsAFewMegabytes) {
 TEST(ImageSize, OfAFullRaceIsUnderHalfAMegabyte) {
   const ScratchFolder folder;
   auto database = Database::open_memory();
-  const auto session = Sample().begin(database);
-  std::vector<ContenderBlocksRow> race;
+  const auto session = TestSession().begin(database);
+  std::vector<ContenderSamplesRow> race;
   for (int variant = 0; variant < 200; ++variant) {
-    std::vector<BlockRow> blocks;
+    std::vector<SampleRow> samples;
     for (int round = 1; round <= 40; ++round) {
-      auto row = testing::block(0.0123456789 / (variant + round), variant, "race", round);
+      auto row = testing::sample(0.0123456789 / (variant + round), variant, "race", round);
       row.sm_clock_hz = 1.9e9 / (1 + 1e-3 * round);
       row.temperature_c = 50 + round % 3;
       row.power_cap_s = row.time_s / 3;
       row.thermal_s = 0;
-      blocks.push_back(row);
+      samples.push_back(row);
     }
-    race.push_back(testing::rounds_of("A=" + std::to_string(variant), std::move(blocks)));
+    race.push_back(testing::rounds_of("A=" + std::to_string(variant), std::move(samples)));
   }
   save_rounds(database, session, "race", race);
   database.write_compact_copy(folder / "race.db");

@@ -18,8 +18,8 @@ using testing::error_of;
 using testing::good_trial;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Sample;
 using testing::ScratchFolder;
+using testing::TestSession;
 
 /// A lower soft limit for a while.
 class LoweredLimit {
@@ -67,16 +67,16 @@ TEST(OutOfDescriptors, WritingKeepsWhatWasSaved) {
   auto database = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
   // A rollback journal is a file that each transaction opens.
   execute(database, "PRAGMA journal_mode = delete");
-  const auto session = Sample().begin(database);
+  const auto session = TestSession().begin(database);
   save_trial(database, session, good_trial("A=1"));
   {
     const LoweredLimit none(RLIMIT_NOFILE, 3);
     EXPECT_THAT(error_of([&] { save_trial(database, session, good_trial("A=2")); }).what(),
                 AllOf(HasSubstr("no file descriptors left"), HasSubstr("saved before is kept")));
   }
-  EXPECT_EQ(find_trials(database, Sample().key()).size(), 1U);
+  EXPECT_EQ(find_trials(database, TestSession().key()).size(), 1U);
   save_trial(database, session, good_trial("A=2"));
-  EXPECT_EQ(find_trials(database, Sample().key()).size(), 2U);
+  EXPECT_EQ(find_trials(database, TestSession().key()).size(), 2U);
   EXPECT_THAT(database.check(), IsEmpty());
 }
 
@@ -84,7 +84,7 @@ TEST(LargestFile, ALimitKeepsWhatWasSaved) {
   const ScratchFolder folder;
   const auto path = folder / "pgtune.db";
   auto database = Database::open(path, OpenMode::kReadWriteCreate);
-  const auto session = Sample().begin(database);
+  const auto session = TestSession().begin(database);
   std::size_t saved = 0;
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
   {
@@ -99,16 +99,16 @@ TEST(LargestFile, ALimitKeepsWhatWasSaved) {
   }
   std::signal(SIGXFSZ, handler);
   EXPECT_GT(saved, 0U);
-  EXPECT_EQ(find_trials(database, Sample().key()).size(), saved);
+  EXPECT_EQ(find_trials(database, TestSession().key()).size(), saved);
   save_trial(database, session, good_trial("A=after"));
-  EXPECT_EQ(find_trials(Database::open(path, OpenMode::kReadOnly), Sample().key()).size(), saved + 1);
+  EXPECT_EQ(find_trials(Database::open(path, OpenMode::kReadOnly), TestSession().key()).size(), saved + 1);
   EXPECT_THAT(database.check(), IsEmpty());
 }
 
 TEST(LargestFile, ACopyThatMayNotGrowLeavesNothing) {
   const ScratchFolder folder;
   auto database = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
-  const auto session = Sample().begin(database);
+  const auto session = TestSession().begin(database);
   for (int i = 0; i < 100; ++i) {
     save_trial(database, session, good_trial("A=" + std::to_string(i)));
   }

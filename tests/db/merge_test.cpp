@@ -16,15 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
-using testing::block;
 using testing::contents;
 using testing::dumped;
 using testing::error_of;
 using testing::good_trial;
 using ::testing::HasSubstr;
 using testing::rounds_of;
-using testing::Sample;
+using testing::sample;
 using testing::ScratchFolder;
+using testing::TestSession;
 
 const std::string kData = PGTUNE_SOURCE_DIR "/tests/db/data/";
 
@@ -32,15 +32,16 @@ class MergeTest : public ::testing::Test {
  protected:
   /// A finished search of some variants on one device.
   static RowId search(Database& database, const std::string& device, int trials, double time_s) {
-    Sample sample;
-    sample.device.uuid = device;
-    const RowId session = sample.begin(database);
-    save_reference(database, session, {"cuBLASLt", "{}"});
+    TestSession fixture;
+    fixture.device.uuid = device;
+    const RowId session = fixture.begin(database);
+    save_baseline(database, session, {"cuBLASLt", "{}"});
     for (int i = 0; i < trials; ++i) {
       save_trial(database, session, good_trial("A=" + std::to_string(i), time_s + i));
     }
-    save_rounds(database, session, "race", {rounds_of("A=1", {block(time_s, 0, "race")}), rounds_of(0, {block(2, 1)})});
-    save_rounds(database, session, "final", {rounds_of("A=1", {block(time_s, 0)}), rounds_of(0, {block(2, 1)})});
+    save_rounds(database, session, "race",
+                {rounds_of("A=1", {sample(time_s, 0, "race")}), rounds_of(0, {sample(2, 1)})});
+    save_rounds(database, session, "final", {rounds_of("A=1", {sample(time_s, 0)}), rounds_of(0, {sample(2, 1)})});
     EnergyWindowRow energy;
     energy.contender = {VariantRow{"A=1", "{}"}, -1};
     energy.energy_j = 100;
@@ -57,7 +58,7 @@ class MergeTest : public ::testing::Test {
     search(a, "GPU-a", 3, 1e-3);
     auto b = Database::open(b_, OpenMode::kReadWriteCreate);
     search(b, "GPU-b", 2, 2e-3);
-    save_ceilings(b, Sample().device, Sample().environment, {"gpu", "", R"({"dram":4})"});
+    save_ceilings(b, TestSession().device, TestSession().environment, {"gpu", "", R"({"dram":4})"});
     // Across files, the time in the uid decides: another millisecond.
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     search(a, "GPU-a", 4, 3e-3);
@@ -90,13 +91,13 @@ TEST_F(MergeTest, HoldsEverySessionOfEveryInput) {
   EXPECT_EQ(sessions[1].device_uuid, "GPU-b");
   EXPECT_EQ(sessions[0].device_uuid, "GPU-a");
   EXPECT_GT(sessions[0].uid, sessions[1].uid);
-  EXPECT_EQ(sessions[1].command_line, Sample().session.command_line);
-  EXPECT_EQ(sessions[1].seed, Sample().session.seed);
-  Sample on_a;
+  EXPECT_EQ(sessions[1].command_line, TestSession().session.command_line);
+  EXPECT_EQ(sessions[1].seed, TestSession().session.seed);
+  TestSession on_a;
   on_a.device.uuid = "GPU-a";
   EXPECT_EQ(find_best(c, on_a.key()).value().time_s, 3e-3);
   EXPECT_EQ(find_trials(c, on_a.key()).size(), 4U);
-  EXPECT_EQ(find_trials(c, on_a.key()).at("A=0").blocks.at(0).time_s, 3e-3);
+  EXPECT_EQ(find_trials(c, on_a.key()).at("A=0").samples.at(0).time_s, 3e-3);
   EXPECT_EQ(session_rounds(c, sessions[1].id).size(), 2U);
   EXPECT_EQ(energy_windows(c, sessions[1].id).at(0).energy_j, 100);
   EXPECT_EQ(find_ceilings(c, "GPU-1a2b", "580", "gpu").value().ceilings_json, R"({"dram":4})");
@@ -127,7 +128,7 @@ TEST_F(MergeTest, OfOneFileHoldsWhatTheFileHolds) {
 
 TEST_F(MergeTest, TakesASessionFromTheFileThatKnowsMostOfIt) {
   auto growing = Database::open(a_, OpenMode::kReadWriteCreate);
-  const RowId session = Sample().begin(growing);
+  const RowId session = TestSession().begin(growing);
   save_trial(growing, session, good_trial("A=1"));
   growing.write_compact_copy(folder_ / "early.db");
   save_trial(growing, session, good_trial("A=2"));
@@ -138,12 +139,12 @@ TEST_F(MergeTest, TakesASessionFromTheFileThatKnowsMostOfIt) {
   EXPECT_EQ(contents(merged("reversed.db", {a_, folder_ / "late.db", folder_ / "early.db"})), expected);
   const auto late =
       Database::open(merged("unfinished.db", {folder_ / "late.db", folder_ / "early.db"}), OpenMode::kReadOnly);
-  EXPECT_EQ(find_trials(late, Sample().key()).size(), 2U);
+  EXPECT_EQ(find_trials(late, TestSession().key()).size(), 2U);
 }
 
 TEST_F(MergeTest, OfVersionsThatDifferInNothingButContentIsStillOrderIndependent) {
   Database::open(b_, OpenMode::kReadOnly).write_compact_copy(folder_ / "edited.db");
-  execute(Database::open(folder_ / "edited.db", OpenMode::kReadWriteCreate), "UPDATE blocks SET time_s = 7");
+  execute(Database::open(folder_ / "edited.db", OpenMode::kReadWriteCreate), "UPDATE samples SET time_s = 7");
   EXPECT_EQ(contents(merged("first.db", {b_, folder_ / "edited.db"})),
             contents(merged("second.db", {folder_ / "edited.db", b_})));
 }
@@ -152,7 +153,7 @@ TEST_F(MergeTest, SessionsThatBeganAlikeInTwoFilesAreTwo) {
   // One file per process: same command, same second, same device.
   for (const std::string name : {"one.db", "two.db"}) {
     auto database = Database::open(folder_ / name, OpenMode::kReadWriteCreate);
-    save_trial(database, Sample().begin(database), good_trial("A=1"));
+    save_trial(database, TestSession().begin(database), good_trial("A=1"));
   }
   EXPECT_EQ(merge({folder_ / "one.db", folder_ / "two.db"}, folder_ / "both.db").sessions, 2);
 }
@@ -162,7 +163,7 @@ TEST_F(MergeTest, SearchingGoesOnInTheMergedFile) {
   const std::string newest = list_sessions(c).front().uid;
   search(c, "GPU-b", 2, 5e-3);
   EXPECT_GT(list_sessions(c).front().uid, newest);
-  Sample on_b;
+  TestSession on_b;
   on_b.device.uuid = "GPU-b";
   EXPECT_EQ(find_best(c, on_b.key()).value().time_s, 5e-3);
 }

@@ -16,8 +16,8 @@ using testing::contents;
 using testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Sample;
 using testing::ScratchFolder;
+using testing::TestSession;
 
 const fs::path kSchema1 = PGTUNE_SOURCE_DIR "/tests/db/data/schema1.db";
 constexpr const char* kConditions = "sustained rotated uniform:20231107 observed";
@@ -38,12 +38,12 @@ ResultKey key_of(const std::string& source) {
 struct Sums {
   double time_s = 0;
   std::int64_t launches = 0;
-  std::size_t blocks = 0;
-  void add(const std::vector<BlockRow>& rows) {
+  std::size_t samples = 0;
+  void add(const std::vector<SampleRow>& rows) {
     for (const auto& row : rows) {
       time_s += row.time_s;
       launches += row.launches;
-      ++blocks;
+      ++samples;
     }
   }
 };
@@ -54,7 +54,7 @@ void expect_all_rows(const Database& database) {
   EXPECT_THAT(database.check(), IsEmpty());
   const auto counted = totals(database);
   EXPECT_EQ(counted.rows, (std::map<std::string, std::int64_t>{{"best", 1},
-                                                               {"blocks", 55},
+                                                               {"samples", 55},
                                                                {"builds", 40},
                                                                {"ceilings", 0},
                                                                {"conditions", 1},
@@ -64,8 +64,8 @@ void expect_all_rows(const Database& database) {
                                                                {"environments", 1},
                                                                {"outcomes", 7},
                                                                {"problems", 1},
-                                                               {"reference_reports", 1},
-                                                               {"round_blocks", 120},
+                                                               {"baseline_reports", 1},
+                                                               {"round_samples", 120},
                                                                {"sessions", 2},
                                                                {"stages", 2},
                                                                {"templates", 1},
@@ -93,7 +93,7 @@ void expect_all_rows(const Database& database) {
   Sums screening;
   for (const auto& [key, trial] : trials) {
     EXPECT_TRUE(trial.build.has_value()) << key;
-    screening.add(trial.blocks);
+    screening.add(trial.samples);
   }
   EXPECT_DOUBLE_EQ(screening.time_s, 0.1844649599194526);
   EXPECT_EQ(screening.launches, 18957);
@@ -102,21 +102,21 @@ void expect_all_rows(const Database& database) {
   EXPECT_FALSE(replayed.begin()->second.build.has_value());
   EXPECT_EQ(replayed.begin()->second.outcome.reason, "line 3: expected a ';'");
 
-  Sums finals, references;
+  Sums finals, baselines;
   for (const auto& row : session_rounds(database, 7)) {
-    ASSERT_EQ(row.blocks.size(), 12U);
-    EXPECT_EQ(row.blocks.front().stage, "final");
-    EXPECT_EQ(row.blocks.front().round, 1);
-    EXPECT_EQ(row.blocks.front().temperature_c, std::nullopt);
-    (row.contender.variant ? finals : references).add(row.blocks);
+    ASSERT_EQ(row.samples.size(), 12U);
+    EXPECT_EQ(row.samples.front().stage, "final");
+    EXPECT_EQ(row.samples.front().round, 1);
+    EXPECT_EQ(row.samples.front().temperature_c, std::nullopt);
+    (row.contender.variant ? finals : baselines).add(row.samples);
   }
-  EXPECT_EQ(finals.blocks, 96U);
+  EXPECT_EQ(finals.samples, 96U);
   EXPECT_NEAR(finals.time_s, 2.0214071941375735, 1e-12);
   EXPECT_EQ(finals.launches, 242688);
-  EXPECT_EQ(references.blocks, 24U);
-  EXPECT_NEAR(references.time_s, 0.4960834846496582, 1e-12);
-  EXPECT_EQ(references.launches, 75264);
-  EXPECT_EQ(find_reference(database, 7).value().library.substr(0, 8), "cuBLASLt");
+  EXPECT_EQ(baselines.samples, 24U);
+  EXPECT_NEAR(baselines.time_s, 0.4960834846496582, 1e-12);
+  EXPECT_EQ(baselines.launches, 75264);
+  EXPECT_EQ(find_baseline(database, 7).value().library.substr(0, 8), "cuBLASLt");
 }
 
 /// The answer of the file, as schema 1 gave it.
@@ -153,7 +153,7 @@ TEST_F(OldSchema, OpenedForWritingIsMigratedAndKeepsEverything) {
     expect_answer(database);
     EXPECT_EQ(query_integer(database, "PRAGMA foreign_keys"), 1);
     EXPECT_EQ(query_text(database, "SELECT json_extract(conditions_json, '$.l2') FROM conditions"), "rotated");
-    auto sample = Sample();
+    auto sample = TestSession();
     sample.session.conditions_key = kConditions;
     save_trial(database, sample.begin(database), testing::good_trial("A=1"));
     EXPECT_EQ(totals(database).rows.at("conditions"), 1);
@@ -173,7 +173,8 @@ TEST_F(OldSchema, OpenedForReadingIsMigratedInMemoryAndStaysAsItIs) {
   EXPECT_EQ(database.old_file()->schema_version, 1);
   EXPECT_EQ(database.old_file()->journal_mode, "delete");
   EXPECT_EQ(database.origin(), path_.string());
-  EXPECT_THAT(error_of([&] { static_cast<void>(Sample().begin(database)); }).what(), HasSubstr("cannot be written"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(TestSession().begin(database)); }).what(),
+              HasSubstr("cannot be written"));
   EXPECT_EQ(contents(path_), before);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1);
 }

@@ -19,8 +19,8 @@ using testing::contents;
 using testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Sample;
 using testing::ScratchFolder;
+using testing::TestSession;
 
 constexpr OpenMode kBothModes[] = {OpenMode::kReadOnly, OpenMode::kReadWriteCreate};
 
@@ -76,7 +76,7 @@ TEST(Open, ReadingDoesNotWrite) {
   const auto path = folder / "pgtune.db";
   make_database(path, "SELECT 1");
   auto database = Database::open(path, OpenMode::kReadOnly);
-  const auto error = error_of([&] { static_cast<void>(Sample().begin(database)); });
+  const auto error = error_of([&] { static_cast<void>(TestSession().begin(database)); });
   EXPECT_THAT(error.what(), HasSubstr("cannot be written"));
 }
 
@@ -94,9 +94,9 @@ TEST(Open, ReadersSeeWhatAWriterCommits) {
   const ScratchFolder folder;
   auto writer = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
   const auto reader = Database::open(folder / "pgtune.db", OpenMode::kReadOnly);
-  const auto session = Sample().begin(writer);
+  const auto session = TestSession().begin(writer);
   save_trial(writer, session, testing::good_trial("A=1"));
-  EXPECT_EQ(find_trials(reader, Sample().key()).size(), 1U);
+  EXPECT_EQ(find_trials(reader, TestSession().key()).size(), 1U);
 }
 
 TEST(Open, NamesThatSqliteWouldInterpretAreJustNames) {
@@ -229,7 +229,7 @@ TEST(Open, ReadsInAReadOnlyFolder) {
   const auto path = folder / "pgtune.db";
   {
     auto database = Database::open(path, OpenMode::kReadWriteCreate);
-    static_cast<void>(Sample().begin(database));
+    static_cast<void>(TestSession().begin(database));
   }
   fs::permissions(path, fs::perms{0444});
   fs::permissions(folder.path(), fs::perms{0555});
@@ -243,7 +243,7 @@ TEST(Open, ReadsInAReadOnlyFolder) {
 TEST(Open, MovesWithItsConnection) {
   auto first = Database::open_memory();
   auto second = std::move(first);
-  static_cast<void>(Sample().begin(second));
+  static_cast<void>(TestSession().begin(second));
   first = Database::open_memory();
   EXPECT_THAT(list_sessions(first), IsEmpty());
   EXPECT_EQ(list_sessions(second).size(), 1U);

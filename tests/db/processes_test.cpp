@@ -17,12 +17,12 @@
 namespace pgtune::db {
 namespace {
 
-using testing::block;
 using testing::good_trial;
 using ::testing::IsEmpty;
 using testing::rounds_of;
-using testing::Sample;
+using testing::sample;
 using testing::ScratchFolder;
+using testing::TestSession;
 
 /// Runs `work` in a child process that ends without the test framework's clean-up; status 0 unless it throws.
 pid_t spawn(const std::function<void()>& work) {
@@ -41,23 +41,23 @@ pid_t spawn(const std::function<void()>& work) {
 }
 
 TEST(Processes, ThirtyTwoWriteToOneNewFileAndNothingIsLost) {
-  constexpr int kProcesses = 32, kTrials = 12, kBlocksOfTrial = 3;
+  constexpr int kProcesses = 32, kTrials = 12, kSamplesOfTrial = 3;
   const ScratchFolder folder;
   const auto path = folder / "pgtune.db";
   std::vector<pid_t> children;
   for (int process = 0; process < kProcesses; ++process) {
     children.push_back(spawn([&] {
       auto database = Database::open(path, OpenMode::kReadWriteCreate);
-      const auto session = Sample().begin(database);
+      const auto session = TestSession().begin(database);
       const std::string name = "P=" + std::to_string(process);
-      save_reference(database, session, {"cuBLASLt", "{}"});
+      save_baseline(database, session, {"cuBLASLt", "{}"});
       for (int i = 0; i < kTrials; ++i) {
         save_trial(database, session, good_trial(name + ",A=" + std::to_string(i)));
-        static_cast<void>(find_trials(Database::open(path, OpenMode::kReadOnly), Sample().key()));
+        static_cast<void>(find_trials(Database::open(path, OpenMode::kReadOnly), TestSession().key()));
       }
       for (const std::string stage : {"race", "final"}) {
         save_rounds(database, session, stage,
-                    {rounds_of(name + ",A=0", {block(1e-3)}), rounds_of(0, {block(1e-3, 1), block(1e-3, 2)})});
+                    {rounds_of(name + ",A=0", {sample(1e-3)}), rounds_of(0, {sample(1e-3, 1), sample(1e-3, 2)})});
       }
       BestRow best;
       best.variant_key = name + ",A=0";
@@ -72,13 +72,13 @@ TEST(Processes, ThirtyTwoWriteToOneNewFileAndNothingIsLost) {
   }
   const auto database = Database::open(path, OpenMode::kReadOnly);
   EXPECT_THAT(database.check(), IsEmpty());
-  EXPECT_EQ(find_trials(database, Sample().key()).size(), std::size_t{kProcesses} * kTrials);
+  EXPECT_EQ(find_trials(database, TestSession().key()).size(), std::size_t{kProcesses} * kTrials);
   const auto counted = totals(database);
   EXPECT_EQ(counted.rows.at("sessions"), kProcesses);
   EXPECT_EQ(counted.rows.at("best"), kProcesses);
   EXPECT_EQ(counted.rows.at("devices"), 1);
-  EXPECT_EQ(counted.rows.at("blocks"), kProcesses * kTrials * kBlocksOfTrial);
-  EXPECT_EQ(counted.rows.at("round_blocks"), kProcesses * 6);
+  EXPECT_EQ(counted.rows.at("samples"), kProcesses * kTrials * kSamplesOfTrial);
+  EXPECT_EQ(counted.rows.at("round_samples"), kProcesses * 6);
   std::set<std::string> uids;
   for (const auto& session : list_sessions(database)) {
     EXPECT_NE(session.finished_at, "");
@@ -99,7 +99,7 @@ TEST(Processes, AKilledWriterLosesNothingItHadCommitted) {
     ASSERT_EQ(::pipe(pipe_ends), 0);
     const pid_t child = spawn([&] {
       auto database = Database::open(path, OpenMode::kReadWriteCreate);
-      const auto session = Sample().begin(database);
+      const auto session = TestSession().begin(database);
       for (int i = next;; ++i) {
         save_trial(database, session, good_trial("A=" + std::to_string(i)));
         if (::write(pipe_ends[1], &i, sizeof i) != sizeof i) {
@@ -127,11 +127,11 @@ TEST(Processes, AKilledWriterLosesNothingItHadCommitted) {
 
     const auto database = Database::open(path, OpenMode::kReadWriteCreate);
     ASSERT_THAT(database.check(), IsEmpty()) << "round " << round;
-    const auto found = find_trials(database, Sample().key());
+    const auto found = find_trials(database, TestSession().key());
     for (const int i : committed) {
       const auto trial = found.find("A=" + std::to_string(i));
       ASSERT_NE(trial, found.end()) << "trial " << i << " is lost in round " << round;
-      EXPECT_EQ(trial->second.blocks.size(), 3U) << "trial " << i << " is incomplete";
+      EXPECT_EQ(trial->second.samples.size(), 3U) << "trial " << i << " is incomplete";
     }
     // At most the one trial that was written but not yet reported, each round.
     EXPECT_LE(found.size(), committed.size() + static_cast<std::size_t>(round) + 1);

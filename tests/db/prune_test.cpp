@@ -14,16 +14,16 @@ namespace {
 using ::testing::ElementsAre;
 using testing::good_trial;
 using ::testing::IsEmpty;
-using testing::Sample;
+using testing::TestSession;
 
 class Prune : public ::testing::Test {
  protected:
   /// A session with one trial of its own variant; its id.
-  RowId session(const Sample& sample, bool finished = true) {
+  RowId session(const TestSession& sample, bool finished = true) {
     const RowId id = sample.begin(database_);
     const std::string key = "A=" + std::to_string(id);
     save_trial(database_, id, good_trial(key));
-    save_rounds(database_, id, "final", {testing::rounds_of(key, {testing::block(1)})});
+    save_rounds(database_, id, "final", {testing::rounds_of(key, {testing::sample(1)})});
     BestRow best;
     best.variant_key = key;
     if (finished) {
@@ -43,9 +43,9 @@ class Prune : public ::testing::Test {
 };
 
 TEST_F(Prune, KeepsTheNewestOfEachQuestion) {
-  Sample other_problem;
+  TestSession other_problem;
   other_problem.problem.key = "another";
-  Sample bench;
+  TestSession bench;
   bench.session.kind = "bench";
   const auto first = session({}), second = session({});
   session(other_problem);
@@ -65,7 +65,7 @@ TEST_F(Prune, KeepsTheNewestOfEachQuestion) {
 }
 
 TEST_F(Prune, DropsOldTemplatesAndDrivers) {
-  Sample old_template, old_driver, other_template;
+  TestSession old_template, old_driver, other_template;
   old_template.template_row.content_hash = "0ld";
   old_driver.environment.driver_branch = "550";
   other_template.template_row = {"mine", "0ld"};
@@ -78,10 +78,10 @@ TEST_F(Prune, DropsOldTemplatesAndDrivers) {
 }
 
 TEST_F(Prune, KeepsWhatWasMeasuredOverAnotherPreset) {
-  Sample one_preset, another;
+  TestSession one_preset, another;
   one_preset.template_row = {"mine+yours", "1"};
   another.template_row = {"mine+yours", "2"};
-  for (const Sample& sample : {one_preset, another}) {
+  for (const TestSession& sample : {one_preset, another}) {
     TrialRow trial = good_trial("A=1");
     trial.variant.origin = {"mine", "c0ffee"};
     save_trial(database_, sample.begin(database_), trial);
@@ -91,8 +91,8 @@ TEST_F(Prune, KeepsWhatWasMeasuredOverAnotherPreset) {
 
 TEST_F(Prune, DropsRoundsOfAnOldTemplateWithoutTrialsOfTheirOwn) {
   const auto with_rounds_of = [&](const std::string& content) {
-    const RowId id = Sample().begin(database_);
-    ContenderBlocksRow row = testing::rounds_of("A=1", {testing::block(1)});
+    const RowId id = TestSession().begin(database_);
+    ContenderSamplesRow row = testing::rounds_of("A=1", {testing::sample(1)});
     row.contender.variant->origin = {"mine", content};
     save_rounds(database_, id, "final", {row});
     return id;
@@ -103,7 +103,7 @@ TEST_F(Prune, DropsRoundsOfAnOldTemplateWithoutTrialsOfTheirOwn) {
 }
 
 TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
-  Sample replay;
+  TestSession replay;
   replay.session.source = "replay";
   const auto replayed = session(replay), killed = session({}, false), busy = session({}, false),
              running = session({}, false);
@@ -112,7 +112,7 @@ TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
           "UPDATE trials SET recorded_at = 0 WHERE session = " +
               std::to_string(killed));
   static_cast<void>(busy);
-  execute(database_, "DELETE FROM blocks; DELETE FROM trials WHERE session = " + std::to_string(running) +
+  execute(database_, "DELETE FROM samples; DELETE FROM trials WHERE session = " + std::to_string(running) +
                          "; UPDATE sessions SET started_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = " +
                          std::to_string(running));
   EXPECT_THAT(pruned({.unfinished = true}), ElementsAre(killed));
@@ -121,7 +121,7 @@ TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
 }
 
 TEST_F(Prune, LeavesNoRowThatNothingRefersTo) {
-  Sample other;
+  TestSession other;
   other.device.uuid = "GPU-other";
   other.problem.key = "another";
   other.template_row = {"mine", "hash"};

@@ -10,43 +10,43 @@
 namespace pgtune::db {
 namespace {
 
-using testing::block;
 using testing::error_of;
 using testing::good_trial;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::rounds_of;
-using testing::Sample;
+using testing::sample;
+using testing::TestSession;
 
 class Rounds : public ::testing::Test {
  protected:
-  /// Blocks of one variant (by key) or reference algorithm (by index) in a session's rounds.
-  std::vector<BlockRow> blocks_of(RowId session, const std::string& key, int algorithm = -1) {
+  /// Samples of one variant (by key) or baseline algorithm (by index) in a session's rounds.
+  std::vector<SampleRow> samples_of(RowId session, const std::string& key, int algorithm = -1) {
     for (const auto& row : session_rounds(database_, session)) {
       const bool same =
           row.contender.variant ? row.contender.variant->key == key : row.contender.algorithm == algorithm;
       if (same) {
-        return row.blocks;
+        return row.samples;
       }
     }
     return {};
   }
 
   Database database_ = Database::open_memory();
-  Sample sample_;
+  TestSession sample_;
 };
 
 TEST_F(Rounds, ComeBackAsTheyWereSaved) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1"));
   const auto session = sample_.begin(database_);
-  auto measured = block(1.1e-3, 2, "final", 2);
+  auto measured = sample(1.1e-3, 2, "final", 2);
   measured.graph = true;
   measured.temperature_c = 61;
   measured.power_cap_s = 0.02;
   measured.thermal_s = 0;
   save_rounds(database_, session, "final",
-              {rounds_of("A=1", {block(1e-3, 0, "final", 1), measured}), rounds_of(5, {block(4e-3, 1, "final", 1)}),
-               rounds_of(0, {block(3e-3, 2, "final", 1)})});
+              {rounds_of("A=1", {sample(1e-3, 0, "final", 1), measured}), rounds_of(5, {sample(4e-3, 1, "final", 1)}),
+               rounds_of(0, {sample(3e-3, 2, "final", 1)})});
   const auto rows = session_rounds(database_, session);
   ASSERT_EQ(rows.size(), 3U);
   ASSERT_TRUE(rows[0].contender.variant.has_value());
@@ -55,8 +55,8 @@ TEST_F(Rounds, ComeBackAsTheyWereSaved) {
   EXPECT_EQ(rows[1].contender.algorithm, 5);
   EXPECT_FALSE(rows[1].contender.variant.has_value());
   EXPECT_EQ(rows[2].contender.algorithm, 0);
-  ASSERT_EQ(rows[0].blocks.size(), 2U);
-  const auto& copy = rows[0].blocks[1];
+  ASSERT_EQ(rows[0].samples.size(), 2U);
+  const auto& copy = rows[0].samples[1];
   EXPECT_EQ(copy.stage, "final");
   EXPECT_EQ(copy.round, 2);
   EXPECT_EQ(copy.position, 2);
@@ -67,46 +67,46 @@ TEST_F(Rounds, ComeBackAsTheyWereSaved) {
   EXPECT_EQ(copy.temperature_c, 61.0);
   EXPECT_EQ(copy.power_cap_s, 0.02);
   EXPECT_EQ(copy.thermal_s, 0.0);
-  EXPECT_EQ(rows[0].blocks[0].thermal_s, std::nullopt);
+  EXPECT_EQ(rows[0].samples[0].thermal_s, std::nullopt);
   EXPECT_THAT(session_rounds(database_, session + 1), IsEmpty());
-  EXPECT_EQ(find_trials(database_, sample_.key()).at("A=1").blocks.size(), 3U) << "rounds are no trial's blocks";
+  EXPECT_EQ(find_trials(database_, sample_.key()).at("A=1").samples.size(), 3U) << "rounds are no trial's samples";
 }
 
-TEST_F(Rounds, OfTheFloorKeepBothBlocksOfAnAlgorithm) {
+TEST_F(Rounds, OfTheFloorKeepBothSamplesOfAnAlgorithm) {
   const auto session = sample_.begin(database_);
   save_rounds(database_, session, "floor",
-              {rounds_of(3, {block(1, 0, "floor", 1), block(3, 1, "floor", 2)}),
-               rounds_of(3, {block(2, 1, "floor", 1), block(4, 0, "floor", 2)})});
-  const auto blocks = blocks_of(session, "", 3);
-  ASSERT_EQ(blocks.size(), 4U);
+              {rounds_of(3, {sample(1, 0, "floor", 1), sample(3, 1, "floor", 2)}),
+               rounds_of(3, {sample(2, 1, "floor", 1), sample(4, 0, "floor", 2)})});
+  const auto samples = samples_of(session, "", 3);
+  ASSERT_EQ(samples.size(), 4U);
   EXPECT_EQ(session_rounds(database_, session).size(), 1U);
-  EXPECT_EQ(blocks[0].time_s, 1);
-  EXPECT_EQ(blocks[1].time_s, 2);
-  EXPECT_EQ(blocks[2].time_s, 4) << "by position inside the round";
-  EXPECT_EQ(blocks[3].time_s, 3);
+  EXPECT_EQ(samples[0].time_s, 1);
+  EXPECT_EQ(samples[1].time_s, 2);
+  EXPECT_EQ(samples[2].time_s, 4) << "by position inside the round";
+  EXPECT_EQ(samples[3].time_s, 3);
 }
 
 TEST_F(Rounds, ASecondCallReplacesItsStageOfItsSessionOnly) {
   const auto other = sample_.begin(database_);
   const auto session = sample_.begin(database_);
-  save_rounds(database_, other, "final", {rounds_of("A=1", {block(7, 0, "final", 1)})});
-  save_rounds(database_, session, "race", {rounds_of("A=1", {block(5, 0, "race", 1)})});
-  save_rounds(database_, session, "final", {rounds_of("A=1", {block(9, 0, "final", 1), block(9, 0, "final", 2)})});
-  save_rounds(database_, session, "final", {rounds_of("A=2", {block(8, 0, "final", 1)})});
-  ASSERT_EQ(blocks_of(session, "A=1").size(), 1U);
-  EXPECT_EQ(blocks_of(session, "A=1")[0].stage, "race");
-  EXPECT_EQ(blocks_of(session, "A=2").size(), 1U);
-  EXPECT_EQ(blocks_of(other, "A=1").size(), 1U);
+  save_rounds(database_, other, "final", {rounds_of("A=1", {sample(7, 0, "final", 1)})});
+  save_rounds(database_, session, "race", {rounds_of("A=1", {sample(5, 0, "race", 1)})});
+  save_rounds(database_, session, "final", {rounds_of("A=1", {sample(9, 0, "final", 1), sample(9, 0, "final", 2)})});
+  save_rounds(database_, session, "final", {rounds_of("A=2", {sample(8, 0, "final", 1)})});
+  ASSERT_EQ(samples_of(session, "A=1").size(), 1U);
+  EXPECT_EQ(samples_of(session, "A=1")[0].stage, "race");
+  EXPECT_EQ(samples_of(session, "A=2").size(), 1U);
+  EXPECT_EQ(samples_of(other, "A=1").size(), 1U);
 }
 
 TEST_F(Rounds, ThatCannotBeSavedLeaveNothing) {
-  EXPECT_THAT(error_of([&] { save_rounds(database_, 77, "final", {rounds_of("A=1", {block(1)})}); }).what(),
+  EXPECT_THAT(error_of([&] { save_rounds(database_, 77, "final", {rounds_of("A=1", {sample(1)})}); }).what(),
               HasSubstr("no session 77"));
   const auto session = sample_.begin(database_);
   // The same place in one round twice.
   EXPECT_THROW(save_rounds(database_, session, "race",
-                           {rounds_of("A=1", {block(1, 0, "race", 1)}),
-                            rounds_of(0, {block(1, 1, "race", 1), block(2, 1, "race", 1)})}),
+                           {rounds_of("A=1", {sample(1, 0, "race", 1)}),
+                            rounds_of(0, {sample(1, 1, "race", 1), sample(2, 1, "race", 1)})}),
                Error);
   EXPECT_THAT(session_rounds(database_, session), IsEmpty());
   EXPECT_EQ(totals(database_).rows.at("contenders"), 0);
@@ -124,11 +124,11 @@ TEST_F(Rounds, EnergyWindowsComeBackAsTheyWereSaved) {
   save_energy(database_, session, window);
   window.ordinal = 0;
   save_energy(database_, session, window);
-  EnergyWindowRow reference = idle;
-  reference.contender.algorithm = 0;
-  save_energy(database_, session, reference);
-  reference.energy_j = 411;
-  save_energy(database_, session, reference);
+  EnergyWindowRow baseline = idle;
+  baseline.contender.algorithm = 0;
+  save_energy(database_, session, baseline);
+  baseline.energy_j = 411;
+  save_energy(database_, session, baseline);
 
   const auto rows = energy_windows(database_, session);
   ASSERT_EQ(rows.size(), 4U);
@@ -177,7 +177,7 @@ TEST_F(Rounds, TheNewestCeilingsOfADeviceDriverAndSourceCount) {
 
 TEST_F(Rounds, AContenderIsAVariantOrAnAlgorithmAndOncePerSession) {
   const auto session = sample_.begin(database_);
-  save_rounds(database_, session, "race", {rounds_of("A=1", {block(1)}), rounds_of(0, {block(1)})});
+  save_rounds(database_, session, "race", {rounds_of("A=1", {sample(1)}), rounds_of(0, {sample(1)})});
   const auto refused = [&](const std::string& values) {
     return std::string(error_of([&] {
                          execute(database_, "INSERT INTO contenders (session, variant, algorithm) VALUES " + values);

@@ -11,7 +11,7 @@
 namespace pgtune::db {
 namespace {
 
-using testing::Sample;
+using testing::TestSession;
 
 std::vector<std::string> uids(const Database& database) {
   std::vector<std::string> all;
@@ -24,8 +24,8 @@ std::vector<std::string> uids(const Database& database) {
 TEST(SessionUid, IsAUuidOfTheTimeAndUnlikeAnyOther) {
   const std::int64_t before = unix_time_ms();
   auto one = Database::open_memory(), other = Database::open_memory();
-  static_cast<void>(Sample().begin(one));
-  static_cast<void>(Sample().begin(other));
+  static_cast<void>(TestSession().begin(one));
+  static_cast<void>(TestSession().begin(other));
   EXPECT_THAT(uids(one).at(0),
               ::testing::MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"));
   EXPECT_GE(uid_time_ms(uids(one).at(0)), before);
@@ -36,7 +36,7 @@ TEST(SessionUid, IsAUuidOfTheTimeAndUnlikeAnyOther) {
 TEST(SessionUid, GrowsInsideAFileEvenInOneMillisecond) {
   auto database = Database::open_memory();
   for (int i = 0; i < 50; ++i) {
-    static_cast<void>(Sample().begin(database));
+    static_cast<void>(TestSession().begin(database));
   }
   const auto all = uids(database);
   ASSERT_EQ(all.size(), 50U);
@@ -45,10 +45,10 @@ TEST(SessionUid, GrowsInsideAFileEvenInOneMillisecond) {
 
 TEST(SessionUid, GrowsWhenTheClockWasSetBack) {
   auto database = Database::open_memory();
-  static_cast<void>(Sample().begin(database));
+  static_cast<void>(TestSession().begin(database));
   const std::string future = "7fffffff-0000-7000-8000-000000000000";
   execute(database, "UPDATE sessions SET uid = '" + future + "'");
-  const auto later = Sample().begin(database);
+  const auto later = TestSession().begin(database);
   EXPECT_EQ(list_sessions(database).front().id, later);
   EXPECT_EQ(uid_time_ms(list_sessions(database).front().uid), uid_time_ms(future) + 1);
 }
@@ -56,7 +56,7 @@ TEST(SessionUid, GrowsWhenTheClockWasSetBack) {
 TEST(SessionUid, TheClockDecidesNeitherTheNewestAnswerNorTrial) {
   auto database = Database::open_memory();
   for (const double time_s : {1e-3, 2e-3}) {
-    const auto session = Sample().begin(database);
+    const auto session = TestSession().begin(database);
     save_trial(database, session, testing::good_trial("A=1", time_s));
     BestRow best;
     best.variant_key = "A=1";
@@ -68,14 +68,14 @@ TEST(SessionUid, TheClockDecidesNeitherTheNewestAnswerNorTrial) {
         "UPDATE sessions SET started_at = '2099-01-01T00:00:00Z', finished_at = '2099-01-01T00:00:01Z' WHERE id = 1;"
         "UPDATE trials SET recorded_at = 4070908800000 WHERE session = 1");
   }
-  EXPECT_EQ(find_best(database, Sample().key()).value().time_s, 2e-3);
-  EXPECT_EQ(find_trials(database, Sample().key()).at("A=1").blocks.at(0).time_s, 2e-3);
+  EXPECT_EQ(find_best(database, TestSession().key()).value().time_s, 2e-3);
+  EXPECT_EQ(find_trials(database, TestSession().key()).at("A=1").samples.at(0).time_s, 2e-3);
   EXPECT_EQ(list_sessions(database).front().id, 2);
 }
 
 TEST(SessionUid, CeilingsAreNeverOlderThanTheLast) {
   auto database = Database::open_memory();
-  const Sample sample;
+  const TestSession sample;
   save_ceilings(database, sample.device, sample.environment, {"gpu", "", "1"});
   execute(database, "UPDATE ceilings SET measured_at = '2099-01-01T00:00:00Z'");
   save_ceilings(database, sample.device, sample.environment, {"gpu", "", "2"});

@@ -11,18 +11,18 @@
 namespace pgtune::db {
 namespace {
 
-using testing::block;
 using testing::error_of;
 using testing::failed_trial;
 using testing::good_trial;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Sample;
+using testing::sample;
+using testing::TestSession;
 
 class Trials : public ::testing::Test {
  protected:
   Database database_ = Database::open_memory();
-  Sample sample_;
+  TestSession sample_;
 };
 
 TEST_F(Trials, ComeBackAsTheyWereSaved) {
@@ -30,7 +30,7 @@ TEST_F(Trials, ComeBackAsTheyWereSaved) {
   trial.outcome.cut = true;
   trial.build->local_bytes = 8;
   trial.build->spill_bytes = 16;
-  trial.blocks[1] = {"final", 3, 2, 77, 0.5, 0, true, 61.5, 0.125, 0};
+  trial.samples[1] = {"final", 3, 2, 77, 0.5, 0, true, 61.5, 0.125, 0};
   save_trial(database_, sample_.begin(database_), trial);
 
   const auto found = find_trials(database_, sample_.key());
@@ -52,24 +52,24 @@ TEST_F(Trials, ComeBackAsTheyWereSaved) {
   EXPECT_TRUE(copy.outcome.cut);
   EXPECT_EQ(copy.outcome.max_error, 0.125);
   EXPECT_EQ(copy.outcome.norm_error, 1e-7);
-  ASSERT_EQ(copy.blocks.size(), 3U);
-  EXPECT_EQ(copy.blocks[0].time_s, 0.00123);
-  EXPECT_EQ(copy.blocks[0].stage, "screen");
-  EXPECT_EQ(copy.blocks[0].sm_clock_hz, 1.98e9);
-  EXPECT_EQ(copy.blocks[1].stage, "final");
-  EXPECT_EQ(copy.blocks[1].round, 3);
-  EXPECT_EQ(copy.blocks[1].position, 2);
-  EXPECT_EQ(copy.blocks[1].launches, 77);
-  EXPECT_EQ(copy.blocks[1].time_s, 0.5);
-  EXPECT_EQ(copy.blocks[1].sm_clock_hz, 0);
-  EXPECT_TRUE(copy.blocks[1].graph);
-  EXPECT_EQ(copy.blocks[1].temperature_c, 61.5);
-  EXPECT_EQ(copy.blocks[1].power_cap_s, 0.125);
-  EXPECT_EQ(copy.blocks[1].thermal_s, 0.0);
-  EXPECT_FALSE(copy.blocks[0].graph);
-  EXPECT_EQ(copy.blocks[0].temperature_c, std::nullopt);
-  EXPECT_EQ(copy.blocks[0].power_cap_s, std::nullopt);
-  EXPECT_EQ(copy.blocks[0].thermal_s, std::nullopt);
+  ASSERT_EQ(copy.samples.size(), 3U);
+  EXPECT_EQ(copy.samples[0].time_s, 0.00123);
+  EXPECT_EQ(copy.samples[0].stage, "screen");
+  EXPECT_EQ(copy.samples[0].sm_clock_hz, 1.98e9);
+  EXPECT_EQ(copy.samples[1].stage, "final");
+  EXPECT_EQ(copy.samples[1].round, 3);
+  EXPECT_EQ(copy.samples[1].position, 2);
+  EXPECT_EQ(copy.samples[1].launches, 77);
+  EXPECT_EQ(copy.samples[1].time_s, 0.5);
+  EXPECT_EQ(copy.samples[1].sm_clock_hz, 0);
+  EXPECT_TRUE(copy.samples[1].graph);
+  EXPECT_EQ(copy.samples[1].temperature_c, 61.5);
+  EXPECT_EQ(copy.samples[1].power_cap_s, 0.125);
+  EXPECT_EQ(copy.samples[1].thermal_s, 0.0);
+  EXPECT_FALSE(copy.samples[0].graph);
+  EXPECT_EQ(copy.samples[0].temperature_c, std::nullopt);
+  EXPECT_EQ(copy.samples[0].power_cap_s, std::nullopt);
+  EXPECT_EQ(copy.samples[0].thermal_s, std::nullopt);
 }
 
 TEST_F(Trials, ThatFailedBeforeABuildHaveNone) {
@@ -80,7 +80,7 @@ TEST_F(Trials, ThatFailedBeforeABuildHaveNone) {
   EXPECT_EQ(trial.outcome.reason, "line 3: expected ';'");
   EXPECT_FALSE(trial.outcome.max_error.has_value());
   EXPECT_FALSE(trial.outcome.norm_error.has_value());
-  EXPECT_THAT(trial.blocks, IsEmpty());
+  EXPECT_THAT(trial.samples, IsEmpty());
   EXPECT_EQ(totals(database_).rows.at("builds"), 0);
 }
 
@@ -92,10 +92,10 @@ TEST_F(Trials, TheNewestOfAVariantCountsAndAllAreKept) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1", 1e-3));
   const auto found = find_trials(database_, sample_.key());
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found.at("A=1").blocks.at(0).time_s, 1e-3);
-  EXPECT_EQ(found.at("A=1").blocks.size(), 3U);
+  EXPECT_EQ(found.at("A=1").samples.at(0).time_s, 1e-3);
+  EXPECT_EQ(found.at("A=1").samples.size(), 3U);
   EXPECT_EQ(found.at("A=2").outcome.kind, "unstable");
-  EXPECT_THAT(found.at("A=2").blocks, IsEmpty());
+  EXPECT_THAT(found.at("A=2").samples, IsEmpty());
   const auto counted = totals(database_);
   EXPECT_EQ(counted.rows.at("trials"), 4);
   EXPECT_EQ(counted.rows.at("variants"), 2);
@@ -104,16 +104,16 @@ TEST_F(Trials, TheNewestOfAVariantCountsAndAllAreKept) {
 
 TEST_F(Trials, AreFoundUnderTheirWholeKeyOnly) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1"));
-  const std::vector<std::function<void(Sample&)>> changes{
-      [](Sample& s) { s.device.uuid = "GPU-other"; },
-      [](Sample& s) { s.environment.driver_branch = "590"; },
-      [](Sample& s) { s.problem.key = "other"; },
-      [](Sample& s) { s.template_row.name = "other"; },
-      [](Sample& s) { s.template_row.content_hash = "0"; },
-      [](Sample& s) { s.session.source = "replay"; },
-      [](Sample& s) { s.session.conditions_key = "burst rotated"; }};
+  const std::vector<std::function<void(TestSession&)>> changes{
+      [](TestSession& s) { s.device.uuid = "GPU-other"; },
+      [](TestSession& s) { s.environment.driver_branch = "590"; },
+      [](TestSession& s) { s.problem.key = "other"; },
+      [](TestSession& s) { s.template_row.name = "other"; },
+      [](TestSession& s) { s.template_row.content_hash = "0"; },
+      [](TestSession& s) { s.session.source = "replay"; },
+      [](TestSession& s) { s.session.conditions_key = "burst rotated"; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    Sample other;
+    TestSession other;
     changes[i](other);
     EXPECT_THAT(find_trials(database_, other.key()), IsEmpty()) << i;
     save_trial(database_, other.begin(database_), good_trial("A=" + std::to_string(i + 10)));

@@ -148,7 +148,7 @@ TEST_F(CompilePoolTest, AnotherProtocolVersionIsRefusedWithARemedy) {
   CompilePool pool(options(1));
   const auto done = build(pool, {32});
   ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().text(), AllOf(HasSubstr("speaks protocol 3, this pgtune speaks 2"),
+  EXPECT_THAT(done.error().text(), AllOf(HasSubstr("speaks protocol 4, this pgtune speaks 3"),
                                          HasSubstr("PGTUNE_WORKER"), HasSubstr(worker_path())));
 }
 

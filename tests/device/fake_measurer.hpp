@@ -53,26 +53,25 @@ inline DeviceInfo gpu() {
 /// One measure worker's state: the problem, and times that follow from it.
 class FakeMeasurer {
  public:
-  /// A variant's key, or "reference 1".
+  /// A variant's key, or "baseline 1".
   static std::string name(const protocol::Contender& contender) {
-    const int algorithm = contender.reference_algorithm;
-    return algorithm < 0 ? contender.variant.key() : fmt::format("reference {}", algorithm);
+    const int algorithm = contender.baseline_algorithm;
+    return algorithm < 0 ? contender.variant.key() : fmt::format("baseline {}", algorithm);
   }
 
   json prepare(const protocol::PrepareRequest& request) {
     problem_ = request.problem;
-    reference_.library = "fake cuBLASLt 13.0.0";
-    reference_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
-                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
-    reference_.best = 1;
-    reference_.buffer_copies = 2;
-    reference_.data_seed = request.conditions.data_seed;
+    baseline_.library = "fake cuBLASLt 13.0.0";
+    baseline_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
+                            {1, "split-K 2", 4096, at_tflops(45), 0.02}};
+    baseline_.best = 1;
+    baseline_.buffer_copies = 2;
+    baseline_.data_seed = request.conditions.data_seed;
     const auto larger = [](std::int64_t extent) { return (extent + 15) / 16 * 16; };
     const Problem& p = problem_;
-    reference_.enlarged_shape = p.math_mode == MathMode::kE4m3 && p.n % 16 != 0
-                                    ? fmt::format("{}x{}x{}", larger(p.m), larger(p.n), larger(p.k))
-                                    : "";
-    return reference_;
+    baseline_.enlarged_shape =
+        p.dtype == Dtype::kE4m3 && p.n % 16 != 0 ? fmt::format("{}x{}x{}", larger(p.m), larger(p.n), larger(p.k)) : "";
+    return baseline_;
   }
 
   [[nodiscard]] TrialReport trial(const protocol::TrialRequest& request) const {
@@ -81,17 +80,17 @@ class FakeMeasurer {
     const std::string key = request.variant.key();
     report.cut = request.incumbent_s > 0 && variant_s(key) > 1.5 * request.incumbent_s;
     for (int index = 0; index < (report.cut ? 1 : 3); ++index) {
-      report.blocks.push_back(block(variant_s(key), key, 0));
-      report.blocks.back().position = index;
+      report.samples.push_back(sample(variant_s(key), key, 0));
+      report.samples.back().position = index;
     }
     return report;
   }
 
-  [[nodiscard]] Block round_block(const protocol::RoundRequest& request, const protocol::Contender& contender,
-                                  int position, const std::string& behaviour) const {
-    Block result = block(launch_s(contender),
-                         fmt::format("{} {} {}", name(contender), to_string(request.stage), position), request.round);
-    result.launches = std::max<std::int64_t>(5, std::llround(request.block_s / result.per_launch_s()));
+  [[nodiscard]] Sample round_sample(const protocol::RoundRequest& request, const protocol::Contender& contender,
+                                    int position, const std::string& behaviour) const {
+    Sample result = sample(launch_s(contender),
+                           fmt::format("{} {} {}", name(contender), to_string(request.stage), position), request.round);
+    result.launches = std::max<std::int64_t>(5, std::llround(request.sample_s / result.per_launch_s()));
     result.time_s *= static_cast<double>(result.launches) / 10;
     result.stage = request.stage;
     result.position = position;
@@ -99,7 +98,7 @@ class FakeMeasurer {
       result.sm_clock_hz /= 2;
       result.time_s *= 2;
     }
-    if (behaviour == "slower" && contender.reference_algorithm < 0) result.time_s *= 1.1;
+    if (behaviour == "slower" && contender.baseline_algorithm < 0) result.time_s *= 1.1;
     if (behaviour == "no_nvml") return result;
     result.temperature_c = 55;
     result.power_cap_s = behaviour == "capped" ? result.time_s : 0;
@@ -139,8 +138,8 @@ class FakeMeasurer {
   /// Between 20 and 50 TFLOP/s.
   [[nodiscard]] double variant_s(const std::string& key) const { return at_tflops(20 + 30 * uniform(key)); }
 
-  [[nodiscard]] static Block block(double launch_s, const std::string& key, int round) {
-    Block result;
+  [[nodiscard]] static Sample sample(double launch_s, const std::string& key, int round) {
+    Sample result;
     result.round = round;
     result.launches = 10;
     result.time_s = 10 * launch_s * (1 + 0.002 * uniform(fmt::format("{} {}", key, round)));
@@ -149,15 +148,15 @@ class FakeMeasurer {
   }
 
   [[nodiscard]] double launch_s(const protocol::Contender& contender) const {
-    const int algorithm = contender.reference_algorithm;
+    const int algorithm = contender.baseline_algorithm;
     return algorithm < 0 ? variant_s(contender.variant.key())
-                         : reference_.algorithms.at(static_cast<std::size_t>(algorithm)).time_s;
+                         : baseline_.algorithms.at(static_cast<std::size_t>(algorithm)).time_s;
   }
 
   static constexpr double kClock_hz = 1.7e9;
 
   Problem problem_;
-  ReferenceReport reference_;
+  BaselineReport baseline_;
 };
 
 }  // namespace pgtune::device::fake

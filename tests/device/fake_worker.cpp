@@ -6,7 +6,7 @@
 //                     op         hello, build, prepare, trial, round, energy, ceilings, lock,
 //                                release or list
 //                     pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
-//                                keys, e.g. "final 3 "; for energy "idle 0 ", "reference 1 0 " or a variant's key and
+//                                keys, e.g. "final 3 "; for energy "idle 0 ", "baseline 1 0 " or a variant's key and
 //                                the window's index; empty: always
 //                     file       the fault is active only while this file exists
 //                   behaviours:
@@ -21,10 +21,10 @@
 //                     fail          build: compile_failed; trial: launch_failed
 //                     wrong         trial: wrong_result            wrong_version  hello: another protocol version
 //                     no_devices    list: no GPU, with a problem text
-//                     hot           round: heat held the clocks down in every block, as long as the fault is active
+//                     hot           round: heat held the clocks down in every sample, as long as the fault is active
 //                     hot_once      round: likewise, the first time only
-//                     slow_clock    round: every block at half the clock, and twice as long
-//                     slower        round: variants, not the reference, take a tenth longer
+//                     slow_clock    round: every sample at half the clock, and twice as long
+//                     slower        round: variants, not the baseline, take a tenth longer
 //                     capped        round, energy: at the power cap all the time
 //                     no_nvml       round: neither temperature nor throttle times
 //                     suspect       energy: counter and averaged power differ by 20 %
@@ -166,7 +166,8 @@ json round_report(const protocol::RoundRequest& round, const std::string& behavi
   for (std::size_t index = 0; index < round.contenders.size(); ++index) {
     const auto place = std::find(round.order.begin(), round.order.end(), static_cast<int>(index));
     const int position = static_cast<int>(place - round.order.begin());
-    report.blocks.emplace_back(measurer.round_block(round, round.contenders[index], position, hot ? "hot" : behaviour));
+    report.samples.emplace_back(
+        measurer.round_sample(round, round.contenders[index], position, hot ? "hot" : behaviour));
   }
   return report;
 }

@@ -19,14 +19,14 @@ EnergyWindow energy(double energy_j) {
   return window;
 }
 
-Block recorded_block(Stage stage, int round, double time_s) { return {stage, round, 0, 10, time_s, 1.7e9}; }
+Sample recorded_sample(Stage stage, int round, double time_s) { return {stage, round, 0, 10, time_s, 1.7e9}; }
 
 RecordedVariant good(double time_s) {
   RecordedVariant recorded;
   recorded.build.cubin_hash = "abc";
   recorded.build.cubin_path = "/somewhere/else.cubin";
   recorded.build.registers = 100;
-  recorded.trial.blocks = {recorded_block(Stage::kScreen, 0, time_s), recorded_block(Stage::kScreen, 0, 2 * time_s)};
+  recorded.trial.samples = {recorded_sample(Stage::kScreen, 0, time_s), recorded_sample(Stage::kScreen, 0, 2 * time_s)};
   return recorded;
 }
 
@@ -47,14 +47,14 @@ class ReplayDeviceTest : public testing::Test {
     recording.device.name = "Recorded GPU";
     RecordedProblem recorded;
     recorded.problem = problem("512x512x512");
-    recorded.reference.report.algorithms = {{0, "first", 0, 7.0, 0}, {1, "best", 0, 6.0, 0}};
-    recorded.reference.report.best = 1;
-    recorded.reference.rounds[1] = {recorded_block(Stage::kFinal, 1, 61), recorded_block(Stage::kFinal, 2, 62)};
-    recorded.reference.energy[1] = {energy(600), energy(601), energy(602)};
+    recorded.baseline.report.algorithms = {{0, "first", 0, 7.0, 0}, {1, "best", 0, 6.0, 0}};
+    recorded.baseline.report.best = 1;
+    recorded.baseline.rounds[1] = {recorded_sample(Stage::kFinal, 1, 61), recorded_sample(Stage::kFinal, 2, 62)};
+    recorded.baseline.energy[1] = {energy(600), energy(601), energy(602)};
     recorded.idle_energy = {energy(82)};
     recorded.variants[name(16)] = good(1);
-    recorded.variants[name(16)].rounds = {recorded_block(Stage::kFinal, 1, 11), recorded_block(Stage::kFinal, 2, 12),
-                                          recorded_block(Stage::kFinal, 3, 13)};
+    recorded.variants[name(16)].rounds = {recorded_sample(Stage::kFinal, 1, 11), recorded_sample(Stage::kFinal, 2, 12),
+                                          recorded_sample(Stage::kFinal, 3, 13)};
     recorded.variants[name(16)].energy = {energy(500)};
     recorded.variants[name(32)] = good(2);
     recorded.variants[name(48)] = bad(OutcomeKind::kCompileFailed, "");
@@ -63,7 +63,7 @@ class ReplayDeviceTest : public testing::Test {
     recorded.variants[name(96)] = bad(OutcomeKind::kWrongResult, "abc");
     recording.problems = {recorded, recorded, recorded};
     recording.problems[1].conditions.regime = Regime::kBurst;
-    recording.problems[1].reference.report.best = 0;
+    recording.problems[1].baseline.report.best = 0;
     recording.problems[2].problem = problem("64x64x64");
     return recording;
   }
@@ -76,19 +76,19 @@ class ReplayDeviceTest : public testing::Test {
     device_.submit_trial({1, variant(tile), {}, {}, 0});
     return std::get<protocol::TrialDone>(device_.wait(milliseconds(0)).value().at(0)).report;
   }
-  /// Times of these contenders' blocks in a round; -1 where there is none.
+  /// Times of these contenders' samples in a round; -1 where there is none.
   std::vector<double> round_times(int round, const std::vector<protocol::Contender>& contenders,
                                   Stage stage = Stage::kFinal) {
     protocol::RoundRequest request{contenders, {}, round, stage};
     for (int index = static_cast<int>(contenders.size()) - 1; index >= 0; --index) request.order.push_back(index);
     const protocol::RoundReport report = device_.run_round(request).value();
     std::vector<double> times;
-    for (std::size_t index = 0; index < report.blocks.size(); ++index) {
-      times.push_back(report.blocks[index] ? report.blocks[index]->time_s : -1);
-      if (!report.blocks[index]) continue;
-      EXPECT_EQ(report.blocks[index]->round, round);
-      EXPECT_EQ(report.blocks[index]->stage, stage);
-      EXPECT_EQ(report.blocks[index]->position, static_cast<int>(report.blocks.size() - 1 - index));
+    for (std::size_t index = 0; index < report.samples.size(); ++index) {
+      times.push_back(report.samples[index] ? report.samples[index]->time_s : -1);
+      if (!report.samples[index]) continue;
+      EXPECT_EQ(report.samples[index]->round, round);
+      EXPECT_EQ(report.samples[index]->stage, stage);
+      EXPECT_EQ(report.samples[index]->position, static_cast<int>(report.samples.size() - 1 - index));
     }
     return times;
   }
@@ -103,11 +103,11 @@ TEST_F(ReplayDeviceTest, SaysThatItIsAReplayOfTheRecordedGpu) {
 }
 
 TEST_F(ReplayDeviceTest, AProblemThatWasNotRecordedListsThoseThatWere) {
-  const auto reference = device_.prepare({problem("100x100x100"), {}});
-  ASSERT_FALSE(reference);
-  EXPECT_EQ(reference.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(reference.error().text(), AllOf(HasSubstr("100x100x100"), HasSubstr("test recording"),
-                                              HasSubstr("512x512x512"), HasSubstr("64x64x64")));
+  const auto baseline = device_.prepare({problem("100x100x100"), {}});
+  ASSERT_FALSE(baseline);
+  EXPECT_EQ(baseline.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(baseline.error().text(), AllOf(HasSubstr("100x100x100"), HasSubstr("test recording"),
+                                             HasSubstr("512x512x512"), HasSubstr("64x64x64")));
 }
 
 TEST_F(ReplayDeviceTest, AnswersUnderTheConditionsAskedForOnly) {
@@ -115,10 +115,10 @@ TEST_F(ReplayDeviceTest, AnswersUnderTheConditionsAskedForOnly) {
   burst.regime = Regime::kBurst;
   warm.l2 = L2State::kWarm;
   EXPECT_EQ(device_.prepare({problem("512x512x512"), burst}).value().best, 0);
-  const auto reference = device_.prepare({problem("512x512x512"), warm});
-  ASSERT_FALSE(reference);
-  EXPECT_EQ(reference.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(reference.error().text(),
+  const auto baseline = device_.prepare({problem("512x512x512"), warm});
+  ASSERT_FALSE(baseline);
+  EXPECT_EQ(baseline.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(baseline.error().text(),
               AllOf(HasSubstr("512x512x512"), HasSubstr("'sustained warm uniform:20231107 observed'"),
                     HasSubstr("'sustained rotated uniform:20231107 observed'"),
                     HasSubstr("'burst rotated uniform:20231107 observed'"), HasSubstr("--regime")));
@@ -142,7 +142,7 @@ TEST_F(ReplayDeviceTest, WhatFailedOnTheGpuFailsInTheTrialAgain) {
   EXPECT_EQ(build(80).outcome.kind, OutcomeKind::kOk);
   EXPECT_EQ(trial(80).outcome, (Outcome{OutcomeKind::kCrashed, "recorded reason"}));
   EXPECT_EQ(trial(96).outcome.kind, OutcomeKind::kWrongResult);
-  EXPECT_EQ(trial(16).blocks.size(), 2U);
+  EXPECT_EQ(trial(16).samples.size(), 2U);
   EXPECT_EQ(trial(1).outcome.kind, OutcomeKind::kNotRecorded);
 }
 
@@ -160,50 +160,50 @@ TEST_F(ReplayDeviceTest, EventsComeInTheOrderOfSubmissionAndOnce) {
 
 TEST_F(ReplayDeviceTest, RoundsReplayTheRecordedOnes) {
   const protocol::Contender first{variant(16), {}, {}, -1};
-  const protocol::Contender best_reference{{}, {}, {}, 1};
-  EXPECT_EQ(round_times(1, {first, best_reference}), (std::vector<double>{11, 61}));
-  EXPECT_EQ(round_times(2, {first, best_reference}), (std::vector<double>{12, 62}));
+  const protocol::Contender best_baseline{{}, {}, {}, 1};
+  EXPECT_EQ(round_times(1, {first, best_baseline}), (std::vector<double>{11, 61}));
+  EXPECT_EQ(round_times(2, {first, best_baseline}), (std::vector<double>{12, 62}));
   // Beyond what was recorded the rounds start again.
-  EXPECT_EQ(round_times(3, {first, best_reference}), (std::vector<double>{13, 61}));
-  EXPECT_EQ(round_times(4, {first, best_reference}), (std::vector<double>{11, 62}));
-  EXPECT_EQ(round_times(1, {first, best_reference}, Stage::kRace), (std::vector<double>{11, 61}));
+  EXPECT_EQ(round_times(3, {first, best_baseline}), (std::vector<double>{13, 61}));
+  EXPECT_EQ(round_times(4, {first, best_baseline}), (std::vector<double>{11, 62}));
+  EXPECT_EQ(round_times(1, {first, best_baseline}, Stage::kRace), (std::vector<double>{11, 61}));
 }
 
-TEST_F(ReplayDeviceTest, BlocksKeepWhatWasMeasuredOfThem) {
+TEST_F(ReplayDeviceTest, SamplesKeepWhatWasMeasuredOfThem) {
   Recording recorded = recording();
-  Block& block = recorded.problems[0].variants[name(16)].rounds[1];
-  block.graph = true;
-  block.temperature_c = 61;
-  block.power_cap_s = 0.5;
-  block.thermal_s = 0;
+  Sample& sample = recorded.problems[0].variants[name(16)].rounds[1];
+  sample.graph = true;
+  sample.temperature_c = 61;
+  sample.power_cap_s = 0.5;
+  sample.thermal_s = 0;
   ReplayDevice device(recorded);
   ASSERT_TRUE(device.prepare({problem("512x512x512"), {}}));
   const protocol::RoundReport report = device.run_round({{{variant(16), {}, {}, -1}}, {0}, 2, Stage::kFinal}).value();
-  EXPECT_EQ(report.blocks.at(0), block);
+  EXPECT_EQ(report.samples.at(0), sample);
 }
 
 TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAnswerWithTheirScreening) {
   const protocol::Contender screened{variant(32), {}, {}, -1};
-  const protocol::Contender first_reference{{}, {}, {}, 0};
-  EXPECT_EQ(round_times(1, {screened, first_reference}), (std::vector<double>{2, 7}));
-  EXPECT_EQ(round_times(2, {screened, first_reference}), (std::vector<double>{4, 7}));
-  EXPECT_EQ(round_times(3, {screened, first_reference}, Stage::kRace), (std::vector<double>{2, 7}));
+  const protocol::Contender first_baseline{{}, {}, {}, 0};
+  EXPECT_EQ(round_times(1, {screened, first_baseline}), (std::vector<double>{2, 7}));
+  EXPECT_EQ(round_times(2, {screened, first_baseline}), (std::vector<double>{4, 7}));
+  EXPECT_EQ(round_times(3, {screened, first_baseline}, Stage::kRace), (std::vector<double>{2, 7}));
 }
 
 TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAreOutBesideThoseWithSome) {
   const protocol::Contender finalist{variant(16), {}, {}, -1}, screened{variant(32), {}, {}, -1},
-      reference{{}, {}, {}, 1};
-  EXPECT_EQ(round_times(1, {finalist, screened, reference}), (std::vector<double>{11, -1, 61}));
+      baseline{{}, {}, {}, 1};
+  EXPECT_EQ(round_times(1, {finalist, screened, baseline}), (std::vector<double>{11, -1, 61}));
   const protocol::RoundReport report = device_.run_round({{finalist, screened}, {0, 1}, 1}).value();
   EXPECT_EQ(report.outcomes.at(1).kind, OutcomeKind::kNotRecorded);
   EXPECT_THAT(report.outcomes.at(1).reason, HasSubstr("rounds"));
 }
 
-TEST_F(ReplayDeviceTest, TheReferenceAgainstItselfGetsTwoBlocksOfARound) {
-  const protocol::Contender reference{{}, {}, {}, 1};
+TEST_F(ReplayDeviceTest, TheBaselineAgainstItselfGetsTwoSamplesOfARound) {
+  const protocol::Contender baseline{{}, {}, {}, 1};
   // Not recorded: neighbouring rounds of the final. The second contender comes first in the order.
-  EXPECT_EQ(round_times(1, {reference, reference}, Stage::kFloor), (std::vector<double>{62, 61}));
-  EXPECT_EQ(round_times(2, {reference, reference}, Stage::kFloor), (std::vector<double>{61, 62}));
+  EXPECT_EQ(round_times(1, {baseline, baseline}, Stage::kFloor), (std::vector<double>{62, 61}));
+  EXPECT_EQ(round_times(2, {baseline, baseline}, Stage::kFloor), (std::vector<double>{61, 62}));
 }
 
 TEST_F(ReplayDeviceTest, EnergyIsTheRecordedWindow) {

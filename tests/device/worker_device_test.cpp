@@ -64,9 +64,9 @@ TEST_F(WorkerDeviceTest, OpensPreparesBuildsAndTries) {
   EXPECT_EQ(device->info().name, "Fake GPU");
   EXPECT_EQ(device->source(), "gpu");
   EXPECT_EQ(device->build_slots(), 4U);
-  const auto reference = device->prepare({problem(), {}});
-  ASSERT_TRUE(reference) << reference.error().text();
-  EXPECT_EQ(reference->algorithms.size(), 2U);
+  const auto baseline = device->prepare({problem(), {}});
+  ASSERT_TRUE(baseline) << baseline.error().text();
+  EXPECT_EQ(baseline->algorithms.size(), 2U);
 
   device->submit_build(build_request(1, 64));
   device->submit_trial(trial_request(2, 64));
@@ -127,7 +127,7 @@ TEST_F(WorkerDeviceTest, TimesAreTheSameAfterARespawn) {
   EXPECT_EQ(trial(*device, 16).value(), before);
 }
 
-TEST_F(WorkerDeviceTest, TheNextWorkerTakesTheReferenceOver) {
+TEST_F(WorkerDeviceTest, TheNextWorkerTakesTheBaselineOver) {
   set_faults("trial|BM=32,|segv");
   const auto device = open_prepared(options());
   static_cast<void>(trial(*device, 32));
@@ -158,7 +158,7 @@ TEST_F(WorkerDeviceTest, AVariantWhoseWorkersAreKilledOverAndOverHasCrashed) {
   const auto report = device->run_round(round_of({32, 48}, {0, 1, 2}));
   ASSERT_TRUE(report);
   EXPECT_EQ(report->outcomes.at(0).kind, OutcomeKind::kCrashed);
-  EXPECT_TRUE(report->blocks.at(1));
+  EXPECT_TRUE(report->samples.at(1));
 }
 
 TEST_F(WorkerDeviceTest, ALaunchMayTakeAHundredTimesTheBestSoFarOrTheFloor) {
@@ -174,10 +174,10 @@ TEST_F(WorkerDeviceTest, ALaunchMayTakeAHundredTimesTheBestSoFarOrTheFloor) {
     while (events.empty()) events = device->wait(milliseconds(10'000)).value();
     return std::stod(std::get<protocol::TrialDone>(events.front()).report.outcome.reason);
   };
-  const double reference_s = problem().flops() / 42e12;  // the fake's first heuristic
-  EXPECT_NEAR(limit_s(0), 100 * reference_s, 1e-6);
-  EXPECT_NEAR(limit_s(10 * reference_s), 100 * reference_s, 1e-6);
-  EXPECT_NEAR(limit_s(reference_s / 4), 25 * reference_s, 1e-6);
+  const double baseline_s = problem().flops() / 42e12;  // the fake's first heuristic
+  EXPECT_NEAR(limit_s(0), 100 * baseline_s, 1e-6);
+  EXPECT_NEAR(limit_s(10 * baseline_s), 100 * baseline_s, 1e-6);
+  EXPECT_NEAR(limit_s(baseline_s / 4), 25 * baseline_s, 1e-6);
   const auto usual = open_prepared(options());
   EXPECT_EQ(trial_outcome(*usual, 16).reason, "0.5");
 }
@@ -247,7 +247,7 @@ TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
   set_faults("hello||exit3");
   EXPECT_THAT(reason(), AllOf(HasSubstr("could not start"), HasSubstr("exited with 3: fake: out of luck")));
   set_faults("hello||wrong_version");
-  EXPECT_THAT(reason(), HasSubstr("speaks protocol 3"));
+  EXPECT_THAT(reason(), HasSubstr("speaks protocol 4"));
   set_faults("hello||hang");
   options.hello_timeout = milliseconds(300);
   EXPECT_THAT(reason(), HasSubstr("gave no answer within 0.3 s"));
@@ -256,24 +256,24 @@ TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
 TEST_F(WorkerDeviceTest, PreparingFailsWithContext) {
   set_faults("prepare||error");
   const auto device = WorkerDevice::open(options()).value();
-  const auto reference = device->prepare({problem(), {}});
-  ASSERT_FALSE(reference);
-  EXPECT_THAT(reference.error().text(), AllOf(HasSubstr("preparing 512x512x512"), HasSubstr("cannot do it")));
+  const auto baseline = device->prepare({problem(), {}});
+  ASSERT_FALSE(baseline);
+  EXPECT_THAT(baseline.error().text(), AllOf(HasSubstr("preparing 512x512x512"), HasSubstr("cannot do it")));
 }
 
-TEST_F(WorkerDeviceTest, ARoundGivesEachContenderItsBlock) {
+TEST_F(WorkerDeviceTest, ARoundGivesEachContenderItsSample) {
   const auto device = open_prepared(options());
   const auto report = device->run_round(round_of({16, 32}, {2, 0, 1}));
   ASSERT_TRUE(report) << report.error().text();
   for (const auto& [index, position] : {std::pair{0U, 1}, {1U, 2}, {2U, 0}}) {
-    ASSERT_TRUE(report->blocks.at(index));
-    EXPECT_EQ(report->blocks[index]->position, position);
-    EXPECT_EQ(report->blocks[index]->round, 5);
+    ASSERT_TRUE(report->samples.at(index));
+    EXPECT_EQ(report->samples[index]->position, position);
+    EXPECT_EQ(report->samples[index]->round, 5);
     EXPECT_EQ(report->outcomes.at(index).kind, OutcomeKind::kOk);
   }
 }
 
-TEST_F(WorkerDeviceTest, TheContenderThatBreaksARoundIsFoundAndTheOthersKeepTheirBlocks) {
+TEST_F(WorkerDeviceTest, TheContenderThatBreaksARoundIsFoundAndTheOthersKeepTheirSamples) {
   for (const auto& [fault, kind] : {std::pair{"segv", OutcomeKind::kCrashed},
                                     {"hang", OutcomeKind::kTimeout},
                                     {"context_lost", OutcomeKind::kCrashed}}) {
@@ -281,12 +281,12 @@ TEST_F(WorkerDeviceTest, TheContenderThatBreaksARoundIsFoundAndTheOthersKeepThei
     const auto device = open_prepared(impatient_options());
     const auto report = device->run_round(round_of({16, 32, 48}, {3, 1, 2, 0}));
     ASSERT_TRUE(report) << report.error().text();
-    EXPECT_FALSE(report->blocks.at(1));
+    EXPECT_FALSE(report->samples.at(1));
     EXPECT_EQ(report->outcomes.at(1).kind, kind) << fault;
     EXPECT_FALSE(report->outcomes[1].reason.empty());
     for (const auto& [index, position] : {std::pair{0U, 3}, {2U, 2}, {3U, 0}}) {
-      ASSERT_TRUE(report->blocks.at(index)) << fault;
-      EXPECT_EQ(report->blocks[index]->position, position);
+      ASSERT_TRUE(report->samples.at(index)) << fault;
+      EXPECT_EQ(report->samples[index]->position, position);
       EXPECT_EQ(report->outcomes.at(index).kind, OutcomeKind::kOk);
     }
   }

@@ -30,7 +30,7 @@ void record_text(std::string_view bytes) {
   read_and_write<DeviceInfo>(text);
   read_and_write<Problem>(text);
   read_and_write<Conditions>(text);
-  read_and_write<ReferenceReport>(text);
+  read_and_write<BaselineReport>(text);
   read_and_write<Ceilings>(text);
   for (const auto& [column, check] : tool::record_checks()) {
     const bool of_number = column.ends_with(".launches") || column.ends_with(".time_s");

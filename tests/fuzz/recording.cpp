@@ -70,7 +70,7 @@ void replay(const std::vector<db::Database>& databases, const db::SessionRow& se
   }
   protocol::RoundRequest round;
   round.contenders.resize(1);
-  round.contenders.front().reference_algorithm = 0;
+  round.contenders.front().baseline_algorithm = 0;
   round.order = {0};
   static_cast<void>(device.run_round(round));
   static_cast<void>(device.measure_energy({}));

@@ -14,7 +14,7 @@ void shape_list(std::string_view bytes) {
     for (const tool::ListedShape& shape : tool::parse_shape_list(bytes, "shapes.txt")) {
       for (const char* layout : {"nn", "tt"}) {
         Problem listed = shape.problem;
-        listed.math_mode = shape.math_mode.value_or(MathMode::kF32);
+        listed.dtype = shape.dtype.value_or(Dtype::kF32);
         listed.output = shape.output;
         listed.epilogue = shape.epilogue.value_or(Epilogue{});
         const auto problem = with_layout(listed, layout).and_then(with_default_strides);

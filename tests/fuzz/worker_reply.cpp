@@ -33,7 +33,7 @@ void worker_reply(std::string_view bytes) {
     try_body<protocol::BuildDone>(*reply->body);
     try_body<protocol::TrialDone>(*reply->body);
     try_body<protocol::RoundReport>(*reply->body);
-    try_body<ReferenceReport>(*reply->body);
+    try_body<BaselineReport>(*reply->body);
     try_body<EnergyWindow>(*reply->body);
     try_body<Ceilings>(*reply->body);
     try_body<DeviceInfo>(*reply->body);

@@ -142,7 +142,7 @@ class Accuracy : public testing::Test {
     stream_ = create_stream().value();
     kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
     problem_ = problem_of(fmt::format("{}x{}x{}", kRows, kColumns, kDepth), "nn");
-    problem_.math_mode = MathMode::kTf32x3;
+    problem_.dtype = Dtype::kTf32x3;
     buffers_ =
         std::make_unique<OperandBuffers>(OperandBuffers::allocate(*kernels_, problem_, {}, 1, stream_.get()).value());
     forbid_reduced_precision();

@@ -29,7 +29,7 @@ TEST_P(CeilingKernelsCompile, WithOneForEachModeOfTheTensorCores) {
   ASSERT_TRUE(cubin) << cubin.error().text();
   const auto modes = tensor_ceiling_modes(device);
   EXPECT_EQ(modes.size(), device.compute_major == 9 || device.compute_minor == 9 ? 6U : 4U);
-  for (const MathMode mode : modes)
+  for (const Dtype mode : modes)
     EXPECT_THAT(*cubin, testing::HasSubstr(".text.ceiling_" + std::string(to_string(mode))));
 }
 

@@ -58,22 +58,22 @@ TEST_F(EnergyOnDevice, IdleDrawsPowerAndLaunchesNothing) {
   EXPECT_EQ(idle_.per_launch_s, 0);
 }
 
-TEST_F(EnergyOnDevice, TheReferenceUnderLoadDrawsMoreAndIsTimedInsideTheWindow) {
+TEST_F(EnergyOnDevice, TheBaselineUnderLoadDrawsMoreAndIsTimedInsideTheWindow) {
   const Problem problem = make_problem("4096x4096x4096");
-  const ReferenceReport reference = prepare(problem);
+  const BaselineReport baseline = prepare(problem);
   protocol::EnergyRequest load = window_request();
   load.contender.emplace();
-  load.contender->reference_algorithm = reference.best;
+  load.contender->baseline_algorithm = baseline.best;
   const auto window = measurer_->energy(load);
   ASSERT_TRUE(window) << window.error().text();
-  print("reference", *window);
+  print("baseline", *window);
   expect_whole(*window);
   EXPECT_GT(window->power_w(), 1.5 * idle_.power_w());
   // All of the window but the two chunks at its ends was timed.
   const double timed_s = static_cast<double>(window->launches) * window->per_launch_s;
   EXPECT_GT(timed_s, window->window_s - 0.1);
   EXPECT_LE(timed_s, window->window_s + 1e-3);
-  const double screened_s = reference.algorithms[static_cast<std::size_t>(reference.best)].time_s;
+  const double screened_s = baseline.algorithms[static_cast<std::size_t>(baseline.best)].time_s;
   EXPECT_NEAR(window->per_launch_s / screened_s, 1, 0.3);
   EXPECT_GT(window->sm_clock_hz, 0);
 }
@@ -102,7 +102,7 @@ TEST_F(EnergyOnDevice, RefusalsAndFailuresLeaveTheMeasurerUsable) {
   EXPECT_FALSE(measurer_->energy(missing));
   protocol::EnergyRequest unknown = window_request();
   unknown.contender.emplace();
-  unknown.contender->reference_algorithm = 1000;
+  unknown.contender->baseline_algorithm = 1000;
   EXPECT_FALSE(measurer_->energy(unknown));
 
   EXPECT_FALSE(measurer_->context_lost());
@@ -113,7 +113,7 @@ TEST_F(EnergyOnDevice, RefusalsAndFailuresLeaveTheMeasurerUsable) {
 TEST_F(EnergyOnDevice, AContenderNeedsAProblem) {
   protocol::EnergyRequest load = window_request();
   load.contender.emplace();
-  load.contender->reference_algorithm = 0;
+  load.contender->baseline_algorithm = 0;
   EXPECT_FALSE(measurer_->energy(load));
 }
 

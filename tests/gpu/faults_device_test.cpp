@@ -44,8 +44,8 @@ class FaultsDevice : public testing::Test {
     ASSERT_TRUE(parsed) << parsed.error().text();
     problem_ = *parsed;
     const auto start = Clock::now();
-    const auto reference = device_->prepare({problem_, {}});
-    ASSERT_TRUE(reference) << reference.error().text();
+    const auto baseline = device_->prepare({problem_, {}});
+    ASSERT_TRUE(baseline) << baseline.error().text();
     fmt::print("{} on {}: prepared in {:.2f} s\n", problem_.title(), device_->info().name, seconds_since(start));
   }
 
@@ -95,7 +95,7 @@ TEST_F(FaultsDevice, EachGetsItsOutcomeAndTheNextVariantIsTimedAsBefore) {
   const auto start = Clock::now();
   const TrialReport before = trial("none");
   const double usual_s = seconds_since(start);
-  const double expected_s = session::median_per_launch_s(before.blocks);
+  const double expected_s = session::median_per_launch_s(before.samples);
   fmt::print("a good variant: {:.3f} s a trial, {:.4f} ms a launch\n\n", usual_s, expected_s * 1e3);
   fmt::print("| fault | outcome | cost s | next variant | reason |\n|---|---|---|---|---|\n");
   for (const Fault& fault : faults) {
@@ -103,19 +103,19 @@ TEST_F(FaultsDevice, EachGetsItsOutcomeAndTheNextVariantIsTimedAsBefore) {
     const TrialReport report = trial(fault.name);
     const TrialReport after = trial("none");
     const double cost_s = seconds_since(fault_start) - usual_s;
-    const double drift = session::median_per_launch_s(after.blocks) / expected_s - 1;
+    const double drift = session::median_per_launch_s(after.samples) / expected_s - 1;
     fmt::print("| {} | {} | {:.2f} | {:+.2f} % | {} |\n", fault.name, to_string(report.outcome.kind), cost_s,
                drift * 100, report.outcome.reason);
     std::fflush(stdout);
     EXPECT_EQ(report.outcome.kind, fault.kind) << fault.name << ": " << report.outcome.reason;
     EXPECT_THAT(report.outcome.reason, HasSubstr(fault.words)) << fault.name;
-    EXPECT_TRUE(report.blocks.empty()) << fault.name << " was timed";
+    EXPECT_TRUE(report.samples.empty()) << fault.name << " was timed";
     EXPECT_EQ(after.outcome.kind, OutcomeKind::kOk) << "after " << fault.name << ": " << after.outcome.reason;
     EXPECT_LT(std::abs(drift), kMostDrift) << "after " << fault.name;
   }
 }
 
-TEST_F(FaultsDevice, RoundsGoOnWithTheReferenceTakenOver) {
+TEST_F(FaultsDevice, RoundsGoOnWithTheBaselineTakenOver) {
   build("none");
   build("trap");
   const auto round = [&] {
@@ -136,8 +136,8 @@ TEST_F(FaultsDevice, RoundsGoOnWithTheReferenceTakenOver) {
   static_cast<void>(round());
   const protocol::RoundReport after = round();
   for (std::size_t i = 0; i < 2; ++i) {
-    ASSERT_TRUE(before.blocks.at(i) && after.blocks.at(i)) << i;
-    EXPECT_NEAR(after.blocks[i]->per_launch_s() / before.blocks[i]->per_launch_s(), 1, kMostDrift) << i;
+    ASSERT_TRUE(before.samples.at(i) && after.samples.at(i)) << i;
+    EXPECT_NEAR(after.samples[i]->per_launch_s() / before.samples[i]->per_launch_s(), 1, kMostDrift) << i;
   }
 }
 

@@ -1,4 +1,4 @@
-# Tests of the measuring half: launch/, measure/, reference/. Included from tests/gpu/CMakeLists.txt.
+# Tests of the measuring half: launch/, measure/, baseline/. Included from tests/gpu/CMakeLists.txt.
 pgtune_test(gpu_measure_test LABELS unit
             SOURCES measure_error_bound_test.cpp measure_operand_layout_test.cpp measure_screening_test.cpp measure_arguments_test.cpp
                     measure_fault_text_test.cpp measure_device_info_test.cpp measure_timer_check_test.cpp
@@ -12,6 +12,6 @@ pgtune_test(gpu_measure_nvrtc_test LABELS nvrtc SOURCES measure_kernels_nvrtc_te
 pgtune_test(gpu_tma_demo_test LABELS unit SOURCES measure_tma_demo_rules_test.cpp LIBRARIES pgtune_space pgtune_model)
 
 pgtune_test(gpu_measure_device_test LABELS gpu
-            SOURCES measure_gemm_source.cpp measure_check_test.cpp measure_reference_test.cpp measure_round_test.cpp
-                    measure_conditions_test.cpp measure_math_modes_test.cpp measure_tma_demo_test.cpp
+            SOURCES measure_gemm_source.cpp measure_check_test.cpp measure_baseline_test.cpp measure_round_test.cpp
+                    measure_conditions_test.cpp measure_dtypes_test.cpp measure_tma_demo_test.cpp
             LIBRARIES pgtune_gpu pgtune_jit pgtune_space pgtune_device pgtune_model)

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tuner/gpu/baseline/algorithm_enumeration.hpp"
-#include "tuner/gpu/baseline/reference.hpp"
+#include "tuner/gpu/baseline/baseline.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -151,7 +151,7 @@ TEST(SimilarProblems, KeepTypesAndLayoutAndAreOtherSizes) {
   problem.n = 100;
   problem.k = 8;
   problem.batch = 3;
-  problem.math_mode = MathMode::kBf16;
+  problem.dtype = Dtype::kBf16;
   problem.trans_b = true;
   problem.lda = 4000;  // must not be kept: another K needs another
   const auto similar = similar_problems(problem);
@@ -159,7 +159,7 @@ TEST(SimilarProblems, KeepTypesAndLayoutAndAreOtherSizes) {
   EXPECT_EQ(similar[0].m, 2048);
   EXPECT_EQ(similar[0].n, 100);
   for (const Problem& other : similar) {
-    EXPECT_EQ(other.math_mode, MathMode::kBf16);
+    EXPECT_EQ(other.dtype, Dtype::kBf16);
     EXPECT_EQ(other.layout(), "nt");
     EXPECT_EQ(other.batch, 3);
     EXPECT_EQ(other.lda, other.k);
@@ -174,37 +174,37 @@ TEST(SimilarProblems, KeepTypesAndLayoutAndAreOtherSizes) {
   EXPECT_LT(similar_problems(problem).size(), 16U);
 }
 
-TEST(ReferenceProblem, IsWithoutAnActivationThatCublasLtLacks) {
+TEST(BaselineProblem, IsWithoutAnActivationThatCublasLtLacks) {
   Problem problem;
   problem.m = problem.n = problem.k = 48;
-  for (const MathMode mode : {MathMode::kBf16, MathMode::kE4m3}) {
-    problem.math_mode = mode;
+  for (const Dtype mode : {Dtype::kBf16, Dtype::kE4m3}) {
+    problem.dtype = mode;
     problem.epilogue = {true, Activation::kGelu};
-    EXPECT_EQ(ReferenceOperands::solvable(with_default_strides(problem).value()).epilogue, problem.epilogue);
+    EXPECT_EQ(BaselineOperands::solvable(with_default_strides(problem).value()).epilogue, problem.epilogue);
     problem.epilogue.activation = Activation::kSilu;
-    EXPECT_EQ(ReferenceOperands::solvable(with_default_strides(problem).value()).epilogue,
+    EXPECT_EQ(BaselineOperands::solvable(with_default_strides(problem).value()).epilogue,
               (Epilogue{true, Activation::kNone}));
   }
 }
 
-TEST(ReferenceProblem, IntegersLieAlongAKThatIsAMultipleOfFour) {
+TEST(BaselineProblem, IntegersLieAlongAKThatIsAMultipleOfFour) {
   Problem problem;
   problem.m = problem.n = 48;
   problem.k = 64;
-  problem.math_mode = MathMode::kInt8;
+  problem.dtype = Dtype::kInt8;
   problem.trans_b = true;
   const Problem usable = with_default_strides(problem).value();
-  EXPECT_EQ(ReferenceOperands::solvable(usable), usable);
-  EXPECT_EQ(ReferenceOperands::copy_bytes(usable), 0);
+  EXPECT_EQ(BaselineOperands::solvable(usable), usable);
+  EXPECT_EQ(BaselineOperands::copy_bytes(usable), 0);
   problem.k = 61;
   problem.lda = problem.ldb = 64;
-  const Problem ragged = with_default_strides(problem).value(), solvable = ReferenceOperands::solvable(ragged);
+  const Problem ragged = with_default_strides(problem).value(), solvable = BaselineOperands::solvable(ragged);
   EXPECT_EQ(solvable.k, 64);
-  EXPECT_EQ(ReferenceOperands::copy_bytes(ragged), 2 * 3 * 1024);
+  EXPECT_EQ(BaselineOperands::copy_bytes(ragged), 2 * 3 * 1024);
   problem.trans_a = true;
   problem.lda = problem.ldb = 0;
   problem.k = 66;
-  const Problem turned = ReferenceOperands::solvable(with_default_strides(problem).value());
+  const Problem turned = BaselineOperands::solvable(with_default_strides(problem).value());
   EXPECT_EQ(turned.layout(), "nt");
   EXPECT_EQ(turned.k, 68);
   EXPECT_EQ(turned.lda, 80);
@@ -212,64 +212,64 @@ TEST(ReferenceProblem, IntegersLieAlongAKThatIsAMultipleOfFour) {
 
 Problem float8_problem(const std::string& shape, const std::string& layout) {
   Problem problem = with_layout(parse_shape(shape).value(), layout).value();
-  problem.math_mode = MathMode::kE4m3;
+  problem.dtype = Dtype::kE4m3;
   return with_default_strides(problem).value();
 }
 
-TEST(ReferenceProblem, Float8IsEnlargedToMultiplesOfSixteen) {
+TEST(BaselineProblem, Float8IsEnlargedToMultiplesOfSixteen) {
   Problem problem = float8_problem("127x129x131", "tn");
   problem.batch = 2;
-  const Problem solvable = ReferenceOperands::solvable(problem);
+  const Problem solvable = BaselineOperands::solvable(problem);
   EXPECT_EQ(solvable.shape(), "127x129x131");
   EXPECT_EQ(solvable.layout(), "nt");
-  const Problem larger = ReferenceOperands::enlarged(problem).value();
+  const Problem larger = BaselineOperands::enlarged(problem).value();
   EXPECT_EQ(larger.key(), "e4m3 nt 128x144x144 b2 ld144,144,144 a1 b0");
   // A, B and D.
-  EXPECT_EQ(ReferenceOperands::copy_bytes(problem), (36 + 41 + 72) * 1024);
+  EXPECT_EQ(BaselineOperands::copy_bytes(problem), (36 + 41 + 72) * 1024);
   problem.beta = -0.5;
   problem.epilogue = {true, Activation::kGelu};
-  EXPECT_EQ(ReferenceOperands::enlarged(problem)->key(),
+  EXPECT_EQ(BaselineOperands::enlarged(problem)->key(),
             "e4m3 nt 128x144x144 b2 ld144,144,144 a1 b-0.5 epilogue bias+gelu");
-  EXPECT_EQ(ReferenceOperands::copy_bytes(problem), (36 + 41 + 2 * 72 + 1) * 1024);
+  EXPECT_EQ(BaselineOperands::copy_bytes(problem), (36 + 41 + 2 * 72 + 1) * 1024);
   problem.epilogue.activation = Activation::kSilu;
-  EXPECT_EQ(ReferenceOperands::enlarged(problem)->epilogue, (Epilogue{true, Activation::kNone}));
-  problem.math_mode = MathMode::kE5m2;
-  EXPECT_EQ(ReferenceOperands::enlarged(problem)->shape(), "128x144x144");
+  EXPECT_EQ(BaselineOperands::enlarged(problem)->epilogue, (Epilogue{true, Activation::kNone}));
+  problem.dtype = Dtype::kE5m2;
+  EXPECT_EQ(BaselineOperands::enlarged(problem)->shape(), "128x144x144");
 }
 
-TEST(ReferenceProblem, WhatIsLargeEnoughKeepsItsSize) {
+TEST(BaselineProblem, WhatIsLargeEnoughKeepsItsSize) {
   Problem problem = float8_problem("1008x1024x1040", "nt");
-  EXPECT_FALSE(ReferenceOperands::enlarged(problem));
-  EXPECT_EQ(ReferenceOperands::copy_bytes(problem), 0);
+  EXPECT_FALSE(BaselineOperands::enlarged(problem));
+  EXPECT_EQ(BaselineOperands::copy_bytes(problem), 0);
   // Rows of D alone: A and B serve as they are.
   problem.ldc = 1025;
-  EXPECT_EQ(ReferenceOperands::enlarged(problem), float8_problem("1008x1024x1040", "nt"));
-  EXPECT_EQ(ReferenceOperands::copy_bytes(problem), 1008 * 1024 * 2);
-  for (const MathMode mode : {MathMode::kF32, MathMode::kBf16, MathMode::kInt8}) {
+  EXPECT_EQ(BaselineOperands::enlarged(problem), float8_problem("1008x1024x1040", "nt"));
+  EXPECT_EQ(BaselineOperands::copy_bytes(problem), 1008 * 1024 * 2);
+  for (const Dtype mode : {Dtype::kF32, Dtype::kBf16, Dtype::kInt8}) {
     problem = float8_problem("127x129x131", "nt");
-    problem.math_mode = mode;
-    EXPECT_FALSE(ReferenceOperands::enlarged(problem));
+    problem.dtype = mode;
+    EXPECT_FALSE(BaselineOperands::enlarged(problem));
   }
   // What would no longer fit 64 bits.
   const std::int64_t long_row = std::int64_t{1} << 58;
-  EXPECT_FALSE(ReferenceOperands::enlarged(float8_problem(fmt::format("1x{}x1", long_row), "nt")));
+  EXPECT_FALSE(BaselineOperands::enlarged(float8_problem(fmt::format("1x{}x1", long_row), "nt")));
 }
 
-TEST(ReferenceProblem, IntegersAreScaledByIntegers) {
+TEST(BaselineProblem, IntegersAreScaledByIntegers) {
   Problem problem;
-  problem.math_mode = MathMode::kInt8;
+  problem.dtype = Dtype::kInt8;
   const CublasLtTypes types = cublaslt_types(problem);
   EXPECT_EQ(types.compute, CUBLAS_COMPUTE_32I);
   EXPECT_EQ(types.scale, CUDA_R_32I);
   EXPECT_EQ(types.a, CUDA_R_8I);
   EXPECT_EQ(types.c, CUDA_R_32I);
   EXPECT_FALSE(types.fast_accumulation);
-  problem.math_mode = MathMode::kE4m3;
+  problem.dtype = Dtype::kE4m3;
   EXPECT_TRUE(cublaslt_types(problem).fast_accumulation);
   EXPECT_EQ(cublaslt_types(problem).scale, CUDA_R_32F);
 }
 
-TEST(ReferenceProblem, EpiloguesHaveCublasLtsNames) {
+TEST(BaselineProblem, EpiloguesHaveCublasLtsNames) {
   EXPECT_EQ(cublaslt_epilogue({}), CUBLASLT_EPILOGUE_DEFAULT);
   EXPECT_EQ(cublaslt_epilogue({true, Activation::kNone}), CUBLASLT_EPILOGUE_BIAS);
   EXPECT_EQ(cublaslt_epilogue({false, Activation::kRelu}), CUBLASLT_EPILOGUE_RELU);

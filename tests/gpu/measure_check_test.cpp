@@ -37,12 +37,12 @@ TEST_F(Check, RightKernelPassesAndIsTimed) {
     EXPECT_GT(report.check->max_error, 0);
     EXPECT_LT(report.check->max_error, 0.5);
     EXPECT_LT(report.check->norm_error, 1e-6);
-    ASSERT_EQ(report.blocks.size(), 3U);
-    for (const Block& block : report.blocks) {
-      EXPECT_GE(block.launches, 3);
-      EXPECT_GT(block.time_s, 1e-3);
-      EXPECT_GT(block.sm_clock_hz, 100e6);
-      EXPECT_LT(block.sm_clock_hz, 1.1 * measurer_->info().max_sm_clock_hz);
+    ASSERT_EQ(report.samples.size(), 3U);
+    for (const Sample& sample : report.samples) {
+      EXPECT_GE(sample.launches, 3);
+      EXPECT_GT(sample.time_s, 1e-3);
+      EXPECT_GT(sample.sm_clock_hz, 100e6);
+      EXPECT_LT(sample.sm_clock_hz, 1.1 * measurer_->info().max_sm_clock_hz);
     }
   }
 }
@@ -69,7 +69,7 @@ TEST_F(Check, PlantedFaultsAreFoundAndNamed) {
     const TrialReport right = measurer_->trial(request(problem, ""));
     EXPECT_EQ(right.outcome.kind, OutcomeKind::kOk) << "after " << fault << ": " << right.outcome.reason;
     EXPECT_THAT(report.outcome.reason, HasSubstr(words)) << fault;
-    EXPECT_TRUE(report.blocks.empty()) << fault;
+    EXPECT_TRUE(report.samples.empty()) << fault;
   }
   EXPECT_FALSE(measurer_->context_lost());
 }
@@ -121,7 +121,7 @@ TEST_F(Check, ClearlySlowVariantsAreCutEarly) {
   const TrialReport report = measurer_->trial(slow);
   EXPECT_EQ(report.outcome.kind, OutcomeKind::kOk) << report.outcome.reason;
   EXPECT_TRUE(report.cut);
-  EXPECT_EQ(report.blocks.size(), 1U);
+  EXPECT_EQ(report.samples.size(), 1U);
 }
 
 TEST_F(Check, AProblemLargerThanTheMemoryIsTheUsersMistake) {

@@ -120,15 +120,15 @@ TEST_F(ConditionsOnDevice, EveryDistributionIsCheckedAndTimed) {
     Conditions conditions;
     conditions.data = distribution;
     conditions.data_seed = 5;
-    const ReferenceReport reference = prepare(problem, conditions);
-    EXPECT_EQ(reference.data_seed, 5U);
-    EXPECT_FALSE(reference.algorithms.empty());
+    const BaselineReport baseline = prepare(problem, conditions);
+    EXPECT_EQ(baseline.data_seed, 5U);
+    EXPECT_FALSE(baseline.algorithms.empty());
     const TrialReport report = measurer_->trial(request(problem, ""));
     EXPECT_EQ(report.outcome.kind, OutcomeKind::kOk) << to_string(distribution) << ": " << report.outcome.reason;
     ASSERT_TRUE(report.check);
     EXPECT_LT(report.check->max_error, 0.5) << to_string(distribution);
     EXPECT_TRUE(std::isfinite(report.check->norm_error)) << to_string(distribution);
-    EXPECT_EQ(report.blocks.size(), 3U);
+    EXPECT_EQ(report.samples.size(), 3U);
     // Faults that do not depend on the data are found under each.
     EXPECT_EQ(measurer_->trial(request(problem, "WRONG_ELEMENT")).outcome.kind, OutcomeKind::kWrongResult);
     EXPECT_EQ(measurer_->trial(request(problem, "UNWRITTEN")).outcome.kind, OutcomeKind::kWrongResult);

@@ -16,10 +16,10 @@ class MeasureOnDevice : public testing::Test {
     if (measurer_ == nullptr) GTEST_SKIP() << why;
   }
 
-  [[nodiscard]] ReferenceReport prepare(const Problem& problem, const Conditions& conditions = {}) {
+  [[nodiscard]] BaselineReport prepare(const Problem& problem, const Conditions& conditions = {}) {
     const auto report = measurer_->prepare({problem, conditions});
     EXPECT_TRUE(report) << report.error().text();
-    return report ? *report : ReferenceReport{};
+    return report ? *report : BaselineReport{};
   }
 
   [[nodiscard]] protocol::TrialRequest request(const Problem& problem, const std::string& fault) {

@@ -9,23 +9,23 @@
 namespace pgtune::gpu {
 namespace {
 
-ErrorBound bound_of(MathMode mode, std::int64_t k, std::optional<ElementType> output = std::nullopt) {
+ErrorBound bound_of(Dtype mode, std::int64_t k, std::optional<ElementType> output = std::nullopt) {
   Problem problem;
   problem.k = k;
-  problem.math_mode = mode;
+  problem.dtype = mode;
   problem.output = output;
   return error_bound(problem);
 }
 
 TEST(ErrorBound, GrowsWithTheRootOfK) {
-  EXPECT_DOUBLE_EQ(bound_of(MathMode::kF32, 4096).per_scale / kUnitRoundoffFloat32, 2 * (64 + 4));
-  EXPECT_DOUBLE_EQ(bound_of(MathMode::kF32, 1).per_scale / kUnitRoundoffFloat32, 10);
+  EXPECT_DOUBLE_EQ(bound_of(Dtype::kF32, 4096).per_scale / kUnitRoundoffFloat32, 2 * (64 + 4));
+  EXPECT_DOUBLE_EQ(bound_of(Dtype::kF32, 1).per_scale / kUnitRoundoffFloat32, 10);
   // One missing product of average size at K = 4096 costs S / K, well outside the bound.
-  EXPECT_GT(1.0 / 4096, 20 * bound_of(MathMode::kF32, 4096).per_scale);
+  EXPECT_GT(1.0 / 4096, 20 * bound_of(Dtype::kF32, 4096).per_scale);
 }
 
 TEST(ErrorBound, Float32IsBoundedByItsSumsAlone) {
-  const ErrorBound bound = bound_of(MathMode::kF32, 64);
+  const ErrorBound bound = bound_of(Dtype::kF32, 64);
   EXPECT_EQ(bound.per_result, 0);
   EXPECT_EQ(bound.absolute, 0x1p-126);
   EXPECT_DOUBLE_EQ(bound.allowed(123, 7), 7 * summation_bound(64, kUnitRoundoffFloat32) + 0x1p-126);
@@ -33,35 +33,35 @@ TEST(ErrorBound, Float32IsBoundedByItsSumsAlone) {
 
 TEST(ErrorBound, ANarrowResultMayBeHalfAUnitOff) {
   // The neighbour of 1 in bfloat16 is 1 + 2^-7: halfway is right, a whole unit is not.
-  const ErrorBound bf16 = bound_of(MathMode::kBf16, 4096);
+  const ErrorBound bf16 = bound_of(Dtype::kBf16, 4096);
   EXPECT_GE(bf16.allowed(1, 0), 0x1p-8);
   EXPECT_LT(bf16.allowed(1, 1), 0x1p-7);
-  const ErrorBound f16 = bound_of(MathMode::kF16, 4096);
+  const ErrorBound f16 = bound_of(Dtype::kF16, 4096);
   EXPECT_GE(f16.allowed(1, 0), 0x1p-11);
   EXPECT_LT(f16.allowed(1, 1), 0x1p-10);
   EXPECT_GE(f16.allowed(0, 0), 0x1p-25);
   EXPECT_EQ(f16.largest, 65504);
-  EXPECT_EQ(bound_of(MathMode::kF16, 4096, ElementType::kFloat32).per_result, 0);
+  EXPECT_EQ(bound_of(Dtype::kF16, 4096, ElementType::kFloat32).per_result, 0);
 }
 
 TEST(ErrorBound, ModesAreOrderedByTheirPrecision) {
   for (const std::int64_t k : {16, 4096, 65536}) {
-    const double f32 = bound_of(MathMode::kF32, k).per_scale;
-    const double bf16 = bound_of(MathMode::kBf16, k, ElementType::kFloat32).per_scale;
+    const double f32 = bound_of(Dtype::kF32, k).per_scale;
+    const double bf16 = bound_of(Dtype::kBf16, k, ElementType::kFloat32).per_scale;
     EXPECT_LT(f32, bf16) << k;
-    EXPECT_LT(bf16, bound_of(MathMode::kTf32x3, k).per_scale) << k;
-    EXPECT_LT(2 * bound_of(MathMode::kTf32x3, k).per_scale, bound_of(MathMode::kTf32, k).per_scale) << k;
-    EXPECT_LT(bf16, bound_of(MathMode::kE4m3, k).per_scale) << k;
-    EXPECT_EQ(bound_of(MathMode::kE4m3, k).per_scale, bound_of(MathMode::kE5m2, k).per_scale) << k;
+    EXPECT_LT(bf16, bound_of(Dtype::kTf32x3, k).per_scale) << k;
+    EXPECT_LT(2 * bound_of(Dtype::kTf32x3, k).per_scale, bound_of(Dtype::kTf32, k).per_scale) << k;
+    EXPECT_LT(bf16, bound_of(Dtype::kE4m3, k).per_scale) << k;
+    EXPECT_EQ(bound_of(Dtype::kE4m3, k).per_scale, bound_of(Dtype::kE5m2, k).per_scale) << k;
   }
 }
 
 TEST(ErrorBound, IntegersAreExact) {
-  const ErrorBound bound = bound_of(MathMode::kInt8, 131071);
+  const ErrorBound bound = bound_of(Dtype::kInt8, 131071);
   EXPECT_LT(bound.allowed(1, 0x1p31), 1);
   EXPECT_GT(bound.allowed(0, 0), 0);  // errors are told as multiples of it
   Problem problem;
-  problem.math_mode = MathMode::kInt8;
+  problem.dtype = Dtype::kInt8;
   EXPECT_EQ(argument_rounding(problem), 0);
 }
 
@@ -69,7 +69,7 @@ TEST(ErrorBound, AMissingBlockOfKShowsInEveryMode) {
   // Sums of K uniform products have S = K / 4 and a deviation of sqrt(K) / 3; a k-block of 32 one of sqrt(32) / 3.
   // Among the elements of any real result some deviate by three times that.
   const std::int64_t k = 4096;
-  for (const MathMode mode : all_math_modes()) {
+  for (const Dtype mode : all_dtypes()) {
     const ErrorBound bound = bound_of(mode, k);
     EXPECT_GT(3 * std::sqrt(32.0) / 3, 2 * bound.allowed(std::sqrt(static_cast<double>(k)) / 3, k / 4.0))
         << to_string(mode);
@@ -79,9 +79,9 @@ TEST(ErrorBound, AMissingBlockOfKShowsInEveryMode) {
 TEST(ErrorBound, Tf32OperandsMayBeCutOff) {
   // A single product of two operands just below the next tf32 number loses nearly 2^-9 of itself.
   const double operand = 1 + 0x1p-10 - 0x1p-23, cut = 1;
-  EXPECT_LE(operand * operand - cut, bound_of(MathMode::kTf32, 1).allowed(operand * operand, operand * operand));
+  EXPECT_LE(operand * operand - cut, bound_of(Dtype::kTf32, 1).allowed(operand * operand, operand * operand));
   // Of long sums the errors cancel: twice the depth does not double the bound.
-  const auto error_of = [](std::int64_t k) { return bound_of(MathMode::kTf32, k).per_scale * static_cast<double>(k); };
+  const auto error_of = [](std::int64_t k) { return bound_of(Dtype::kTf32, k).per_scale * static_cast<double>(k); };
   EXPECT_LT(error_of(8192), 1.5 * error_of(4096));
 }
 
@@ -91,7 +91,7 @@ TEST(ErrorBound, Tf32x3OperandsMayBeSplitByCuttingOff) {
   const double operand = 1 + 0x1p-10 - 0x1p-23, high = cut(operand, 10), low = cut(operand - high, 21);
   EXPECT_EQ(operand - high - low, 3 * 0x1p-23);
   const double exact = operand * operand, product = high * high + 2 * high * low;
-  const ErrorBound bound = bound_of(MathMode::kTf32x3, 1);
+  const ErrorBound bound = bound_of(Dtype::kTf32x3, 1);
   EXPECT_GT(exact - product, 0x1p-20);
   EXPECT_LE(exact - product, bound.allowed(exact, exact));
   // One product alone is no float32 product.
@@ -127,7 +127,7 @@ TEST(ErrorBound, TheSlopeOfAnActivationIsItsSteepest) {
 ErrorBound fused_bound(const Epilogue& epilogue) {
   Problem problem;
   problem.k = 16;
-  problem.math_mode = MathMode::kBf16;
+  problem.dtype = Dtype::kBf16;
   problem.output = ElementType::kFloat32;
   problem.epilogue = epilogue;
   return error_bound(problem);
@@ -145,11 +145,10 @@ TEST(ErrorBound, ANarrowArgumentMayBeRoundedBefore) {
   Problem problem;
   problem.k = 4096;
   EXPECT_EQ(argument_rounding(problem), 0);
-  problem.math_mode = MathMode::kBf16;
+  problem.dtype = Dtype::kBf16;
   // A unit of the argument in the last place of D's type, whatever K is.
   for (problem.k = 16; problem.k <= 65536; problem.k *= 16)
-    EXPECT_DOUBLE_EQ(argument_rounding(problem) * bound_of(MathMode::kBf16, problem.k).per_scale,
-                     0x1p-8 * (1 + 0x1p-8));
+    EXPECT_DOUBLE_EQ(argument_rounding(problem) * bound_of(Dtype::kBf16, problem.k).per_scale, 0x1p-8 * (1 + 0x1p-8));
   problem.output = ElementType::kFloat32;
   EXPECT_EQ(argument_rounding(problem), 0);
 }

@@ -39,7 +39,7 @@ TEST(FaultText, NamesTheElementAndHowManyAreWrong) {
 
 TEST(FaultText, IntegersAreWrittenOut) {
   Problem p = problem();
-  p.math_mode = MathMode::kInt8;
+  p.dtype = Dtype::kInt8;
   CheckFindings findings = wrong_at(0, 0, 1, 0);
   findings.first_value = -2147483647;
   findings.first_expected = -2147483646;

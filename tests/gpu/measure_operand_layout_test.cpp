@@ -113,14 +113,14 @@ TEST(OperandLayout, GuardsNextToTheResultAreItsOwn) {
 
 TEST(OperandLayout, EveryTypeIsGuardedToTheByte) {
   Problem problem = ragged_problem(0.5);
-  problem.math_mode = MathMode::kE4m3;  // odd byte counts for A and B, an odd number of two-byte elements of C and D
+  problem.dtype = Dtype::kE4m3;  // odd byte counts for A and B, an odd number of two-byte elements of C and D
   const OperandLayout layout = operand_layout(problem);
   EXPECT_EQ(layout.a.bytes, 127 * 133 * 3);
   EXPECT_EQ(layout.d.bytes, 127 * 137 * 3 * 2);
   EXPECT_EQ(layout.c.bytes, layout.d.bytes);
   EXPECT_EQ(layout.guards[1].extent.offset, layout.a.offset + layout.a.bytes);
   EXPECT_EQ(layout.guards.back().extent.offset, layout.d.offset + layout.d.bytes);
-  problem.math_mode = MathMode::kBf16;
+  problem.dtype = Dtype::kBf16;
   problem.output = ElementType::kFloat32;
   EXPECT_EQ(operand_layout(problem).a.bytes, 127 * 133 * 3 * 2);
   EXPECT_EQ(operand_layout(problem).d.bytes, 127 * 137 * 3 * 4);

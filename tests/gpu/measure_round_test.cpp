@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rounds on a GPU: every contender gets a block of the same duration, a failing one only an outcome.
+// Rounds on a GPU: every contender gets a sample of the same duration, a failing one only an outcome.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,51 +20,51 @@ class Round : public MeasureOnDevice {
   }
 };
 
-TEST_F(Round, GivesEachContenderABlockInTheGivenOrder) {
+TEST_F(Round, GivesEachContenderASampleInTheGivenOrder) {
   const Problem problem = make_problem("512x512x512");
-  const ReferenceReport reference = prepare(problem);
+  const BaselineReport baseline = prepare(problem);
   protocol::RoundRequest request;
   request.contenders = {contender(problem, ""), contender(problem, "SLOW"), {}};
-  request.contenders[2].reference_algorithm = reference.best;
+  request.contenders[2].baseline_algorithm = baseline.best;
   request.order = {2, 0, 1};
   for (request.round = 1; request.round <= 3; ++request.round) {
     const auto report = measurer_->round(request);
     ASSERT_TRUE(report) << report.error().text();
     const std::vector<int> positions{1, 2, 0};
     for (std::size_t i = 0; i < 3; ++i) {
-      ASSERT_TRUE(report->blocks[i]) << report->outcomes[i].reason;
-      const Block& block = *report->blocks[i];
-      EXPECT_EQ(block.stage, Stage::kFinal);
-      EXPECT_EQ(block.round, request.round);
-      EXPECT_EQ(block.position, positions[i]);
-      EXPECT_GT(block.time_s, 15e-3);
-      EXPECT_LT(block.time_s, 40e-3);
-      EXPECT_GT(block.sm_clock_hz, 0);
-      std::cout << "contender " << i << ": " << block.launches << " launches of " << block.per_launch_s() * 1e6
-                << " us at " << block.sm_clock_hz * 1e-6 << " MHz\n";
+      ASSERT_TRUE(report->samples[i]) << report->outcomes[i].reason;
+      const Sample& sample = *report->samples[i];
+      EXPECT_EQ(sample.stage, Stage::kFinal);
+      EXPECT_EQ(sample.round, request.round);
+      EXPECT_EQ(sample.position, positions[i]);
+      EXPECT_GT(sample.time_s, 15e-3);
+      EXPECT_LT(sample.time_s, 40e-3);
+      EXPECT_GT(sample.sm_clock_hz, 0);
+      std::cout << "contender " << i << ": " << sample.launches << " launches of " << sample.per_launch_s() * 1e6
+                << " us at " << sample.sm_clock_hz * 1e-6 << " MHz\n";
     }
   }
 }
 
 TEST_F(Round, TheSameAlgorithmTwiceIsMeasuredTwice) {
-  const ReferenceReport reference = prepare(make_problem("1024x1024x1024"));
+  const BaselineReport baseline = prepare(make_problem("1024x1024x1024"));
   protocol::RoundRequest request;
   request.contenders.resize(2);
-  for (protocol::Contender& contender : request.contenders) contender.reference_algorithm = reference.first;
+  for (protocol::Contender& contender : request.contenders) contender.baseline_algorithm = baseline.first;
   request.order = {1, 0};
   request.stage = Stage::kFloor;
-  request.block_s = 40e-3;
+  request.sample_s = 40e-3;
   static_cast<void>(measurer_->round(request));  // lets the clocks settle
   for (request.round = 1; request.round <= 4; ++request.round) {
     const auto report = measurer_->round(request);
     ASSERT_TRUE(report) << report.error().text();
     for (std::size_t i = 0; i < 2; ++i) {
-      ASSERT_TRUE(report->blocks[i]) << report->outcomes[i].reason;
-      EXPECT_EQ(report->blocks[i]->stage, Stage::kFloor);
-      EXPECT_EQ(report->blocks[i]->position, i == 0 ? 1 : 0);
-      EXPECT_GT(report->blocks[i]->time_s, 30e-3);
+      ASSERT_TRUE(report->samples[i]) << report->outcomes[i].reason;
+      EXPECT_EQ(report->samples[i]->stage, Stage::kFloor);
+      EXPECT_EQ(report->samples[i]->position, i == 0 ? 1 : 0);
+      EXPECT_GT(report->samples[i]->time_s, 30e-3);
     }
-    const double ratio = report->blocks[0]->per_launch_s() / report->blocks[1]->per_launch_s();
+    const double ratio = report->samples[0]->per_launch_s() / report->samples[1]->per_launch_s();
     EXPECT_NEAR(ratio, 1, 0.05);
     std::cout << "A/A ratio " << ratio << "\n";
   }
@@ -79,18 +79,18 @@ TEST_F(Round, TheSameVariantTwiceIsMeasuredTwice) {
   static_cast<void>(measurer_->round(request));  // loads, calibrates and lets the clocks settle
   const auto report = measurer_->round(request);
   ASSERT_TRUE(report) << report.error().text();
-  ASSERT_TRUE(report->blocks[0] && report->blocks[1]);
-  EXPECT_NEAR(report->blocks[0]->per_launch_s() / report->blocks[1]->per_launch_s(), 1, 0.05);
+  ASSERT_TRUE(report->samples[0] && report->samples[1]);
+  EXPECT_NEAR(report->samples[0]->per_launch_s() / report->samples[1]->per_launch_s(), 1, 0.05);
 }
 
-TEST_F(Round, BurstBlocksAreShortWithAPauseBeforeEach) {
+TEST_F(Round, BurstSamplesAreShortWithAPauseBeforeEach) {
   const Problem problem = make_problem("1024x1024x1024");
   Conditions conditions;
   conditions.regime = Regime::kBurst;
-  const ReferenceReport reference = prepare(problem, conditions);
+  const BaselineReport baseline = prepare(problem, conditions);
   protocol::RoundRequest request;
   request.contenders = {contender(problem, ""), {}};
-  request.contenders[1].reference_algorithm = reference.best;
+  request.contenders[1].baseline_algorithm = baseline.best;
   request.order = {0, 1};
   static_cast<void>(measurer_->round(request));  // loads and calibrates
   const auto begin = std::chrono::steady_clock::now();
@@ -99,61 +99,61 @@ TEST_F(Round, BurstBlocksAreShortWithAPauseBeforeEach) {
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_GT(spent.count(), 2 * 50e-3);
   for (std::size_t i = 0; i < 2; ++i) {
-    ASSERT_TRUE(report->blocks[i]) << report->outcomes[i].reason;
-    const Block& block = *report->blocks[i];
-    EXPECT_GE(block.launches, 5);
-    EXPECT_GT(block.time_s, 7e-3);
-    EXPECT_LT(block.time_s, 20e-3);
-    std::cout << "burst contender " << i << ": " << block.per_launch_s() * 1e6 << " us at " << block.sm_clock_hz * 1e-6
-              << " MHz\n";
+    ASSERT_TRUE(report->samples[i]) << report->outcomes[i].reason;
+    const Sample& sample = *report->samples[i];
+    EXPECT_GE(sample.launches, 5);
+    EXPECT_GT(sample.time_s, 7e-3);
+    EXPECT_LT(sample.time_s, 20e-3);
+    std::cout << "burst contender " << i << ": " << sample.per_launch_s() * 1e6 << " us at "
+              << sample.sm_clock_hz * 1e-6 << " MHz\n";
   }
 }
 
-TEST_F(Round, BlocksCarryWhatNvmlSaysWhereItIsThere) {
+TEST_F(Round, SamplesCarryWhatNvmlSaysWhereItIsThere) {
   const auto nvml = Nvml::open();
   if (!nvml) GTEST_SKIP() << nvml.error().text();
   const auto gpu = nvml->device(measurer_->info().uuid);
   ASSERT_TRUE(gpu) << gpu.error().text();
   const Problem problem = make_problem("1024x1024x1024");
-  const ReferenceReport reference = prepare(problem);
+  const BaselineReport baseline = prepare(problem);
   protocol::RoundRequest request;
   request.contenders.resize(1);
-  request.contenders[0].reference_algorithm = reference.first;
+  request.contenders[0].baseline_algorithm = baseline.first;
   request.order = {0};
   const auto report = measurer_->round(request);
   ASSERT_TRUE(report) << report.error().text();
-  ASSERT_TRUE(report->blocks[0]);
-  const Block& block = *report->blocks[0];
+  ASSERT_TRUE(report->samples[0]);
+  const Sample& sample = *report->samples[0];
   const ThrottleTimes times = gpu->throttle_times();
-  EXPECT_EQ(block.temperature_c.has_value(), gpu->temperature_c().has_value());
-  EXPECT_EQ(block.power_cap_s.has_value(), times.power_cap_s.has_value());
-  EXPECT_EQ(block.thermal_s.has_value(), times.thermal_s.has_value());
-  if (block.temperature_c) {
-    EXPECT_GT(*block.temperature_c, 10);
+  EXPECT_EQ(sample.temperature_c.has_value(), gpu->temperature_c().has_value());
+  EXPECT_EQ(sample.power_cap_s.has_value(), times.power_cap_s.has_value());
+  EXPECT_EQ(sample.thermal_s.has_value(), times.thermal_s.has_value());
+  if (sample.temperature_c) {
+    EXPECT_GT(*sample.temperature_c, 10);
   }
-  if (block.power_cap_s) {
-    EXPECT_LE(*block.power_cap_s, 2 * block.time_s);
+  if (sample.power_cap_s) {
+    EXPECT_LE(*sample.power_cap_s, 2 * sample.time_s);
   }
 
   const TrialReport trial = measurer_->trial(this->request(problem, ""));
-  ASSERT_FALSE(trial.blocks.empty()) << trial.outcome.reason;
-  EXPECT_EQ(trial.blocks[0].temperature_c.has_value(), gpu->temperature_c().has_value());
-  EXPECT_FALSE(trial.blocks[0].power_cap_s);
+  ASSERT_FALSE(trial.samples.empty()) << trial.outcome.reason;
+  EXPECT_EQ(trial.samples[0].temperature_c.has_value(), gpu->temperature_c().has_value());
+  EXPECT_FALSE(trial.samples[0].power_cap_s);
 }
 
 TEST_F(Round, ShortLaunchesComeFromGraphsAndLongOnesDoNot) {
   for (const auto& [shape, graph] : {std::pair{"64x64x64", true}, std::pair{"2048x2048x2048", false}}) {
     const Problem problem = make_problem(shape);
-    const ReferenceReport reference = prepare(problem);
+    const BaselineReport baseline = prepare(problem);
     protocol::RoundRequest request;
     request.contenders = {contender(problem, ""), {}};
-    request.contenders[1].reference_algorithm = reference.best;
+    request.contenders[1].baseline_algorithm = baseline.best;
     request.order = {0, 1};
     const auto report = measurer_->round(request);
     ASSERT_TRUE(report) << report.error().text();
-    for (const auto& block : report->blocks) {
-      ASSERT_TRUE(block);
-      EXPECT_EQ(block->graph, graph) << shape;
+    for (const auto& sample : report->samples) {
+      ASSERT_TRUE(sample);
+      EXPECT_EQ(sample->graph, graph) << shape;
     }
   }
 }
@@ -167,9 +167,9 @@ TEST_F(Round, AContenderThatCannotBeLaunchedDoesNotStopTheOthers) {
   request.order = {0, 1};
   const auto report = measurer_->round(request);
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_FALSE(report->blocks[0]);
+  EXPECT_FALSE(report->samples[0]);
   EXPECT_EQ(report->outcomes[0].kind, OutcomeKind::kLaunchFailed);
-  EXPECT_TRUE(report->blocks[1]);
+  EXPECT_TRUE(report->samples[1]);
 }
 
 TEST_F(Round, AnOrderThatIsNoPermutationIsRefused) {

@@ -18,63 +18,63 @@ TEST(LaunchesFor, RoundsUpToWholeGraphs) {
   EXPECT_EQ(launches_for(2e-3, 10e-6, 3, 300), 300);
 }
 
-TEST(LaunchesFor, AnUnmeasurablyShortLaunchDoesNotMakeAnEndlessBlock) { EXPECT_LE(launches_for(5e-3, 0, 1, 1), 5000); }
+TEST(LaunchesFor, AnUnmeasurablyShortLaunchDoesNotMakeAnEndlessSample) { EXPECT_LE(launches_for(5e-3, 0, 1, 1), 5000); }
 
-TEST(RoundTiming, SustainedBlocksFollowEachOtherAfterALeadInOfAFifth) {
+TEST(RoundTiming, SustainedSamplesFollowEachOtherAfterALeadInOfAFifth) {
   const RoundTiming timing = round_timing(Regime::kSustained, 20e-3, 1e-3);
   EXPECT_EQ(timing.pause_s, 0);
-  EXPECT_DOUBLE_EQ(timing.block_s, 20e-3);
+  EXPECT_DOUBLE_EQ(timing.sample_s, 20e-3);
   EXPECT_DOUBLE_EQ(timing.lead_in_s, 4e-3);
-  EXPECT_DOUBLE_EQ(round_timing(Regime::kSustained, 50e-3, 1e-3).block_s, 50e-3);
+  EXPECT_DOUBLE_EQ(round_timing(Regime::kSustained, 50e-3, 1e-3).sample_s, 50e-3);
 }
 
 TEST(RoundTiming, BurstsAreShortAndStartFromARestedGpu) {
   const RoundTiming timing = round_timing(Regime::kBurst, 20e-3, 1e-3);
   EXPECT_DOUBLE_EQ(timing.pause_s, 50e-3);
-  EXPECT_DOUBLE_EQ(timing.block_s, 10e-3);
+  EXPECT_DOUBLE_EQ(timing.sample_s, 10e-3);
   EXPECT_EQ(timing.lead_in_s, 0);  // one launch, whatever it takes
   EXPECT_EQ(launches_for(timing.lead_in_s, 1e-3, 1, 1), 1);
   EXPECT_EQ(launches_for(timing.lead_in_s, 2e-6, 1, 64), 64);
-  EXPECT_DOUBLE_EQ(round_timing(Regime::kBurst, 5e-3, 1e-3).block_s, 5e-3);
+  EXPECT_DOUBLE_EQ(round_timing(Regime::kBurst, 5e-3, 1e-3).sample_s, 5e-3);
 }
 
 TEST(RoundTiming, HoldsFiveLaunchesOfTheSlowestOrAsManyAsAreLongEnough) {
   for (const Regime regime : {Regime::kSustained, Regime::kBurst}) {
-    EXPECT_DOUBLE_EQ(round_timing(regime, 20e-3, 5e-3).block_s, 25e-3);
-    EXPECT_DOUBLE_EQ(round_timing(regime, 20e-3, 8e-3).block_s, 40e-3);
-    EXPECT_DOUBLE_EQ(round_timing(regime, 20e-3, 15e-3).block_s, 40e-3);
-    EXPECT_DOUBLE_EQ(round_timing(regime, 20e-3, 21e-3).block_s, 42e-3);
+    EXPECT_DOUBLE_EQ(round_timing(regime, 20e-3, 5e-3).sample_s, 25e-3);
+    EXPECT_DOUBLE_EQ(round_timing(regime, 20e-3, 8e-3).sample_s, 40e-3);
+    EXPECT_DOUBLE_EQ(round_timing(regime, 20e-3, 15e-3).sample_s, 40e-3);
+    EXPECT_DOUBLE_EQ(round_timing(regime, 20e-3, 21e-3).sample_s, 42e-3);
   }
 }
 
 TEST(LaunchBound, WhereTheHostTookLongerThanTheGpu) {
-  Block block;
-  block.launches = 100;
-  block.time_s = 3e-3;
-  EXPECT_TRUE(launch_bound(3.1e-3, block));
-  EXPECT_FALSE(launch_bound(2.9e-3, block));
-  block.graph = true;  // enqueued in one piece
-  EXPECT_FALSE(launch_bound(3.1e-3, block));
+  Sample sample;
+  sample.launches = 100;
+  sample.time_s = 3e-3;
+  EXPECT_TRUE(launch_bound(3.1e-3, sample));
+  EXPECT_FALSE(launch_bound(2.9e-3, sample));
+  sample.graph = true;  // enqueued in one piece
+  EXPECT_FALSE(launch_bound(3.1e-3, sample));
 }
 
 TEST(LaunchBound, FewLaunchesSayNothing) {
-  Block block;
-  block.launches = 3;
-  block.time_s = 30e-6;
-  EXPECT_FALSE(launch_bound(60e-6, block));
+  Sample sample;
+  sample.launches = 3;
+  sample.time_s = 30e-6;
+  EXPECT_FALSE(launch_bound(60e-6, sample));
 }
 
-TEST(Screening, MedianIsOverBlocksPerLaunch) {
+TEST(Screening, MedianIsOverSamplesPerLaunch) {
   Screening screening;
   EXPECT_EQ(screening.median_per_launch_s(), 0);
   for (const double time_s : {3e-3, 1e-3, 8e-3}) {
-    Block block;
-    block.launches = 2;
-    block.time_s = time_s;
-    screening.blocks.push_back(block);
+    Sample sample;
+    sample.launches = 2;
+    sample.time_s = time_s;
+    screening.samples.push_back(sample);
   }
   EXPECT_DOUBLE_EQ(screening.median_per_launch_s(), 1.5e-3);
-  screening.blocks.pop_back();
+  screening.samples.pop_back();
   EXPECT_DOUBLE_EQ(screening.median_per_launch_s(), 1e-3);
 }
 

@@ -21,10 +21,10 @@ TEST(CountedTime, NeedsBothReadings) {
 
 TEST(Telemetry, WithoutNvmlNothingIsRecorded) {
   const Telemetry telemetry;
-  Block block;
-  telemetry.record_temperature(block);
-  telemetry.record_throttling(telemetry.throttle_times(), block);
-  EXPECT_EQ(block, Block());
+  Sample sample;
+  telemetry.record_temperature(sample);
+  telemetry.record_throttling(telemetry.throttle_times(), sample);
+  EXPECT_EQ(sample, Sample());
 }
 
 using TelemetryOnGpu = test::FakeNvmlTest;
@@ -38,16 +38,16 @@ TEST_F(TelemetryOnGpu, RecordsTemperatureAndTheCountersDifferences) {
   const auto device = nvml->device("GPU-known");
   ASSERT_TRUE(device) << device.error().text();
   const Telemetry telemetry(*device);
-  Block block;
-  telemetry.record_temperature(block);
-  EXPECT_EQ(block.temperature_c, 47.0);
-  EXPECT_FALSE(block.power_cap_s);
+  Sample sample;
+  telemetry.record_temperature(sample);
+  EXPECT_EQ(sample.temperature_c, 47.0);
+  EXPECT_FALSE(sample.power_cap_s);
   const ThrottleTimes before = telemetry.throttle_times();
   gpu().replace({"field", "74"}, "field 74 8000000");
-  telemetry.record_throttling(before, block);
-  ASSERT_TRUE(block.power_cap_s);
-  EXPECT_NEAR(*block.power_cap_s, 3e-3, 1e-9);
-  EXPECT_EQ(block.thermal_s, 0.0);
+  telemetry.record_throttling(before, sample);
+  ASSERT_TRUE(sample.power_cap_s);
+  EXPECT_NEAR(*sample.power_cap_s, 3e-3, 1e-9);
+  EXPECT_EQ(sample.thermal_s, 0.0);
 }
 
 TEST_F(TelemetryOnGpu, LeavesOutWhatTheGpuLacks) {
@@ -55,10 +55,10 @@ TEST_F(TelemetryOnGpu, LeavesOutWhatTheGpuLacks) {
   const auto nvml = Nvml::open();
   ASSERT_TRUE(nvml) << nvml.error().text();
   const Telemetry telemetry(*nvml->device("GPU-known"));
-  Block block;
-  telemetry.record_throttling(telemetry.throttle_times(), block);
-  EXPECT_EQ(block.power_cap_s, 0.0);
-  EXPECT_FALSE(block.thermal_s);
+  Sample sample;
+  telemetry.record_throttling(telemetry.throttle_times(), sample);
+  EXPECT_EQ(sample.power_cap_s, 0.0);
+  EXPECT_FALSE(sample.thermal_s);
 }
 
 }  // namespace

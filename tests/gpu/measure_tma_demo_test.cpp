@@ -39,7 +39,7 @@ class TmaDemo : public MeasureOnDevice {
       const TrialReport report = measurer_->trial(request);
       EXPECT_EQ(report.outcome.kind, OutcomeKind::kOk)
           << problem.key() << " " << variant.key() << ": " << report.outcome.reason;
-      EXPECT_EQ(report.blocks.size(), 3U);
+      EXPECT_EQ(report.samples.size(), 3U);
     }
   }
 

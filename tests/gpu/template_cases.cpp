@@ -59,10 +59,10 @@ Problem problem_of(std::string_view shape, std::string_view layout) {
 
 std::vector<Problem> types_of(const space::TemplateDefinition& definition) {
   std::vector<Problem> all;
-  for (const MathMode mode : definition.math_modes) {
+  for (const Dtype mode : definition.dtypes) {
     for (const ElementType output : output_types(mode)) {
       Problem types;
-      types.math_mode = mode;
+      types.dtype = mode;
       types.output = output;
       if (definition.computes(types)) all.push_back(types);
     }
@@ -78,9 +78,9 @@ std::vector<Epilogue> epilogues_of(const space::TemplateDefinition& definition) 
 }
 
 Problem with_types(Problem problem, const Problem& types) {
-  problem.math_mode = types.math_mode;
+  problem.dtype = types.dtype;
   problem.output = types.output;
-  if (types.math_mode == MathMode::kInt8) problem.alpha = std::ceil(problem.alpha);  // whole numbers only
+  if (types.dtype == Dtype::kInt8) problem.alpha = std::ceil(problem.alpha);  // whole numbers only
   return with_default_strides(problem).value();
 }
 

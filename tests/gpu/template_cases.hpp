@@ -19,7 +19,7 @@ namespace pgtune::gpu {
 /// For space::load_template().
 [[nodiscard]] Result<std::string> shipped_header(const std::string& name);
 
-/// The math modes and outputs a template computes, as problems without a shape.
+/// The dtypes and outputs a template computes, as problems without a shape.
 [[nodiscard]] std::vector<Problem> types_of(const space::TemplateDefinition& definition);
 /// Each activation a template fuses, and none at all, with the bias where it adds one; without any where it lists none.
 [[nodiscard]] std::vector<Epilogue> epilogues_of(const space::TemplateDefinition& definition);

@@ -61,8 +61,8 @@ std::vector<Case> cases_between() {
   std::vector<Case> cases;
   for (const fs::path& path : template_files()) {
     const auto definition = space::load_template(path, shipped_header);
-    const auto& modes = definition ? definition->math_modes : std::vector<MathMode>{};
-    if (for_teaching(path) || std::find(modes.begin(), modes.end(), MathMode::kTf32) == modes.end()) continue;
+    const auto& modes = definition ? definition->dtypes : std::vector<Dtype>{};
+    if (for_teaching(path) || std::find(modes.begin(), modes.end(), Dtype::kTf32) == modes.end()) continue;
     for (const char* architecture : {"sm_86", "sm_89"}) cases.push_back({path, architecture});
   }
   return cases;
@@ -136,7 +136,7 @@ TEST_P(TemplatesNvrtc, DefaultAndExtremesCompile) {
     must_build(variant, problem);
 }
 
-TEST_P(TemplatesNvrtc, EveryMathModeAndOutputCompiles) {
+TEST_P(TemplatesNvrtc, EveryDtypeAndOutputCompiles) {
   for (const Problem& types : types_of(definition_)) {
     const Problem problem = with_types(problem_of("4096x4096x4096", "nt"), types);
     const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
@@ -166,7 +166,7 @@ TEST_P(TemplatesNvrtc, RaggedShapesCompileInEveryLayout) {
   // Of all types, those of one byte have most to do where neither operand lies along K; they come last.
   const Problem last = with_types(problem_of("127x129x131", "tn"), types_of(definition_).back());
   const auto variant = nearest(enumerate(last).variants, definition_.default_variant(), nullptr);
-  if (variant && element_bytes(last.math_mode) == 1) must_build(*variant, last);
+  if (variant && element_bytes(last.dtype) == 1) must_build(*variant, last);
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& instance) {
@@ -178,13 +178,13 @@ std::string case_name(const testing::TestParamInfo<Case>& instance) {
 
 INSTANTIATE_TEST_SUITE_P(All, TemplatesNvrtc, testing::ValuesIn(all_cases()), case_name);
 
-// The architectures between: what a template computes with there differs, if at all, by its math mode.
+// The architectures between: what a template computes with there differs, if at all, by its dtype.
 class BetweenNvrtc : public TemplatesNvrtc {};
 
-TEST_P(BetweenNvrtc, EveryMathModeCompiles) {
+TEST_P(BetweenNvrtc, EveryDtypeCompiles) {
   for (const Problem& types : types_of(definition_)) {
     const Problem problem = with_types(problem_of("4096x4096x4096", "nn"), types);
-    if (types.type_of_c() != output_types(types.math_mode).front()) continue;
+    if (types.type_of_c() != output_types(types.dtype).front()) continue;
     const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
     if (variant) must_build(*variant, problem);
   }

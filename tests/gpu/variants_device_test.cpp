@@ -55,7 +55,7 @@ std::vector<Problem> fused_problems(const Epilogue& epilogue) {
 /// Ragged in the other directions; C is added to one.
 std::vector<Problem> problems_to_turn(const Problem& types) {
   std::vector<Problem> problems;
-  if (element_bytes(types.math_mode) == 2) return problems;
+  if (element_bytes(types.dtype) == 2) return problems;
   for (const auto& [shape, layout] :
        {std::pair{"139x272x208", "nn"}, std::pair{"144x141x208", "tt"}, std::pair{"144x272x77", "tn"}}) {
     Problem problem = with_types(problem_of(shape, layout), types);
@@ -105,7 +105,7 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     return variants;
   }
 
-  /// The small problems in each math mode and output type.
+  /// The small problems in each dtype and output type.
   [[nodiscard]] std::vector<Problem> problems() const {
     std::vector<Problem> all;
     for (const Problem& types : types_of(definition_)) {
@@ -117,7 +117,7 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
   /// Those with an epilogue, in the first and in the last of the types.
   [[nodiscard]] std::vector<Problem> fused() const {
     std::vector<Problem> all, types = types_of(definition_);
-    std::erase_if(types, [](const Problem& problem) { return problem.math_mode == MathMode::kInt8; });  // has none
+    std::erase_if(types, [](const Problem& problem) { return problem.dtype == Dtype::kInt8; });  // has none
     for (const Epilogue& epilogue : epilogues_of(definition_)) {
       for (const Problem& problem : fused_problems(epilogue)) {
         all.push_back(with_types(problem, types.front()));

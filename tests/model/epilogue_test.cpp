@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 Problem bf16_with(const char* epilogue) {
   Problem problem = parse_shape("8x16x32").value();
-  problem.math_mode = MathMode::kBf16;
+  problem.dtype = Dtype::kBf16;
   problem.epilogue = parse_epilogue(epilogue).value();
   return with_default_strides(problem).value();
 }

@@ -82,7 +82,7 @@ TEST(ModelJson, ValuesSurviveARoundTrip) {
   // What was stored before there were output types reads and writes as it did.
   EXPECT_FALSE(json(sample_problem()).contains("out"));
   Problem wide = sample_problem();
-  wide.math_mode = MathMode::kF16;
+  wide.dtype = Dtype::kF16;
   wide.output = ElementType::kFloat32;
   EXPECT_EQ(round_trip(wide), wide);
   json impossible = wide;
@@ -99,15 +99,15 @@ TEST(ModelJson, ReportsSurviveARoundTrip) {
   const TrialReport trial{.outcome = {OutcomeKind::kWrongResult, "element (1,2)"},
                           .cut = true,
                           .check = CheckReport{3.5, 1e-3},
-                          .blocks = {{.stage = Stage::kFinal,
-                                      .round = 2,
-                                      .position = 1,
-                                      .launches = 40,
-                                      .time_s = 0.0123,
-                                      .sm_clock_hz = 1.98e9}}};
+                          .samples = {{.stage = Stage::kFinal,
+                                       .round = 2,
+                                       .position = 1,
+                                       .launches = 40,
+                                       .time_s = 0.0123,
+                                       .sm_clock_hz = 1.98e9}}};
   EXPECT_EQ(round_trip(trial), trial);
   EXPECT_EQ(round_trip(TrialReport{}), TrialReport{});
-  ReferenceReport reference{
+  BaselineReport baseline{
       .library = "cuBLASLt 13.0",
       .algorithms =
           {{.rank = 2, .description = "tile 128x128", .workspace_bytes = 9, .time_s = 1e-3, .max_error = 0.25}},
@@ -115,11 +115,11 @@ TEST(ModelJson, ReportsSurviveARoundTrip) {
       .best = 0,
       .buffer_copies = 4,
       .data_seed = 1ULL << 63};
-  EXPECT_EQ(round_trip(reference), reference);
+  EXPECT_EQ(round_trip(baseline), baseline);
   // Reports of older databases lack it.
-  EXPECT_FALSE(nlohmann::json(reference).contains("enlarged_shape"));
-  reference.enlarged_shape = "1008x1008x1008";
-  EXPECT_EQ(round_trip(reference), reference);
+  EXPECT_FALSE(nlohmann::json(baseline).contains("enlarged_shape"));
+  baseline.enlarged_shape = "1008x1008x1008";
+  EXPECT_EQ(round_trip(baseline), baseline);
 }
 
 EnergyWindow sample_window() {
@@ -138,28 +138,29 @@ EnergyWindow sample_window() {
           .temperature_end_c = 62};
 }
 
-TEST(ModelJson, BlocksCarryWhatTheGpuSaidOfThem) {
-  Block block{.stage = Stage::kFloor, .round = 3, .position = 1, .launches = 12, .time_s = 0.02, .sm_clock_hz = 1.5e9};
-  block.graph = true;
-  block.temperature_c = 61;
-  block.power_cap_s = 0.019;
-  block.thermal_s = 0;
-  EXPECT_EQ(round_trip(block), block);
-  EXPECT_EQ(json(block).at("stage"), "floor");
-  block.stage = Stage::kRace;
-  EXPECT_EQ(round_trip(block), block);
+TEST(ModelJson, SamplesCarryWhatTheGpuSaidOfThem) {
+  Sample sample{
+      .stage = Stage::kFloor, .round = 3, .position = 1, .launches = 12, .time_s = 0.02, .sm_clock_hz = 1.5e9};
+  sample.graph = true;
+  sample.temperature_c = 61;
+  sample.power_cap_s = 0.019;
+  sample.thermal_s = 0;
+  EXPECT_EQ(round_trip(sample), sample);
+  EXPECT_EQ(json(sample).at("stage"), "floor");
+  sample.stage = Stage::kRace;
+  EXPECT_EQ(round_trip(sample), sample);
 }
 
 TEST(ModelJson, FactsNobodyKnowsAreLeftOut) {
-  const json block = Block{};
-  for (const char* field : {"temperature_c", "power_cap_s", "thermal_s"}) EXPECT_FALSE(block.contains(field)) << field;
-  Block before;
+  const json sample = Sample{};
+  for (const char* field : {"temperature_c", "power_cap_s", "thermal_s"}) EXPECT_FALSE(sample.contains(field)) << field;
+  Sample before;
   before.temperature_c = 50;  // what was there must not shine through
-  block.get_to(before);
-  EXPECT_EQ(before, Block{});
-  json null = block;
+  sample.get_to(before);
+  EXPECT_EQ(before, Sample{});
+  json null = sample;
   null["thermal_s"] = nullptr;
-  EXPECT_FALSE(null.get<Block>().thermal_s);
+  EXPECT_FALSE(null.get<Sample>().thermal_s);
   EnergyWindow window = sample_window();
   window.power_cap_share.reset();
   EXPECT_FALSE(json(window).contains("power_cap_share"));
@@ -179,9 +180,9 @@ TEST(ModelJson, WordsNobodyKnowsAreErrors) {
   json conditions = Conditions{};
   conditions["regime"] = "steady";
   EXPECT_THROW((void)conditions.get<Conditions>(), json::exception);
-  json block = Block{};
-  block["stage"] = "semifinal";
-  EXPECT_THROW((void)block.get<Block>(), json::exception);
+  json sample = Sample{};
+  sample["stage"] = "semifinal";
+  EXPECT_THROW((void)sample.get<Sample>(), json::exception);
   json window = sample_window();
   window.erase("energy_j");
   EXPECT_THROW((void)window.get<EnergyWindow>(), json::exception);

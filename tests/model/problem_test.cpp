@@ -116,7 +116,7 @@ TEST(Problem, KeyTellsEveryFieldAndTitleOnlyTheUnusual) {
 
 Problem bf16_problem(const char* shape) {
   Problem problem = problem_of(shape);
-  problem.math_mode = MathMode::kBf16;
+  problem.dtype = Dtype::kBf16;
   return problem;
 }
 
@@ -135,24 +135,24 @@ TEST(Problem, AnOutputTypeShowsOnlyWhereItIsNotTheUsualOne) {
 }
 
 TEST(Problem, OutputTypesOfOtherModesAreRefusedWithTheReason) {
-  const auto refused = [](MathMode mode, ElementType output) {
+  const auto refused = [](Dtype mode, ElementType output) {
     Problem problem = problem_of("8x16x32");
-    problem.math_mode = mode;
+    problem.dtype = mode;
     problem.output = output;
     const auto checked = with_default_strides(problem);
     return checked ? std::string() : checked.error().message;
   };
-  EXPECT_EQ(refused(MathMode::kF16, ElementType::kFloat32), "");
-  EXPECT_THAT(refused(MathMode::kF16, ElementType::kBfloat16), HasSubstr("f16 problems have no bf16 output"));
-  EXPECT_THAT(refused(MathMode::kF16, ElementType::kBfloat16), HasSubstr("C and D can be f16 or f32"));
-  EXPECT_THAT(refused(MathMode::kE4m3, ElementType::kFloat32), HasSubstr("C and D can be bf16"));
-  EXPECT_THAT(refused(MathMode::kInt8, ElementType::kFloat32), HasSubstr("C and D can be int32"));
-  EXPECT_THAT(refused(MathMode::kF32, ElementType::kFloat16), HasSubstr("C and D can be f32"));
+  EXPECT_EQ(refused(Dtype::kF16, ElementType::kFloat32), "");
+  EXPECT_THAT(refused(Dtype::kF16, ElementType::kBfloat16), HasSubstr("f16 problems have no bf16 output"));
+  EXPECT_THAT(refused(Dtype::kF16, ElementType::kBfloat16), HasSubstr("C and D can be f16 or f32"));
+  EXPECT_THAT(refused(Dtype::kE4m3, ElementType::kFloat32), HasSubstr("C and D can be bf16"));
+  EXPECT_THAT(refused(Dtype::kInt8, ElementType::kFloat32), HasSubstr("C and D can be int32"));
+  EXPECT_THAT(refused(Dtype::kF32, ElementType::kFloat16), HasSubstr("C and D can be f32"));
 }
 
 std::string refused_int8(const char* shape, double alpha = 1, double beta = 0, const char* epilogue = "none") {
   Problem problem = parse_shape(shape).value();
-  problem.math_mode = MathMode::kInt8;
+  problem.dtype = Dtype::kInt8;
   problem.alpha = alpha;
   problem.beta = beta;
   problem.epilogue = parse_epilogue(epilogue).value();
@@ -190,16 +190,16 @@ TEST(Problem, CountsTheBytesOfEachType) {
   problem.beta = 1;
   EXPECT_EQ(problem.operand_bytes(), 2 * (10 + 15) + 4 * (6 + 6));
   problem = problem_of("2x3x5");
-  problem.math_mode = MathMode::kE4m3;
+  problem.dtype = Dtype::kE4m3;
   EXPECT_EQ(problem.operand_bytes(), 10 + 15 + 2 * 6);
-  problem.math_mode = MathMode::kInt8;
+  problem.dtype = Dtype::kInt8;
   EXPECT_EQ(problem.operand_bytes(), 10 + 15 + 4 * 6);
 }
 
-TEST(MathMode, WordsAreReadBack) {
-  for (const MathMode mode : all_math_modes()) EXPECT_EQ(parse_math_mode(to_string(mode)).value(), mode);
-  EXPECT_EQ(math_mode_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
-  EXPECT_THAT(parse_math_mode("fp16").error().message, HasSubstr(math_mode_words()));
+TEST(Dtype, WordsAreReadBack) {
+  for (const Dtype mode : all_dtypes()) EXPECT_EQ(parse_dtype(to_string(mode)).value(), mode);
+  EXPECT_EQ(dtype_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
+  EXPECT_THAT(parse_dtype("fp16").error().message, HasSubstr(dtype_words()));
   for (const ElementType type :
        {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBfloat16, ElementType::kInt32}) {
     EXPECT_EQ(parse_output_type(to_string(type)).value(), type);
@@ -208,12 +208,12 @@ TEST(MathMode, WordsAreReadBack) {
   EXPECT_FALSE(parse_output_type("int8"));
 }
 
-TEST(MathMode, ABackwardProductMeetsTwoTypes) {
-  EXPECT_EQ(type_of_a(MathMode::kE5m2), ElementType::kE5m2);
-  EXPECT_EQ(type_of_b(MathMode::kE5m2), ElementType::kE4m3);
-  EXPECT_EQ(type_of_b(MathMode::kTf32), ElementType::kFloat32);
-  EXPECT_EQ(type_of_b(MathMode::kTf32x3), ElementType::kFloat32);
-  for (const MathMode mode : all_math_modes()) {
+TEST(Dtype, ABackwardProductMeetsTwoTypes) {
+  EXPECT_EQ(type_of_a(Dtype::kE5m2), ElementType::kE5m2);
+  EXPECT_EQ(type_of_b(Dtype::kE5m2), ElementType::kE4m3);
+  EXPECT_EQ(type_of_b(Dtype::kTf32), ElementType::kFloat32);
+  EXPECT_EQ(type_of_b(Dtype::kTf32x3), ElementType::kFloat32);
+  for (const Dtype mode : all_dtypes()) {
     EXPECT_EQ(element_bytes(type_of_a(mode)), element_bytes(type_of_b(mode)));
     EXPECT_EQ(element_bytes(type_of_a(mode)), element_bytes(mode));
   }

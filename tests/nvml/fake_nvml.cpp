@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rest of the stand-in for libnvidia-ml.so.1. Declared here once more, after NVIDIA's reference manual, so that a
+// The rest of the stand-in for libnvidia-ml.so.1. Declared here once more, after NVIDIA's baseline manual, so that a
 // wrong declaration in pgtune shows.
 #include <unistd.h>
 

@@ -62,42 +62,42 @@ TEST(Protocol, TrialAndItsReportSurvive) {
   done.report.outcome = {OutcomeKind::kUnstable, "spread"};
   done.report.cut = true;
   done.report.check = CheckReport{0.5, 1e-7};
-  done.report.blocks = {{Stage::kScreen, 0, 2, 10, 0.25, 1e9}};
+  done.report.samples = {{Stage::kScreen, 0, 2, 10, 0.25, 1e9}};
   EXPECT_EQ(over_the_wire(done).report, done.report);
 }
 
 TEST(Protocol, RoundKeepsWhoFailed) {
-  const Contender reference{{}, {}, {}, 2};
+  const Contender baseline{{}, {}, {}, 2};
   const RoundRequest request =
-      over_the_wire(RoundRequest{{{a_variant(), a_plan(), a_build(), -1}, reference}, {1, 0}, 4});
+      over_the_wire(RoundRequest{{{a_variant(), a_plan(), a_build(), -1}, baseline}, {1, 0}, 4});
   ASSERT_EQ(request.contenders.size(), 2U);
   EXPECT_EQ(request.contenders[0].plan, a_plan());
-  EXPECT_EQ(request.contenders[0].reference_algorithm, -1);
-  EXPECT_EQ(request.contenders[1].reference_algorithm, 2);
+  EXPECT_EQ(request.contenders[0].baseline_algorithm, -1);
+  EXPECT_EQ(request.contenders[1].baseline_algorithm, 2);
   EXPECT_EQ(request.order, (std::vector<int>{1, 0}));
   EXPECT_EQ(request.round, 4);
 
-  const Block block{Stage::kFinal, 4, 1, 10, 0.5, 1e9};
-  const RoundReport sent{{std::nullopt, block}, {{OutcomeKind::kCrashed, "why"}, {}}};
+  const Sample sample{Stage::kFinal, 4, 1, 10, 0.5, 1e9};
+  const RoundReport sent{{std::nullopt, sample}, {{OutcomeKind::kCrashed, "why"}, {}}};
   const RoundReport got = over_the_wire(sent);
-  EXPECT_EQ(got.blocks, sent.blocks);
+  EXPECT_EQ(got.samples, sent.samples);
   EXPECT_EQ(got.outcomes, sent.outcomes);
 }
 
-TEST(Protocol, RoundNamesItsStageAndTheLengthOfItsBlocks) {
+TEST(Protocol, RoundNamesItsStageAndTheLengthOfItsSamples) {
   const RoundRequest sent{{}, {}, 2, Stage::kRace, 10e-3};
   const RoundRequest got = over_the_wire(sent);
   EXPECT_EQ(got.stage, Stage::kRace);
-  EXPECT_EQ(got.block_s, 10e-3);
+  EXPECT_EQ(got.sample_s, 10e-3);
   json unknown = sent;
   unknown["stage"] = "semifinal";
   EXPECT_THAT(decode_body<RoundRequest>(unknown, "round request").error().text(), HasSubstr("semifinal"));
 
-  Block block{Stage::kRace, 2, 0, 10, 0.5, 1e9, true};
-  block.temperature_c = 61;
-  block.power_cap_s = 0.4;
-  block.thermal_s = 0.1;
-  EXPECT_EQ(over_the_wire(RoundReport{{block}, {{}}}).blocks[0], block);
+  Sample sample{Stage::kRace, 2, 0, 10, 0.5, 1e9, true};
+  sample.temperature_c = 61;
+  sample.power_cap_s = 0.4;
+  sample.thermal_s = 0.1;
+  EXPECT_EQ(over_the_wire(RoundReport{{sample}, {{}}}).samples[0], sample);
 }
 
 TEST(Protocol, PrepareCarriesProblemAndConditions) {
@@ -124,14 +124,14 @@ TEST(Protocol, EnergyOfAContenderAndOfTheIdleGpu) {
   EXPECT_EQ(got.contender->variant, a_variant());
   EXPECT_EQ(got.contender->plan, a_plan());
   EXPECT_EQ(got.contender->build, a_build());
-  EXPECT_EQ(got.contender->reference_algorithm, -1);
+  EXPECT_EQ(got.contender->baseline_algorithm, -1);
   EXPECT_EQ(got.lead_in_s, 10);
   EXPECT_EQ(got.window_s, 7);
   EXPECT_EQ(got.max_uncertainty, 0.02);
   EXPECT_EQ(got.index, 2);
 
   sent.contender = Contender{{}, {}, {}, 3};
-  EXPECT_EQ(over_the_wire(sent).contender->reference_algorithm, 3);
+  EXPECT_EQ(over_the_wire(sent).contender->baseline_algorithm, 3);
   EXPECT_FALSE(over_the_wire(EnergyRequest{}).contender);
 }
 
@@ -197,11 +197,11 @@ TEST(Protocol, BodiesOfTheWrongShapeAreErrors) {
 }
 
 TEST(Protocol, HelloOfACompileWorkerHasNoDevice) {
-  EXPECT_EQ(Hello{}.protocol, 2) << "the energy and ceilings messages came with version 2";
-  EXPECT_FALSE(over_the_wire(Hello{2, "compile", "13.0", {}}).device);
+  EXPECT_EQ(Hello{}.protocol, 3) << "samples and baselines are called so since version 3";
+  EXPECT_FALSE(over_the_wire(Hello{3, "compile", "13.0", {}}).device);
   DeviceInfo device;
   device.name = "Fake GPU";
-  const Hello hello = over_the_wire(Hello{2, "measure", "13.0", device});
+  const Hello hello = over_the_wire(Hello{3, "measure", "13.0", device});
   EXPECT_EQ(hello.protocol, 2);
   ASSERT_TRUE(hello.device);
   EXPECT_EQ(hello.device->name, "Fake GPU");

@@ -25,7 +25,7 @@ TEST(AnswerJson, SurvivesTheRoundTrip) {
   EXPECT_EQ(nlohmann::json(read), written);
   EXPECT_EQ(read.best.variant, result->answer->best.variant);
   EXPECT_EQ(read.best.time_s, result->answer->best.time_s);
-  EXPECT_EQ(read.reference, result->answer->reference);
+  EXPECT_EQ(read.baseline, result->answer->baseline);
   EXPECT_EQ(read.counts.failed, result->answer->counts.failed);
   EXPECT_EQ(read.ranking.size(), result->answer->ranking.size());
   EXPECT_TRUE(read.complete && read.from_final);
@@ -63,7 +63,7 @@ TEST(AnswerJson, EveryFieldSurvives) {
   answer.best.cycles_high = 1.03;
   answer.best.verdict = stats::Verdict::kFasterThroughPower;
   answer.best.sm_clock_hz = 1.5e9;
-  answer.best.reference_clock_hz = 1.4e9;
+  answer.best.baseline_clock_hz = 1.4e9;
   RankedVariant row;
   row.verdict = stats::Verdict::kTie;
   row.energy = some_energy();
@@ -74,7 +74,7 @@ TEST(AnswerJson, EveryFieldSurvives) {
   answer.stages = {1, 2, 3, 4};
   answer.raced = 27;
   answer.voided_rounds = 2;
-  answer.reference_energy = some_energy();
+  answer.baseline_energy = some_energy();
   answer.idle_power_w = 82;
   answer.notes = {"one", "two"};
 
@@ -84,7 +84,7 @@ TEST(AnswerJson, EveryFieldSurvives) {
   EXPECT_EQ(read.best.cycles_high, 1.03);
   EXPECT_EQ(read.best.verdict, stats::Verdict::kFasterThroughPower);
   EXPECT_EQ(read.best.sm_clock_hz, 1.5e9);
-  EXPECT_EQ(read.best.reference_clock_hz, 1.4e9);
+  EXPECT_EQ(read.best.baseline_clock_hz, 1.4e9);
   ASSERT_EQ(read.ranking.size(), 2U);
   EXPECT_EQ(read.ranking[0].verdict, stats::Verdict::kTie);
   EXPECT_TRUE(read.ranking[0].pareto);
@@ -101,7 +101,7 @@ TEST(AnswerJson, EveryFieldSurvives) {
   EXPECT_EQ(read.voided_rounds, 2);
   EXPECT_EQ(read.idle_power_w, 82);
   EXPECT_EQ(read.notes, answer.notes);
-  for (const auto& energy : {read.ranking[0].energy, read.reference_energy}) {
+  for (const auto& energy : {read.ranking[0].energy, read.baseline_energy}) {
     ASSERT_TRUE(energy);
     const EnergySummary want = some_energy();
     EXPECT_EQ(energy->windows, want.windows);
@@ -114,7 +114,7 @@ TEST(AnswerJson, EveryFieldSurvives) {
     EXPECT_EQ(energy->power_cap_share, want.power_cap_share);
     EXPECT_EQ(energy->uncertainty, want.uncertainty);
     EXPECT_TRUE(energy->suspect);
-    EXPECT_EQ(energy->ratio_to_reference, want.ratio_to_reference);
+    EXPECT_EQ(energy->ratio_to_baseline, want.ratio_to_baseline);
     EXPECT_EQ(energy->ratio_low, want.ratio_low);
     EXPECT_EQ(energy->ratio_high, want.ratio_high);
   }
@@ -125,8 +125,8 @@ constexpr const char* kOldAnswer = R"({
   "best": {
     "build": {"cached": true, "compile_s": 0.26, "cubin_hash": "f462", "cubin_path": "/c/3a.cubin", "key_hash": "3a",
               "local_bytes": 0, "registers": 82, "spill_bytes": 0, "static_smem_bytes": 0},
-    "ratio_interval": [1.297, 1.301], "ratio_to_reference": 1.298, "reference_best_s": 1.282e-05,
-    "reference_first_s": 1.283e-05, "tflops": 27.17, "ties": ["BM=32,BN=32"], "time_s": 9.878e-06,
+    "ratio_interval": [1.297, 1.301], "ratio_to_baseline": 1.298, "baseline_best_s": 1.282e-05,
+    "baseline_first_s": 1.283e-05, "tflops": 27.17, "ties": ["BM=32,BN=32"], "time_s": 9.878e-06,
     "variant": {"parameters": [["BM", 32], ["COPY", "cp_async"]], "template": "sgemm_simt"}},
   "complete": true,
   "counts": {"compiled": 1321, "failed": {"invalid": 45}, "measured": 1276, "space": 13996800, "valid": 1321},
@@ -135,10 +135,10 @@ constexpr const char* kOldAnswer = R"({
   "ranking": [{
     "build": {"cached": true, "compile_s": 0.26, "cubin_hash": "f462", "cubin_path": "/c/3a.cubin", "key_hash": "3a",
               "local_bytes": 0, "registers": 82, "spill_bytes": 0, "static_smem_bytes": 0},
-    "ratio_interval": [1.297, 1.301], "ratio_to_reference": 1.298, "spread": 0.00086, "tflops": 27.17,
+    "ratio_interval": [1.297, 1.301], "ratio_to_baseline": 1.298, "spread": 0.00086, "tflops": 27.17,
     "time_s": 9.878e-06,
     "variant": {"parameters": [["BM", 32], ["COPY", "cp_async"]], "template": "sgemm_simt"}}],
-  "reference": {
+  "baseline": {
     "algorithms": [{"description": "id 20", "max_error": 0.04, "rank": 0, "time_s": 1.28e-05, "workspace_bytes": 0}],
     "best": 0, "buffer_copies": 241, "data_seed": 1, "first": 0, "library": "cuBLASLt 13.0.2"}})";
 
@@ -162,7 +162,7 @@ TEST(AnswerJson, AnOlderVersionsAnswerHasDefaultsForWhatItLacks) {
   EXPECT_EQ(read.floor.margin, NoiseFloor{}.margin);
   EXPECT_EQ(read.stages.screen_s, 0);
   EXPECT_EQ(read.raced, 0);
-  EXPECT_FALSE(read.reference_energy || read.idle_power_w);
+  EXPECT_FALSE(read.baseline_energy || read.idle_power_w);
   EXPECT_TRUE(read.notes.empty());
   EXPECT_TRUE(read.complete);
 }

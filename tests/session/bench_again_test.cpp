@@ -22,7 +22,7 @@ TEST(BenchAgain, AStopKeepsTheRoundsSoFar) {
   EXPECT_TRUE(result->interrupted);
   EXPECT_FALSE(result->answer->complete);
   EXPECT_THAT(result->failed, IsEmpty());
-  EXPECT_EQ(bench.search.store.rounds[Stage::kFinal].front().front().blocks.size(), 8U);
+  EXPECT_EQ(bench.search.store.rounds[Stage::kFinal].front().front().samples.size(), 8U);
 }
 
 TEST(BenchAgain, AStopDuringTheFloorEndsIt) {
@@ -38,12 +38,12 @@ TEST(BenchAgain, AStopDuringTheFloorEndsIt) {
 }
 
 /// Rounds of `time_s` per launch with a wobble, so that intervals are not points.
-std::vector<Block> recorded_rounds(double time_s) {
-  std::vector<Block> blocks;
+std::vector<Sample> recorded_rounds(double time_s) {
+  std::vector<Sample> samples;
   for (int round = 1; round <= 12; ++round) {
-    blocks.push_back({Stage::kFinal, round, 0, 10, 10 * time_s * (1 + 1e-4 * (round % 3)), 1.98e9});
+    samples.push_back({Stage::kFinal, round, 0, 10, 10 * time_s * (1 + 1e-4 * (round % 3)), 1.98e9});
   }
-  return blocks;
+  return samples;
 }
 
 TEST(BenchAgain, WorksOnARecordingAndNamesWhatItLacks) {
@@ -53,12 +53,12 @@ TEST(BenchAgain, WorksOnARecordingAndNamesWhatItLacks) {
   recording.device = bench.search.device().device_info;
   device::RecordedProblem problem;
   problem.problem = bench.search.problem;
-  problem.reference.report = bench.search.device().reference;
-  problem.reference.rounds = {{0, recorded_rounds(1.2e-3)}, {1, recorded_rounds(1.1e-3)}};
+  problem.baseline.report = bench.search.device().baseline;
+  problem.baseline.rounds = {{0, recorded_rounds(1.2e-3)}, {1, recorded_rounds(1.1e-3)}};
   auto& recorded = problem.variants["fake/" + variant(5, 3).key()];
   recorded.build.cubin_hash = "cubin";
   recorded.build.registers = 64;
-  recorded.trial.blocks = {{Stage::kScreen, 0, 0, 10, 10e-3, 1.98e9}};
+  recorded.trial.samples = {{Stage::kScreen, 0, 0, 10, 10e-3, 1.98e9}};
   recorded.rounds = recorded_rounds(1e-3);
   recording.problems = {problem};
   device::ReplayDevice device(std::move(recording));
@@ -66,7 +66,7 @@ TEST(BenchAgain, WorksOnARecordingAndNamesWhatItLacks) {
   const auto result = bench.run(device, &now_s);
   ASSERT_TRUE(result && result->answer) << result.error().text();
   ASSERT_EQ(result->answer->ranking.size(), 1U);
-  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.1, 1e-3);
+  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.1, 1e-3);
   ASSERT_EQ(result->failed.size(), 1U);
   EXPECT_EQ(result->failed[0].first, variant(1, 1));
   EXPECT_EQ(result->failed[0].second.kind, OutcomeKind::kNotRecorded);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-TEST(Bench, EachVariantGetsItsRatioToTheReference) {
+TEST(Bench, EachVariantGetsItsRatioToTheBaseline) {
   TestBench bench;
   auto device = bench.search.device();
   const auto result = bench.run(device);
@@ -25,9 +25,9 @@ TEST(Bench, EachVariantGetsItsRatioToTheReference) {
   const auto* best = find(*result, variant(5, 3));
   const auto* slow = find(*result, variant(1, 1));
   ASSERT_TRUE(best && slow);
-  EXPECT_NEAR(best->ratio_to_reference, 1.1, 2e-3);
+  EXPECT_NEAR(best->ratio_to_baseline, 1.1, 2e-3);
   EXPECT_EQ(best->verdict, stats::Verdict::kFaster);
-  EXPECT_NEAR(slow->ratio_to_reference, 1.1 / 1.7, 2e-3) << "too slow for a search's screening, but asked for";
+  EXPECT_NEAR(slow->ratio_to_baseline, 1.1 / 1.7, 2e-3) << "too slow for a search's screening, but asked for";
   EXPECT_EQ(slow->verdict, stats::Verdict::kSlower);
   EXPECT_EQ(result->answer->best.variant, variant(5, 3));
   EXPECT_TRUE(result->answer->complete && result->answer->from_final);
@@ -49,7 +49,7 @@ TEST(Bench, WhoIsTooSlowForTheRoundsKeepsItsScreening) {
   ASSERT_EQ(result->screened.size(), 1U);
   EXPECT_EQ(result->screened.front().variant, variant(1, 1));
   EXPECT_GT(result->screened.front().time_s, result->answer->best.time_s);
-  EXPECT_GT(result->screened.front().ratio_to_reference, 0.5);
+  EXPECT_GT(result->screened.front().ratio_to_baseline, 0.5);
   for (const auto& round : device.rounds[Stage::kFinal]) EXPECT_THAT(round, Not(Contains("A=1,B=1")));
 }
 
@@ -63,7 +63,7 @@ TEST(Bench, TheFastestGetsRoundsHoweverSlowItIs) {
   EXPECT_EQ(result->screened.size(), 1U);
 }
 
-TEST(Bench, RunsExactlyTheRoundsAskedForWithBothReferences) {
+TEST(Bench, RunsExactlyTheRoundsAskedForWithBothBaselines) {
   TestBench bench;
   bench.request.variants = {variant(4, 3), variant(6, 3)};  // alike: a search's final would add rounds
   bench.request.rounds = 9;
@@ -90,7 +90,7 @@ TEST(Bench, AppendsButReplacesNoAnswer) {
   auto device = bench.search.device();
   ASSERT_TRUE(bench.run(device));
   EXPECT_EQ(bench.search.store.sessions, 2);
-  EXPECT_EQ(bench.search.store.references, 2);
+  EXPECT_EQ(bench.search.store.baselines, 2);
   EXPECT_EQ(bench.search.store.last_kind, SessionKind::kBench);
   EXPECT_EQ(bench.search.store.last_command_line, "pgtune bench");
   EXPECT_EQ(bench.search.store.saved_trials.back(), "A=1,B=1");
@@ -217,7 +217,7 @@ TEST(Bench, EnergyOnRequest) {
     EnergyWindow window;
     window.window_s = 5;
     window.energy_j = 1000;
-    if (request.contender) window.per_launch_s = request.contender->reference_algorithm >= 0 ? 2e-3 : 1e-3;
+    if (request.contender) window.per_launch_s = request.contender->baseline_algorithm >= 0 ? 2e-3 : 1e-3;
     return window;
   };
   const auto result = bench.run(device);
@@ -225,11 +225,11 @@ TEST(Bench, EnergyOnRequest) {
   for (const RankedVariant& row : result->answer->ranking) {
     ASSERT_TRUE(row.energy);
     EXPECT_DOUBLE_EQ(row.energy->energy_j, 0.2);
-    EXPECT_DOUBLE_EQ(row.energy->ratio_to_reference, 2);
+    EXPECT_DOUBLE_EQ(row.energy->ratio_to_baseline, 2);
   }
   EXPECT_TRUE(find(*result, variant(5, 3))->pareto);
   EXPECT_FALSE(find(*result, variant(1, 1))->pareto) << "no leaner and slower";
-  ASSERT_TRUE(result->answer->reference_energy);
+  ASSERT_TRUE(result->answer->baseline_energy);
   EXPECT_EQ(result->answer->idle_power_w, 200);
   EXPECT_EQ(bench.search.store.energy.size(), 1U + 4 + 2 * 3);
 

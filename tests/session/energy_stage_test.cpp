@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int kReferenceAlgorithm = 1;
+constexpr int kBaselineAlgorithm = 1;
 
 protocol::Contender contender(std::int64_t a) {
   protocol::Contender out;
@@ -27,7 +27,7 @@ protocol::Contender contender(std::int64_t a) {
 
 std::string name(const protocol::EnergyRequest& request) {
   if (!request.contender) return "idle";
-  return request.contender->reference_algorithm >= 0 ? "ref" : request.contender->variant.key();
+  return request.contender->baseline_algorithm >= 0 ? "ref" : request.contender->variant.key();
 }
 
 EnergyWindow window(double power_w, double per_launch_s) {
@@ -39,10 +39,10 @@ EnergyWindow window(double power_w, double per_launch_s) {
   return out;
 }
 
-/// Idle 80 W; the reference draws 600 W for 1 ms; the variant A=a draws 500 W for a ms.
+/// Idle 80 W; the baseline draws 600 W for 1 ms; the variant A=a draws 500 W for a ms.
 Result<EnergyWindow> plain_energy(const protocol::EnergyRequest& request) {
   if (!request.contender) return window(80, 0);
-  if (request.contender->reference_algorithm >= 0) return window(600, 1e-3);
+  if (request.contender->baseline_algorithm >= 0) return window(600, 1e-3);
   return window(500, 1e-3 * static_cast<double>(parameter(request.contender->variant, "A")));
 }
 
@@ -59,7 +59,7 @@ struct EnergyTrial {
                           search.options, search.stop,       clock,  device.now_s};
     const ProgressCallback callback = [this](const Progress& update) { search.progress.push_back(update); };
     ProgressReporter progress(context, callback);
-    return measure_energy(context, progress, variants, kReferenceAlgorithm);
+    return measure_energy(context, progress, variants, kBaselineAlgorithm);
   }
 
   [[nodiscard]] std::vector<std::string> order() const {
@@ -69,7 +69,7 @@ struct EnergyTrial {
   }
 };
 
-TEST(EnergyStage, EveryPassLiesBetweenTwoWindowsOfTheReference) {
+TEST(EnergyStage, EveryPassLiesBetweenTwoWindowsOfTheBaseline) {
   EnergyTrial stage;
   ASSERT_TRUE(stage.run());
   const auto order = stage.order();
@@ -104,23 +104,23 @@ TEST(EnergyStage, WindowsAreNumberedAndTheFirstLoadWarmsUpLonger) {
   EXPECT_THAT(indices["ref"], ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(indices["A=2,B=1"], ElementsAre(0, 1, 2));
   EXPECT_GT(stage.device.energy_requests[1].lead_in_s, stage.device.energy_requests[2].lead_in_s);
-  EXPECT_EQ(stage.device.energy_requests[1].contender->reference_algorithm, kReferenceAlgorithm);
+  EXPECT_EQ(stage.device.energy_requests[1].contender->baseline_algorithm, kBaselineAlgorithm);
 }
 
-TEST(EnergyStage, SummariesAndRatiosToTheReference) {
+TEST(EnergyStage, SummariesAndRatiosToTheBaseline) {
   EnergyTrial stage;
   const auto result = stage.run();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->idle_power_w, 80);
-  ASSERT_TRUE(result->reference);
-  EXPECT_EQ(result->reference->windows, 4);
-  EXPECT_DOUBLE_EQ(result->reference->energy_j, 0.6);
-  EXPECT_EQ(result->reference->ratio_to_reference, 0);
+  ASSERT_TRUE(result->baseline);
+  EXPECT_EQ(result->baseline->windows, 4);
+  EXPECT_DOUBLE_EQ(result->baseline->energy_j, 0.6);
+  EXPECT_EQ(result->baseline->ratio_to_baseline, 0);
   ASSERT_EQ(result->variants.size(), 3U);
   ASSERT_TRUE(result->variants[1]);
   EXPECT_EQ(result->variants[1]->windows, 3);
   EXPECT_DOUBLE_EQ(result->variants[1]->energy_j, 1.0);
-  EXPECT_DOUBLE_EQ(result->variants[1]->ratio_to_reference, 0.6);
+  EXPECT_DOUBLE_EQ(result->variants[1]->ratio_to_baseline, 0.6);
   EXPECT_THAT(result->notes, IsEmpty());
   EXPECT_FALSE(result->interrupted);
 }
@@ -154,10 +154,10 @@ TEST(EnergyStage, EveryWindowIsSavedAtOnce) {
   const auto& records = stage.search.store.energy;
   ASSERT_EQ(records.size(), 14U);
   EXPECT_FALSE(records[0].variant);
-  EXPECT_EQ(records[0].reference_algorithm, -1);
+  EXPECT_EQ(records[0].baseline_algorithm, -1);
   EXPECT_EQ(records[0].window, window(80, 0));
   EXPECT_FALSE(records[1].variant);
-  EXPECT_EQ(records[1].reference_algorithm, kReferenceAlgorithm);
+  EXPECT_EQ(records[1].baseline_algorithm, kBaselineAlgorithm);
   ASSERT_TRUE(records[2].variant);
   EXPECT_EQ(records.back().index, 3);
 }
@@ -171,7 +171,7 @@ TEST(EnergyStage, WithoutACounterTheStageEndsWithANote) {
   EXPECT_THAT(result->notes, ElementsAre("energy was not measured: the fake GPU has no energy counter"));
   ASSERT_EQ(result->variants.size(), 3U);
   EXPECT_FALSE(result->variants[0] || result->variants[1] || result->variants[2]);
-  EXPECT_FALSE(result->idle_power_w || result->reference || result->interrupted);
+  EXPECT_FALSE(result->idle_power_w || result->baseline || result->interrupted);
 }
 
 TEST(EnergyStage, AWindowTooShortIsTheCallersError) {
@@ -205,7 +205,7 @@ TEST(EnergyStage, AVariantThatFailsLeavesTheOthersTheirs) {
   }
 }
 
-TEST(EnergyStage, AReferenceThatFailsCostsTheRatiosNotTheVariants) {
+TEST(EnergyStage, ABaselineThatFailsCostsTheRatiosNotTheVariants) {
   EnergyTrial stage;
   stage.device.energy = [](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     if (name(request) == "ref") return fail(ErrorKind::kInternal, "crashed");
@@ -213,11 +213,11 @@ TEST(EnergyStage, AReferenceThatFailsCostsTheRatiosNotTheVariants) {
   };
   const auto result = stage.run();
   ASSERT_TRUE(result);
-  EXPECT_FALSE(result->reference);
+  EXPECT_FALSE(result->baseline);
   ASSERT_TRUE(result->variants[0]);
   EXPECT_EQ(result->variants[0]->windows, 3);
-  EXPECT_EQ(result->variants[0]->ratio_to_reference, 0);
-  EXPECT_THAT(result->notes, ElementsAre(HasSubstr("energy of the reference")));
+  EXPECT_EQ(result->variants[0]->ratio_to_baseline, 0);
+  EXPECT_THAT(result->notes, ElementsAre(HasSubstr("energy of the baseline")));
 }
 
 TEST(EnergyStage, AnEnvironmentErrorLaterKeepsWhatIsThere) {
@@ -229,7 +229,7 @@ TEST(EnergyStage, AnEnvironmentErrorLaterKeepsWhatIsThere) {
   const auto result = stage.run();
   ASSERT_TRUE(result && result->variants[0]);
   EXPECT_EQ(result->variants[0]->windows, 1);
-  EXPECT_DOUBLE_EQ(result->variants[0]->ratio_to_reference, 1.2) << "the neighbour before it counts alone";
+  EXPECT_DOUBLE_EQ(result->variants[0]->ratio_to_baseline, 1.2) << "the neighbour before it counts alone";
   EXPECT_THAT(result->notes, ElementsAre("energy was not wholly measured: the GPU is lost"));
 }
 

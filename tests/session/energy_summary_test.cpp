@@ -65,14 +65,14 @@ TEST(EnergySummary, MedianRangeAndRatioToTheNeighbours) {
   EXPECT_DOUBLE_EQ(summary->uncertainty, 0.008);
   EXPECT_FALSE(summary->suspect);
   EXPECT_DOUBLE_EQ(summary->ratio_low, 0.62 / 0.50);
-  EXPECT_DOUBLE_EQ(summary->ratio_to_reference, 0.65 / 0.52);
+  EXPECT_DOUBLE_EQ(summary->ratio_to_baseline, 0.65 / 0.52);
   EXPECT_DOUBLE_EQ(summary->ratio_high, 0.68 / 0.48);
 }
 
 TEST(EnergySummary, OneNeighbourIsEnoughAndNoneGivesNoRatio) {
-  EXPECT_DOUBLE_EQ(summarise_energy({{energy(0.5), energy(0.6), std::nullopt}})->ratio_to_reference, 1.2);
-  EXPECT_DOUBLE_EQ(summarise_energy({{energy(0.5), std::nullopt, energy(0.7)}})->ratio_to_reference, 1.4);
-  EXPECT_EQ(summarise_energy({{energy(0.5)}})->ratio_to_reference, 0);
+  EXPECT_DOUBLE_EQ(summarise_energy({{energy(0.5), energy(0.6), std::nullopt}})->ratio_to_baseline, 1.2);
+  EXPECT_DOUBLE_EQ(summarise_energy({{energy(0.5), std::nullopt, energy(0.7)}})->ratio_to_baseline, 1.4);
+  EXPECT_EQ(summarise_energy({{energy(0.5)}})->ratio_to_baseline, 0);
   EXPECT_EQ(summarise_energy({{energy(0.5)}})->power_cap_share, std::nullopt);
 }
 

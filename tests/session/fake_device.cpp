@@ -20,16 +20,16 @@ double noise_of(const std::string& name, Stage stage, int round, int position) {
   return static_cast<double>(hash % 1000) / 1000 - 0.5;
 }
 
-Block block_of(const std::string& name, Stage stage, double time_s, double noise, int round, int position) {
+Sample sample_of(const std::string& name, Stage stage, double time_s, double noise, int round, int position) {
   constexpr std::int64_t kLaunches = 10;
-  Block block;
-  block.stage = stage;
-  block.round = round;
-  block.position = position;
-  block.launches = kLaunches;
-  block.time_s = time_s * kLaunches * (1 + noise * noise_of(name, stage, round, position));
-  block.sm_clock_hz = 1.98e9;
-  return block;
+  Sample sample;
+  sample.stage = stage;
+  sample.round = round;
+  sample.position = position;
+  sample.launches = kLaunches;
+  sample.time_s = time_s * kLaunches * (1 + noise * noise_of(name, stage, round, position));
+  sample.sm_clock_hz = 1.98e9;
+  return sample;
 }
 
 }  // namespace
@@ -46,15 +46,15 @@ FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
   device_info.registers_per_sm = 65536;
   device_info.threads_per_sm = 2048;
   device_info.driver_version = "580.1";
-  reference.library = "cuBLASLt";
-  reference.algorithms = {{0, "first", 0, 1.2e-3, 0.1}, {3, "third", 0, 1.1e-3, 0.1}};
-  reference.first = 0;
-  reference.best = 1;
+  baseline.library = "cuBLASLt";
+  baseline.algorithms = {{0, "first", 0, 1.2e-3, 0.1}, {3, "third", 0, 1.1e-3, 0.1}};
+  baseline.first = 0;
+  baseline.best = 1;
 }
 
-Result<ReferenceReport> FakeDevice::prepare(const protocol::PrepareRequest&) {
+Result<BaselineReport> FakeDevice::prepare(const protocol::PrepareRequest&) {
   ++prepared;
-  return reference;
+  return baseline;
 }
 
 void FakeDevice::submit_build(protocol::BuildRequest request) {
@@ -112,9 +112,9 @@ protocol::Event FakeDevice::finish_trial(const protocol::TrialRequest& request) 
   done.report.outcome = script.trial;
   if (script.trial.kind != OutcomeKind::kOk) return done;
   done.report.cut = request.incumbent_s > 0 && script.time_s > 1.5 * request.incumbent_s;
-  const int blocks = done.report.cut ? 1 : 3;
-  for (int i = 0; i < blocks; ++i) {
-    done.report.blocks.push_back(block_of(request.variant.key(), Stage::kScreen, script.time_s, noise, 0, i));
+  const int samples = done.report.cut ? 1 : 3;
+  for (int i = 0; i < samples; ++i) {
+    done.report.samples.push_back(sample_of(request.variant.key(), Stage::kScreen, script.time_s, noise, 0, i));
   }
   return done;
 }
@@ -122,17 +122,17 @@ protocol::Event FakeDevice::finish_trial(const protocol::TrialRequest& request) 
 Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest& request) {
   EXPECT_TRUE(building_.empty() && trying_.empty()) << "a round with work in flight";
   protocol::RoundReport report;
-  report.blocks.resize(request.contenders.size());
+  report.samples.resize(request.contenders.size());
   report.outcomes.resize(request.contenders.size());
   std::vector<std::string> names;
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto i = static_cast<std::size_t>(request.order[position]);
     const protocol::Contender& contender = request.contenders[i];
-    const bool is_reference = contender.reference_algorithm >= 0;
-    names.push_back(is_reference ? "ref" + std::to_string(contender.reference_algorithm) : contender.variant.key());
+    const bool is_baseline = contender.baseline_algorithm >= 0;
+    names.push_back(is_baseline ? "ref" + std::to_string(contender.baseline_algorithm) : contender.variant.key());
     Script script;
-    if (is_reference) {
-      script.time_s = reference.algorithms[static_cast<std::size_t>(contender.reference_algorithm)].time_s;
+    if (is_baseline) {
+      script.time_s = baseline.algorithms[static_cast<std::size_t>(contender.baseline_algorithm)].time_s;
     } else {
       EXPECT_FALSE(contender.build.cubin_hash.empty());
       EXPECT_FALSE(contender.plan.kernels.empty());
@@ -143,12 +143,12 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
       continue;
     }
     const double drift = 1 + drift_per_round * request.round;
-    report.blocks[i] =
-        block_of(names.back(), request.stage, script.time_s * drift, noise, request.round, static_cast<int>(position));
+    report.samples[i] =
+        sample_of(names.back(), request.stage, script.time_s * drift, noise, request.round, static_cast<int>(position));
   }
   if (spoil) spoil(request, report);
   rounds[request.stage].push_back(std::move(names));
-  block_s[request.stage] = request.block_s;
+  sample_s[request.stage] = request.sample_s;
   now_s += round_s;
   if (after_round) after_round(request.stage);
   return report;

@@ -30,7 +30,7 @@ class FakeDevice final : public device::Device {
   explicit FakeDevice(Plan plan);
 
   DeviceInfo device_info;
-  ReferenceReport reference;  ///< algorithm i runs in reference.algorithms[i].time_s
+  BaselineReport baseline;  ///< algorithm i runs in baseline.algorithms[i].time_s
   std::string said_source = "gpu";
   std::size_t slots = 4;
   double trial_s = 0.01, round_s = 0.1;  ///< virtual seconds
@@ -50,15 +50,15 @@ class FakeDevice final : public device::Device {
   std::vector<double> incumbents_s;         ///< beside `trials`
   std::size_t most_building = 0, most_ready = 0;
   using Names = std::vector<std::string>;
-  /// Contenders' names in their order, "ref0" for a reference; warm-up rounds have only one.
+  /// Contenders' names in their order, "ref0" for a baseline; warm-up rounds have only one.
   std::map<Stage, std::vector<Names>> rounds;
-  std::map<Stage, double> block_s;  ///< asked for, the last of each stage
+  std::map<Stage, double> sample_s;  ///< asked for, the last of each stage
   int ceilings_measured = 0;
   std::vector<protocol::EnergyRequest> energy_requests;
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
   [[nodiscard]] std::string source() const override { return said_source; }
-  [[nodiscard]] Result<ReferenceReport> prepare(const protocol::PrepareRequest& request) override;
+  [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return slots; }
   void submit_build(protocol::BuildRequest request) override;
   void submit_trial(protocol::TrialRequest request) override;

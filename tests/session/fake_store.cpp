@@ -28,9 +28,9 @@ void FakeStore::begin(const StoreKey& key, SessionKind kind, std::uint64_t /*see
   last_kind = kind;
 }
 
-void FakeStore::save_reference(const ReferenceReport& /*reference*/) {
+void FakeStore::save_baseline(const BaselineReport& /*baseline*/) {
   EXPECT_FALSE(current_.empty()) << "saved outside a session";
-  ++references;
+  ++baselines;
 }
 
 void FakeStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
@@ -39,8 +39,8 @@ void FakeStore::save_trial(const Variant& variant, const BuildInfo& build, const
   trials_[current_][variant.id()] = {report, build};
 }
 
-void FakeStore::save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) {
-  rounds[stage].push_back(blocks);
+void FakeStore::save_rounds(Stage stage, const std::vector<ContenderSamples>& samples) {
+  rounds[stage].push_back(samples);
 }
 
 void FakeStore::save_energy(const EnergyRecord& record) { energy.push_back(record); }

@@ -14,22 +14,22 @@ class FakeStore final : public Store {
  public:
   [[nodiscard]] std::optional<StoredAnswer> answer(const StoreKey& key) override;
   [[nodiscard]] std::map<std::string, StoredTrial> trials(const StoreKey& key) override;
-  [[nodiscard]] std::vector<KnownKiller> killers(const DeviceInfo& /*device*/) override { return known_killers; }
+  [[nodiscard]] std::vector<FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return known_killers; }
   void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) override;
-  void save_reference(const ReferenceReport& reference) override;
+  void save_baseline(const BaselineReport& baseline) override;
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
-  void save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) override;
+  void save_rounds(Stage stage, const std::vector<ContenderSamples>& samples) override;
   void save_energy(const EnergyRecord& record) override;
   [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) override;
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<StoredAnswer>& answer) override;
 
-  int sessions = 0, references = 0;
-  std::vector<std::string> saved_trials;                              ///< keys in order
-  std::map<Stage, std::vector<std::vector<ContenderBlocks>>> rounds;  ///< every call, by stage
+  int sessions = 0, baselines = 0;
+  std::vector<std::string> saved_trials;                               ///< keys in order
+  std::map<Stage, std::vector<std::vector<ContenderSamples>>> rounds;  ///< every call, by stage
   std::vector<EnergyRecord> energy;
   std::optional<Ceilings> saved_ceilings;
-  std::vector<KnownKiller> known_killers;  ///< whatever the key
+  std::vector<FatalTrial> known_killers;  ///< whatever the key
   std::vector<std::optional<StoredAnswer>> finished;
   std::string last_command_line;
   SessionKind last_kind = SessionKind::kSearch;

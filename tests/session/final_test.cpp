@@ -14,7 +14,7 @@ namespace {
 using testing::Contains;
 using testing::Not;
 
-TEST(Final, EveryRoundHoldsAllFinalistsAndBothReferences) {
+TEST(Final, EveryRoundHoldsAllFinalistsAndBothBaselines) {
   TestSearch search;
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
@@ -38,15 +38,15 @@ TEST(Final, OrdersAreBalanced) {
   for (const auto& [name, sum] : positions) EXPECT_EQ(sum, 24 * 9 / 2U) << name << "'s mean position is the middle";
 }
 
-TEST(Final, OneReferenceWhereTheFirstIsTheBest) {
+TEST(Final, OneBaselineWhereTheFirstIsTheBest) {
   TestSearch search;
   auto device = search.device();
-  device.reference.best = 0;
+  device.baseline.best = 0;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   for (const auto& round : device.rounds[Stage::kFinal]) EXPECT_EQ(round.size(), 9U);
-  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.2, 2e-3);
-  EXPECT_EQ(result->answer->best.reference_first_s, result->answer->best.reference_best_s);
+  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.2, 2e-3);
+  EXPECT_EQ(result->answer->best.baseline_first_s, result->answer->best.baseline_best_s);
 }
 
 TEST(Final, DriftDoesNotMoveTheRatio) {
@@ -56,7 +56,7 @@ TEST(Final, DriftDoesNotMoveTheRatio) {
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
-  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.1, 2e-3);
+  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.1, 2e-3);
   EXPECT_LT(result->answer->best.ratio_high - result->answer->best.ratio_low, 0.01);
 }
 
@@ -100,7 +100,8 @@ void make_unclear(FakeDevice& device) {
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     for (std::size_t i = 0; i < request.contenders.size(); ++i) {
       const bool best = request.contenders[i].variant.key() == kBestKey;
-      if (best && request.stage == Stage::kFinal) report.blocks[i]->time_s = request.round % 2 == 0 ? 10.5e-3 : 11.5e-3;
+      if (best && request.stage == Stage::kFinal)
+        report.samples[i]->time_s = request.round % 2 == 0 ? 10.5e-3 : 11.5e-3;
     }
   };
 }
@@ -112,7 +113,7 @@ TEST(Final, IsExtendedWhileTheBestTwoAreUnclear) {
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(device.rounds[Stage::kFinal].size(), 48U);
-  EXPECT_EQ(device.block_s[Stage::kFinal], 20e-3);
+  EXPECT_EQ(device.sample_s[Stage::kFinal], 20e-3);
   EXPECT_FALSE(result->answer->best.ties.empty());
 }
 
@@ -138,34 +139,34 @@ TEST(Final, HeatThatStaysLeavesAPartialAnswer) {
   TestSearch search;
   auto device = search.device();
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage == Stage::kFinal && request.round > 10) report.blocks.front()->thermal_s = 0.01;
+    if (request.stage == Stage::kFinal && request.round > 10) report.samples.front()->thermal_s = 0.01;
   };
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(result->gave_up);
   EXPECT_FALSE(result->answer->complete || result->answer->from_final);
   EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
-  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.1, 2e-3) << "from the ten rounds that count";
+  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.1, 2e-3) << "from the ten rounds that count";
   EXPECT_THAT(result->answer->notes, Contains(testing::HasSubstr("ended early")));
-  EXPECT_EQ(search.store.rounds[Stage::kFinal].front().front().blocks.size(), 10U);
+  EXPECT_EQ(search.store.rounds[Stage::kFinal].front().front().samples.size(), 10U);
 }
 
-TEST(Final, BlocksAreSavedWithRoundAndPosition) {
+TEST(Final, SamplesAreSavedWithRoundAndPosition) {
   TestSearch search;
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
   ASSERT_EQ(search.store.rounds[Stage::kFinal].size(), 1U);
   const auto& saved = search.store.rounds[Stage::kFinal].front();
   ASSERT_EQ(saved.size(), 10U);
-  EXPECT_EQ(std::count_if(saved.begin(), saved.end(), [](const ContenderBlocks& b) { return !b.variant; }), 2);
-  for (const ContenderBlocks& contender : saved) {
-    ASSERT_EQ(contender.blocks.size(), 24U);
+  EXPECT_EQ(std::count_if(saved.begin(), saved.end(), [](const ContenderSamples& b) { return !b.variant; }), 2);
+  for (const ContenderSamples& contender : saved) {
+    ASSERT_EQ(contender.samples.size(), 24U);
     const std::string name =
-        contender.variant ? contender.variant->key() : "ref" + std::to_string(contender.reference_algorithm);
+        contender.variant ? contender.variant->key() : "ref" + std::to_string(contender.baseline_algorithm);
     for (std::size_t i = 0; i < 24; ++i) {
-      EXPECT_EQ(contender.blocks[i].round, static_cast<int>(i) + 1);
-      EXPECT_EQ(contender.blocks[i].stage, Stage::kFinal);
-      EXPECT_EQ(device.rounds[Stage::kFinal][i][static_cast<std::size_t>(contender.blocks[i].position)], name);
+      EXPECT_EQ(contender.samples[i].round, static_cast<int>(i) + 1);
+      EXPECT_EQ(contender.samples[i].stage, Stage::kFinal);
+      EXPECT_EQ(device.rounds[Stage::kFinal][i][static_cast<std::size_t>(contender.samples[i].position)], name);
     }
   }
 }
@@ -180,15 +181,15 @@ TEST(Final, CutVariantsAreNoFinalists) {
             kSpace - search.progress.back().cut + 2);
 }
 
-TEST(Final, WorksWithoutAReference) {
+TEST(Final, WorksWithoutABaseline) {
   TestSearch search;
   auto device = search.device();
-  device.reference.algorithms.clear();
-  device.reference.best = 0;
+  device.baseline.algorithms.clear();
+  device.baseline.best = 0;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
-  EXPECT_EQ(result->answer->best.ratio_to_reference, 0);
+  EXPECT_EQ(result->answer->best.ratio_to_baseline, 0);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ constexpr double kTieMargin = 0.003;
 
 RankedVariant row(double ratio, double low, double high) {
   RankedVariant out;
-  out.ratio_to_reference = ratio;
+  out.ratio_to_baseline = ratio;
   out.ratio_low = low;
   out.ratio_high = high;
   return out;
@@ -19,7 +19,7 @@ RankedVariant row(double ratio, double low, double high) {
 TEST(Held, IntervalsThatOverlapAgree) {
   const auto report = held(row(1.100, 1.095, 1.105), row(1.104, 1.102, 1.106), kTieMargin);
   EXPECT_EQ(report.held, Held::kHeld);
-  EXPECT_EQ(report.sentence, "held: 1.104 (1.102-1.106) of the reference, stored 1.100 (1.095-1.105)");
+  EXPECT_EQ(report.sentence, "held: 1.104 (1.102-1.106) of the baseline, stored 1.100 (1.095-1.105)");
 }
 
 TEST(Held, AGapInsideTheMarginIsHeldAndOneBeyondItIsNot) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reference against itself: what the session's noise floor is, and how it is measured.
+// The baseline against itself: what the session's noise floor is, and how it is measured.
 #include "tuner/session/rounds/noise_floor.hpp"
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<Block> reference_blocks(const std::vector<double>& times_s) {
-  std::vector<Block> out;
+std::vector<Sample> baseline_samples(const std::vector<double>& times_s) {
+  std::vector<Sample> out;
   for (std::size_t i = 0; i < times_s.size(); ++i) {
     out.push_back({Stage::kFloor, static_cast<int>(i) + 1, 0, 1, times_s[i], 0});
   }
@@ -34,8 +34,8 @@ std::vector<FakeDevice::Names> pairs(FakeDevice& device) {
 
 TEST(NoiseFloor, IsHalfTheIntervalOfThePairedRatios) {
   // Ratios e^-0.010 ... e^+0.010: at n = 6 the interval is the range.
-  const auto first = reference_blocks({0.990050, 0.995012, 0.999, 1.001, 1.005013, 1.010050});
-  const auto second = reference_blocks({1, 1, 1, 1, 1, 1});
+  const auto first = baseline_samples({0.990050, 0.995012, 0.999, 1.001, 1.005013, 1.010050});
+  const auto second = baseline_samples({1, 1, 1, 1, 1, 1});
   const NoiseFloor floor = noise_floor(first, second, 1);
   EXPECT_EQ(floor.rounds, 6);
   EXPECT_NEAR(floor.half_width, 0.010050, 1e-5);
@@ -43,19 +43,19 @@ TEST(NoiseFloor, IsHalfTheIntervalOfThePairedRatios) {
 }
 
 TEST(NoiseFloor, AQuietSessionKeepsTheSmallestMargin) {
-  const auto first = reference_blocks({1.0001, 0.9999, 1.0002, 1, 1, 0.9998});
-  const NoiseFloor floor = noise_floor(first, reference_blocks({1, 1, 1, 1, 1, 1}), 1);
+  const auto first = baseline_samples({1.0001, 0.9999, 1.0002, 1, 1, 0.9998});
+  const NoiseFloor floor = noise_floor(first, baseline_samples({1, 1, 1, 1, 1, 1}), 1);
   EXPECT_NEAR(floor.half_width, 0.0002, 1e-6);
   EXPECT_EQ(floor.margin, 0.003);
 }
 
 TEST(NoiseFloor, FewerThanSixPairsAreNone) {
-  const NoiseFloor floor = noise_floor(reference_blocks({1, 2, 3, 4, 5}), reference_blocks({1, 1, 1, 1, 1}), 1);
+  const NoiseFloor floor = noise_floor(baseline_samples({1, 2, 3, 4, 5}), baseline_samples({1, 1, 1, 1, 1}), 1);
   EXPECT_EQ(floor.rounds, 0);
   EXPECT_EQ(floor.margin, 0.003);
 }
 
-TEST(Floor, IsMeasuredBeforeTheSearchWithTheBestReferenceTwiceInARound) {
+TEST(Floor, IsMeasuredBeforeTheSearchWithTheBestBaselineTwiceInARound) {
   TestSearch search;
   auto device = search.device();
   const auto result = search.run(device);
@@ -63,7 +63,7 @@ TEST(Floor, IsMeasuredBeforeTheSearchWithTheBestReferenceTwiceInARound) {
   const auto rounds = pairs(device);
   EXPECT_EQ(rounds.size(), 24U);
   for (const auto& round : rounds) EXPECT_THAT(round, ElementsAre("ref1", "ref1"));
-  EXPECT_EQ(device.block_s[Stage::kFloor], 20e-3);
+  EXPECT_EQ(device.sample_s[Stage::kFloor], 20e-3);
   const NoiseFloor& floor = result->answer->floor;
   EXPECT_EQ(floor.rounds, 24);
   EXPECT_GT(floor.half_width, 0);
@@ -73,7 +73,7 @@ TEST(Floor, IsMeasuredBeforeTheSearchWithTheBestReferenceTwiceInARound) {
   const auto& saved = search.store.rounds[Stage::kFloor].front();
   ASSERT_EQ(saved.size(), 2U);
   for (std::size_t round = 0; round < 24; ++round) {
-    EXPECT_NE(saved[0].blocks[round].position, saved[1].blocks[round].position);
+    EXPECT_NE(saved[0].samples[round].position, saved[1].samples[round].position);
   }
   EXPECT_NEAR(result->answer->stages.floor_s, 48 * 10 * 1.1e-3, 1e-3);
   const auto floor_phase = std::find_if(search.progress.begin(), search.progress.end(),
@@ -92,12 +92,13 @@ TEST(Floor, ANoisySessionHasAWiderMargin) {
   EXPECT_EQ(result->answer->floor.margin, 2 * result->answer->floor.half_width);
 }
 
-TEST(Floor, WarmsUpUntilTheBlocksAreSteady) {
+TEST(Floor, WarmsUpUntilTheSamplesAreSteady) {
   TestSearch search;
   auto device = search.device();
   device.round_s = 0.01;
   device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.contenders.size() == 1 && request.round <= 20) report.blocks.front()->time_s *= 1 + 0.3 / request.round;
+    if (request.contenders.size() == 1 && request.round <= 20)
+      report.samples.front()->time_s *= 1 + 0.3 / request.round;
   };
   ASSERT_TRUE(search.run(device));
   const auto all = device.rounds[Stage::kFloor].size();
@@ -148,36 +149,36 @@ TEST(Floor, IsLeftOutWhereATenthOfTheBudgetIsTooShort) {
               Contains(HasSubstr("no noise floor: the time budget is too short; differences below 0.3 %")));
 }
 
-TEST(Floor, IsLeftOutWithoutAReference) {
+TEST(Floor, IsLeftOutWithoutABaseline) {
   TestSearch search;
   auto device = search.device();
-  device.reference.algorithms.clear();
-  device.reference.best = 0;
+  device.baseline.algorithms.clear();
+  device.baseline.best = 0;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(device.rounds[Stage::kFloor].empty());
-  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("there is no reference")));
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("there is no baseline")));
 }
 
-TEST(Floor, AReferenceThatFailsIsNoFloorButNoEndEither) {
+TEST(Floor, ABaselineThatFailsIsNoFloorButNoEndEither) {
   TestSearch search;
   auto device = search.device();
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage != Stage::kFloor) return;
-    report.blocks.back().reset();
+    report.samples.back().reset();
     report.outcomes.back() = {OutcomeKind::kNotRecorded, "not in the recording"};
   };
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(result->answer->from_final);
-  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the reference failed: not in the recording")));
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the baseline failed: not in the recording")));
 }
 
 TEST(Floor, HeatThatPassesLaterCostsOnlyTheFloor) {
   TestSearch search;
   auto device = search.device();
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage == Stage::kFloor) report.blocks.front()->thermal_s = 0.01;
+    if (request.stage == Stage::kFloor) report.samples.front()->thermal_s = 0.01;
   };
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);

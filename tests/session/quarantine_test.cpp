@@ -20,8 +20,8 @@ constexpr const char* kOtherKey = "A=4,B=3";
 /// As the fake device names the machine code of a variant.
 std::string cubin_of(const std::string& key) { return "cubin of " + key; }
 
-KnownKiller killer(const std::string& key, OutcomeKind kind = OutcomeKind::kCrashed) {
-  KnownKiller known;
+FatalTrial fatal_trial(const std::string& key, OutcomeKind kind = OutcomeKind::kCrashed) {
+  FatalTrial known;
   known.template_name = "fake";
   known.template_hash = "hash";
   known.variant_key = key;
@@ -41,7 +41,7 @@ Outcome outcome_of(const TestSearch& search, const Result<SearchResult>& result,
 
 TEST(Quarantine, WhatCrashedElsewhereIsBuiltButNotRunAndTheReasonSaysWhere) {
   TestSearch search;
-  search.store.known_killers = {killer(kBestKey)};
+  search.store.known_killers = {fatal_trial(kBestKey)};
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -57,7 +57,7 @@ TEST(Quarantine, WhatCrashedElsewhereIsBuiltButNotRunAndTheReasonSaysWhere) {
 
 TEST(Quarantine, TheSameMachineCodeUnderAnotherNameIsNotRunEither) {
   TestSearch search;
-  KnownKiller other = killer("X=1");
+  FatalTrial other = fatal_trial("X=1");
   other.template_name = other.template_hash = "somebody else's";
   other.cubin_hash = cubin_of(kBestKey);
   search.store.known_killers = {other};
@@ -68,9 +68,9 @@ TEST(Quarantine, TheSameMachineCodeUnderAnotherNameIsNotRunEither) {
 
 TEST(Quarantine, ACompilerThatHungIsNotStartedAgainOnTheSameMacros) {
   TestSearch search;
-  KnownKiller hung = killer(kBestKey, OutcomeKind::kTimeout);
+  FatalTrial hung = fatal_trial(kBestKey, OutcomeKind::kTimeout);
   hung.cubin_hash.clear();
-  KnownKiller another_version = hung;
+  FatalTrial another_version = hung;
   another_version.variant_key = kOtherKey;
   another_version.template_hash = "before the template was mended";
   search.store.known_killers = {hung, another_version};
@@ -85,7 +85,7 @@ TEST(Quarantine, OtherMacrosAreAnotherBuild) {
   TestSearch search;
   space::NamedExpression edge{"EDGE", space::Expression::parse("M % 512 != 0").value()};
   search.definition.defines.push_back(edge);
-  KnownKiller hung = killer(kBestKey, OutcomeKind::kTimeout);  // on 512x512x512: EDGE is 0 there and 1 here
+  FatalTrial hung = fatal_trial(kBestKey, OutcomeKind::kTimeout);  // on 512x512x512: EDGE is 0 there and 1 here
   hung.cubin_hash.clear();
   search.store.known_killers = {hung};
   auto device = search.device();
@@ -95,7 +95,7 @@ TEST(Quarantine, OtherMacrosAreAnotherBuild) {
 
 TEST(Quarantine, RetryFailedRunsThemAll) {
   TestSearch search;
-  search.store.known_killers = {killer(kBestKey)};
+  search.store.known_killers = {fatal_trial(kBestKey)};
   search.options.retry_failed = true;
   auto device = search.device();
   const auto result = search.run(device);
@@ -129,7 +129,7 @@ TEST(Quarantine, RetryFailedTriesTheStoredFailuresOfThisProblemAgainAndNothingEl
 
 TEST(Quarantine, AQuarantinedVariantIsLookedAtAgainByTheNextSearch) {
   TestSearch search;
-  search.store.known_killers = {killer(kBestKey)};
+  search.store.known_killers = {fatal_trial(kBestKey)};
   auto first = search.device();
   ASSERT_TRUE(search.run(first));
   search.store.known_killers.clear();             // it has been retried elsewhere and was right
@@ -145,7 +145,7 @@ TEST(Quarantine, AFinalistWhoseCodeCrashedElsewhereMeanwhileIsLeftOut) {
   first.after_round = [&](Stage stage) { search.stop = stage == Stage::kFinal; };  // every trial is done
   ASSERT_TRUE(search.run(first));
   search.stop = false;
-  search.store.known_killers = {killer(kBestKey)};
+  search.store.known_killers = {fatal_trial(kBestKey)};
   auto second = search.device();
   const auto result = search.run(second);
   ASSERT_TRUE(result && result->answer);
@@ -175,7 +175,7 @@ TEST(Quarantine, WithinOneSearchEqualMachineCodeCrashesOnce) {
 
 TEST(Quarantine, AReplayRunsNothingAndQuarantinesNothing) {
   TestSearch search;
-  search.store.known_killers = {killer(kBestKey)};
+  search.store.known_killers = {fatal_trial(kBestKey)};
   auto device = search.device();
   device.said_source = "replay";
   const auto result = search.run(device);
@@ -184,11 +184,11 @@ TEST(Quarantine, AReplayRunsNothingAndQuarantinesNothing) {
 }
 
 TEST(Quarantine, BrokenHardwareSpeaksAgainstNoVariant) {
-  EXPECT_TRUE(is_killer({OutcomeKind::kCrashed, "running the kernel: ... (cudaErrorIllegalAddress)"}));
-  EXPECT_TRUE(is_killer({OutcomeKind::kTimeout, "measure worker gave no answer within 2 s"}));
-  EXPECT_FALSE(is_killer({OutcomeKind::kCrashed, "running the kernel: ... (cudaErrorECCUncorrectable)"}));
-  EXPECT_FALSE(is_killer({OutcomeKind::kLaunchFailed, "too many resources requested for launch"}));
-  EXPECT_FALSE(is_killer({OutcomeKind::kWrongResult, "element (0,0) of batch 0 is nan"}));
+  EXPECT_TRUE(is_fatal({OutcomeKind::kCrashed, "running the kernel: ... (cudaErrorIllegalAddress)"}));
+  EXPECT_TRUE(is_fatal({OutcomeKind::kTimeout, "measure worker gave no answer within 2 s"}));
+  EXPECT_FALSE(is_fatal({OutcomeKind::kCrashed, "running the kernel: ... (cudaErrorECCUncorrectable)"}));
+  EXPECT_FALSE(is_fatal({OutcomeKind::kLaunchFailed, "too many resources requested for launch"}));
+  EXPECT_FALSE(is_fatal({OutcomeKind::kWrongResult, "element (0,0) of batch 0 is nan"}));
 }
 
 }  // namespace

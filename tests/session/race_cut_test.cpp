@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who enters a race and who leaves it, by hand-made block times.
+// Who enters a race and who leaves it, by hand-made sample times.
 #include "tuner/session/rounds/race_cut.hpp"
 
 #include <gmock/gmock.h>
@@ -16,32 +16,32 @@ using testing::IsEmpty;
 constexpr double kTie = 0.003;
 
 TEST(EntryMargin, IsAtLeastThreePercent) {
-  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{{1, 1, 1}, {1.1, 1.1, 1.1}}, 0.001), 0.03);
-  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{}, 0.001), 0.03);
+  EXPECT_DOUBLE_EQ(entry_margin(std::vector<SampleTimes>{{1, 1, 1}, {1.1, 1.1, 1.1}}, 0.001), 0.03);
+  EXPECT_DOUBLE_EQ(entry_margin(std::vector<SampleTimes>{}, 0.001), 0.03);
 }
 
-TEST(EntryMargin, FollowsTheTieMarginAndTheBlocksOwnRange) {
-  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{{1, 1, 1}}, 0.005), 0.05);
-  EXPECT_NEAR(entry_margin(std::vector<BlockTimes>{{1, 1.015, 1.01}}, kTie), 0.06, 1e-9);
+TEST(EntryMargin, FollowsTheTieMarginAndTheSamplesOwnRange) {
+  EXPECT_DOUBLE_EQ(entry_margin(std::vector<SampleTimes>{{1, 1, 1}}, 0.005), 0.05);
+  EXPECT_NEAR(entry_margin(std::vector<SampleTimes>{{1, 1.015, 1.01}}, kTie), 0.06, 1e-9);
 }
 
 TEST(EntryMargin, IsAtMostTwentyPercent) {
-  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{{1, 1.5, 2}}, kTie), 0.20);
-  EXPECT_DOUBLE_EQ(entry_margin(std::vector<BlockTimes>{{1}}, 0.5), 0.20);
+  EXPECT_DOUBLE_EQ(entry_margin(std::vector<SampleTimes>{{1, 1.5, 2}}, kTie), 0.20);
+  EXPECT_DOUBLE_EQ(entry_margin(std::vector<SampleTimes>{{1}}, 0.5), 0.20);
 }
 
 TEST(EntryMargin, LooksOnlyAtThoseNearTheBest) {
-  EXPECT_NEAR(entry_margin(std::vector<BlockTimes>{{1, 1.01, 1}, {1.4, 1.6, 1.5}}, kTie), 0.04, 1e-9);
+  EXPECT_NEAR(entry_margin(std::vector<SampleTimes>{{1, 1.01, 1}, {1.4, 1.6, 1.5}}, kTie), 0.04, 1e-9);
 }
 
 TEST(RaceEntrants, AreWithinTheMarginFastestFirst) {
-  const std::vector<BlockTimes> screening{{1.02}, {1.031}, {1.0}, {2}, {1.0299}};
+  const std::vector<SampleTimes> screening{{1.02}, {1.031}, {1.0}, {2}, {1.0299}};
   EXPECT_THAT(race_entrants(screening, kTie), ElementsAre(2, 0, 4));
-  EXPECT_THAT(race_entrants(std::vector<BlockTimes>{}, kTie), IsEmpty());
+  EXPECT_THAT(race_entrants(std::vector<SampleTimes>{}, kTie), IsEmpty());
 }
 
 TEST(RaceEntrants, AreAtMostNinetySix) {
-  std::vector<BlockTimes> screening;
+  std::vector<SampleTimes> screening;
   for (int i = 0; i < 200; ++i) screening.push_back({1 + 0.0001 * (199 - i)});
   const auto entrants = race_entrants(screening, kTie);
   ASSERT_EQ(entrants.size(), 96U);
@@ -50,27 +50,27 @@ TEST(RaceEntrants, AreAtMostNinetySix) {
 
 TEST(RaceOrder, CancelsWhatMovesAWholeRound) {
   // By plain medians the second would be ahead: its good rounds are the slow ones.
-  const std::vector<BlockTimes> times{{1.00, 1.50, 1.50, 1.00, 1.50}, {1.01, 1.49, 1.51, 1.01, 1.51}};
+  const std::vector<SampleTimes> times{{1.00, 1.50, 1.50, 1.00, 1.50}, {1.01, 1.49, 1.51, 1.01, 1.51}};
   EXPECT_THAT(race_order(times), ElementsAre(0, 1));
-  EXPECT_THAT(race_order(std::vector<BlockTimes>{{2}, {3}, {1}}), ElementsAre(2, 0, 1));
-  EXPECT_THAT(race_order(std::vector<BlockTimes>{}), IsEmpty());
+  EXPECT_THAT(race_order(std::vector<SampleTimes>{{2}, {3}, {1}}), ElementsAre(2, 0, 1));
+  EXPECT_THAT(race_order(std::vector<SampleTimes>{}), IsEmpty());
 }
 
-BlockTimes rounds(std::size_t count, double time_s) { return BlockTimes(count, time_s); }
+SampleTimes rounds(std::size_t count, double time_s) { return SampleTimes(count, time_s); }
 
 TEST(RaceCut, NobodyLeavesInTheFirstTwoRounds) {
-  EXPECT_THAT(race_cut(std::vector<BlockTimes>{rounds(2, 1), rounds(2, 5)}, {kTie, 1, 1}), IsEmpty());
+  EXPECT_THAT(race_cut(std::vector<SampleTimes>{rounds(2, 1), rounds(2, 5)}, {kTie, 1, 1}), IsEmpty());
 }
 
 TEST(RaceCut, AfterThreeRoundsWhoWasSlowerByTwoMarginsInEachOfThem) {
-  const std::vector<BlockTimes> times{
+  const std::vector<SampleTimes> times{
       {1, 1, 1}, {1.007, 1.007, 1.007}, {1.005, 1.1, 1.1}, {1.02, 1.03, 1.01}, {1.005, 1.005, 1.005}};
   EXPECT_THAT(race_cut(times, {kTie, 1, 1}), ElementsAre(3, 1)) << "the slowest first";
   EXPECT_THAT(race_cut(times, {0.001, 1, 1}), ElementsAre(2, 3, 1, 4));
 }
 
 TEST(RaceCut, FromSixRoundsTheIntervalDecides) {
-  std::vector<BlockTimes> times{rounds(5, 1), rounds(5, 1.0045)};
+  std::vector<SampleTimes> times{rounds(5, 1), rounds(5, 1.0045)};
   EXPECT_THAT(race_cut(times, {kTie, 1, 1}), IsEmpty());
   times = {rounds(6, 1), rounds(6, 1.0045)};
   EXPECT_THAT(race_cut(times, {kTie, 1, 1}), ElementsAre(1));
@@ -82,11 +82,11 @@ TEST(RaceCut, FromSixRoundsTheIntervalDecides) {
 }
 
 TEST(RaceCut, TiesStay) {
-  EXPECT_THAT(race_cut(std::vector<BlockTimes>{rounds(16, 1), rounds(16, 1.0025)}, {kTie, 1, 1}), IsEmpty());
+  EXPECT_THAT(race_cut(std::vector<SampleTimes>{rounds(16, 1), rounds(16, 1.0025)}, {kTie, 1, 1}), IsEmpty());
 }
 
 TEST(RaceCut, LeavesAsManyAsTheFinalTakes) {
-  const std::vector<BlockTimes> times{rounds(3, 1), rounds(3, 1.1), rounds(3, 1.3), rounds(3, 1.2), rounds(3, 1.4)};
+  const std::vector<SampleTimes> times{rounds(3, 1), rounds(3, 1.1), rounds(3, 1.3), rounds(3, 1.2), rounds(3, 1.4)};
   EXPECT_THAT(race_cut(times, {kTie, 3, 1}), ElementsAre(4, 2));
   EXPECT_THAT(race_cut(times, {kTie, 5, 1}), IsEmpty());
   EXPECT_THAT(race_cut(times, {kTie, 0, 1}), ElementsAre(4, 2, 3, 1)) << "at least one is left";

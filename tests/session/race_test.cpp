@@ -41,7 +41,7 @@ TEST(Race, NarrowsTheFieldToTheFinalists) {
     EXPECT_TRUE(i >= 3 || rounds[i].size() == 32U) << "nobody leaves before three rounds";
     EXPECT_THAT(rounds[i], AllOf(Contains("ref1").Times(1), Contains(kCloseBest).Times(1), Not(Contains("ref0"))));
   }
-  EXPECT_EQ(device.block_s[Stage::kRace], 10e-3);
+  EXPECT_EQ(device.sample_s[Stage::kRace], 10e-3);
   EXPECT_EQ(device.rounds[Stage::kFinal].front().size(), 10U);
   EXPECT_EQ(result->answer->raced, 31);
   EXPECT_GT(result->answer->stages.race_s, 0);
@@ -58,9 +58,9 @@ TEST(Race, IsSavedAndShown) {
   ASSERT_EQ(search.store.rounds[Stage::kRace].size(), 1U);
   const auto& saved = search.store.rounds[Stage::kRace].front();
   EXPECT_EQ(saved.size(), 32U);
-  for (const ContenderBlocks& contender : saved) {
-    EXPECT_GE(contender.blocks.size(), 3U);
-    EXPECT_EQ(contender.blocks.front().stage, Stage::kRace);
+  for (const ContenderSamples& contender : saved) {
+    EXPECT_GE(contender.samples.size(), 3U);
+    EXPECT_EQ(contender.samples.front().stage, Stage::kRace);
   }
   const auto shown = std::find_if(search.progress.begin(), search.progress.end(),
                                   [](const Progress& update) { return update.phase == Progress::Phase::kRace; });
@@ -114,7 +114,7 @@ TEST(Race, HeatThatStaysEndsTheSessionWithAReason) {
   CloseSearch search;
   auto device = search.device();
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage == Stage::kRace && request.round > 2) report.blocks.front()->thermal_s = 0.01;
+    if (request.stage == Stage::kRace && request.round > 2) report.samples.front()->thermal_s = 0.01;
   };
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);

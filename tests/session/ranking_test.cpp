@@ -11,8 +11,8 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<Block> blocks(const std::vector<double>& times_s) {
-  std::vector<Block> out;
+std::vector<Sample> samples(const std::vector<double>& times_s) {
+  std::vector<Sample> out;
   for (std::size_t i = 0; i < times_s.size(); ++i) {
     out.push_back({Stage::kFinal, static_cast<int>(i) + 1, 0, 2, 2 * times_s[i], 0});
   }
@@ -25,7 +25,7 @@ MeasuredVariant variant(std::int64_t a, const std::vector<double>& times_s, std:
   out.variant = {"fake", {{"A", a}}};
   out.build.registers = registers;
   out.smem_bytes = smem_bytes;
-  out.blocks = blocks(times_s);
+  out.samples = samples(times_s);
   return out;
 }
 
@@ -33,8 +33,8 @@ const std::vector<double> kFast{1.000, 1.001, 1.000, 0.999, 1.000, 1.001, 0.999,
 const std::vector<double> kSame{1.001, 1.000, 0.999, 1.000, 1.001, 1.000, 1.000, 1.001};
 const std::vector<double> kSlow{1.050, 1.051, 1.050, 1.049, 1.050, 1.051, 1.049, 1.050};
 
-Ranking rank(const std::vector<MeasuredVariant>& variants, const std::vector<MeasuredReference>& references = {}) {
-  return rank_final(test_problem(), variants, {references, 0, 0.003, 1});
+Ranking rank(const std::vector<MeasuredVariant>& variants, const std::vector<MeasuredBaseline>& baselines = {}) {
+  return rank_final(test_problem(), variants, {baselines, 0, 0.003, 1});
 }
 
 TEST(RankFinal, TheFastestWinsAndTheOthersFollowByMedian) {
@@ -94,74 +94,74 @@ TEST(RankFinal, ManyFinalistsWidenTheIntervalsOfTheTies) {
   EXPECT_THAT(rank(many).best.ties, ElementsAre("A=2"));
 }
 
-std::vector<Block> at_clock(std::vector<Block> blocks, double sm_clock_hz) {
-  for (Block& block : blocks) block.sm_clock_hz = sm_clock_hz;
-  return blocks;
+std::vector<Sample> at_clock(std::vector<Sample> samples, double sm_clock_hz) {
+  for (Sample& sample : samples) sample.sm_clock_hz = sm_clock_hz;
+  return samples;
 }
 
 TEST(RankFinal, CyclesTellPowerFromWork) {
-  std::vector<double> reference_s = kFast;
-  for (double& time_s : reference_s) time_s *= 1.1;
-  // As many cycles as the reference, at a clock 10 % higher.
+  std::vector<double> baseline_s = kFast;
+  for (double& time_s : baseline_s) time_s *= 1.1;
+  // As many cycles as the baseline, at a clock 10 % higher.
   MeasuredVariant thrifty = variant(1, kFast);
-  thrifty.blocks = at_clock(thrifty.blocks, 1.65e9);
-  const Ranking power = rank({thrifty}, {{0, at_clock(blocks(reference_s), 1.5e9)}});
+  thrifty.samples = at_clock(thrifty.samples, 1.65e9);
+  const Ranking power = rank({thrifty}, {{0, at_clock(samples(baseline_s), 1.5e9)}});
   EXPECT_EQ(power.best.verdict, stats::Verdict::kFasterThroughPower);
   EXPECT_EQ(power.ranked.front().verdict, stats::Verdict::kFasterThroughPower);
   EXPECT_NEAR(power.best.cycles_ratio, 1.0, 1e-9);
   EXPECT_LE(power.best.cycles_low, power.best.cycles_ratio);
   EXPECT_GE(power.best.cycles_high, power.best.cycles_ratio);
   EXPECT_DOUBLE_EQ(power.best.sm_clock_hz, 1.65e9);
-  EXPECT_DOUBLE_EQ(power.best.reference_clock_hz, 1.5e9);
+  EXPECT_DOUBLE_EQ(power.best.baseline_clock_hz, 1.5e9);
 
-  thrifty.blocks = at_clock(thrifty.blocks, 1.5e9);
-  const Ranking work = rank({thrifty}, {{0, at_clock(blocks(reference_s), 1.5e9)}});
+  thrifty.samples = at_clock(thrifty.samples, 1.5e9);
+  const Ranking work = rank({thrifty}, {{0, at_clock(samples(baseline_s), 1.5e9)}});
   EXPECT_EQ(work.best.verdict, stats::Verdict::kFaster);
   EXPECT_NEAR(work.best.cycles_ratio, 1.1, 1e-9);
 }
 
 TEST(RankFinal, EveryFinalistHasItsVerdict) {
   const Ranking ranking =
-      rank({variant(1, kFast), variant(2, kSlow)}, {{0, blocks(std::vector<double>(kFast.rbegin(), kFast.rend()))}});
+      rank({variant(1, kFast), variant(2, kSlow)}, {{0, samples(std::vector<double>(kFast.rbegin(), kFast.rend()))}});
   EXPECT_EQ(ranking.ranked[0].verdict, stats::Verdict::kTie);
   EXPECT_EQ(ranking.ranked[1].verdict, stats::Verdict::kSlower);
   EXPECT_EQ(ranking.best.cycles_ratio, 0) << "no clock was measured";
-  EXPECT_EQ(rank({variant(1, kFast)}).best.verdict, stats::Verdict::kUnclear) << "no reference";
+  EXPECT_EQ(rank({variant(1, kFast)}).best.verdict, stats::Verdict::kUnclear) << "no baseline";
 }
 
-TEST(RankFinal, RatiosArePairedWithTheFasterReference) {
+TEST(RankFinal, RatiosArePairedWithTheFasterBaseline) {
   std::vector<double> first, best;
   for (const double time_s : kFast) {
     first.push_back(time_s * 1.3);
     best.push_back(time_s * 1.1);
   }
-  const Ranking ranking = rank({variant(1, kFast)}, {{0, blocks(first)}, {5, blocks(best)}});
-  EXPECT_NEAR(ranking.best.ratio_to_reference, 1.1, 1e-9);
+  const Ranking ranking = rank({variant(1, kFast)}, {{0, samples(first)}, {5, samples(best)}});
+  EXPECT_NEAR(ranking.best.ratio_to_baseline, 1.1, 1e-9);
   EXPECT_NEAR(ranking.best.ratio_low, 1.1, 1e-9);
-  EXPECT_NEAR(ranking.best.reference_first_s, 1.3, 1e-9);
-  EXPECT_NEAR(ranking.best.reference_best_s, 1.1, 1e-9);
+  EXPECT_NEAR(ranking.best.baseline_first_s, 1.3, 1e-9);
+  EXPECT_NEAR(ranking.best.baseline_best_s, 1.1, 1e-9);
 }
 
-TEST(RankFinal, RoundsAReferenceMissedAreNotPaired) {
-  auto reference = blocks({5, 2, 2, 2, 2, 2, 2, 2});
-  reference.erase(reference.begin());
+TEST(RankFinal, RoundsABaselineMissedAreNotPaired) {
+  auto baseline = samples({5, 2, 2, 2, 2, 2, 2, 2});
+  baseline.erase(baseline.begin());
   auto measured = variant(1, {5, 1, 1, 1, 1, 1, 1, 1});
-  const Ranking ranking = rank({measured}, {{0, reference}});
+  const Ranking ranking = rank({measured}, {{0, baseline}});
   EXPECT_DOUBLE_EQ(ranking.best.ratio_low, 2);
   EXPECT_DOUBLE_EQ(ranking.best.ratio_high, 2);
 }
 
-TEST(RankScreening, RangeOverTheBlocksStandsInForTheInterval) {
-  ReferenceReport reference;
-  reference.algorithms = {{0, "first", 0, 3.0, 0}, {1, "best", 0, 2.0, 0}};
-  reference.best = 1;
+TEST(RankScreening, RangeOverTheSamplesStandsInForTheInterval) {
+  BaselineReport baseline;
+  baseline.algorithms = {{0, "first", 0, 3.0, 0}, {1, "best", 0, 2.0, 0}};
+  baseline.best = 1;
   const Ranking ranking =
-      rank_screening(test_problem(), {variant(2, {1.1, 1.1, 1.1}), variant(1, {0.8, 1.0, 1.25})}, reference);
+      rank_screening(test_problem(), {variant(2, {1.1, 1.1, 1.1}), variant(1, {0.8, 1.0, 1.25})}, baseline);
   EXPECT_EQ(ranking.best.variant.key(), "A=1");
-  EXPECT_DOUBLE_EQ(ranking.best.ratio_to_reference, 2);
+  EXPECT_DOUBLE_EQ(ranking.best.ratio_to_baseline, 2);
   EXPECT_DOUBLE_EQ(ranking.best.ratio_low, 1.6);
   EXPECT_DOUBLE_EQ(ranking.best.ratio_high, 2.5);
-  EXPECT_DOUBLE_EQ(ranking.best.reference_first_s, 3);
+  EXPECT_DOUBLE_EQ(ranking.best.baseline_first_s, 3);
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ TEST(Interrupt, FinishesTheTrialInFlightAndReturnsAPartialAnswer) {
   ASSERT_TRUE(result->answer);
   EXPECT_FALSE(result->answer->complete);
   EXPECT_FALSE(result->answer->from_final);
-  EXPECT_NEAR(result->answer->best.ratio_to_reference, 1.1e-3 / result->answer->best.time_s, 1e-9);
-  EXPECT_LE(result->answer->best.ratio_low, result->answer->best.ratio_to_reference);
+  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.1e-3 / result->answer->best.time_s, 1e-9);
+  EXPECT_LE(result->answer->best.ratio_low, result->answer->best.ratio_to_baseline);
   EXPECT_EQ(search.store.finished.size(), 1U);
 }
 
@@ -56,8 +56,8 @@ TEST(Interrupt, BeforeAnythingWasMeasuredThereIsNoAnswer) {
 TEST(Resume, RepeatsNoTrialAndEndsLikeAnUninterruptedSearch) {
   TestSearch straight, search;
   straight.plan = search.plan = mixed_script;
-  auto reference_device = straight.device();
-  const auto expected = straight.run(reference_device);
+  auto baseline_device = straight.device();
+  const auto expected = straight.run(baseline_device);
 
   auto first = search.device();
   interrupt_after_trials(search, first, 15);

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using End = RoundRunner::End;
 
-/// Rounds of the two reference algorithms on a fake GPU.
+/// Rounds of the two baseline algorithms on a fake GPU.
 class Rounds : public testing::Test {
  protected:
   Rounds()
@@ -27,19 +27,19 @@ class Rounds : public testing::Test {
                                                                             clock_} {
     device_.spoil = [this](const protocol::RoundRequest&, protocol::RoundReport& report) {
       ++attempts_;
-      for (auto& block : report.blocks) {
-        if (hot_.count(attempts_) > 0) block->thermal_s = 0.002;
+      for (auto& sample : report.samples) {
+        if (hot_.count(attempts_) > 0) sample->thermal_s = 0.002;
       }
-      if (slow_.count(attempts_) > 0) report.blocks.front()->sm_clock_hz = 1.5e9;
+      if (slow_.count(attempts_) > 0) report.samples.front()->sm_clock_hz = 1.5e9;
     };
   }
 
   RoundRunner runner(RoundRunner::OnFailure on_failure = {}) {
-    return {context_, Stage::kFinal, 20e-3, {reference_entry(0), reference_entry(1)}, troubles_, on_failure};
+    return {context_, Stage::kFinal, 20e-3, {baseline_entry(0), baseline_entry(1)}, troubles_, on_failure};
   }
-  static std::vector<int> numbers(const std::vector<Block>& blocks) {
+  static std::vector<int> numbers(const std::vector<Sample>& samples) {
     std::vector<int> out;
-    for (const Block& block : blocks) out.push_back(block.round);
+    for (const Sample& sample : samples) out.push_back(sample.round);
     return out;
   }
   static std::set<int> from(int first, int last) {
@@ -69,15 +69,15 @@ class Rounds : public testing::Test {
   std::set<int> hot_, slow_;  ///< attempts, counted from 1
 };
 
-TEST_F(Rounds, BlocksCarryStageRoundAndPosition) {
+TEST_F(Rounds, SamplesCarryStageRoundAndPosition) {
   auto rounds = runner();
   run(rounds, 3);
-  EXPECT_THAT(numbers(rounds.field()[0].blocks), ElementsAre(1, 2, 3));
+  EXPECT_THAT(numbers(rounds.field()[0].samples), ElementsAre(1, 2, 3));
   for (std::size_t round = 0; round < 3; ++round) {
-    EXPECT_EQ(rounds.field()[0].blocks[round].position + rounds.field()[1].blocks[round].position, 1);
-    EXPECT_EQ(rounds.field()[0].blocks[round].stage, Stage::kFinal);
+    EXPECT_EQ(rounds.field()[0].samples[round].position + rounds.field()[1].samples[round].position, 1);
+    EXPECT_EQ(rounds.field()[0].samples[round].stage, Stage::kFinal);
   }
-  EXPECT_EQ(device_.block_s[Stage::kFinal], 20e-3);
+  EXPECT_EQ(device_.sample_s[Stage::kFinal], 20e-3);
   EXPECT_THAT(troubles_.notes(), IsEmpty());
   EXPECT_NEAR(device_time_s(rounds.field()), 3 * 10 * (1.2e-3 + 1.1e-3), 1e-4);
 }
@@ -88,8 +88,8 @@ TEST_F(Rounds, HeatVoidsTheRoundForAllAndItIsRepeatedAfterAPause) {
   run(rounds, 5);
   EXPECT_EQ(attempts_, 6);
   for (const Entry& entry : rounds.field()) {
-    EXPECT_THAT(numbers(entry.blocks), ElementsAre(1, 2, 3, 4, 5));
-    for (const Block& block : entry.blocks) EXPECT_FALSE(block.thermal_s);
+    EXPECT_THAT(numbers(entry.samples), ElementsAre(1, 2, 3, 4, 5));
+    for (const Sample& sample : entry.samples) EXPECT_FALSE(sample.thermal_s);
   }
   EXPECT_NEAR(search_.slept_s, 5, 0.2);
   EXPECT_EQ(troubles_.voided(), 1);
@@ -112,7 +112,7 @@ TEST_F(Rounds, FiveVoidsInARowEndIt) {
   run(rounds, 1, End::kGaveUp);
   EXPECT_EQ(attempts_, 7);
   EXPECT_EQ(rounds.rounds(), 2);
-  EXPECT_EQ(rounds.field()[0].blocks.size(), 2U) << "what was good stays";
+  EXPECT_EQ(rounds.field()[0].samples.size(), 2U) << "what was good stays";
   EXPECT_TRUE(troubles_.gave_up);
   EXPECT_NEAR(search_.slept_s, 5 + 10 + 20 + 40, 0.5);
   EXPECT_THAT(notes(), HasSubstr("ended early: 5 rounds in a row"));
@@ -124,7 +124,7 @@ TEST_F(Rounds, AStopEndsThePause) {
   auto rounds = runner();
   run(rounds, 1, End::kStopped);
   EXPECT_EQ(search_.slept_s, 0);
-  EXPECT_TRUE(rounds.field()[0].blocks.empty());
+  EXPECT_TRUE(rounds.field()[0].samples.empty());
 }
 
 TEST_F(Rounds, AJumpOfOneClockVoidsTheRound) {
@@ -132,8 +132,8 @@ TEST_F(Rounds, AJumpOfOneClockVoidsTheRound) {
   auto rounds = runner();
   run(rounds, 6);
   EXPECT_EQ(attempts_, 7);
-  for (const Block& block : rounds.field()[0].blocks) EXPECT_EQ(block.sm_clock_hz, 1.98e9);
-  EXPECT_EQ(rounds.field()[1].blocks.size(), 6U);
+  for (const Sample& sample : rounds.field()[0].samples) EXPECT_EQ(sample.sm_clock_hz, 1.98e9);
+  EXPECT_EQ(rounds.field()[1].samples.size(), 6U);
   EXPECT_EQ(troubles_.clock_voids, 1);
   EXPECT_EQ(search_.slept_s, 0);
   EXPECT_THAT(notes(), HasSubstr("1 round was void and repeated: a clock jumped"));
@@ -146,7 +146,7 @@ TEST_F(Rounds, AJumpThatStaysIsTheNewLevel) {
   EXPECT_EQ(attempts_, 14) << "two voids, then it is accepted for good";
   EXPECT_EQ(troubles_.clock_voids, 2);
   EXPECT_EQ(troubles_.new_levels, 1);
-  EXPECT_EQ(rounds.field()[0].blocks.back().sm_clock_hz, 1.5e9);
+  EXPECT_EQ(rounds.field()[0].samples.back().sm_clock_hz, 1.5e9);
   EXPECT_THAT(notes(), HasSubstr("new level once"));
 }
 
@@ -188,7 +188,7 @@ TEST_F(Rounds, WhoFailsIsOutAlsoInAVoidRound) {
   device_.spoil = [this, spoil](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     spoil(request, report);
     if (attempts_ != 2) return;
-    report.blocks.front().reset();
+    report.samples.front().reset();
     report.outcomes.front() = {OutcomeKind::kCrashed, "gone"};
   };
   std::vector<std::string> failed;
@@ -196,8 +196,8 @@ TEST_F(Rounds, WhoFailsIsOutAlsoInAVoidRound) {
   run(rounds, 4);
   EXPECT_THAT(failed, ElementsAre("gone"));
   EXPECT_TRUE(rounds.field()[0].out);
-  EXPECT_EQ(rounds.field()[0].blocks.size(), 1U);
-  EXPECT_EQ(rounds.field()[1].blocks.size(), 4U);
+  EXPECT_EQ(rounds.field()[0].samples.size(), 1U);
+  EXPECT_EQ(rounds.field()[1].samples.size(), 4U);
 }
 
 }  // namespace

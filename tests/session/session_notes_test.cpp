@@ -14,33 +14,33 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<Block> blocks_at(const std::vector<double>& clocks_mhz) {
-  std::vector<Block> out;
+std::vector<Sample> samples_at(const std::vector<double>& clocks_mhz) {
+  std::vector<Sample> out;
   for (const double clock : clocks_mhz) out.push_back({Stage::kFinal, 1, 0, 1, 0.02, clock * 1e6});
   return out;
 }
 
-TEST(ReferenceNotes, WhatCublasLtLeavesOutIsSaid) {
+TEST(BaselineNotes, WhatCublasLtLeavesOutIsSaid) {
   Problem problem;
   for (const Activation activation : {Activation::kNone, Activation::kRelu, Activation::kGelu}) {
     problem.epilogue = {true, activation};
-    EXPECT_THAT(reference_notes(problem, {}), IsEmpty());
+    EXPECT_THAT(baseline_notes(problem, {}), IsEmpty());
   }
   problem.epilogue.activation = Activation::kSilu;
-  EXPECT_THAT(reference_notes(problem, {}), ElementsAre(HasSubstr("cuBLASLt has no silu")));
+  EXPECT_THAT(baseline_notes(problem, {}), ElementsAre(HasSubstr("cuBLASLt has no silu")));
 }
 
-TEST(ReferenceNotes, ALargerProblemThatWasTimedInsteadIsNamed) {
+TEST(BaselineNotes, ALargerProblemThatWasTimedInsteadIsNamed) {
   Problem problem;
   problem.m = problem.n = problem.k = 1001;
-  problem.math_mode = MathMode::kE4m3;
-  ReferenceReport reference;
-  reference.enlarged_shape = "1008x1008x1008";
+  problem.dtype = Dtype::kE4m3;
+  BaselineReport baseline;
+  baseline.enlarged_shape = "1008x1008x1008";
   EXPECT_THAT(
-      reference_notes(problem, reference),
+      baseline_notes(problem, baseline),
       ElementsAre("cuBLASLt does not take 1001x1001x1001 in e4m3: it was timed on 1008x1008x1008, with zeros added"));
   problem.epilogue.activation = Activation::kSilu;
-  EXPECT_THAT(reference_notes(problem, reference),
+  EXPECT_THAT(baseline_notes(problem, baseline),
               ElementsAre(HasSubstr("cuBLASLt has no silu"), HasSubstr("with zeros added")));
 }
 
@@ -54,29 +54,29 @@ TEST(DataNotes, EasyDataAreNamed) {
 }
 
 TEST(ClockNotes, AMoveOfMoreThanThreePercentIsNamedWithItsRemedy) {
-  EXPECT_THAT(clock_notes({}, blocks_at({1980, 1975, 1970, 1930})), IsEmpty());
+  EXPECT_THAT(clock_notes({}, samples_at({1980, 1975, 1970, 1930})), IsEmpty());
   EXPECT_THAT(
-      clock_notes({}, blocks_at({1800, 1800, 1980, 1980})),
+      clock_notes({}, samples_at({1800, 1800, 1980, 1980})),
       ElementsAre(testing::AllOf(HasSubstr("1800 to 1980 MHz"), HasSubstr("(10.0 %)"), HasSubstr("--lock-clocks"))));
   Conditions locked;
   locked.locked_sm_clock_hz = 1.8e9;
-  EXPECT_THAT(clock_notes(locked, blocks_at({1500, 1500, 1800, 1800})), ElementsAre(Not(HasSubstr("--lock-clocks"))));
+  EXPECT_THAT(clock_notes(locked, samples_at({1500, 1500, 1800, 1800})), ElementsAre(Not(HasSubstr("--lock-clocks"))));
 }
 
 TEST(ClockNotes, SingleOutliersAndMissingClocksSayNothing) {
   std::vector<double> clocks(40, 1980);
   clocks[7] = 1200;
-  EXPECT_THAT(clock_notes({}, blocks_at(clocks)), IsEmpty());
-  EXPECT_THAT(clock_notes({}, blocks_at({0, 0})), IsEmpty());
+  EXPECT_THAT(clock_notes({}, samples_at(clocks)), IsEmpty());
+  EXPECT_THAT(clock_notes({}, samples_at({0, 0})), IsEmpty());
 }
 
-TEST(PowerNotes, TellTheShareOfBlocksAtTheCap) {
-  auto blocks = blocks_at({1500, 1500, 1500, 1500});
-  EXPECT_THAT(power_notes(blocks), IsEmpty());
-  for (Block& block : blocks) block.power_cap_s = 0;
-  EXPECT_THAT(power_notes(blocks), IsEmpty());
-  for (std::size_t i = 0; i < 3; ++i) blocks[i].power_cap_s = 0.024;
-  EXPECT_THAT(power_notes(blocks), ElementsAre(HasSubstr("75 % of the final's blocks")));
+TEST(PowerNotes, TellTheShareOfSamplesAtTheCap) {
+  auto samples = samples_at({1500, 1500, 1500, 1500});
+  EXPECT_THAT(power_notes(samples), IsEmpty());
+  for (Sample& sample : samples) sample.power_cap_s = 0;
+  EXPECT_THAT(power_notes(samples), IsEmpty());
+  for (std::size_t i = 0; i < 3; ++i) samples[i].power_cap_s = 0.024;
+  EXPECT_THAT(power_notes(samples), ElementsAre(HasSubstr("75 % of the final's samples")));
 }
 
 TEST(Notes, ReachTheAnswer) {
@@ -84,16 +84,16 @@ TEST(Notes, ReachTheAnswer) {
   search.options.conditions.data = DataDistribution::kZeros;
   auto device = search.device();
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    for (auto& block : report.blocks) {
-      block->power_cap_s = block->time_s;
-      if (request.stage == Stage::kFinal) block->sm_clock_hz = 1.5e9;
+    for (auto& sample : report.samples) {
+      sample->power_cap_s = sample->time_s;
+      if (request.stage == Stage::kFinal) sample->sm_clock_hz = 1.5e9;
     }
   };
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the data are zeros")));
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("clock moved from 1500 to 1980 MHz")));
-  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("100 % of the final's blocks")));
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("100 % of the final's samples")));
 }
 
 }  // namespace

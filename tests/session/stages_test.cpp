@@ -11,7 +11,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-/// Watts by variant, 500 for the reference, 80 for the idle GPU.
+/// Watts by variant, 500 for the baseline, 80 for the idle GPU.
 void give_power(TestSearch& search, FakeDevice& device, double best_w, double others_w) {
   device.energy = [&search, best_w, others_w](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     EnergyWindow window;
@@ -20,10 +20,10 @@ void give_power(TestSearch& search, FakeDevice& device, double best_w, double ot
     window.steps = 50;
     double power_w = 80;
     if (request.contender) {
-      const bool reference = request.contender->reference_algorithm >= 0;
-      window.per_launch_s = reference ? 1.1e-3 : search.plan(request.contender->variant).time_s;
+      const bool baseline = request.contender->baseline_algorithm >= 0;
+      window.per_launch_s = baseline ? 1.1e-3 : search.plan(request.contender->variant).time_s;
       window.launches = static_cast<std::int64_t>(5 / window.per_launch_s);
-      power_w = reference ? 500 : request.contender->variant.key() == kBestKey ? best_w : others_w;
+      power_w = baseline ? 500 : request.contender->variant.key() == kBestKey ? best_w : others_w;
     }
     window.energy_j = power_w * window.window_s;
     window.averaged_power_w = power_w;
@@ -62,10 +62,10 @@ TEST(Energy, IsNotMeasuredUnasked) {
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(device.energy_requests.empty());
-  EXPECT_FALSE(result->answer->reference_energy || result->answer->idle_power_w);
+  EXPECT_FALSE(result->answer->baseline_energy || result->answer->idle_power_w);
 }
 
-TEST(Energy, OnRequestOfTheWinnerAndTheReference) {
+TEST(Energy, OnRequestOfTheWinnerAndTheBaseline) {
   TestSearch search;
   search.options.measure_energy = true;
   auto device = search.device();
@@ -75,8 +75,8 @@ TEST(Energy, OnRequestOfTheWinnerAndTheReference) {
   const StoredAnswer& answer = *result->answer;
   EXPECT_EQ(answer.objective, Objective::kTime);
   EXPECT_EQ(answer.idle_power_w, 80);
-  ASSERT_TRUE(answer.reference_energy);
-  EXPECT_NEAR(answer.reference_energy->energy_j, 500 * 1.1e-3, 1e-9);
+  ASSERT_TRUE(answer.baseline_energy);
+  EXPECT_NEAR(answer.baseline_energy->energy_j, 500 * 1.1e-3, 1e-9);
   ASSERT_TRUE(answer.ranking.front().energy);
   EXPECT_NEAR(answer.ranking.front().energy->energy_j, 400 * 1e-3, 1e-9);
   EXPECT_FALSE(answer.ranking[1].energy);
@@ -95,7 +95,7 @@ TEST(Energy, AsTheObjectiveItDecidesAmongTheFinalists) {
   EXPECT_NE(answer.best.variant.key(), kBestKey);
   EXPECT_EQ(answer.best.variant, answer.ranking.front().variant);
   EXPECT_NEAR(answer.best.time_s, 1.1e-3, 1e-5) << "the record is the new winner's";
-  EXPECT_NEAR(answer.best.ratio_to_reference, 1.0, 2e-3);
+  EXPECT_NEAR(answer.best.ratio_to_baseline, 1.0, 2e-3);
   EXPECT_EQ(answer.ranking.size(), 8U);
   EXPECT_TRUE(answer.ranking.front().pareto);
 }

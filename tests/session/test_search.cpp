@@ -23,7 +23,7 @@ Problem test_problem() { return parse_shape("256x256x256").and_then(with_default
 space::TemplateDefinition test_template(const std::vector<std::string>& legality) {
   space::TemplateDefinition definition;
   definition.name = "fake";
-  definition.math_modes = {MathMode::kF32};
+  definition.dtypes = {Dtype::kF32};
   definition.parameters = {integers("A", 8), integers("B", 5)};
   for (const std::string& rule : legality) definition.legality.push_back({expression(rule), "because of " + rule});
   space::KernelSpec kernel;

@@ -96,45 +96,45 @@ TEST(ProblemFacts, AreElementsAndBytes) {
   EXPECT_EQ(value_of("ELEM_BYTES", shape), "4");
 }
 
-TEST(ProblemFacts, TypesFollowTheMathModeAndTheOutput) {
+TEST(ProblemFacts, TypesFollowTheDtypeAndTheOutput) {
   json document = sample_json();
-  document["math_modes"] = {"f32", "tf32", "tf32x3", "f16", "bf16", "e4m3", "e5m2", "int8"};
+  document["dtypes"] = {"f32", "tf32", "tf32x3", "f16", "bf16", "e4m3", "e5m2", "int8"};
   document["outputs"] = {"f32", "f16", "bf16", "int32"};
   document["defines"] = json::array({{{"name", "X"}, {"expr", "ELEM_BYTES * 1000 + OUT_BYTES * 100 + ALIGN_C"}}});
   const TemplateDefinition definition = parse_or_die(document);
-  const auto types = [&](MathMode mode, std::optional<ElementType> output = std::nullopt) {
+  const auto types = [&](Dtype mode, std::optional<ElementType> output = std::nullopt) {
     Problem shape = problem(512, 10, 128);
-    shape.math_mode = mode;
+    shape.dtype = mode;
     shape.output = output;
     return make_defines(definition, definition.default_variant(), shape, device()).value().back().value;
   };
-  EXPECT_EQ(types(MathMode::kF32), "4408");
-  EXPECT_EQ(types(MathMode::kTf32), "4408");
-  EXPECT_EQ(types(MathMode::kTf32x3), "4408");
-  EXPECT_EQ(types(MathMode::kF16), "2204");
-  EXPECT_EQ(types(MathMode::kBf16), "2204");
-  EXPECT_EQ(types(MathMode::kBf16, ElementType::kFloat32), "2408");
-  EXPECT_EQ(types(MathMode::kE5m2), "1204");
-  EXPECT_EQ(types(MathMode::kInt8), "1408");
+  EXPECT_EQ(types(Dtype::kF32), "4408");
+  EXPECT_EQ(types(Dtype::kTf32), "4408");
+  EXPECT_EQ(types(Dtype::kTf32x3), "4408");
+  EXPECT_EQ(types(Dtype::kF16), "2204");
+  EXPECT_EQ(types(Dtype::kBf16), "2204");
+  EXPECT_EQ(types(Dtype::kBf16, ElementType::kFloat32), "2408");
+  EXPECT_EQ(types(Dtype::kE5m2), "1204");
+  EXPECT_EQ(types(Dtype::kInt8), "1408");
 }
 
-TEST(ProblemFacts, AKernelCanCompareItsMathMode) {
+TEST(ProblemFacts, AKernelCanCompareItsDtype) {
   json document = sample_json();
-  document["math_modes"] = {"tf32"};
-  EXPECT_EQ(value_of("MATH_MODE == 'f32'", problem()), "1");
-  EXPECT_EQ(value_of("MATH_MODE == 'bf16'", problem()), "0");
-  document["defines"].push_back({{"name", "MATH_MODE"}, {"expr", "MATH_MODE"}});
+  document["dtypes"] = {"tf32"};
+  EXPECT_EQ(value_of("DTYPE == 'f32'", problem()), "1");
+  EXPECT_EQ(value_of("DTYPE == 'bf16'", problem()), "0");
+  document["defines"].push_back({{"name", "DTYPE"}, {"expr", "DTYPE"}});
   Problem shape = problem();
-  shape.math_mode = MathMode::kTf32;
+  shape.dtype = Dtype::kTf32;
   const TemplateDefinition definition = parse_or_die(document);
   const auto defines = make_defines(definition, definition.default_variant(), shape, device()).value();
   const auto macro = [&](const std::string& name) {
     const auto found = std::find_if(defines.begin(), defines.end(), [&](const Define& d) { return d.name == name; });
     return found == defines.end() ? std::string() : found->value;
   };
-  EXPECT_EQ(macro("MATH_MODE"), macro("LABEL_tf32"));
+  EXPECT_EQ(macro("DTYPE"), macro("LABEL_tf32"));
   EXPECT_NE(macro("LABEL_tf32"), "");
-  for (const MathMode mode : all_math_modes()) EXPECT_NE(macro("LABEL_" + std::string(to_string(mode))), "");
+  for (const Dtype mode : all_dtypes()) EXPECT_NE(macro("LABEL_" + std::string(to_string(mode))), "");
   // Builds of templates that do not ask stay what they were.
   const TemplateDefinition silent = parse_or_die(sample_json());
   const auto silent_defines = make_defines(silent, silent.default_variant(), problem(), device()).value();

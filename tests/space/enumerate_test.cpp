@@ -32,7 +32,7 @@ std::vector<std::string> keys(const Enumeration& enumeration) {
 
 /// A template with these parameters and rules and nothing else of interest.
 json bare(const json& parameters, const json& derived, const json& constraints, const json& legality = json::array()) {
-  json out = json::parse(R"json({"schema": 1, "name": "bare", "source": "../templates/sample.cu", "math_modes": ["f32"],
+  json out = json::parse(R"json({"schema": 1, "name": "bare", "source": "../templates/sample.cu", "dtypes": ["f32"],
     "kernels": [{"symbol": "k", "grid": ["1"], "block": ["1"], "arguments": []}]})json");
   out["parameters"] = parameters;
   out["derived"] = derived;
@@ -264,9 +264,9 @@ TEST(WhyIllegal, ForeignVariantsAreErrors) {
   EXPECT_THAT(error(variant), HasSubstr("has 2 parameters"));
 }
 
-TEST(Enumerate, MathModeMustFit) {
+TEST(Enumerate, DtypeMustFit) {
   TemplateDefinition definition = parse_or_die(sample_json());
-  definition.math_modes.clear();
+  definition.dtypes.clear();
   EXPECT_THAT(enumerate(definition, problem(), device()).error().text(), HasSubstr("does not compute in f32"));
 }
 
@@ -296,14 +296,14 @@ TEST(Enumerate, APresetLeavesOutLegalVariants) {
 
 Problem bf16_problem(std::optional<ElementType> output = std::nullopt) {
   Problem out = problem();
-  out.math_mode = MathMode::kBf16;
+  out.dtype = Dtype::kBf16;
   out.output = output;
   return out;
 }
 
 TEST(Enumerate, TheOutputTypeMustFit) {
   json document = sample_json();
-  document["math_modes"] = {"f32", "bf16"};
+  document["dtypes"] = {"f32", "bf16"};
   const TemplateDefinition usual = parse_or_die(document);
   EXPECT_TRUE(usual.computes(problem()));
   EXPECT_TRUE(usual.computes(bf16_problem()));
@@ -319,8 +319,8 @@ TEST(Enumerate, TheOutputTypeMustFit) {
 
 TEST(Enumerate, ConstraintsMayDependOnTheTypes) {
   json document = sample_json();
-  document["math_modes"] = {"f32", "bf16"};
-  document["constraints"].push_back({{"expr", "MATH_MODE == 'bf16' || BM <= 64"}, {"reason", "only bf16 is small"}});
+  document["dtypes"] = {"f32", "bf16"};
+  document["constraints"].push_back({{"expr", "DTYPE == 'bf16' || BM <= 64"}, {"reason", "only bf16 is small"}});
   const TemplateDefinition definition = parse_or_die(document);
   const auto count = [&](const Problem& asked) {
     return enumerate(definition, asked, device()).value().variants.size();

@@ -52,12 +52,12 @@ TEST(EpilogueContract, WhatItLacksIsTheReason) {
 
 TEST(EpilogueContract, TheBiasIsAnOperandOfDsType) {
   json document = fusing_json();
-  document["math_modes"] = {"f16"};
+  document["dtypes"] = {"f16"};
   document["kernels"][0]["arguments"].push_back({{"pointer", "bias"}});
   document["tensor_maps"][0]["operand"] = "bias";
   document["tensor_maps"][0]["type"] = "operand";
   Problem shape = fused("bias");
-  shape.math_mode = MathMode::kF16;
+  shape.dtype = Dtype::kF16;
   const TemplateDefinition definition = parse_or_die(document);
   const auto plan = make_launch_plan(definition, definition.default_variant(), shape, device());
   ASSERT_TRUE(plan) << plan.error().text();

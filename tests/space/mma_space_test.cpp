@@ -20,7 +20,7 @@ const TemplateDefinition& mma_template() {
   return definition;
 }
 
-Problem mma_problem(MathMode mode, std::string_view shape, std::string_view layout) {
+Problem mma_problem(Dtype mode, std::string_view shape, std::string_view layout) {
   return testing::shaped_problem(mode, parse_shape(shape).value(), layout);
 }
 
@@ -31,13 +31,13 @@ std::vector<Variant> mma_variants(const Problem& problem, const std::string& arc
 }
 
 /// mma.sync takes 8-bit floats from sm_89 on.
-bool computes(const char* architecture, MathMode mode) {
+bool computes(const char* architecture, Dtype mode) {
   const DeviceInfo device = architecture_info(architecture).value();
-  return (mode != MathMode::kE4m3 && mode != MathMode::kE5m2) || 10 * device.compute_major + device.compute_minor >= 89;
+  return (mode != Dtype::kE4m3 && mode != Dtype::kE5m2) || 10 * device.compute_major + device.compute_minor >= 89;
 }
 
 TEST(MmaSpace, EveryProblemHasAPresetThatTakesAMinute) {
-  for (const MathMode mode : mma_template().math_modes) {
+  for (const Dtype mode : mma_template().dtypes) {
     for (const char* shape : {"1x1x1", "16x4096x4096", "127x129x131", "512x512x2048", "1000x1001x1003",
                               "1024x1024x1024", "4096x1001x4096", "4096x4096x4096"}) {
       for (const char* architecture : {"sm_80", "sm_90a"}) {
@@ -51,7 +51,7 @@ TEST(MmaSpace, EveryProblemHasAPresetThatTakesAMinute) {
 }
 
 TEST(MmaSpace, TheDefaultFitsTheSmallestSharedMemory) {
-  for (const MathMode mode : mma_template().math_modes) {
+  for (const Dtype mode : mma_template().dtypes) {
     for (const char* architecture : {"sm_80", "sm_86", "sm_89"}) {
       if (!computes(architecture, mode)) continue;
       const auto variants = mma_variants(mma_problem(mode, "4096x4096x4096", "nn"), architecture);
@@ -62,7 +62,7 @@ TEST(MmaSpace, TheDefaultFitsTheSmallestSharedMemory) {
 }
 
 TEST(MmaSpace, EightBitFloatsAreRefusedWithTheReasonWhereThereAreNoInstructionsForThem) {
-  const auto problem = mma_problem(MathMode::kE4m3, "512x512x512", "nt");
+  const auto problem = mma_problem(Dtype::kE4m3, "512x512x512", "nt");
   const auto space = enumerate(mma_template(), problem, architecture_info("sm_86").value());
   ASSERT_TRUE(space) << space.error().text();
   EXPECT_TRUE(space->variants.empty());
@@ -73,7 +73,7 @@ TEST(MmaSpace, EightBitFloatsAreRefusedWithTheReasonWhereThereAreNoInstructionsF
 
 /// Nothing else computes these where TMA cannot read the rows.
 TEST(MmaSpace, NoAlignmentOfBytesIsRefused) {
-  for (const MathMode mode : {MathMode::kE4m3, MathMode::kE5m2, MathMode::kInt8}) {
+  for (const Dtype mode : {Dtype::kE4m3, Dtype::kE5m2, Dtype::kInt8}) {
     for (const char* layout : {"nn", "nt", "tn", "tt"}) {
       for (const char* shape : {"1001x1003x1005", "1002x1006x1010", "4095x4097x4099", "1x1x17"})
         EXPECT_FALSE(mma_variants(mma_problem(mode, shape, layout)).empty()) << to_string(mode) << layout << shape;
@@ -84,7 +84,7 @@ TEST(MmaSpace, NoAlignmentOfBytesIsRefused) {
 TEST(MmaSpace, EverySeedIsInSomePreset) {
   for (const Variant& seed : mma_template().seeds) {
     bool found = false;
-    for (const MathMode mode : mma_template().math_modes) {
+    for (const Dtype mode : mma_template().dtypes) {
       for (const char* shape : {"4096x4096x4096", "4096x4095x4096", "512x512x4096", "500x501x4096"}) {
         for (const char* architecture : {"sm_80", "sm_90a"}) {
           if (found) break;
@@ -107,9 +107,9 @@ TEST(MmaSpace, OnlyUnalignedOperandsArePacked) {
     }
     return *std::max_element(counts.begin(), counts.end());
   };
-  EXPECT_EQ(kernels(mma_problem(MathMode::kBf16, "2048x2048x2048", "nn")), 1U);
-  EXPECT_EQ(kernels(mma_problem(MathMode::kBf16, "2048x2047x2048", "nn")), 2U);
-  EXPECT_EQ(kernels(mma_problem(MathMode::kTf32x3, "2047x2046x2045", "nn")), 3U);
+  EXPECT_EQ(kernels(mma_problem(Dtype::kBf16, "2048x2048x2048", "nn")), 1U);
+  EXPECT_EQ(kernels(mma_problem(Dtype::kBf16, "2048x2047x2048", "nn")), 2U);
+  EXPECT_EQ(kernels(mma_problem(Dtype::kTf32x3, "2047x2046x2045", "nn")), 3U);
 }
 
 }  // namespace

@@ -132,15 +132,15 @@ TEST(Plan, KernelsWhoseConditionIsZeroAreLeftOut) {
 
 TEST(Plan, ATensorMapCanFollowTheOperandsType) {
   json document = sample_json();
-  document["math_modes"] = {"f32", "bf16", "e4m3"};
+  document["dtypes"] = {"f32", "bf16", "e4m3"};
   document["tensor_maps"][0]["type"] = "operand";
   EXPECT_EQ(plan_of(document).value().tensor_maps.at(0).type, TensorType::kFloat32);
   Problem shape = problem();
-  shape.math_mode = MathMode::kBf16;
+  shape.dtype = Dtype::kBf16;
   const TensorMapPlan map = plan_of(document, shape).value().tensor_maps.at(0);
   EXPECT_EQ(map.type, TensorType::kBfloat16);
   EXPECT_EQ(map.strides_bytes.at(0), 2 * shape.lda);
-  shape.math_mode = MathMode::kE4m3;
+  shape.dtype = Dtype::kE4m3;
   EXPECT_EQ(plan_of(document, shape).value().tensor_maps.at(0).type, TensorType::kUint8);
   EXPECT_EQ(plan_of(document, shape).value().tensor_maps.at(0).strides_bytes.at(0), shape.lda);
   document["tensor_maps"][0]["operand"] = "D";

@@ -32,7 +32,7 @@ const std::vector<TemplateDefinition>& fp32_templates() {
 
 Problem fp32_problem(std::int64_t m, std::int64_t n, std::int64_t k, std::string_view layout = "nn",
                      std::int64_t batch = 1) {
-  return testing::shaped_problem(MathMode::kF32, {.m = m, .n = n, .k = k, .batch = batch}, layout);
+  return testing::shaped_problem(Dtype::kF32, {.m = m, .n = n, .k = k, .batch = batch}, layout);
 }
 
 /// Problems of every kind that the presets tell apart.

@@ -24,12 +24,12 @@ const TemplateDefinition& wgmma() {
   return definition;
 }
 
-Problem typed(MathMode mode, std::int64_t m, std::int64_t n, std::int64_t k, std::string_view layout = "nt") {
+Problem typed(Dtype mode, std::int64_t m, std::int64_t n, std::int64_t k, std::string_view layout = "nt") {
   return testing::shaped_problem(mode, {.m = m, .n = n, .k = k}, layout);
 }
 
 struct Kind {
-  MathMode mode;
+  Dtype mode;
   std::string layout;
   auto operator<=>(const Kind&) const = default;
 };
@@ -73,7 +73,7 @@ TEST_P(WgmmaModes, PresetsTakeAMinuteAndHoldSeeds) {
 /// Whether it is tried where no row but the first starts at a multiple of 16 bytes.
 bool is_tried_on_odd_rows(const Variant& variant) {
   for (const std::int64_t extent : {1001, 4095}) {
-    const Problem problem = typed(MathMode::kBf16, extent, extent, extent, "nn");
+    const Problem problem = typed(Dtype::kBf16, extent, extent, extent, "nn");
     const auto space = enumerate(wgmma(), problem, device());
     EXPECT_TRUE(space) << space.error().text();
     if (std::find(space->variants.begin(), space->variants.end(), variant) != space->variants.end()) return true;
@@ -83,32 +83,32 @@ bool is_tried_on_odd_rows(const Variant& variant) {
 
 TEST(WgmmaSpace, EverySeedIsInThePresetOfSomeProblem) {
   for (const Variant& seed : wgmma().seeds) {
-    EXPECT_TRUE(is_tried(seed, {MathMode::kBf16, "nt"}) || is_tried(seed, {MathMode::kTf32, "nt"}) ||
-                is_tried(seed, {MathMode::kTf32x3, "nt"}) || is_tried(seed, {MathMode::kTf32, "nn"}) ||
-                is_tried(seed, {MathMode::kTf32, "tt"}) || is_tried_on_odd_rows(seed))
+    EXPECT_TRUE(is_tried(seed, {Dtype::kBf16, "nt"}) || is_tried(seed, {Dtype::kTf32, "nt"}) ||
+                is_tried(seed, {Dtype::kTf32x3, "nt"}) || is_tried(seed, {Dtype::kTf32, "nn"}) ||
+                is_tried(seed, {Dtype::kTf32, "tt"}) || is_tried_on_odd_rows(seed))
         << seed.key();
   }
-  EXPECT_TRUE(is_tried(wgmma().default_variant(), {MathMode::kBf16, "nt"}));
+  EXPECT_TRUE(is_tried(wgmma().default_variant(), {Dtype::kBf16, "nt"}));
 }
 
 // A rule that saves time elsewhere must not keep out what has won where it was tried (docs/measurements/wgmma-log.md).
 TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
   const struct {
-    MathMode mode;
+    Dtype mode;
     std::int64_t m, n, k;
     const char* variant;
   } winners[] = {
-      {MathMode::kBf16, 4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
-      {MathMode::kBf16, 4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7,CLUSTER_M=2"},
-      {MathMode::kBf16, 1024, 7168, 2048, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
-      {MathMode::kBf16, 4096, 2112, 7168, "BN=176,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5"},
-      {MathMode::kBf16, 1000, 1000, 1000, "BM=64,BN=160,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=7,L2_PROMOTION=0"},
-      {MathMode::kBf16, 512, 512, 16384, "BN=128,DECOMPOSITION=split_k,SPLIT_K=8,CLUSTER_M=2,STAGES=6"},
-      {MathMode::kBf16, 32, 1280, 8192, "SWAP_AB=1,BM=64,BN=32,WARPGROUPS_M=1,CLUSTER_K=4,BK_BYTES=256,STAGES=9"},
-      {MathMode::kBf16, 256, 3584, 18944, "BM=64,BN=112,WARPGROUPS_M=1,STAGES=10"},
-      {MathMode::kBf16, 64, 6144, 4096, "BM=64,BN=48,WARPGROUPS_M=1,BK_BYTES=256,STAGES=7"},
-      {MathMode::kTf32, 1000, 1000, 1000, "BM=64,BN=144,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=8,L2_PROMOTION=0"},
-      {MathMode::kTf32, 8, 18944, 3584,
+      {Dtype::kBf16, 4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
+      {Dtype::kBf16, 4096, 4096, 4096, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7,CLUSTER_M=2"},
+      {Dtype::kBf16, 1024, 7168, 2048, "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7"},
+      {Dtype::kBf16, 4096, 2112, 7168, "BN=176,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5"},
+      {Dtype::kBf16, 1000, 1000, 1000, "BM=64,BN=160,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=7,L2_PROMOTION=0"},
+      {Dtype::kBf16, 512, 512, 16384, "BN=128,DECOMPOSITION=split_k,SPLIT_K=8,CLUSTER_M=2,STAGES=6"},
+      {Dtype::kBf16, 32, 1280, 8192, "SWAP_AB=1,BM=64,BN=32,WARPGROUPS_M=1,CLUSTER_K=4,BK_BYTES=256,STAGES=9"},
+      {Dtype::kBf16, 256, 3584, 18944, "BM=64,BN=112,WARPGROUPS_M=1,STAGES=10"},
+      {Dtype::kBf16, 64, 6144, 4096, "BM=64,BN=48,WARPGROUPS_M=1,BK_BYTES=256,STAGES=7"},
+      {Dtype::kTf32, 1000, 1000, 1000, "BM=64,BN=144,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=8,L2_PROMOTION=0"},
+      {Dtype::kTf32, 8, 18944, 3584,
        "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,BK_BYTES=256,STAGES=12,DECOMPOSITION=stream_k,EPILOGUE=direct"},
   };
   for (const auto& winner : winners) {
@@ -120,16 +120,16 @@ TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WgmmaModes,
-                         ::testing::Values(Kind{MathMode::kBf16, "nt"}, Kind{MathMode::kTf32, "nt"},
-                                           Kind{MathMode::kTf32x3, "nt"}, Kind{MathMode::kE4m3, "nt"},
-                                           Kind{MathMode::kTf32, "nn"}, Kind{MathMode::kTf32, "tt"},
-                                           Kind{MathMode::kE4m3, "nn"}, Kind{MathMode::kE4m3, "tn"}),
+                         ::testing::Values(Kind{Dtype::kBf16, "nt"}, Kind{Dtype::kTf32, "nt"},
+                                           Kind{Dtype::kTf32x3, "nt"}, Kind{Dtype::kE4m3, "nt"},
+                                           Kind{Dtype::kTf32, "nn"}, Kind{Dtype::kTf32, "tt"}, Kind{Dtype::kE4m3, "nn"},
+                                           Kind{Dtype::kE4m3, "tn"}),
                          [](const auto& instance) {
                            return std::string(to_string(instance.param.mode)) + "_" + instance.param.layout;
                          });
 
 TEST(WgmmaSpace, RowsThatTmaCannotWriteWholeAreWrittenByThreads) {
-  const auto space = enumerate(wgmma(), typed(MathMode::kBf16, 512, 1001, 256), device());
+  const auto space = enumerate(wgmma(), typed(Dtype::kBf16, 512, 1001, 256), device());
   ASSERT_TRUE(space) << space.error().text();
   ASSERT_FALSE(space->variants.empty());
   for (const Variant& variant : space->variants) {
@@ -149,30 +149,30 @@ std::string kernels(const Problem& problem, const std::string& parameters) {
 }
 
 TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTransposedFirst) {
-  const auto of = [](MathMode mode, std::string_view layout) {
+  const auto of = [](Dtype mode, std::string_view layout) {
     return kernels(typed(mode, 512, 512, 512, layout), "BM=128");
   };
-  EXPECT_EQ(of(MathMode::kBf16, "tn"), "gemm_wgmma");
-  EXPECT_EQ(of(MathMode::kTf32, "nt"), "gemm_wgmma");
-  EXPECT_EQ(of(MathMode::kTf32, "nn"), "prepare_operands gemm_wgmma");
-  EXPECT_EQ(of(MathMode::kE4m3, "tn"), "prepare_operands gemm_wgmma");
+  EXPECT_EQ(of(Dtype::kBf16, "tn"), "gemm_wgmma");
+  EXPECT_EQ(of(Dtype::kTf32, "nt"), "gemm_wgmma");
+  EXPECT_EQ(of(Dtype::kTf32, "nn"), "prepare_operands gemm_wgmma");
+  EXPECT_EQ(of(Dtype::kE4m3, "tn"), "prepare_operands gemm_wgmma");
 }
 
 TEST(WgmmaSpace, RegistersTransposeTheLeftOperand) {
-  const auto of = [](MathMode mode, std::string_view layout, const std::string& parameters) {
+  const auto of = [](Dtype mode, std::string_view layout, const std::string& parameters) {
     return kernels(typed(mode, 512, 512, 512, layout), "LEFT_SOURCE=registers," + parameters);
   };
-  EXPECT_EQ(of(MathMode::kTf32, "nn", "SWAP_AB=1"), "gemm_wgmma");
-  EXPECT_EQ(of(MathMode::kE4m3, "tt", "SWAP_AB=0"), "gemm_wgmma");
-  EXPECT_EQ(of(MathMode::kE4m3, "tn", "SWAP_AB=0"), "prepare_operands gemm_wgmma");
-  EXPECT_THAT(of(MathMode::kTf32, "nn", "SWAP_AB=0"), ::testing::HasSubstr("nothing to transpose"));
-  EXPECT_THAT(of(MathMode::kBf16, "tn", "SWAP_AB=0"), ::testing::HasSubstr("16 bits"));
+  EXPECT_EQ(of(Dtype::kTf32, "nn", "SWAP_AB=1"), "gemm_wgmma");
+  EXPECT_EQ(of(Dtype::kE4m3, "tt", "SWAP_AB=0"), "gemm_wgmma");
+  EXPECT_EQ(of(Dtype::kE4m3, "tn", "SWAP_AB=0"), "prepare_operands gemm_wgmma");
+  EXPECT_THAT(of(Dtype::kTf32, "nn", "SWAP_AB=0"), ::testing::HasSubstr("nothing to transpose"));
+  EXPECT_THAT(of(Dtype::kBf16, "tn", "SWAP_AB=0"), ::testing::HasSubstr("16 bits"));
 }
 
 TEST(WgmmaSpace, RowsThatTmaCannotReadAreCopiedFirst) {
-  EXPECT_EQ(kernels(typed(MathMode::kBf16, 4096, 4096, 4095), "BM=128"), "prepare_operands gemm_wgmma");
+  EXPECT_EQ(kernels(typed(Dtype::kBf16, 4096, 4096, 4095), "BM=128"), "prepare_operands gemm_wgmma");
   const auto plan =
-      make_launch_plan(wgmma(), wgmma().default_variant(), typed(MathMode::kBf16, 256, 512, 999, "nt"), device());
+      make_launch_plan(wgmma(), wgmma().default_variant(), typed(Dtype::kBf16, 256, 512, 999, "nt"), device());
   ASSERT_TRUE(plan) << plan.error().text();
   // Lines at multiples of 128 bytes, a CTA for 64 of them and 64 steps of K.
   EXPECT_EQ(plan->workspace_bytes, (256 + 512) * 1024 * 2);
@@ -181,7 +181,7 @@ TEST(WgmmaSpace, RowsThatTmaCannotReadAreCopiedFirst) {
 }
 
 TEST(WgmmaSpace, Float32AccuracyTakesAnyRowsAndSplitsBothOperandsFirst) {
-  Problem problem = typed(MathMode::kTf32x3, 300, 301, 333);
+  Problem problem = typed(Dtype::kTf32x3, 300, 301, 333);
   const Variant variant = parse_variant(wgmma(), "BN=128,STAGES=3,PROMOTION_INTERVAL=2,EPILOGUE=direct").value();
   const auto plan = make_launch_plan(wgmma(), variant, problem, device());
   ASSERT_TRUE(plan) << plan.error().text();
@@ -191,13 +191,13 @@ TEST(WgmmaSpace, Float32AccuracyTakesAnyRowsAndSplitsBothOperandsFirst) {
 }
 
 TEST(WgmmaSpace, AClusterAlongKHasOneTile) {
-  const Problem problem = typed(MathMode::kBf16, 256, 256, 16384);
+  const Problem problem = typed(Dtype::kBf16, 256, 256, 16384);
   const Variant variant = parse_variant(wgmma(), "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=4,STAGES=12").value();
   const auto plan = make_launch_plan(wgmma(), variant, problem, device());
   ASSERT_TRUE(plan) << plan.error().text();
   EXPECT_EQ(plan->kernels.at(0).cluster.x, 4);
   EXPECT_EQ(plan->kernels.at(0).grid.x, 16 * 4);
-  EXPECT_TRUE(why_illegal(wgmma(), variant, typed(MathMode::kBf16, 512, 512, 16384), device()).value().has_value());
+  EXPECT_TRUE(why_illegal(wgmma(), variant, typed(Dtype::kBf16, 512, 512, 16384), device()).value().has_value());
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ TEST(Verdict, NamesAreReadBack) {
 
 TEST(Verdict, FromPairsOfAWholeFinal) {
   // Twelve rounds: the interval is x(3)..x(10) of the ratios, here 1.02 to 1.09.
-  std::vector<double> reference, contender(12, 1.0);
-  for (int i = 0; i < 12; ++i) reference.push_back(1.0 + 0.01 * i);
-  const LogRatio time = paired_log_ratio(reference, contender, 1);
+  std::vector<double> baseline, contender(12, 1.0);
+  for (int i = 0; i < 12; ++i) baseline.push_back(1.0 + 0.01 * i);
+  const LogRatio time = paired_log_ratio(baseline, contender, 1);
   EXPECT_NEAR(time.interval.low, std::log(1.02), 1e-12);
   EXPECT_NEAR(time.interval.high, std::log(1.09), 1e-12);
   EXPECT_NEAR(half_width(time), (std::log(1.09) - std::log(1.02)) / 2, 1e-12);

@@ -20,7 +20,7 @@ inline json sample_json() {
     "name": "sample",
     "description": "for tests",
     "source": "../templates/sample.cu",
-    "math_modes": ["f32"],
+    "dtypes": ["f32"],
     "parameters": [
       {"name": "BM", "values": [32, 64, 128], "default": 64, "description": "rows"},
       {"name": "TM", "values": [2, 4, 8], "default": 4},

@@ -15,7 +15,7 @@ TEST(TemplateParser, ReadsTheSpace) {
   const TemplateDefinition definition = parse_or_die(sample_json());
   EXPECT_EQ(definition.name, "sample");
   EXPECT_EQ(definition.description, "for tests");
-  EXPECT_EQ(definition.math_modes, std::vector<MathMode>{MathMode::kF32});
+  EXPECT_EQ(definition.dtypes, std::vector<Dtype>{Dtype::kF32});
   ASSERT_EQ(definition.parameters.size(), 3U);
   EXPECT_EQ(definition.parameters[0].values, (std::vector<ParameterValue>{32, 64, 128}));
   EXPECT_EQ(definition.parameters[0].description, "rows");
@@ -55,7 +55,7 @@ TEST(TemplateParser, ReadsTheLaunch) {
 
 TEST(TemplateParser, OptionalPartsMayBeAbsent) {
   json document = json::parse(R"json({"schema": 1, "name": "tiny", "source": "../templates/sample.cu",
-    "math_modes": ["f32"], "parameters": [{"name": "BM", "values": [8], "default": 8}],
+    "dtypes": ["f32"], "parameters": [{"name": "BM", "values": [8], "default": 8}],
     "kernels": [{"symbol": "k", "grid": ["1"], "block": ["BM"], "arguments": []}]})json");
   const TemplateDefinition definition = parse_or_die(document);
   EXPECT_TRUE(definition.constraints.empty());
@@ -79,12 +79,12 @@ TEST(TemplateParser, EveryDocumentedNameIsKnown) {
   document["constraints"].push_back(
       {{"expr",
         "ARCH + SM_COUNT + SMEM_LIMIT + SMEM_PER_SM + REGS_PER_SM + L2_BYTES + BM + THREADS + "
-        "ELEM_BYTES + OUT_BYTES + (MATH_MODE == 'f32')"},
+        "ELEM_BYTES + OUT_BYTES + (DTYPE == 'f32')"},
        {"reason", "r"}});
   document["legality"].push_back({{"expr",
                                    "M + N + K + BATCH + LDA + LDB + LDC + STRIDE_A + STRIDE_B + STRIDE_C + TRANS_A + "
                                    "TRANS_B + ALIGN_A + ALIGN_B + ALIGN_C + ALPHA_IS_ONE + BETA_IS_ZERO + ELEM_BYTES + "
-                                   "OUT_BYTES + MATH_MODE"},
+                                   "OUT_BYTES + DTYPE"},
                                   {"reason", "r"}});
   EXPECT_TRUE(testing::parse(document));
 }

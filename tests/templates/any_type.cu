@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A GEMM in every math mode, with every epilogue, to be read and to be checked against: one thread computes one element
+// A GEMM in every dtype, with every epilogue, to be read and to be checked against: one thread computes one element
 // in float32, or in int32. Conversions are PTX's own, so that they are no copy of those in pgtune's check.
 using u8 = unsigned char;
 using u16 = unsigned short;
 using u32 = unsigned int;
 using i64 = long long;
-#if MATH_MODE == LABEL_int8
+#if DTYPE == LABEL_int8
 using Sum = int;
 #else
 using Sum = float;
@@ -17,22 +17,22 @@ __device__ float from_f16(u16 bits) {
   return value;
 }
 
-#if MATH_MODE == LABEL_f32 || MATH_MODE == LABEL_tf32 || MATH_MODE == LABEL_tf32x3
+#if DTYPE == LABEL_f32 || DTYPE == LABEL_tf32 || DTYPE == LABEL_tf32x3
 using ElementA = float;
 using ElementB = float;
 __device__ float load_a(const ElementA* from) { return *from; }
 __device__ float load_b(const ElementB* from) { return *from; }
-#elif MATH_MODE == LABEL_f16
+#elif DTYPE == LABEL_f16
 using ElementA = u16;
 using ElementB = u16;
 __device__ float load_a(const ElementA* from) { return from_f16(*from); }
 __device__ float load_b(const ElementB* from) { return from_f16(*from); }
-#elif MATH_MODE == LABEL_bf16
+#elif DTYPE == LABEL_bf16
 using ElementA = u16;
 using ElementB = u16;
 __device__ float load_a(const ElementA* from) { return __uint_as_float(static_cast<u32>(*from) << 16); }
 __device__ float load_b(const ElementB* from) { return load_a(from); }
-#elif MATH_MODE == LABEL_int8
+#elif DTYPE == LABEL_int8
 using ElementA = signed char;
 using ElementB = signed char;
 __device__ int load_a(const ElementA* from) { return *from; }
@@ -46,7 +46,7 @@ __device__ float load_b(const ElementB* from) {
   return from_f16(static_cast<u16>(pair));
 }
 __device__ float load_a(const ElementA* from) {
-#if MATH_MODE == LABEL_e5m2
+#if DTYPE == LABEL_e5m2
   u32 pair;
   asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(pair) : "h"(static_cast<u16>(*from)));
   return from_f16(static_cast<u16>(pair));
@@ -60,7 +60,7 @@ __device__ float load_a(const ElementA* from) {
 using ElementC = Sum;
 __device__ Sum load_c(ElementC from) { return from; }
 __device__ ElementC store_c(Sum value) { return value; }
-#elif MATH_MODE == LABEL_f16
+#elif DTYPE == LABEL_f16
 using ElementC = u16;
 __device__ float load_c(ElementC from) { return from_f16(from); }
 __device__ ElementC store_c(float value) {
@@ -82,9 +82,9 @@ __device__ ElementC store_c(float value) {
 __device__ float cut(float value) { return __uint_as_float(__float_as_uint(value) & 0xffffe000u); }
 
 __device__ Sum add_product(Sum sum, Sum a, Sum b) {
-#if MATH_MODE == LABEL_tf32
+#if DTYPE == LABEL_tf32
   return sum + cut(a) * cut(b);
-#elif MATH_MODE == LABEL_tf32x3
+#elif DTYPE == LABEL_tf32x3
 #ifndef SINGLE_PRODUCT
   sum += cut(a) * cut(b - cut(b));
   sum += cut(a - cut(a)) * cut(b);

@@ -22,7 +22,7 @@ BestRecord best_of(Verdict verdict, double low, double ratio, double high) {
   BestRecord best;
   best.verdict = verdict;
   best.ratio_low = low;
-  best.ratio_to_reference = ratio;
+  best.ratio_to_baseline = ratio;
   best.ratio_high = high;
   return best;
 }
@@ -66,7 +66,7 @@ TEST(AnswerText, CyclesAreToldWhereTheyDiffer) {
 }
 
 TEST(AnswerText, NoiseNamesTheMarginOfTies) {
-  EXPECT_EQ(noise_text({24, 0.00075, 0.003}), "reference against itself +-0.08 % (24 rounds); under 0.30 % is a tie");
+  EXPECT_EQ(noise_text({24, 0.00075, 0.003}), "baseline against itself +-0.08 % (24 rounds); under 0.30 % is a tie");
   EXPECT_EQ(noise_text({0, 0, 0.003}), "not measured; under 0.30 % is a tie");
 }
 
@@ -78,7 +78,7 @@ TEST(AnswerFacts, LinesGoOnUnderTheirText) {
 
 EnergySummary energy_of(double low, double high) {
   EnergySummary energy;
-  energy.ratio_to_reference = (low + high) / 2;
+  energy.ratio_to_baseline = (low + high) / 2;
   energy.ratio_low = low;
   energy.ratio_high = high;
   energy.uncertainty = 0.005;
@@ -86,22 +86,22 @@ EnergySummary energy_of(double low, double high) {
 }
 
 TEST(EnergyView, TheVerdictNeedsMoreThanBothUncertainties) {
-  EnergySummary reference;
-  reference.uncertainty = 0.005;
-  EXPECT_EQ(energy_verdict(energy_of(1.25, 1.6), reference), "less energy per GEMM: 0.625 to 0.800 of cuBLASLt's");
-  EXPECT_THAT(energy_verdict(energy_of(0.8, 0.9), reference), StartsWith("more energy per GEMM: 1.111 to 1.250"));
-  EXPECT_THAT(energy_verdict(energy_of(1.005, 1.02), reference),
+  EnergySummary baseline;
+  baseline.uncertainty = 0.005;
+  EXPECT_EQ(energy_verdict(energy_of(1.25, 1.6), baseline), "less energy per GEMM: 0.625 to 0.800 of cuBLASLt's");
+  EXPECT_THAT(energy_verdict(energy_of(0.8, 0.9), baseline), StartsWith("more energy per GEMM: 1.111 to 1.250"));
+  EXPECT_THAT(energy_verdict(energy_of(1.005, 1.02), baseline),
               AllOf(StartsWith("energy per GEMM within the noise"), HasSubstr("0.5 %")));
-  EXPECT_THAT(energy_verdict(energy_of(0.99, 1.05), reference), StartsWith("energy per GEMM within the noise"));
+  EXPECT_THAT(energy_verdict(energy_of(0.99, 1.05), baseline), StartsWith("energy per GEMM within the noise"));
 }
 
 TEST(EnergyView, ASuspectSensorProvesNothing) {
-  EnergySummary reference;
+  EnergySummary baseline;
   EnergySummary suspect = energy_of(1.5, 1.6);
   suspect.suspect = true;
-  EXPECT_THAT(energy_verdict(suspect, reference), StartsWith("energy is no evidence"));
-  reference.suspect = true;
-  EXPECT_THAT(energy_verdict(energy_of(1.5, 1.6), reference), StartsWith("energy is no evidence"));
+  EXPECT_THAT(energy_verdict(suspect, baseline), StartsWith("energy is no evidence"));
+  baseline.suspect = true;
+  EXPECT_THAT(energy_verdict(energy_of(1.5, 1.6), baseline), StartsWith("energy is no evidence"));
 }
 
 TEST(EnergyView, CellsShareOneUnit) {

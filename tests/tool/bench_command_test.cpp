@@ -48,15 +48,15 @@ TEST_F(BenchTest, TheBestHoldsOnAnUnchangedGpu) {
 
 TEST_F(BenchTest, JsonHasStoredAndNow) {
   const json object = benched({"--rounds", "12"});
-  EXPECT_EQ(object.at("schema"), 1);
+  EXPECT_EQ(object.at("schema"), 2);
   EXPECT_EQ(object.at("other_versions"), json::array());
   ASSERT_EQ(object.at("variants").size(), 1U);
   const json& variant = object.at("variants").at(0);
   EXPECT_EQ(variant.at("variant"), key(0));
   EXPECT_EQ(variant.at("held"), "held");
   EXPECT_EQ(variant.at("stored").at("time_s"), searched_.at("best").at("time_s"));
-  EXPECT_NEAR(variant.at("now").at("ratio_to_reference").get<double>(),
-              searched_.at("best").at("ratio_to_reference").get<double>(), 0.01);
+  EXPECT_NEAR(variant.at("now").at("ratio_to_baseline").get<double>(),
+              searched_.at("best").at("ratio_to_baseline").get<double>(), 0.01);
   EXPECT_EQ(object.at("conditions").at("regime"), "sustained");
   EXPECT_EQ(object.at("complete"), true);
   int rounds = 0;
@@ -89,7 +89,7 @@ TEST_F(BenchTest, AVariantThatWasOnlyScreenedHasNoRatioToHold) {
   ASSERT_FALSE(screened.empty());
   const json object = benched({"--variant", screened});
   EXPECT_EQ(object.at("variants").at(0).at("held"), "unclear");
-  EXPECT_TRUE(object.at("variants").at(0).at("stored").at("ratio_to_reference").is_null());
+  EXPECT_TRUE(object.at("variants").at(0).at("stored").at("ratio_to_baseline").is_null());
   EXPECT_GT(object.at("variants").at(0).at("stored").at("time_s").get<double>(), 0);
 }
 

@@ -23,7 +23,7 @@ using ::testing::Not;
 
 /// 2 x 3 x 2 = 12 points, 10 after the constraint; shared memory as written.
 inline constexpr const char* kTinyTemplate = R"json({
-  "schema": 1, "name": "tiny", "description": "a template for tests", "source": "tiny.cu", "math_modes": ["f32"],
+  "schema": 1, "name": "tiny", "description": "a template for tests", "source": "tiny.cu", "dtypes": ["f32"],
   "parameters": [
     {"name": "BM", "values": [32, 64], "default": 64, "description": "CTA tile rows"},
     {"name": "BN", "values": [32, 64, 128], "default": 64, "description": "CTA tile columns"},

@@ -28,7 +28,7 @@ class StoredResultsTest : public CliTest {
     const Finished result = pgtune(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const json document = json::parse(result.out);
-    EXPECT_EQ(document.at("schema"), 1);
+    EXPECT_EQ(document.at("schema"), 2);
     return document.at("results");
   }
   static void expect_80_columns(const std::string& text) {
@@ -62,9 +62,9 @@ TEST_F(ShowTest, JsonIsWhatTheSearchFound) {
   EXPECT_EQ(shown.at("complete"), true);
   EXPECT_EQ(shown.at("template_hash"), searched_.at("template_hash"));
   EXPECT_EQ(shown.at("device").at("uuid"), searched_.at("device").at("uuid"));
-  for (const char* field : {"template", "parameters", "time_s", "tflops", "ratio_to_reference", "ratio_interval"})
+  for (const char* field : {"template", "parameters", "time_s", "tflops", "ratio_to_baseline", "ratio_interval"})
     EXPECT_EQ(shown.at("best").at(field), searched_.at("best").at(field)) << field;
-  EXPECT_EQ(shown.at("reference").at("best_time_s"), searched_.at("reference").at("best").at("time_s"));
+  EXPECT_EQ(shown.at("baseline").at("best_time_s"), searched_.at("baseline").at("best").at("time_s"));
 }
 
 TEST_F(ShowTest, FiltersChoose) {
@@ -96,7 +96,7 @@ TEST_P(NothingFoundTest, IsExitCodeOneWithTheRemedy) {
     arguments.emplace_back("--json");
     const Finished as_json = pgtune(arguments);
     EXPECT_EQ(as_json.exit_code, 1) << command;
-    EXPECT_EQ(json::parse(as_json.out), json({{"schema", 1}, {"results", json::array()}}));
+    EXPECT_EQ(json::parse(as_json.out), json({{"schema", 2}, {"results", json::array()}}));
   }
 }
 
@@ -132,19 +132,19 @@ TEST_F(StoredResultsTest, ADatabaseWithoutResults) {
 TEST_F(ReportTest, ColumnsAreTheSearchsNumbers) {
   const json line = results({"report", "--json"}).at(0);
   const json& best = searched_.at("best");
-  EXPECT_DOUBLE_EQ(line.at("percent_of_best").get<double>(), 100 * best.at("ratio_to_reference").get<double>());
+  EXPECT_DOUBLE_EQ(line.at("percent_of_best").get<double>(), 100 * best.at("ratio_to_baseline").get<double>());
   EXPECT_DOUBLE_EQ(line.at("percent_of_best_interval").at(0).get<double>(),
                    100 * best.at("ratio_interval").at(0).get<double>());
   EXPECT_EQ(line.at("tflops"), best.at("tflops"));
-  const json& reference = searched_.at("reference");
+  const json& baseline = searched_.at("baseline");
   const double slower =
-      reference.at("first").at("time_s").get<double>() / reference.at("best").at("time_s").get<double>();
+      baseline.at("first").at("time_s").get<double>() / baseline.at("best").at("time_s").get<double>();
   EXPECT_NEAR(line.at("percent_of_first").get<double>(), line.at("percent_of_best").get<double>() * slower, 1e-9);
 
   const Finished text = pgtune({"report"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   char percent[32];
-  std::snprintf(percent, sizeof percent, " %.1f ", 100 * best.at("ratio_to_reference").get<double>());
+  std::snprintf(percent, sizeof percent, " %.1f ", 100 * best.at("ratio_to_baseline").get<double>());
   EXPECT_THAT(text.out, AllOf(::testing::StartsWith("Fake GPU, driver 580.00.00; sustained, L2 rotated, "),
                               HasSubstr("256x256x256 "), HasSubstr(percent), Not(HasSubstr("*  ")),
                               Not(HasSubstr("* replayed"))));

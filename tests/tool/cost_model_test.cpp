@@ -25,10 +25,10 @@
 namespace pgtune::tool {
 namespace {
 
-/// What a launch took in the fastest block of the screening.
+/// What a launch took in the fastest sample of the screening.
 double time_when_cool_s(const device::RecordedVariant& recorded) {
   double fastest_s = std::numeric_limits<double>::infinity();
-  for (const Block& block : recorded.trial.blocks) fastest_s = std::min(fastest_s, block.per_launch_s());
+  for (const Sample& sample : recorded.trial.samples) fastest_s = std::min(fastest_s, sample.per_launch_s());
   return fastest_s;
 }
 
@@ -37,8 +37,8 @@ double time_when_cool_s(const device::RecordedVariant& recorded) {
 double time_under_load_s(const device::RecordedVariant& recorded) {
   for (const Stage stage : {Stage::kRace, Stage::kFinal}) {
     std::vector<double> times_s;
-    for (const Block& block : recorded.rounds) {
-      if (block.stage == stage) times_s.push_back(block.per_launch_s());
+    for (const Sample& sample : recorded.rounds) {
+      if (sample.stage == stage) times_s.push_back(sample.per_launch_s());
     }
     if (!times_s.empty()) return stats::median(times_s);
   }

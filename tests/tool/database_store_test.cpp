@@ -12,8 +12,8 @@ namespace pgtune::tool {
 namespace {
 
 using session::SessionKind;
-using test::block;
 using test::energy;
+using test::sample;
 using test::store_key;
 using test::variant;
 
@@ -62,7 +62,7 @@ TEST_F(DatabaseStoreTest, TrialsAreTheTemplatesAndTheAnswerIsTheSetsThatWasSearc
   begin(both);
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
   store_.save_trial(other, test::build("b"), test::good_trial(2));
-  store_.save_rounds(Stage::kFinal, {{other, -1, {block(Stage::kFinal, 1, 2)}}});
+  store_.save_rounds(Stage::kFinal, {{other, -1, {sample(Stage::kFinal, 1, 2)}}});
   store_.finish(answer(other, 2));
   EXPECT_EQ(store_.answer(both).value().best.variant, other);
   EXPECT_FALSE(store_.answer(store_key()).has_value()) << "nobody searched it alone";
@@ -131,7 +131,7 @@ TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
   store_.finish(answer(variant(16), 1));
   begin(store_key(), SessionKind::kBench);
-  store_.save_rounds(Stage::kFinal, {{variant(32), -1, {block(Stage::kFinal, 1, 0.5)}}});
+  store_.save_rounds(Stage::kFinal, {{variant(32), -1, {sample(Stage::kFinal, 1, 0.5)}}});
   store_.finish(answer(variant(32), 0.5));
   EXPECT_EQ(store_.answer(store_key()).value().best.variant, variant(16));
   EXPECT_EQ(store_.trials(store_key()).size(), 1U);
@@ -143,22 +143,22 @@ TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
 TEST_F(DatabaseStoreTest, RoundsKeepEveryFieldOfEveryStage) {
   begin(store_key());
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
-  Block hot = block(Stage::kRace, 1, 0.25, 1);
+  Sample hot = sample(Stage::kRace, 1, 0.25, 1);
   hot.graph = true;
   hot.temperature_c = 61;
   hot.power_cap_s = 0.125;
   hot.thermal_s = 0.5;
   store_.save_rounds(Stage::kFloor,
-                     {{std::nullopt, 2, {block(Stage::kFloor, 1, 1, 0), block(Stage::kFloor, 2, 4, 1)}},
-                      {std::nullopt, 2, {block(Stage::kFloor, 1, 2, 1), block(Stage::kFloor, 2, 3, 0)}}});
+                     {{std::nullopt, 2, {sample(Stage::kFloor, 1, 1, 0), sample(Stage::kFloor, 2, 4, 1)}},
+                      {std::nullopt, 2, {sample(Stage::kFloor, 1, 2, 1), sample(Stage::kFloor, 2, 3, 0)}}});
   store_.save_rounds(Stage::kRace, {{variant(16), -1, {hot}}});
   const auto rounds = db::session_rounds(database_, last_session());
   ASSERT_EQ(rounds.size(), 2U);
   EXPECT_EQ(rounds[0].contender.algorithm, 2);
-  EXPECT_EQ(blocks(rounds[0].blocks),
-            (std::vector<Block>{block(Stage::kFloor, 1, 1, 0), block(Stage::kFloor, 1, 2, 1),
-                                block(Stage::kFloor, 2, 3, 0), block(Stage::kFloor, 2, 4, 1)}));
-  EXPECT_EQ(blocks(rounds[1].blocks), std::vector<Block>{hot});
+  EXPECT_EQ(samples(rounds[0].samples),
+            (std::vector<Sample>{sample(Stage::kFloor, 1, 1, 0), sample(Stage::kFloor, 1, 2, 1),
+                                 sample(Stage::kFloor, 2, 3, 0), sample(Stage::kFloor, 2, 4, 1)}));
+  EXPECT_EQ(samples(rounds[1].samples), std::vector<Sample>{hot});
 }
 
 TEST_F(DatabaseStoreTest, EnergyKeepsEveryField) {

@@ -56,7 +56,7 @@ TEST_F(DoctorTest, SomethingMissingEndsWith3AndHasARemedy) {
 TEST_F(DoctorTest, Json) {
   use_answer(good_facts());
   const json out = json::parse(pgtune({"doctor", "--json"}).out);
-  EXPECT_EQ(out.at("schema"), 1);
+  EXPECT_EQ(out.at("schema"), 2);
   EXPECT_EQ(out.at("ok"), true);
   EXPECT_EQ(out.at("facts").at("gpu"), 1);
   EXPECT_EQ(out.at("checks").at(0).at("name"), "worker");

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 constexpr const char* kLadder = R"json({
-  "schema": 1, "name": "steps", "description": "for tests", "math_mode": "f32",
+  "schema": 1, "name": "steps", "description": "for tests", "dtype": "f32",
   "rungs": [
     {"name": "first", "template": "./tiny.json", "variant": "BM=64,BN=32", "change": "a tile", "lesson": "how it starts"},
     {"name": "winner", "stored_best": true, "change": "the best", "lesson": "what searching adds"}]

@@ -28,7 +28,7 @@ class HostileDatabase : public CliTest {
   /// Makes the recording: a search with energy, ceilings and a crashed variant, and a bench.
   void SetUp() override;
 
-  /// Of pgtune's tables, but for ids and references, as the schema has them.
+  /// Of pgtune's tables, but for ids and baselines, as the schema has them.
   [[nodiscard]] std::vector<Column> columns() const;
   /// The texts of a column.
   [[nodiscard]] std::vector<std::string> texts(const Column& column) const;

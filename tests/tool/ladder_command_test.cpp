@@ -9,7 +9,7 @@ using nlohmann::json;
 
 /// A rung each that is fine, that fails nowhere, that no problem allows, and the stored best.
 constexpr const char* kTinyLadder = R"json({
-  "schema": 1, "name": "steps", "description": "for tests", "math_mode": "f32",
+  "schema": 1, "name": "steps", "description": "for tests", "dtype": "f32",
   "rungs": [
     {"name": "small", "template": "./tiny.json", "variant": "BM=32,BN=32", "change": "a small tile", "lesson": "how it starts"},
     {"name": "too large", "template": "./tiny.json", "variant": "BM=64,BN=128", "change": "a large tile", "lesson": "what is refused"},
@@ -77,7 +77,7 @@ TEST_F(LadderTest, JsonHasTimesGainsAndReasons) {
   EXPECT_EQ(rungs[1].at("absent"), "the CTA tile is too large");
   EXPECT_NEAR(rungs[2].at("gain").get<double>(),
               rungs[0].at("time_s").get<double>() / rungs[2].at("time_s").get<double>(), 1e-12);
-  EXPECT_GT(rungs[2].at("ratio_to_reference").at("median").get<double>(), 0);
+  EXPECT_GT(rungs[2].at("ratio_to_baseline").at("median").get<double>(), 0);
   EXPECT_EQ(rungs[2].at("build").at("main_loop").at("ffma_share"), 0.25);
   EXPECT_EQ(rungs[2].at("in_rounds"), true);
   EXPECT_TRUE(rungs[3].at("variant").is_null());

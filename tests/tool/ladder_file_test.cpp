@@ -19,10 +19,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 json sample() {
-  return {{"schema", 1},
+  return {{"schema", 2},
           {"name", "mine"},
           {"description", "for tests"},
-          {"math_mode", "f32"},
+          {"dtype", "f32"},
           {"rungs",
            {{{"name", "first"}, {"change", "a"}, {"lesson", "b"}, {"template", "t"}, {"variant", "BM=64"}},
             {{"name", "last"}, {"change", "c"}, {"lesson", "d"}, {"stored_best", true}}}}};
@@ -63,7 +63,7 @@ TEST(LadderFile, MistakesAreNamedWithTheirPlace) {
   ladder["rungs"] = json::array();
   EXPECT_THAT(problem_of(ladder), HasSubstr("'rungs' must be a list of 1 to"));
   ladder = sample();
-  ladder["math_mode"] = "f33";
+  ladder["dtype"] = "f33";
   EXPECT_THAT(problem_of(ladder), HasSubstr("f33"));
   ladder = sample();
   ladder["schema"] = 2;

@@ -48,7 +48,7 @@ TEST_F(MeasuringTest, TheVerdictAndWhatItRestsOnAreUnderTheTable) {
   const Finished result = search();
   EXPECT_THAT(result.out, AllOf(HasSubstr("\nverdict   "), HasSubstr("times the speed of cuBLASLt's best"),
                                 HasSubstr("\nclocks    1700 MHz, cuBLASLt's best at 1700 MHz"),
-                                HasSubstr("\nnoise     reference against itself +-"), HasSubstr(" % is a tie\n"),
+                                HasSubstr("\nnoise     baseline against itself +-"), HasSubstr(" % is a tie\n"),
                                 HasSubstr("\nregime    sustained, L2 rotated, uniform data, clocks observed\n"),
                                 HasSubstr("\nfinal     "), HasSubstr("GPU time: screen")));
   expect_80_columns(result.out);
@@ -189,7 +189,7 @@ TEST_F(MeasuringTest, TheConfigurationFileHasDefaultsThatOptionsBeat) {
   EXPECT_TRUE(std::filesystem::exists(path("option.db")));
 }
 
-TEST_F(MeasuringTest, PowerMeasuresWinnerAndReference) {
+TEST_F(MeasuringTest, PowerMeasuresWinnerAndBaseline) {
   const Finished text = search({"--power"});
   ASSERT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("\nenergy "), HasSubstr("per GEMM"), HasSubstr("GFLOP/J"),
@@ -198,11 +198,11 @@ TEST_F(MeasuringTest, PowerMeasuresWinnerAndReference) {
   const json object = searched({"--power"});
   EXPECT_EQ(object.at("from_database"), true);
   const json& winner = object.at("ranking").at(0).at("energy");
-  const json& reference = object.at("reference").at("best").at("energy");
+  const json& baseline = object.at("baseline").at("best").at("energy");
   EXPECT_GT(winner.at("windows").get<int>(), 0);
   EXPECT_NEAR(winner.at("energy_per_gemm_j").get<double>(),
               winner.at("power_w").get<double>() * winner.at("time_s").get<double>(), 1e-9);
-  EXPECT_GT(reference.at("power_w").get<double>(), 0);
+  EXPECT_GT(baseline.at("power_w").get<double>(), 0);
   EXPECT_NEAR(object.at("idle_power_w").get<double>(), 80, 1e-6);
 }
 

@@ -11,37 +11,37 @@
 namespace pgtune::tool {
 namespace {
 
-using test::block;
 using test::energy;
+using test::sample;
 using test::store_key;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-using Rounds = std::vector<session::ContenderBlocks>;
+using Rounds = std::vector<session::ContenderSamples>;
 
 class RecordedProblemTest : public ::testing::Test {
  protected:
   void begin() {
     store_.begin(store_key(), session::SessionKind::kSearch, 1, "pgtune search");
-    store_.save_reference(reference_);
+    store_.save_baseline(baseline_);
   }
   void finish() { store_.finish(std::nullopt); }
   void trial(std::int64_t tile, double time_s) {
     store_.save_trial(test::variant(tile), test::build(std::to_string(tile)), test::good_trial(time_s));
   }
-  static session::ContenderBlocks of_variant(std::int64_t tile, Stage stage, double time_s) {
-    return {test::variant(tile), -1, {block(stage, 1, time_s)}};
+  static session::ContenderSamples of_variant(std::int64_t tile, Stage stage, double time_s) {
+    return {test::variant(tile), -1, {sample(stage, 1, time_s)}};
   }
-  static session::ContenderBlocks of_algorithm(int index, Stage stage, double time_s) {
-    return {std::nullopt, index, {block(stage, 1, time_s)}};
+  static session::ContenderSamples of_algorithm(int index, Stage stage, double time_s) {
+    return {std::nullopt, index, {sample(stage, 1, time_s)}};
   }
   device::RecordedProblem load() {
     return recorded_problem(database_, db::list_sessions(database_), store_key().problem, store_key().templates);
   }
-  /// Times of a variant's or an algorithm's blocks of a stage.
-  static std::vector<double> times(const std::vector<Block>& rounds, Stage stage) {
+  /// Times of a variant's or an algorithm's samples of a stage.
+  static std::vector<double> times(const std::vector<Sample>& rounds, Stage stage) {
     std::vector<double> out;
-    for (const Block& recorded : rounds) {
+    for (const Sample& recorded : rounds) {
       if (recorded.stage == stage) out.push_back(recorded.time_s);
     }
     return out;
@@ -52,7 +52,7 @@ class RecordedProblemTest : public ::testing::Test {
 
   db::Database database_ = db::Database::open_memory();
   DatabaseStore store_{database_};
-  ReferenceReport reference_{"cuBLASLt 13", {{0, "first", 0, 2, 0}, {1, "second", 0, 1, 0}}, 0, 1, 1, 0};
+  BaselineReport baseline_{"cuBLASLt 13", {{0, "first", 0, 2, 0}, {1, "second", 0, 1, 0}}, 0, 1, 1, 0};
 };
 
 TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
@@ -68,14 +68,14 @@ TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
   finish();
   const auto problem = load();
   EXPECT_EQ(problem.conditions, Conditions{});
-  EXPECT_EQ(problem.reference.report, reference_);
+  EXPECT_EQ(problem.baseline.report, baseline_);
   EXPECT_EQ(of(problem, 16).trial, test::good_trial(1.5));
   EXPECT_EQ(of(problem, 16).build.cubin_hash, "16");
-  EXPECT_THAT(of(problem, 16).rounds, ElementsAre(block(Stage::kFinal, 1, 6), block(Stage::kRace, 1, 4)));
+  EXPECT_THAT(of(problem, 16).rounds, ElementsAre(sample(Stage::kFinal, 1, 6), sample(Stage::kRace, 1, 4)));
   EXPECT_THAT(of(problem, 16).energy, ElementsAre(energy(500), energy(501)));
-  EXPECT_THAT(problem.reference.rounds.at(0), ElementsAre(block(Stage::kFinal, 1, 7)));
-  EXPECT_THAT(problem.reference.rounds.at(1), ElementsAre(block(Stage::kFloor, 1, 3), block(Stage::kRace, 1, 5)));
-  EXPECT_THAT(problem.reference.energy.at(1), ElementsAre(energy(600)));
+  EXPECT_THAT(problem.baseline.rounds.at(0), ElementsAre(sample(Stage::kFinal, 1, 7)));
+  EXPECT_THAT(problem.baseline.rounds.at(1), ElementsAre(sample(Stage::kFloor, 1, 3), sample(Stage::kRace, 1, 5)));
+  EXPECT_THAT(problem.baseline.energy.at(1), ElementsAre(energy(600)));
   EXPECT_THAT(problem.idle_energy, ElementsAre(energy(82)));
 }
 
@@ -99,11 +99,11 @@ TEST_F(RecordedProblemTest, TakesTheNewestFinalAndTheLargestRaceEachFromOneSessi
   const auto problem = load();
   EXPECT_THAT(times(of(problem, 16).rounds, Stage::kRace), ElementsAre(10));
   EXPECT_THAT(times(of(problem, 32).rounds, Stage::kRace), ElementsAre(11));
-  EXPECT_THAT(times(problem.reference.rounds.at(1), Stage::kRace), ElementsAre(12));
+  EXPECT_THAT(times(problem.baseline.rounds.at(1), Stage::kRace), ElementsAre(12));
   EXPECT_THAT(times(of(problem, 16).rounds, Stage::kFinal), IsEmpty());
   EXPECT_THAT(times(of(problem, 32).rounds, Stage::kFinal), ElementsAre(22));
-  EXPECT_THAT(times(problem.reference.rounds.at(0), Stage::kFinal), ElementsAre(23));
-  EXPECT_THAT(times(problem.reference.rounds.at(1), Stage::kFloor), ElementsAre(30));
+  EXPECT_THAT(times(problem.baseline.rounds.at(0), Stage::kFinal), ElementsAre(23));
+  EXPECT_THAT(times(problem.baseline.rounds.at(1), Stage::kFloor), ElementsAre(30));
   EXPECT_THAT(of(problem, 16).energy, ElementsAre(energy(500)));
   EXPECT_EQ(of(problem, 16).trial, test::good_trial(2)) << "the newest trial counts";
 }
@@ -113,10 +113,10 @@ TEST_F(RecordedProblemTest, TakesOnlyTheTemplatesAskedFor) {
   session::StoreKey both = store_key();
   both.templates = space::TemplateSet({test::tiny(), test::tiny("beef", "wide")});
   store_.begin(both, session::SessionKind::kSearch, 1, "pgtune search");
-  store_.save_reference(reference_);
+  store_.save_baseline(baseline_);
   trial(16, 1);
   store_.save_trial(other, test::build("w"), test::good_trial(2));
-  store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 3), {other, -1, {block(Stage::kFinal, 1, 4)}}});
+  store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 3), {other, -1, {sample(Stage::kFinal, 1, 4)}}});
   finish();
   const auto sessions = db::list_sessions(database_);
   EXPECT_EQ(recorded_problem(database_, sessions, store_key().problem, both.templates).variants.size(), 2U);
@@ -134,15 +134,15 @@ TEST_F(RecordedProblemTest, FindsAnAlgorithmAgainByWhatItIs) {
                                     of_algorithm(1, Stage::kRace, 11)});
   finish();
   // Another order, and without the old first.
-  reference_.algorithms = {{0, "third", 0, 2, 0}, {1, "other", 0, 1, 0}, {2, "second", 0, 1, 0}};
+  baseline_.algorithms = {{0, "third", 0, 2, 0}, {1, "other", 0, 1, 0}, {2, "second", 0, 1, 0}};
   begin();
   store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 2), of_algorithm(0, Stage::kFinal, 20)});
   finish();
   const auto problem = load();
-  EXPECT_EQ(problem.reference.report, reference_);
-  EXPECT_THAT(times(problem.reference.rounds.at(0), Stage::kRace), IsEmpty());
-  EXPECT_FALSE(problem.reference.rounds.contains(1));
-  EXPECT_THAT(times(problem.reference.rounds.at(2), Stage::kRace), ElementsAre(11));
+  EXPECT_EQ(problem.baseline.report, baseline_);
+  EXPECT_THAT(times(problem.baseline.rounds.at(0), Stage::kRace), IsEmpty());
+  EXPECT_FALSE(problem.baseline.rounds.contains(1));
+  EXPECT_THAT(times(problem.baseline.rounds.at(2), Stage::kRace), ElementsAre(11));
 }
 
 TEST(RecordedProblem, OfAnOldFileHasItsFinal) {
@@ -157,11 +157,11 @@ TEST(RecordedProblem, OfAnOldFileHasItsFinal) {
   std::size_t finalists = 0;
   for (const auto& [key, variant] : recorded.variants) {
     finalists += variant.rounds.empty() ? 0U : 1U;
-    for (const Block& block : variant.rounds) EXPECT_EQ(block.stage, Stage::kFinal);
+    for (const Sample& sample : variant.rounds) EXPECT_EQ(sample.stage, Stage::kFinal);
   }
   EXPECT_EQ(finalists, 8U);
-  ASSERT_EQ(recorded.reference.rounds.size(), 2U);
-  EXPECT_EQ(recorded.reference.rounds.at(recorded.reference.report.best).size(), 12U);
+  ASSERT_EQ(recorded.baseline.rounds.size(), 2U);
+  EXPECT_EQ(recorded.baseline.rounds.at(recorded.baseline.report.best).size(), 12U);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ using ::testing::Pair;
 /// A template with something to choose: tiles of 16 and 32.
 space::TemplateDefinition tiled(const std::string& content_hash, const std::string& name = "tiny") {
   space::TemplateDefinition definition = test::tiny(content_hash, name);
-  definition.math_modes = {MathMode::kF32};
+  definition.dtypes = {Dtype::kF32};
   definition.parameters = {{"BM", {std::int64_t{16}, std::int64_t{32}}, std::int64_t{16}, ""}};
   return definition;
 }
@@ -45,7 +45,7 @@ class RecordedVersionsTest : public ::testing::Test {
     session::StoreKey key = store_key();
     key.templates = templates;
     store.begin(key, session::SessionKind::kSearch, 1, "pgtune search");
-    store.save_reference({"cuBLASLt 13", {{0, "first", 0, 2, 0}}, 0, 0, 1, 0});
+    store.save_baseline({"cuBLASLt 13", {{0, "first", 0, 2, 0}}, 0, 0, 1, 0});
     for (const Variant& variant : right) store.save_trial(variant, test::build("a"), test::good_trial(1));
     store.finish(std::nullopt);
   }
@@ -159,7 +159,7 @@ TEST_F(RecordedVersionsTest, OtherParametersAreRefused) {
 TEST_F(RecordedVersionsTest, OtherRulesAreRefused) {
   record(tiled("old"), {test::variant(16)});
   space::TemplateDefinition stricter = tiled("new");
-  stricter.math_modes = {MathMode::kBf16};
+  stricter.dtypes = {Dtype::kBf16};
   expect_refused(stricter);
 }
 

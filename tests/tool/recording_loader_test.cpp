@@ -27,7 +27,7 @@ db::Database recording_of(const Problem& problem, const std::string& gpu) {
   key.problem = problem;
   key.device.uuid = gpu;
   store.begin(key, session::SessionKind::kSearch, 1, "pgtune search");
-  store.save_reference({"cuBLASLt 13", {{0, "first", 0, 2, 0}}, 0, 0, 1, 0});
+  store.save_baseline({"cuBLASLt 13", {{0, "first", 0, 2, 0}}, 0, 0, 1, 0});
   store.save_trial(test::variant(16), test::build("16"), test::good_trial(1.5));
   store.finish(std::nullopt);
   return database;
@@ -84,9 +84,9 @@ TEST(UnrecordedProblem, TheNearestAreNamedFirst) {
                         "4000x4096x64 f32 nn, 256x256x256 f32 nn and 1 more."));
 }
 
-TEST(UnrecordedProblem, MathModeThenLayoutComeBeforeTheExtents) {
+TEST(UnrecordedProblem, DtypeThenLayoutComeBeforeTheExtents) {
   Problem half = shaped("1000x1000x1000");
-  half.math_mode = MathMode::kF16;
+  half.dtype = Dtype::kF16;
   const Problem turned = with_default_strides(*with_layout(*parse_shape("1000x1000x1000"), "nt")).value();
   EXPECT_THAT(said_of(shaped("1000x1000x1001"), {half, turned, shaped("64x64x64")}),
               HasSubstr("it holds: 64x64x64 f32 nn, 1000x1000x1000 f32 nt, 1000x1000x1000 f16 nn."));

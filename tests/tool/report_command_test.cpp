@@ -111,7 +111,7 @@ TEST_F(ReportsTest, PowerHasBothSidesAndTheVerdictInWords) {
   EXPECT_EQ(line.at("conditions").at("regime"), "sustained");
   EXPECT_GT(line.at("winner").at("flop_per_j").get<double>(), 0);
   EXPECT_EQ(line.at("winner").at("sm_clock_hz"), 1.7e9);
-  EXPECT_EQ(line.at("reference_best").at("power_cap_share"), 0);
+  EXPECT_EQ(line.at("baseline_best").at("power_cap_share"), 0);
   EXPECT_THAT(line.at("summary").get<std::string>(), StartsWith("at the same power budget"));
   const auto rows = csv({"report", "--power", "--csv"});
   ASSERT_EQ(rows.size(), 2U);

@@ -27,19 +27,19 @@ std::string error_of(const std::function<void()>& action) {
   return "";
 }
 
-db::BlockRow block_row() { return {"final", 1, 0, 10, 1e-3, 1.98e9}; }
+db::SampleRow sample_row() { return {"final", 1, 0, 10, 1e-3, 1.98e9}; }
 
-std::string block_error(const std::function<void(db::BlockRow&)>& spoil) {
-  db::BlockRow row = block_row();
+std::string block_error(const std::function<void(db::SampleRow&)>& spoil) {
+  db::SampleRow row = sample_row();
   spoil(row);
-  return error_of([&] { static_cast<void>(blocks({row})); });
+  return error_of([&] { static_cast<void>(samples({row})); });
 }
 
-TEST(BlocksOfAFile, MustBePossible) {
-  EXPECT_EQ(blocks({block_row()}).at(0).time_s, 1e-3);
+TEST(SamplesOfAFile, MustBePossible) {
+  EXPECT_EQ(samples({sample_row()}).at(0).time_s, 1e-3);
   for (const double time_s : {0.0, -1.0, kInfinity, kNan, 1e30}) {
     EXPECT_THAT(block_error([&](auto& row) { row.time_s = time_s; }),
-                AllOf(HasSubstr("a block of 10 launches"), HasSubstr("Restore the file")));
+                AllOf(HasSubstr("a sample of 10 launches"), HasSubstr("Restore the file")));
   }
   EXPECT_THAT(block_error([](auto& row) { row.launches = 0; }), HasSubstr("0 launches"));
   EXPECT_THAT(block_error([](auto& row) { row.round = -1; }), HasSubstr("impossible number -1"));

@@ -28,7 +28,7 @@ class SearchTest : public CliTest {
   }
 };
 
-TEST_F(SearchTest, PrintsTheBestAgainstTheReference) {
+TEST_F(SearchTest, PrintsTheBestAgainstTheBaseline) {
   const Finished result = search();
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, AllOf(HasSubstr("Fake GPU"), HasSubstr("observed, not locked"), HasSubstr(database())));
@@ -43,7 +43,7 @@ TEST_F(SearchTest, JsonHasTheAgreedFields) {
   const Finished result = search({"--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json object = json::parse(result.out);
-  EXPECT_EQ(object.at("schema"), 1);
+  EXPECT_EQ(object.at("schema"), 2);
   EXPECT_EQ(object.at("problem").at("m"), 256);
   EXPECT_EQ(object.at("device").at("name"), "Fake GPU");
   EXPECT_EQ(object.at("source"), "gpu");
@@ -53,11 +53,11 @@ TEST_F(SearchTest, JsonHasTheAgreedFields) {
   EXPECT_TRUE(best.at("parameters").contains("COPY"));
   EXPECT_GT(best.at("time_s").get<double>(), 0);
   EXPECT_GT(best.at("tflops").get<double>(), 0);
-  const double ratio = best.at("ratio_to_reference");
+  const double ratio = best.at("ratio_to_baseline");
   EXPECT_LE(best.at("ratio_interval").at(0).get<double>(), ratio);
   EXPECT_GE(best.at("ratio_interval").at(1).get<double>(), ratio);
-  EXPECT_GE(object.at("reference").at("first").at("time_s").get<double>(),
-            object.at("reference").at("best").at("time_s").get<double>());
+  EXPECT_GE(object.at("baseline").at("first").at("time_s").get<double>(),
+            object.at("baseline").at("best").at("time_s").get<double>());
   EXPECT_EQ(object.at("counts").at("space"), 12);
   EXPECT_EQ(object.at("counts").at("valid"), 10);
   EXPECT_EQ(object.at("counts").at("compiled"), 10);
@@ -128,7 +128,7 @@ TEST_F(SearchTest, SeveralShapesGoOnAfterAFailureAndEndWithTheWorst) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("64x64x4 f32 nn: "));
   const json document = json::parse(result.out);
-  EXPECT_EQ(document.at("schema"), 1);
+  EXPECT_EQ(document.at("schema"), 2);
   ASSERT_EQ(document.at("results").size(), 3U);  // a shape given twice is searched once
   EXPECT_EQ(document.at("results").at(0).at("problem").at("m"), 64);
   EXPECT_THAT(document.at("results").at(1).at("error").get<std::string>(), HasSubstr("K is too short"));

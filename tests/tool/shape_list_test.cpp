@@ -20,7 +20,7 @@ TEST(ShapeLists, OfTheSuitesNameEachProblemOnce) {
     std::set<std::string> seen;
     for (const ListedShape& shape : shapes) {
       Problem problem = with_layout(shape.problem, shape.layout.value_or("nn")).value();
-      problem.math_mode = shape.math_mode.value_or(MathMode::kF32);
+      problem.dtype = shape.dtype.value_or(Dtype::kF32);
       problem.epilogue = shape.epilogue.value_or(Epilogue{});
       if (shape.batch) problem.batch = std::stoll(*shape.batch);
       EXPECT_TRUE(seen.insert(with_default_strides(problem).value().key()).second) << "line " << shape.line;

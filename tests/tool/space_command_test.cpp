@@ -78,7 +78,7 @@ TEST_F(SpaceTest, ListHasAsManyVariantsAsAreValid) {
   EXPECT_EQ(variants(text.out), 10);
   EXPECT_EQ(variants(space({}).out), 0);
   const json object = json::parse(space({"--list", "--json"}).out);
-  EXPECT_EQ(object.at("schema"), 1);
+  EXPECT_EQ(object.at("schema"), 2);
   EXPECT_EQ(object.at("variants").size(), object.at("valid").get<std::size_t>());
 }
 
@@ -124,7 +124,7 @@ TEST_F(InspectTest, ShowsWhatTheBuildReportsAndWhyThereIsNoMachineCode) {
                     HasSubstr("No instruction counts: no disassembler: PGTUNE_NVDISASM is")));
   expect_80_columns(text.out);
   const json object = json::parse(inspect({"--variant", "BM=32,COPY=cp_async", "--json"}).out);
-  EXPECT_EQ(object.at("schema"), 1);
+  EXPECT_EQ(object.at("schema"), 2);
   EXPECT_EQ(object.at("smem_bytes"), 6144);
   EXPECT_EQ(object.at("threads"), 128);
   EXPECT_GT(object.at("registers").get<int>(), 0);

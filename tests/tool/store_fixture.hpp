@@ -33,14 +33,14 @@ inline BuildInfo build(const std::string& hash) {
   return build;
 }
 
-inline Block block(Stage stage, int round, double time_s, int position = 0) {
+inline Sample sample(Stage stage, int round, double time_s, int position = 0) {
   return {stage, round, position, 10, time_s, 1.7e9};
 }
 
 inline TrialReport good_trial(double time_s) {
   TrialReport report;
   report.check = CheckReport{0.125, 1e-7};
-  report.blocks = {block(Stage::kScreen, 0, time_s)};
+  report.samples = {sample(Stage::kScreen, 0, time_s)};
   return report;
 }
 

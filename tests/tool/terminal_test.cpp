@@ -71,7 +71,7 @@ TEST(LiveLineText, SaysCountsBestRatioAndTimeLeft) {
   progress.failed = 3;
   progress.cut = 40;
   progress.best_s = 2.712e-3;
-  progress.reference_best_s = 2.769e-3;
+  progress.baseline_best_s = 2.769e-3;
   progress.remaining_s = 80;
   EXPECT_EQ(
       progress_text(progress),

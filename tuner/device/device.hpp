@@ -29,7 +29,7 @@ class Device {
 
   /// Makes the problem current: buffers, random data, float64 reference, cuBLASLt's algorithms. Must be called before
   /// submit_trial and run_round; a later call replaces the problem.
-  [[nodiscard]] virtual Result<ReferenceReport> prepare(const protocol::PrepareRequest& request) = 0;
+  [[nodiscard]] virtual Result<BaselineReport> prepare(const protocol::PrepareRequest& request) = 0;
 
   /// How many builds may be in flight at once; more are the caller's mistake.
   [[nodiscard]] virtual std::size_t build_slots() const = 0;
@@ -40,7 +40,7 @@ class Device {
   /// An error ends the session (for example: no worker can be started any more).
   [[nodiscard]] virtual Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) = 0;
 
-  /// Runs one round; nothing else may be in flight. Contenders that fail get an outcome, the others their blocks.
+  /// Runs one round; nothing else may be in flight. Contenders that fail get an outcome, the others their samples.
   [[nodiscard]] virtual Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) = 0;
 
   /// Measures one energy window; nothing else may be in flight. Errors: usage where the window is too short for the

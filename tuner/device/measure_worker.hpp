@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The measure worker of one GPU: replaced when it dies, hangs or loses its CUDA context, and the problem prepared again
-// before it gets the next request. The new one starts while the old one is still giving its memory back; the reference
+// before it gets the next request. The new one starts while the old one is still giving its memory back; the baseline
 // it takes over from the first one's report. A request whose worker somebody else killed is made again.
 #pragma once
 

@@ -15,23 +15,23 @@
 namespace pgtune::device {
 
 struct RecordedVariant {
-  TrialReport trial;  ///< outcome and screening blocks
+  TrialReport trial;  ///< outcome and screening samples
   BuildInfo build;
-  std::vector<Block> rounds;  ///< of all stages of rounds the variant was in
+  std::vector<Sample> rounds;  ///< of all stages of rounds the variant was in
   std::vector<EnergyWindow> energy;
 };
 
-/// Recorded rounds of the reference's algorithms (the first heuristic and the best).
-struct RecordedReference {
-  ReferenceReport report;
-  std::map<int, std::vector<Block>> rounds;         ///< by algorithm index; of the floor's, each round has two
+/// Recorded rounds of the baseline's algorithms (the first heuristic and the best).
+struct RecordedBaseline {
+  BaselineReport report;
+  std::map<int, std::vector<Sample>> rounds;        ///< by algorithm index; of the floor's, each round has two
   std::map<int, std::vector<EnergyWindow>> energy;  ///< by algorithm index
 };
 
 struct RecordedProblem {
   Problem problem;
   Conditions conditions;
-  RecordedReference reference;
+  RecordedBaseline baseline;
   std::vector<EnergyWindow> idle_energy;
   /// Variant::id() -> what happened. Only variants of the same template content hash may be replayed;
   /// the tool filters before it fills this in.

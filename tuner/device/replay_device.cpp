@@ -18,7 +18,7 @@ bool was_built(const RecordedVariant& variant) {
 }
 
 std::string name(const protocol::Contender& contender) {
-  if (contender.reference_algorithm >= 0) return fmt::format("reference {}", contender.reference_algorithm);
+  if (contender.baseline_algorithm >= 0) return fmt::format("baseline {}", contender.baseline_algorithm);
   return contender.variant.id();
 }
 
@@ -30,7 +30,7 @@ std::string joined(const std::set<std::string>& texts) {
 
 ReplayDevice::ReplayDevice(Recording recording) : recording_(std::move(recording)) {}
 
-Result<ReferenceReport> ReplayDevice::prepare(const protocol::PrepareRequest& request) {
+Result<BaselineReport> ReplayDevice::prepare(const protocol::PrepareRequest& request) {
   std::set<std::string> titles, conditions;
   for (const RecordedProblem& recorded : recording_.problems) {
     titles.insert(recorded.problem.title());
@@ -38,7 +38,7 @@ Result<ReferenceReport> ReplayDevice::prepare(const protocol::PrepareRequest& re
     conditions.insert(fmt::format("'{}'", recorded.conditions.key()));
     if (recorded.conditions != request.conditions) continue;
     problem_ = &recorded;
-    return problem_->reference.report;
+    return problem_->baseline.report;
   }
   if (conditions.empty())
     return fail(ErrorKind::kUsage,
@@ -87,29 +87,29 @@ Result<std::vector<protocol::Event>> ReplayDevice::wait(std::chrono::millisecond
   return std::exchange(done_, {});
 }
 
-std::optional<Block> ReplayDevice::block_for(const protocol::Contender& contender, const RoundPlace& place) const {
-  if (contender.reference_algorithm < 0) {
+std::optional<Sample> ReplayDevice::sample_for(const protocol::Contender& contender, const RoundPlace& place) const {
+  if (contender.baseline_algorithm < 0) {
     const RecordedVariant* const recorded = find(contender.variant);
     if (recorded == nullptr) return std::nullopt;
-    return recorded_block(recorded->rounds, recorded->trial.blocks, place);
+    return recorded_sample(recorded->rounds, recorded->trial.samples, place);
   }
   if (problem_ == nullptr) return std::nullopt;
-  const RecordedReference& reference = problem_->reference;
-  const auto index = static_cast<std::size_t>(contender.reference_algorithm);
-  std::vector<Block> screening;
-  if (index < reference.report.algorithms.size()) {
+  const RecordedBaseline& baseline = problem_->baseline;
+  const auto index = static_cast<std::size_t>(contender.baseline_algorithm);
+  std::vector<Sample> screening;
+  if (index < baseline.report.algorithms.size()) {
     screening.emplace_back().launches = 1;
-    screening.back().time_s = reference.report.algorithms[index].time_s;
+    screening.back().time_s = baseline.report.algorithms[index].time_s;
   }
-  const auto found = reference.rounds.find(contender.reference_algorithm);
-  return recorded_block(found != reference.rounds.end() ? found->second : std::vector<Block>{}, screening, place);
+  const auto found = baseline.rounds.find(contender.baseline_algorithm);
+  return recorded_sample(found != baseline.rounds.end() ? found->second : std::vector<Sample>{}, screening, place);
 }
 
 Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
-  protocol::RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
+  protocol::RoundReport report{std::vector<std::optional<Sample>>(count), std::vector<Outcome>(count)};
   const auto in_rounds = [&](const protocol::Contender& contender) {
-    const RecordedVariant* const recorded = contender.reference_algorithm < 0 ? find(contender.variant) : nullptr;
+    const RecordedVariant* const recorded = contender.baseline_algorithm < 0 ? find(contender.variant) : nullptr;
     return recorded != nullptr && !recorded->rounds.empty();
   };
   const bool any_in_rounds = std::any_of(request.contenders.begin(), request.contenders.end(), in_rounds);
@@ -118,18 +118,18 @@ Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundReque
     const auto index = static_cast<std::size_t>(request.order[position]);
     const protocol::Contender& contender = request.contenders.at(index);
     const RoundPlace place{request.stage, request.round, seen[name(contender)]++};
-    std::optional<Block> block;
-    if (contender.reference_algorithm >= 0 || in_rounds(contender) || !any_in_rounds)
-      block = block_for(contender, place);
-    if (!block) {
+    std::optional<Sample> sample;
+    if (contender.baseline_algorithm >= 0 || in_rounds(contender) || !any_in_rounds)
+      sample = sample_for(contender, place);
+    if (!sample) {
       report.outcomes[index] =
-          not_recorded(contender.reference_algorithm < 0 ? "the variant's time in rounds" : "the reference algorithm");
+          not_recorded(contender.baseline_algorithm < 0 ? "the variant's time in rounds" : "the baseline algorithm");
       continue;
     }
-    block->stage = request.stage;
-    block->round = request.round;
-    block->position = static_cast<int>(position);
-    report.blocks[index] = block;
+    sample->stage = request.stage;
+    sample->round = request.round;
+    sample->position = static_cast<int>(position);
+    report.samples[index] = sample;
   }
   return report;
 }
@@ -137,12 +137,12 @@ Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundReque
 const std::vector<EnergyWindow>* ReplayDevice::energy_of(const protocol::EnergyRequest& request) const {
   if (problem_ == nullptr) return nullptr;
   if (!request.contender) return &problem_->idle_energy;
-  if (request.contender->reference_algorithm < 0) {
+  if (request.contender->baseline_algorithm < 0) {
     const RecordedVariant* const recorded = find(request.contender->variant);
     return recorded != nullptr ? &recorded->energy : nullptr;
   }
-  const auto found = problem_->reference.energy.find(request.contender->reference_algorithm);
-  return found != problem_->reference.energy.end() ? &found->second : nullptr;
+  const auto found = problem_->baseline.energy.find(request.contender->baseline_algorithm);
+  return found != problem_->baseline.energy.end() ? &found->second : nullptr;
 }
 
 Result<EnergyWindow> ReplayDevice::measure_energy(const protocol::EnergyRequest& request) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tuner/device/device.hpp"
-#include "tuner/device/recorded_blocks.hpp"
+#include "tuner/device/recorded_samples.hpp"
 #include "tuner/device/recording.hpp"
 
 namespace pgtune::device {
@@ -21,15 +21,15 @@ class ReplayDevice final : public Device {
   [[nodiscard]] const DeviceInfo& info() const override { return recording_.device; }
   [[nodiscard]] std::string source() const override { return "replay"; }
   /// A problem that was not recorded, or was under other conditions, is a usage error that lists what was.
-  [[nodiscard]] Result<ReferenceReport> prepare(const protocol::PrepareRequest& request) override;
+  [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return 64; }
   /// The recorded build; where none was recorded, the outcome that ended the variant before it had one.
   void submit_build(protocol::BuildRequest request) override;
   void submit_trial(protocol::TrialRequest request) override;
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
-  /// Blocks are chosen by recorded_block(). Variants that were in no rounds are out beside some that were: a GPU is
+  /// Samples are chosen by recorded_sample(). Variants that were in no rounds are out beside some that were: a GPU is
   /// cooler in its screening, and a time from there would win. Among themselves they answer with their screening
-  /// blocks, and reference algorithms with their recorded time as a block of one launch.
+  /// samples, and baseline algorithms with their recorded time as a sample of one launch.
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
   /// The recorded window request.index of the contender or of the idle GPU, modulo their number, whatever lengths are
   /// asked for. Errors (environment): none was recorded.
@@ -39,7 +39,7 @@ class ReplayDevice final : public Device {
 
  private:
   [[nodiscard]] const RecordedVariant* find(const Variant& variant) const;
-  [[nodiscard]] std::optional<Block> block_for(const protocol::Contender& contender, const RoundPlace& place) const;
+  [[nodiscard]] std::optional<Sample> sample_for(const protocol::Contender& contender, const RoundPlace& place) const;
   /// Recorded windows of a contender or of the idle GPU; null where it was not recorded.
   [[nodiscard]] const std::vector<EnergyWindow>* energy_of(const protocol::EnergyRequest& request) const;
   [[nodiscard]] Outcome not_recorded(const std::string& what) const;

@@ -13,8 +13,8 @@ namespace {
 /// How many times slower than the best so far a variant may be before it counts as hanging. Whatever is three times
 /// slower is cut after one launch, so more than this many are never waited for.
 constexpr double kSlowestFactor = 100;
-/// Around a contender's block of a round: the pause of the burst regime, loading and calibrating at the first round.
-constexpr double kAroundBlock_s = 0.2, kLongestLeadIn = 2;
+/// Around a contender's sample of a round: the pause of the burst regime, loading and calibrating at the first round.
+constexpr double kAroundSample_s = 0.2, kLongestLeadIn = 2;
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
@@ -23,8 +23,8 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 /// The report of a round of `count` contenders.
 Result<protocol::RoundReport> decode_round(const nlohmann::json& body, std::size_t count) {
   auto report = protocol::decode_body<protocol::RoundReport>(body, "round report");
-  if (report && (report->blocks.size() != count || report->outcomes.size() != count))
-    return fail(ErrorKind::kInternal, "malformed round report: not one block and outcome for each contender");
+  if (report && (report->samples.size() != count || report->outcomes.size() != count))
+    return fail(ErrorKind::kInternal, "malformed round report: not one sample and outcome for each contender");
   return report;
 }
 
@@ -59,16 +59,16 @@ WorkerDevice::WorkerDevice(const Options& options)
                 options.compile_memory_bytes, options.hello_timeout}),
       measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}) {}
 
-Result<ReferenceReport> WorkerDevice::prepare(const protocol::PrepareRequest& request) {
+Result<BaselineReport> WorkerDevice::prepare(const protocol::PrepareRequest& request) {
   const auto context = [&] { return "preparing " + request.problem.title(); };
   const auto start = SteadyClock::now();
   auto body = measure_.prepare(request);
   prepare_s_ = std::chrono::duration<double>(SteadyClock::now() - start).count();
   if (!body) return fail(std::move(body.error()), context());
-  auto report = protocol::decode_body<ReferenceReport>(*body, "reference report");
+  auto report = protocol::decode_body<BaselineReport>(*body, "baseline report");
   if (!report) return fail(std::move(report.error()), context());
   const auto first = static_cast<std::size_t>(report->first);
-  reference_s_ = first < report->algorithms.size() ? report->algorithms[first].time_s : 0;
+  baseline_s_ = first < report->algorithms.size() ? report->algorithms[first].time_s : 0;
   return report;
 }
 
@@ -81,8 +81,8 @@ void WorkerDevice::submit_trial(protocol::TrialRequest request) {
 }
 
 double WorkerDevice::launch_limit_s(double incumbent_s) const {
-  const bool both = incumbent_s > 0 && reference_s_ > 0;
-  const double best_s = both ? std::min(incumbent_s, reference_s_) : std::max(incumbent_s, reference_s_);
+  const bool both = incumbent_s > 0 && baseline_s_ > 0;
+  const double best_s = both ? std::min(incumbent_s, baseline_s_) : std::max(incumbent_s, baseline_s_);
   return std::max(std::chrono::duration<double>(launch_floor_).count(), kSlowestFactor * best_s);
 }
 
@@ -90,8 +90,8 @@ std::chrono::milliseconds WorkerDevice::trial_limit(double launch_limit_s) const
   return trial_floor_ + milliseconds_of(prepare_s_ + launch_limit_s);
 }
 
-std::chrono::milliseconds WorkerDevice::round_limit(std::size_t contenders, double block_s) const {
-  const double each_s = kAroundBlock_s + kLongestLeadIn * block_s + kSlowestFactor * reference_s_;
+std::chrono::milliseconds WorkerDevice::round_limit(std::size_t contenders, double sample_s) const {
+  const double each_s = kAroundSample_s + kLongestLeadIn * sample_s + kSlowestFactor * baseline_s_;
   return trial_floor_ + milliseconds_of(static_cast<double>(contenders) * each_s);
 }
 
@@ -123,7 +123,7 @@ Result<void> WorkerDevice::poll(std::vector<protocol::Event>& events) {
 
 Result<protocol::RoundReport> WorkerDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
-  auto answer = measure_.call("round", request, round_limit(count, request.block_s));
+  auto answer = measure_.call("round", request, round_limit(count, request.sample_s));
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body || answer->context_lost) return run_one_by_one(request);
   return decode_round(*answer->body, count);
@@ -148,12 +148,12 @@ Result<Ceilings> WorkerDevice::measure_ceilings() {
 
 Result<protocol::RoundReport> WorkerDevice::run_one_by_one(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
-  protocol::RoundReport report{std::vector<std::optional<Block>>(count), std::vector<Outcome>(count)};
+  protocol::RoundReport report{std::vector<std::optional<Sample>>(count), std::vector<Outcome>(count)};
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const protocol::RoundRequest alone{
-        {request.contenders.at(index)}, {0}, request.round, request.stage, request.block_s};
-    auto answer = measure_.call("round", alone, round_limit(1, request.block_s));
+        {request.contenders.at(index)}, {0}, request.round, request.stage, request.sample_s};
+    auto answer = measure_.call("round", alone, round_limit(1, request.sample_s));
     if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
     if (!answer->body) {
       report.outcomes[index] = answer->body.error();
@@ -161,9 +161,9 @@ Result<protocol::RoundReport> WorkerDevice::run_one_by_one(const protocol::Round
     }
     auto single = decode_round(*answer->body, 1);
     if (!single) return single;
-    report.blocks[index] = single->blocks[0];
+    report.samples[index] = single->samples[0];
     report.outcomes[index] = std::move(single->outcomes[0]);
-    if (report.blocks[index]) report.blocks[index]->position = static_cast<int>(position);
+    if (report.samples[index]) report.samples[index]->position = static_cast<int>(position);
   }
   return report;
 }

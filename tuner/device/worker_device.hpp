@@ -16,12 +16,12 @@ namespace pgtune::device {
 
 /// What happens to a variant that takes its worker with it: the trial gets kCrashed or kTimeout with the reason, the
 /// worker is replaced and the problem prepared again. What a launch may take follows from the best time so far, that of
-/// the incumbent or of the reference's first heuristic, whichever is less: a hundred times that, and launch_floor at
+/// the incumbent or of the baseline's first heuristic, whichever is less: a hundred times that, and launch_floor at
 /// least. The worker itself cuts the checked launch there, which is where a variant hangs as a rule. For the rest the
 /// whole trial may take trial_floor, as long as preparing the problem took (a wrong result may cost a new float64
-/// reference), and one such launch; a round as much, with a launch and its blocks for each contender. A round whose
+/// baseline), and one such launch; a round as much, with a launch and its samples for each contender. A round whose
 /// worker died, hung or lost its context is run again one contender at a time, so that the guilty one is found and the
-/// others still get their blocks.
+/// others still get their samples.
 class WorkerDevice final : public Device {
  public:
   struct Options {
@@ -44,7 +44,7 @@ class WorkerDevice final : public Device {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] std::string source() const override { return "gpu"; }
-  [[nodiscard]] Result<ReferenceReport> prepare(const protocol::PrepareRequest& request) override;
+  [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return compile_.slots(); }
   void submit_build(protocol::BuildRequest request) override;
   void submit_trial(protocol::TrialRequest request) override;
@@ -60,7 +60,7 @@ class WorkerDevice final : public Device {
   /// Of one launch.
   [[nodiscard]] double launch_limit_s(double incumbent_s) const;
   [[nodiscard]] std::chrono::milliseconds trial_limit(double launch_limit_s) const;
-  [[nodiscard]] std::chrono::milliseconds round_limit(std::size_t contenders, double block_s) const;
+  [[nodiscard]] std::chrono::milliseconds round_limit(std::size_t contenders, double sample_s) const;
   [[nodiscard]] Result<protocol::RoundReport> run_one_by_one(const protocol::RoundRequest& request);
   template <typename T>
   [[nodiscard]] Result<T> call_for(const std::string& op, nlohmann::json body, double expected_s);
@@ -69,7 +69,7 @@ class WorkerDevice final : public Device {
   CompilePool compile_;
   MeasureWorker measure_;
   DeviceInfo info_;
-  double reference_s_ = 0;         ///< time of the reference's first heuristic on the current problem
+  double baseline_s_ = 0;          ///< time of the baseline's first heuristic on the current problem
   double prepare_s_ = 0;           ///< what its first preparation took
   protocol::RequestId trial_ = 0;  ///< in flight
 };

@@ -12,8 +12,8 @@
 namespace pgtune {
 
 enum class Regime {
-  kSustained,  ///< blocks of equal duration back to back, as under load, the power cap included
-  kBurst,      ///< a pause before every block, so that each starts from an idle GPU
+  kSustained,  ///< samples of equal duration back to back, as under load, the power cap included
+  kBurst,      ///< a pause before every sample, so that each starts from an idle GPU
 };
 enum class L2State {
   kRotated,  ///< launches rotate over several times the L2's size of operands: every one finds its operands in DRAM

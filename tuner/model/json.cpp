@@ -25,7 +25,7 @@ void to_json(json& out, const Problem& value) {
          {"n", value.n},
          {"k", value.k},
          {"batch", value.batch},
-         {"dtype", to_string(value.math_mode)},
+         {"dtype", to_string(value.dtype)},
          {"layout", value.layout()},
          {"lda", value.lda},
          {"ldb", value.ldb},
@@ -47,9 +47,9 @@ void from_json(const json& in, Problem& value) {
   in.at("alpha").get_to(value.alpha);
   in.at("beta").get_to(value.beta);
   const auto refuse = [&](const Error& error) { throw json::other_error::create(501, error.text(), &in); };
-  const auto mode = parse_math_mode(in.at("dtype").get<std::string>());
+  const auto mode = parse_dtype(in.at("dtype").get<std::string>());
   if (!mode) refuse(mode.error());
-  value.math_mode = *mode;
+  value.dtype = *mode;
   value.output.reset();
   if (const auto it = in.find("out"); it != in.end()) {
     const auto output = parse_output_type(it->get<std::string>());
@@ -84,7 +84,7 @@ void to_json(json& out, const Variant& value) {
 void from_json(const json& in, Variant& value) {
   in.at("template").get_to(value.template_name);
   value.parameters.clear();
-  // They become code in an exported header, and macros in a build. A reference's place has a variant without any.
+  // They become code in an exported header, and macros in a build. A baseline's place has a variant without any.
   const auto require = [&](bool good, const std::string& what) {
     if (!good) throw json::other_error::create(501, "a variant has an impossible " + what, &in);
   };

@@ -99,8 +99,8 @@ std::optional<std::string> integer_problem(const Problem& problem) {
 
 std::string unwritable_output(const Problem& problem) {
   std::vector<std::string_view> words;
-  for (const ElementType type : output_types(problem.math_mode)) words.push_back(to_string(type));
-  return fmt::format("{} problems have no {} output; C and D can be {}", to_string(problem.math_mode),
+  for (const ElementType type : output_types(problem.dtype)) words.push_back(to_string(type));
+  return fmt::format("{} problems have no {} output; C and D can be {}", to_string(problem.dtype),
                      to_string(problem.type_of_c()), fmt::join(words, " or "));
 }
 
@@ -108,7 +108,7 @@ std::string unwritable_output(const Problem& problem) {
 
 std::int64_t Problem::operand_bytes() const {
   const std::int64_t matrices_c = beta != 0 ? 2 : 1;
-  return ((stride_a() + stride_b()) * element_bytes(math_mode) + matrices_c * stride_c() * element_bytes(type_of_c())) *
+  return ((stride_a() + stride_b()) * element_bytes(dtype) + matrices_c * stride_c() * element_bytes(type_of_c())) *
              batch +
          bias_bytes();
 }
@@ -122,7 +122,7 @@ std::string Problem::layout() const { return {trans_a ? 't' : 'n', trans_b ? 't'
 std::string Problem::shape() const { return fmt::format("{}x{}x{}", m, n, k); }
 
 std::string Problem::key() const {
-  std::string text = fmt::format("{} {} {} b{} ld{},{},{} a{} b{}", to_string(math_mode), layout(), shape(), batch, lda,
+  std::string text = fmt::format("{} {} {} b{} ld{},{},{} a{} b{}", to_string(dtype), layout(), shape(), batch, lda,
                                  ldb, ldc, alpha, beta);
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
   if (epilogue.any()) text += fmt::format(" epilogue {}", to_string(epilogue));
@@ -130,7 +130,7 @@ std::string Problem::key() const {
 }
 
 std::string Problem::title() const {
-  std::string text = fmt::format("{} {} {}", shape(), to_string(math_mode), layout());
+  std::string text = fmt::format("{} {} {}", shape(), to_string(dtype), layout());
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
   if (epilogue.any()) text += fmt::format(" epilogue {}", to_string(epilogue));
   if (batch != 1) text += fmt::format(" batch {}", batch);
@@ -179,13 +179,13 @@ Result<Problem> with_default_strides(Problem problem) {
   if (problem.ldb == 0) problem.ldb = problem.columns_b();
   if (problem.ldc == 0) problem.ldc = problem.n;
   if (problem.has_usual_output()) problem.output.reset();
-  const auto& outputs = output_types(problem.math_mode);
+  const auto& outputs = output_types(problem.dtype);
   if (std::find(outputs.begin(), outputs.end(), problem.type_of_c()) == outputs.end())
     return fail(ErrorKind::kUsage, unwritable_output(problem));
-  if (problem.math_mode == MathMode::kInt8) {
+  if (problem.dtype == Dtype::kInt8) {
     if (auto trouble = integer_problem(problem)) return fail(ErrorKind::kUsage, std::move(*trouble));
   }
-  const std::int64_t bytes_ab = element_bytes(problem.math_mode), bytes_c = element_bytes(problem.type_of_c());
+  const std::int64_t bytes_ab = element_bytes(problem.dtype), bytes_c = element_bytes(problem.type_of_c());
   auto trouble = operand_problem("a", problem.rows_a(), problem.columns_a(), problem.lda, bytes_ab, problem);
   if (!trouble) trouble = operand_problem("b", problem.rows_b(), problem.columns_b(), problem.ldb, bytes_ab, problem);
   if (!trouble) trouble = operand_problem("c", problem.m, problem.n, problem.ldc, bytes_c, problem);

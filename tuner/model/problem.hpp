@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "tuner/model/dtype.hpp"
 #include "tuner/model/epilogue.hpp"
-#include "tuner/model/math_mode.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune {
@@ -18,7 +18,7 @@ namespace pgtune {
 /// A is stored M x K (op n) or K x M (op t); B is stored K x N (n) or N x K (t).
 struct Problem {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  MathMode math_mode = MathMode::kF32;
+  Dtype dtype = Dtype::kF32;
   std::optional<ElementType> output = {};  ///< of C and D where it is not the mode's usual one; read type_of_c()
   bool trans_a = false, trans_b = false;
   std::int64_t lda = 0, ldb = 0, ldc = 0;  ///< elements between rows as stored; filled by with_default_strides
@@ -31,8 +31,8 @@ struct Problem {
   [[nodiscard]] std::int64_t columns_a() const { return trans_a ? m : k; }
   [[nodiscard]] std::int64_t rows_b() const { return trans_b ? n : k; }
   [[nodiscard]] std::int64_t columns_b() const { return trans_b ? k : n; }
-  [[nodiscard]] ElementType type_of_c() const { return output.value_or(output_types(math_mode).front()); }
-  [[nodiscard]] bool has_usual_output() const { return type_of_c() == output_types(math_mode).front(); }
+  [[nodiscard]] ElementType type_of_c() const { return output.value_or(output_types(dtype).front()); }
+  [[nodiscard]] bool has_usual_output() const { return type_of_c() == output_types(dtype).front(); }
   /// Elements from one matrix of the batch to the next (matrices are packed: rows * leading dimension).
   [[nodiscard]] std::int64_t stride_a() const { return rows_a() * lda; }
   [[nodiscard]] std::int64_t stride_b() const { return rows_b() * ldb; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Facts that travel between worker, search and database: devices, builds, blocks, references, trials, rounds.
+// Facts that travel between worker, search and database: devices, builds, samples, baselines, trials, rounds.
 #pragma once
 
 #include <cstdint>
@@ -49,54 +49,54 @@ struct BuildInfo {
   friend bool operator==(const BuildInfo&, const BuildInfo&) = default;
 };
 
-/// Part of a session a block was timed in.
+/// Part of a session a sample was timed in.
 enum class Stage {
   kScreen,
-  kFloor,  ///< the reference against itself: the session's noise
+  kFloor,  ///< the baseline against itself: the session's noise
   kRace,
   kFinal,
 };
 [[nodiscard]] std::string_view to_string(Stage stage);
 [[nodiscard]] std::optional<Stage> parse_stage(std::string_view text);
 
-/// One event-timed block of back-to-back launches: the unit of all statistics.
-struct Block {
+/// One event-timed sample of back-to-back launches: the unit of all statistics.
+struct Sample {
   Stage stage = Stage::kScreen;
   int round = 0;     ///< counts from 1 inside its stage; 0 for screening
   int position = 0;  ///< order inside its round
   std::int64_t launches = 0;
-  double time_s = 0;       ///< the whole block
-  double sm_clock_hz = 0;  ///< mean over the block as measured on the GPU; 0 where it was not
+  double time_s = 0;       ///< the whole sample
+  double sm_clock_hz = 0;  ///< mean over the sample as measured on the GPU; 0 where it was not
   bool graph = false;      ///< the launches came from CUDA graphs
-  /// From NVML, absent where it does not say (and in screening, whose blocks are too short for its counters): the
-  /// temperature at the block's end, and for how long of the block with its lead-in the driver held the clocks down
+  /// From NVML, absent where it does not say (and in screening, whose samples are too short for its counters): the
+  /// temperature at the sample's end, and for how long of the sample with its lead-in the driver held the clocks down
   /// for the power cap, and for heat or power brake.
   std::optional<double> temperature_c = {}, power_cap_s = {}, thermal_s = {};
-  friend bool operator==(const Block&, const Block&) = default;
+  friend bool operator==(const Sample&, const Sample&) = default;
   [[nodiscard]] double per_launch_s() const { return launches > 0 ? time_s / static_cast<double>(launches) : 0; }
 };
 
 /// One cuBLASLt algorithm on the problem, screened on the same buffers as the variants.
-struct ReferenceAlgorithm {
+struct BaselineAlgorithm {
   int rank = 0;             ///< place in cuBLASLt's heuristic list; 0 is its first choice, -1: not in the list
   std::string description;  ///< id, tile, stages, split-K and the like
   std::int64_t workspace_bytes = 0;
   double time_s = 0;     ///< median per launch
   double max_error = 0;  ///< as CheckReport::max_error
-  friend bool operator==(const ReferenceAlgorithm&, const ReferenceAlgorithm&) = default;
+  friend bool operator==(const BaselineAlgorithm&, const BaselineAlgorithm&) = default;
 };
 
 /// What cuBLASLt offers. `first` and `best` index `algorithms`; only algorithms that pass the check are listed.
-struct ReferenceReport {
+struct BaselineReport {
   std::string library;  ///< "cuBLASLt 13.0.2"
-  std::vector<ReferenceAlgorithm> algorithms;
+  std::vector<BaselineAlgorithm> algorithms;
   int first = 0, best = 0;
-  std::int64_t buffer_copies = 1;  ///< operand sets the blocks rotate over
+  std::int64_t buffer_copies = 1;  ///< operand sets the samples rotate over
   std::uint64_t data_seed = 0;
   /// "1008x1008x1008" where cuBLASLt has no algorithm for the problem's own extents and was timed on these, with zeros
   /// added; else empty.
   std::string enlarged_shape = {};
-  friend bool operator==(const ReferenceReport&, const ReferenceReport&) = default;
+  friend bool operator==(const BaselineReport&, const BaselineReport&) = default;
 };
 
 /// Result of the gate every variant passes before it is timed.
@@ -109,9 +109,9 @@ struct CheckReport {
 /// Check and screening of one variant.
 struct TrialReport {
   Outcome outcome;
-  bool cut = false;  ///< right but dropped early as clearly slow: blocks hold what was measured
+  bool cut = false;  ///< right but dropped early as clearly slow: samples hold what was measured
   std::optional<CheckReport> check;
-  std::vector<Block> blocks;
+  std::vector<Sample> samples;
   friend bool operator==(const TrialReport&, const TrialReport&) = default;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was found: devices, builds, blocks, references, trials, conditions, energy.
+// What was found: devices, builds, samples, baselines, trials, conditions, energy.
 #include <concepts>
 #include <nlohmann/json.hpp>
 #include <type_traits>
@@ -50,7 +50,7 @@ void visit_fields(Record& record, const Visit& visit) {
 }
 
 template <typename Visit, typename Record>
-requires std::same_as<std::remove_const_t<Record>, ReferenceAlgorithm>
+requires std::same_as<std::remove_const_t<Record>, BaselineAlgorithm>
 void visit_fields(Record& record, const Visit& visit) {
   visit("rank", record.rank);
   visit("description", record.description);
@@ -60,7 +60,7 @@ void visit_fields(Record& record, const Visit& visit) {
 }
 
 template <typename Visit, typename Record>
-requires std::same_as<std::remove_const_t<Record>, ReferenceReport>
+requires std::same_as<std::remove_const_t<Record>, BaselineReport>
 void visit_fields(Record& record, const Visit& visit) {
   visit("library", record.library);
   visit("algorithms", record.algorithms);
@@ -119,20 +119,20 @@ void to_json(json& out, const DeviceInfo& value) { write_fields(out, value); }
 void from_json(const json& in, DeviceInfo& value) { read_fields(in, value); }
 void to_json(json& out, const BuildInfo& value) { write_fields(out, value); }
 void from_json(const json& in, BuildInfo& value) { read_fields(in, value); }
-void to_json(json& out, const ReferenceAlgorithm& value) { write_fields(out, value); }
-void from_json(const json& in, ReferenceAlgorithm& value) { read_fields(in, value); }
-void to_json(json& out, const ReferenceReport& value) {
+void to_json(json& out, const BaselineAlgorithm& value) { write_fields(out, value); }
+void from_json(const json& in, BaselineAlgorithm& value) { read_fields(in, value); }
+void to_json(json& out, const BaselineReport& value) {
   write_fields(out, value);
   if (!value.enlarged_shape.empty()) out["enlarged_shape"] = value.enlarged_shape;
 }
-void from_json(const json& in, ReferenceReport& value) {
+void from_json(const json& in, BaselineReport& value) {
   read_fields(in, value);
   value.enlarged_shape = in.value("enlarged_shape", std::string());
 }
 static void to_json(json& out, const CheckReport& value) { write_fields(out, value); }
 static void from_json(const json& in, CheckReport& value) { read_fields(in, value); }
 
-void to_json(json& out, const Block& value) {
+void to_json(json& out, const Sample& value) {
   out = {{"stage", to_string(value.stage)},
          {"round", value.round},
          {"position", value.position},
@@ -145,7 +145,7 @@ void to_json(json& out, const Block& value) {
   write_optional(out, "thermal_s", value.thermal_s);
 }
 
-void from_json(const json& in, Block& value) {
+void from_json(const json& in, Sample& value) {
   read_word(in, "stage", value.stage, parse_stage);
   in.at("round").get_to(value.round);
   in.at("position").get_to(value.position);
@@ -197,14 +197,14 @@ void from_json(const json& in, Outcome& value) {
 }
 
 void to_json(json& out, const TrialReport& value) {
-  out = {{"outcome", value.outcome}, {"cut", value.cut}, {"blocks", value.blocks}};
+  out = {{"outcome", value.outcome}, {"cut", value.cut}, {"samples", value.samples}};
   if (value.check) out["check"] = *value.check;
 }
 
 void from_json(const json& in, TrialReport& value) {
   in.at("outcome").get_to(value.outcome);
   in.at("cut").get_to(value.cut);
-  in.at("blocks").get_to(value.blocks);
+  in.at("samples").get_to(value.samples);
   value.check.reset();
   if (const auto it = in.find("check"); it != in.end()) value.check = it->get<CheckReport>();
 }

@@ -86,7 +86,7 @@ json contender_json(const Contender& value) {
   return {{"variant", value.variant},
           {"plan", value.plan},
           {"build", value.build},
-          {"reference_algorithm", value.reference_algorithm}};
+          {"baseline_algorithm", value.baseline_algorithm}};
 }
 
 Contender contender_from(const json& in) {
@@ -94,7 +94,7 @@ Contender contender_from(const json& in) {
   in.at("variant").get_to(value.variant);
   in.at("plan").get_to(value.plan);
   in.at("build").get_to(value.build);
-  in.at("reference_algorithm").get_to(value.reference_algorithm);
+  in.at("baseline_algorithm").get_to(value.baseline_algorithm);
   return value;
 }
 
@@ -162,7 +162,7 @@ void from_json(const json& in, PrepareRequest& value) {
   in.at("conditions").get_to(value.conditions);
   value.known.reset();
   if (const auto it = in.find("known"); it != in.end())
-    value.known = KnownReference{it->get<ReferenceReport>(), it->at("opaque").get<std::vector<std::string>>()};
+    value.known = KnownBaseline{it->get<BaselineReport>(), it->at("opaque").get<std::vector<std::string>>()};
 }
 
 void to_json(json& out, const EnergyRequest& value) {
@@ -236,7 +236,7 @@ void to_json(json& out, const RoundRequest& value) {
          {"order", value.order},
          {"round", value.round},
          {"stage", to_string(value.stage)},
-         {"block_s", value.block_s}};
+         {"sample_s", value.sample_s}};
 }
 
 void from_json(const json& in, RoundRequest& value) {
@@ -248,19 +248,19 @@ void from_json(const json& in, RoundRequest& value) {
   const auto known = parse_stage(stage.get<std::string>());
   if (!known) throw json::other_error::create(501, fmt::format("unknown stage {}", stage.dump()), &stage);
   value.stage = *known;
-  in.at("block_s").get_to(value.block_s);
+  in.at("sample_s").get_to(value.sample_s);
 }
 
 void to_json(json& out, const RoundReport& value) {
-  json blocks = json::array();
-  for (const std::optional<Block>& block : value.blocks) blocks.push_back(block ? json(*block) : json());
-  out = {{"blocks", std::move(blocks)}, {"outcomes", value.outcomes}};
+  json samples = json::array();
+  for (const std::optional<Sample>& sample : value.samples) samples.push_back(sample ? json(*sample) : json());
+  out = {{"samples", std::move(samples)}, {"outcomes", value.outcomes}};
 }
 
 void from_json(const json& in, RoundReport& value) {
-  value.blocks.clear();
-  for (const json& block : in.at("blocks"))
-    value.blocks.push_back(block.is_null() ? std::nullopt : std::optional<Block>(block.get<Block>()));
+  value.samples.clear();
+  for (const json& sample : in.at("samples"))
+    value.samples.push_back(sample.is_null() ? std::nullopt : std::optional<Sample>(sample.get<Sample>()));
   in.at("outcomes").get_to(value.outcomes);
 }
 

@@ -5,9 +5,9 @@
 // A reply with "context_lost": true means the CUDA context is poisoned: the worker exits after it.
 //
 //   op       request body            reply body        role
-//   hello    {"protocol": 2}         Hello             both, always the first request
+//   hello    {"protocol": 3}         Hello             both, always the first request
 //   build    BuildRequest            BuildDone         compile
-//   prepare  PrepareRequest          ReferenceReport   measure
+//   prepare  PrepareRequest          BaselineReport   measure
 //   trial    TrialRequest            TrialDone         measure
 //   launch   TrialRequest            TrialDone         measure; once, for a profiler: neither checked nor timed
 //   round    RoundRequest            RoundReport       measure
@@ -15,7 +15,7 @@
 //   ceilings {}                      Ceilings          measure
 //
 // The reply to "prepare" may have one more field, "opaque". The worker that takes a dead one's place then gets the
-// whole reply back as "known" in its PrepareRequest and takes the reference over instead of looking for it again.
+// whole reply back as "known" in its PrepareRequest and takes the baseline over instead of looking for it again.
 //
 // A variant's fate is an outcome in the reply body. "ok": false is for what is not the variant's fault: kind
 // "environment" ends the session (for "energy" and "ceilings": this GPU cannot measure them), "usage" (a problem too
@@ -35,7 +35,7 @@
 namespace pgtune::protocol {
 
 /// Bumped with every incompatible change; both sides compare it in "hello".
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 
 /// A line longer than this ends the worker as misbehaving.
 inline constexpr std::size_t kMaxLineBytes = 64U << 20;

@@ -57,34 +57,34 @@ struct TrialDone {
 
 using Event = std::variant<BuildDone, TrialDone>;
 
-/// Somebody who gets a block in every round: a variant, or one of the reference's algorithms.
+/// Somebody who gets a sample in every round: a variant, or one of the baseline's algorithms.
 struct Contender {
-  Variant variant;  ///< ignored when reference_algorithm >= 0
+  Variant variant;  ///< ignored when baseline_algorithm >= 0
   LaunchPlan plan;
   BuildInfo build;
-  int reference_algorithm = -1;  ///< index into ReferenceReport::algorithms, or -1
+  int baseline_algorithm = -1;  ///< index into BaselineReport::algorithms, or -1
 };
 
-/// One round: a block for each contender in the given order. The same contender may be in it twice.
+/// One round: a sample for each contender in the given order. The same contender may be in it twice.
 struct RoundRequest {
   std::vector<Contender> contenders;
   std::vector<int> order;  ///< permutation of contender indices
   int round = 0;
   Stage stage = Stage::kFinal;
-  /// Duration of each block without its lead-in; least_block_s() of the slowest contender where that is longer.
-  double block_s = 20e-3;
+  /// Duration of each sample without its lead-in; least_sample_s() of the slowest contender where that is longer.
+  double sample_s = 20e-3;
 };
 
-/// blocks[i] belongs to contender i (not to position i); empty optional: that contender failed, with the outcome beside
-/// it.
+/// samples[i] belongs to contender i (not to position i); empty optional: that contender failed, with the outcome
+/// beside it.
 struct RoundReport {
-  std::vector<std::optional<Block>> blocks;
+  std::vector<std::optional<Sample>> samples;
   std::vector<Outcome> outcomes;
 };
 
-/// What an earlier measure worker found out about the reference, for the one that takes its place.
-struct KnownReference {
-  ReferenceReport report;
+/// What an earlier measure worker found out about the baseline, for the one that takes its place.
+struct KnownBaseline {
+  BaselineReport report;
   std::vector<std::string> opaque;  ///< beside report.algorithms: the library's own description of each, in hex
 };
 
@@ -92,8 +92,8 @@ struct KnownReference {
 struct PrepareRequest {
   Problem problem;
   Conditions conditions;
-  /// Set by WorkerDevice alone, where it replaces a worker: the reference is taken over and not looked for again.
-  std::optional<KnownReference> known = {};
+  /// Set by WorkerDevice alone, where it replaces a worker: the baseline is taken over and not looked for again.
+  std::optional<KnownBaseline> known = {};
 };
 
 /// One energy window of a steady load, or of the idle GPU.

@@ -68,13 +68,13 @@ class Bench {
 };
 
 Result<void> Bench::run() {
-  auto reference = context_.device.prepare({context_.problem, context_.options.conditions});
-  if (!reference) return fail(std::move(reference.error()), "preparing " + context_.problem.title());
-  context_.store.save_reference(*reference);
-  result_.reference = std::move(*reference);
-  const auto& algorithms = result_.reference.algorithms;
-  if (const auto best = static_cast<std::size_t>(result_.reference.best); best < algorithms.size()) {
-    progress_.reference(algorithms[best].time_s);
+  auto baseline = context_.device.prepare({context_.problem, context_.options.conditions});
+  if (!baseline) return fail(std::move(baseline.error()), "preparing " + context_.problem.title());
+  context_.store.save_baseline(*baseline);
+  result_.baseline = std::move(*baseline);
+  const auto& algorithms = result_.baseline.algorithms;
+  if (const auto best = static_cast<std::size_t>(result_.baseline.best); best < algorithms.size()) {
+    progress_.baseline(algorithms[best].time_s);
   }
   if (auto measured = measure(); !measured) {
     return fail(std::move(measured.error()), "measuring " + context_.problem.title() + " again");
@@ -93,7 +93,7 @@ Result<void> Bench::measure() {
 }
 
 Result<void> Bench::floor() {
-  auto floor = measure_floor(context_, result_.reference, progress_, evidence_.troubles());
+  auto floor = measure_floor(context_, result_.baseline, progress_, evidence_.troubles());
   if (!floor) return tl::unexpected(std::move(floor.error()));
   answer_.floor = floor->floor;
   answer_.stages.floor_s = floor->time_s;
@@ -104,7 +104,7 @@ Result<void> Bench::floor() {
 
 Result<void> Bench::check() {
   search::GuidedStrategy strategy({{state_.size(), {}}}, {}, context_.options.seed);
-  const double final_s = expected_final_s(context_.options, reference_launch_s(result_.reference));
+  const double final_s = expected_final_s(context_.options, baseline_launch_s(result_.baseline));
   const double energy_s = measure_energy_ ? expected_energy_s(state_.size()) : 0;
   const auto end = Pipeline(context_, state_, strategy, progress_, final_s + energy_s).run();
   if (!end) return tl::unexpected(end.error());
@@ -117,9 +117,9 @@ Result<void> Bench::check() {
 std::size_t Bench::fast_enough() const {
   const auto ranked = state_.ranked();
   if (slowest_in_rounds_ <= 0) return state_.size();
-  const double limit_s = slowest_in_rounds_ * reference_launch_s(result_.reference);
+  const double limit_s = slowest_in_rounds_ * baseline_launch_s(result_.baseline);
   const auto slow = std::find_if(ranked.begin(), ranked.end(), [&](std::size_t index) {
-    return median_per_launch_s(state_.trial(index).report.blocks) > limit_s;
+    return median_per_launch_s(state_.trial(index).report.samples) > limit_s;
   });
   return std::max<std::size_t>(static_cast<std::size_t>(slow - ranked.begin()), 1);
 }
@@ -129,9 +129,9 @@ void Bench::rank_screened(std::size_t fast) {
   std::vector<MeasuredVariant> slow;
   for (std::size_t i = fast; i < ranked.size(); ++i) {
     const StoredTrial& trial = state_.trial(ranked[i]);
-    slow.push_back({state_.variant(ranked[i]), trial.build, trial.build.static_smem_bytes, trial.report.blocks});
+    slow.push_back({state_.variant(ranked[i]), trial.build, trial.build.static_smem_bytes, trial.report.samples});
   }
-  if (!slow.empty()) result_.screened = rank_screening(context_.problem, slow, result_.reference).ranked;
+  if (!slow.empty()) result_.screened = rank_screening(context_.problem, slow, result_.baseline).ranked;
 }
 
 Result<void> Bench::final() {
@@ -142,27 +142,27 @@ Result<void> Bench::final() {
   options.finalists = static_cast<int>(fast);
   const Context rounds{context_.problem, context_.templates, context_.device, context_.store,
                        options,          context_.stop,      context_.clock,  context_.start_s};
-  auto final = Final(rounds, state_, result_.reference, margin, progress_, evidence_.troubles()).run({});
+  auto final = Final(rounds, state_, result_.baseline, margin, progress_, evidence_.troubles()).run({});
   if (!final) return tl::unexpected(std::move(final.error()));
   result_.interrupted = final->end == RoundRunner::End::kStopped;
   result_.gave_up = final->end == RoundRunner::End::kGaveUp;
   answer_.stages.final_s = final->time_s;
-  const Yardstick yardstick{final->references(), result_.reference.first, margin, context_.options.seed};
-  evidence_.take(*final, result_.reference.best);
+  const RankingBasis basis{final->baselines(), result_.baseline.first, margin, context_.options.seed};
+  evidence_.take(*final, result_.baseline.best);
   const auto variants = final->variants();
   if (variants.empty()) return {};
   answer_.complete = answer_.from_final = final->end == RoundRunner::End::kRan;
-  ranking_ = rank_final(context_.problem, variants, yardstick);
+  ranking_ = rank_final(context_.problem, variants, basis);
   if (measure_energy_ && !ended()) energy(*final);
   return {};
 }
 
 void Bench::energy(const FinalResult& final) {
   auto measured =
-      measure_final_energy(context_, progress_, final, result_.reference, std::nullopt, *ranking_, evidence_);
+      measure_final_energy(context_, progress_, final, result_.baseline, std::nullopt, *ranking_, evidence_);
   if (!measured) return;
   mark_pareto(ranking_->ranked);
-  answer_.reference_energy = measured->reference;
+  answer_.baseline_energy = measured->baseline;
   answer_.idle_power_w = measured->idle_power_w;
   result_.interrupted = measured->interrupted;
   evidence_.add_notes(std::move(measured->notes));
@@ -190,11 +190,11 @@ void Bench::finish() {
   if (ranking_) {
     answer_.best = std::move(ranking_->best);
     answer_.ranking = std::move(ranking_->ranked);
-    answer_.reference = result_.reference;
+    answer_.baseline = result_.baseline;
     answer_.counts = state_.counts();
     answer_.finished_at = context_.clock.utc_iso8601();
     answer_.voided_rounds = evidence_.troubles().voided();
-    answer_.notes = evidence_.notes(context_.problem, result_.reference, context_.options.conditions);
+    answer_.notes = evidence_.notes(context_.problem, result_.baseline, context_.options.conditions);
     result_.answer = std::move(answer_);
   }
   context_.store.finish(result_.answer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chosen variants measured again in a session of their own: noise floor, check, the final's rounds with the reference's
+// Chosen variants measured again in a session of their own: noise floor, check, the final's rounds with the baseline's
 // first and best algorithm, energy on request. Whether a stored result held is told by held.hpp.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace pgtune::session {
 struct BenchRequest {
   std::vector<Variant> variants;  ///< of the templates; one named twice is measured once
   int rounds = 24;
-  /// Who takes more than this many times the reference's best in screening gets no rounds, in which every block would
+  /// Who takes more than this many times the baseline's best in screening gets no rounds, in which every sample would
   /// last five of its launches; of all of them the fastest does. 0: everybody does.
   double slowest_in_rounds = 0;
   bool measure_energy = false;
@@ -27,10 +27,10 @@ struct BenchResult {
   /// ran.
   std::optional<StoredAnswer> answer;
   /// Right but without rounds, see BenchRequest::slowest_in_rounds, fastest first: by screening, the intervals of the
-  /// ratios are ranges over its blocks.
+  /// ratios are ranges over its samples.
   std::vector<RankedVariant> screened;
   std::vector<std::pair<Variant, Outcome>> failed;  ///< variants that could not be measured, and why
-  ReferenceReport reference;
+  BaselineReport baseline;
   bool interrupted = false;  ///< by `stop`; the answer is that of the rounds so far
   bool gave_up = false;      ///< as SearchResult::gave_up
   double elapsed_s = 0;

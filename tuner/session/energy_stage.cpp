@@ -21,19 +21,19 @@ constexpr double kIdleLeadIn_s = 5, kFirstLoadLeadIn_s = 10;
 
 /// One window of the plan.
 struct Step {
-  enum class Who { kIdle, kReference, kVariant };
+  enum class Who { kIdle, kBaseline, kVariant };
   Who who = Who::kIdle;
   std::size_t variant = 0;  ///< kVariant only
   int index = 0;            ///< of this contender's windows
 };
 
 std::vector<Step> plan(std::size_t variants, std::uint64_t seed) {
-  std::vector<Step> steps{{Step::Who::kIdle, 0, 0}, {Step::Who::kReference, 0, 0}};
+  std::vector<Step> steps{{Step::Who::kIdle, 0, 0}, {Step::Who::kBaseline, 0, 0}};
   for (int pass = 0; pass < kEnergyPasses; ++pass) {
     for (const std::size_t i : search::shuffled_indices(variants, seed + static_cast<std::uint64_t>(pass))) {
       steps.push_back({Step::Who::kVariant, i, pass});
     }
-    steps.push_back({Step::Who::kReference, 0, pass + 1});
+    steps.push_back({Step::Who::kBaseline, 0, pass + 1});
   }
   return steps;
 }
@@ -43,7 +43,7 @@ protocol::EnergyRequest timing(const Step& step) {
   protocol::EnergyRequest request;
   request.index = step.index;
   if (step.who == Step::Who::kIdle) request.lead_in_s = kIdleLeadIn_s;
-  if (step.who == Step::Who::kReference && step.index == 0) request.lead_in_s = kFirstLoadLeadIn_s;
+  if (step.who == Step::Who::kBaseline && step.index == 0) request.lead_in_s = kFirstLoadLeadIn_s;
   return request;
 }
 
@@ -55,14 +55,14 @@ double planned_s(const Step& step) {
 class EnergyStage {
  public:
   EnergyStage(const Context& context, ProgressReporter& progress, const std::vector<protocol::Contender>& variants,
-              int reference_algorithm)
+              int baseline_algorithm)
       : context_(context),
         progress_(progress),
         contenders_(variants),
         steps_(plan(variants.size(), context.options.seed)),
         variants_(variants.size()),
         failed_(variants.size(), false) {
-    reference_contender_.reference_algorithm = reference_algorithm;
+    baseline_contender_.baseline_algorithm = baseline_algorithm;
   }
 
   Result<EnergyResult> run();
@@ -85,13 +85,13 @@ class EnergyStage {
   const Context& context_;
   ProgressReporter& progress_;
   const std::vector<protocol::Contender>& contenders_;
-  protocol::Contender reference_contender_;
+  protocol::Contender baseline_contender_;
   std::vector<Step> steps_;
   EnergyResult result_;
-  std::array<std::optional<EnergyWindow>, kEnergyPasses + 1> reference_;
+  std::array<std::optional<EnergyWindow>, kEnergyPasses + 1> baseline_;
   std::vector<std::array<std::optional<EnergyWindow>, kEnergyPasses>> variants_;
   std::vector<bool> failed_;
-  bool reference_failed_ = false;
+  bool baseline_failed_ = false;
   std::map<std::string, std::vector<std::string>> failures_;  ///< by reason: variants' keys
   int measured_ = 0, suspect_ = 0, throttled_ = 0;            ///< windows
   double spent_s_ = 0, planned_done_s_ = 0;                   ///< wall time of the measured ones, and as planned
@@ -99,13 +99,13 @@ class EnergyStage {
 
 protocol::EnergyRequest EnergyStage::request(const Step& step) const {
   protocol::EnergyRequest request = timing(step);
-  if (step.who == Step::Who::kReference) request.contender = reference_contender_;
+  if (step.who == Step::Who::kBaseline) request.contender = baseline_contender_;
   if (step.who == Step::Who::kVariant) request.contender = contenders_[step.variant];
   return request;
 }
 
 bool EnergyStage::failed(const Step& step) const {
-  if (step.who == Step::Who::kReference) return reference_failed_;
+  if (step.who == Step::Who::kBaseline) return baseline_failed_;
   return step.who == Step::Who::kVariant && failed_[step.variant];
 }
 
@@ -173,7 +173,7 @@ Result<EnergyStage::End> EnergyStage::measure(const Step& step) {
   planned_done_s_ += planned_s(step);
   ++measured_;
   EnergyRecord record{std::nullopt, -1, step.index, *window};
-  if (step.who == Step::Who::kReference) record.reference_algorithm = reference_contender_.reference_algorithm;
+  if (step.who == Step::Who::kBaseline) record.baseline_algorithm = baseline_contender_.baseline_algorithm;
   if (step.who == Step::Who::kVariant) record.variant = contenders_[step.variant].variant;
   context_.store.save_energy(record);
   take(step, *window);
@@ -181,7 +181,7 @@ Result<EnergyStage::End> EnergyStage::measure(const Step& step) {
 }
 
 /// A variant's environment error is its own: a recording may lack just this one. Where it is the machine's, the next
-/// window of the reference has it too and ends the stage.
+/// window of the baseline has it too and ends the stage.
 EnergyStage::End EnergyStage::take_error(const Step& step, const Error& error) {
   if (step.who == Step::Who::kVariant) {
     failed_[step.variant] = true;
@@ -194,8 +194,8 @@ EnergyStage::End EnergyStage::take_error(const Step& step, const Error& error) {
     return End::kEnded;
   }
   const bool idle = step.who == Step::Who::kIdle;
-  if (!idle) reference_failed_ = true;
-  result_.notes.push_back(fmt::format("the energy of the {} was not measured{}: {}", idle ? "idle GPU" : "reference",
+  if (!idle) baseline_failed_ = true;
+  result_.notes.push_back(fmt::format("the energy of the {} was not measured{}: {}", idle ? "idle GPU" : "baseline",
                                       idle ? "" : " to the end, so variants may lack their ratio to it", error.text()));
   return End::kGoOn;
 }
@@ -208,20 +208,20 @@ void EnergyStage::take(const Step& step, const EnergyWindow& window) {
   }
   if (window.thermal_share.value_or(0) > 0) ++throttled_;
   const auto index = static_cast<std::size_t>(step.index);
-  (step.who == Step::Who::kReference ? reference_.at(index) : variants_[step.variant].at(index)) = window;
+  (step.who == Step::Who::kBaseline ? baseline_.at(index) : variants_[step.variant].at(index)) = window;
 }
 
 void EnergyStage::summarise() {
   std::vector<NeighbouredWindow> own;
-  for (const auto& window : reference_) {
+  for (const auto& window : baseline_) {
     if (window) own.push_back({*window});
   }
-  if (!reference_failed_) result_.reference = summarise_energy(own);
+  if (!baseline_failed_) result_.baseline = summarise_energy(own);
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     std::vector<NeighbouredWindow> placed;
     for (std::size_t pass = 0; pass < variants_[i].size(); ++pass) {
       if (const auto& window = variants_[i].at(pass)) {
-        placed.push_back({*window, reference_.at(pass), reference_.at(pass + 1)});
+        placed.push_back({*window, baseline_.at(pass), baseline_.at(pass + 1)});
       }
     }
     result_.variants.push_back(failed_[i] ? std::nullopt : summarise_energy(placed));
@@ -250,8 +250,8 @@ void EnergyStage::add_notes() {
 }  // namespace
 
 Result<EnergyResult> measure_energy(const Context& context, ProgressReporter& progress,
-                                    const std::vector<protocol::Contender>& variants, int reference_algorithm) {
-  return EnergyStage(context, progress, variants, reference_algorithm).run();
+                                    const std::vector<protocol::Contender>& variants, int baseline_algorithm) {
+  return EnergyStage(context, progress, variants, baseline_algorithm).run();
 }
 
 double expected_energy_s(std::size_t variants) {

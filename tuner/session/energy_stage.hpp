@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Energy of the finalists and of the reference: windows of steady load, every pass over the variants between two
-// windows of the reference, so that what drifts with the board's temperature cancels in the ratio.
+// Energy of the finalists and of the baseline: windows of steady load, every pass over the variants between two
+// windows of the baseline, so that what drifts with the board's temperature cancels in the ratio.
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,21 @@ inline constexpr int kEnergyPasses = 3;
 
 struct EnergyResult {
   std::optional<double> idle_power_w;
-  std::optional<EnergySummary> reference;
+  std::optional<EnergySummary> baseline;
   std::vector<std::optional<EnergySummary>> variants;  ///< beside the variants asked for; nothing where one failed
   std::vector<std::string> notes;                      ///< one sentence each
   bool interrupted = false;                            ///< by the stop flag
 };
 
-/// Measures the idle GPU, then reference - all variants - reference - all variants - ... in kEnergyPasses passes, the
+/// Measures the idle GPU, then baseline - all variants - baseline - all variants - ... in kEnergyPasses passes, the
 /// variants of each pass in an order shuffled by the options' seed, and saves each window at once. Load is held between
 /// windows (each has its lead-in). What fails is left without a summary and named in a note; a time budget that is over
-/// or the stop flag ends the stage with what it has, and so does an environment error of the idle or a reference's
+/// or the stop flag ends the stage with what it has, and so does an environment error of the idle or a baseline's
 /// window, such as a GPU without an energy counter. Precondition: prepare() was called, nothing in flight, the store's
 /// session was begun. Errors: usage (a window too short for its uncertainty).
 [[nodiscard]] Result<EnergyResult> measure_energy(const Context& context, ProgressReporter& progress,
                                                   const std::vector<protocol::Contender>& variants,
-                                                  int reference_algorithm);
+                                                  int baseline_algorithm);
 
 /// Expected wall time of the whole stage on a GPU.
 [[nodiscard]] double expected_energy_s(std::size_t variants);

@@ -14,44 +14,44 @@ void Evidence::add_notes(std::vector<std::string> notes) {
 
 void Evidence::take(const FloorResult& floor) {
   if (floor.note) notes_.push_back(*floor.note);
-  take_reference_blocks(floor.reference_blocks);
+  take_baseline_samples(floor.baseline_samples);
 }
 
 void Evidence::take(const FinalResult& final, int best_algorithm) {
   for (const Entry& entry : final.field) {
-    final_blocks_.insert(final_blocks_.end(), entry.blocks.begin(), entry.blocks.end());
-    if (entry.contender.reference_algorithm == best_algorithm) take_reference_blocks(entry.blocks);
+    final_samples_.insert(final_samples_.end(), entry.samples.begin(), entry.samples.end());
+    if (entry.contender.baseline_algorithm == best_algorithm) take_baseline_samples(entry.samples);
   }
 }
 
-void Evidence::take_reference_blocks(const std::vector<Block>& blocks) {
-  reference_blocks_.insert(reference_blocks_.end(), blocks.begin(), blocks.end());
+void Evidence::take_baseline_samples(const std::vector<Sample>& samples) {
+  baseline_samples_.insert(baseline_samples_.end(), samples.begin(), samples.end());
 }
 
-std::vector<std::string> Evidence::notes(const Problem& problem, const ReferenceReport& reference,
+std::vector<std::string> Evidence::notes(const Problem& problem, const BaselineReport& baseline,
                                          const Conditions& conditions) const {
   std::vector<std::string> out = notes_;
-  for (auto&& more : {reference_notes(problem, reference), data_notes(conditions),
-                      clock_notes(conditions, reference_blocks_), power_notes(final_blocks_), troubles_.notes()}) {
+  for (auto&& more : {baseline_notes(problem, baseline), data_notes(conditions),
+                      clock_notes(conditions, baseline_samples_), power_notes(final_samples_), troubles_.notes()}) {
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;
 }
 
 std::optional<EnergyResult> measure_final_energy(const Context& context, ProgressReporter& progress,
-                                                 const FinalResult& final, const ReferenceReport& reference,
+                                                 const FinalResult& final, const BaselineReport& baseline,
                                                  const std::optional<Variant>& only, Ranking& ranking,
                                                  Evidence& evidence) {
   const auto give_up = [&](const std::string& why) -> std::optional<EnergyResult> {
     evidence.add_notes({"energy was not measured: " + why});
     return std::nullopt;
   };
-  if (reference.algorithms.empty()) return give_up("there is no reference to compare with");
+  if (baseline.algorithms.empty()) return give_up("there is no baseline to compare with");
   std::vector<protocol::Contender> contenders;
   for (const Entry& entry : final.field) {
     if (entry.index && (!only || entry.contender.variant == *only)) contenders.push_back(entry.contender);
   }
-  auto measured = measure_energy(context, progress, contenders, reference.best);
+  auto measured = measure_energy(context, progress, contenders, baseline.best);
   if (!measured) return give_up(measured.error().text());
   for (RankedVariant& row : ranking.ranked) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {

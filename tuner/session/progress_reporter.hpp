@@ -15,7 +15,7 @@ class ProgressReporter {
   /// The callback may be empty; context and callback must outlive the reporter.
   ProgressReporter(const Context& context, const ProgressCallback& callback);
 
-  void reference(double best_s) { progress_.reference_best_s = best_s; }
+  void baseline(double best_s) { progress_.baseline_best_s = best_s; }
   /// `total`: variants this search means to decide.
   void enter_search(const SearchState& state, std::size_t total);
   void search(const SearchState& state, std::optional<double> remaining_s);

@@ -57,7 +57,7 @@ StoredAnswer answer_from(const Context& context, Measured measured, const Search
   StoredAnswer answer;
   answer.best = std::move(measured.ranking->best);
   answer.ranking = std::move(measured.ranking->ranked);
-  answer.reference = result.reference;
+  answer.baseline = result.baseline;
   answer.counts = result.counts;
   answer.complete = measured.exhausted && !measured.interrupted && !measured.gave_up;
   answer.from_final = measured.from_final;
@@ -67,7 +67,7 @@ StoredAnswer answer_from(const Context& context, Measured measured, const Search
   answer.stages = measured.times;
   answer.raced = measured.raced;
   answer.voided_rounds = measured.voided_rounds;
-  answer.reference_energy = std::move(measured.reference_energy);
+  answer.baseline_energy = std::move(measured.baseline_energy);
   answer.idle_power_w = measured.idle_power_w;
   answer.notes = std::move(measured.notes);
   return answer;
@@ -82,19 +82,19 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
   SearchState state(std::move(*enumeration));
   if (!context.options.force) state.resume(resumable(context.store.trials(key), context.options.retry_failed));
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
-  auto reference = context.device.prepare({context.problem, context.options.conditions});
-  if (!reference) return fail(std::move(reference.error()), "preparing " + context.problem.title());
-  context.store.save_reference(*reference);
-  if (const auto best = static_cast<std::size_t>(reference->best); best < reference->algorithms.size()) {
-    progress.reference(reference->algorithms[best].time_s);
+  auto baseline = context.device.prepare({context.problem, context.options.conditions});
+  if (!baseline) return fail(std::move(baseline.error()), "preparing " + context.problem.title());
+  context.store.save_baseline(*baseline);
+  if (const auto best = static_cast<std::size_t>(baseline->best); best < baseline->algorithms.size()) {
+    progress.baseline(baseline->algorithms[best].time_s);
   }
 
-  auto measured = run_stages(context, state, *reference, progress);
+  auto measured = run_stages(context, state, *baseline, progress);
   if (!measured) return fail(std::move(measured.error()), "searching " + context.problem.title());
 
   SearchResult result;
   result.counts = state.counts();
-  result.reference = std::move(*reference);
+  result.baseline = std::move(*baseline);
   result.interrupted = measured->interrupted;
   result.budget_reached = measured->budget_reached;
   result.gave_up = measured->gave_up;
@@ -123,11 +123,11 @@ Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet
   const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
   if (!options.force) {
     auto answer = store.answer(key);
-    const bool retry = answer && options.retry_failed && has_killers(answer->counts);
+    const bool retry = answer && options.retry_failed && has_fatal_trials(answer->counts);
     if (answer && satisfies(*answer, options) && !retry) {
       SearchResult result;
       result.counts = answer->counts;
-      result.reference = answer->reference;
+      result.baseline = answer->baseline;
       result.answer = std::move(answer);
       result.from_store = true;
       result.elapsed_s = context.elapsed_s();

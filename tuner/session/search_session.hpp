@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One run of search for one problem: enumerate, noise floor, build ahead, check and screen, race, final against the
-// reference, store.
+// baseline, store.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ struct Options {
   std::uint64_t seed = 1;  ///< order of the search and of rounds
   Conditions conditions;
   Objective objective = Objective::kTime;
-  bool measure_energy = false;  ///< of the winner and the reference, also where the objective is time
+  bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time
   /// Every variant that is right gets all rounds of the race and none is cut: for studies of the race itself.
   bool full = false;
   int finalists = 8;
@@ -50,7 +50,7 @@ struct Progress {
   std::int64_t total = 0, done = 0, failed = 0, cut = 0, resumed = 0;
   std::int64_t not_recorded = 0;  ///< of `done`: those that a replay's recording does not hold
   double best_s = 0;              ///< best median per launch so far, 0 while none
-  double reference_best_s = 0;    ///< 0 before prepare
+  double baseline_best_s = 0;     ///< 0 before prepare
   int round = 0, rounds = 0;      ///< of the floor, race or final; windows in the energy phase
   std::int64_t contenders = 0;    ///< variants still in the race or final
   double elapsed_s = 0;
@@ -64,7 +64,7 @@ using ProgressCallback = std::function<void(const Progress&)>;
 struct SearchResult {
   std::optional<StoredAnswer> answer;  ///< absent when nothing valid was found
   CountsRecord counts;
-  ReferenceReport reference;
+  BaselineReport baseline;
   bool from_store = false;   ///< answered without measuring
   bool interrupted = false;  ///< stopped by `stop` (signal); partial
   bool budget_reached = false;

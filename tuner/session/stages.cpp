@@ -17,8 +17,8 @@ namespace {
 
 class Stages {
  public:
-  Stages(const Context& context, SearchState& state, const ReferenceReport& reference, ProgressReporter& progress)
-      : context_(context), state_(state), reference_(reference), progress_(progress) {}
+  Stages(const Context& context, SearchState& state, const BaselineReport& baseline, ProgressReporter& progress)
+      : context_(context), state_(state), baseline_(baseline), progress_(progress) {}
 
   [[nodiscard]] Result<Measured> run();
 
@@ -30,8 +30,8 @@ class Stages {
   [[nodiscard]] Result<void> search();
   [[nodiscard]] Result<void> race();
   [[nodiscard]] Result<void> final();
-  void energy(const FinalResult& final, const Yardstick& yardstick);
-  void choose(const EnergyResult& energy, const FinalResult& final, const Yardstick& yardstick);
+  void energy(const FinalResult& final, const RankingBasis& basis);
+  void choose(const EnergyResult& energy, const FinalResult& final, const RankingBasis& basis);
   void rank_by_screening();
   void finish();
   [[nodiscard]] bool ended() const { return out_.interrupted || out_.gave_up; }
@@ -39,7 +39,7 @@ class Stages {
 
   const Context& context_;
   SearchState& state_;
-  const ReferenceReport& reference_;
+  const BaselineReport& baseline_;
   ProgressReporter& progress_;
   Evidence evidence_;
   std::vector<std::size_t> raced_;
@@ -71,7 +71,7 @@ void Stages::measure_ceilings() {
 }
 
 Result<void> Stages::floor() {
-  auto floor = measure_floor(context_, reference_, progress_, evidence_.troubles());
+  auto floor = measure_floor(context_, baseline_, progress_, evidence_.troubles());
   if (!floor) return fail(std::move(floor.error()), "measuring the noise floor");
   out_.floor = floor->floor;
   out_.times.floor_s = floor->time_s;
@@ -110,7 +110,7 @@ Result<void> Stages::search() {
   if (!groups) return tl::unexpected<Error>(groups.error());
   search::GuidedStrategy strategy(*groups, first, context_.options.seed);
   Pipeline pipeline(context_, state_, strategy, progress_,
-                    reserved_for_rounds_s(context_.options, reference_launch_s(reference_)));
+                    reserved_for_rounds_s(context_.options, baseline_launch_s(baseline_)));
   const auto end = pipeline.run();
   if (!end) return tl::unexpected(end.error());
   out_.times.screen_s = state_.screen_time_s();
@@ -121,46 +121,46 @@ Result<void> Stages::search() {
 }
 
 Result<void> Stages::race() {
-  auto race = run_race(context_, state_, reference_, out_.floor.margin, progress_, evidence_.troubles());
+  auto race = run_race(context_, state_, baseline_, out_.floor.margin, progress_, evidence_.troubles());
   if (!race) return fail(std::move(race.error()), "in the race");
   out_.raced = race->entrants;
   out_.times.race_s = race->time_s;
   raced_ = std::move(race->order);
-  evidence_.take_reference_blocks(race->reference_blocks);
+  evidence_.take_baseline_samples(race->baseline_samples);
   end(race->end);
   return {};
 }
 
 Result<void> Stages::final() {
-  auto final = Final(context_, state_, reference_, out_.floor.margin, progress_, evidence_.troubles()).run(raced_);
+  auto final = Final(context_, state_, baseline_, out_.floor.margin, progress_, evidence_.troubles()).run(raced_);
   if (!final) return fail(std::move(final.error()), "in the final");
   end(final->end);
   out_.times.final_s = final->time_s;
-  const Yardstick yardstick{final->references(), reference_.first, out_.floor.margin, context_.options.seed};
+  const RankingBasis basis{final->baselines(), baseline_.first, out_.floor.margin, context_.options.seed};
   const auto variants = final->variants();
-  evidence_.take(*final, reference_.best);
+  evidence_.take(*final, baseline_.best);
   if (variants.empty()) return {};
   out_.from_final = final->end == RoundRunner::End::kRan;
-  out_.ranking = rank_final(context_.problem, variants, yardstick);
+  out_.ranking = rank_final(context_.problem, variants, basis);
   const bool wanted = context_.options.measure_energy || context_.options.objective != Objective::kTime;
-  if (wanted && out_.from_final) energy(*final, yardstick);
+  if (wanted && out_.from_final) energy(*final, basis);
   return {};
 }
 
 /// Of the winner, and of every finalist where energy decides who wins. The final's answer stands whatever goes wrong.
-void Stages::energy(const FinalResult& final, const Yardstick& yardstick) {
+void Stages::energy(const FinalResult& final, const RankingBasis& basis) {
   std::optional<Variant> only;
   if (context_.options.objective == Objective::kTime) only = out_.ranking->best.variant;
-  auto measured = measure_final_energy(context_, progress_, final, reference_, only, *out_.ranking, evidence_);
+  auto measured = measure_final_energy(context_, progress_, final, baseline_, only, *out_.ranking, evidence_);
   if (!measured) return;
   out_.interrupted = measured->interrupted;
-  out_.reference_energy = measured->reference;
+  out_.baseline_energy = measured->baseline;
   out_.idle_power_w = measured->idle_power_w;
-  choose(*measured, final, yardstick);
+  choose(*measured, final, basis);
   evidence_.add_notes(std::move(measured->notes));
 }
 
-void Stages::choose(const EnergyResult& energy, const FinalResult& final, const Yardstick& yardstick) {
+void Stages::choose(const EnergyResult& energy, const FinalResult& final, const RankingBasis& basis) {
   auto& ranked = out_.ranking->ranked;
   auto choice = choose_by_objective(context_.options.objective, ranked);
   mark_pareto(ranked);
@@ -169,7 +169,7 @@ void Stages::choose(const EnergyResult& energy, const FinalResult& final, const 
   if (!decided || energy.variants.empty()) return;
   const Variant winner = ranked.front().variant;
   for (const MeasuredVariant& variant : final.variants()) {
-    if (variant.variant == winner) out_.ranking->best = best_record(context_.problem, variant, yardstick);
+    if (variant.variant == winner) out_.ranking->best = best_record(context_.problem, variant, basis);
   }
   out_.ranking->best.ties = std::move(choice.ties);
 }
@@ -179,14 +179,14 @@ void Stages::rank_by_screening() {
   for (const std::size_t index : state_.ranked()) {
     if (screened.size() == static_cast<std::size_t>(std::max(context_.options.finalists, 1))) break;
     const StoredTrial& trial = state_.trial(index);
-    screened.push_back({state_.variant(index), trial.build, 0, trial.report.blocks});
+    screened.push_back({state_.variant(index), trial.build, 0, trial.report.samples});
   }
-  if (!screened.empty()) out_.ranking = rank_screening(context_.problem, screened, reference_);
+  if (!screened.empty()) out_.ranking = rank_screening(context_.problem, screened, baseline_);
 }
 
 void Stages::finish() {
   out_.voided_rounds = evidence_.troubles().voided();
-  out_.notes = evidence_.notes(context_.problem, reference_, context_.options.conditions);
+  out_.notes = evidence_.notes(context_.problem, baseline_, context_.options.conditions);
 }
 
 void Stages::end(RoundRunner::End end) {
@@ -196,9 +196,9 @@ void Stages::end(RoundRunner::End end) {
 
 }  // namespace
 
-Result<Measured> run_stages(const Context& context, SearchState& state, const ReferenceReport& reference,
+Result<Measured> run_stages(const Context& context, SearchState& state, const BaselineReport& baseline,
                             ProgressReporter& progress) {
-  return Stages(context, state, reference, progress).run();
+  return Stages(context, state, baseline, progress).run();
 }
 
 }  // namespace pgtune::session

@@ -26,7 +26,7 @@ struct Measured {
   StageTimes times;
   std::int64_t raced = 0;
   int voided_rounds = 0;
-  std::optional<EnergySummary> reference_energy;
+  std::optional<EnergySummary> baseline_energy;
   std::optional<double> idle_power_w;
   std::vector<std::string> notes;
 };
@@ -34,7 +34,7 @@ struct Measured {
 /// Runs the stages over what the state already knows; the session begun in the context's store gets what is measured.
 /// An interrupt or a give-up ends them; the ranking is then that of the final's rounds so far, or of screening alone.
 /// Errors: those of the device up to the final. What fails in ceilings or energy becomes a note.
-[[nodiscard]] Result<Measured> run_stages(const Context& context, SearchState& state, const ReferenceReport& reference,
+[[nodiscard]] Result<Measured> run_stages(const Context& context, SearchState& state, const BaselineReport& baseline,
                                           ProgressReporter& progress);
 
 }  // namespace pgtune::session

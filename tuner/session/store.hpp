@@ -37,17 +37,17 @@ struct StoredTrial {
   BuildInfo build;
 };
 
-/// A contender's blocks of one stage of rounds (floor, race or final), paired by Block::round with the others'.
-struct ContenderBlocks {
-  std::optional<Variant> variant;  ///< empty: a reference algorithm
-  int reference_algorithm = -1;
-  std::vector<Block> blocks;
+/// A contender's samples of one stage of rounds (floor, race or final), paired by Sample::round with the others'.
+struct ContenderSamples {
+  std::optional<Variant> variant;  ///< empty: a baseline algorithm
+  int baseline_algorithm = -1;
+  std::vector<Sample> samples;
 };
 
 /// One energy window of a contender, or of the idle GPU (neither variant nor algorithm).
 struct EnergyRecord {
   std::optional<Variant> variant;
-  int reference_algorithm = -1;
+  int baseline_algorithm = -1;
   int index = 0;  ///< of this contender's windows, from 0
   EnergyWindow window;
 };
@@ -62,19 +62,19 @@ struct EnergySummary {
   std::optional<double> power_cap_share;       ///< median
   double uncertainty = 0;                      ///< of the energy, the largest of the windows
   bool suspect = false;                        ///< in any window counter and averaged power disagree
-  /// Energy of the reference's neighbouring windows over the own, median and range; > 1 needs less energy. 0 for the
-  /// reference itself.
-  double ratio_to_reference = 0, ratio_low = 0, ratio_high = 0;
+  /// Energy of the baseline's neighbouring windows over the own, median and range; > 1 needs less energy. 0 for the
+  /// baseline itself.
+  double ratio_to_baseline = 0, ratio_low = 0, ratio_high = 0;
 };
 
-/// How much the session's own measuring scatters: the reference against itself.
+/// How much the session's own measuring scatters: the baseline against itself.
 struct NoiseFloor {
   int rounds = 0;         ///< 0: not measured
   double half_width = 0;  ///< of the 95 % interval of the ratio, 0.002 is 0.2 %
   double margin = 0.003;  ///< differences inside it are ties: the larger of 0.3 % and twice the floor
 };
 
-/// Device time of a session's stages as the sum of their blocks, lead-ins not counted.
+/// Device time of a session's stages as the sum of their samples, lead-ins not counted.
 struct StageTimes {
   double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0;
 };
@@ -85,14 +85,14 @@ struct StageTimes {
 struct BestRecord {
   Variant variant;
   BuildInfo build;
-  double time_s = 0;  ///< median per launch over the final's blocks
+  double time_s = 0;  ///< median per launch over the final's samples
   double tflops = 0;
-  double ratio_to_reference = 0;         ///< reference best time / own time, median over rounds; > 1 is faster
-  double ratio_low = 0, ratio_high = 0;  ///< 95 % interval; from screening alone: range over the winner's blocks
+  double ratio_to_baseline = 0;          ///< baseline best time / own time, median over rounds; > 1 is faster
+  double ratio_low = 0, ratio_high = 0;  ///< 95 % interval; from screening alone: range over the winner's samples
   double cycles_ratio = 0, cycles_low = 0, cycles_high = 0;  ///< the same in cycles; 0 where no clock was measured
-  stats::Verdict verdict = stats::Verdict::kUnclear;         ///< against the reference's best
-  double sm_clock_hz = 0, reference_clock_hz = 0;            ///< medians over the final's blocks
-  double reference_first_s = 0, reference_best_s = 0;        ///< medians over the final's blocks
+  stats::Verdict verdict = stats::Verdict::kUnclear;         ///< against the baseline's best
+  double sm_clock_hz = 0, baseline_clock_hz = 0;             ///< medians over the final's samples
+  double baseline_first_s = 0, baseline_best_s = 0;          ///< medians over the final's samples
   std::vector<std::string> ties;                             ///< keys of variants not told apart from the winner
 };
 
@@ -105,8 +105,8 @@ struct CountsRecord {
 struct RankedVariant {
   Variant variant;
   BuildInfo build;
-  double time_s = 0, tflops = 0, spread = 0;  ///< spread: MAD * 1.4826 / median over blocks
-  double ratio_to_reference = 0, ratio_low = 0, ratio_high = 0;
+  double time_s = 0, tflops = 0, spread = 0;  ///< spread: MAD * 1.4826 / median over samples
+  double ratio_to_baseline = 0, ratio_low = 0, ratio_high = 0;
   stats::Verdict verdict = stats::Verdict::kUnclear;
   std::optional<EnergySummary> energy = {};
   bool pareto = false;  ///< no finalist is both faster and needs less energy; false where energy was not measured
@@ -116,7 +116,7 @@ struct RankedVariant {
 struct StoredAnswer {
   BestRecord best;
   std::vector<RankedVariant> ranking;  ///< the winner, then the others by median
-  ReferenceReport reference;
+  BaselineReport baseline;
   CountsRecord counts;
   bool complete =
       false;  ///< every proposed variant was tried and the final ran; false: ended early (budget, interrupt)
@@ -127,13 +127,13 @@ struct StoredAnswer {
   StageTimes stages = {};
   std::int64_t raced = 0;  ///< variants that entered the race
   int voided_rounds = 0;   ///< repeated, because heat, power brake or a jump of the clock spoilt them
-  std::optional<EnergySummary> reference_energy = {};  ///< of the reference's best algorithm
+  std::optional<EnergySummary> baseline_energy = {};  ///< of the baseline's best algorithm
   std::optional<double> idle_power_w = {};
   std::vector<std::string> notes = {};  ///< what a reader has to know to judge the numbers, one sentence each
 };
 
 /// A variant that crashed or hung, and where: the newest outcome of its build on one problem.
-struct KnownKiller {
+struct FatalTrial {
   std::string template_name, template_hash, variant_key;
   std::string cubin_hash;  ///< empty: it was the compiler that crashed or hung
   Outcome outcome;
@@ -154,15 +154,15 @@ class Store {
 
   /// Whatever crashed or hung when it was last tried on a problem, under the device's driver version (compilers:
   /// NVRTC version) and on its architecture; of any template, problem and device. What was replayed does not count.
-  [[nodiscard]] virtual std::vector<KnownKiller> killers(const DeviceInfo& device) = 0;
+  [[nodiscard]] virtual std::vector<FatalTrial> fatal_trials(const DeviceInfo& device) = 0;
 
   /// Opens a session; the later calls belong to it.
   virtual void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) = 0;
-  virtual void save_reference(const ReferenceReport& reference) = 0;
-  /// One transaction: outcome, build and blocks of one variant.
+  virtual void save_baseline(const BaselineReport& baseline) = 0;
+  /// One transaction: outcome, build and samples of one variant.
   virtual void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) = 0;
-  /// One transaction: the blocks of every contender of one stage. A second call for the stage replaces the first.
-  virtual void save_rounds(Stage stage, const std::vector<ContenderBlocks>& blocks) = 0;
+  /// One transaction: the samples of every contender of one stage. A second call for the stage replaces the first.
+  virtual void save_rounds(Stage stage, const std::vector<ContenderSamples>& samples) = 0;
   /// Adds one energy window.
   virtual void save_energy(const EnergyRecord& record) = 0;
   /// The newest ceilings measured on this device under its driver branch, and new ones.

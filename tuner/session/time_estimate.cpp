@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/model/block_length.hpp"
+#include "tuner/model/sample_length.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -30,22 +30,22 @@ std::optional<double> TimeEstimate::remaining_s(std::size_t builds_left, std::si
   return std::max(compile_s, static_cast<double>(trials_left) * trial_mean_s_);
 }
 
-double expected_round_s(double block_s, std::size_t blocks, double launch_s) {
+double expected_round_s(double sample_s, std::size_t samples, double launch_s) {
   constexpr double kOverhead = 1.25;  // lead-ins, and the way to the worker and back
-  return kOverhead * std::max(block_s, least_block_s(launch_s)) * static_cast<double>(blocks);
+  return kOverhead * std::max(sample_s, least_sample_s(launch_s)) * static_cast<double>(samples);
 }
 
 double expected_race_s(const Options& options, double launch_s) {
   // Of some thousand variants a few dozen are near the best, and half of them leave after three rounds.
   constexpr std::size_t kEntrants = 32;
   const int rounds = options.full ? options.race_rounds : options.race_rounds / 2;
-  return expected_round_s(kRaceBlock_s, kEntrants, launch_s) * rounds;
+  return expected_round_s(kRaceSample_s, kEntrants, launch_s) * rounds;
 }
 
 double expected_final_s(const Options& options, double launch_s) {
-  constexpr int kReferences = 2;
-  const auto contenders = static_cast<std::size_t>(std::max(options.finalists, 1) + kReferences);
-  return expected_round_s(kFinalBlock_s, contenders, launch_s) * options.final_rounds;
+  constexpr int kBaselines = 2;
+  const auto contenders = static_cast<std::size_t>(std::max(options.finalists, 1) + kBaselines);
+  return expected_round_s(kFinalSample_s, contenders, launch_s) * options.final_rounds;
 }
 
 double reserved_for_rounds_s(const Options& options, double launch_s) {
@@ -58,9 +58,9 @@ double reserved_for_final_s(const Options& options, double launch_s) {
   return options.budget.seconds ? std::min(expected_s, *options.budget.seconds / 4) : expected_s;
 }
 
-double reference_launch_s(const ReferenceReport& reference) {
-  const auto best = static_cast<std::size_t>(reference.best);
-  return best < reference.algorithms.size() ? reference.algorithms[best].time_s : 0;
+double baseline_launch_s(const BaselineReport& baseline) {
+  const auto best = static_cast<std::size_t>(baseline.best);
+  return best < baseline.algorithms.size() ? baseline.algorithms[best].time_s : 0;
 }
 
 int affordable_rounds(int wanted, int done, double spent_s, std::optional<double> time_left_s) {

@@ -25,15 +25,15 @@ class TimeEstimate {
   double build_mean_s_ = 0, trial_mean_s_ = 0;
 };
 
-/// Duration of the blocks of each kind of round, without their lead-ins.
-inline constexpr double kFloorBlock_s = 20e-3, kRaceBlock_s = 10e-3, kFinalBlock_s = 20e-3;
+/// Duration of the samples of each kind of round, without their lead-ins.
+inline constexpr double kFloorSample_s = 20e-3, kRaceSample_s = 10e-3, kFinalSample_s = 20e-3;
 
 /// Rounds the sign test needs for a 95 % interval.
 inline constexpr int kMinimumRounds = 6;
 
-/// Expected wall time of a round, before one has been timed. `launch_s`: of the reference, a block lasts
-/// least_block_s() of it.
-[[nodiscard]] double expected_round_s(double block_s, std::size_t blocks, double launch_s);
+/// Expected wall time of a round, before one has been timed. `launch_s`: of the baseline, a sample lasts
+/// least_sample_s() of it.
+[[nodiscard]] double expected_round_s(double sample_s, std::size_t samples, double launch_s);
 /// Expected wall time of a race of usual size, and of a whole final.
 [[nodiscard]] double expected_race_s(const Options& options, double launch_s);
 [[nodiscard]] double expected_final_s(const Options& options, double launch_s);
@@ -43,8 +43,8 @@ inline constexpr int kMinimumRounds = 6;
 [[nodiscard]] double reserved_for_rounds_s(const Options& options, double launch_s);
 [[nodiscard]] double reserved_for_final_s(const Options& options, double launch_s);
 
-/// Per launch, of the reference's best algorithm; 0 without a reference.
-[[nodiscard]] double reference_launch_s(const ReferenceReport& reference);
+/// Per launch, of the baseline's best algorithm; 0 without a baseline.
+[[nodiscard]] double baseline_launch_s(const BaselineReport& baseline);
 
 /// Rounds there is time for after `done` rounds that took `spent_s`: `wanted`, or fewer, but not below
 /// kMinimumRounds (or `wanted`, where that is less).

@@ -30,7 +30,7 @@ bool asks_for(const TemplateDefinition& definition, std::string_view builtin) {
 }
 
 /// Every label of the template, not just this variant's, so that a kernel can compare with any of them; for a kernel
-/// that asks for the math mode or the activation, every word of theirs too.
+/// that asks for the dtype or the activation, every word of theirs too.
 void add_labels(const TemplateDefinition& definition, std::vector<Define>& out) {
   std::set<std::string_view> seen;
   const auto add = [&](std::string_view label) {
@@ -42,8 +42,8 @@ void add_labels(const TemplateDefinition& definition, std::vector<Define>& out) 
       if (label != nullptr) add(*label);
     }
   }
-  if (asks_for(definition, "MATH_MODE")) {
-    for (const MathMode mode : all_math_modes()) add(to_string(mode));
+  if (asks_for(definition, "DTYPE")) {
+    for (const Dtype mode : all_dtypes()) add(to_string(mode));
   }
   if (asks_for(definition, "ACTIVATION")) {
     for (const Activation activation : all_activations()) add(to_string(activation));

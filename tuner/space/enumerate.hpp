@@ -28,7 +28,7 @@ struct Enumeration {
 };
 
 /// Walks the space with each constraint applied as soon as its names are bound, so impossible subtrees are skipped
-/// (their points are still counted). Errors (usage): an expression that fails, a math mode the template lacks.
+/// (their points are still counted). Errors (usage): an expression that fails, a dtype the template lacks.
 /// An empty result is not an error here; the removals explain it.
 [[nodiscard]] Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem,
                                             const DeviceInfo& device);

@@ -159,9 +159,9 @@ class PlanBuilder {
   [[nodiscard]] TensorType stored_type(Operand operand) const {
     switch (operand) {
       case Operand::kA:
-        return tensor_type(type_of_a(problem_.math_mode));
+        return tensor_type(type_of_a(problem_.dtype));
       case Operand::kB:
-        return tensor_type(type_of_b(problem_.math_mode));
+        return tensor_type(type_of_b(problem_.dtype));
       case Operand::kC:
       case Operand::kD:
       case Operand::kBias:

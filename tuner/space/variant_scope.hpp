@@ -12,7 +12,7 @@ namespace pgtune::space {
 /// Borrows the definition.
 class VariantScope : public Scope {
  public:
-  /// Computes all derived values. Errors (usage): a variant or math mode that does not fit, a derived value that fails.
+  /// Computes all derived values. Errors (usage): a variant or dtype that does not fit, a derived value that fails.
   [[nodiscard]] static Result<VariantScope> create(const TemplateDefinition& definition, const Variant& variant,
                                                    const Problem& problem, const DeviceInfo& device);
 

@@ -21,9 +21,9 @@ double fair_binomial(std::size_t n, std::size_t i) {
 
 }  // namespace
 
-Interval sign_test_interval(std::span<const double> sample, double confidence) {
-  if (sample.empty()) return {};
-  std::vector<double> sorted(sample.begin(), sample.end());
+Interval sign_test_interval(std::span<const double> values, double confidence) {
+  if (values.empty()) return {};
+  std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
   const std::size_t n = sorted.size();
   std::size_t k = 1;
@@ -37,12 +37,12 @@ Interval sign_test_interval(std::span<const double> sample, double confidence) {
   return {sorted[k - 1], sorted[n - k], coverage};
 }
 
-Interval bootstrap_median_interval(std::span<const double> sample, std::uint64_t seed, double confidence,
+Interval bootstrap_median_interval(std::span<const double> values, std::uint64_t seed, double confidence,
                                    int resamples) {
-  if (sample.empty()) return {};
+  if (values.empty()) return {};
   std::mt19937_64 random(seed);  // its output is fixed by the standard; the distributions' is not, hence the remainder
-  const std::size_t n = sample.size();
-  std::vector<double> sorted(sample.begin(), sample.end());
+  const std::size_t n = values.size();
+  std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::size_t> drawn(n);  // how often each value was
   // The value of a resample's order statistic: sorting each one would take most of a final's evaluation.
@@ -63,9 +63,9 @@ Interval bootstrap_median_interval(std::span<const double> sample, std::uint64_t
   return {quantile(medians, tail), quantile(medians, 1 - tail), confidence};
 }
 
-Interval median_interval(std::span<const double> sample, std::uint64_t seed, double confidence) {
-  return sample.size() < kBootstrapMinimum ? sign_test_interval(sample, confidence)
-                                           : bootstrap_median_interval(sample, seed, confidence);
+Interval median_interval(std::span<const double> values, std::uint64_t seed, double confidence) {
+  return values.size() < kBootstrapMinimum ? sign_test_interval(values, confidence)
+                                           : bootstrap_median_interval(values, seed, confidence);
 }
 
 }  // namespace pgtune::stats

@@ -21,7 +21,7 @@ enum class Verdict {
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 [[nodiscard]] std::optional<Verdict> parse_verdict(std::string_view text);
 
-/// `time` and `cycles` are ln(reference / contender), of times and of times multiplied with the measured clock.
+/// `time` and `cycles` are ln(baseline / contender), of times and of times multiplied with the measured clock.
 /// `margin` is the smallest ratio worth telling apart (0.003: 0.3 %); ties are judged first, so that a difference
 /// inside the margin is a tie however exactly it is known. Without pairs: unclear. Where no clock was measured (cycles
 /// has no pairs) a faster time is "faster".

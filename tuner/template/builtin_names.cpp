@@ -20,7 +20,7 @@ struct Builtin {
   std::int64_t (*value)(const Facts&);
 };
 
-std::int64_t bytes_ab(const Problem& problem) { return element_bytes(problem.math_mode); }
+std::int64_t bytes_ab(const Problem& problem) { return element_bytes(problem.dtype); }
 std::int64_t bytes_c(const Problem& problem) { return element_bytes(problem.type_of_c()); }
 
 /// The largest power of two up to 256 that divides the byte address of every row of every matrix of the batch.
@@ -64,9 +64,9 @@ constexpr std::array kProblem{
     Builtin<Problem>{"ACTIVATION", [](const Problem& p) { return label_value(to_string(p.epilogue.activation)); }},
     Builtin<Problem>{"ELEM_BYTES", bytes_ab},
     Builtin<Problem>{"OUT_BYTES", bytes_c},
-    Builtin<Problem>{"MATH_MODE", [](const Problem& p) { return label_value(to_string(p.math_mode)); }},
+    Builtin<Problem>{"DTYPE", [](const Problem& p) { return label_value(to_string(p.dtype)); }},
 };
-constexpr std::array<std::string_view, 5> kTypes{"ELEM_BYTES", "OUT_BYTES", "MATH_MODE", "HAS_BIAS", "ACTIVATION"};
+constexpr std::array<std::string_view, 5> kTypes{"ELEM_BYTES", "OUT_BYTES", "DTYPE", "HAS_BIAS", "ACTIVATION"};
 
 template <typename Table>
 std::vector<std::string> names_of(const Table& table) {

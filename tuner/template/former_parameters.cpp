@@ -13,7 +13,7 @@
 namespace pgtune::space {
 namespace {
 
-const Parameter* find_parameter(const TemplateDefinition& definition, std::string_view name) {
+const Parameter* parameter_called(const TemplateDefinition& definition, std::string_view name) {
   const auto found = std::find_if(definition.parameters.begin(), definition.parameters.end(),
                                   [&](const Parameter& parameter) { return parameter.name == name; });
   return found == definition.parameters.end() ? nullptr : &*found;
@@ -41,14 +41,14 @@ FormerParameter read_former(const JsonCursor& cursor, const TemplateDefinition& 
   FormerParameter out;
   out.name = name.string();
   if (!is_identifier(out.name)) name.problem(fmt::format("'{}' cannot be a parameter's name", out.name));
-  const Parameter* const namesake = find_parameter(definition, out.name);
+  const Parameter* const namesake = parameter_called(definition, out.name);
   const auto now = cursor.optional("now");
   const std::vector<JsonCursor> values = cursor.optional_elements("values", kMaxValues);
   if (now.has_value() == !values.empty())
     cursor.problem("give either 'now', the present name, or 'values', what each value means now");
   if (now) {
     out.now = now->string();
-    if (find_parameter(definition, out.now) == nullptr)
+    if (parameter_called(definition, out.now) == nullptr)
       now->problem(fmt::format("the template has no parameter '{}'", out.now));
     if (namesake != nullptr) name.problem(fmt::format("{} is a parameter still", out.name));
   }

@@ -88,8 +88,8 @@ struct CostModel {
 
 struct TemplateDefinition {
   std::string name, description;
-  std::vector<MathMode> math_modes;
-  std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each math mode's usual one
+  std::vector<Dtype> dtypes;
+  std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each dtype's usual one
   bool fuses_bias = false;
   std::vector<Activation> activations;  ///< it can apply; none at all is always among them
   std::vector<Parameter> parameters;
@@ -116,9 +116,9 @@ struct TemplateDefinition {
   std::string preset_hash;  ///< the same over preset, seeds and cost; empty where there are none
 
   [[nodiscard]] Variant default_variant() const;
-  /// It has the problem's math mode, output type and epilogue.
+  /// It has the problem's dtype, output type and epilogue.
   [[nodiscard]] bool computes(const Problem& problem) const;
-  [[nodiscard]] bool has_types(const Problem& problem) const;  ///< math mode and output type
+  [[nodiscard]] bool has_types(const Problem& problem) const;  ///< dtype and output type
 };
 
 /// Fetches a file as text. Paths are relative to the JSON's folder and normalised: the JSON's "source"

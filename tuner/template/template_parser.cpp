@@ -22,14 +22,14 @@ void check_schema(const JsonCursor& root) {
   }
 }
 
-std::vector<MathMode> read_math_modes(const JsonCursor& root) {
-  std::vector<MathMode> out;
-  for (const JsonCursor& element : root.required("math_modes").elements(1, kMaxEntries)) {
-    auto mode = parse_math_mode(element.string());
+std::vector<Dtype> read_dtypes(const JsonCursor& root) {
+  std::vector<Dtype> out;
+  for (const JsonCursor& element : root.required("dtypes").elements(1, kMaxEntries)) {
+    auto mode = parse_dtype(element.string());
     if (!mode) {
       element.problem(std::move(mode.error()));
     } else if (std::find(out.begin(), out.end(), *mode) != out.end()) {
-      element.problem(fmt::format("the math mode '{}' appears twice", to_string(*mode)));
+      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*mode)));
     } else {
       out.push_back(*mode);
     }
@@ -37,7 +37,7 @@ std::vector<MathMode> read_math_modes(const JsonCursor& root) {
   return out;
 }
 
-std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<MathMode>& modes) {
+std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<Dtype>& modes) {
   std::vector<ElementType> out;
   for (const JsonCursor& element : root.optional_elements("outputs", kMaxEntries)) {
     auto type = parse_output_type(element.string());
@@ -45,11 +45,11 @@ std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<
       element.problem(std::move(type.error()));
       continue;
     }
-    const bool possible = std::any_of(modes.begin(), modes.end(), [&](MathMode mode) {
+    const bool possible = std::any_of(modes.begin(), modes.end(), [&](Dtype mode) {
       const auto& types = output_types(mode);
       return std::find(types.begin(), types.end(), *type) != types.end();
     });
-    if (!possible) element.problem(fmt::format("none of the math modes has {} output", to_string(*type)));
+    if (!possible) element.problem(fmt::format("none of the dtypes has {} output", to_string(*type)));
     if (std::find(out.begin(), out.end(), *type) != out.end()) {
       element.problem(fmt::format("the output type '{}' appears twice", to_string(*type)));
     }
@@ -88,10 +88,9 @@ CostModel read_cost(const JsonCursor& cursor, KnownNames& names) {
 
 TemplateDefinition read_definition(const JsonCursor& root) {
   TemplateDefinition out;
-  root.expect_fields({"schema",    "name",       "description",      "source",      "math_modes",  "outputs",
-                      "epilogues", "parameters", "derived",          "constraints", "legality",    "preset",
-                      "seeds",     "values",     "defines",          "workspace",   "tensor_maps", "kernels",
-                      "traffic",   "cost",       "former_parameters"});
+  root.expect_fields({"schema",     "name",      "description", "source",   "dtypes",  "outputs", "epilogues",
+                      "parameters", "derived",   "constraints", "legality", "preset",  "seeds",   "values",
+                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic", "cost",    "former_parameters"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -100,8 +99,8 @@ TemplateDefinition read_definition(const JsonCursor& root) {
         fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", out.name));
   }
   if (const auto description = root.optional("description")) out.description = description->string();
-  out.math_modes = read_math_modes(root);
-  out.outputs = read_outputs(root, out.math_modes);
+  out.dtypes = read_dtypes(root);
+  out.outputs = read_outputs(root, out.dtypes);
   read_epilogues(root, out);
 
   KnownNames names;

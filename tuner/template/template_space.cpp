@@ -65,11 +65,11 @@ Parameter read_parameter(const JsonCursor& cursor, KnownNames& names) {
   return out;
 }
 
-/// Labels are compared by number, so two of a template's labels, or one and a math mode's or activation's, must not
+/// Labels are compared by number, so two of a template's labels, or one and a dtype's or activation's, must not
 /// share one.
 void check_label_values(const std::vector<Parameter>& parameters, const JsonCursor& root) {
   std::unordered_map<std::int64_t, std::string> labels;
-  for (const MathMode mode : all_math_modes()) labels.emplace(label_value(to_string(mode)), to_string(mode));
+  for (const Dtype mode : all_dtypes()) labels.emplace(label_value(to_string(mode)), to_string(mode));
   for (const Activation word : all_activations()) labels.emplace(label_value(to_string(word)), to_string(word));
   for (const Parameter& parameter : parameters) {
     for (const ParameterValue& value : parameter.values) {

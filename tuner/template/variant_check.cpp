@@ -60,7 +60,7 @@ bool TemplateDefinition::computes(const Problem& problem) const {
 }
 
 bool TemplateDefinition::has_types(const Problem& problem) const {
-  if (std::find(math_modes.begin(), math_modes.end(), problem.math_mode) == math_modes.end()) return false;
+  if (std::find(dtypes.begin(), dtypes.end(), problem.dtype) == dtypes.end()) return false;
   if (outputs.empty()) return problem.has_usual_output();
   return std::find(outputs.begin(), outputs.end(), problem.type_of_c()) != outputs.end();
 }
@@ -71,15 +71,15 @@ Result<void> check_problem(const TemplateDefinition& definition, const Problem& 
     return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not fuse the epilogue {}; {}", definition.name,
                                                to_string(problem.epilogue), epilogue_words(definition)));
   }
-  const auto& modes = definition.math_modes;
-  if (std::find(modes.begin(), modes.end(), problem.math_mode) != modes.end()) {
+  const auto& modes = definition.dtypes;
+  if (std::find(modes.begin(), modes.end(), problem.dtype) != modes.end()) {
     return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not write {} output in {}", definition.name,
-                                               to_string(problem.type_of_c()), to_string(problem.math_mode)));
+                                               to_string(problem.type_of_c()), to_string(problem.dtype)));
   }
   std::vector<std::string_view> known;
-  for (const MathMode mode : modes) known.push_back(to_string(mode));
-  return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not compute in {}; its math modes are {}",
-                                             definition.name, to_string(problem.math_mode), fmt::join(known, ", ")));
+  for (const Dtype mode : modes) known.push_back(to_string(mode));
+  return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not compute in {}; its dtypes are {}",
+                                             definition.name, to_string(problem.dtype), fmt::join(known, ", ")));
 }
 
 }  // namespace pgtune::space

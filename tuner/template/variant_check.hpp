@@ -10,7 +10,7 @@ namespace pgtune::space {
 
 /// Errors: a parameter missing, unknown or out of order, or a value that is not listed.
 [[nodiscard]] Result<void> check_variant(const TemplateDefinition& definition, const Variant& variant);
-/// Errors: the template lacks the problem's math mode, output type or epilogue.
+/// Errors: the template lacks the problem's dtype, output type or epilogue.
 [[nodiscard]] Result<void> check_problem(const TemplateDefinition& definition, const Problem& problem);
 /// Error: `text` is no value of `parameter`; lists those there are.
 [[nodiscard]] Error not_a_value(const Parameter& parameter, std::string_view text);

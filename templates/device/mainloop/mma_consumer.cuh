@@ -17,7 +17,7 @@ namespace pgtune::product {
 
 constexpr int kFragmentsA = WM / 16, kFragmentsB = WN / 16;
 constexpr int kAccumulators = WM * WN / 32;  ///< of a thread
-constexpr bool kThree = MATH_MODE == LABEL_tf32x3;
+constexpr bool kThree = DTYPE == LABEL_tf32x3;
 constexpr bool kNearest = TF32_ROUNDING == LABEL_nearest;  ///< tf32, otherwise truncated
 
 using Accumulators = Accumulator[kFragmentsA][2 * kFragmentsB][4];
@@ -87,7 +87,7 @@ __device__ __forceinline__ void multiply_widened(Accumulators& acc, const Fragme
       unsigned a[4];
 #pragma unroll
       for (int down = 0; down < 2; ++down)
-        widen<MATH_MODE == LABEL_e5m2>(from.a[i][2 * later + down], a[down], a[2 + down]);
+        widen<DTYPE == LABEL_e5m2>(from.a[i][2 * later + down], a[down], a[2 + down]);
 #pragma unroll
       for (int s = 0; s < 2 * kFragmentsB; ++s) mma_sync(acc[i][there_and_back(i, s)], a, b[there_and_back(i, s)]);
     }

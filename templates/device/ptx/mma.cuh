@@ -10,18 +10,18 @@
 
 #include "device/ptx/text.cuh"
 
-// A template that includes this hands on MATH_MODE and says with WIDENS that 8-bit floats are multiplied as float16: on
+// A template that includes this hands on DTYPE and says with WIDENS that 8-bit floats are multiplied as float16: on
 // sm_90 to sm_110 mma.sync has no native 8-bit floats. The assembler would make two float16 products of each, but it
 // widens the operands so early that registers spill; so the caller widens them.
-#if MATH_MODE == LABEL_bf16
+#if DTYPE == LABEL_bf16
 #define PGTUNE_MMA "m16n8k16.row.col.f32.bf16.bf16.f32"
-#elif MATH_MODE == LABEL_f16 || WIDENS
+#elif DTYPE == LABEL_f16 || WIDENS
 #define PGTUNE_MMA "m16n8k16.row.col.f32.f16.f16.f32"
-#elif MATH_MODE == LABEL_e4m3
+#elif DTYPE == LABEL_e4m3
 #define PGTUNE_MMA "m16n8k32.row.col.f32.e4m3.e4m3.f32"
-#elif MATH_MODE == LABEL_e5m2
+#elif DTYPE == LABEL_e5m2
 #define PGTUNE_MMA "m16n8k32.row.col.f32.e5m2.e4m3.f32"
-#elif MATH_MODE == LABEL_int8
+#elif DTYPE == LABEL_int8
 #define PGTUNE_MMA "m16n8k32.row.col.s32.s8.s8.s32"
 #else
 #define PGTUNE_MMA "m16n8k8.row.col.f32.tf32.tf32.f32"
@@ -29,7 +29,7 @@
 
 namespace pgtune {
 
-#if MATH_MODE == LABEL_int8
+#if DTYPE == LABEL_int8
 using Accumulator = int;
 #define PGTUNE_ACCUMULATOR "r"
 #else

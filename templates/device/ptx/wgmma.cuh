@@ -3,7 +3,7 @@
 // registers, so its text depends on its width; the tables below list what a macro cannot count.
 //
 // A template that includes this gives these macros: INSTRUCTION_N (columns), LEFT_MN_MAJOR and RIGHT_MN_MAJOR (0 or 1),
-// MATH_MODE, PARTS (3 where float32 operands are split into bf16), SWAP_AB (1 where the left operand is B: with e5m2
+// DTYPE, PARTS (3 where float32 operands are split into bf16), SWAP_AB (1 where the left operand is B: with e5m2
 // only A has that type) and LEFT_SOURCE.
 #pragma once
 
@@ -98,22 +98,22 @@
 #define PGTUNE_BIND_ACC_240(d) PGTUNE_BIND_ACC_224(d), PGTUNE_BIND_8(d, 112)
 #define PGTUNE_BIND_ACC_256(d) PGTUNE_BIND_ACC_240(d), PGTUNE_BIND_8(d, 120)
 
-#if MATH_MODE == LABEL_bf16 || PARTS == 3
+#if DTYPE == LABEL_bf16 || PARTS == 3
 #define PGTUNE_WGMMA_TYPES "k16.f32.bf16.bf16"
-#elif MATH_MODE == LABEL_f16
+#elif DTYPE == LABEL_f16
 #define PGTUNE_WGMMA_TYPES "k16.f32.f16.f16"
-#elif MATH_MODE == LABEL_tf32 || PARTS == 2
+#elif DTYPE == LABEL_tf32 || PARTS == 2
 #define PGTUNE_WGMMA_TYPES "k8.f32.tf32.tf32"
-#elif MATH_MODE == LABEL_e4m3
+#elif DTYPE == LABEL_e4m3
 #define PGTUNE_WGMMA_TYPES "k32.f32.e4m3.e4m3"
-#elif MATH_MODE == LABEL_e5m2 && SWAP_AB
+#elif DTYPE == LABEL_e5m2 && SWAP_AB
 #define PGTUNE_WGMMA_TYPES "k32.f32.e4m3.e5m2"
-#elif MATH_MODE == LABEL_e5m2
+#elif DTYPE == LABEL_e5m2
 #define PGTUNE_WGMMA_TYPES "k32.f32.e5m2.e4m3"
 #endif
 
 // Only 16-bit operands may lie along M or N (MN-major), and only their instructions say which way they lie.
-#if MATH_MODE == LABEL_bf16 || MATH_MODE == LABEL_f16 || PARTS == 3
+#if DTYPE == LABEL_bf16 || DTYPE == LABEL_f16 || PARTS == 3
 #define PGTUNE_WGMMA_MAJORS ", " PGTUNE_TEXT(LEFT_MN_MAJOR) ", " PGTUNE_TEXT(RIGHT_MN_MAJOR)
 #else
 #define PGTUNE_WGMMA_MAJORS ""

@@ -85,7 +85,7 @@ space::TemplateDefinition Catalogue::load(const std::string& selector) const {
 }
 
 space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem) const {
-  std::string types(to_string(problem.math_mode));
+  std::string types(to_string(problem.dtype));
   if (!problem.has_usual_output()) types += fmt::format(" with {} output", to_string(problem.type_of_c()));
   const std::string fused = fmt::format("the epilogue {}", to_string(problem.epilogue));
   std::vector<space::TemplateDefinition> selected;

@@ -77,7 +77,7 @@ void BenchCommand::add_options(CommandLine& app) {
       .option_text("KEY")
       .one_value_each()
       .group(bench);
-  app.add_option("--rounds", rounds_, "Rounds, each with a block of every variant and of cuBLASLt (default: 24)")
+  app.add_option("--rounds", rounds_, "Rounds, each with a sample of every variant and of cuBLASLt (default: 24)")
       .option_text("N")
       .group(bench);
   add_template_option(app, template_);
@@ -96,7 +96,7 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
   session::RankedVariant out;
   out.variant = variant;
   out.build = trial.build;
-  out.time_s = session::median_per_launch_s(trial.report.blocks);
+  out.time_s = session::median_per_launch_s(trial.report.samples);
   out.tflops = out.time_s > 0 ? problem.flops() / out.time_s * 1e-12 : 0;
   return out;
 }

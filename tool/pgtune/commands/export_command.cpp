@@ -24,10 +24,10 @@ HeaderRow header_row(const StoredResult& result) {
           .template_hash = result.row.variant_origin.content_hash,
           .source = result.row.source,
           .finished_at = result.row.finished_at,
-          .enlarged_shape = result.answer.reference.enlarged_shape,
+          .enlarged_shape = result.answer.baseline.enlarged_shape,
           .time_s = best.time_s,
           .tflops = best.tflops,
-          .ratio = best.ratio_to_reference,
+          .ratio = best.ratio_to_baseline,
           .ratio_low = best.ratio_low,
           .ratio_high = best.ratio_high};
 }

@@ -12,6 +12,7 @@
 #include "tool/pgtune/commands/commands.hpp"
 #include "tool/pgtune/ladder/sass.hpp"
 #include "tool/pgtune/measuring/architecture_option.hpp"
+#include "tool/pgtune/report/result_json.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/occupancy.hpp"
@@ -57,7 +58,7 @@ std::string widths(const SassCounts& counts, std::string_view name) {
 }
 
 json inspection_json(const Inspection& inspection) {
-  json out = {{"schema", 1},
+  json out = {{"schema", kJsonSchema},
               {"problem", inspection.problem},
               {"architecture", inspection.device.architecture},
               {"template", inspection.variant.template_name},

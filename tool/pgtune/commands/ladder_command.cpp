@@ -29,7 +29,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// Rungs slower than this many times cuBLASLt's best are timed alone: in its rounds every block would last five of
+/// Rungs slower than this many times cuBLASLt's best are timed alone: in its rounds every sample would last five of
 /// their launches.
 constexpr double kSlowestInRounds = 4;
 
@@ -74,7 +74,7 @@ void LadderCommand::add_options(CommandLine& app) {
   app.add_option("--ladder", ladder_, "A built-in ladder (default: sgemm), or the path of a ladder's JSON")
       .option_text("NAME|FILE")
       .group(group);
-  app.add_option("--rounds", rounds_, "Rounds, each with a block of every rung and of cuBLASLt (default: 12)")
+  app.add_option("--rounds", rounds_, "Rounds, each with a sample of every rung and of cuBLASLt (default: 12)")
       .option_text("N")
       .group(group);
   app.add_flag("--counters", counters_, "Stalls and FMA-pipe use too, read by the toolkit's profiler (ncu)")
@@ -189,12 +189,12 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
     }
   }
   out.timed = true;
-  out.library = result.reference.library;
+  out.library = result.baseline.library;
   if (result.answer) {
-    out.reference_best_s = result.answer->best.reference_best_s;
-  } else if (const auto best = static_cast<std::size_t>(result.reference.best);
-             best < result.reference.algorithms.size()) {
-    out.reference_best_s = result.reference.algorithms[best].time_s;
+    out.baseline_best_s = result.answer->best.baseline_best_s;
+  } else if (const auto best = static_cast<std::size_t>(result.baseline.best);
+             best < result.baseline.algorithms.size()) {
+    out.baseline_best_s = result.baseline.algorithms[best].time_s;
   }
   out.answer = std::move(result.answer);
   out.elapsed_s = result.elapsed_s;

@@ -115,9 +115,9 @@ void SearchCommand::add_options(CommandLine& app) {
 
 std::vector<SearchCommand::Item> SearchCommand::items(const Context& context) const {
   std::vector<Item> items;
-  std::map<std::tuple<MathMode, ElementType, std::string>, space::TemplateSet> templates;
+  std::map<std::tuple<Dtype, ElementType, std::string>, space::TemplateSet> templates;
   for (const Problem& problem : problem_options_.problems()) {
-    const std::tuple kind{problem.math_mode, problem.type_of_c(), to_string(problem.epilogue)};
+    const std::tuple kind{problem.dtype, problem.type_of_c(), to_string(problem.epilogue)};
     auto fitting = templates.find(kind);
     if (fitting == templates.end())
       fitting = templates.emplace(kind, grid_.of(context.catalogue().select(template_, problem))).first;
@@ -169,7 +169,7 @@ bool SearchCommand::answer_from_database(Context& context, const std::vector<Ite
   for (std::size_t i = 0; i < searches.size(); ++i) {
     session::SearchResult result;
     result.counts = found[i].counts;
-    result.reference = found[i].reference;
+    result.baseline = found[i].baseline;
     result.from_store = true;
     result.answer = std::move(found[i]);
     code = worse(code, report(context, {searches[i].problem, searches[i].templates, choice, conditions_,
@@ -182,7 +182,7 @@ bool SearchCommand::answer_from_database(Context& context, const std::vector<Ite
 Announcement SearchCommand::announcement(const Context& context, const DeviceChoice& choice) const {
   Announcement out{choice, conditions_, context.database_path(database_).string()};
   out.planning = dry_run_;
-  if (full_) out.peculiar.emplace_back("race      full: nothing is cut, every variant that is right gets all rounds");
+  if (full_) out.unusual.emplace_back("race      full: nothing is cut, every variant that is right gets all rounds");
   return out;
 }
 

@@ -38,7 +38,7 @@ json shown_json(const StoredResult& result) {
             {"parameters", parameters_to_json(best.variant)},
             {"time_s", best.time_s},
             {"tflops", best.tflops},
-            {"ratio_to_reference", best.ratio_to_reference},
+            {"ratio_to_baseline", best.ratio_to_baseline},
             {"ratio_interval", {best.ratio_low, best.ratio_high}},
             {"registers", best.build.registers},
             {"variant", best.variant.key()},
@@ -46,7 +46,7 @@ json shown_json(const StoredResult& result) {
             {"energy", energy_json(energy, result.problem)},
             {"ties", best.ties}}},
           {"noise_margin", result.answer.floor.margin},
-          {"reference", {{"first_time_s", best.reference_first_s}, {"best_time_s", best.reference_best_s}}}};
+          {"baseline", {{"first_time_s", best.baseline_first_s}, {"best_time_s", best.baseline_best_s}}}};
 }
 
 class ShowCommand final : public Command {
@@ -66,7 +66,7 @@ class ShowCommand final : public Command {
   ExitCode run(Context& context) override {
     const std::vector<StoredResult> results = filter_.load(context);
     if (json_) {
-      json out = {{"schema", 1}, {"results", json::array()}};
+      json out = {{"schema", kJsonSchema}, {"results", json::array()}};
       for (const StoredResult& result : results) out["results"].push_back(shown_json(result));
       context.terminal().print(fmt::format("{}\n", out.dump(2)));
     } else {
@@ -89,7 +89,7 @@ class ShowCommand final : public Command {
     print_wrapped(terminal, conditions_text(conditions_of(result)));
     print_wrapped(terminal,
                   fmt::format("{:.4g} ms  {:.1f} TFLOP/s  {} of cuBLASLt's best", best.time_s * 1e3, best.tflops,
-                              ratio_text(best.ratio_to_reference, best.ratio_low, best.ratio_high)));
+                              ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high)));
     print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final));
     print_wrapped(terminal, fmt::format("{} {}", best.variant.template_name, best.variant.key()));
     for (const std::string& tie : result.answer.best.ties) print_wrapped(terminal, "tie: " + tie);

@@ -13,6 +13,7 @@
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/commands/commands.hpp"
 #include "tool/pgtune/measuring/architecture_option.hpp"
+#include "tool/pgtune/report/result_json.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -48,7 +49,7 @@ json space_json(const space::TemplateDefinition& definition, const Problem& prob
   for (const space::Parameter& parameter : definition.parameters)
     parameters.push_back(
         {{"name", parameter.name}, {"values", parameter.values.size()}, {"description", parameter.description}});
-  json out = {{"schema", 1},
+  json out = {{"schema", kJsonSchema},
               {"template", definition.name},
               {"problem", problem},
               {"device", device.name},
@@ -133,7 +134,7 @@ class SpaceCommand final : public Command {
       }
     }
     if (json_) {
-      const json out = results.size() == 1 ? results[0] : json{{"schema", 1}, {"results", results}};
+      const json out = results.size() == 1 ? results[0] : json{{"schema", kJsonSchema}, {"results", results}};
       context.terminal().print(fmt::format("{}\n", out.dump(2)));
     }
     return any_valid ? ExitCode::kDone : ExitCode::kNothingValid;

@@ -96,7 +96,7 @@ std::string problem_literal(const Problem& p) {
     more = fmt::format(", {}", c_string(p.has_usual_output() ? "" : std::string(to_string(p.type_of_c()))));
   }
   if (p.epilogue.any()) more += fmt::format(", {}", c_string(to_string(p.epilogue)));
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}}}", c_string(std::string(to_string(p.math_mode))),
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}}}", c_string(std::string(to_string(p.dtype))),
                      c_string(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta, more);
 }
 

@@ -17,7 +17,7 @@ struct HeaderRow {
   Problem problem;
   Variant variant;
   std::string template_hash, source, finished_at;
-  std::string enlarged_shape = {};  ///< as ReferenceReport's
+  std::string enlarged_shape = {};  ///< as BaselineReport's
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
 };
 

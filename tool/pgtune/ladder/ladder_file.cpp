@@ -59,16 +59,16 @@ LadderRung rung_of(const json& object, std::size_t index) {
 }
 
 Ladder ladder_of(const json& document) {
-  expect_fields(document, "the ladder", {"schema", "name", "description", "math_mode", "rungs"});
+  expect_fields(document, "the ladder", {"schema", "name", "description", "dtype", "rungs"});
   if (document.value("schema", json()) != kLadderSchema)
     throw LadderProblem(fmt::format("'schema' must be {}", kLadderSchema));
   Ladder ladder;
   ladder.name = text_of(document, "the ladder", "name");
   ladder.description = text_of(document, "the ladder", "description");
-  const std::string mode = text_of(document, "the ladder", "math_mode");
-  const auto parsed = parse_math_mode(mode);
+  const std::string mode = text_of(document, "the ladder", "dtype");
+  const auto parsed = parse_dtype(mode);
   if (!parsed) throw LadderProblem(parsed.error().text());
-  ladder.math_mode = *parsed;
+  ladder.dtype = *parsed;
   const json rungs = document.value("rungs", json());
   if (!rungs.is_array() || rungs.empty() || rungs.size() > kMaxRungs)
     throw LadderProblem(fmt::format("'rungs' must be a list of 1 to {}", kMaxRungs));

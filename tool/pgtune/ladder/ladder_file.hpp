@@ -23,7 +23,7 @@ struct LadderRung {
 
 struct Ladder {
   std::string name, description;
-  MathMode math_mode = MathMode::kF32;
+  Dtype dtype = Dtype::kF32;
   std::vector<LadderRung> rungs;  ///< at least one, no two of a name
 };
 

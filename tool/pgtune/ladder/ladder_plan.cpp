@@ -62,9 +62,9 @@ std::optional<StoredBest> fastest(const space::TemplateSet& all, const space::Te
 LadderPlan plan_ladder(const Context& context, const std::string& selector, const Problem& problem,
                        const DeviceInfo& device, const FindBest& find_best) {
   const auto [ladder, folder] = load_ladder(context.catalogue(), selector);
-  if (ladder.math_mode != problem.math_mode)
+  if (ladder.dtype != problem.dtype)
     throw CommandError(ErrorKind::kUsage, fmt::format("the ladder '{}' is about {}. Give --dtype {}.", ladder.name,
-                                                      to_string(ladder.math_mode), to_string(ladder.math_mode)));
+                                                      to_string(ladder.dtype), to_string(ladder.dtype)));
   const space::TemplateSet usual = context.catalogue().select("", problem);
   std::vector<space::TemplateDefinition> definitions = usual.definitions();
   std::vector<std::string> names;  // of each rung's template

@@ -34,7 +34,7 @@ struct StoredBest {
 using FindBest = std::function<std::optional<StoredBest>(const space::TemplateSet& searched)>;
 
 /// `selector`: a built-in ladder's name, or a file's path; templates named by path in it are relative to it. Throws
-/// CommandError (usage): no such ladder, what is wrong with it, a math mode other than the problem's.
+/// CommandError (usage): no such ladder, what is wrong with it, a dtype other than the problem's.
 [[nodiscard]] LadderPlan plan_ladder(const Context& context, const std::string& selector, const Problem& problem,
                                      const DeviceInfo& device, const FindBest& find_best);
 

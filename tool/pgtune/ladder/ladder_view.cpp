@@ -89,8 +89,8 @@ std::string speed_table(const LadderOutcome& outcome) {
     const double gain = gain_at(outcome.rungs, i);
     table.add_row({place_text(i), rung.planned.rung.name + (rung.in_rounds ? "" : " *"),
                    fmt::format("{:.2f}", measured.tflops), fmt::format("{:.1f}", 100 * measured.spread),
-                   measured.ratio_to_reference > 0
-                       ? fmt::format("{:.1f} ({})", 100 * measured.ratio_to_reference,
+                   measured.ratio_to_baseline > 0
+                       ? fmt::format("{:.1f} ({})", 100 * measured.ratio_to_baseline,
                                      percent_interval_text(measured.ratio_low, measured.ratio_high))
                        : kNothing,
                    gain > 0 ? fmt::format("x{:.2f}", gain) : kNothing});
@@ -170,11 +170,11 @@ std::string measuring_facts(const LadderOutcome& outcome) {
   std::string out;
   const auto alone = [](const RungResult& rung) { return rung.measured && !rung.in_rounds; };
   if (std::any_of(outcome.rungs.begin(), outcome.rungs.end(), alone))
-    out += fact("*", "timed alone: too slow to share rounds with cuBLASLt; the range is that of its blocks");
-  if (outcome.reference_best_s > 0)
+    out += fact("*", "timed alone: too slow to share rounds with cuBLASLt; the range is that of its samples");
+  if (outcome.baseline_best_s > 0)
     out += fact("cuBLASLt", fmt::format("{}: {} ms, {} TFLOP/s by its best algorithm", outcome.library,
-                                        milliseconds_text(outcome.reference_best_s),
-                                        tflops_text(outcome.problem.flops(), outcome.reference_best_s)));
+                                        milliseconds_text(outcome.baseline_best_s),
+                                        tflops_text(outcome.problem.flops(), outcome.baseline_best_s)));
   if (outcome.answer) out += fact("noise", noise_text(outcome.answer->floor));
   out += fact("regime", conditions_text(outcome.conditions));
   if (outcome.answer) {
@@ -184,8 +184,8 @@ std::string measuring_facts(const LadderOutcome& outcome) {
 }
 
 json ratio_json(const session::RankedVariant& measured) {
-  if (measured.ratio_to_reference <= 0) return nullptr;
-  return {{"median", measured.ratio_to_reference}, {"interval", {measured.ratio_low, measured.ratio_high}}};
+  if (measured.ratio_to_baseline <= 0) return nullptr;
+  return {{"median", measured.ratio_to_baseline}, {"interval", {measured.ratio_low, measured.ratio_high}}};
 }
 
 json code_json(const SassCounts& code) {
@@ -219,7 +219,7 @@ json rung_json(const LadderOutcome& outcome, std::size_t index) {
     out["tflops"] = rung.measured->tflops;
     out["spread"] = rung.measured->spread;
     out["in_rounds"] = rung.in_rounds;
-    out["ratio_to_reference"] = ratio_json(*rung.measured);
+    out["ratio_to_baseline"] = ratio_json(*rung.measured);
     out["gain"] = gain > 0 ? json(gain) : json(nullptr);
   }
   if (rung.counters) out["counters"] = rung.counters->counters;
@@ -258,8 +258,8 @@ json ladder_json(const LadderOutcome& outcome) {
               {"elapsed_s", outcome.elapsed_s}};
   if (outcome.counters)
     out["counters_missing"] = outcome.counters_problem ? json(*outcome.counters_problem) : json(nullptr);
-  if (outcome.reference_best_s > 0)
-    out["reference"] = {{"library", outcome.library}, {"best_time_s", outcome.reference_best_s}};
+  if (outcome.baseline_best_s > 0)
+    out["baseline"] = {{"library", outcome.library}, {"best_time_s", outcome.baseline_best_s}};
   if (outcome.answer) {
     out["noise"] = {{"rounds", outcome.answer->floor.rounds}, {"margin", outcome.answer->floor.margin}};
     out["notes"] = outcome.answer->notes;

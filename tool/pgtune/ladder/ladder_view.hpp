@@ -45,7 +45,7 @@ struct LadderOutcome {
   bool timed = false;                           ///< false: rungs were only built
   std::optional<session::StoredAnswer> answer;  ///< of the rounds
   std::string library;                          ///< "cuBLASLt 13.1.0"
-  double reference_best_s = 0;                  ///< 0: not measured
+  double baseline_best_s = 0;                   ///< 0: not measured
   std::string sass_problem;                     ///< why there is no machine code
   std::optional<std::string> counters_problem;  ///< why there are no counters; nothing where none were asked for
   bool counters = false;                        ///< asked for

@@ -56,7 +56,7 @@ std::string note_of(const json& answer) {
   if (answer.value("verified", false)) return {};
   const int locked_mhz = answer.at("locked_mhz").get<int>();
   const json& seen = answer.at("sm_mhz");
-  return fmt::format("the SM clock is locked at {} MHz but {}; the measured clock of each block will tell", locked_mhz,
+  return fmt::format("the SM clock is locked at {} MHz but {}; the measured clock of each sample will tell", locked_mhz,
                      seen.is_null() ? std::string("NVML does not show it")
                                     : fmt::format("reads {} MHz without load", seen.get<int>()));
 }

@@ -35,11 +35,11 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
   row.variant_origin = variant.origin;
   row.time_s = best.time_s;
   row.tflops = best.tflops;
-  row.ratio = best.ratio_to_reference;
+  row.ratio = best.ratio_to_baseline;
   row.ratio_low = best.ratio_low;
   row.ratio_high = best.ratio_high;
-  row.reference_first_s = best.reference_first_s;
-  row.reference_best_s = best.reference_best_s;
+  row.baseline_first_s = best.baseline_first_s;
+  row.baseline_best_s = best.baseline_best_s;
   row.complete = answer.complete;
   row.answer_json = nlohmann::json(answer).dump();
   return row;
@@ -83,12 +83,12 @@ std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session:
   return trials;
 }
 
-std::vector<session::KnownKiller> DatabaseStore::killers(const DeviceInfo& device) {
-  std::vector<session::KnownKiller> killers;
-  for (const db::KillerRow& row :
-       db::find_killers(database_, device.architecture, device.driver_version, device.nvrtc_version))
-    killers.push_back(known_killer(row));
-  return killers;
+std::vector<session::FatalTrial> DatabaseStore::fatal_trials(const DeviceInfo& device) {
+  std::vector<session::FatalTrial> fatal_trials;
+  for (const db::FatalTrialRow& row :
+       db::find_fatal_trials(database_, device.architecture, device.driver_version, device.nvrtc_version))
+    fatal_trials.push_back(fatal_trial(row));
+  return fatal_trials;
 }
 
 void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
@@ -110,19 +110,19 @@ void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kin
                                template_row(key.templates.id()), row);
 }
 
-void DatabaseStore::save_reference(const ReferenceReport& reference) {
-  db::save_reference(database_, session_, reference_row(reference));
+void DatabaseStore::save_baseline(const BaselineReport& baseline) {
+  db::save_baseline(database_, session_, baseline_row(baseline));
 }
 
 void DatabaseStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
   db::save_trial(database_, session_, trial_row(variant, key_->templates, build, report));
 }
 
-void DatabaseStore::save_rounds(Stage stage, const std::vector<session::ContenderBlocks>& blocks) {
-  std::vector<db::ContenderBlocksRow> rows;
-  rows.reserve(blocks.size());
-  for (const session::ContenderBlocks& contender : blocks)
-    rows.push_back(contender_blocks_row(contender, key_->templates));
+void DatabaseStore::save_rounds(Stage stage, const std::vector<session::ContenderSamples>& samples) {
+  std::vector<db::ContenderSamplesRow> rows;
+  rows.reserve(samples.size());
+  for (const session::ContenderSamples& contender : samples)
+    rows.push_back(contender_samples_row(contender, key_->templates));
   db::save_rounds(database_, session_, std::string(to_string(stage)), rows);
 }
 

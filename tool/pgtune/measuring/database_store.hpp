@@ -16,12 +16,12 @@ class DatabaseStore : public session::Store {
 
   [[nodiscard]] std::optional<session::StoredAnswer> answer(const session::StoreKey& key) override;
   [[nodiscard]] std::map<std::string, session::StoredTrial> trials(const session::StoreKey& key) override;
-  [[nodiscard]] std::vector<session::KnownKiller> killers(const DeviceInfo& device) override;
+  [[nodiscard]] std::vector<session::FatalTrial> fatal_trials(const DeviceInfo& device) override;
   void begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
              const std::string& command_line) override;
-  void save_reference(const ReferenceReport& reference) override;
+  void save_baseline(const BaselineReport& baseline) override;
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
-  void save_rounds(Stage stage, const std::vector<session::ContenderBlocks>& blocks) override;
+  void save_rounds(Stage stage, const std::vector<session::ContenderSamples>& samples) override;
   void save_energy(const session::EnergyRecord& record) override;
   [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) override;
   void save_ceilings(const Ceilings& ceilings) override;

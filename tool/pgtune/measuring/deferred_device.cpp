@@ -3,7 +3,7 @@
 
 namespace pgtune::tool {
 
-Result<ReferenceReport> DeferredDevice::prepare(const protocol::PrepareRequest& request) {
+Result<BaselineReport> DeferredDevice::prepare(const protocol::PrepareRequest& request) {
   if (device_ == nullptr) {
     auto opened = device::WorkerDevice::open(options_);
     if (!opened) return tl::unexpected(std::move(opened.error()));

@@ -20,7 +20,7 @@ class DeferredDevice : public device::Device {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] std::string source() const override { return "gpu"; }
   /// Opens the GPU the first time; errors are those of WorkerDevice::open too.
-  [[nodiscard]] Result<ReferenceReport> prepare(const protocol::PrepareRequest& request) override;
+  [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   // The rest is for after the first successful prepare.
   [[nodiscard]] std::size_t build_slots() const override;
   void submit_build(protocol::BuildRequest request) override;

@@ -33,12 +33,12 @@ db::ColumnCheck word_of(Parse parse) {
 
 Flaw no_launches(const db::Value& value) {
   if (std::get<std::int64_t>(value) >= 1) return std::nullopt;
-  return "a block without launches";
+  return "a sample without launches";
 }
 
-Flaw no_block_time(const db::Value& value) {
-  if (is_block_time(std::get<double>(value))) return std::nullopt;
-  return fmt::format("no time that a block takes: {} s", std::get<double>(value));
+Flaw no_sample_time(const db::Value& value) {
+  if (is_sample_time(std::get<double>(value))) return std::nullopt;
+  return fmt::format("no time that a sample takes: {} s", std::get<double>(value));
 }
 
 }  // namespace
@@ -46,17 +46,17 @@ Flaw no_block_time(const db::Value& value) {
 const db::ColumnChecks& record_checks() {
   static const db::ColumnChecks kChecks{
       {"best.answer_json", no_record<session::StoredAnswer>},
-      {"blocks.launches", no_launches},
-      {"blocks.time_s", no_block_time},
+      {"samples.launches", no_launches},
+      {"samples.time_s", no_sample_time},
       {"ceilings.ceilings_json", no_record<Ceilings>},
       {"conditions.conditions_json", no_record<Conditions>},
       {"conditions.key", word_of([](const std::string& word) { return parse_conditions(word).has_value(); })},
       {"devices.info_json", no_record<DeviceInfo>},
       {"outcomes.kind", word_of([](const std::string& word) { return parse_outcome_kind(word).has_value(); })},
       {"problems.problem_json", no_record<Problem>},
-      {"reference_reports.report_json", no_record<ReferenceReport>},
-      {"round_blocks.launches", no_launches},
-      {"round_blocks.time_s", no_block_time},
+      {"baseline_reports.report_json", no_record<BaselineReport>},
+      {"round_samples.launches", no_launches},
+      {"round_samples.time_s", no_sample_time},
       {"stages.name", word_of([](const std::string& word) { return parse_stage(word).has_value(); })},
       {"variants.parameters_json", no_record<nlohmann::json::object_t>},
   };

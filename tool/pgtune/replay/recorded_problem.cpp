@@ -14,27 +14,28 @@
 namespace pgtune::tool {
 namespace {
 
-/// What one session measured in rounds, and its reference.
+/// What one session measured in rounds, and its baseline.
 struct Measured {
-  ReferenceReport reference;
-  std::vector<db::ContenderBlocksRow> rounds;
+  BaselineReport baseline;
+  std::vector<db::ContenderSamplesRow> rounds;
   std::vector<db::EnergyWindowRow> energy;
 };
 
 Measured measured(const db::Database& database, const db::SessionRow& session) {
   Measured out;
-  if (const auto row = db::find_reference(database, session.id)) out.reference = reference_report(*row);
+  if (const auto row = db::find_baseline(database, session.id)) out.baseline = baseline_report(*row);
   out.rounds = db::session_rounds(database, session.id);
   out.energy = db::energy_windows(database, session.id);
   return out;
 }
 
-/// Contenders with blocks of a stage; variants only where they are what the stage is about.
+/// Contenders with samples of a stage; variants only where they are what the stage is about.
 std::ptrdiff_t contenders(const Measured& session, Stage stage) {
   const std::string name(to_string(stage));
-  return std::count_if(session.rounds.begin(), session.rounds.end(), [&](const db::ContenderBlocksRow& row) {
+  return std::count_if(session.rounds.begin(), session.rounds.end(), [&](const db::ContenderSamplesRow& row) {
     if (!row.contender.variant && stage != Stage::kFloor) return false;
-    return std::any_of(row.blocks.begin(), row.blocks.end(), [&](const auto& block) { return block.stage == name; });
+    return std::any_of(row.samples.begin(), row.samples.end(),
+                       [&](const auto& sample) { return sample.stage == name; });
   });
 }
 
@@ -54,10 +55,10 @@ Place largest_race(const std::vector<Measured>& sessions) {
 }
 
 /// The index in `to` of the algorithm that `from` has at `index`.
-std::optional<int> same_algorithm(const ReferenceReport& from, int index, const ReferenceReport& to) {
+std::optional<int> same_algorithm(const BaselineReport& from, int index, const BaselineReport& to) {
   if (index < 0 || static_cast<std::size_t>(index) >= from.algorithms.size()) return std::nullopt;
-  const ReferenceAlgorithm& wanted = from.algorithms[static_cast<std::size_t>(index)];
-  const auto same = [&](const ReferenceAlgorithm& other) {
+  const BaselineAlgorithm& wanted = from.algorithms[static_cast<std::size_t>(index)];
+  const auto same = [&](const BaselineAlgorithm& other) {
     return from.library == to.library && other.description == wanted.description &&
            other.workspace_bytes == wanted.workspace_bytes;
   };
@@ -87,14 +88,14 @@ class Assembly {
 
   void add_rounds(const Measured& session, Stage stage) {
     const std::string name(to_string(stage));
-    for (const db::ContenderBlocksRow& row : session.rounds) {
-      std::vector<db::BlockRow> of_stage;
-      std::copy_if(row.blocks.begin(), row.blocks.end(), std::back_inserter(of_stage),
-                   [&](const db::BlockRow& block) { return block.stage == name; });
+    for (const db::ContenderSamplesRow& row : session.rounds) {
+      std::vector<db::SampleRow> of_stage;
+      std::copy_if(row.samples.begin(), row.samples.end(), std::back_inserter(of_stage),
+                   [&](const db::SampleRow& sample) { return sample.stage == name; });
       if (of_stage.empty()) continue;
-      std::vector<Block>* const rounds = rounds_of(session, row.contender);
+      std::vector<Sample>* const rounds = rounds_of(session, row.contender);
       if (rounds == nullptr) continue;
-      const std::vector<Block> more = blocks(of_stage);
+      const std::vector<Sample> more = samples(of_stage);
       rounds->insert(rounds->end(), more.begin(), more.end());
     }
   }
@@ -115,13 +116,13 @@ class Assembly {
     return found != problem_.variants.end() ? &found->second : nullptr;
   }
 
-  std::vector<Block>* rounds_of(const Measured& session, const db::ContenderRow& contender) {
+  std::vector<Sample>* rounds_of(const Measured& session, const db::ContenderRow& contender) {
     if (contender.variant) {
       device::RecordedVariant* const known = variant(contender);
       return known != nullptr ? &known->rounds : nullptr;
     }
-    const auto index = same_algorithm(session.reference, contender.algorithm, problem_.reference.report);
-    return index ? &problem_.reference.rounds[*index] : nullptr;
+    const auto index = same_algorithm(session.baseline, contender.algorithm, problem_.baseline.report);
+    return index ? &problem_.baseline.rounds[*index] : nullptr;
   }
 
   std::vector<EnergyWindow>* windows_of(const Measured& session, const db::ContenderRow& contender) {
@@ -130,8 +131,8 @@ class Assembly {
       return known != nullptr ? &known->energy : nullptr;
     }
     if (contender.algorithm < 0) return &problem_.idle_energy;
-    const auto index = same_algorithm(session.reference, contender.algorithm, problem_.reference.report);
-    return index ? &problem_.reference.energy[*index] : nullptr;
+    const auto index = same_algorithm(session.baseline, contender.algorithm, problem_.baseline.report);
+    return index ? &problem_.baseline.energy[*index] : nullptr;
   }
 
   std::string id_here(const std::string& template_name, const std::string& key) const {
@@ -155,7 +156,7 @@ device::RecordedProblem recorded_problem(const db::Database& database, const std
   device::RecordedProblem recorded;
   recorded.problem = problem;
   recorded.conditions = conditions(sessions.front().conditions_key);
-  recorded.reference.report = final->reference;
+  recorded.baseline.report = final->baseline;
   Assembly assembly(recorded, templates);
   assembly.add_trials(database, sessions.front());
   assembly.add_rounds(*final, Stage::kFinal);

@@ -15,7 +15,7 @@ namespace pgtune::tool {
 /// `templates`; the preferred first, at least one. Only variants of these templates are taken. What is compared inside
 /// rounds comes from one session, so that pairs stay pairs: the final, the noise floor and the energy each from the
 /// first session that has them, the race from the one that raced most variants (the first of equals). Trials are the
-/// newest of each variant. The reference is the final's; blocks and energy of its algorithms are taken from other
+/// newest of each variant. The baseline is the final's; samples and energy of its algorithms are taken from other
 /// sessions only where they name the same algorithm. Throws db::Error for rows that cannot be read.
 [[nodiscard]] device::RecordedProblem recorded_problem(const db::Database& database,
                                                        const std::vector<db::SessionRow>& sessions,

@@ -37,7 +37,7 @@ std::string origin_of(std::span<const db::Database> databases) {
   return databases.size() == 1 ? databases.front().origin() : kBuiltIn;
 }
 
-/// What sorts problems by their nearness to `wanted`: those of its math mode first, then those of its layout, then by
+/// What sorts problems by their nearness to `wanted`: those of its dtype first, then those of its layout, then by
 /// how many times larger or smaller their M, N, K and batch are, then those that differ in nothing else.
 auto distance(const Problem& wanted, const Problem& other) {
   double squares = 0;
@@ -47,7 +47,7 @@ auto distance(const Problem& wanted, const Problem& other) {
   }
   const bool otherwise = wanted.type_of_c() != other.type_of_c() || wanted.epilogue != other.epilogue ||
                          wanted.alpha != other.alpha || wanted.beta != other.beta;
-  return std::make_tuple(wanted.math_mode != other.math_mode, wanted.layout() != other.layout(), squares, otherwise,
+  return std::make_tuple(wanted.dtype != other.dtype, wanted.layout() != other.layout(), squares, otherwise,
                          other.title());
 }
 

@@ -13,7 +13,7 @@
 
 namespace pgtune::tool {
 
-/// The databases behind --device replay (`file` empty: all in this build, one for each math mode or so) or replay:FILE.
+/// The databases behind --device replay (`file` empty: all in this build, one for each dtype or so) or replay:FILE.
 /// Never empty. Throws CommandError (environment) where this build has none, db::Error for a bad file.
 [[nodiscard]] std::vector<db::Database> open_recordings(const std::string& file);
 

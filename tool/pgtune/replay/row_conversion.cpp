@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-/// A day; no block takes a minute.
-constexpr double kLongestBlockS = 86'400;
+/// A day; no sample takes a minute.
+constexpr double kLongestSampleS = 86'400;
 
 template <typename T>
 T known_word(std::optional<T> value, const std::string& word, const char* what) {
@@ -50,15 +50,15 @@ std::string host_system() {
   return fmt::format("{} {} {}", names.sysname, release.substr(0, end), names.machine);
 }
 
-db::ContenderRow contender_row(const std::optional<Variant>& variant, int reference_algorithm,
+db::ContenderRow contender_row(const std::optional<Variant>& variant, int baseline_algorithm,
                                const space::TemplateSet& templates) {
   if (variant) return {variant_row(*variant, templates), -1};
-  return {std::nullopt, reference_algorithm};
+  return {std::nullopt, baseline_algorithm};
 }
 
 }  // namespace
 
-bool is_block_time(double time_s) { return time_s > 0 && time_s < kLongestBlockS; }
+bool is_sample_time(double time_s) { return time_s > 0 && time_s < kLongestSampleS; }
 
 db::DeviceRow device_row(const DeviceInfo& device) {
   return {device.uuid, device.name, device.architecture, json(device).dump()};
@@ -71,7 +71,7 @@ db::ProblemRow problem_row(const Problem& problem) {
   row.n = problem.n;
   row.k = problem.k;
   row.batch = problem.batch;
-  row.math_mode = to_string(problem.math_mode);
+  row.dtype = to_string(problem.dtype);
   row.layout = problem.layout();
   row.problem_json = json(problem).dump();
   return row;
@@ -112,35 +112,35 @@ db::VariantRow variant_row(const Variant& variant, const space::TemplateSet& tem
   return {variant.key(), parameters_to_json(variant).dump(), {definition.name, definition.content_hash}};
 }
 
-std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks) {
-  std::vector<db::BlockRow> rows;
-  rows.reserve(blocks.size());
-  for (const Block& block : blocks) {
-    db::BlockRow row;
-    row.stage = to_string(block.stage);
-    row.round = block.round;
-    row.position = block.position;
-    row.launches = block.launches;
-    row.time_s = block.time_s;
-    row.sm_clock_hz = block.sm_clock_hz;
-    row.graph = block.graph;
-    row.temperature_c = block.temperature_c;
-    row.power_cap_s = block.power_cap_s;
-    row.thermal_s = block.thermal_s;
+std::vector<db::SampleRow> sample_rows(const std::vector<Sample>& samples) {
+  std::vector<db::SampleRow> rows;
+  rows.reserve(samples.size());
+  for (const Sample& sample : samples) {
+    db::SampleRow row;
+    row.stage = to_string(sample.stage);
+    row.round = sample.round;
+    row.position = sample.position;
+    row.launches = sample.launches;
+    row.time_s = sample.time_s;
+    row.sm_clock_hz = sample.sm_clock_hz;
+    row.graph = sample.graph;
+    row.temperature_c = sample.temperature_c;
+    row.power_cap_s = sample.power_cap_s;
+    row.thermal_s = sample.thermal_s;
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-db::ContenderBlocksRow contender_blocks_row(const session::ContenderBlocks& contender,
-                                            const space::TemplateSet& templates) {
-  return {contender_row(contender.variant, contender.reference_algorithm, templates), block_rows(contender.blocks)};
+db::ContenderSamplesRow contender_samples_row(const session::ContenderSamples& contender,
+                                              const space::TemplateSet& templates) {
+  return {contender_row(contender.variant, contender.baseline_algorithm, templates), sample_rows(contender.samples)};
 }
 
 db::EnergyWindowRow energy_row(const session::EnergyRecord& record, const space::TemplateSet& templates) {
   const EnergyWindow& window = record.window;
   db::EnergyWindowRow row;
-  row.contender = contender_row(record.variant, record.reference_algorithm, templates);
+  row.contender = contender_row(record.variant, record.baseline_algorithm, templates);
   row.ordinal = record.index;
   row.window_s = window.window_s;
   row.energy_j = window.energy_j;
@@ -184,11 +184,11 @@ db::TrialRow trial_row(const Variant& variant, const space::TemplateSet& templat
     row.outcome.max_error = report.check->max_error;
     row.outcome.norm_error = report.check->norm_error;
   }
-  row.blocks = block_rows(report.blocks);
+  row.samples = sample_rows(report.samples);
   return row;
 }
 
-db::ReferenceRow reference_row(const ReferenceReport& reference) { return {reference.library, json(reference).dump()}; }
+db::BaselineRow baseline_row(const BaselineReport& baseline) { return {baseline.library, json(baseline).dump()}; }
 
 DeviceInfo device_info(const db::DeviceRow& row) {
   return record_of<DeviceInfo>(row.info_json, "the database holds a device that");
@@ -198,31 +198,31 @@ Problem problem(const db::ProblemRow& row) {
   return record_of<Problem>(row.problem_json, "the database holds a problem that");
 }
 
-std::vector<Block> blocks(const std::vector<db::BlockRow>& rows) {
-  std::vector<Block> blocks;
-  blocks.reserve(rows.size());
-  for (const db::BlockRow& row : rows) {
+std::vector<Sample> samples(const std::vector<db::SampleRow>& rows) {
+  std::vector<Sample> samples;
+  samples.reserve(rows.size());
+  for (const db::SampleRow& row : rows) {
     require_measured({static_cast<double>(row.round), static_cast<double>(row.position), row.sm_clock_hz,
                       row.temperature_c.value_or(0), row.power_cap_s.value_or(0), row.thermal_s.value_or(0)},
-                     "a block");
-    if (row.launches < 1 || !is_block_time(row.time_s))
-      throw db::Error(fmt::format("the database holds a block of {} launches in {} s. {}", row.launches, row.time_s,
+                     "a sample");
+    if (row.launches < 1 || !is_sample_time(row.time_s))
+      throw db::Error(fmt::format("the database holds a sample of {} launches in {} s. {}", row.launches, row.time_s,
                                   kUnreadableRemedy),
                       0);
-    Block block;
-    block.stage = known_word(parse_stage(row.stage), row.stage, "stage");
-    block.round = row.round;
-    block.position = row.position;
-    block.launches = row.launches;
-    block.time_s = row.time_s;
-    block.sm_clock_hz = row.sm_clock_hz;
-    block.graph = row.graph;
-    block.temperature_c = row.temperature_c;
-    block.power_cap_s = row.power_cap_s;
-    block.thermal_s = row.thermal_s;
-    blocks.push_back(block);
+    Sample sample;
+    sample.stage = known_word(parse_stage(row.stage), row.stage, "stage");
+    sample.round = row.round;
+    sample.position = row.position;
+    sample.launches = row.launches;
+    sample.time_s = row.time_s;
+    sample.sm_clock_hz = row.sm_clock_hz;
+    sample.graph = row.graph;
+    sample.temperature_c = row.temperature_c;
+    sample.power_cap_s = row.power_cap_s;
+    sample.thermal_s = row.thermal_s;
+    samples.push_back(sample);
   }
-  return blocks;
+  return samples;
 }
 
 session::StoredTrial stored_trial(const db::TrialRow& row) {
@@ -232,7 +232,7 @@ session::StoredTrial stored_trial(const db::TrialRow& row) {
   trial.report.cut = row.outcome.cut;
   if (row.outcome.max_error && row.outcome.norm_error)
     trial.report.check = CheckReport{*row.outcome.max_error, *row.outcome.norm_error};
-  trial.report.blocks = blocks(row.blocks);
+  trial.report.samples = samples(row.samples);
   if (row.build) {
     require_measured({static_cast<double>(row.build->registers), static_cast<double>(row.build->static_smem_bytes),
                       static_cast<double>(row.build->local_bytes), static_cast<double>(row.build->spill_bytes),
@@ -249,7 +249,7 @@ session::StoredTrial stored_trial(const db::TrialRow& row) {
   return trial;
 }
 
-session::KnownKiller known_killer(const db::KillerRow& row) {
+session::FatalTrial fatal_trial(const db::FatalTrialRow& row) {
   return {row.template_name,
           row.template_hash,
           row.variant_key,
@@ -260,8 +260,8 @@ session::KnownKiller known_killer(const db::KillerRow& row) {
           row.started_at};
 }
 
-ReferenceReport reference_report(const db::ReferenceRow& row) {
-  return record_of<ReferenceReport>(row.report_json, "the database holds a reference that");
+BaselineReport baseline_report(const db::BaselineRow& row) {
+  return record_of<BaselineReport>(row.report_json, "the database holds a baseline that");
 }
 
 EnergyWindow energy_window(const db::EnergyWindowRow& row) {

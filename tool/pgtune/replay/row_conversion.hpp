@@ -24,22 +24,22 @@ namespace pgtune::tool {
 [[nodiscard]] db::VariantRow variant_row(const Variant& variant, const space::TemplateSet& templates);
 [[nodiscard]] db::TrialRow trial_row(const Variant& variant, const space::TemplateSet& templates,
                                      const BuildInfo& build, const TrialReport& report);
-[[nodiscard]] std::vector<db::BlockRow> block_rows(const std::vector<Block>& blocks);
-[[nodiscard]] db::ContenderBlocksRow contender_blocks_row(const session::ContenderBlocks& contender,
-                                                          const space::TemplateSet& templates);
+[[nodiscard]] std::vector<db::SampleRow> sample_rows(const std::vector<Sample>& samples);
+[[nodiscard]] db::ContenderSamplesRow contender_samples_row(const session::ContenderSamples& contender,
+                                                            const space::TemplateSet& templates);
 [[nodiscard]] db::EnergyWindowRow energy_row(const session::EnergyRecord& record, const space::TemplateSet& templates);
 [[nodiscard]] db::CeilingsRow ceilings_row(const Ceilings& ceilings, const std::string& source);
-[[nodiscard]] db::ReferenceRow reference_row(const ReferenceReport& reference);
+[[nodiscard]] db::BaselineRow baseline_row(const BaselineReport& baseline);
 
-/// Whether a block can have taken so long.
-[[nodiscard]] bool is_block_time(double time_s);
+/// Whether a sample can have taken so long.
+[[nodiscard]] bool is_sample_time(double time_s);
 
 [[nodiscard]] DeviceInfo device_info(const db::DeviceRow& row);
 [[nodiscard]] Problem problem(const db::ProblemRow& row);
 [[nodiscard]] session::StoredTrial stored_trial(const db::TrialRow& row);
-[[nodiscard]] session::KnownKiller known_killer(const db::KillerRow& row);
-[[nodiscard]] std::vector<Block> blocks(const std::vector<db::BlockRow>& rows);
-[[nodiscard]] ReferenceReport reference_report(const db::ReferenceRow& row);
+[[nodiscard]] session::FatalTrial fatal_trial(const db::FatalTrialRow& row);
+[[nodiscard]] std::vector<Sample> samples(const std::vector<db::SampleRow>& rows);
+[[nodiscard]] BaselineReport baseline_report(const db::BaselineRow& row);
 [[nodiscard]] EnergyWindow energy_window(const db::EnergyWindowRow& row);
 [[nodiscard]] Ceilings ceilings(const db::CeilingsRow& row);
 /// Of the text in a session's conditions_key.

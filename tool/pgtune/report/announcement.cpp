@@ -24,7 +24,7 @@ void announce(Terminal& terminal, const Announcement& announcement) {
   if (choice.source == "replay" && !announcement.planning)
     terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
   terminal.note(regime_line(announcement.conditions));
-  for (const std::string& line : announcement.peculiar) terminal.note(line);
+  for (const std::string& line : announcement.unusual) terminal.note(line);
   terminal.note("database  " + announcement.database_path);
 }
 

@@ -17,9 +17,9 @@ struct Announcement {
   const DeviceChoice& choice;
   Conditions conditions;
   std::string database_path;
-  std::vector<std::string> clocks = {};    ///< empty: clocks_line() of source and conditions
-  bool planning = false;                   ///< nothing will be measured, nor replayed
-  std::vector<std::string> peculiar = {};  ///< what is unusual about how it is measured
+  std::vector<std::string> clocks = {};   ///< empty: clocks_line() of source and conditions
+  bool planning = false;                  ///< nothing will be measured, nor replayed
+  std::vector<std::string> unusual = {};  ///< what is unusual about how it is measured
 
   /// With what locking the clock left to say.
   [[nodiscard]] Announcement under(const LockedClock& clock) const;

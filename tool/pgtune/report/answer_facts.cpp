@@ -56,7 +56,7 @@ std::string energy_table(const Problem& problem, const session::StoredAnswer& an
     if (ranked.energy) add(fmt::format("#{}{}", place, ranked.pareto ? " *" : ""), *ranked.energy);
   }
   if (table.empty()) return {};
-  if (answer.reference_energy) add("cuBLASLt best", *answer.reference_energy);
+  if (answer.baseline_energy) add("cuBLASLt best", *answer.baseline_energy);
   std::string out = table.text();
   if (any_pareto) out += "* on the Pareto list: no finalist is both faster and needs less energy\n";
   return out + '\n';
@@ -68,8 +68,8 @@ std::string answer_facts(const session::StoredAnswer& answer, const Conditions& 
   out += fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final));
   out += fact("cycles", cycles_text(best, answer.floor.margin));
   const session::RankedVariant* winner = answer.ranking.empty() ? nullptr : &answer.ranking.front();
-  if (winner != nullptr && winner->energy && answer.reference_energy)
-    out += fact("energy", energy_verdict(*winner->energy, *answer.reference_energy));
+  if (winner != nullptr && winner->energy && answer.baseline_energy)
+    out += fact("energy", energy_verdict(*winner->energy, *answer.baseline_energy));
   if (answer.objective != session::Objective::kTime)
     out += fact("objective", answer.objective == session::Objective::kEnergy
                                  ? "energy: joules of one launch decided, the time where those tie"

@@ -53,22 +53,22 @@ std::string verdict_text(const session::BestRecord& best, double margin, bool fr
 }
 
 std::string cycles_text(const session::BestRecord& best, double margin) {
-  if (!(best.cycles_ratio > 0) || !(best.ratio_to_reference > 0)) return {};
-  if (std::abs(std::log(best.cycles_ratio / best.ratio_to_reference)) <= std::log1p(margin)) return {};
+  if (!(best.cycles_ratio > 0) || !(best.ratio_to_baseline > 0)) return {};
+  if (std::abs(std::log(best.cycles_ratio / best.ratio_to_baseline)) <= std::log1p(margin)) return {};
   return fmt::format("{} in cycles against cuBLASLt's best, {:.3f} in time: their clocks differed",
-                     ratio_text(best.cycles_ratio, best.cycles_low, best.cycles_high), best.ratio_to_reference);
+                     ratio_text(best.cycles_ratio, best.cycles_low, best.cycles_high), best.ratio_to_baseline);
 }
 
 std::string clocks_text(const session::BestRecord& best) {
-  if (!(best.sm_clock_hz > 0) || !(best.reference_clock_hz > 0)) return {};
+  if (!(best.sm_clock_hz > 0) || !(best.baseline_clock_hz > 0)) return {};
   return fmt::format("{:.0f} MHz, cuBLASLt's best at {:.0f} MHz (medians over the final)", best.sm_clock_hz / 1e6,
-                     best.reference_clock_hz / 1e6);
+                     best.baseline_clock_hz / 1e6);
 }
 
 std::string noise_text(const session::NoiseFloor& floor) {
   const std::string ties = fmt::format("under {:.2f} % is a tie", 100 * floor.margin);
   if (floor.rounds == 0) return "not measured; " + ties;
-  return fmt::format("reference against itself +-{:.2f} % ({} rounds); {}",
+  return fmt::format("baseline against itself +-{:.2f} % ({} rounds); {}",
                      std::ceil(1e4 * floor.half_width - kRounding) / 100, floor.rounds, ties);
 }
 

@@ -23,7 +23,7 @@ namespace pgtune::tool {
 [[nodiscard]] std::string cycles_text(const session::BestRecord& best, double margin);
 /// "1755 MHz, cuBLASLt's best at 1740 MHz"; empty where no clock was measured.
 [[nodiscard]] std::string clocks_text(const session::BestRecord& best);
-/// "reference against itself +-0.08 % (24 rounds); under 0.30 % is a tie".
+/// "baseline against itself +-0.08 % (24 rounds); under 0.30 % is a tie".
 [[nodiscard]] std::string noise_text(const session::NoiseFloor& floor);
 /// "measured with another version of gemm_wgmma (1a2b3c4d, here 5e6f7a8b) than this build's: a hint, ..."; empty where
 /// there are none.

@@ -20,8 +20,8 @@ namespace {
 using nlohmann::json;
 
 std::string stored_ratio(const session::RankedVariant& stored) {
-  return stored.ratio_to_reference > 0 ? ratio_text(stored.ratio_to_reference, stored.ratio_low, stored.ratio_high)
-                                       : "not in a final";
+  return stored.ratio_to_baseline > 0 ? ratio_text(stored.ratio_to_baseline, stored.ratio_low, stored.ratio_high)
+                                      : "not in a final";
 }
 
 std::string comparison_table(const std::vector<Comparison>& compared) {
@@ -37,7 +37,7 @@ std::string comparison_table(const std::vector<Comparison>& compared) {
     const session::RankedVariant& now = *comparison.now;
     const std::string number = std::to_string(++place);
     times.add_row({"#" + number, milliseconds_text(now.time_s), milliseconds_text(comparison.stored->time_s),
-                   ratio_text(now.ratio_to_reference, now.ratio_low, now.ratio_high), stored_ratio(*comparison.stored),
+                   ratio_text(now.ratio_to_baseline, now.ratio_low, now.ratio_high), stored_ratio(*comparison.stored),
                    std::string(to_string(comparison.held.held))});
     variants.add_row({number, now.variant.key()});
   }
@@ -45,10 +45,10 @@ std::string comparison_table(const std::vector<Comparison>& compared) {
 }
 
 json ranked_json(const session::RankedVariant& ranked, const Problem& problem) {
-  const bool compared = ranked.ratio_to_reference > 0;
+  const bool compared = ranked.ratio_to_baseline > 0;
   return {{"time_s", ranked.time_s},
           {"tflops", ranked.tflops},
-          {"ratio_to_reference", compared ? json(ranked.ratio_to_reference) : json(nullptr)},
+          {"ratio_to_baseline", compared ? json(ranked.ratio_to_baseline) : json(nullptr)},
           {"ratio_interval", compared ? json{ranked.ratio_low, ranked.ratio_high} : json(nullptr)},
           {"verdict", compared ? json(to_string(ranked.verdict)) : json(nullptr)},
           {"energy", energy_json(ranked.energy, problem)}};
@@ -117,10 +117,10 @@ json bench_json(const BenchOutcome& outcome) {
                     {"margin", answer->floor.margin}};
     out["voided_rounds"] = answer->voided_rounds;
     out["notes"] = answer->notes;
-    out["reference"] = {{"library", outcome.result.reference.library},
-                        {"first_time_s", answer->best.reference_first_s},
-                        {"best_time_s", answer->best.reference_best_s},
-                        {"energy", energy_json(answer->reference_energy, outcome.problem)}};
+    out["baseline"] = {{"library", outcome.result.baseline.library},
+                       {"first_time_s", answer->best.baseline_first_s},
+                       {"best_time_s", answer->best.baseline_best_s},
+                       {"energy", energy_json(answer->baseline_energy, outcome.problem)}};
     out["idle_power_w"] = answer->idle_power_w ? json(*answer->idle_power_w) : json(nullptr);
   }
   return out;

@@ -28,7 +28,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
     const auto trials = session::resumable(store->trials(key), options.retry_failed);
     for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
     if (const auto answer = store->answer(key); answer && answer->complete && session::satisfies(*answer, options) &&
-                                                !(options.retry_failed && session::has_killers(answer->counts)))
+                                                !(options.retry_failed && session::has_fatal_trials(answer->counts)))
       run.answered_at = answer->finished_at;
   }
   run.to_build = options.force ? run.valid : run.valid - run.known;

@@ -49,10 +49,10 @@ nlohmann::json energy_json(const std::optional<session::EnergySummary>& energy, 
                         {"uncertainty", energy->uncertainty},
                         {"suspect", energy->suspect}};
   if (energy->power_cap_share) out["power_cap_share"] = *energy->power_cap_share;
-  if (energy->ratio_to_reference > 0) {
-    // As "less is better" for scripts too: own energy over the reference's.
-    out["energy_over_reference"] = 1 / energy->ratio_to_reference;
-    out["energy_over_reference_range"] = {1 / energy->ratio_high, 1 / energy->ratio_low};
+  if (energy->ratio_to_baseline > 0) {
+    // As "less is better" for scripts too: own energy over the baseline's.
+    out["energy_over_baseline"] = 1 / energy->ratio_to_baseline;
+    out["energy_over_baseline_range"] = {1 / energy->ratio_high, 1 / energy->ratio_low};
   }
   return out;
 }
@@ -73,17 +73,17 @@ std::vector<std::string> energy_cells(const session::EnergySummary& energy, cons
           energy.power_cap_share ? fmt::format("{:.0f} %", 100 * *energy.power_cap_share) : "-"};
 }
 
-std::string energy_verdict(const session::EnergySummary& energy, const session::EnergySummary& reference) {
-  if (energy.suspect || reference.suspect)
+std::string energy_verdict(const session::EnergySummary& energy, const session::EnergySummary& baseline) {
+  if (energy.suspect || baseline.suspect)
     return "energy is no evidence: the counter and the driver's averaged power differ by over 5 %";
   if (!(energy.ratio_low > 0)) return "energy cannot be compared: no window of cuBLASLt beside it";
   const std::string share = interval_text(1 / energy.ratio_high, 1 / energy.ratio_low);
   // Both energies are known to their uncertainty only, so a difference inside the two together is none.
-  const double noise = energy.uncertainty + reference.uncertainty;
+  const double noise = energy.uncertainty + baseline.uncertainty;
   if (energy.ratio_low > 1 + noise) return fmt::format("less energy per GEMM: {} of cuBLASLt's", share);
   if (energy.ratio_high < 1 - noise) return fmt::format("more energy per GEMM: {} of cuBLASLt's", share);
   return fmt::format("energy per GEMM within the noise: {} of cuBLASLt's, each known to {:.1f} %", share,
-                     100 * std::max(energy.uncertainty, reference.uncertainty));
+                     100 * std::max(energy.uncertainty, baseline.uncertainty));
 }
 
 }  // namespace pgtune::tool

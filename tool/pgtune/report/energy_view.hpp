@@ -23,7 +23,7 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::string> energy_cells(const session::EnergySummary& energy, const Problem& problem);
 
 /// "less energy per GEMM than cuBLASLt's best: 0.958 to 0.964 of it", "more ...", "within the noise", or why nothing
-/// can be said. `reference`: the energy of cuBLASLt's best.
-[[nodiscard]] std::string energy_verdict(const session::EnergySummary& energy, const session::EnergySummary& reference);
+/// can be said. `baseline`: the energy of cuBLASLt's best.
+[[nodiscard]] std::string energy_verdict(const session::EnergySummary& energy, const session::EnergySummary& baseline);
 
 }  // namespace pgtune::tool

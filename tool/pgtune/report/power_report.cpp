@@ -24,15 +24,15 @@ namespace {
 
 /// The two sides of a result; nothing where either was not measured.
 struct Energies {
-  session::EnergySummary winner, reference;
+  session::EnergySummary winner, baseline;
 };
 
 std::optional<Energies> energies(const StoredResult& result) {
   const session::StoredAnswer& answer = result.answer;
-  if (!answer.reference_energy) return std::nullopt;
+  if (!answer.baseline_energy) return std::nullopt;
   for (const session::RankedVariant& ranked : answer.ranking) {
     if (ranked.variant == answer.best.variant && ranked.energy)
-      return Energies{*ranked.energy, *answer.reference_energy};
+      return Energies{*ranked.energy, *answer.baseline_energy};
   }
   return std::nullopt;
 }
@@ -53,7 +53,7 @@ std::string condition_options(const Conditions& conditions) {
 std::string problem_options(const Problem& problem) {
   std::string options = fmt::format("--shape {}", problem.shape());
   const Problem usual;
-  if (problem.math_mode != usual.math_mode) options += fmt::format(" --dtype {}", to_string(problem.math_mode));
+  if (problem.dtype != usual.dtype) options += fmt::format(" --dtype {}", to_string(problem.dtype));
   if (!problem.has_usual_output()) options += fmt::format(" --out {}", to_string(problem.type_of_c()));
   if (problem.layout() != "nn") options += fmt::format(" --layout {}", problem.layout());
   if (problem.batch != 1) options += fmt::format(" --batch {}", problem.batch);
@@ -78,7 +78,7 @@ std::string verdict(const StoredResult& result, const Energies& energy) {
   const session::StoredAnswer& answer = result.answer;
   return fmt::format("at the same power budget {}; {}",
                      verdict_text(answer.best, answer.floor.margin, answer.from_final),
-                     energy_verdict(energy.winner, energy.reference));
+                     energy_verdict(energy.winner, energy.baseline));
 }
 
 void print_wrapped(Terminal& terminal, const std::string& text) {
@@ -104,7 +104,7 @@ void print_group(Terminal& terminal, const ResultGroup& group) {
   if (measured.empty()) return;
   for (const auto& [result, energy] : measured) {
     add("  winner", energy.winner, result->problem);
-    add("  cuBLASLt best", energy.reference, result->problem);
+    add("  cuBLASLt best", energy.baseline, result->problem);
   }
   std::vector<std::string> lines;
   const std::string text = table.text();
@@ -125,13 +125,13 @@ void print_group(Terminal& terminal, const ResultGroup& group) {
 
 /// Takes the energy of `bench` for the same winner; false where it has none.
 bool take_energy(StoredResult& result, const session::StoredAnswer& bench) {
-  if (!bench.reference_energy) return false;
+  if (!bench.baseline_energy) return false;
   for (const session::RankedVariant& row : bench.ranking) {
     if (!(row.variant == result.answer.best.variant) || !row.energy) continue;
     for (session::RankedVariant& own : result.answer.ranking) {
       if (own.variant == row.variant) own.energy = row.energy;
     }
-    result.answer.reference_energy = bench.reference_energy;
+    result.answer.baseline_energy = bench.baseline_energy;
     result.answer.idle_power_w = bench.idle_power_w;
     return true;
   }
@@ -161,7 +161,7 @@ void print_power_report(Terminal& terminal, const std::vector<StoredResult>& res
         "time at the power cap. The verdict's speed is that of the final, where both\n"
         "took turns in the same power budget.\n"
         "The sensor reads the whole board: good for ranking on this GPU, not absolute.\n");
-  print_reference_legend(terminal, results);
+  print_baseline_legend(terminal, results);
   print_marks_legend(terminal, results);
   bool first = true;
   for (const StoredResult& result : results) {
@@ -181,7 +181,7 @@ nlohmann::json power_report_json(const std::vector<StoredResult>& results) {
     out.push_back(result_identity(result));
     nlohmann::json& line = out.back();
     line["winner"] = energy ? energy_json(energy->winner, result.problem) : nlohmann::json(nullptr);
-    line["reference_best"] = energy ? energy_json(energy->reference, result.problem) : nlohmann::json(nullptr);
+    line["baseline_best"] = energy ? energy_json(energy->baseline, result.problem) : nlohmann::json(nullptr);
     line["idle_power_w"] = answer.idle_power_w ? nlohmann::json(*answer.idle_power_w) : nlohmann::json(nullptr);
     line["verdict"] = to_string(answer.best.verdict);
     line["ratio_interval"] = {answer.best.ratio_low, answer.best.ratio_high};
@@ -217,7 +217,7 @@ std::string power_report_csv(const std::vector<StoredResult>& results) {
       csv.add_row(cells);
     };
     add("winner", energy->winner);
-    add("cublaslt_best", energy->reference);
+    add("cublaslt_best", energy->baseline);
   }
   return csv.text();
 }

@@ -17,7 +17,7 @@ void take_bench_energy(const db::Database& database, std::vector<StoredResult>& 
 
 /// Results whose energy was not measured are named with the command that does.
 void print_power_report(Terminal& terminal, const std::vector<StoredResult>& results);
-/// One object a result; "winner" and "reference_best" are null where energy was not measured, and "measure" has the
+/// One object a result; "winner" and "baseline_best" are null where energy was not measured, and "measure" has the
 /// command.
 [[nodiscard]] nlohmann::json power_report_json(const std::vector<StoredResult>& results);
 /// Two lines a result, told apart by "contender": winner and cublaslt_best. Results without energy are left out.

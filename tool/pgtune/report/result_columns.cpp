@@ -60,7 +60,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
   const Variant& variant = result.answer.best.variant;
   const bool locked = conditions.locked_sm_clock_hz > 0;
   return {problem.title(),
-          std::string(to_string(problem.math_mode)),
+          std::string(to_string(problem.dtype)),
           std::string(to_string(problem.type_of_c())),
           problem.layout(),
           std::to_string(problem.m),
@@ -127,7 +127,7 @@ void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& res
     terminal.print("+ measured with another version of the template than this build's: a hint\n");
 }
 
-void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
+void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
   for (const Activation activation : all_activations()) {
     if (!cublaslt_fuses(activation) && std::any_of(results.begin(), results.end(), [&](const StoredResult& result) {
           return result.problem.epilogue.activation == activation;
@@ -136,7 +136,7 @@ void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>&
   }
   std::set<std::string> enlarged;
   for (const StoredResult& result : results) {
-    const std::string& shape = result.answer.reference.enlarged_shape;
+    const std::string& shape = result.answer.baseline.enlarged_shape;
     if (shape.empty()) continue;
     enlarged.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added\n", shape, result.problem.title()));
   }

@@ -40,6 +40,6 @@ void print_headline(Terminal& terminal, const ResultGroup& group);
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results);
 /// What cuBLASLt left out where it was compared with more, and where it computed more, in a line for each; nothing
 /// where there is none.
-void print_reference_legend(Terminal& terminal, const std::vector<StoredResult>& results);
+void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& results);
 
 }  // namespace pgtune::tool

@@ -16,21 +16,21 @@ json best_json(const SearchOutcome& outcome, const session::BestRecord& best) {
           {"parameters", parameters_to_json(best.variant)},
           {"time_s", best.time_s},
           {"tflops", best.tflops},
-          {"ratio_to_reference", best.ratio_to_reference},
+          {"ratio_to_baseline", best.ratio_to_baseline},
           {"ratio_interval", {best.ratio_low, best.ratio_high}},
           {"verdict", to_string(best.verdict)},
           {"cycles_ratio", best.cycles_ratio > 0 ? json(best.cycles_ratio) : json(nullptr)},
           {"cycles_interval", best.cycles_ratio > 0 ? json{best.cycles_low, best.cycles_high} : json(nullptr)},
           {"sm_clock_hz", best.sm_clock_hz > 0 ? json(best.sm_clock_hz) : json(nullptr)},
-          {"reference_clock_hz", best.reference_clock_hz > 0 ? json(best.reference_clock_hz) : json(nullptr)},
+          {"baseline_clock_hz", best.baseline_clock_hz > 0 ? json(best.baseline_clock_hz) : json(nullptr)},
           {"ties", best.ties},
           {"registers", best.build.registers},
           {"smem_bytes", smem_bytes(outcome, best.variant, best.build)}};
 }
 
-json algorithm_json(const SearchOutcome& outcome, const ReferenceReport& reference, int index, double final_s) {
-  if (index < 0 || static_cast<std::size_t>(index) >= reference.algorithms.size()) return nullptr;
-  const ReferenceAlgorithm& algorithm = reference.algorithms[static_cast<std::size_t>(index)];
+json algorithm_json(const SearchOutcome& outcome, const BaselineReport& baseline, int index, double final_s) {
+  if (index < 0 || static_cast<std::size_t>(index) >= baseline.algorithms.size()) return nullptr;
+  const BaselineAlgorithm& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
   const double time_s = final_s > 0 ? final_s : algorithm.time_s;
   return {{"algorithm", algorithm.description},
           {"rank", algorithm.rank},
@@ -46,7 +46,7 @@ json ranking_json(const SearchOutcome& outcome, const session::StoredAnswer& ans
                    {"time_s", ranked.time_s},
                    {"tflops", ranked.tflops},
                    {"spread", ranked.spread},
-                   {"ratio_to_reference", ranked.ratio_to_reference},
+                   {"ratio_to_baseline", ranked.ratio_to_baseline},
                    {"ratio_interval", {ranked.ratio_low, ranked.ratio_high}},
                    {"verdict", to_string(ranked.verdict)},
                    {"energy", energy_json(ranked.energy, outcome.problem)},
@@ -70,7 +70,7 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Stored
                    {"final_s", answer.stages.final_s}};
   out["notes"] = answer.notes;
   out["idle_power_w"] = answer.idle_power_w ? json(*answer.idle_power_w) : json(nullptr);
-  out["reference"]["best"]["energy"] = energy_json(answer.reference_energy, outcome.problem);
+  out["baseline"]["best"]["energy"] = energy_json(answer.baseline_energy, outcome.problem);
 }
 
 json templates_json(const space::TemplateSet& templates) {
@@ -117,12 +117,12 @@ json result_json(const SearchOutcome& outcome) {
       {"other_versions", other_versions_json(outcome.templates.other_versions())},
       {"template_hash", best != nullptr ? json(outcome.templates.of(best->variant).content_hash) : json(nullptr)},
       {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
-      {"reference",
-       {{"library", result.reference.library},
-        {"first", algorithm_json(outcome, result.reference, result.reference.first,
-                                 best != nullptr ? best->reference_first_s : 0)},
-        {"best", algorithm_json(outcome, result.reference, result.reference.best,
-                                best != nullptr ? best->reference_best_s : 0)}}},
+      {"baseline",
+       {{"library", result.baseline.library},
+        {"first",
+         algorithm_json(outcome, result.baseline, result.baseline.first, best != nullptr ? best->baseline_first_s : 0)},
+        {"best",
+         algorithm_json(outcome, result.baseline, result.baseline.best, best != nullptr ? best->baseline_best_s : 0)}}},
       {"counts", counts_json(result.counts)},
       {"complete",
        !result.interrupted && !result.budget_reached && !result.gave_up && (!result.answer || result.answer->complete)},

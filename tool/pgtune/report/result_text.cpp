@@ -64,16 +64,16 @@ void append_wrapped(std::string& out, const std::string& text) {
   for (const std::string& line : wrap_text(text, kTextWidth)) out += line + '\n';
 }
 
-void add_reference_row(TextTable& table, const SearchOutcome& outcome, const char* name, int index, double final_s,
-                       double best_s) {
-  const ReferenceReport& reference = outcome.result.reference;
-  if (index < 0 || static_cast<std::size_t>(index) >= reference.algorithms.size()) return;
-  const ReferenceAlgorithm& algorithm = reference.algorithms[static_cast<std::size_t>(index)];
+void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const char* name, int index, double final_s,
+                      double best_s) {
+  const BaselineReport& baseline = outcome.result.baseline;
+  if (index < 0 || static_cast<std::size_t>(index) >= baseline.algorithms.size()) return;
+  const BaselineAlgorithm& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
   const double time_s = final_s > 0 ? final_s : algorithm.time_s;
   const double ratio = best_s > 0 && time_s > 0 ? best_s / time_s : 1;
   // Its place in the heuristic's list, or that pgtune found it beside the list.
   const std::string place =
-      algorithm.rank >= 0 ? fmt::format("{} of {}", algorithm.rank + 1, reference.algorithms.size()) : "unlisted";
+      algorithm.rank >= 0 ? fmt::format("{} of {}", algorithm.rank + 1, baseline.algorithms.size()) : "unlisted";
   table.add_row({fmt::format("{} ({})", name, place), milliseconds_text(time_s),
                  tflops_text(outcome.problem.flops(), time_s), fmt::format("{:.3f}", ratio), "", ""});
 }
@@ -94,15 +94,15 @@ std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer
   for (const session::RankedVariant& ranked : shown) {
     const std::string number = std::to_string(++place);
     times.add_row({"#" + number, milliseconds_text(ranked.time_s), fmt::format("{:.2f}", ranked.tflops),
-                   ratio_text(ranked.ratio_to_reference, ranked.ratio_low, ranked.ratio_high),
+                   ratio_text(ranked.ratio_to_baseline, ranked.ratio_low, ranked.ratio_high),
                    std::to_string(ranked.build.registers),
                    kibibytes_text(smem_bytes(outcome, ranked.variant, ranked.build))});
     parameters.add_row({number, split.differing(ranked.variant)});
   }
-  const ReferenceReport& reference = outcome.result.reference;
-  const double best_s = answer.best.reference_best_s;
-  add_reference_row(times, outcome, "cuBLASLt best", reference.best, best_s, best_s);
-  add_reference_row(times, outcome, "cuBLASLt first", reference.first, answer.best.reference_first_s, best_s);
+  const BaselineReport& baseline = outcome.result.baseline;
+  const double best_s = answer.best.baseline_best_s;
+  add_baseline_row(times, outcome, "cuBLASLt best", baseline.best, best_s, best_s);
+  add_baseline_row(times, outcome, "cuBLASLt first", baseline.first, answer.best.baseline_first_s, best_s);
   std::string out = times.text() + '\n' + parameters.text();
   std::vector<std::string> common = split.common();
   if (split.one_template() && outcome.templates.definitions().size() > 1)

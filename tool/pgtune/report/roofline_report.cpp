@@ -44,7 +44,7 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   if (ceilings.dram_bytes_per_s > 0 && conditions_of(result).l2 == L2State::kRotated)
     point.dram_bound = point.dram_intensity * ceilings.dram_bytes_per_s;
   if (ceilings.l2_bytes_per_s > 0 && point.l2_intensity) point.l2_bound = *point.l2_intensity * ceilings.l2_bytes_per_s;
-  const auto flops = ceilings.flops.find(std::string(to_string(result.problem.math_mode)));
+  const auto flops = ceilings.flops.find(std::string(to_string(result.problem.dtype)));
   if (flops != ceilings.flops.end()) point.arithmetic_bound = flops->second;
   double lowest = 0;
   const auto consider = [&](const std::optional<double>& bound, const char* roof) {
@@ -60,10 +60,10 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
 
 std::string tera(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value / kTera) : "-"; }
 
-/// DRAM, L2, and the arithmetic of the math modes in `points`.
+/// DRAM, L2, and the arithmetic of the dtypes in `points`.
 std::string ceilings_text(const Ceilings& ceilings, const std::vector<const RooflinePoint*>& points) {
   std::set<std::string> modes;
-  for (const RooflinePoint* point : points) modes.emplace(to_string(point->result->problem.math_mode));
+  for (const RooflinePoint* point : points) modes.emplace(to_string(point->result->problem.dtype));
   std::string text = fmt::format("roofs: DRAM {:.0f} GB/s, L2 {:.0f} GB/s", ceilings.dram_bytes_per_s / 1e9,
                                  ceilings.l2_bytes_per_s / 1e9);
   for (const auto& [mode, flops] : ceilings.flops) {

@@ -26,10 +26,10 @@ Line make_line(const StoredResult& result) {
   Line line;
   line.tflops = best.tflops;
   // Against the best algorithm the paired ratio of the rounds is shown, never a quotient of two medians; the first
-  // heuristic is scaled from it by the two references' medians of the same rounds.
-  line.percent_of_best = 100 * best.ratio_to_reference;
+  // heuristic is scaled from it by the two baselines' medians of the same rounds.
+  line.percent_of_best = 100 * best.ratio_to_baseline;
   line.percent_of_first =
-      best.reference_best_s > 0 ? line.percent_of_best * best.reference_first_s / best.reference_best_s : 0;
+      best.baseline_best_s > 0 ? line.percent_of_best * best.baseline_first_s / best.baseline_best_s : 0;
   for (const session::RankedVariant& ranked : result.answer.ranking) {
     if (ranked.variant == best.variant) line.spread_percent = 100 * ranked.spread;
   }
@@ -58,10 +58,10 @@ std::string table_text(const ResultGroup& group) {
   return table.text();
 }
 
-/// Of each math mode with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
+/// Of each dtype with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
 std::string summary_text(const ResultGroup& group) {
-  std::map<MathMode, std::vector<Line>> lines;
-  for (const StoredResult* result : group.results) lines[result->problem.math_mode].push_back(make_line(*result));
+  std::map<Dtype, std::vector<Line>> lines;
+  for (const StoredResult* result : group.results) lines[result->problem.dtype].push_back(make_line(*result));
   std::string text;
   for (const auto& [mode, of_mode] : lines) {
     if (of_mode.size() < 2) continue;
@@ -92,7 +92,7 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
       "algorithm, 100 is equal; interval: 95 %, of % best, over the final's rounds;\n"
       "by power: faster through a higher clock in the same power budget, not in\n"
       "cycles.\n");
-  print_reference_legend(terminal, results);
+  print_baseline_legend(terminal, results);
   print_marks_legend(terminal, results);
 }
 
@@ -115,15 +115,15 @@ nlohmann::json speed_report_json(const std::vector<StoredResult>& results) {
 
 std::string speed_report_csv(const std::vector<StoredResult>& results) {
   std::vector<std::string> columns = result_columns();
-  columns.insert(columns.end(), {"time_s", "speed_flop_per_s", "reference_first_s", "reference_best_s",
-                                 "ratio_to_reference", "ratio_low", "ratio_high", "verdict", "noise_margin", "spread"});
+  columns.insert(columns.end(), {"time_s", "speed_flop_per_s", "baseline_first_s", "baseline_best_s",
+                                 "ratio_to_baseline", "ratio_low", "ratio_high", "verdict", "noise_margin", "spread"});
   CsvWriter csv(columns);
   for (const StoredResult& result : results) {
     const session::BestRecord& best = result.answer.best;
     std::vector<std::string> cells = result_cells(result);
     cells.insert(cells.end(),
-                 {csv_number(best.time_s), csv_number(best.tflops * 1e12), csv_number(best.reference_first_s),
-                  csv_number(best.reference_best_s), csv_number(best.ratio_to_reference), csv_number(best.ratio_low),
+                 {csv_number(best.time_s), csv_number(best.tflops * 1e12), csv_number(best.baseline_first_s),
+                  csv_number(best.baseline_best_s), csv_number(best.ratio_to_baseline), csv_number(best.ratio_low),
                   csv_number(best.ratio_high), std::string(to_string(best.verdict)),
                   csv_number(result.answer.floor.margin), csv_number(make_line(result).spread_percent / 100)});
     csv.add_row(cells);

@@ -53,7 +53,7 @@ CublasLtCapabilities capabilities_of(const cublasLtMatmulAlgo_t& algorithm) {
 /// What cublasLtMatmulAlgoCheck cannot know, since it sees no pointers: rows must be as aligned as the algorithm wants
 /// (buffers always are), and where C is read D is another buffer.
 bool fits_operands(const cublasLtMatmulAlgo_t& algorithm, const Problem& p) {
-  const std::int64_t bytes_ab = element_bytes(p.math_mode), bytes_c = element_bytes(p.type_of_c());
+  const std::int64_t bytes_ab = element_bytes(p.dtype), bytes_c = element_bytes(p.type_of_c());
   const auto aligned = [&](cublasLtMatmulAlgoCapAttributes_t attribute, std::int64_t element, std::int64_t ld,
                            std::int64_t stride) {
     const auto wanted = static_cast<std::int64_t>(capability<std::uint32_t>(algorithm, attribute));

@@ -47,7 +47,7 @@ auto forward(const char* name, Arguments... arguments) {
 Result<void> load_cublaslt() {
   if (library().handle != nullptr) return {};
   return fail(ErrorKind::kEnvironment,
-              fmt::format("cannot load {}, the reference every kernel is compared with: {}; install cuBLAS of the CUDA "
+              fmt::format("cannot load {}, the baseline every kernel is compared with: {}; install cuBLAS of the CUDA "
                           "Toolkit pgtune-worker was built with, or name its folder in LD_LIBRARY_PATH",
                           PGTUNE_CUBLASLT_SONAME, library().problem));
 }

@@ -18,7 +18,7 @@
 namespace pgtune::gpu {
 
 /// Keeps cuBLAS at the arithmetic it is asked for: NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_* switch float32 products to
-/// tensor cores whatever the caller says, and a reference computed so would not be the strict float32 it is compared
+/// tensor cores whatever the caller says, and a baseline computed so would not be the strict float32 it is compared
 /// as. To be called before cuBLAS is used.
 void forbid_reduced_precision();
 
@@ -40,7 +40,7 @@ class CublasLtMatmul {
   static constexpr int kMaxHeuristics = 32;
   static constexpr std::size_t kMaxFurther = 200;
 
-  /// `problem` as ReferenceOperands::solvable() or enlarged() makes it. Row-major operands are given as the transposed
+  /// `problem` as BaselineOperands::solvable() or enlarged() makes it. Row-major operands are given as the transposed
   /// column-major problem, D^T = op(B)^T op(A)^T, which changes no byte in memory.
   [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtMatmul>> create(const Problem& problem);
 
@@ -49,7 +49,7 @@ class CublasLtMatmul {
   [[nodiscard]] CudaResult<std::vector<CublasLtCandidate>> heuristics() const;
 
   /// What cuBLASLt says it can run, but not `offered`, the likeliest first, without what uses more than the workspace
-  /// or, for strict float32, tensor cores. For the other math modes that is first what the heuristics offer for similar
+  /// or, for strict float32, tensor cores. For the other dtypes that is first what the heuristics offer for similar
   /// problems: the newest kernels take few of the configurations their capabilities list, and no more than eight are
   /// offered for one problem. Then those of the kMaxFurther configurations most like the offered ones. They have no
   /// rank.

@@ -28,14 +28,14 @@ cudaDataType_t cuda_type(ElementType type) {
 
 CublasLtTypes cublaslt_types(const Problem& problem) {
   CublasLtTypes types;
-  types.a = cuda_type(type_of_a(problem.math_mode));
-  types.b = cuda_type(type_of_b(problem.math_mode));
+  types.a = cuda_type(type_of_a(problem.dtype));
+  types.b = cuda_type(type_of_b(problem.dtype));
   types.c = cuda_type(problem.type_of_c());
   // cuBLASLt has nothing for tf32x3: whoever wants its accuracy computes in strict float32.
-  types.tensor_cores = problem.math_mode != MathMode::kF32 && problem.math_mode != MathMode::kTf32x3;
-  if (problem.math_mode == MathMode::kTf32) types.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
-  types.fast_accumulation = problem.math_mode == MathMode::kE4m3 || problem.math_mode == MathMode::kE5m2;
-  if (problem.math_mode == MathMode::kInt8) {
+  types.tensor_cores = problem.dtype != Dtype::kF32 && problem.dtype != Dtype::kTf32x3;
+  if (problem.dtype == Dtype::kTf32) types.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
+  types.fast_accumulation = problem.dtype == Dtype::kE4m3 || problem.dtype == Dtype::kE5m2;
+  if (problem.dtype == Dtype::kInt8) {
     types.compute = CUBLAS_COMPUTE_32I;
     types.scale = CUDA_R_32I;
   }

@@ -28,18 +28,18 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureCont
   auto lesser = current->lesser_checker(problem);
   if (!lesser) return tl::unexpected(lesser.error());
   Checker& checker = *lesser == nullptr ? *current->checker_ : **lesser;
-  auto reference =
+  auto baseline =
       request.known
-          ? Reference::take_over(problem, *current->buffers_, checker, context.timer, *request.known, context.stream)
-          : Reference::create(problem, *current->buffers_, checker, context.timer, context.library, context.stream);
-  if (!reference) return tl::unexpected(reference.error());
-  current->reference_ = std::move(*reference);
+          ? Baseline::take_over(problem, *current->buffers_, checker, context.timer, *request.known, context.stream)
+          : Baseline::create(problem, *current->buffers_, checker, context.timer, context.library, context.stream);
+  if (!baseline) return tl::unexpected(baseline.error());
+  current->baseline_ = std::move(*baseline);
   return current;
 }
 
 Result<std::unique_ptr<Checker>> CurrentProblem::lesser_checker(const Problem& problem) const {
   Problem solved = problem;
-  solved.epilogue = ReferenceOperands::solvable(problem).epilogue;
+  solved.epilogue = BaselineOperands::solvable(problem).epilogue;
   if (solved == problem) return nullptr;
   auto checker = Checker::create(context_->kernels, *buffers_, solved, context_->stream);
   if (!checker) return tl::unexpected(to_error(checker.error()));
@@ -51,8 +51,8 @@ Result<void> CurrentProblem::allocate(const Problem& problem) {
   if (auto ok = check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory"); !ok) {
     return tl::unexpected(to_error(ok.error()));
   }
-  const std::int64_t copy_bytes = operand_layout(problem).copy_bytes + ReferenceOperands::copy_bytes(problem);
-  const bool as_solved = ReferenceOperands::solvable(problem).epilogue == problem.epilogue;
+  const std::int64_t copy_bytes = operand_layout(problem).copy_bytes + BaselineOperands::copy_bytes(problem);
+  const bool as_solved = BaselineOperands::solvable(problem).epilogue == problem.epilogue;
   const std::int64_t fixed_bytes =
       Checker::memory_bytes(problem) * (as_solved ? 1 : 2) + CublasLtMatmul::kWorkspaceBytes;
   const std::int64_t rotated =

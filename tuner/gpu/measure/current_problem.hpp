@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "tuner/gpu/baseline/reference.hpp"
+#include "tuner/gpu/baseline/baseline.hpp"
 #include "tuner/gpu/launch/driver.hpp"
-#include "tuner/gpu/measure/block_timer.hpp"
 #include "tuner/gpu/measure/check/checker.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/model/conditions.hpp"
 
 namespace pgtune::gpu {
@@ -21,7 +21,7 @@ namespace pgtune::gpu {
 struct MeasureContext {
   const Driver& driver;
   const HelperKernels& kernels;
-  BlockTimer& timer;
+  SampleTimer& timer;
   cudaStream_t stream;
   std::string library;  ///< "cuBLASLt 13.1.0"
   std::int64_t l2_bytes = 0;
@@ -52,7 +52,7 @@ class CurrentProblem {
   [[nodiscard]] LaunchSeries make_series(Launchable& launchable) const;
   [[nodiscard]] const Conditions& conditions() const { return conditions_; }
   [[nodiscard]] Checker& checker() { return *checker_; }
-  [[nodiscard]] Reference& reference() { return *reference_; }
+  [[nodiscard]] Baseline& baseline() { return *baseline_; }
 
  private:
   CurrentProblem(const MeasureContext& context, const Conditions& conditions)
@@ -65,7 +65,7 @@ class CurrentProblem {
   Conditions conditions_;
   std::unique_ptr<OperandBuffers> buffers_;
   std::unique_ptr<Checker> checker_;
-  std::unique_ptr<Reference> reference_;
+  std::unique_ptr<Baseline> baseline_;
   std::vector<std::unique_ptr<Finalist>> finalists_;
 };
 

@@ -6,7 +6,7 @@
 namespace pgtune::gpu {
 namespace {
 
-// Enough that starting a graph costs little beside what it runs, and few enough that a block's length can be chosen.
+// Enough that starting a graph costs little beside what it runs, and few enough that a sample's length can be chosen.
 constexpr std::int64_t kMinGraphLaunches = 64, kMaxGraphLaunches = 128;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Something that computes the current problem: a variant or an algorithm of the reference. Both are checked and timed
+// Something that computes the current problem: a variant or an algorithm of the baseline. Both are checked and timed
 // through this one interface, so that neither is treated better.
 #pragma once
 

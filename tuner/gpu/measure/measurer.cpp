@@ -14,13 +14,13 @@
 #include "tuner/gpu/baseline/cublaslt_library.hpp"
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/measure/block_timer.hpp"
 #include "tuner/gpu/measure/ceilings/ceilings.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/current_problem.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/energy/energy_measurement.hpp"
 #include "tuner/gpu/measure/energy/energy_watch.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 #include "tuner/gpu/nvml/nvml.hpp"
 
@@ -32,7 +32,7 @@ struct Measurer::State {
   Driver driver;
   Stream stream;
   std::unique_ptr<HelperKernels> kernels;
-  std::unique_ptr<BlockTimer> timer;
+  std::unique_ptr<SampleTimer> timer;
   std::unique_ptr<MeasureContext> context;
   std::unique_ptr<CurrentProblem> problem;  ///< after what it uses: released first
   bool context_lost = false;
@@ -92,7 +92,7 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   if (const auto nvml = Nvml::open()) {
     if (auto device = nvml->device(state->info.uuid)) state->nvml = std::move(*device);
   }
-  auto timer = BlockTimer::create(*state->kernels, state->info.sm_count, Telemetry(state->nvml));
+  auto timer = SampleTimer::create(*state->kernels, state->info.sm_count, Telemetry(state->nvml));
   if (!timer) return tl::unexpected(to_error(timer.error()));
   state->timer = std::move(*timer);
 
@@ -109,7 +109,7 @@ const DeviceInfo& Measurer::info() const { return state_->info; }
 
 bool Measurer::context_lost() const { return state_->context_lost; }
 
-Result<ReferenceReport> Measurer::prepare(const protocol::PrepareRequest& request) {
+Result<BaselineReport> Measurer::prepare(const protocol::PrepareRequest& request) {
   const Problem& problem = request.problem;
   state_->problem.reset();
   auto current = CurrentProblem::create(*state_->context, request);
@@ -119,11 +119,11 @@ Result<ReferenceReport> Measurer::prepare(const protocol::PrepareRequest& reques
     return fail(current.error(), "preparing " + problem.title());
   }
   state_->problem = std::move(*current);
-  return state_->problem->reference().report();
+  return state_->problem->baseline().report();
 }
 
 std::vector<std::string> Measurer::opaque_algorithms() const {
-  return state_->problem == nullptr ? std::vector<std::string>{} : state_->problem->reference().opaque();
+  return state_->problem == nullptr ? std::vector<std::string>{} : state_->problem->baseline().opaque();
 }
 
 TrialReport Measurer::trial(const protocol::TrialRequest& request) {
@@ -157,7 +157,7 @@ TrialReport Measurer::trial(const protocol::TrialRequest& request) {
     return report;
   }
   report.cut = screening->cut;
-  report.blocks = std::move(screening->blocks);
+  report.samples = std::move(screening->samples);
   return report;
 }
 
@@ -172,10 +172,10 @@ Outcome Measurer::launch(const protocol::TrialRequest& request) {
 }
 
 CudaResult<Measurer::State::Entry> Measurer::State::enter(const protocol::Contender& contender) {
-  if (contender.reference_algorithm >= 0) {
-    const auto index = static_cast<std::size_t>(contender.reference_algorithm);
-    const double time_s = problem->reference().report().algorithms[index].time_s;
-    return problem->reference().series(index, *timer).map([&](LaunchSeries* series) {
+  if (contender.baseline_algorithm >= 0) {
+    const auto index = static_cast<std::size_t>(contender.baseline_algorithm);
+    const double time_s = problem->baseline().report().algorithms[index].time_s;
+    return problem->baseline().series(index, *timer).map([&](LaunchSeries* series) {
       return Entry{series, nullptr, time_s};
     });
   }
@@ -205,23 +205,23 @@ void Measurer::State::run_in_order(const protocol::RoundRequest& request, const 
                                    protocol::RoundReport& report) {
   double slowest_s = 0;
   for (const Entry& entry : entries) slowest_s = std::max(slowest_s, entry.per_launch_s);
-  const RoundTiming timing = round_timing(problem->conditions().regime, request.block_s, slowest_s);
+  const RoundTiming timing = round_timing(problem->conditions().regime, request.sample_s, slowest_s);
   for (std::size_t position = 0; position < request.order.size() && !context_lost; ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const Entry& entry = entries[index];
     if (entry.series == nullptr) continue;
     if (timing.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(timing.pause_s));
     const std::int64_t granule = entry.series->granule();
-    auto block = timer->time(*entry.series, launches_for(timing.block_s, entry.per_launch_s, 1, granule),
-                             launches_for(timing.lead_in_s, entry.per_launch_s, 1, granule), Watch::kThrottling);
-    if (!block) {
-      report.outcomes[index] = outcome_of(block.error());
+    auto sample = timer->time(*entry.series, launches_for(timing.sample_s, entry.per_launch_s, 1, granule),
+                              launches_for(timing.lead_in_s, entry.per_launch_s, 1, granule), Watch::kThrottling);
+    if (!sample) {
+      report.outcomes[index] = outcome_of(sample.error());
       continue;
     }
-    block->stage = request.stage;
-    block->round = request.round;
-    block->position = static_cast<int>(position);
-    report.blocks[index] = *block;
+    sample->stage = request.stage;
+    sample->round = request.round;
+    sample->position = static_cast<int>(position);
+    report.samples[index] = *sample;
   }
 }
 
@@ -230,27 +230,27 @@ Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& requ
     return fail(ErrorKind::kInternal, "the worker has no problem prepared");
   }
   const std::size_t count = request.contenders.size();
-  const std::size_t algorithms = state_->problem->reference().report().algorithms.size();
+  const std::size_t algorithms = state_->problem->baseline().report().algorithms.size();
   std::vector<int> sorted = request.order;
   std::sort(sorted.begin(), sorted.end());
   bool valid = sorted.size() == count;
   for (std::size_t i = 0; i < count && valid; ++i) {
-    const int algorithm = request.contenders[i].reference_algorithm;
+    const int algorithm = request.contenders[i].baseline_algorithm;
     valid = sorted[i] == static_cast<int>(i) && (algorithm < 0 || static_cast<std::size_t>(algorithm) < algorithms);
   }
   if (!valid) {
     return fail(ErrorKind::kInternal, fmt::format("a round's order must be a permutation of its {} contenders, and its "
-                                                  "reference algorithms must be among {}",
+                                                  "baseline algorithms must be among {}",
                                                   count, algorithms));
   }
   protocol::RoundReport report;
-  report.blocks.resize(count);
+  report.samples.resize(count);
   report.outcomes.resize(count);
   const std::vector<State::Entry> entries = state_->enter_all(request, report);
   state_->run_in_order(request, entries, report);
   if (state_->context_lost) {
     for (std::size_t i = 0; i < count; ++i) {
-      if (report.blocks[i] || report.outcomes[i].kind != OutcomeKind::kOk) continue;
+      if (report.samples[i] || report.outcomes[i].kind != OutcomeKind::kOk) continue;
       report.outcomes[i].reason = "not measured: another contender of this round lost the GPU's context";
     }
   }
@@ -260,9 +260,9 @@ Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& requ
 Result<EnergyWindow> Measurer::State::load_energy(const protocol::EnergyRequest& request,
                                                   const protocol::Contender& load) {
   if (problem == nullptr) return fail(ErrorKind::kInternal, "the worker has no problem prepared");
-  const std::size_t algorithms = problem->reference().report().algorithms.size();
-  if (load.reference_algorithm >= 0 && static_cast<std::size_t>(load.reference_algorithm) >= algorithms) {
-    return fail(ErrorKind::kInternal, fmt::format("the reference has no algorithm {}", load.reference_algorithm));
+  const std::size_t algorithms = problem->baseline().report().algorithms.size();
+  if (load.baseline_algorithm >= 0 && static_cast<std::size_t>(load.baseline_algorithm) >= algorithms) {
+    return fail(ErrorKind::kInternal, fmt::format("the baseline has no algorithm {}", load.baseline_algorithm));
   }
   const auto entry = enter(load);
   if (!entry) return tl::unexpected(to_error(entry.error()));

@@ -23,10 +23,10 @@ class Measurer {
   [[nodiscard]] const DeviceInfo& info() const;
 
   /// Frees the old problem, makes the request's current: operand copies with data as its conditions say, float64
-  /// reference, and cuBLASLt's algorithms checked and screened. Errors: usage where the problem does not fit the GPU's
-  /// memory, internal where CUDA or cuBLASLt fails. With `known` the reference is taken over instead of looked for.
-  [[nodiscard]] Result<ReferenceReport> prepare(const protocol::PrepareRequest& request);
-  /// Of the prepared problem's reference, as KnownReference::opaque.
+  /// baseline, and cuBLASLt's algorithms checked and screened. Errors: usage where the problem does not fit the GPU's
+  /// memory, internal where CUDA or cuBLASLt fails. With `known` the baseline is taken over instead of looked for.
+  [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request);
+  /// Of the prepared problem's baseline, as KnownBaseline::opaque.
   [[nodiscard]] std::vector<std::string> opaque_algorithms() const;
 
   /// Checks one built variant and, when it is right, screens it. What goes wrong is the report's outcome.
@@ -35,9 +35,9 @@ class Measurer {
   /// Launches one built variant once and waits for it, for a profiler to watch: nothing is checked or timed.
   [[nodiscard]] Outcome launch(const protocol::TrialRequest& request);
 
-  /// One block of equal duration for each contender, in the given order, timed as the regime of the prepared conditions
-  /// says; the same contender may be in it twice. A contender that fails has its outcome; one that was not reached
-  /// because another lost the context has no block and outcome kOk with the reason.
+  /// One sample of equal duration for each contender, in the given order, timed as the regime of the prepared
+  /// conditions says; the same contender may be in it twice. A contender that fails has its outcome; one that was not
+  /// reached because another lost the context has no sample and outcome kOk with the reason.
   [[nodiscard]] Result<protocol::RoundReport> round(const protocol::RoundRequest& request);
 
   /// One energy window: of a contender on the prepared problem, running back to back whatever the regime, or of the

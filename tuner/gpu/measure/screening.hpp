@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: MIT
-// How many launches make a block, and the first timing of a launchable, stopped as soon as it is clearly slow.
+// How many launches make a sample, and the first timing of a launchable, stopped as soon as it is clearly slow.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
-#include "tuner/gpu/measure/block_timer.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
 
-/// Launches for a block of about `target_s`: at least `min_launches`, rounded up to whole granules.
+/// Launches for a sample of about `target_s`: at least `min_launches`, rounded up to whole granules.
 [[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,
                                         std::int64_t granule);
 
-/// How the blocks of a round are timed, equal for all contenders so that each heats the GPU alike.
+/// How the samples of a round are timed, equal for all contenders so that each heats the GPU alike.
 struct RoundTiming {
-  double pause_s = 0;    ///< idle time before each block
+  double pause_s = 0;    ///< idle time before each sample
   double lead_in_s = 0;  ///< untimed launches before the timed ones, at least one piece of a series
-  double block_s = 0;
+  double sample_s = 0;
 };
 
-/// Sustained: blocks of `asked_s` back to back, each after a lead-in of a fifth of it, so that the predecessor's power
-/// state fades. Burst: each block starts from a rested GPU, so it is preceded by a pause and one launch, which wakes
+/// Sustained: samples of `asked_s` back to back, each after a lead-in of a fifth of it, so that the predecessor's power
+/// state fades. Burst: each sample starts from a rested GPU, so it is preceded by a pause and one launch, which wakes
 /// the GPU and fetches the code, and lasts 10 ms at most, too short for heat and power control to catch up. In both
-/// regimes a block lasts least_block_s() of the slowest contender, `slowest_s` per launch.
+/// regimes a sample lasts least_sample_s() of the slowest contender, `slowest_s` per launch.
 [[nodiscard]] RoundTiming round_timing(Regime regime, double asked_s, double slowest_s);
 
-/// First timing: settles how the series launches (short ones through graphs) and returns a block to judge by.
+/// First timing: settles how the series launches (short ones through graphs) and returns a sample to judge by.
 /// `checked_launch_s`: time of a launch made just before, 0 where there was none; a long one spares the warm-up.
-[[nodiscard]] CudaResult<Block> calibrate(LaunchSeries& series, BlockTimer& timer, double checked_launch_s = 0);
+[[nodiscard]] CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double checked_launch_s = 0);
 
 struct Screening {
   bool cut = false;  ///< stopped early as clearly slower than the incumbent
-  std::vector<Block> blocks;
+  std::vector<Sample> samples;
   [[nodiscard]] double median_per_launch_s() const;
 };
 
-/// calibrate(), then blocks of 2, 5 and 5 ms. Stops at once where the checked launch was long and over 3 times
-/// `incumbent_s` (0: no incumbent), after calibration where it is over 3 times, after the first block where it is
+/// calibrate(), then samples of 2, 5 and 5 ms. Stops at once where the checked launch was long and over 3 times
+/// `incumbent_s` (0: no incumbent), after calibration where it is over 3 times, after the first sample where it is
 /// over 1.5 times the incumbent per launch.
-[[nodiscard]] CudaResult<Screening> screen(LaunchSeries& series, BlockTimer& timer, double incumbent_s,
+[[nodiscard]] CudaResult<Screening> screen(LaunchSeries& series, SampleTimer& timer, double incumbent_s,
                                            double checked_launch_s);
 
 }  // namespace pgtune::gpu

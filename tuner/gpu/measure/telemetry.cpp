@@ -12,14 +12,14 @@ std::optional<double> counted_s(std::optional<double> before_s, std::optional<do
 
 ThrottleTimes Telemetry::throttle_times() const { return device_ ? device_->throttle_times() : ThrottleTimes{}; }
 
-void Telemetry::record_temperature(Block& block) const {
-  if (device_) block.temperature_c = device_->temperature_c();
+void Telemetry::record_temperature(Sample& sample) const {
+  if (device_) sample.temperature_c = device_->temperature_c();
 }
 
-void Telemetry::record_throttling(const ThrottleTimes& before, Block& block) const {
+void Telemetry::record_throttling(const ThrottleTimes& before, Sample& sample) const {
   const ThrottleTimes after = throttle_times();
-  block.power_cap_s = counted_s(before.power_cap_s, after.power_cap_s);
-  block.thermal_s = counted_s(before.thermal_s, after.thermal_s);
+  sample.power_cap_s = counted_s(before.power_cap_s, after.power_cap_s);
+  sample.thermal_s = counted_s(before.thermal_s, after.thermal_s);
 }
 
 }  // namespace pgtune::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What NVML says about a block: temperature, and for how long the driver held the clocks down. Missing NVML, GPU or
+// What NVML says about a sample: temperature, and for how long the driver held the clocks down. Missing NVML, GPU or
 // field means that nothing is recorded, never a failure.
 #pragma once
 
@@ -23,10 +23,10 @@ class Telemetry {
 
   /// The counters now; about 1 ms.
   [[nodiscard]] ThrottleTimes throttle_times() const;
-  /// The block's temperature, now; about 1 us.
-  void record_temperature(Block& block) const;
-  /// The block's power_cap_s and thermal_s since `before`; about 1 ms.
-  void record_throttling(const ThrottleTimes& before, Block& block) const;
+  /// The sample's temperature, now; about 1 us.
+  void record_temperature(Sample& sample) const;
+  /// The sample's power_cap_s and thermal_s since `before`; about 1 ms.
+  void record_throttling(const ThrottleTimes& before, Sample& sample) const;
 
  private:
   std::optional<NvmlDevice> device_;

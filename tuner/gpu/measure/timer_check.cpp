@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/measure/block_timer.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How finely a GPU's two clocks measure: what the shortest useful block must be long against.
+// How finely a GPU's two clocks measure: what the shortest useful sample must be long against.
 #pragma once
 
 #include <cstdint>

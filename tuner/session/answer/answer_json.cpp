@@ -31,7 +31,7 @@ json measured_json(const Record& value) {
           {"build", value.build},
           {"time_s", value.time_s},
           {"tflops", value.tflops},
-          {"ratio_to_reference", value.ratio_to_reference},
+          {"ratio_to_baseline", value.ratio_to_baseline},
           {"ratio_interval", {value.ratio_low, value.ratio_high}},
           {"verdict", stats::to_string(value.verdict)}};
 }
@@ -42,7 +42,7 @@ void read_measured(const json& in, Record& value) {
   in.at("build").get_to(value.build);
   in.at("time_s").get_to(value.time_s);
   in.at("tflops").get_to(value.tflops);
-  in.at("ratio_to_reference").get_to(value.ratio_to_reference);
+  in.at("ratio_to_baseline").get_to(value.ratio_to_baseline);
   read_pair(in.at("ratio_interval"), value.ratio_low, value.ratio_high);
   value.verdict = stats::Verdict::kUnclear;
   if (in.contains("verdict")) read_word(in, "verdict", value.verdict, stats::parse_verdict);
@@ -83,7 +83,7 @@ void to_json(json& out, const EnergySummary& value) {
          {"sm_clock_hz", value.sm_clock_hz},
          {"uncertainty", value.uncertainty},
          {"suspect", value.suspect},
-         {"ratio_to_reference", value.ratio_to_reference},
+         {"ratio_to_baseline", value.ratio_to_baseline},
          {"ratio_range", {value.ratio_low, value.ratio_high}}};
   write_optional(out, "power_cap_share", value.power_cap_share);
 }
@@ -97,7 +97,7 @@ void from_json(const json& in, EnergySummary& value) {
   in.at("sm_clock_hz").get_to(value.sm_clock_hz);
   in.at("uncertainty").get_to(value.uncertainty);
   in.at("suspect").get_to(value.suspect);
-  in.at("ratio_to_reference").get_to(value.ratio_to_reference);
+  in.at("ratio_to_baseline").get_to(value.ratio_to_baseline);
   read_pair(in.at("ratio_range"), value.ratio_low, value.ratio_high);
   read_optional(in, "power_cap_share", value.power_cap_share);
 }
@@ -143,9 +143,9 @@ void to_json(json& out, const BestRecord& value) {
   out["cycles_ratio"] = value.cycles_ratio;
   out["cycles_interval"] = {value.cycles_low, value.cycles_high};
   out["sm_clock_hz"] = value.sm_clock_hz;
-  out["reference_clock_hz"] = value.reference_clock_hz;
-  out["reference_first_s"] = value.reference_first_s;
-  out["reference_best_s"] = value.reference_best_s;
+  out["baseline_clock_hz"] = value.baseline_clock_hz;
+  out["baseline_first_s"] = value.baseline_first_s;
+  out["baseline_best_s"] = value.baseline_best_s;
   out["ties"] = value.ties;
 }
 
@@ -154,16 +154,16 @@ void from_json(const json& in, BestRecord& value) {
   read_later(in, "cycles_ratio", value.cycles_ratio);
   read_pair(in.value("cycles_interval", json::array({0, 0})), value.cycles_low, value.cycles_high);
   read_later(in, "sm_clock_hz", value.sm_clock_hz);
-  read_later(in, "reference_clock_hz", value.reference_clock_hz);
-  in.at("reference_first_s").get_to(value.reference_first_s);
-  in.at("reference_best_s").get_to(value.reference_best_s);
+  read_later(in, "baseline_clock_hz", value.baseline_clock_hz);
+  in.at("baseline_first_s").get_to(value.baseline_first_s);
+  in.at("baseline_best_s").get_to(value.baseline_best_s);
   in.at("ties").get_to(value.ties);
 }
 
 void to_json(json& out, const StoredAnswer& value) {
   out = {{"best", value.best},
          {"ranking", value.ranking},
-         {"reference", value.reference},
+         {"baseline", value.baseline},
          {"counts", value.counts},
          {"complete", value.complete},
          {"from_final", value.from_final},
@@ -174,14 +174,14 @@ void to_json(json& out, const StoredAnswer& value) {
          {"raced", value.raced},
          {"voided_rounds", value.voided_rounds},
          {"notes", value.notes}};
-  write_optional(out, "reference_energy", value.reference_energy);
+  write_optional(out, "baseline_energy", value.baseline_energy);
   write_optional(out, "idle_power_w", value.idle_power_w);
 }
 
 void from_json(const json& in, StoredAnswer& value) {
   in.at("best").get_to(value.best);
   in.at("ranking").get_to(value.ranking);
-  in.at("reference").get_to(value.reference);
+  in.at("baseline").get_to(value.baseline);
   in.at("counts").get_to(value.counts);
   in.at("complete").get_to(value.complete);
   in.at("from_final").get_to(value.from_final);
@@ -193,7 +193,7 @@ void from_json(const json& in, StoredAnswer& value) {
   read_later(in, "raced", value.raced);
   read_later(in, "voided_rounds", value.voided_rounds);
   read_later(in, "notes", value.notes);
-  read_optional(in, "reference_energy", value.reference_energy);
+  read_optional(in, "baseline_energy", value.baseline_energy);
   read_optional(in, "idle_power_w", value.idle_power_w);
 }
 

@@ -54,8 +54,8 @@ std::optional<EnergySummary> summarise_energy(const std::vector<NeighbouredWindo
     times_s.push_back(window.per_launch_s);
     if (window.sm_clock_hz > 0) clocks_hz.push_back(window.sm_clock_hz);
     if (window.power_cap_share) cap_shares.push_back(*window.power_cap_share);
-    if (const double reference_j = neighbours_j(placed); reference_j > 0) {
-      ratios.push_back(reference_j / energies_j.back());
+    if (const double baseline_j = neighbours_j(placed); baseline_j > 0) {
+      ratios.push_back(baseline_j / energies_j.back());
     }
     out.uncertainty = std::max(out.uncertainty, window.uncertainty);
     out.suspect = out.suspect || window.suspect();
@@ -68,7 +68,7 @@ std::optional<EnergySummary> summarise_energy(const std::vector<NeighbouredWindo
   out.time_s = stats::median(times_s);
   out.sm_clock_hz = stats::median(clocks_hz);
   if (!cap_shares.empty()) out.power_cap_share = stats::median(cap_shares);
-  out.ratio_to_reference = stats::median(ratios);
+  out.ratio_to_baseline = stats::median(ratios);
   out.ratio_low = lowest(ratios);
   out.ratio_high = highest(ratios);
   return out;

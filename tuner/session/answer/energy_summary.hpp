@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From energy windows to figures: what a launch needs, compared with the reference's neighbouring windows; the order by
+// From energy windows to figures: what a launch needs, compared with the baseline's neighbouring windows; the order by
 // an objective; the Pareto list of time against energy. Pure functions.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace pgtune::session {
 
-/// A window with those of the reference that lie next to it in time. The reference's own windows have no neighbours.
+/// A window with those of the baseline that lie next to it in time. The baseline's own windows have no neighbours.
 struct NeighbouredWindow {
   EnergyWindow window;
   std::optional<EnergyWindow> before = {}, after = {};

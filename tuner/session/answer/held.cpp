@@ -13,7 +13,7 @@ namespace {
 constexpr EnumNames<Held, 4> kNames{
     {{Held::kHeld, "held"}, {Held::kFaster, "faster"}, {Held::kSlower, "slower"}, {Held::kUnclear, "unclear"}}};
 
-bool known(const RankedVariant& row) { return row.ratio_to_reference > 0 && row.ratio_low > 0; }
+bool known(const RankedVariant& row) { return row.ratio_to_baseline > 0 && row.ratio_low > 0; }
 
 bool too_wide(const RankedVariant& row, double margin) {
   constexpr double kMargins = 10;
@@ -27,7 +27,7 @@ std::string number(double ratio) {
 }
 
 std::string interval(const RankedVariant& row) {
-  return fmt::format("{} ({}-{})", number(row.ratio_to_reference), number(row.ratio_low), number(row.ratio_high));
+  return fmt::format("{} ({}-{})", number(row.ratio_to_baseline), number(row.ratio_low), number(row.ratio_high));
 }
 
 }  // namespace
@@ -35,10 +35,10 @@ std::string interval(const RankedVariant& row) {
 std::string_view to_string(Held held) { return enum_name(kNames, held); }
 
 HeldReport held(const RankedVariant& stored, const RankedVariant& measured, double margin) {
-  if (!known(stored)) return {Held::kUnclear, "unclear: what is stored has no ratio to the reference"};
-  if (!known(measured)) return {Held::kUnclear, "unclear: this run has no ratio to the reference"};
+  if (!known(stored)) return {Held::kUnclear, "unclear: what is stored has no ratio to the baseline"};
+  if (!known(measured)) return {Held::kUnclear, "unclear: this run has no ratio to the baseline"};
   const auto sentence = [&](std::string_view what) {
-    return fmt::format("{}: {} of the reference, stored {}", what, interval(measured), interval(stored));
+    return fmt::format("{}: {} of the baseline, stored {}", what, interval(measured), interval(stored));
   };
   if (measured.ratio_low > stored.ratio_high * (1 + margin)) return {Held::kFaster, sentence("faster now")};
   if (stored.ratio_low > measured.ratio_high * (1 + margin)) return {Held::kSlower, sentence("slower now")};

@@ -11,7 +11,7 @@ namespace pgtune::session {
 
 enum class Held {
   kHeld,
-  kFaster,   ///< faster against the reference than stored
+  kFaster,   ///< faster against the baseline than stored
   kSlower,   ///< likewise slower
   kUnclear,  ///< a ratio is missing, or known too roughly
 };
@@ -24,7 +24,7 @@ struct HeldReport {
   std::string sentence;  ///< for people, with both ratios and intervals; at most 80 columns
 };
 
-/// Compares the ratios to the reference of the same variant in two sessions. Held: their intervals overlap, or lie no
+/// Compares the ratios to the baseline of the same variant in two sessions. Held: their intervals overlap, or lie no
 /// further apart than `margin` (NoiseFloor::margin, the larger of both sessions'). Overlap proves nothing where an
 /// interval is wider than ten margins: unclear.
 [[nodiscard]] HeldReport held(const RankedVariant& stored, const RankedVariant& measured, double margin);

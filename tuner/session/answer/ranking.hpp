@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From measured blocks to an answer: medians, paired ratios to the reference, ties, the winner. Pure functions.
+// From measured samples to an answer: medians, paired ratios to the baseline, ties, the winner. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace pgtune::session {
 
-/// A contender's variant with the blocks it has.
+/// A contender's variant with the samples it has.
 struct MeasuredVariant {
   Variant variant;
   BuildInfo build;
   std::int64_t smem_bytes = 0;  ///< static and dynamic, of one CTA
-  std::vector<Block> blocks;
+  std::vector<Sample> samples;
 };
 
-struct MeasuredReference {
-  int algorithm = 0;  ///< index into ReferenceReport::algorithms
-  std::vector<Block> blocks;
+struct MeasuredBaseline {
+  int algorithm = 0;  ///< index into BaselineReport::algorithms
+  std::vector<Sample> samples;
 };
 
 struct Ranking {
@@ -27,29 +27,28 @@ struct Ranking {
   std::vector<RankedVariant> ranked;  ///< the winner, then the others by median
 };
 
-/// The references of a final, and by what its contenders are told apart.
-struct Yardstick {
-  std::vector<MeasuredReference> references;
-  int first_algorithm = 0;  ///< ReferenceReport::first
+/// The baselines of a final, and by what its contenders are told apart.
+struct RankingBasis {
+  std::vector<MeasuredBaseline> baselines;
+  int first_algorithm = 0;  ///< BaselineReport::first
   double margin = 0.003;    ///< NoiseFloor::margin: differences inside it are ties
   std::uint64_t seed = 1;   ///< of the intervals' bootstrap
 };
 
-/// Ranks a final. Ratios are to the reference algorithm with the lowest median, paired by Block::round (0 where there
+/// Ranks a final. Ratios are to the baseline algorithm with the lowest median, paired by Sample::round (0 where there
 /// is no pair). A tie with the fastest: the interval of the paired log ratio contains 0 or lies within the margin. That
 /// interval is widened to a confidence of 1 - 0.05 / k for k variants, as k comparisons are made at once. The winner is
 /// the fastest or a tie whose median ratio is within the margin of it: the one with fewer shared-memory bytes, then
-/// fewer registers, then the lower key. Precondition: at least one variant, each with a block.
+/// fewer registers, then the lower key. Precondition: at least one variant, each with a sample.
 [[nodiscard]] Ranking rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants,
-                                 const Yardstick& yardstick);
+                                 const RankingBasis& basis);
 
 /// The record of one of a final's variants, as if it had won; without ties.
-[[nodiscard]] BestRecord best_record(const Problem& problem, const MeasuredVariant& variant,
-                                     const Yardstick& yardstick);
+[[nodiscard]] BestRecord best_record(const Problem& problem, const MeasuredVariant& variant, const RankingBasis& basis);
 
-/// Ranks by screening alone, for a search that was interrupted before its final: no ties, ratios are to the reference's
-/// screening time, their "intervals" the range over the blocks. Precondition as above.
+/// Ranks by screening alone, for a search that was interrupted before its final: no ties, ratios are to the baseline's
+/// screening time, their "intervals" the range over the samples. Precondition as above.
 [[nodiscard]] Ranking rank_screening(const Problem& problem, const std::vector<MeasuredVariant>& variants,
-                                     const ReferenceReport& reference);
+                                     const BaselineReport& baseline);
 
 }  // namespace pgtune::session

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "tuner/session/rounds/block_pairs.hpp"
+#include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
 
-std::vector<std::string> reference_notes(const Problem& problem, const ReferenceReport& reference) {
+std::vector<std::string> baseline_notes(const Problem& problem, const BaselineReport& baseline) {
   std::vector<std::string> notes;
   const Activation activation = problem.epilogue.activation;
   if (!cublaslt_fuses(activation)) {
@@ -19,9 +19,9 @@ std::vector<std::string> reference_notes(const Problem& problem, const Reference
         "with less work",
         to_string(activation)));
   }
-  if (!reference.enlarged_shape.empty()) {
+  if (!baseline.enlarged_shape.empty()) {
     notes.push_back(fmt::format("cuBLASLt does not take {} in {}: it was timed on {}, with zeros added",
-                                problem.shape(), to_string(problem.math_mode), reference.enlarged_shape));
+                                problem.shape(), to_string(problem.dtype), baseline.enlarged_shape));
   }
   return notes;
 }
@@ -34,29 +34,29 @@ std::vector<std::string> data_notes(const Conditions& conditions) {
                   to_string(conditions.data))};
 }
 
-std::vector<std::string> clock_notes(const Conditions& conditions, const std::vector<Block>& reference_blocks) {
+std::vector<std::string> clock_notes(const Conditions& conditions, const std::vector<Sample>& baseline_samples) {
   constexpr double kMoved = 0.03, kOutermost = 0.05;
-  const auto clocks = clocks_hz(reference_blocks);
+  const auto clocks = clocks_hz(baseline_samples);
   if (clocks.empty()) return {};
   const double low_hz = stats::quantile(clocks, kOutermost), high_hz = stats::quantile(clocks, 1 - kOutermost);
   if (high_hz <= low_hz * (1 + kMoved)) return {};
   return {
-      fmt::format("the reference's clock moved from {:.0f} to {:.0f} MHz during the session ({:.1f} %): times depend "
+      fmt::format("the baseline's clock moved from {:.0f} to {:.0f} MHz during the session ({:.1f} %): times depend "
                   "on when they were taken, ratios do not{}",
                   low_hz / 1e6, high_hz / 1e6, 100 * (high_hz / low_hz - 1),
                   conditions.locked_sm_clock_hz > 0 ? "" : "; --lock-clocks holds it")};
 }
 
-std::vector<std::string> power_notes(const std::vector<Block>& final_blocks) {
+std::vector<std::string> power_notes(const std::vector<Sample>& final_samples) {
   std::size_t known = 0, capped = 0;
-  for (const Block& block : final_blocks) {
-    if (!block.power_cap_s) continue;
+  for (const Sample& sample : final_samples) {
+    if (!sample.power_cap_s) continue;
     ++known;
-    if (*block.power_cap_s > block.time_s / 2) ++capped;
+    if (*sample.power_cap_s > sample.time_s / 2) ++capped;
   }
   if (capped == 0) return {};
   return {
-      fmt::format("the power cap held the clocks down in {:.0f} % of the final's blocks: contenders are compared at "
+      fmt::format("the power cap held the clocks down in {:.0f} % of the final's samples: contenders are compared at "
                   "equal power, not at equal clock",
                   100 * static_cast<double>(capped) / static_cast<double>(known))};
 }

@@ -28,7 +28,7 @@ struct Finalist {
 /// Their entries for rounds, in the same order.
 [[nodiscard]] std::vector<Entry> variant_entries(const SearchState& state, std::vector<Finalist> finalists);
 
-/// Replaces a variant's outcome by a failure found after screening, keeping its check and blocks. kNotRecorded changes
+/// Replaces a variant's outcome by a failure found after screening, keeping its check and samples. kNotRecorded changes
 /// nothing: a recording that lacks a variant's final says nothing against its screening.
 void record_failure(const Context& context, SearchState& state, std::size_t index, const Outcome& outcome);
 

@@ -28,14 +28,14 @@ std::optional<std::string> why_not_launchable(const BuildInfo& build, const Laun
   const bool single = plan.kernels.size() == 1;
   const std::int64_t smem = single ? smem_bytes(build, plan) : dynamic_smem_bytes(plan);
   if (smem > device.smem_per_block_bytes) {
-    return fmt::format("needs {} bytes of shared memory per block, the GPU has {}", smem, device.smem_per_block_bytes);
+    return fmt::format("needs {} bytes of shared memory per sample, the GPU has {}", smem, device.smem_per_block_bytes);
   }
   if (!single) return std::nullopt;
   const std::int64_t threads = plan.kernels.front().block.count();
   const Occupancy fit = occupancy(device, build.registers, smem, threads);
   if (fit.ctas_per_sm > 0) return std::nullopt;
   return fmt::format(
-      "one block does not fit on an SM, limited by {}: {} threads with {} registers each, {} bytes of "
+      "one sample does not fit on an SM, limited by {}: {} threads with {} registers each, {} bytes of "
       "shared memory",
       fit.limiter, threads, build.registers, smem);
 }

@@ -18,18 +18,19 @@ constexpr std::array<std::string_view, 4> kHardware{"cudaErrorECCUncorrectable",
 
 std::string_view verb(const Outcome& outcome) { return outcome.kind == OutcomeKind::kTimeout ? "hung" : "crashed"; }
 
-Outcome quarantined(const Outcome& killer, const std::string& where) {
-  return {OutcomeKind::kQuarantined, fmt::format("{} {}: {}", verb(killer), where, killer.reason)};
+Outcome quarantined(const Outcome& fatal_trial, const std::string& where) {
+  return {OutcomeKind::kQuarantined, fmt::format("{} {}: {}", verb(fatal_trial), where, fatal_trial.reason)};
 }
 
-Outcome quarantined(const KnownKiller& killer) {
-  return quarantined(killer.outcome, fmt::format("in session {} of {} on {} as {} {}", killer.session, killer.date,
-                                                 killer.problem.title(), killer.template_name, killer.variant_key));
+Outcome quarantined(const FatalTrial& fatal_trial) {
+  return quarantined(fatal_trial.outcome,
+                     fmt::format("in session {} of {} on {} as {} {}", fatal_trial.session, fatal_trial.date,
+                                 fatal_trial.problem.title(), fatal_trial.template_name, fatal_trial.variant_key));
 }
 
 }  // namespace
 
-bool is_killer(const Outcome& outcome) {
+bool is_fatal(const Outcome& outcome) {
   if (outcome.kind != OutcomeKind::kCrashed && outcome.kind != OutcomeKind::kTimeout) return false;
   return std::none_of(kHardware.begin(), kHardware.end(),
                       [&](std::string_view name) { return outcome.reason.find(name) != std::string::npos; });
@@ -38,24 +39,24 @@ bool is_killer(const Outcome& outcome) {
 std::map<std::string, StoredTrial> resumable(std::map<std::string, StoredTrial> trials, bool retry_failed) {
   std::erase_if(trials, [&](const auto& entry) {
     const OutcomeKind kind = entry.second.report.outcome.kind;
-    const bool killer = kind == OutcomeKind::kCrashed || kind == OutcomeKind::kTimeout;
-    return kind == OutcomeKind::kQuarantined || (retry_failed && killer);
+    const bool fatal_trial = kind == OutcomeKind::kCrashed || kind == OutcomeKind::kTimeout;
+    return kind == OutcomeKind::kQuarantined || (retry_failed && fatal_trial);
   });
   return trials;
 }
 
-bool has_killers(const CountsRecord& counts) {
+bool has_fatal_trials(const CountsRecord& counts) {
   constexpr std::array kKinds{OutcomeKind::kCrashed, OutcomeKind::kTimeout, OutcomeKind::kQuarantined};
   return std::any_of(kKinds.begin(), kKinds.end(), [&](OutcomeKind kind) { return counts.failed.count(kind) > 0; });
 }
 
-Quarantine::Quarantine(const std::vector<KnownKiller>& killers) {
-  for (const KnownKiller& killer : killers) {
-    if (!is_killer(killer.outcome)) continue;
-    if (killer.cubin_hash.empty()) {
-      compilers_.push_back(killer);
+Quarantine::Quarantine(const std::vector<FatalTrial>& fatal_trials) {
+  for (const FatalTrial& fatal_trial : fatal_trials) {
+    if (!is_fatal(fatal_trial.outcome)) continue;
+    if (fatal_trial.cubin_hash.empty()) {
+      compilers_.push_back(fatal_trial);
     } else {
-      runs_.insert_or_assign(killer.cubin_hash, quarantined(killer));
+      runs_.insert_or_assign(fatal_trial.cubin_hash, quarantined(fatal_trial));
     }
   }
 }
@@ -63,11 +64,11 @@ Quarantine::Quarantine(const std::vector<KnownKiller>& killers) {
 std::optional<Outcome> Quarantine::of_build(const Context& context, const Variant& variant,
                                             const std::vector<Define>& defines) const {
   const space::TemplateDefinition& definition = context.templates.of(variant);
-  for (const KnownKiller& killer : compilers_) {
-    if (killer.template_hash != definition.content_hash || killer.variant_key != variant.key()) continue;
+  for (const FatalTrial& fatal_trial : compilers_) {
+    if (fatal_trial.template_hash != definition.content_hash || fatal_trial.variant_key != variant.key()) continue;
     // Macros may depend on the problem: another problem's build is the same one where they came out alike.
-    const auto then = space::make_defines(definition, variant, killer.problem, context.device.info());
-    if (then && *then == defines) return quarantined(killer);
+    const auto then = space::make_defines(definition, variant, fatal_trial.problem, context.device.info());
+    if (then && *then == defines) return quarantined(fatal_trial);
   }
   return std::nullopt;
 }
@@ -79,7 +80,7 @@ std::optional<Outcome> Quarantine::of_run(const BuildInfo& build) const {
 }
 
 void Quarantine::note(const Problem& problem, const Variant& variant, const BuildInfo& build, const Outcome& outcome) {
-  if (build.cubin_hash.empty() || !is_killer(outcome)) return;
+  if (build.cubin_hash.empty() || !is_fatal(outcome)) return;
   runs_.insert_or_assign(build.cubin_hash,
                          quarantined(outcome, fmt::format("in this search on {} as {} {}", problem.title(),
                                                           variant.template_name, variant.key())));
@@ -87,7 +88,7 @@ void Quarantine::note(const Problem& problem, const Variant& variant, const Buil
 
 Quarantine load_quarantine(const Context& context) {
   if (context.device.source() != "gpu" || context.options.retry_failed) return {};
-  return Quarantine(context.store.killers(context.device.info()));
+  return Quarantine(context.store.fatal_trials(context.device.info()));
 }
 
 }  // namespace pgtune::session

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Known killers: a build that crashed or hung once, on whatever problem, is not run again under the same driver, nor
-// built again where it was the compiler that did.
+// Known fatal_trials: a build that crashed or hung once, on whatever problem, is not run again under the same driver,
+// nor built again where it was the compiler that did.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 namespace pgtune::session {
 
 /// Whether an outcome speaks against the variant for good: it crashed or hung, and the hardware is not to blame.
-[[nodiscard]] bool is_killer(const Outcome& outcome);
+[[nodiscard]] bool is_fatal(const Outcome& outcome);
 
 /// The stored trials that a search takes over: not what was only quarantined, because the reason may be gone, and with
 /// `retry_failed` not what crashed or hung either.
@@ -23,12 +23,12 @@ namespace pgtune::session {
                                                            bool retry_failed);
 
 /// Whether a search left something to be retried: what crashed, hung or was quarantined.
-[[nodiscard]] bool has_killers(const CountsRecord& counts);
+[[nodiscard]] bool has_fatal_trials(const CountsRecord& counts);
 
 class Quarantine {
  public:
   Quarantine() = default;
-  explicit Quarantine(const std::vector<KnownKiller>& killers);
+  explicit Quarantine(const std::vector<FatalTrial>& fatal_trials);
 
   /// kQuarantined with the reason where the compiler crashed or hung on the same source, macros and target. `context`
   /// is that of the variant's search; `defines` are the variant's.
@@ -41,7 +41,7 @@ class Quarantine {
 
  private:
   std::map<std::string, Outcome> runs_;  ///< by cubin hash
-  std::vector<KnownKiller> compilers_;   ///< those without a cubin
+  std::vector<FatalTrial> compilers_;    ///< those without a cubin
 };
 
 /// What the store knows against variants. Nothing for a replay, which runs nothing, or with options.retry_failed.

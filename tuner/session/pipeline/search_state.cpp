@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tuner/session/rounds/block_pairs.hpp"
+#include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
@@ -14,7 +14,7 @@ bool was_compiled(const BuildInfo& build) { return build.registers > 0 || !build
 
 }  // namespace
 
-double median_per_launch_s(const std::vector<Block>& blocks) { return stats::median(per_launch_times(blocks)); }
+double median_per_launch_s(const std::vector<Sample>& samples) { return stats::median(per_launch_times(samples)); }
 
 SearchState::SearchState(space::Enumeration enumeration)
     : space_(enumeration.space),
@@ -52,7 +52,7 @@ void SearchState::resume(const std::map<std::string, StoredTrial>& trials) {
 void SearchState::record(std::size_t index, BuildInfo build, TrialReport report) {
   if (!trials_[index]) ++decided_count_;
   const bool ok = report.outcome.kind == OutcomeKind::kOk;
-  screening_s_[index] = ok ? median_per_launch_s(report.blocks) : 0;
+  screening_s_[index] = ok ? median_per_launch_s(report.samples) : 0;
   trials_[index] = StoredTrial{std::move(report), std::move(build)};
   if (ranks(index) && (!best_ || screening_s_[index] < screening_s_[*best_])) {
     best_ = index;
@@ -87,7 +87,7 @@ double SearchState::all_screen_time_s() const {
   double sum_s = 0;
   for (const auto& trial : trials_) {
     if (!trial) continue;
-    for (const Block& block : trial->report.blocks) sum_s += block.time_s;
+    for (const Sample& sample : trial->report.samples) sum_s += sample.time_s;
   }
   return sum_s;
 }

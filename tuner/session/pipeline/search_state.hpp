@@ -44,7 +44,7 @@ class SearchState {
   [[nodiscard]] std::vector<std::size_t> ranked() const;
   /// Likewise with those that were cut in screening.
   [[nodiscard]] std::vector<std::size_t> right() const;
-  /// Device time of the screening blocks of this session's own trials.
+  /// Device time of the screening samples of this session's own trials.
   [[nodiscard]] double screen_time_s() const;
   /// Median per launch of the fastest; 0 while there is none.
   [[nodiscard]] double best_s() const { return best_ ? screening_s_[*best_] : 0; }
@@ -72,7 +72,7 @@ class SearchState {
   std::optional<std::size_t> best_;
 };
 
-/// Median per launch over blocks; 0 without blocks.
-[[nodiscard]] double median_per_launch_s(const std::vector<Block>& blocks);
+/// Median per launch over samples; 0 without samples.
+[[nodiscard]] double median_per_launch_s(const std::vector<Sample>& samples);
 
 }  // namespace pgtune::session

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "tuner/session/pipeline/finalist_builds.hpp"
-#include "tuner/session/rounds/block_pairs.hpp"
 #include "tuner/session/rounds/race_cut.hpp"
+#include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/session/time_estimate.hpp"
 
 namespace pgtune::session {
@@ -30,19 +30,19 @@ std::vector<MeasuredVariant> FinalResult::variants() const {
   return out;
 }
 
-std::vector<MeasuredReference> FinalResult::references() const {
-  std::vector<MeasuredReference> out;
+std::vector<MeasuredBaseline> FinalResult::baselines() const {
+  std::vector<MeasuredBaseline> out;
   for (const Entry& entry : field) {
-    if (!entry.index) out.push_back({entry.contender.reference_algorithm, entry.blocks});
+    if (!entry.index) out.push_back({entry.contender.baseline_algorithm, entry.samples});
   }
   return out;
 }
 
-Final::Final(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+Final::Final(const Context& context, SearchState& state, const BaselineReport& baseline, double margin,
              ProgressReporter& progress, RoundTroubles& troubles)
     : context_(context),
       state_(state),
-      reference_(reference),
+      baseline_(baseline),
       margin_(margin),
       progress_(progress),
       troubles_(troubles) {}
@@ -54,19 +54,19 @@ Result<FinalResult> Final::run(const std::vector<std::size_t>& raced) {
     progress_.take_counts(state_);
     progress_.enter_rounds(Progress::Phase::kFinal, context_.options.final_rounds,
                            static_cast<std::int64_t>(picked.size()),
-                           expected_final_s(context_.options, reference_launch_s(reference_)));
+                           expected_final_s(context_.options, baseline_launch_s(baseline_)));
     auto finalists = build_finalists(context_, state_, picked);
     if (!finalists) return tl::unexpected(std::move(finalists.error()));
     if (!*finalists) return FinalResult{{}, RoundRunner::End::kStopped, 0};
     std::vector<Entry> field = variant_entries(state_, std::move(**finalists));
     if (!field.empty()) {
-      add_references(field);
-      RoundRunner runner(context_, Stage::kFinal, kFinalBlock_s, std::move(field), troubles_, [&](const Entry& entry) {
+      add_baselines(field);
+      RoundRunner runner(context_, Stage::kFinal, kFinalSample_s, std::move(field), troubles_, [&](const Entry& entry) {
         if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
       });
       const auto end = run_rounds(runner);
       if (!end) return tl::unexpected(end.error());
-      context_.store.save_rounds(Stage::kFinal, contender_blocks(runner.field()));
+      context_.store.save_rounds(Stage::kFinal, contender_samples(runner.field()));
       if (survivors(runner.field()) > 0) return result(runner.field(), *end);
     }
     tried_.insert(picked.begin(), picked.end());
@@ -87,12 +87,12 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
   return picked;
 }
 
-void Final::add_references(std::vector<Entry>& field) const {
+void Final::add_baselines(std::vector<Entry>& field) const {
   const auto add = [&](int algorithm) {
-    if (static_cast<std::size_t>(algorithm) < reference_.algorithms.size()) field.push_back(reference_entry(algorithm));
+    if (static_cast<std::size_t>(algorithm) < baseline_.algorithms.size()) field.push_back(baseline_entry(algorithm));
   };
-  add(reference_.first);
-  if (reference_.best != reference_.first) add(reference_.best);
+  add(baseline_.first);
+  if (baseline_.best != baseline_.first) add(baseline_.best);
 }
 
 Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
@@ -116,15 +116,15 @@ Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
 
 bool Final::best_two_unclear(const std::vector<Entry>& field) const {
   std::vector<const Entry*> alive;
-  std::vector<BlockTimes> times_s;
+  std::vector<SampleTimes> times_s;
   for (const Entry& entry : field) {
     if (!lives(entry)) continue;
     alive.push_back(&entry);
-    times_s.push_back(per_launch_times(entry.blocks));
+    times_s.push_back(per_launch_times(entry.samples));
   }
   if (alive.size() < 2) return false;
   const auto order = race_order(times_s);
-  const auto ratio = log_time_ratio(alive[order[1]]->blocks, alive[order[0]]->blocks, context_.options.seed);
+  const auto ratio = log_time_ratio(alive[order[1]]->samples, alive[order[0]]->samples, context_.options.seed);
   return !within(ratio.interval, std::log1p(margin_)) && ratio.interval.contains(0);
 }
 
@@ -132,17 +132,17 @@ Result<FinalResult> Final::result(const std::vector<Entry>& field, RoundRunner::
   FinalResult out;
   out.end = end;
   out.time_s = device_time_s(field);
-  bool has_reference = false, measured_reference = false;
+  bool has_baseline = false, measured_baseline = false;
   for (const Entry& entry : field) {
-    has_reference = has_reference || !entry.index;
-    if (entry.blocks.empty() || (entry.index && entry.out)) continue;
-    measured_reference = measured_reference || !entry.index;
+    has_baseline = has_baseline || !entry.index;
+    if (entry.samples.empty() || (entry.index && entry.out)) continue;
+    measured_baseline = measured_baseline || !entry.index;
     out.field.push_back(entry);
   }
-  const bool any_block = !out.field.empty();
-  if (has_reference && !measured_reference && any_block) {
+  const bool any_sample = !out.field.empty();
+  if (has_baseline && !measured_baseline && any_sample) {
     return fail(ErrorKind::kEnvironment,
-                "the reference failed in every round of the final; the trials are kept, run the search again");
+                "the baseline failed in every round of the final; the trials are kept, run the search again");
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The final: fresh rounds of blocks in which the best variants and the reference meet, so that the winner's numbers are
+// The final: fresh rounds of samples in which the best variants and the baseline meet, so that the winner's numbers are
 // not those it was picked by.
 #pragma once
 
@@ -14,38 +14,38 @@
 namespace pgtune::session {
 
 struct FinalResult {
-  std::vector<Entry> field;  ///< the references, and the variants that lived through every round run; each has a block
+  std::vector<Entry> field;  ///< the baselines, and the variants that lived through every round run; each has a sample
   RoundRunner::End end = RoundRunner::End::kRan;  ///< otherwise ended before all rounds were run
-  double time_s = 0;                              ///< device time of its blocks
+  double time_s = 0;                              ///< device time of its samples
 
   [[nodiscard]] std::vector<MeasuredVariant> variants() const;
-  [[nodiscard]] std::vector<MeasuredReference> references() const;
+  [[nodiscard]] std::vector<MeasuredBaseline> baselines() const;
 };
 
 class Final {
  public:
   /// `margin`: of ties. All references must outlive the final.
-  Final(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+  Final(const Context& context, SearchState& state, const BaselineReport& baseline, double margin,
         ProgressReporter& progress, RoundTroubles& troubles);
 
-  /// Picks finalists, runs the rounds, and saves their blocks. Finalists are the first of `raced`, which indexes the
+  /// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
   /// state, then the next best by screening until there are options.finalists. Whoever fails in a round is out and gets
   /// the failure as its outcome; when nobody is left, the next best variants get their final. While the best two can
   /// neither be told apart nor called a tie, eight rounds at a time are added, up to options.max_final_rounds. A time
   /// budget may shorten it to as few rounds as an interval needs. An empty field: nobody lived through a final. Errors:
-  /// those of the device, or a reference that failed in every round.
+  /// those of the device, or a baseline that failed in every round.
   [[nodiscard]] Result<FinalResult> run(const std::vector<std::size_t>& raced);
 
  private:
   [[nodiscard]] std::vector<std::size_t> pick(const std::vector<std::size_t>& raced) const;
-  void add_references(std::vector<Entry>& field) const;
+  void add_baselines(std::vector<Entry>& field) const;
   [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
   [[nodiscard]] bool best_two_unclear(const std::vector<Entry>& field) const;
   [[nodiscard]] Result<FinalResult> result(const std::vector<Entry>& field, RoundRunner::End end) const;
 
   const Context& context_;
   SearchState& state_;
-  const ReferenceReport& reference_;
+  const BaselineReport& baseline_;
   double margin_;
   ProgressReporter& progress_;
   RoundTroubles& troubles_;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tuner/session/rounds/block_pairs.hpp"
+#include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/session/time_estimate.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -15,26 +15,26 @@ namespace pgtune::session {
 namespace {
 
 constexpr double kLongestWarmUp_s = 1;
-constexpr std::size_t kSteadyBlocks = 10;
+constexpr std::size_t kSteadySamples = 10;
 constexpr double kSteady = 0.003;
 
-/// Five blocks and the five after them have the same median: single blocks scatter too much to wait for.
-bool steady(const std::vector<Block>& blocks) {
-  if (blocks.size() < kSteadyBlocks) return false;
-  const auto times = per_launch_times(blocks);
-  const auto last = std::span(times).last(kSteadyBlocks);
-  const double before_s = stats::median(last.first(kSteadyBlocks / 2));
-  return std::abs(stats::median(last.last(kSteadyBlocks / 2)) / before_s - 1) < kSteady;
+/// Five samples and the five after them have the same median: single samples scatter too much to wait for.
+bool steady(const std::vector<Sample>& samples) {
+  if (samples.size() < kSteadySamples) return false;
+  const auto times = per_launch_times(samples);
+  const auto last = std::span(times).last(kSteadySamples);
+  const double before_s = stats::median(last.first(kSteadySamples / 2));
+  return std::abs(stats::median(last.last(kSteadySamples / 2)) / before_s - 1) < kSteady;
 }
 
-/// Blocks of the reference, which count for nothing, until they are steady or `limit_s` of wall time has passed.
+/// Samples of the baseline, which count for nothing, until they are steady or `limit_s` of wall time has passed.
 Result<RoundRunner::End> warm_up(const Context& context, int algorithm, double limit_s, RoundTroubles& troubles) {
-  RoundRunner runner(context, Stage::kFloor, kFloorBlock_s, {reference_entry(algorithm)}, troubles);
+  RoundRunner runner(context, Stage::kFloor, kFloorSample_s, {baseline_entry(algorithm)}, troubles);
   const double start_s = context.clock.now_s();
   const Entry& entry = runner.field().front();
   auto end = RoundRunner::End::kRan;
   while (end == RoundRunner::End::kRan && !entry.out && context.clock.now_s() - start_s < limit_s &&
-         !steady(entry.blocks)) {
+         !steady(entry.samples)) {
     auto ran = runner.run_round();
     if (!ran) return ran;
     end = *ran;
@@ -56,7 +56,7 @@ FloorResult given_up(RoundTroubles& troubles) {
 
 }  // namespace
 
-NoiseFloor noise_floor(const std::vector<Block>& first, const std::vector<Block>& second, std::uint64_t seed) {
+NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sample>& second, std::uint64_t seed) {
   NoiseFloor floor;
   const auto ratio = log_time_ratio(first, second, seed);
   if (ratio.pairs < static_cast<std::size_t>(kMinimumRounds)) return floor;
@@ -66,27 +66,27 @@ NoiseFloor noise_floor(const std::vector<Block>& first, const std::vector<Block>
   return floor;
 }
 
-Result<FloorResult> measure_floor(const Context& context, const ReferenceReport& reference, ProgressReporter& progress,
+Result<FloorResult> measure_floor(const Context& context, const BaselineReport& baseline, ProgressReporter& progress,
                                   RoundTroubles& troubles) {
-  if (static_cast<std::size_t>(reference.best) >= reference.algorithms.size()) return without("there is no reference");
+  if (static_cast<std::size_t>(baseline.best) >= baseline.algorithms.size()) return without("there is no baseline");
   std::optional<double> share_s;
   if (context.options.budget.seconds) share_s = *context.options.budget.seconds / 10;
   const auto too_short = [&](double round_s) { return share_s && *share_s < kMinimumRounds * round_s; };
   int rounds = std::max(context.options.floor_rounds, kMinimumRounds);
-  const double expected_s = expected_round_s(kFloorBlock_s, 2, reference_launch_s(reference));
+  const double expected_s = expected_round_s(kFloorSample_s, 2, baseline_launch_s(baseline));
   if (too_short(expected_s)) return without("the time budget is too short");
   progress.enter_rounds(Progress::Phase::kFloor, rounds, 0, rounds * expected_s);
 
   FloorResult out;
   if (context.device.source() == "gpu") {  // a recording is warm
     const double limit_s = std::min(kLongestWarmUp_s, share_s.value_or(kLongestWarmUp_s) / 4);
-    const auto end = warm_up(context, reference.best, limit_s, troubles);
+    const auto end = warm_up(context, baseline.best, limit_s, troubles);
     if (!end) return tl::unexpected(end.error());
     if (*end == RoundRunner::End::kGaveUp) return given_up(troubles);
   }
 
-  RoundRunner runner(context, Stage::kFloor, kFloorBlock_s,
-                     {reference_entry(reference.best), reference_entry(reference.best)}, troubles);
+  RoundRunner runner(context, Stage::kFloor, kFloorSample_s,
+                     {baseline_entry(baseline.best), baseline_entry(baseline.best)}, troubles);
   const auto& field = runner.field();
   const double start_s = context.clock.now_s();
   while (runner.rounds() < rounds) {
@@ -96,17 +96,17 @@ Result<FloorResult> measure_floor(const Context& context, const ReferenceReport&
     out.interrupted = *end == RoundRunner::End::kStopped;
     if (out.interrupted) break;
     if (field[0].out || field[1].out)
-      return without("the reference failed: " + field[field[0].out ? 0 : 1].outcome.reason);
+      return without("the baseline failed: " + field[field[0].out ? 0 : 1].outcome.reason);
     const double spent_s = context.clock.now_s() - start_s;
     if (too_short(spent_s / runner.rounds())) return without("the time budget is too short");
     if (share_s) rounds = affordable_rounds(rounds, runner.rounds(), spent_s, *share_s - spent_s);
     progress.round(runner.rounds(), rounds, 0, spent_s / runner.rounds() * (rounds - runner.rounds()));
   }
-  if (runner.rounds() > 0) context.store.save_rounds(Stage::kFloor, contender_blocks(field));
-  out.floor = noise_floor(field[0].blocks, field[1].blocks, context.options.seed);
+  if (runner.rounds() > 0) context.store.save_rounds(Stage::kFloor, contender_samples(field));
+  out.floor = noise_floor(field[0].samples, field[1].samples, context.options.seed);
   out.time_s = device_time_s(field);
   for (const Entry& entry : field)
-    out.reference_blocks.insert(out.reference_blocks.end(), entry.blocks.begin(), entry.blocks.end());
+    out.baseline_samples.insert(out.baseline_samples.end(), entry.samples.begin(), entry.samples.end());
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The session's own noise: the reference against itself, measured like any two contenders.
+// The session's own noise: the baseline against itself, measured like any two contenders.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ namespace pgtune::session {
 
 struct FloorResult {
   NoiseFloor floor;   ///< rounds 0 where it could not be measured; `note` says why
-  double time_s = 0;  ///< device time of its blocks
-  std::vector<Block> reference_blocks = {};
+  double time_s = 0;  ///< device time of its samples
+  std::vector<Sample> baseline_samples = {};
   std::optional<std::string> note = {};
   bool interrupted = false;  ///< by the stop flag
 };
 
 /// Half width of the 95 % interval of the median of the paired ln ratios, as a ratio, and the margin that follows from
 /// it: the larger of 0.3 % and twice the half width. Pure. Too few pairs for an interval: rounds 0 and 0.3 %.
-[[nodiscard]] NoiseFloor noise_floor(const std::vector<Block>& first, const std::vector<Block>& second,
+[[nodiscard]] NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sample>& second,
                                      std::uint64_t seed);
 
-/// Warms the GPU up with the reference's best algorithm (on a GPU only, at most a second), then gives that algorithm
-/// two blocks in each of options.floor_rounds rounds, in order AB BA AB ..., and saves them. A time budget shortens
-/// this to a tenth of it; where that is less than six rounds, or there is no reference, nothing is measured.
+/// Warms the GPU up with the baseline's best algorithm (on a GPU only, at most a second), then gives that algorithm
+/// two samples in each of options.floor_rounds rounds, in order AB BA AB ..., and saves them. A time budget shortens
+/// this to a tenth of it; where that is less than six rounds, or there is no baseline, nothing is measured.
 /// Precondition: prepare() was called, nothing in flight, the store's session was begun. Errors: those of the device.
-[[nodiscard]] Result<FloorResult> measure_floor(const Context& context, const ReferenceReport& reference,
+[[nodiscard]] Result<FloorResult> measure_floor(const Context& context, const BaselineReport& baseline,
                                                 ProgressReporter& progress, RoundTroubles& troubles);
 
 }  // namespace pgtune::session

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tuner/session/pipeline/finalist_builds.hpp"
-#include "tuner/session/rounds/block_pairs.hpp"
 #include "tuner/session/rounds/race_cut.hpp"
+#include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/session/time_estimate.hpp"
 
 namespace pgtune::session {
@@ -17,16 +17,16 @@ constexpr int kLeastRounds = static_cast<int>(kFirstCut);
 
 class Race {
  public:
-  Race(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+  Race(const Context& context, SearchState& state, const BaselineReport& baseline, double margin,
        ProgressReporter& progress, RoundTroubles& troubles)
       : context_(context),
         options_(context.options),
         state_(state),
-        reference_(reference),
+        baseline_(baseline),
         progress_(progress),
         troubles_(troubles),
         rules_{margin, static_cast<std::size_t>(std::max(options_.finalists, 1)), options_.seed},
-        launch_s_(reference_launch_s(reference)) {}
+        launch_s_(baseline_launch_s(baseline)) {}
 
   [[nodiscard]] Result<RaceResult> run();
 
@@ -34,11 +34,11 @@ class Race {
   /// Entries still in the race, and their times beside them.
   struct Survivors {
     std::vector<std::size_t> entries;
-    std::vector<BlockTimes> times_s;
+    std::vector<SampleTimes> times_s;
   };
 
   [[nodiscard]] std::vector<std::size_t> pick() const;
-  [[nodiscard]] bool affordable(int done, std::size_t blocks) const;
+  [[nodiscard]] bool affordable(int done, std::size_t samples) const;
   [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
   [[nodiscard]] static Survivors survivors(const std::vector<Entry>& field);
   void cut(std::vector<Entry>& field) const;
@@ -47,7 +47,7 @@ class Race {
   const Context& context_;
   const Options& options_;
   SearchState& state_;
-  const ReferenceReport& reference_;
+  const BaselineReport& baseline_;
   ProgressReporter& progress_;
   RoundTroubles& troubles_;
   RaceRules rules_;
@@ -66,26 +66,26 @@ Result<RaceResult> Race::run() {
 
   std::vector<Entry> field = variant_entries(state_, std::move(**built));
   entrants_ = static_cast<std::int64_t>(field.size());
-  if (launch_s_ > 0) field.push_back(reference_entry(reference_.best));
+  if (launch_s_ > 0) field.push_back(baseline_entry(baseline_.best));
   progress_.take_counts(state_);
   progress_.enter_rounds(Progress::Phase::kRace, options_.race_rounds, entrants_,
                          expected_race_s(options_, launch_s_) + expected_final_s(options_, launch_s_));
-  RoundRunner runner(context_, Stage::kRace, kRaceBlock_s, std::move(field), troubles_, [&](const Entry& entry) {
+  RoundRunner runner(context_, Stage::kRace, kRaceSample_s, std::move(field), troubles_, [&](const Entry& entry) {
     if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
   });
   start_s_ = context_.clock.now_s();
   const auto end = run_rounds(runner);
   if (!end) return tl::unexpected(end.error());
-  if (runner.rounds() > 0) context_.store.save_rounds(Stage::kRace, contender_blocks(runner.field()));
+  if (runner.rounds() > 0) context_.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
   return result(runner, *end);
 }
 
 std::vector<std::size_t> Race::pick() const {
   if (options_.full) return state_.right();
   const auto ranked = state_.ranked();
-  std::vector<BlockTimes> screening;
+  std::vector<SampleTimes> screening;
   screening.reserve(ranked.size());
-  for (const std::size_t index : ranked) screening.push_back(per_launch_times(state_.trial(index).report.blocks));
+  for (const std::size_t index : ranked) screening.push_back(per_launch_times(state_.trial(index).report.samples));
   std::vector<std::size_t> entrants;
   for (const std::size_t i : race_entrants(screening, rules_.margin)) entrants.push_back(ranked[i]);
   if (entrants.size() <= rules_.finalists) return {};
@@ -93,11 +93,11 @@ std::vector<std::size_t> Race::pick() const {
 }
 
 /// Whether a time budget has room for the rounds without which those so far would be of no use, and for the final.
-bool Race::affordable(int done, std::size_t blocks) const {
+bool Race::affordable(int done, std::size_t samples) const {
   const auto left_s = context_.time_left_s();
   if (!left_s) return true;
   const double round_s =
-      done > 0 ? (context_.clock.now_s() - start_s_) / done : expected_round_s(kRaceBlock_s, blocks, launch_s_);
+      done > 0 ? (context_.clock.now_s() - start_s_) / done : expected_round_s(kRaceSample_s, samples, launch_s_);
   const int needed = std::max(kLeastRounds - done, 1);
   return *left_s - reserved_for_final_s(options_, launch_s_) >= needed * round_s;
 }
@@ -123,7 +123,7 @@ Race::Survivors Race::survivors(const std::vector<Entry>& field) {
   for (std::size_t i = 0; i < field.size(); ++i) {
     if (!field[i].index || field[i].out) continue;
     out.entries.push_back(i);
-    out.times_s.push_back(per_launch_times(field[i].blocks));
+    out.times_s.push_back(per_launch_times(field[i].samples));
   }
   return out;
 }
@@ -139,7 +139,7 @@ RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
   out.end = end;
   out.time_s = device_time_s(runner.field());
   for (const Entry& entry : runner.field()) {
-    if (!entry.index) out.reference_blocks = entry.blocks;
+    if (!entry.index) out.baseline_samples = entry.samples;
   }
   if (runner.rounds() < kLeastRounds) return out;
   const Survivors left = survivors(runner.field());
@@ -149,9 +149,9 @@ RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
 
 }  // namespace
 
-Result<RaceResult> run_race(const Context& context, SearchState& state, const ReferenceReport& reference, double margin,
+Result<RaceResult> run_race(const Context& context, SearchState& state, const BaselineReport& baseline, double margin,
                             ProgressReporter& progress, RoundTroubles& troubles) {
-  return Race(context, state, reference, margin, progress, troubles).run();
+  return Race(context, state, baseline, margin, progress, troubles).run();
 }
 
 }  // namespace pgtune::session

@@ -18,14 +18,14 @@ std::vector<std::size_t> ascending(const std::vector<double>& keys) {
   return order;
 }
 
-std::vector<double> medians(std::span<const BlockTimes> times) {
+std::vector<double> medians(std::span<const SampleTimes> times) {
   std::vector<double> out;
   out.reserve(times.size());
-  for (const BlockTimes& blocks : times) out.push_back(stats::median(blocks));
+  for (const SampleTimes& samples : times) out.push_back(stats::median(samples));
   return out;
 }
 
-bool clearly_slower(const BlockTimes& times, const BlockTimes& incumbent, const RaceRules& rules) {
+bool clearly_slower(const SampleTimes& times, const SampleTimes& incumbent, const RaceRules& rules) {
   const std::size_t rounds = std::min(times.size(), incumbent.size());
   const double two_margins = 1 + 2 * rules.margin;
   bool every_round = true;
@@ -37,7 +37,7 @@ bool clearly_slower(const BlockTimes& times, const BlockTimes& incumbent, const 
 
 }  // namespace
 
-double entry_margin(std::span<const BlockTimes> screening, double tie_margin) {
+double entry_margin(std::span<const SampleTimes> screening, double tie_margin) {
   constexpr double kLeast = 0.03, kMost = 0.20, kNear = 1.3;
   const auto medians_s = medians(screening);
   const double best_s = medians_s.empty() ? 0 : *std::min_element(medians_s.begin(), medians_s.end());
@@ -50,7 +50,7 @@ double entry_margin(std::span<const BlockTimes> screening, double tie_margin) {
   return std::min(kMost, std::max({kLeast, 10 * tie_margin, 4 * stats::quantile(ranges, 0.9)}));
 }
 
-std::vector<std::size_t> race_entrants(std::span<const BlockTimes> screening, double tie_margin) {
+std::vector<std::size_t> race_entrants(std::span<const SampleTimes> screening, double tie_margin) {
   const auto medians_s = medians(screening);
   auto order = ascending(medians_s);
   if (order.empty()) return order;
@@ -60,23 +60,23 @@ std::vector<std::size_t> race_entrants(std::span<const BlockTimes> screening, do
   return order;
 }
 
-std::vector<std::size_t> race_order(std::span<const BlockTimes> survivors) {
+std::vector<std::size_t> race_order(std::span<const SampleTimes> survivors) {
   if (survivors.empty()) return {};
-  std::vector<BlockTimes> relative(survivors.begin(), survivors.end());
+  std::vector<SampleTimes> relative(survivors.begin(), survivors.end());
   std::vector<double> round(survivors.size());
   for (std::size_t r = 0; r < survivors.front().size(); ++r) {
     for (std::size_t i = 0; i < survivors.size(); ++i) round[i] = survivors[i][r];
     const double level_s = stats::median(round);
-    for (BlockTimes& times : relative) times[r] /= level_s;
+    for (SampleTimes& times : relative) times[r] /= level_s;
   }
   return ascending(medians(relative));
 }
 
-std::vector<std::size_t> race_cut(std::span<const BlockTimes> survivors, const RaceRules& rules) {
+std::vector<std::size_t> race_cut(std::span<const SampleTimes> survivors, const RaceRules& rules) {
   const std::size_t keep = std::max<std::size_t>(rules.finalists, 1);
   if (survivors.size() <= keep || survivors.front().size() < kFirstCut) return {};
   const auto order = race_order(survivors);
-  const BlockTimes& incumbent = survivors[order.front()];
+  const SampleTimes& incumbent = survivors[order.front()];
   std::vector<std::size_t> leaving;
   for (auto slowest = order.rbegin(); slowest != order.rend(); ++slowest) {
     if (survivors.size() - leaving.size() <= keep) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who races, who leaves the race and when: pure decisions over block times, so that recordings can be replayed through
+// Who races, who leaves the race and when: pure decisions over sample times, so that recordings can be replayed through
 // them.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace pgtune::session {
 
-/// Per launch and in seconds, of one variant: its screening blocks, or its race's blocks in the order of rounds.
-using BlockTimes = std::vector<double>;
+/// Per launch and in seconds, of one variant: its screening samples, or its race's samples in the order of rounds.
+using SampleTimes = std::vector<double>;
 
 inline constexpr std::size_t kMostEntrants = 96;
 /// Rounds before anybody leaves, and before an interval decides.
@@ -23,24 +23,24 @@ struct RaceRules {
   std::uint64_t seed = 1;     ///< of the interval's bootstrap
 };
 
-/// How much slower than the best a variant may have been screened to enter: screening has few and short blocks, and its
-/// cut must not depend on their noise. The largest of 3 %, ten tie margins, and four times the 90th percentile of the
-/// range over a variant's own blocks among those within 30 % of the best; at most 20 %, because at the power cap, where
-/// the ties are wide, variants slow down by 5 to 21 % from screening to final (bf16 4096^3 on an H200). Every element
-/// has a block.
-[[nodiscard]] double entry_margin(std::span<const BlockTimes> screening, double tie_margin);
+/// How much slower than the best a variant may have been screened to enter: screening has few and short samples, and
+/// its cut must not depend on their noise. The largest of 3 %, ten tie margins, and four times the 90th percentile of
+/// the range over a variant's own samples among those within 30 % of the best; at most 20 %, because at the power cap,
+/// where the ties are wide, variants slow down by 5 to 21 % from screening to final (bf16 4096^3 on an H200). Every
+/// element has a sample.
+[[nodiscard]] double entry_margin(std::span<const SampleTimes> screening, double tie_margin);
 
 /// Indices of those inside the entry margin of the lowest median, the fastest first, at most kMostEntrants.
-[[nodiscard]] std::vector<std::size_t> race_entrants(std::span<const BlockTimes> screening, double tie_margin);
+[[nodiscard]] std::vector<std::size_t> race_entrants(std::span<const SampleTimes> screening, double tie_margin);
 
 /// Indices of survivors by median time, the fastest first. Each time is taken relative to its round's median over the
 /// survivors, so that clocks drifting from round to round cancel. All elements have the same rounds, at least one.
-[[nodiscard]] std::vector<std::size_t> race_order(std::span<const BlockTimes> survivors);
+[[nodiscard]] std::vector<std::size_t> race_order(std::span<const SampleTimes> survivors);
 
 /// Indices of the survivors that leave after the rounds so far, the slowest first; never more than leaves
 /// `rules.finalists`. The incumbent is the first by race_order. From kFirstCut rounds on leaves who was slower than it
 /// by more than two margins in every round; from kIntervalCut on also whose 95 % interval of the paired log ratio to it
 /// lies beyond one margin. All elements have the same rounds.
-[[nodiscard]] std::vector<std::size_t> race_cut(std::span<const BlockTimes> survivors, const RaceRules& rules);
+[[nodiscard]] std::vector<std::size_t> race_cut(std::span<const SampleTimes> survivors, const RaceRules& rules);
 
 }  // namespace pgtune::session

@@ -31,7 +31,7 @@ std::string rounds_text(int count) {
 
 }  // namespace
 
-Entry reference_entry(int algorithm) { return {{{}, {}, {}, algorithm}}; }
+Entry baseline_entry(int algorithm) { return {{{}, {}, {}, algorithm}}; }
 
 std::vector<std::string> RoundTroubles::notes() const {
   std::vector<std::string> out;
@@ -61,11 +61,11 @@ std::vector<std::string> RoundTroubles::notes() const {
   return out;
 }
 
-RoundRunner::RoundRunner(const Context& context, Stage stage, double block_s, std::vector<Entry> field,
+RoundRunner::RoundRunner(const Context& context, Stage stage, double sample_s, std::vector<Entry> field,
                          RoundTroubles& troubles, OnFailure on_failure)
     : context_(context),
       stage_(stage),
-      block_s_(block_s),
+      sample_s_(sample_s),
       field_(std::move(field)),
       troubles_(troubles),
       on_failure_(std::move(on_failure)),
@@ -107,7 +107,7 @@ protocol::RoundRequest RoundRunner::request(std::vector<std::size_t>& active) co
   protocol::RoundRequest request;
   request.round = rounds_ + 1;
   request.stage = stage_;
-  request.block_s = block_s_;
+  request.sample_s = sample_s_;
   std::vector<std::size_t> place_of(field_.size());
   for (std::size_t i = 0; i < field_.size(); ++i) {
     if (field_[i].out) continue;
@@ -126,19 +126,19 @@ Result<RoundRunner::Attempt> RoundRunner::attempt() {
   const protocol::RoundRequest request = this->request(active);
   auto report = context_.device.run_round(request);
   if (!report) return tl::unexpected(std::move(report.error()));
-  if (report->blocks.size() != active.size() || report->outcomes.size() != active.size()) {
-    return fail(ErrorKind::kInternal, fmt::format("a round of {} contenders reported {} blocks and {} outcomes",
-                                                  active.size(), report->blocks.size(), report->outcomes.size()));
+  if (report->samples.size() != active.size() || report->outcomes.size() != active.size()) {
+    return fail(ErrorKind::kInternal, fmt::format("a round of {} contenders reported {} samples and {} outcomes",
+                                                  active.size(), report->samples.size(), report->outcomes.size()));
   }
   Attempt attempt(field_.size());
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto place = static_cast<std::size_t>(request.order[position]);
     Entry& entry = field_[active[place]];
-    if (auto& block = report->blocks[place]) {
-      block->stage = stage_;
-      block->round = request.round;
-      block->position = static_cast<int>(position);
-      attempt[active[place]] = *block;
+    if (auto& sample = report->samples[place]) {
+      sample->stage = stage_;
+      sample->round = request.round;
+      sample->position = static_cast<int>(position);
+      attempt[active[place]] = *sample;
     } else {
       entry.out = true;
       entry.outcome = report->outcomes[place];
@@ -150,7 +150,7 @@ Result<RoundRunner::Attempt> RoundRunner::attempt() {
 
 bool RoundRunner::hot(const Attempt& attempt) const {
   return std::any_of(attempt.begin(), attempt.end(),
-                     [](const auto& block) { return block && block->thermal_s.value_or(0) > 0; });
+                     [](const auto& sample) { return sample && sample->thermal_s.value_or(0) > 0; });
 }
 
 bool RoundRunner::clock_jumped(const Attempt& attempt) const {
@@ -175,7 +175,7 @@ void RoundRunner::take(const Attempt& attempt) {
   const double locked_hz = context_.options.conditions.locked_sm_clock_hz;
   for (std::size_t i = 0; i < attempt.size(); ++i) {
     if (!attempt[i]) continue;
-    field_[i].blocks.push_back(*attempt[i]);
+    field_[i].samples.push_back(*attempt[i]);
     const double clock_hz = attempt[i]->sm_clock_hz;
     if (clock_hz <= 0) continue;
     clocks_hz_[i].push_back(clock_hz);
@@ -186,27 +186,27 @@ void RoundRunner::take(const Attempt& attempt) {
   }
 }
 
-std::vector<ContenderBlocks> contender_blocks(const std::vector<Entry>& field) {
-  std::vector<ContenderBlocks> out;
+std::vector<ContenderSamples> contender_samples(const std::vector<Entry>& field) {
+  std::vector<ContenderSamples> out;
   for (const Entry& entry : field) {
-    if (entry.blocks.empty()) continue;
-    const int algorithm = entry.contender.reference_algorithm;
+    if (entry.samples.empty()) continue;
+    const int algorithm = entry.contender.baseline_algorithm;
     std::optional<Variant> variant;
     if (algorithm < 0) variant = entry.contender.variant;
-    out.push_back({std::move(variant), algorithm, entry.blocks});
+    out.push_back({std::move(variant), algorithm, entry.samples});
   }
   return out;
 }
 
 MeasuredVariant measured_variant(const Entry& entry) {
   const protocol::Contender& contender = entry.contender;
-  return {contender.variant, contender.build, smem_bytes(contender.build, contender.plan), entry.blocks};
+  return {contender.variant, contender.build, smem_bytes(contender.build, contender.plan), entry.samples};
 }
 
 double device_time_s(const std::vector<Entry>& field) {
   double sum_s = 0;
   for (const Entry& entry : field) {
-    for (const Block& block : entry.blocks) sum_s += block.time_s;
+    for (const Sample& sample : entry.samples) sum_s += sample.time_s;
   }
   return sum_s;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rounds: one block of every contender, in balanced order, again and again. Floor, race, final and bench all measure by
-// them. A round that heat, power brake or a jump of the clock spoilt is void and repeated.
+// Rounds: one sample of every contender, in balanced order, again and again. Floor, race, final and bench all measure
+// by them. A round that heat, power brake or a jump of the clock spoilt is void and repeated.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@
 
 namespace pgtune::session {
 
-/// A contender of one stage and its blocks of the rounds that count.
+/// A contender of one stage and its samples of the rounds that count.
 struct Entry {
   protocol::Contender contender;
-  std::optional<std::size_t> index = {};  ///< into the search's state; nothing for a reference algorithm or in a bench
-  std::vector<Block> blocks = {};
-  bool out = false;      ///< gets no more blocks: it failed, or a race has dropped it
+  std::optional<std::size_t> index = {};  ///< into the search's state; nothing for a baseline algorithm or in a bench
+  std::vector<Sample> samples = {};
+  bool out = false;      ///< gets no more samples: it failed, or a race has dropped it
   Outcome outcome = {};  ///< why it failed; kOk for everybody else
 };
 
-/// The entry of a reference algorithm.
-[[nodiscard]] Entry reference_entry(int algorithm);
+/// The entry of a baseline algorithm.
+[[nodiscard]] Entry baseline_entry(int algorithm);
 
 /// What went wrong over all rounds of a session, and the sentences a reader has to know about it.
 struct RoundTroubles {
@@ -51,12 +51,12 @@ class RoundRunner {
 
   using OnFailure = std::function<void(const Entry&)>;
 
-  /// `block_s`: duration of each block without its lead-in. `on_failure`, where given, hears of each entry that fails.
-  /// Context and troubles must outlive the runner.
-  RoundRunner(const Context& context, Stage stage, double block_s, std::vector<Entry> field, RoundTroubles& troubles,
+  /// `sample_s`: duration of each sample without its lead-in. `on_failure`, where given, hears of each entry that
+  /// fails. Context and troubles must outlive the runner.
+  RoundRunner(const Context& context, Stage stage, double sample_s, std::vector<Entry> field, RoundTroubles& troubles,
               OnFailure on_failure = {});
 
-  /// Gives every entry that is not out one more block with the next round's number (they count from 1), and repeats
+  /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
   /// the round, after a pause where it was for heat, until it is not void. Who fails, also in a void round, is out with
   /// its outcome. The order is that of RoundOrder under the search's seed. In a replay no round is void: it would be
   /// the same again. Precondition: somebody is not out. Errors: those of the device.
@@ -67,8 +67,8 @@ class RoundRunner {
   [[nodiscard]] std::vector<Entry>& field() { return field_; }
 
  private:
-  /// Blocks of one attempt, beside the field.
-  using Attempt = std::vector<std::optional<Block>>;
+  /// Samples of one attempt, beside the field.
+  using Attempt = std::vector<std::optional<Sample>>;
 
   [[nodiscard]] Result<Attempt> attempt();
   [[nodiscard]] protocol::RoundRequest request(std::vector<std::size_t>& active) const;
@@ -79,7 +79,7 @@ class RoundRunner {
 
   const Context& context_;
   Stage stage_;
-  double block_s_;
+  double sample_s_;
   std::vector<Entry> field_;
   RoundTroubles& troubles_;
   OnFailure on_failure_;
@@ -89,13 +89,13 @@ class RoundRunner {
   std::vector<std::vector<double>> clocks_hz_;  ///< beside the field: of the rounds at the present clock level
 };
 
-/// The blocks as the store keeps them; entries without blocks are left out.
-[[nodiscard]] std::vector<ContenderBlocks> contender_blocks(const std::vector<Entry>& field);
+/// The samples as the store keeps them; entries without samples are left out.
+[[nodiscard]] std::vector<ContenderSamples> contender_samples(const std::vector<Entry>& field);
 
 /// An entry of a variant as the ranking takes it.
 [[nodiscard]] MeasuredVariant measured_variant(const Entry& entry);
 
-/// Sum of the blocks' times, lead-ins not counted.
+/// Sum of the samples' times, lead-ins not counted.
 [[nodiscard]] double device_time_s(const std::vector<Entry>& field);
 
 }  // namespace pgtune::session

@@ -26,7 +26,7 @@ void ConditionsOptions::add_to(CommandLine& app) {
     return app.add_option(name, target, description).option_text(text).group(kMeasuringGroup);
   };
   add("--regime", regime_, "NAME",
-      "sustained (default): blocks back to back, as under load; burst: a pause before every block");
+      "sustained (default): samples back to back, as under load; burst: a pause before every sample");
   add("--l2", l2_, "NAME",
       "rotated (default): every launch finds its operands in DRAM; warm: what fits in L2 stays there");
   add("--data", data_, "NAME",

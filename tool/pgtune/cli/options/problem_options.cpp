@@ -44,7 +44,7 @@ void ProblemOptions::add_to(CommandLine& app) {
 
 Problem ProblemOptions::complete(const ListedShape& listed) const {
   Problem shape = listed.problem;
-  shape.math_mode = listed.math_mode ? *listed.math_mode : value_or_throw(parse_math_mode(dtype_));
+  shape.dtype = listed.dtype ? *listed.dtype : value_or_throw(parse_dtype(dtype_));
   if (!output_.empty()) shape.output = value_or_throw(parse_output_type(output_));
   if (listed.output) shape.output = listed.output;
   shape.batch = listed.batch ? parse_count("batch", *listed.batch, 1) : parse_count("--batch", batch_, 1);

@@ -40,8 +40,8 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
       shape.epilogue = *epilogue;
     } else if (word == "batch" && i + 1 < words.size() && !shape.batch) {
       shape.batch = words[++i];
-    } else if (const auto mode = parse_math_mode(word); mode && !shape.math_mode) {
-      shape.math_mode = *mode;
+    } else if (const auto mode = parse_dtype(word); mode && !shape.dtype) {
+      shape.dtype = *mode;
     } else if (with_layout(*problem, word) && !shape.layout) {
       shape.layout = word;
     } else {
@@ -49,7 +49,7 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
           ErrorKind::kUsage,
           fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu' "
                       "and 'batch N' may follow it, each once",
-                      word, math_mode_words()));
+                      word, dtype_words()));
     }
   }
   return shape;

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxShapes = 10'000;
 struct ListedShape {
   int line = 0;
   Problem problem = {};  ///< as parse_shape() leaves it: M, N and K
-  std::optional<MathMode> math_mode = {};
+  std::optional<Dtype> dtype = {};
   std::optional<ElementType> output = {};
   std::optional<Epilogue> epilogue = {};
   std::optional<std::string> layout = {};

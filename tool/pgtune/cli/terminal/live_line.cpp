@@ -47,8 +47,8 @@ std::string progress_text(const Progress& progress) {
   if (progress.best_s > 0) {
     text += fmt::format("; best {} ms, {} TFLOP/s", milliseconds_text(progress.best_s),
                         tflops_text(progress.problem.flops(), progress.best_s));
-    if (progress.reference_best_s > 0)
-      text += fmt::format(", {:.3f}x cuBLASLt", progress.reference_best_s / progress.best_s);
+    if (progress.baseline_best_s > 0)
+      text += fmt::format(", {:.3f}x cuBLASLt", progress.baseline_best_s / progress.best_s);
   }
   if (progress.remaining_s) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
   return text;

@@ -13,7 +13,7 @@ class CheckCommand final : public Command {
  public:
   std::string name() const override { return "check"; }
   std::string description() const override {
-    return "Verify the file's integrity, its references, its schema and what it holds";
+    return "Verify the file's integrity, its baselines, its schema and what it holds";
   }
   std::string examples() const override {
     return "pgtune db check\n"

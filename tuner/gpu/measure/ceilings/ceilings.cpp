@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kCeilingWarmUp_s = 0.1;  // an idle GPU's clocks need some tens of milliseconds to rise
 constexpr double kTensorWarmUp_s = 0.5;   // and under tensor cores some hundred to settle at the power cap
-constexpr double kBlock_s = 20e-3;
+constexpr double kSample_s = 20e-3;
 constexpr int kRepetitions = 5;
 
 /// A kernel without operands of the problem.
@@ -31,10 +31,10 @@ class CeilingLoad : public Launchable {
 
 struct Best {
   double launches_per_s = 0;
-  double sm_clock_hz = 0;  ///< mean over all blocks
+  double sm_clock_hz = 0;  ///< mean over all samples
 };
 
-CudaResult<Best> best_of(CeilingLoad::Launch launch, BlockTimer& timer, cudaStream_t stream,
+CudaResult<Best> best_of(CeilingLoad::Launch launch, SampleTimer& timer, cudaStream_t stream,
                          double warm_up_s = kCeilingWarmUp_s) {
   CeilingLoad load(std::move(launch));
   LaunchSeries series(load, 1, stream);
@@ -43,15 +43,15 @@ CudaResult<Best> best_of(CeilingLoad::Launch launch, BlockTimer& timer, cudaStre
   const auto launches = [&](double time_s) { return launches_for(time_s, probe->per_launch_s(), 1, series.granule()); };
   Best best;
   for (int i = 0; i < kRepetitions; ++i) {
-    const auto block = timer.time(series, launches(kBlock_s), i == 0 ? launches(warm_up_s) : 0);
-    if (!block) return tl::unexpected(block.error());
-    best.launches_per_s = std::max(best.launches_per_s, 1 / block->per_launch_s());
-    best.sm_clock_hz += block->sm_clock_hz / kRepetitions;
+    const auto sample = timer.time(series, launches(kSample_s), i == 0 ? launches(warm_up_s) : 0);
+    if (!sample) return tl::unexpected(sample.error());
+    best.launches_per_s = std::max(best.launches_per_s, 1 / sample->per_launch_s());
+    best.sm_clock_hz += sample->sm_clock_hz / kRepetitions;
   }
   return best;
 }
 
-CudaResult<Ceilings> measure(const CeilingsPlan& plan, const CeilingKernels& kernels, BlockTimer& timer,
+CudaResult<Ceilings> measure(const CeilingsPlan& plan, const CeilingKernels& kernels, SampleTimer& timer,
                              cudaStream_t stream) {
   auto memory = DeviceBuffer::allocate(2 * plan.copy_bytes);
   if (!memory) return tl::unexpected(memory.error());
@@ -67,34 +67,34 @@ CudaResult<Ceilings> measure(const CeilingsPlan& plan, const CeilingKernels& ker
   Ceilings ceilings;
   ceilings.dram_bytes_per_s = dram->launches_per_s * plan.dram_bytes();
   ceilings.l2_bytes_per_s = l2->launches_per_s * plan.l2_bytes();
-  ceilings.flops[std::string(to_string(MathMode::kF32))] = ffma->launches_per_s * plan.flops();
+  ceilings.flops[std::string(to_string(Dtype::kF32))] = ffma->launches_per_s * plan.flops();
   ceilings.sm_clock_hz = ffma->sm_clock_hz;
   return ceilings;
 }
 
 /// Adds the tensor cores' modes.
-Result<void> measure_tensor_cores(const DeviceInfo& device, const Driver& driver, BlockTimer& timer,
+Result<void> measure_tensor_cores(const DeviceInfo& device, const Driver& driver, SampleTimer& timer,
                                   cudaStream_t stream, Ceilings& ceilings) {
-  const std::vector<MathMode> modes = tensor_ceiling_modes(device);
+  const std::vector<Dtype> modes = tensor_ceiling_modes(device);
   if (modes.empty()) return {};
   const auto cubin = compile_tensor_ceilings(device.architecture);
   if (!cubin) return tl::unexpected(cubin.error());
   const auto kernels = TensorCeilingKernels::load(driver, *cubin, device);
   if (!kernels) return tl::unexpected(to_error(kernels.error()));
-  for (const MathMode mode : modes) {
+  for (const Dtype mode : modes) {
     const auto best =
         best_of([&](cudaStream_t on) { return (*kernels)->launch(mode, on); }, timer, stream, kTensorWarmUp_s);
     if (!best) return tl::unexpected(to_error(best.error()));
     ceilings.flops[std::string(to_string(mode))] = best->launches_per_s * (*kernels)->flops(mode);
   }
-  ceilings.flops[std::string(to_string(MathMode::kTf32x3))] =
-      ceilings.flops.at(std::string(to_string(MathMode::kTf32))) / 3;  // three products for one
+  ceilings.flops[std::string(to_string(Dtype::kTf32x3))] =
+      ceilings.flops.at(std::string(to_string(Dtype::kTf32))) / 3;  // three products for one
   return {};
 }
 
 }  // namespace
 
-Result<Ceilings> measure_ceilings(const DeviceInfo& device, const Driver& driver, BlockTimer& timer,
+Result<Ceilings> measure_ceilings(const DeviceInfo& device, const Driver& driver, SampleTimer& timer,
                                   cudaStream_t stream) {
   std::size_t free_bytes = 0, total_bytes = 0;
   if (auto ok = check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory"); !ok) {

@@ -23,15 +23,15 @@ constexpr Work kMma{16, 8, 32, 8 * 16, 512};
 // Launches of about half a millisecond on an H200, as those of the other ceilings.
 constexpr std::uint32_t kTensorIterations = 1024;
 
-std::string symbol_of(MathMode mode) { return "ceiling_" + std::string(to_string(mode)); }
+std::string symbol_of(Dtype mode) { return "ceiling_" + std::string(to_string(mode)); }
 
 }  // namespace
 
-std::vector<MathMode> tensor_ceiling_modes(const DeviceInfo& device) {
+std::vector<Dtype> tensor_ceiling_modes(const DeviceInfo& device) {
   const int capability = 10 * device.compute_major + device.compute_minor;
-  std::vector<MathMode> modes;
-  if (capability >= 80 && capability <= 90) modes = {MathMode::kTf32, MathMode::kF16, MathMode::kBf16, MathMode::kInt8};
-  if (capability >= 89 && capability <= 90) modes.insert(modes.end(), {MathMode::kE4m3, MathMode::kE5m2});
+  std::vector<Dtype> modes;
+  if (capability >= 80 && capability <= 90) modes = {Dtype::kTf32, Dtype::kF16, Dtype::kBf16, Dtype::kInt8};
+  if (capability >= 89 && capability <= 90) modes.insert(modes.end(), {Dtype::kE4m3, Dtype::kE5m2});
   return modes;
 }
 
@@ -45,7 +45,7 @@ CudaResult<std::unique_ptr<TensorCeilingKernels>> TensorCeilingKernels::load(con
   auto module = Module::load(driver, cubin);
   if (!module) return tl::unexpected(module.error());
   std::unique_ptr<TensorCeilingKernels> kernels(new TensorCeilingKernels(driver, std::move(*module), device));
-  for (const MathMode mode : tensor_ceiling_modes(device)) {
+  for (const Dtype mode : tensor_ceiling_modes(device)) {
     auto function = kernels->module_.function(symbol_of(mode).c_str());
     if (!function) return tl::unexpected(function.error());
     kernels->functions_[mode] = *function;
@@ -53,7 +53,7 @@ CudaResult<std::unique_ptr<TensorCeilingKernels>> TensorCeilingKernels::load(con
   return kernels;
 }
 
-CudaResult<> TensorCeilingKernels::launch(MathMode mode, cudaStream_t stream) const {
+CudaResult<> TensorCeilingKernels::launch(Dtype mode, cudaStream_t stream) const {
   std::uint32_t iterations = kTensorIterations;
   float never = std::numeric_limits<float>::quiet_NaN();
   std::uint64_t nowhere = 0;
@@ -70,7 +70,7 @@ CudaResult<> TensorCeilingKernels::launch(MathMode mode, cudaStream_t stream) co
                "launching pgtune's " + symbol_of(mode));
 }
 
-double TensorCeilingKernels::flops(MathMode mode) const {
+double TensorCeilingKernels::flops(Dtype mode) const {
   const Work& work = wgmma_ ? kWgmma : kMma;
   return 2.0 * static_cast<double>(sm_count_ * kTensorIterations * work.times * work.m * work.n * work.k_bytes /
                                    element_bytes(mode));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that reach for the arithmetic of the tensor cores, one for each math mode: products of what lies in shared
+// Kernels that reach for the arithmetic of the tensor cores, one for each dtype: products of what lies in shared
 // memory (wgmma, compute capability 9.0) or in registers (mma.sync, 8.x), and nothing else. Compiled by NVRTC when the
 // ceilings are asked for; includes nothing. tensor_ceilings.cpp knows the sizes that appear here as numbers.
 using u32 = unsigned int;

@@ -13,14 +13,14 @@
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/module.hpp"
-#include "tuner/model/math_mode.hpp"
+#include "tuner/model/dtype.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
 
-/// The math modes tensor_ceilings.cu has a kernel for on this architecture: empty where its instructions are not the
+/// The dtypes tensor_ceilings.cu has a kernel for on this architecture: empty where its instructions are not the
 /// ones that reach the ceiling (compute capability 10 has others), or not there.
-[[nodiscard]] std::vector<MathMode> tensor_ceiling_modes(const DeviceInfo& device);
+[[nodiscard]] std::vector<Dtype> tensor_ceiling_modes(const DeviceInfo& device);
 
 /// tensor_ceilings.cu compiled for `architecture`, 8.0 or newer; needs no GPU. Errors (environment): this NVRTC does
 /// not know it.
@@ -34,9 +34,9 @@ class TensorCeilingKernels {
                                                                               const DeviceInfo& device);
 
   /// Enqueues one launch of a mode of tensor_ceiling_modes().
-  [[nodiscard]] CudaResult<> launch(MathMode mode, cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> launch(Dtype mode, cudaStream_t stream) const;
   /// Floating-point or integer operations of one launch; a fused multiply-add counts as two.
-  [[nodiscard]] double flops(MathMode mode) const;
+  [[nodiscard]] double flops(Dtype mode) const;
 
  private:
   TensorCeilingKernels(const Driver& driver, Module module, const DeviceInfo& device)
@@ -46,7 +46,7 @@ class TensorCeilingKernels {
   Module module_;
   std::int64_t sm_count_;
   bool wgmma_;
-  std::map<MathMode, CUfunction> functions_;
+  std::map<Dtype, CUfunction> functions_;
 };
 
 }  // namespace pgtune::gpu

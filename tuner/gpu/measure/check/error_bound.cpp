@@ -41,20 +41,20 @@ double product_error(double largest, std::int64_t k) {
 
 double sum_error(const Problem& problem) {
   const int further = problem.epilogue.bias ? 5 : 4;
-  switch (problem.math_mode) {
-    case MathMode::kF32:
+  switch (problem.dtype) {
+    case Dtype::kF32:
       return summation_bound(problem.k, kUnitRoundoffFloat32, further);
-    case MathMode::kTf32:
+    case Dtype::kTf32:
       return summation_bound(problem.k, kUnitCutoffFloat32, further) + product_error(kTf32ProductError, problem.k);
-    case MathMode::kTf32x3:
+    case Dtype::kTf32x3:
       return summation_bound(problem.k, kUnitCutoffFloat32, further) + product_error(kTf32x3ProductError, problem.k);
-    case MathMode::kF16:
-    case MathMode::kBf16:
+    case Dtype::kF16:
+    case Dtype::kBf16:
       return summation_bound(problem.k, kUnitCutoffFloat32, further);
-    case MathMode::kE4m3:
-    case MathMode::kE5m2:
+    case Dtype::kE4m3:
+    case Dtype::kE5m2:
       return kFloat8SumError;
-    case MathMode::kInt8:  // float64 and int32 both hold every sum
+    case Dtype::kInt8:  // float64 and int32 both hold every sum
       break;
   }
   return 0;

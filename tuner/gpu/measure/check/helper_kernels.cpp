@@ -129,8 +129,8 @@ CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet
                     p.trans_b ? 1 : p.ldb,
                     p.trans_b ? p.ldb : 1,
                     p.stride_b(),
-                    type_of_a(p.math_mode),
-                    type_of_b(p.math_mode),
+                    type_of_a(p.dtype),
+                    type_of_b(p.dtype),
                     p.type_of_c()};
   const std::int64_t tiles =
       ((p.m + kReferenceTile - 1) / kReferenceTile) * ((p.n + kReferenceTile - 1) / kReferenceTile);

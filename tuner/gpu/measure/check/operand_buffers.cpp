@@ -35,10 +35,10 @@ CudaResult<> OperandBuffers::fill(std::size_t index, cudaStream_t stream) const 
   const Problem& p = problem_;
   if (auto ok = kernels_->fill_pattern({copy_address(index), layout_.copy_bytes}, kPoison, stream); !ok) return ok;
   const auto seed = [&](std::uint64_t operand) { return stream_seed(data_.seed, index, operand); };
-  if (auto ok = fill_matrix(set.a, type_of_a(p.math_mode), p.rows_a() * p.batch, p.columns_a(), p.lda, seed(0), stream);
+  if (auto ok = fill_matrix(set.a, type_of_a(p.dtype), p.rows_a() * p.batch, p.columns_a(), p.lda, seed(0), stream);
       !ok)
     return ok;
-  if (auto ok = fill_matrix(set.b, type_of_b(p.math_mode), p.rows_b() * p.batch, p.columns_b(), p.ldb, seed(1), stream);
+  if (auto ok = fill_matrix(set.b, type_of_b(p.dtype), p.rows_b() * p.batch, p.columns_b(), p.ldb, seed(1), stream);
       !ok)
     return ok;
   if (p.epilogue.bias) {

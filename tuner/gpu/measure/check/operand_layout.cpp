@@ -28,7 +28,7 @@ OperandSet OperandLayout::at(std::uint64_t copy_address) const {
 
 OperandLayout operand_layout(const Problem& problem) {
   OperandLayout layout;
-  const std::int64_t element = element_bytes(problem.math_mode), element_c = element_bytes(problem.type_of_c());
+  const std::int64_t element = element_bytes(problem.dtype), element_c = element_bytes(problem.type_of_c());
   std::vector<std::pair<std::string, Extent*>> buffers{{"A", &layout.a}, {"B", &layout.b}};
   layout.a.bytes = problem.stride_a() * problem.batch * element;
   layout.b.bytes = problem.stride_b() * problem.batch * element;

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/measure/block_timer.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/energy/energy_chunks.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 
 namespace pgtune::gpu {
 

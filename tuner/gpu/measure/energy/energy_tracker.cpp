@@ -31,7 +31,7 @@ EnergyTracker::EnergyTracker(const protocol::EnergyRequest& request, double now_
       begin_s_(now_s),
       last_change_s_(now_s) {}
 
-Result<EnergyTracker::Signal> EnergyTracker::add(const EnergySample& sample) {
+Result<EnergyTracker::Signal> EnergyTracker::add(const EnergyReading& sample) {
   const bool moved = sample.energy_j && last_ && *sample.energy_j != *last_->energy_j;
   if (moved && *sample.energy_j < *last_->energy_j) {
     return fail(ErrorKind::kEnvironment,

@@ -13,7 +13,7 @@
 namespace pgtune::gpu {
 
 /// One reading of the counter.
-struct EnergySample {
+struct EnergyReading {
   double time_s = 0;               ///< middle of the reading, on the host's clock
   std::optional<double> energy_j;  ///< nothing where the reading failed
 };
@@ -39,7 +39,7 @@ class EnergyTracker {
 
   /// Takes the next reading. Errors: usage where the window is too short for what was asked, with the length that would
   /// do; environment where the counter stands still or goes backwards. Call no more after kEnded or an error.
-  [[nodiscard]] Result<Signal> add(const EnergySample& sample);
+  [[nodiscard]] Result<Signal> add(const EnergyReading& sample);
 
   /// The steps that bound the window; empty before they were seen.
   [[nodiscard]] const std::optional<EnergyStep>& start() const { return start_; }
@@ -59,7 +59,7 @@ class EnergyTracker {
   double lead_in_s_, window_s_, max_uncertainty_;
   double begin_s_;
   double last_change_s_;  ///< when the counter was last seen to move
-  std::optional<EnergySample> last_;
+  std::optional<EnergyReading> last_;
   std::optional<EnergyStep> previous_;      ///< the last step seen
   std::vector<double> periods_s_, gaps_s_;  ///< of the steps before the window
   double period_s_ = 0, gap_s_ = 0;         ///< their medians

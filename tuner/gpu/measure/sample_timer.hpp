@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times one block of launches between two CUDA events, measures the SM clock over it, and reads NVML around it.
+// Times one sample of launches between two CUDA events, measures the SM clock over it, and reads NVML around it.
 #pragma once
 
 #include <memory>
@@ -21,37 +21,37 @@ struct ClockReading {
 /// Mean clock in Hz of the SMs that were read both times; 0 where there is none.
 [[nodiscard]] double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after);
 
-/// The host took longer to enqueue the block's launches one by one, `enqueue_s`, than the GPU to run them: the GPU
-/// waited for the host and the block's time is not the kernel's. Only judges blocks of several launches; a graph's are
-/// enqueued in one piece.
-[[nodiscard]] bool launch_bound(double enqueue_s, const Block& block);
+/// The host took longer to enqueue the sample's launches one by one, `enqueue_s`, than the GPU to run them: the GPU
+/// waited for the host and the sample's time is not the kernel's. Only judges samples of several launches; a graph's
+/// are enqueued in one piece.
+[[nodiscard]] bool launch_bound(double enqueue_s, const Sample& sample);
 
-/// What of NVML's a block records.
+/// What of NVML's a sample records.
 enum class Watch {
   kTemperature,
-  kThrottling,  ///< temperature too; costs the pause after the block about 1 ms, and means little for a short block
+  kThrottling,  ///< temperature too; costs the pause after the sample about 1 ms, and means little for a short sample
 };
 
-class BlockTimer {
+class SampleTimer {
  public:
   /// `kernels` must outlive the timer.
-  [[nodiscard]] static CudaResult<std::unique_ptr<BlockTimer>> create(const HelperKernels& kernels, int sm_count,
-                                                                      Telemetry telemetry);
+  [[nodiscard]] static CudaResult<std::unique_ptr<SampleTimer>> create(const HelperKernels& kernels, int sm_count,
+                                                                       Telemetry telemetry);
 
   /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Fills everything of the
-  /// block but its stage, round and position. A launch-bound block is void: the series is captured and the block timed
-  /// again, once.
-  [[nodiscard]] CudaResult<Block> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
-                                       Watch watch = Watch::kTemperature);
+  /// sample but its stage, round and position. A launch-bound sample is void: the series is captured and the sample
+  /// timed again, once.
+  [[nodiscard]] CudaResult<Sample> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
+                                        Watch watch = Watch::kTemperature);
 
  private:
   struct Timed {
-    Block block;
+    Sample sample;
     double enqueue_s = 0;     ///< host time for the timed launches
-    ThrottleTimes throttled;  ///< counters at the block's beginning
+    ThrottleTimes throttled;  ///< counters at the sample's beginning
   };
 
-  BlockTimer(const HelperKernels& kernels, Telemetry telemetry)
+  SampleTimer(const HelperKernels& kernels, Telemetry telemetry)
       : kernels_(&kernels), telemetry_(std::move(telemetry)) {}
   [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch);
   /// Enqueues the timed launches and, in between, reads the throttle counters.
@@ -61,7 +61,7 @@ class BlockTimer {
   const HelperKernels* kernels_;
   Telemetry telemetry_;
   Event start_, stop_;
-  DeviceBuffer clocks_;  ///< readings before the block, then readings after it
+  DeviceBuffer clocks_;  ///< readings before the sample, then readings after it
   std::vector<ClockReading> before_, after_;
 };
 

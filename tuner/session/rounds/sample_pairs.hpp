@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From blocks to the samples statistics work on. Pure functions.
+// From samples to the samples statistics work on. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace pgtune::session {
 
-/// Seconds per launch of each block, in their order.
-[[nodiscard]] std::vector<double> per_launch_times(std::span<const Block> blocks);
+/// Seconds per launch of each sample, in their order.
+[[nodiscard]] std::vector<double> per_launch_times(std::span<const Sample> samples);
 
-/// Measured SM clocks; blocks without one are left out.
-[[nodiscard]] std::vector<double> clocks_hz(std::span<const Block> blocks);
+/// Measured SM clocks; samples without one are left out.
+[[nodiscard]] std::vector<double> clocks_hz(std::span<const Sample> samples);
 
 /// ln(time per launch of `over` / that of `under`) in the rounds both have; no pairs where there are none.
-[[nodiscard]] stats::LogRatio log_time_ratio(std::span<const Block> over, std::span<const Block> under,
+[[nodiscard]] stats::LogRatio log_time_ratio(std::span<const Sample> over, std::span<const Sample> under,
                                              std::uint64_t seed, double confidence = 0.95);
 
 /// The same of cycles: time per launch times clock, in the rounds in which both have a clock.
-[[nodiscard]] stats::LogRatio log_cycles_ratio(std::span<const Block> over, std::span<const Block> under,
+[[nodiscard]] stats::LogRatio log_cycles_ratio(std::span<const Sample> over, std::span<const Sample> under,
                                                std::uint64_t seed, double confidence = 0.95);
 
 /// The interval lies within +-bound: a tie, however exactly the difference is known.

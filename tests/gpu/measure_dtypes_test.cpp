@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every math mode end to end on a GPU: data, check and reference, with the template that computes in all of them.
+// Every dtype end to end on a GPU: data, check and baseline, with the template that computes in all of them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class MathModes : public MeasureOnDevice {
+class Dtypes : public MeasureOnDevice {
  protected:
   void SetUp() override {
     MeasureOnDevice::SetUp();
@@ -48,8 +48,8 @@ class MathModes : public MeasureOnDevice {
   space::TemplateDefinition definition_;
 };
 
-Problem of_types(Problem problem, MathMode mode, ElementType output) {
-  problem.math_mode = mode;
+Problem of_types(Problem problem, Dtype mode, ElementType output) {
+  problem.dtype = mode;
   problem.output = output;
   return with_default_strides(problem).value();
 }
@@ -57,8 +57,8 @@ Problem of_types(Problem problem, MathMode mode, ElementType output) {
 /// Every mode with every output type, on a shape as awkward as cuBLASLt takes it.
 std::vector<Problem> awkward_problems(const std::string& layout, double beta) {
   std::vector<Problem> problems;
-  for (const MathMode mode : all_math_modes()) {
-    const bool narrow = element_bytes(mode) == 1, whole = mode == MathMode::kInt8;
+  for (const Dtype mode : all_dtypes()) {
+    const bool narrow = element_bytes(mode) == 1, whole = mode == Dtype::kInt8;
     for (const ElementType output : output_types(mode)) {
       Problem problem = make_problem(whole ? "127x148x177" : narrow ? "112x144x176" : "127x129x131", layout);
       problem.batch = 2;
@@ -73,26 +73,26 @@ std::vector<Problem> awkward_problems(const std::string& layout, double beta) {
   return problems;
 }
 
-TEST_F(MathModes, ARightKernelPassesInEachWithEveryOutputAndLayout) {
+TEST_F(Dtypes, ARightKernelPassesInEachWithEveryOutputAndLayout) {
   for (const auto& [layout, beta] :
        {std::pair{"nn", -0.5}, std::pair{"nt", 0.0}, std::pair{"tn", 0.0}, std::pair{"tt", 2.0}}) {
     for (const Problem& problem : awkward_problems(layout, beta)) {
-      const ReferenceReport reference = prepare(problem);
-      EXPECT_FALSE(reference.algorithms.empty()) << problem.key();
+      const BaselineReport baseline = prepare(problem);
+      EXPECT_FALSE(baseline.algorithms.empty()) << problem.key();
       const TrialReport report = run(problem, "");
       ASSERT_EQ(report.outcome.kind, OutcomeKind::kOk) << problem.key() << ": " << report.outcome.reason;
       ASSERT_TRUE(report.check);
       std::cout << fmt::format("{}: kernel {:.3f} of the bound, norm {:.2e}; {} cuBLASLt algorithms, first {:.3f}\n",
                                problem.key(), report.check->max_error, report.check->norm_error,
-                               reference.algorithms.size(),
-                               reference.algorithms.empty() ? -1 : reference.algorithms[0].max_error);
+                               baseline.algorithms.size(),
+                               baseline.algorithms.empty() ? -1 : baseline.algorithms[0].max_error);
     }
   }
 }
 
 std::vector<Problem> awkward_problems_with_epilogues(const std::string& layout, double beta) {
   std::vector<Problem> problems = awkward_problems(layout, beta);
-  std::erase_if(problems, [](const Problem& problem) { return problem.math_mode == MathMode::kInt8; });
+  std::erase_if(problems, [](const Problem& problem) { return problem.dtype == Dtype::kInt8; });
   return problems;
 }
 
@@ -110,21 +110,21 @@ std::vector<Problem> fused_problems(const std::string& layout, double beta) {
   return problems;
 }
 
-TEST_F(MathModes, ARightKernelPassesWithEveryEpilogue) {
+TEST_F(Dtypes, ARightKernelPassesWithEveryEpilogue) {
   for (const Problem& problem : fused_problems("nt", -0.5)) {
-    const auto reference = measurer_->prepare({problem, {}});
-    EXPECT_TRUE(reference) << problem.key() << ": " << reference.error().text();
-    if (!reference) continue;
+    const auto baseline = measurer_->prepare({problem, {}});
+    EXPECT_TRUE(baseline) << problem.key() << ": " << baseline.error().text();
+    if (!baseline) continue;
     const TrialReport report = run(problem, "");
     ASSERT_EQ(report.outcome.kind, OutcomeKind::kOk) << problem.key() << ": " << report.outcome.reason;
     ASSERT_TRUE(report.check);
     std::cout << fmt::format("{}: kernel {:.3f} of the bound; {} cuBLASLt algorithms, first {:.3f}\n", problem.key(),
-                             report.check->max_error, reference->algorithms.size(),
-                             reference->algorithms.empty() ? -1 : reference->algorithms[0].max_error);
+                             report.check->max_error, baseline->algorithms.size(),
+                             baseline->algorithms.empty() ? -1 : baseline->algorithms[0].max_error);
   }
 }
 
-TEST_F(MathModes, FaultsOfABiasAreFound) {
+TEST_F(Dtypes, FaultsOfABiasAreFound) {
   for (Problem problem : awkward_problems_with_epilogues("nn", 0)) {
     problem.epilogue.bias = true;
     static_cast<void>(prepare(problem));
@@ -138,8 +138,8 @@ TEST_F(MathModes, FaultsOfABiasAreFound) {
   }
 }
 
-TEST_F(MathModes, AnotherActivationIsWrong) {
-  Problem problem = of_types(make_problem("256x256x16", "nt"), MathMode::kBf16, ElementType::kFloat32);
+TEST_F(Dtypes, AnotherActivationIsWrong) {
+  Problem problem = of_types(make_problem("256x256x16", "nt"), Dtype::kBf16, ElementType::kFloat32);
   for (const Activation activation : {Activation::kRelu, Activation::kGelu, Activation::kSilu}) {
     problem.epilogue.activation = activation;
     static_cast<void>(prepare(problem));
@@ -153,7 +153,7 @@ TEST_F(MathModes, AnotherActivationIsWrong) {
   }
 }
 
-TEST_F(MathModes, PlantedFaultsAreFoundInEach) {
+TEST_F(Dtypes, PlantedFaultsAreFoundInEach) {
   for (const Problem& problem : awkward_problems("nt", 0)) {
     static_cast<void>(prepare(problem));
     std::vector<std::pair<std::string, std::string>> faults{
@@ -162,7 +162,7 @@ TEST_F(MathModes, PlantedFaultsAreFoundInEach) {
         {"WRITE_PADDING", "1 elements changed in the padding"},
         {"WRITE_AFTER",
          fmt::format("wrote outside D: {} bytes changed in the guard after D", element_bytes(problem.type_of_c()))}};
-    if (problem.math_mode != MathMode::kInt8) faults.emplace_back("READ_ADDEND", "is nan, expected");
+    if (problem.dtype != Dtype::kInt8) faults.emplace_back("READ_ADDEND", "is nan, expected");
     for (const auto& [fault, words] : faults) {
       const TrialReport report = run(problem, fault);
       EXPECT_EQ(report.outcome.kind, OutcomeKind::kWrongResult) << problem.key() << " " << fault;
@@ -172,14 +172,14 @@ TEST_F(MathModes, PlantedFaultsAreFoundInEach) {
   }
 }
 
-TEST_F(MathModes, ASingleTf32ProductIsFoundWhereThreeWereAskedFor) {
-  const Problem problem = of_types(make_problem("256x256x256", "nn"), MathMode::kTf32x3, ElementType::kFloat32);
+TEST_F(Dtypes, ASingleTf32ProductIsFoundWhereThreeWereAskedFor) {
+  const Problem problem = of_types(make_problem("256x256x256", "nn"), Dtype::kTf32x3, ElementType::kFloat32);
   static_cast<void>(prepare(problem));
   EXPECT_EQ(run(problem, "").outcome.kind, OutcomeKind::kOk);
   EXPECT_EQ(run(problem, "SINGLE_PRODUCT").outcome.kind, OutcomeKind::kWrongResult);
 }
 
-TEST_F(MathModes, SmallIntegersAreExactWhereTheResultHas32Bits) {
+TEST_F(Dtypes, SmallIntegersAreExactWhereTheResultHas32Bits) {
   Conditions conditions;
   conditions.data = DataDistribution::kIntegers;
   for (const Problem& awkward : awkward_problems("nt", 0)) {
@@ -195,16 +195,16 @@ TEST_F(MathModes, SmallIntegersAreExactWhereTheResultHas32Bits) {
   }
 }
 
-TEST_F(MathModes, TheReferenceIsTheBestOfManyAtFullSize) {
+TEST_F(Dtypes, TheBaselineIsTheBestOfManyAtFullSize) {
   for (const auto& [mode, layout] :
-       {std::pair{MathMode::kBf16, "nn"}, std::pair{MathMode::kF16, "tt"}, std::pair{MathMode::kTf32, "nn"},
-        std::pair{MathMode::kE4m3, "nt"}, std::pair{MathMode::kE4m3, "nn"}, std::pair{MathMode::kE5m2, "tn"},
-        std::pair{MathMode::kInt8, "nt"}, std::pair{MathMode::kInt8, "tn"}}) {
+       {std::pair{Dtype::kBf16, "nn"}, std::pair{Dtype::kF16, "tt"}, std::pair{Dtype::kTf32, "nn"},
+        std::pair{Dtype::kE4m3, "nt"}, std::pair{Dtype::kE4m3, "nn"}, std::pair{Dtype::kE5m2, "tn"},
+        std::pair{Dtype::kInt8, "nt"}, std::pair{Dtype::kInt8, "tn"}}) {
     const Problem problem = of_types(make_problem("4096x4096x4096", layout), mode, output_types(mode).front());
-    const ReferenceReport report = prepare(problem);
+    const BaselineReport report = prepare(problem);
     EXPECT_GE(report.algorithms.size(), 16U) << problem.key();
     if (report.algorithms.empty()) continue;
-    for (const ReferenceAlgorithm& algorithm : report.algorithms) EXPECT_LE(algorithm.max_error, 1);
+    for (const BaselineAlgorithm& algorithm : report.algorithms) EXPECT_LE(algorithm.max_error, 1);
     const auto& best = report.algorithms[static_cast<std::size_t>(report.best)];
     std::cout << fmt::format(
         "{}: {} algorithms, first {:.0f} TFLOP/s, best {:.0f} (rank {}, {}), {:.3f} of the bound\n", problem.key(),
@@ -213,19 +213,19 @@ TEST_F(MathModes, TheReferenceIsTheBestOfManyAtFullSize) {
   }
 }
 
-TEST_F(MathModes, SumsOfEveryLengthStayWithinTheBound) {
+TEST_F(Dtypes, SumsOfEveryLengthStayWithinTheBound) {
   Conditions conditions;
-  for (const MathMode mode : {MathMode::kTf32, MathMode::kBf16, MathMode::kE4m3, MathMode::kE5m2, MathMode::kInt8}) {
+  for (const Dtype mode : {Dtype::kTf32, Dtype::kBf16, Dtype::kE4m3, Dtype::kE5m2, Dtype::kInt8}) {
     for (const DataDistribution data : {DataDistribution::kUniform, DataDistribution::kNormal}) {
       for (const char* shape : {"1024x1024x32", "1024x1024x512", "1024x1024x8192", "1024x1024x32768"}) {
         conditions.data = data;
         const Problem problem = of_types(make_problem(shape, "nt"), mode, output_types(mode).back());
-        const ReferenceReport report = prepare(problem, conditions);
+        const BaselineReport report = prepare(problem, conditions);
         ASSERT_FALSE(report.algorithms.empty()) << problem.key();
         double largest = 0;
-        for (const ReferenceAlgorithm& algorithm : report.algorithms) largest = std::max(largest, algorithm.max_error);
+        for (const BaselineAlgorithm& algorithm : report.algorithms) largest = std::max(largest, algorithm.max_error);
         EXPECT_LT(largest, 1);
-        if (mode == MathMode::kInt8) {
+        if (mode == Dtype::kInt8) {
           EXPECT_EQ(largest, 0);
         }
         std::cout << fmt::format("{} {}: {} algorithms, largest error {:.3f} of the bound\n", problem.title(),
@@ -238,7 +238,7 @@ TEST_F(MathModes, SumsOfEveryLengthStayWithinTheBound) {
 /// 8-bit floats of extents and rows that cuBLASLt refuses.
 std::vector<Problem> refused_problems(const std::string& layout, double beta, bool bias) {
   std::vector<Problem> problems;
-  for (const MathMode mode : {MathMode::kE4m3, MathMode::kE5m2}) {
+  for (const Dtype mode : {Dtype::kE4m3, Dtype::kE5m2}) {
     for (const ElementType output : output_types(mode)) {
       Problem problem = make_problem("127x129x131", layout);
       problem.batch = 2;
@@ -254,14 +254,14 @@ std::vector<Problem> refused_problems(const std::string& layout, double beta, bo
   return problems;
 }
 
-TEST_F(MathModes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
+TEST_F(Dtypes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
   for (const auto& [layout, beta, bias] : {std::tuple{"nn", -0.5, true}, std::tuple{"nt", 0.0, false},
                                            std::tuple{"tn", 2.0, false}, std::tuple{"tt", 0.0, true}}) {
     for (const Problem& problem : refused_problems(layout, beta, bias)) {
-      const ReferenceReport reference = prepare(problem);
-      EXPECT_EQ(reference.enlarged_shape, "128x144x144") << problem.key();
-      ASSERT_FALSE(reference.algorithms.empty()) << problem.key();
-      for (const ReferenceAlgorithm& algorithm : reference.algorithms) {
+      const BaselineReport baseline = prepare(problem);
+      EXPECT_EQ(baseline.enlarged_shape, "128x144x144") << problem.key();
+      ASSERT_FALSE(baseline.algorithms.empty()) << problem.key();
+      for (const BaselineAlgorithm& algorithm : baseline.algorithms) {
         EXPECT_LE(algorithm.max_error, 1) << problem.key();
         EXPECT_GT(algorithm.max_error, 0) << problem.key();
       }
@@ -271,15 +271,15 @@ TEST_F(MathModes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
     }
   }
   // Of integers it takes any N.
-  const Problem whole = of_types(make_problem("127x129x131", "nt"), MathMode::kInt8, ElementType::kInt32);
+  const Problem whole = of_types(make_problem("127x129x131", "nt"), Dtype::kInt8, ElementType::kInt32);
   EXPECT_EQ(prepare(whole).enlarged_shape, "");
 }
 
-TEST_F(MathModes, AReferenceOnALargerProblemCanBeTakenOver) {
+TEST_F(Dtypes, ABaselineOnALargerProblemCanBeTakenOver) {
   for (const Problem& problem : refused_problems("nn", -0.5, true)) {
     protocol::PrepareRequest request{problem, {}};
-    const ReferenceReport found = prepare(problem);
-    request.known = protocol::KnownReference{found, measurer_->opaque_algorithms()};
+    const BaselineReport found = prepare(problem);
+    request.known = protocol::KnownBaseline{found, measurer_->opaque_algorithms()};
     const auto taken = measurer_->prepare(request);
     ASSERT_TRUE(taken) << problem.key() << ": " << taken.error().text();
     EXPECT_EQ(*taken, found) << problem.key();

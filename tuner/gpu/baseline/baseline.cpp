@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/gpu/baseline/reference.hpp"
+#include "tuner/gpu/baseline/baseline.hpp"
 
 #include <fmt/format.h>
 
@@ -21,10 +21,10 @@ CudaResult<> unless_sticky(const CudaFailure& failure) {
 }
 
 /// For the problem as it is where cuBLASLt has an algorithm for that, else for the larger one. The same library gives
-/// the same answer, so a reference that is taken over is of the same size.
+/// the same answer, so a baseline that is taken over is of the same size.
 CudaResult<std::unique_ptr<CublasLtMatmul>> matmul_for(const Problem& problem) {
-  auto matmul = CublasLtMatmul::create(ReferenceOperands::solvable(problem));
-  const auto larger = ReferenceOperands::enlarged(problem);
+  auto matmul = CublasLtMatmul::create(BaselineOperands::solvable(problem));
+  const auto larger = BaselineOperands::enlarged(problem);
   if (!matmul || !larger) return matmul;
   const auto offered = (*matmul)->heuristics();
   if (!offered) return tl::unexpected(offered.error());
@@ -39,46 +39,46 @@ bool enough_algorithms(std::size_t right, double spent_s) {
   return right >= kMaxAlgorithms || (right >= kMinAlgorithms && spent_s > kNoticed_s);
 }
 
-CudaResult<std::unique_ptr<Reference>> Reference::begin(const Problem& problem, const OperandBuffers& buffers,
-                                                        cudaStream_t stream) {
-  std::unique_ptr<Reference> reference(new Reference);
+CudaResult<std::unique_ptr<Baseline>> Baseline::begin(const Problem& problem, const OperandBuffers& buffers,
+                                                      cudaStream_t stream) {
+  std::unique_ptr<Baseline> baseline(new Baseline);
   auto matmul = matmul_for(problem);
   if (!matmul) return tl::unexpected(matmul.error());
-  reference->matmul_ = std::move(*matmul);
-  auto operands = ReferenceOperands::create(problem, reference->matmul_->problem(), buffers, stream);
+  baseline->matmul_ = std::move(*matmul);
+  auto operands = BaselineOperands::create(problem, baseline->matmul_->problem(), buffers, stream);
   if (!operands) return tl::unexpected(operands.error());
-  reference->operands_ = std::make_unique<ReferenceOperands>(std::move(*operands));
-  return reference;
+  baseline->operands_ = std::make_unique<BaselineOperands>(std::move(*operands));
+  return baseline;
 }
 
-Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, const OperandBuffers& buffers,
-                                                     Checker& checker, BlockTimer& timer, const std::string& library,
-                                                     cudaStream_t stream) {
+Result<std::unique_ptr<Baseline>> Baseline::create(const Problem& problem, const OperandBuffers& buffers,
+                                                   Checker& checker, SampleTimer& timer, const std::string& library,
+                                                   cudaStream_t stream) {
   auto begun = begin(problem, buffers, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
-  std::unique_ptr<Reference> reference = std::move(*begun);
-  const auto offered = reference->matmul_->heuristics();
+  std::unique_ptr<Baseline> baseline = std::move(*begun);
+  const auto offered = baseline->matmul_->heuristics();
   if (!offered) return tl::unexpected(to_error(offered.error()));
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   for (const CublasLtCandidate& candidate : *offered) {
-    if (auto ok = reference->add(candidate, checker, timer, stream); !ok) {
+    if (auto ok = baseline->add(candidate, checker, timer, stream); !ok) {
       return tl::unexpected(to_error(ok.error()));
     }
   }
-  ReferenceReport& report = reference->report_;
+  BaselineReport& report = baseline->report_;
   std::vector<CublasLtCandidate> further;
-  if (report.algorithms.size() < kMinAlgorithms) further = reference->matmul_->further(*offered);
+  if (report.algorithms.size() < kMinAlgorithms) further = baseline->matmul_->further(*offered);
   for (const CublasLtCandidate& candidate : further) {
     const std::chrono::duration<double> spent = Clock::now() - start;
     if (enough_algorithms(report.algorithms.size(), spent.count())) break;
-    if (auto ok = reference->add(candidate, checker, timer, stream); !ok) {
+    if (auto ok = baseline->add(candidate, checker, timer, stream); !ok) {
       return tl::unexpected(to_error(ok.error()));
     }
   }
   if (offered->empty() && further.empty()) {
     return fail(ErrorKind::kUsage,
-                fmt::format("{} has no algorithm for {}, and without a reference nothing can be compared; {}", library,
+                fmt::format("{} has no algorithm for {}, and without a baseline nothing can be compared; {}", library,
                             problem.title(),
                             problem.epilogue.any() ? "choose another epilogue or output type"
                                                    : "choose other sizes or leading dimensions"));
@@ -90,22 +90,22 @@ Result<std::unique_ptr<Reference>> Reference::create(const Problem& problem, con
                             library, offered->size() + further.size(), problem.title()));
   }
   report.library = library;
-  const std::string solved_shape = reference->matmul_->problem().shape();
-  if (solved_shape != ReferenceOperands::solvable(problem).shape()) report.enlarged_shape = solved_shape;
+  const std::string solved_shape = baseline->matmul_->problem().shape();
+  if (solved_shape != BaselineOperands::solvable(problem).shape()) report.enlarged_shape = solved_shape;
   report.buffer_copies = static_cast<std::int64_t>(buffers.copies().size());
   report.data_seed = buffers.data().seed;
   report.first = 0;
   const auto best = std::min_element(report.algorithms.begin(), report.algorithms.end(),
                                      [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
   report.best = static_cast<int>(best - report.algorithms.begin());
-  return reference;
+  return baseline;
 }
 
-CudaResult<> Reference::add(const CublasLtCandidate& candidate, Checker& checker, BlockTimer& timer,
-                            cudaStream_t stream) {
+CudaResult<> Baseline::add(const CublasLtCandidate& candidate, Checker& checker, SampleTimer& timer,
+                           cudaStream_t stream) {
   const std::size_t copies = operands_->copies().size();
   Algorithm algorithm;
-  algorithm.launchable = std::make_unique<ReferenceLaunchable>(*matmul_, *operands_, candidate.algorithm);
+  algorithm.launchable = std::make_unique<BaselineLaunchable>(*matmul_, *operands_, candidate.algorithm);
   // cuBLASLt loads a kernel's code at its first launch: the checked launch would seem to take milliseconds longer.
   const auto loaded = algorithm.launchable->launch(0, stream);
   if (!loaded) return unless_sticky(loaded.error());
@@ -115,7 +115,7 @@ CudaResult<> Reference::add(const CublasLtCandidate& candidate, Checker& checker
 
   algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies, stream);
   double incumbent_s = 0;
-  for (const ReferenceAlgorithm& earlier : report_.algorithms) {
+  for (const BaselineAlgorithm& earlier : report_.algorithms) {
     incumbent_s = incumbent_s == 0 ? earlier.time_s : std::min(incumbent_s, earlier.time_s);
   }
   if (report_.algorithms.empty()) {

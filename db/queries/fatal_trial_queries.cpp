@@ -5,8 +5,8 @@
 
 namespace pgtune::db {
 
-std::vector<KillerRow> find_killers(const Database& database, const std::string& architecture,
-                                    const std::string& driver_version, const std::string& nvrtc_version) {
+std::vector<FatalTrialRow> find_fatal_trials(const Database& database, const std::string& architecture,
+                                             const std::string& driver_version, const std::string& nvrtc_version) {
   Statement statement(
       database,
       "SELECT templates.name, templates.content_hash, variants.key, builds.cubin_hash, outcomes.kind, outcomes.reason,"
@@ -27,7 +27,7 @@ std::vector<KillerRow> find_killers(const Database& database, const std::string&
       "    AND then_outcome.kind NOT IN ('quarantined', 'not_recorded'))"
       " ORDER BY trials.id");
   statement.bind(architecture, driver_version, nvrtc_version);
-  std::vector<KillerRow> rows;
+  std::vector<FatalTrialRow> rows;
   while (statement.step()) {
     auto& row = rows.emplace_back();
     statement >> row.template_name >> row.template_hash >> row.variant_key >> row.cubin_hash >> row.kind >>

@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using testing::failed_trial;
 using testing::good_trial;
 using ::testing::IsEmpty;
-using testing::Sample;
+using testing::TestSession;
 
 class Killers : public ::testing::Test {
  protected:
@@ -23,19 +23,19 @@ class Killers : public ::testing::Test {
   static TrialRow built(const std::string& key, const std::string& kind) {
     TrialRow trial = good_trial(key);
     trial.outcome = {kind, kind == "ok" ? "" : "because", false, {}, {}};
-    trial.blocks.clear();
+    trial.samples.clear();
     return trial;
   }
-  [[nodiscard]] std::vector<std::string> killers(const std::string& driver = "580.10",
-                                                 const std::string& nvrtc = "13.0") const {
+  [[nodiscard]] std::vector<std::string> fatal_trials(const std::string& driver = "580.10",
+                                                      const std::string& nvrtc = "13.0") const {
     std::vector<std::string> keys;
-    for (const KillerRow& row : find_killers(database_, "sm_90a", driver, nvrtc))
+    for (const FatalTrialRow& row : find_fatal_trials(database_, "sm_90a", driver, nvrtc))
       keys.push_back(row.variant_key + " " + row.kind + " " + row.cubin_hash);
     return keys;
   }
 
   Database database_ = Database::open_memory();
-  Sample sample_;
+  TestSession sample_;
 };
 
 TEST_F(Killers, AreWhatCrashedOrHungWithWhereThatWas) {
@@ -43,8 +43,8 @@ TEST_F(Killers, AreWhatCrashedOrHungWithWhereThatWas) {
   save(built("A=2", "crashed"));
   save(built("A=3", "wrong_result"));
   save(failed_trial("A=4", "timeout", "compile worker gave no answer within 60 s"));
-  EXPECT_THAT(killers(), ElementsAre("A=2 crashed cubin-A=2", "A=4 timeout "));
-  const KillerRow row = find_killers(database_, "sm_90a", "580.10", "13.0").front();
+  EXPECT_THAT(fatal_trials(), ElementsAre("A=2 crashed cubin-A=2", "A=4 timeout "));
+  const FatalTrialRow row = find_fatal_trials(database_, "sm_90a", "580.10", "13.0").front();
   EXPECT_EQ(row.template_name, "sgemm_simt");
   EXPECT_EQ(row.template_hash, "c0ffee");
   EXPECT_EQ(row.reason, "because");
@@ -56,25 +56,25 @@ TEST_F(Killers, AreWhatCrashedOrHungWithWhereThatWas) {
 TEST_F(Killers, ANewerOutcomeOnTheSameProblemLiftsIt) {
   save(built("A=1", "crashed"));
   save(built("A=1", "quarantined"));
-  EXPECT_THAT(killers(), ElementsAre("A=1 crashed cubin-A=1")) << "quarantine is no evidence";
+  EXPECT_THAT(fatal_trials(), ElementsAre("A=1 crashed cubin-A=1")) << "quarantine is no evidence";
   sample_.problem.key = "f32 nn 64x64x64";
   save(built("A=1", "ok"));
-  EXPECT_THAT(killers(), ElementsAre("A=1 crashed cubin-A=1")) << "another problem proves nothing for this one";
+  EXPECT_THAT(fatal_trials(), ElementsAre("A=1 crashed cubin-A=1")) << "another problem proves nothing for this one";
   sample_.problem.key = "f32 nn 512x512x512";
   save(built("A=1", "ok"), "bench");
-  EXPECT_THAT(killers(), IsEmpty());
+  EXPECT_THAT(fatal_trials(), IsEmpty());
   save(built("A=1", "timeout"));
-  EXPECT_THAT(killers(), ElementsAre("A=1 timeout cubin-A=1"));
+  EXPECT_THAT(fatal_trials(), ElementsAre("A=1 timeout cubin-A=1"));
 }
 
 TEST_F(Killers, HoldForTheSameDriverAndCompilersForTheSameNvrtc) {
   save(built("A=1", "crashed"));
   save(failed_trial("A=2", "crashed", "compile worker killed by signal 11 (SIGSEGV)"));
-  EXPECT_THAT(killers("590.1", "13.0"), ElementsAre("A=2 crashed "));
-  EXPECT_THAT(killers("580.10", "13.1"), ElementsAre("A=1 crashed cubin-A=1"));
+  EXPECT_THAT(fatal_trials("590.1", "13.0"), ElementsAre("A=2 crashed "));
+  EXPECT_THAT(fatal_trials("580.10", "13.1"), ElementsAre("A=1 crashed cubin-A=1"));
   sample_.environment.driver_version = "590.1";
   save(built("A=1", "ok"));
-  EXPECT_THAT(killers("580.10", "13.1"), ElementsAre("A=1 crashed cubin-A=1")) << "right under another driver";
+  EXPECT_THAT(fatal_trials("580.10", "13.1"), ElementsAre("A=1 crashed cubin-A=1")) << "right under another driver";
 }
 
 TEST_F(Killers, ReplaysAndOtherArchitecturesDoNotCount) {
@@ -83,7 +83,7 @@ TEST_F(Killers, ReplaysAndOtherArchitecturesDoNotCount) {
   sample_.session.source = "gpu";
   sample_.device.architecture = "sm_80";
   save(built("A=1", "crashed"));
-  EXPECT_THAT(killers(), IsEmpty());
+  EXPECT_THAT(fatal_trials(), IsEmpty());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ class ReferenceOnDevice : public MeasureOnDevice {
  protected:
   void expect_sound(const Problem& problem, const std::string& enlarged_shape = "") {
     const auto begin = std::chrono::steady_clock::now();
-    const ReferenceReport report = prepare(problem);
+    const BaselineReport report = prepare(problem);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     ASSERT_FALSE(report.algorithms.empty()) << problem.key();
     EXPECT_EQ(report.enlarged_shape, enlarged_shape) << problem.key();
@@ -25,7 +25,7 @@ class ReferenceOnDevice : public MeasureOnDevice {
     EXPECT_GE(report.algorithms[0].rank, 0);
     int rank = -1;
     bool listed = true;
-    for (const ReferenceAlgorithm& algorithm : report.algorithms) {
+    for (const BaselineAlgorithm& algorithm : report.algorithms) {
       // First the heuristics' own, in their order, then those they left out.
       listed = listed && algorithm.rank >= 0;
       EXPECT_EQ(algorithm.rank >= 0, listed) << algorithm.description;
@@ -71,27 +71,27 @@ TEST_F(ReferenceOnDevice, RightOnALargerProblemWhereCublasLtRefusesFloat8) {
   if (measurer_->info().arch_number() < 89) GTEST_SKIP() << "needs a GPU of compute capability 8.9 for e4m3";
   for (const char* layout : {"nn", "nt", "tn", "tt"}) {
     Problem problem = make_problem("127x129x131", layout);
-    problem.math_mode = MathMode::kE4m3;
+    problem.dtype = Dtype::kE4m3;
     problem.batch = 3;
     problem.alpha = -0.75;
     problem.beta = 1.25;
     expect_sound(problem, "128x144x144");
   }
   Problem large = make_problem("1001x1001x1001");
-  large.math_mode = MathMode::kE4m3;
+  large.dtype = Dtype::kE4m3;
   expect_sound(large, "1008x1008x1008");
   // Where the problem's own extents are taken, they are kept.
   Problem taken = make_problem("1024x1024x1024");
-  taken.math_mode = MathMode::kE4m3;
+  taken.dtype = Dtype::kE4m3;
   expect_sound(taken);
 }
 
 TEST_F(ReferenceOnDevice, TheBestIsOneOfSixteenDifferentOnesAtLeast) {
   for (const char* shape : {"512x512x512", "2048x2048x2048"}) {
-    const ReferenceReport report = prepare(make_problem(shape));
+    const BaselineReport report = prepare(make_problem(shape));
     EXPECT_GE(report.algorithms.size(), 16U) << shape;
     std::map<std::string, int> described;
-    for (const ReferenceAlgorithm& algorithm : report.algorithms) {
+    for (const BaselineAlgorithm& algorithm : report.algorithms) {
       // cuBLASLt's own list may name a configuration twice; what is added to it is new.
       if (algorithm.rank < 0) {
         EXPECT_EQ(described[algorithm.description], 0) << algorithm.description;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A reference that another process found: what it says of its algorithms, and back.
+// A baseline that another process found: what it says of its algorithms, and back.
 #include <fmt/format.h>
 
 #include <charconv>
 #include <optional>
 #include <string_view>
 
-#include "tuner/gpu/baseline/reference.hpp"
+#include "tuner/gpu/baseline/baseline.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
@@ -37,36 +37,36 @@ std::optional<cublasLtMatmulAlgo_t> from_hex(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> Reference::opaque() const {
+std::vector<std::string> Baseline::opaque() const {
   std::vector<std::string> texts;
   for (const Algorithm& algorithm : algorithms_) texts.push_back(to_hex(algorithm.launchable->algorithm()));
   return texts;
 }
 
-Result<std::unique_ptr<Reference>> Reference::take_over(const Problem& problem, const OperandBuffers& buffers,
-                                                        Checker& checker, BlockTimer& timer,
-                                                        const protocol::KnownReference& known, cudaStream_t stream) {
+Result<std::unique_ptr<Baseline>> Baseline::take_over(const Problem& problem, const OperandBuffers& buffers,
+                                                      Checker& checker, SampleTimer& timer,
+                                                      const protocol::KnownBaseline& known, cudaStream_t stream) {
   auto begun = begin(problem, buffers, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
-  std::unique_ptr<Reference> reference = std::move(*begun);
-  reference->report_ = known.report;
+  std::unique_ptr<Baseline> baseline = std::move(*begun);
+  baseline->report_ = known.report;
   const std::size_t count = known.report.algorithms.size();
   const auto best = static_cast<std::size_t>(known.report.best);
   if (known.opaque.size() != count || best >= count)
-    return fail(ErrorKind::kInternal, "the reference to be taken over is incomplete");
+    return fail(ErrorKind::kInternal, "the baseline to be taken over is incomplete");
   for (const std::string& text : known.opaque) {
     const auto algorithm = from_hex(text);
-    if (!algorithm) return fail(ErrorKind::kInternal, "the reference to be taken over cannot be read");
+    if (!algorithm) return fail(ErrorKind::kInternal, "the baseline to be taken over cannot be read");
     Algorithm added;
-    added.launchable = std::make_unique<ReferenceLaunchable>(*reference->matmul_, *reference->operands_, *algorithm);
+    added.launchable = std::make_unique<BaselineLaunchable>(*baseline->matmul_, *baseline->operands_, *algorithm);
     added.series = std::make_unique<LaunchSeries>(*added.launchable, buffers.copies().size(), stream);
-    reference->algorithms_.push_back(std::move(added));
+    baseline->algorithms_.push_back(std::move(added));
   }
-  if (auto ok = reference->warm_up(checker, timer, stream); !ok) return tl::unexpected(to_error(ok.error()));
-  return reference;
+  if (auto ok = baseline->warm_up(checker, timer, stream); !ok) return tl::unexpected(to_error(ok.error()));
+  return baseline;
 }
 
-CudaResult<> Reference::warm_up(Checker& checker, BlockTimer& timer, cudaStream_t stream) {
+CudaResult<> Baseline::warm_up(Checker& checker, SampleTimer& timer, cudaStream_t stream) {
   const auto best = static_cast<std::size_t>(report_.best);
   if (auto loaded = algorithms_[best].launchable->launch(0, stream); !loaded) return loaded;
   const auto verdict = checker.check(*algorithms_[best].launchable);
@@ -78,10 +78,10 @@ CudaResult<> Reference::warm_up(Checker& checker, BlockTimer& timer, cudaStream_
   const auto best_series = series(best, timer);
   if (!best_series) return tl::unexpected(best_series.error());
   return timer.time(**best_series, launches_for(kTakeoverWarmUp_s, report_.algorithms[best].time_s, 1, 1))
-      .map([](const Block&) {});
+      .map([](const Sample&) {});
 }
 
-CudaResult<LaunchSeries*> Reference::series(std::size_t index, BlockTimer& timer) {
+CudaResult<LaunchSeries*> Baseline::series(std::size_t index, SampleTimer& timer) {
   Algorithm& algorithm = algorithms_[index];
   if (!algorithm.calibrated) {
     if (auto probe = calibrate(*algorithm.series, timer); !probe) return tl::unexpected(probe.error());

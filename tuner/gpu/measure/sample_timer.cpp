@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/gpu/measure/block_timer.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@ namespace {
 
 /// Pieces of a series that are enqueued before NVML is read: more work than its slowest reading takes (8 ms on an H200;
 /// single launches last 20 us at least), so that the GPU never waits for it, and few enough that the host does not
-/// come to wait for a place in the stream's queue, which would put the reading late into the block.
+/// come to wait for a place in the stream's queue, which would put the reading late into the sample.
 constexpr std::int64_t kAheadPieces = 512;
 
 std::int64_t bytes_of(const std::vector<ClockReading>& readings) {
@@ -34,15 +34,15 @@ double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<
   return count > 0 ? sum_hz / count : 0;
 }
 
-bool launch_bound(double enqueue_s, const Block& block) {
+bool launch_bound(double enqueue_s, const Sample& sample) {
   // Below that, the first launch on an idle GPU decides how long the host takes.
   constexpr std::int64_t kMinLaunches = 8;
-  return !block.graph && block.launches >= kMinLaunches && enqueue_s > block.time_s;
+  return !sample.graph && sample.launches >= kMinLaunches && enqueue_s > sample.time_s;
 }
 
-CudaResult<std::unique_ptr<BlockTimer>> BlockTimer::create(const HelperKernels& kernels, int sm_count,
-                                                           Telemetry telemetry) {
-  std::unique_ptr<BlockTimer> timer(new BlockTimer(kernels, std::move(telemetry)));
+CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels& kernels, int sm_count,
+                                                             Telemetry telemetry) {
+  std::unique_ptr<SampleTimer> timer(new SampleTimer(kernels, std::move(telemetry)));
   auto start = create_event();
   if (!start) return tl::unexpected(start.error());
   auto stop = create_event();
@@ -57,52 +57,52 @@ CudaResult<std::unique_ptr<BlockTimer>> BlockTimer::create(const HelperKernels& 
   return timer;
 }
 
-CudaResult<Block> BlockTimer::time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch) {
+CudaResult<Sample> SampleTimer::time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch) {
   auto timed = run(series, launches, lead_in, watch);
   if (!timed) return tl::unexpected(timed.error());
-  if (!launch_bound(timed->enqueue_s, timed->block)) return timed->block;
+  if (!launch_bound(timed->enqueue_s, timed->sample)) return timed->sample;
   if (auto ok = series.capture(); !ok) return tl::unexpected(ok.error());
-  return run(series, launches, lead_in, watch).map([](const Timed& again) { return again.block; });
+  return run(series, launches, lead_in, watch).map([](const Timed& again) { return again.sample; });
 }
 
-CudaResult<BlockTimer::Timed> BlockTimer::run(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in,
-                                              Watch watch) {
+CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in,
+                                                Watch watch) {
   std::optional<PersistingL2> persisting;
   if (series.launchable().wants_persisting_l2()) persisting.emplace();
   const cudaStream_t stream = series.stream();
   const std::uint64_t after = clocks_.address() + static_cast<std::uint64_t>(bytes_of(before_));
   Timed timed;
-  timed.block.graph = series.captured();
+  timed.sample.graph = series.captured();
   auto done =
       check(cudaMemsetAsync(clocks_.data(), 0, static_cast<std::size_t>(clocks_.bytes()), stream), "clearing clocks")
           .and_then([&] { return series.enqueue(lead_in).map([](std::int64_t) {}); })
           .and_then([&] { return kernels_->read_clocks(clocks_.address(), stream); })
-          .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a block"); })
+          .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a sample"); })
           .and_then([&] { return enqueue(series, launches, watch, timed); })
-          .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a block"); })
+          .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
           .and_then([&] { return kernels_->read_clocks(after, stream); })
-          .and_then([&] { return check(cudaStreamSynchronize(stream), "running a block"); });
+          .and_then([&] { return check(cudaStreamSynchronize(stream), "running a sample"); });
   if (!done) return tl::unexpected(done.error());
-  Block& block = timed.block;
-  telemetry_.record_temperature(block);
-  if (watch == Watch::kThrottling) telemetry_.record_throttling(timed.throttled, block);
+  Sample& sample = timed.sample;
+  telemetry_.record_temperature(sample);
+  if (watch == Watch::kThrottling) telemetry_.record_throttling(timed.throttled, sample);
 
   float elapsed_ms = 0;
-  done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a block's time");
+  done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a sample's time");
   if (!done) return tl::unexpected(done.error());
-  block.time_s = static_cast<double>(elapsed_ms) * 1e-3;
+  sample.time_s = static_cast<double>(elapsed_ms) * 1e-3;
   auto clock_hz = fetch_clock();
   if (!clock_hz) return tl::unexpected(clock_hz.error());
-  block.sm_clock_hz = *clock_hz;
+  sample.sm_clock_hz = *clock_hz;
   return timed;
 }
 
-CudaResult<> BlockTimer::enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed) {
+CudaResult<> SampleTimer::enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed) {
   using Clock = std::chrono::steady_clock;
   const auto enqueue_some = [&](std::int64_t count) {
     const auto begin = Clock::now();
     return series.enqueue(count).map([&](std::int64_t enqueued) {
-      timed.block.launches += enqueued;
+      timed.sample.launches += enqueued;
       timed.enqueue_s += std::chrono::duration<double>(Clock::now() - begin).count();
     });
   };
@@ -112,7 +112,7 @@ CudaResult<> BlockTimer::enqueue(LaunchSeries& series, std::int64_t launches, Wa
   return enqueue_some(launches - first);
 }
 
-CudaResult<double> BlockTimer::fetch_clock() {
+CudaResult<double> SampleTimer::fetch_clock() {
   const auto fetch = [](std::vector<ClockReading>& to, std::uint64_t address) {
     return check(
         cudaMemcpy(to.data(), device_pointer(address), static_cast<std::size_t>(bytes_of(to)), cudaMemcpyDeviceToHost),

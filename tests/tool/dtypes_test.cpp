@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Math modes and output types from the command line to the database and back, on the fake worker.
+// Dtypes and output types from the command line to the database and back, on the fake worker.
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -7,13 +7,13 @@ namespace {
 
 using nlohmann::json;
 
-class MathModesTest : public CliTest {
+class DtypesTest : public CliTest {
  protected:
   void SetUp() override {
     CliTest::SetUp();
     json many = json::parse(kTinyTemplate);
     many["name"] = "many";
-    many["math_modes"] = {"f32", "tf32", "f16", "bf16", "e4m3", "int8"};
+    many["dtypes"] = {"f32", "tf32", "f16", "bf16", "e4m3", "int8"};
     many["outputs"] = {"f32", "f16", "bf16", "int32"};
     write("many.json", many.dump());
   }
@@ -23,7 +23,7 @@ class MathModesTest : public CliTest {
   }
 };
 
-TEST_F(MathModesTest, EachIsAResultOfItsOwn) {
+TEST_F(DtypesTest, EachIsAResultOfItsOwn) {
   ASSERT_EQ(search_many({"-q"}).exit_code, 0);
   ASSERT_EQ(search_many({"-q", "--dtype", "bf16"}).exit_code, 0);
   ASSERT_EQ(search_many({"-q", "--dtype", "bf16", "--out", "f32"}).exit_code, 0);
@@ -43,7 +43,7 @@ TEST_F(MathModesTest, EachIsAResultOfItsOwn) {
   EXPECT_THAT(csv.out, AllOf(HasSubstr(",bf16,bf16,nn,"), HasSubstr(",bf16,f32,nn,"), HasSubstr(",f32,f32,nn,")));
 }
 
-TEST_F(MathModesTest, IntegersHaveWholeScalarsAndInt32Results) {
+TEST_F(DtypesTest, IntegersHaveWholeScalarsAndInt32Results) {
   ASSERT_EQ(search_many({"-q", "--dtype", "int8", "--out", "int32", "--alpha", "2"}).exit_code, 0);
   EXPECT_THAT(pgtune({"show"}).out, HasSubstr("256x256x256 int8 nn alpha 2"));
   EXPECT_THAT(pgtune({"report", "--csv"}).out, HasSubstr(",int8,int32,nn,"));
@@ -53,7 +53,7 @@ TEST_F(MathModesTest, IntegersHaveWholeScalarsAndInt32Results) {
   EXPECT_THAT(fraction.err, HasSubstr("give --alpha 2"));
 }
 
-TEST_F(MathModesTest, ALargerProblemOfTheReferenceIsSaid) {
+TEST_F(DtypesTest, ALargerProblemOfTheBaselineIsSaid) {
   const std::vector<std::string> search{"search", "--template", path("many.json"), "--dtype", "e4m3", "--shape"};
   const auto of_shape = [&](const std::string& shape, const std::string& more) {
     std::vector<std::string> arguments = search;
@@ -72,14 +72,14 @@ TEST_F(MathModesTest, ALargerProblemOfTheReferenceIsSaid) {
   EXPECT_THAT(pgtune({"export", "header"}).out, HasSubstr("of cuBLASLt on 112x112x112 ["));
 }
 
-TEST_F(MathModesTest, NamingTheUsualOutputIsTheSameProblem) {
+TEST_F(DtypesTest, NamingTheUsualOutputIsTheSameProblem) {
   ASSERT_EQ(search_many({"-q", "--dtype", "f16"}).exit_code, 0);
   const int trials = requests("trial");
   ASSERT_EQ(search_many({"-q", "--dtype", "f16", "--out", "f16"}).exit_code, 0);
   EXPECT_EQ(requests("trial"), trials);
 }
 
-TEST_F(MathModesTest, AFileOfShapesMaySayThem) {
+TEST_F(DtypesTest, AFileOfShapesMaySayThem) {
   write("shapes.txt", "64x64x64\n64x64x64 bf16 out f32  # wide\n64x64x64 nt e4m3\n64x64x64 tt batch 3\n");
   const Finished result = pgtune({"search", "--template", path("many.json"), "--shapes", path("shapes.txt"), "--dtype",
                                   "tf32", "--layout", "tn", "--dry-run"});
@@ -96,13 +96,13 @@ TEST_F(MathModesTest, AFileOfShapesMaySayThem) {
   EXPECT_THAT(pgtune({"search", "--shapes", path("wrong.txt")}).err, HasSubstr("wrong.txt:1: batch 'none' is not"));
 }
 
-TEST_F(MathModesTest, WhatNoTemplateServesIsToldWithTheRemedy) {
+TEST_F(DtypesTest, WhatNoTemplateServesIsToldWithTheRemedy) {
   Finished result =
       pgtune({"space", "--template", "sgemm_simt", "--shape", "64x64x64", "--device", "sm_90a", "--dtype", "bf16"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, AllOf(HasSubstr("'sgemm_simt' does not compute in bf16"), HasSubstr("--dtype")));
   json narrow = json::parse(kTinyTemplate);
-  narrow["math_modes"] = {"bf16"};
+  narrow["dtypes"] = {"bf16"};
   write("narrow.json", narrow.dump());
   result = pgtune({"space", "--template", path("narrow.json"), "--shape", "64x64x64", "--device", "sm_90a", "--dtype",
                    "bf16", "--out", "f32"});
@@ -110,7 +110,7 @@ TEST_F(MathModesTest, WhatNoTemplateServesIsToldWithTheRemedy) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("'tiny' does not compute in bf16 with f32 output"), HasSubstr("--out")));
 }
 
-TEST_F(MathModesTest, OutputsThatAModeLacksAreRefused) {
+TEST_F(DtypesTest, OutputsThatAModeLacksAreRefused) {
   for (const auto& [dtype, out, message] :
        {std::tuple{"f32", "f16", "f32 problems have no f16 output; C and D can be f32"},
         std::tuple{"e4m3", "f32", "e4m3 problems have no f32 output; C and D can be bf16"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/gpu/baseline/reference_operands.hpp"
+#include "tuner/gpu/baseline/baseline_operands.hpp"
 
 #include <algorithm>
 
@@ -16,11 +16,11 @@ std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) {
 }
 
 /// Of K, in elements.
-std::int64_t multiple_of_k(MathMode mode) { return mode == MathMode::kInt8 ? 4 : 1; }
+std::int64_t multiple_of_k(Dtype mode) { return mode == Dtype::kInt8 ? 4 : 1; }
 
 bool usable_as_is(const Problem& problem) {
-  if (element_bytes(problem.math_mode) != 1) return true;
-  return problem.k % multiple_of_k(problem.math_mode) == 0 && !problem.trans_a && problem.trans_b &&
+  if (element_bytes(problem.dtype) != 1) return true;
+  return problem.k % multiple_of_k(problem.dtype) == 0 && !problem.trans_a && problem.trans_b &&
          problem.lda % kRowAlignment == 0 && problem.ldb % kRowAlignment == 0;
 }
 
@@ -45,9 +45,9 @@ OwnBytes own_bytes(const Problem& problem, const Problem& solved) {
   const bool other_m = solved.m != problem.m, other_n = solved.n != problem.n, other_k = solved.k != problem.k;
   OwnBytes own;
   if (other_m || other_k || solved.trans_a != problem.trans_a || solved.lda != problem.lda)
-    own.a = bytes(solved.stride_a() * solved.batch * element_bytes(solved.math_mode));
+    own.a = bytes(solved.stride_a() * solved.batch * element_bytes(solved.dtype));
   if (other_n || other_k || solved.trans_b != problem.trans_b || solved.ldb != problem.ldb)
-    own.b = bytes(solved.stride_b() * solved.batch * element_bytes(solved.math_mode));
+    own.b = bytes(solved.stride_b() * solved.batch * element_bytes(solved.dtype));
   if (other_m || other_n || solved.ldc != problem.ldc) {
     own.d = bytes(solved.m * solved.batch * row_bytes(solved));
     if (problem.beta != 0) own.c = own.d;
@@ -63,19 +63,19 @@ ByteMatrix rows_of_c(std::uint64_t address, const Problem& problem) {
 
 }  // namespace
 
-Problem ReferenceOperands::solvable(const Problem& problem) {
+Problem BaselineOperands::solvable(const Problem& problem) {
   Problem solvable = problem;
   if (!cublaslt_fuses(problem.epilogue.activation)) solvable.epilogue.activation = Activation::kNone;
   if (usable_as_is(problem)) return solvable;
   solvable.trans_a = false;
   solvable.trans_b = true;
-  solvable.k = round_up_to(problem.k, multiple_of_k(problem.math_mode));
+  solvable.k = round_up_to(problem.k, multiple_of_k(problem.dtype));
   solvable.lda = solvable.ldb = round_up_to(problem.k, kRowAlignment);
   return solvable;
 }
 
-std::optional<Problem> ReferenceOperands::enlarged(const Problem& problem) {
-  const bool float8 = problem.math_mode == MathMode::kE4m3 || problem.math_mode == MathMode::kE5m2;
+std::optional<Problem> BaselineOperands::enlarged(const Problem& problem) {
+  const bool float8 = problem.dtype == Dtype::kE4m3 || problem.dtype == Dtype::kE5m2;
   if (!float8 || whole_multiples(problem)) return std::nullopt;
   Problem larger = solvable(problem);
   larger.trans_a = false;
@@ -87,15 +87,15 @@ std::optional<Problem> ReferenceOperands::enlarged(const Problem& problem) {
   return *packed;
 }
 
-std::int64_t ReferenceOperands::copy_bytes(const Problem& problem) {
+std::int64_t BaselineOperands::copy_bytes(const Problem& problem) {
   const std::int64_t of_its_size = own_bytes(problem, solvable(problem)).total();
   const auto larger = enlarged(problem);
   return larger ? std::max(of_its_size, own_bytes(problem, *larger).total()) : of_its_size;
 }
 
-CudaResult<ReferenceOperands> ReferenceOperands::create(const Problem& problem, const Problem& solved,
-                                                        const OperandBuffers& buffers, cudaStream_t stream) {
-  ReferenceOperands operands(problem, solved, buffers);
+CudaResult<BaselineOperands> BaselineOperands::create(const Problem& problem, const Problem& solved,
+                                                      const OperandBuffers& buffers, cudaStream_t stream) {
+  BaselineOperands operands(problem, solved, buffers);
   const std::int64_t bytes = own_bytes(problem, solved).total();
   if (bytes == 0) return operands;
   auto memory = DeviceBuffer::allocate(bytes * static_cast<std::int64_t>(operands.copies_.size()));
@@ -113,7 +113,7 @@ CudaResult<ReferenceOperands> ReferenceOperands::create(const Problem& problem, 
   return operands;
 }
 
-CudaResult<> ReferenceOperands::make_copies(OperandSet& set, std::uint64_t next, cudaStream_t stream) const {
+CudaResult<> BaselineOperands::make_copies(OperandSet& set, std::uint64_t next, cudaStream_t stream) const {
   const Problem &from = problem_, &to = solved_;
   const OwnBytes own = own_bytes(from, to);
   const OperandSet given = set;
@@ -154,12 +154,12 @@ CudaResult<> ReferenceOperands::make_copies(OperandSet& set, std::uint64_t next,
   return ok;
 }
 
-CudaResult<> ReferenceOperands::poison(std::size_t copy, cudaStream_t stream) const {
+CudaResult<> BaselineOperands::poison(std::size_t copy, cudaStream_t stream) const {
   if (own_bytes(problem_, solved_).d == 0) return {};
   return buffers_->kernels().fill_pattern(copies_[copy].d, kPoison, stream);
 }
 
-CudaResult<> ReferenceOperands::deliver(std::size_t copy, cudaStream_t stream) const {
+CudaResult<> BaselineOperands::deliver(std::size_t copy, cudaStream_t stream) const {
   if (own_bytes(problem_, solved_).d == 0) return {};
   return buffers_->kernels().copy_matrix(rows_of_c(copies_[copy].d.address, solved_),
                                          rows_of_c(buffers_->copies()[copy].d.address, problem_), problem_.m,

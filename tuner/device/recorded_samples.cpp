@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/device/recorded_blocks.hpp"
+#include "tuner/device/recorded_samples.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,16 +8,16 @@
 namespace pgtune::device {
 namespace {
 
-/// Blocks of one stage by round, each round's in order of position.
-using Rounds = std::map<int, std::vector<Block>>;
+/// Samples of one stage by round, each round's in order of position.
+using Rounds = std::map<int, std::vector<Sample>>;
 
-Rounds rounds_of_stage(const std::vector<Block>& blocks, Stage stage) {
+Rounds rounds_of_stage(const std::vector<Sample>& samples, Stage stage) {
   Rounds rounds;
-  for (const Block& block : blocks) {
-    if (block.stage == stage) rounds[block.round].push_back(block);
+  for (const Sample& sample : samples) {
+    if (sample.stage == stage) rounds[sample.round].push_back(sample);
   }
   for (auto& [round, group] : rounds) {
-    std::sort(group.begin(), group.end(), [](const Block& a, const Block& b) { return a.position < b.position; });
+    std::sort(group.begin(), group.end(), [](const Sample& a, const Sample& b) { return a.position < b.position; });
   }
   return rounds;
 }
@@ -29,7 +29,7 @@ const auto& cyclic(const List& list, int index) {
   return *std::next(list.begin(), ((index % size) + size) % size);
 }
 
-const Block& same_stage_block(const Rounds& rounds, const RoundPlace& place) {
+const Sample& same_stage_sample(const Rounds& rounds, const RoundPlace& place) {
   const auto same = rounds.find(place.round);
   const auto& group = same != rounds.end() ? same->second : cyclic(rounds, place.round - 1).second;
   return cyclic(group, place.occurrence);
@@ -44,9 +44,9 @@ std::vector<Stage> other_stages(Stage stage) {
 
 }  // namespace
 
-std::optional<Block> recorded_block(const std::vector<Block>& rounds, const std::vector<Block>& screening,
-                                    const RoundPlace& place) {
-  if (const Rounds same = rounds_of_stage(rounds, place.stage); !same.empty()) return same_stage_block(same, place);
+std::optional<Sample> recorded_sample(const std::vector<Sample>& rounds, const std::vector<Sample>& screening,
+                                      const RoundPlace& place) {
+  if (const Rounds same = rounds_of_stage(rounds, place.stage); !same.empty()) return same_stage_sample(same, place);
   const int index = place.round - 1 + place.occurrence;
   for (const Stage stage : other_stages(place.stage)) {
     if (const Rounds other = rounds_of_stage(rounds, stage); !other.empty()) return cyclic(other, index).second.front();
