@@ -106,8 +106,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS_PER_SM)
                               static_cast<int>(gridDim.x),
                               kSplitsTiles ? pgtune::Decomposition::kStreamK : pgtune::Decomposition::kDataParallel};
   const auto tile_of = [&](const pgtune::Segment& segment) {
-    return pgtune::rasterized_tile<RASTER_ORDER == LABEL_along_m, RASTER_GROUP>(segment.tile, tile_rows, tile_columns,
-                                                                                batches);
+    return pgtune::rasterized_tile<RASTER_GROUP_AXIS == LABEL_n, RASTER_GROUP>(segment.tile, tile_rows, tile_columns,
+                                                                               batches);
   };
 #if PACK_A
   A = workspace;

@@ -28,8 +28,8 @@ struct Sizes {
   }
   /// Returns where in the product the tile of this CTA of the cluster starts.
   __device__ __forceinline__ TileCoord tile(int index, int rank) const {
-    const PreparedRasterization<RASTER_ORDER == LABEL_along_m, RASTER_GROUP> order{tile_rows(), tile_columns(), batches,
-                                                                                   along_inverse, last_inverse};
+    const PreparedRasterization<RASTER_GROUP_AXIS == LABEL_n, RASTER_GROUP> order{tile_rows(), tile_columns(), batches,
+                                                                                  along_inverse, last_inverse};
     const TileCoord at = order.tile(index);
     return {(at.row * CLUSTER_M + rank % CLUSTER_M) * BM, (at.column * CLUSTER_N + rank / CLUSTER_M) * BN, at.batch};
   }
