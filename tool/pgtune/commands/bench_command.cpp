@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/compile_options.hpp"
@@ -14,7 +15,6 @@
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/live_line.hpp"
-#include "tool/pgtune/commands/commands.hpp"
 #include "tool/pgtune/measuring/clock_session.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"

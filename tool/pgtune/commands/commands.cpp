@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/commands/commands.hpp"
 
+/// Every command, in the order of the help: `name` is made by make_<name>_command() of <name>_command.cpp, which needs
+/// no other declaration.
+// clang-format off
+#define PGTUNE_COMMANDS(command) \
+  command(search) \
+  command(bench) \
+  command(show) \
+  command(report) \
+  command(export) \
+  command(space) \
+  command(inspect) \
+  command(ladder) \
+  command(devices) \
+  command(doctor) \
+  command(db) \
+  command(completion)
+// clang-format on
+
 namespace pgtune::tool {
+
+#define PGTUNE_DECLARE(name) std::unique_ptr<Command> make_##name##_command();
+PGTUNE_COMMANDS(PGTUNE_DECLARE)
+#undef PGTUNE_DECLARE
 
 std::vector<std::unique_ptr<Command>> make_commands() {
   std::vector<std::unique_ptr<Command>> commands;
-  commands.push_back(make_search_command());
-  commands.push_back(make_bench_command());
-  commands.push_back(make_show_command());
-  commands.push_back(make_report_command());
-  commands.push_back(make_export_command());
-  commands.push_back(make_space_command());
-  commands.push_back(make_inspect_command());
-  commands.push_back(make_ladder_command());
-  commands.push_back(make_devices_command());
-  commands.push_back(make_doctor_command());
-  commands.push_back(make_db_command());
-  commands.push_back(make_completion_command());
+#define PGTUNE_MAKE(name) commands.push_back(make_##name##_command());
+  PGTUNE_COMMANDS(PGTUNE_MAKE)
+#undef PGTUNE_MAKE
   return commands;
 }
 

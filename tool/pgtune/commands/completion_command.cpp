@@ -2,8 +2,8 @@
 // `pgtune completion`: a completion script for the user's shell.
 #include <optional>
 #include <string>
+#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/completion_writer.hpp"
-#include "tool/pgtune/commands/commands.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -7,20 +7,38 @@
 #include <utility>
 #include <vector>
 
+#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/help_formatter.hpp"
-#include "tool/pgtune/commands/commands.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
 
+/// The commands, in the order of the help: `name` is made by make_db_<name>_command() of db/db_<name>.cpp, which needs
+/// no other declaration.
+// clang-format off
+#define PGTUNE_DB_COMMANDS(command) \
+  command(info) \
+  command(check) \
+  command(copy) \
+  command(merge) \
+  command(dump) \
+  command(prune) \
+  command(vacuum)
+// clang-format on
+
 namespace pgtune::tool {
+
+#define PGTUNE_DECLARE(name) std::unique_ptr<Command> make_db_##name##_command();
+PGTUNE_DB_COMMANDS(PGTUNE_DECLARE)
+#undef PGTUNE_DECLARE
+
 namespace {
 
 class DbCommand final : public Command {
  public:
   DbCommand() {
-    for (auto make : {make_db_info_command, make_db_check_command, make_db_copy_command, make_db_merge_command,
-                      make_db_dump_command, make_db_prune_command, make_db_vacuum_command})
-      commands_.push_back({make(), std::nullopt});
+#define PGTUNE_MAKE(name) commands_.push_back({make_db_##name##_command(), std::nullopt});
+    PGTUNE_DB_COMMANDS(PGTUNE_MAKE)
+#undef PGTUNE_MAKE
   }
   std::string name() const override { return "db"; }
   std::string description() const override { return "Inspect, check, copy, merge or tidy the database"; }

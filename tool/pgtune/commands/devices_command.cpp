@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/commands/commands.hpp"
 #include "tuner/device/device_list.hpp"
 #include "tuner/model/json.hpp"
 

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/commands/commands.hpp"
 #include "tool/pgtune/doctor/doctor_files.hpp"
 #include "tool/pgtune/doctor/doctor_gpu.hpp"
 #include "tool/pgtune/report/result_json.hpp"

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <map>
 
+#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/commands/commands.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/header_writer.hpp"
 #include "tool/pgtune/report/stored_results.hpp"

@@ -5,11 +5,11 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/commands/commands.hpp"
 #include "tool/pgtune/ladder/sass.hpp"
 #include "tool/pgtune/measuring/architecture_option.hpp"
 #include "tool/pgtune/report/result_json.hpp"
