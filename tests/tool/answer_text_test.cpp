@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 

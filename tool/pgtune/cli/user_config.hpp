@@ -7,10 +7,16 @@
 #include <optional>
 #include <string>
 
-#include "tool/pgtune/cli/options/lock_request.hpp"
 #include "tool/pgtune/cli/paths.hpp"
 
 namespace pgtune::tool {
+
+/// A wish to lock the SM clock while measuring: --lock-clocks[=MHz], or "lock_clocks" in the configuration file.
+struct LockRequest {
+  std::optional<int> mhz;  ///< nothing: the clock pgtune chooses (tuner/gpu/nvml/clock_lock.hpp says how)
+
+  friend bool operator==(const LockRequest&, const LockRequest&) = default;
+};
 
 struct UserConfig {
   std::optional<LockRequest> lock_clocks;  ///< "lock_clocks": true or MHz; false is as good as absent

@@ -11,7 +11,7 @@
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/ladder/sass.hpp"
-#include "tool/pgtune/measuring/architecture_option.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/json.hpp"

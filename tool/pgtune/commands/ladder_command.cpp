@@ -17,12 +17,11 @@
 #include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/ladder/ladder_builds.hpp"
 #include "tool/pgtune/ladder/ladder_counters.hpp"
-#include "tool/pgtune/measuring/architecture_option.hpp"
+#include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/clock_session.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/measuring/signals.hpp"
-#include "tool/pgtune/report/announcement.hpp"
 #include "tuner/model/architectures.hpp"
 #include "tuner/session/bench_session.hpp"
 

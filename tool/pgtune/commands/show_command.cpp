@@ -6,8 +6,8 @@
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/cli/options/conditions_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"

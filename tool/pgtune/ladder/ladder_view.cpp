@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tool/pgtune/cli/options/conditions_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"

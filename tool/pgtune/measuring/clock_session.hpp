@@ -8,7 +8,7 @@
 
 #include "tool/pgtune/cli/context.hpp"
 #include "tool/pgtune/cli/exit_code.hpp"
-#include "tool/pgtune/cli/options/lock_request.hpp"
+#include "tool/pgtune/cli/user_config.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 
 namespace pgtune::tool {

@@ -2,6 +2,7 @@
 #include "tool/pgtune/measuring/device_choice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -105,6 +106,16 @@ DeviceChoice choose_device_to_plan(Context& context, const std::string& option) 
   choice.source = "architecture";
   choice.description = fmt::format("a typical {} GPU", kPlanArchitecture);
   return choice;
+}
+
+DeviceInfo device_or_architecture(Context& context, const std::string& option) {
+  if (auto info = architecture_info(option)) return *info;
+  if (option.starts_with("sm_"))
+    throw CommandError(ErrorKind::kUsage, fmt::format("unknown architecture '{}'; this pgtune knows: {}", option,
+                                                      fmt::join(known_architectures(), ", ")));
+  DeviceChoice choice = choose_device(context, option);
+  for (const std::string& note : choice.notes) context.terminal().note(note);
+  return std::move(choice.info);
 }
 
 Answering answering(const DeviceChoice& choice, const space::TemplateSet& templates, const Problem& problem) {

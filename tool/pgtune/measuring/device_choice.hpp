@@ -36,6 +36,10 @@ struct DeviceChoice {
 /// a note.
 [[nodiscard]] DeviceChoice choose_device_to_plan(Context& context, const std::string& option);
 
+/// For commands that need no GPU: facts about the device or architecture that `option` names. Throws CommandError as
+/// choose_device() does, with the architectures named.
+[[nodiscard]] DeviceInfo device_or_architecture(Context& context, const std::string& option);
+
 /// What answers for a problem, and whom what is found belongs to.
 struct Answering {
   DeviceChoice device;

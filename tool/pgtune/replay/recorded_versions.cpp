@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/replay/recorded_versions.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -60,6 +63,18 @@ space::TemplateSet recorded_versions(std::span<const db::Database> databases, co
     }
   }
   return templates;
+}
+
+std::string versions_text(const std::vector<space::OtherVersion>& others) {
+  constexpr std::size_t kHashShown = 8;
+  if (others.empty()) return {};
+  std::vector<std::string> named;
+  for (const space::OtherVersion& other : others)
+    named.push_back(fmt::format("{} ({}, here {})", other.name, other.measured_hash.substr(0, kHashShown),
+                                other.built_hash.substr(0, kHashShown)));
+  return fmt::format(
+      "measured with another version of {} than this build's: a hint, not a measurement of this build's kernels",
+      fmt::join(named, ", "));
 }
 
 }  // namespace pgtune::tool

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "db/database.hpp"
 #include "tuner/space/template_set.hpp"
@@ -16,5 +18,9 @@ namespace pgtune::tool {
 /// about. Throws CommandError (environment) for a database without a finished search from a GPU, db::Error.
 [[nodiscard]] space::TemplateSet recorded_versions(std::span<const db::Database> databases,
                                                    const space::TemplateSet& templates, const Problem& problem);
+
+/// "measured with another version of gemm_wgmma (1a2b3c4d, here 5e6f7a8b) than this build's: a hint, ..."; empty where
+/// there are none.
+[[nodiscard]] std::string versions_text(const std::vector<space::OtherVersion>& others);
 
 }  // namespace pgtune::tool

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "tool/pgtune/cli/options/conditions_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
@@ -27,17 +26,6 @@ std::string final_text(const session::StoredAnswer& answer) {
 }
 
 }  // namespace
-
-std::string fact(const char* label, const std::string& text) {
-  constexpr std::size_t kLabelWidth = 10;
-  if (text.empty()) return {};
-  std::string out;
-  for (const std::string& line : wrap_text(text, kTextWidth - kLabelWidth)) {
-    out += fmt::format("{:<{}}{}\n", label, kLabelWidth, line);
-    label = "";
-  }
-  return out;
-}
 
 std::string energy_table(const Problem& problem, const session::StoredAnswer& answer) {
   std::vector<TextTable::Column> columns = energy_columns();

@@ -10,8 +10,6 @@
 
 namespace pgtune::tool {
 
-/// "label     text", going on under the text; nothing where there is no text.
-[[nodiscard]] std::string fact(const char* label, const std::string& text);
 /// Energy of the ranking and of the baseline, with the Pareto list; empty where none was measured.
 [[nodiscard]] std::string energy_table(const Problem& problem, const session::StoredAnswer& answer);
 /// Verdict, cycles, energy, clocks, noise, regime, final, notes and ties: one fact each.

@@ -2,10 +2,8 @@
 #include "tool/pgtune/report/answer_text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
-#include <vector>
 
 namespace pgtune::tool {
 namespace {
@@ -72,16 +70,13 @@ std::string noise_text(const session::NoiseFloor& floor) {
                      std::ceil(1e4 * floor.half_width - kRounding) / 100, floor.rounds, ties);
 }
 
-std::string versions_text(const std::vector<space::OtherVersion>& others) {
-  constexpr std::size_t kHashShown = 8;
-  if (others.empty()) return {};
-  std::vector<std::string> named;
-  for (const space::OtherVersion& other : others)
-    named.push_back(fmt::format("{} ({}, here {})", other.name, other.measured_hash.substr(0, kHashShown),
-                                other.built_hash.substr(0, kHashShown)));
-  return fmt::format(
-      "measured with another version of {} than this build's: a hint, not a measurement of this build's kernels",
-      fmt::join(named, ", "));
+std::string conditions_text(const Conditions& conditions) {
+  const bool usual_seed = conditions.data_seed == Conditions{}.data_seed;
+  return fmt::format("{}, L2 {}, {} data{}, clocks {}", to_string(conditions.regime), to_string(conditions.l2),
+                     to_string(conditions.data), usual_seed ? "" : fmt::format(" (seed {})", conditions.data_seed),
+                     conditions.locked_sm_clock_hz > 0
+                         ? fmt::format("locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6)
+                         : "observed");
 }
 
 }  // namespace pgtune::tool

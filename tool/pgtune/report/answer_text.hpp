@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a result's ratios, clocks, noise and templates allow one to say, in words that never claim more than the
+// What a result's ratios, clocks and noise allow one to say, in words that never claim more than the
 // interval.
 #pragma once
 
 #include <string>
 
+#include "tuner/model/conditions.hpp"
 #include "tuner/session/store.hpp"
 
 namespace pgtune::tool {
@@ -25,8 +26,8 @@ namespace pgtune::tool {
 [[nodiscard]] std::string clocks_text(const session::BestRecord& best);
 /// "baseline against itself +-0.08 % (24 rounds); under 0.30 % is a tie".
 [[nodiscard]] std::string noise_text(const session::NoiseFloor& floor);
-/// "measured with another version of gemm_wgmma (1a2b3c4d, here 5e6f7a8b) than this build's: a hint, ..."; empty where
-/// there are none.
-[[nodiscard]] std::string versions_text(const std::vector<space::OtherVersion>& others);
+
+/// "sustained, L2 rotated, uniform data, clocks observed", with the data's seed where it is not the default.
+[[nodiscard]] std::string conditions_text(const Conditions& conditions);
 
 }  // namespace pgtune::tool

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_json.hpp"

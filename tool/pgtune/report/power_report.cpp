@@ -8,7 +8,6 @@
 
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/options/conditions_options.hpp"
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/record_text.hpp"

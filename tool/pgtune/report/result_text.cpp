@@ -9,6 +9,7 @@
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 

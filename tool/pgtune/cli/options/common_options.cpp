@@ -1,27 +1,52 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/cli/options/common_options.hpp"
 
+#include <utility>
+
 namespace pgtune::tool {
 
-void add_database_option(CommandLine& app, std::string& database) {
-  app.add_option("--db", database,
-                 "Database (default: PGTUNE_DB, else the configuration file's, else pgtune/pgtune.db in XDG_DATA_HOME)")
+Option add_database_option(CommandLine& app, std::string& database) {
+  return app
+      .add_option(
+          "--db", database,
+          "Database (default: PGTUNE_DB, else the configuration file's, else pgtune/pgtune.db in XDG_DATA_HOME)")
       .option_text("FILE");
 }
 
-void add_template_option(CommandLine& app, std::string& selector) {
-  app.add_option("--template", selector, "A built-in template, or the path of your own template's JSON")
+Option add_template_option(CommandLine& app, std::string& selector) {
+  return app.add_option("--template", selector, "A built-in template, or the path of your own template's JSON")
       .option_text("NAME|FILE.json");
 }
 
-void add_device_option(CommandLine& app, std::string& device) {
-  app.add_option("--device", device,
-                 "auto (the first GPU, else the recording), a GPU's number or UUID, replay, or replay:FILE")
+Option add_device_option(CommandLine& app, std::string& device) {
+  return app
+      .add_option("--device", device,
+                  "auto (the first GPU, else the recording), a GPU's number or UUID, replay, or replay:FILE")
       .option_text("DEVICE");
 }
 
-void add_json_option(CommandLine& app, bool& json) {
-  app.add_flag("--json", json, "Print JSON on standard output").group(kOutputGroup);
+Option add_device_or_architecture_option(CommandLine& app, std::string& device) {
+  return app
+      .add_option("--device", device,
+                  "auto, a GPU's number or UUID, replay, replay:FILE, or an architecture such as sm_90a, for which no "
+                  "GPU is needed")
+      .option_text("DEVICE");
+}
+
+Option add_json_option(CommandLine& app, bool& json) {
+  return app.add_flag("--json", json, "Print JSON on standard output").group(kOutputGroup);
+}
+
+Option GridOption::add_to(CommandLine& app) {
+  return app
+      .add_option("--grid", grid_,
+                  "preset (default): what each template's preset holds worth trying; full: every legal variant")
+      .option_text("NAME")
+      .one_of({"preset", "full"});
+}
+
+space::TemplateSet GridOption::of(space::TemplateSet templates) const {
+  return grid_ == "full" ? templates.whole_grid() : std::move(templates);
 }
 
 }  // namespace pgtune::tool

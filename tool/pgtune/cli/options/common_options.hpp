@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Options that several commands share: --db, --device, --template, --json.
+// Options that several commands share: --db, --device, --template, --grid, --json.
 #pragma once
 
 #include <string>
 
 #include "tool/pgtune/cli/command_line.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
 inline constexpr const char* kProblemGroup = "Problem";
 inline constexpr const char* kOutputGroup = "Output";
 
-void add_database_option(CommandLine& app, std::string& database);
-void add_template_option(CommandLine& app, std::string& selector);
-void add_device_option(CommandLine& app, std::string& device);
-void add_json_option(CommandLine& app, bool& json);
+Option add_database_option(CommandLine& app, std::string& database);
+Option add_template_option(CommandLine& app, std::string& selector);
+/// Read by choose_device().
+Option add_device_option(CommandLine& app, std::string& device);
+/// The same of commands that need no GPU, read by device_or_architecture().
+Option add_device_or_architecture_option(CommandLine& app, std::string& device);
+Option add_json_option(CommandLine& app, bool& json);
+
+/// --grid: how much of the templates' spaces a search covers.
+class GridOption {
+ public:
+  Option add_to(CommandLine& app);
+  /// The templates as chosen: with their presets, or without.
+  [[nodiscard]] space::TemplateSet of(space::TemplateSet templates) const;
+
+ private:
+  std::string grid_ = "preset";
+};
 
 }  // namespace pgtune::tool

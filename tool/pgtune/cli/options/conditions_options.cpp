@@ -71,33 +71,4 @@ std::optional<LockRequest> ConditionsOptions::lock_request(const UserConfig& def
   return LockRequest{static_cast<int>(mhz)};
 }
 
-std::string clocks_line(const std::string& source, const Conditions& conditions) {
-  if (conditions.locked_sm_clock_hz > 0)
-    return fmt::format("clocks    locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6);
-  return source == "gpu" ? "clocks    observed, not locked; --lock-clocks locks them (needs root)"
-                         : "clocks    observed when recorded, not locked; --lock-clocks locks a GPU's";
-}
-
-std::string regime_line(const Conditions& conditions) {
-  return fmt::format("regime    {}, L2 {}, {} data (seed {})", to_string(conditions.regime), to_string(conditions.l2),
-                     to_string(conditions.data), conditions.data_seed);
-}
-
-void warn_of_easy_data(Terminal& terminal, const Conditions& conditions) {
-  if (!conditions.easy_data()) return;
-  terminal.error(
-      fmt::format("warning: with --data {} few bits toggle: the GPU draws less power and may run faster than on real "
-                  "data, and a wrong result may go unnoticed. Leave --data out to rank kernels.",
-                  to_string(conditions.data)));
-}
-
-std::string conditions_text(const Conditions& conditions) {
-  const bool usual_seed = conditions.data_seed == Conditions{}.data_seed;
-  return fmt::format("{}, L2 {}, {} data{}, clocks {}", to_string(conditions.regime), to_string(conditions.l2),
-                     to_string(conditions.data), usual_seed ? "" : fmt::format(" (seed {})", conditions.data_seed),
-                     conditions.locked_sm_clock_hz > 0
-                         ? fmt::format("locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6)
-                         : "observed");
-}
-
 }  // namespace pgtune::tool

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "tool/pgtune/cli/command_line.hpp"
-#include "tool/pgtune/cli/options/lock_request.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tool/pgtune/cli/user_config.hpp"
 #include "tuner/model/conditions.hpp"
@@ -36,15 +35,5 @@ class ConditionsOptions {
   Option lock_option_;
   bool no_lock_clocks_ = false, power_ = false;
 };
-
-/// "clocks    observed, ...": the first line of a measurement on standard error.
-[[nodiscard]] std::string clocks_line(const std::string& source, const Conditions& conditions);
-/// "regime    sustained, L2 rotated, uniform data (seed 20231107)".
-[[nodiscard]] std::string regime_line(const Conditions& conditions);
-/// Says, also with --quiet, what data that flatters the GPU do to results.
-void warn_of_easy_data(Terminal& terminal, const Conditions& conditions);
-
-/// "sustained, L2 rotated, uniform data, clocks observed", with the data's seed where it is not the default.
-[[nodiscard]] std::string conditions_text(const Conditions& conditions);
 
 }  // namespace pgtune::tool

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -84,6 +86,17 @@ std::string TextTable::text(std::size_t width, std::size_t indent) const {
   for (const Column& column : columns_) titles.push_back(column.title);
   append_row(titles);
   for (const auto& row : rows_) append_row(row);
+  return out;
+}
+
+std::string fact(const char* label, const std::string& text) {
+  constexpr std::size_t kLabelWidth = 10;
+  if (text.empty()) return {};
+  std::string out;
+  for (const std::string& line : wrap_text(text, kTextWidth - kLabelWidth)) {
+    out += fmt::format("{:<{}}{}\n", label, kLabelWidth, line);
+    label = "";
+  }
   return out;
 }
 

@@ -37,4 +37,7 @@ class TextTable {
 /// `text` broken into lines of at most `width` columns, after ',' or at blanks (a longer word is cut).
 [[nodiscard]] std::vector<std::string> wrap_text(const std::string& text, std::size_t width);
 
+/// "label     text", going on under the text; nothing where there is no text.
+[[nodiscard]] std::string fact(const char* label, const std::string& text);
+
 }  // namespace pgtune::tool

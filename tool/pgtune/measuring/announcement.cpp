@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/report/announcement.hpp"
+#include "tool/pgtune/measuring/announcement.hpp"
 
-#include "tool/pgtune/cli/options/conditions_options.hpp"
-#include "tool/pgtune/report/answer_facts.hpp"
-#include "tool/pgtune/report/answer_text.hpp"
+#include <fmt/format.h>
+
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
 
 namespace pgtune::tool {
+namespace {
+
+std::string clocks_line(const std::string& source, const Conditions& conditions) {
+  if (conditions.locked_sm_clock_hz > 0)
+    return fmt::format("clocks    locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6);
+  return source == "gpu" ? "clocks    observed, not locked; --lock-clocks locks them (needs root)"
+                         : "clocks    observed when recorded, not locked; --lock-clocks locks a GPU's";
+}
+
+std::string regime_line(const Conditions& conditions) {
+  return fmt::format("regime    {}, L2 {}, {} data (seed {})", to_string(conditions.regime), to_string(conditions.l2),
+                     to_string(conditions.data), conditions.data_seed);
+}
+
+void warn_of_easy_data(Terminal& terminal, const Conditions& conditions) {
+  if (!conditions.easy_data()) return;
+  terminal.error(
+      fmt::format("warning: with --data {} few bits toggle: the GPU draws less power and may run faster than on real "
+                  "data, and a wrong result may go unnoticed. Leave --data out to rank kernels.",
+                  to_string(conditions.data)));
+}
+
+}  // namespace
 
 Announcement Announcement::under(const LockedClock& clock) const {
   Announcement out = *this;
