@@ -22,10 +22,10 @@ class BenchTest : public CliTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return pgtune(arguments);
   }
-  json benched(std::vector<std::string> more) {
+  json benched(std::vector<std::string> more, int exit_code = 0) {
     more.emplace_back("--json");
     const Finished result = bench(more);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
     return json::parse(result.out);
   }
   [[nodiscard]] std::string key(std::size_t place) const {
@@ -131,6 +131,32 @@ TEST_F(BenchTest, AVariantThatFailsIsNamedWithItsReason) {
   const Finished result = bench();
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("failed    " + key(0)), HasSubstr("wrong_result")));
+}
+
+TEST_F(BenchTest, OneProblemThatCannotBeMeasuredDoesNotTakeTheOthersWithIt) {
+  ASSERT_EQ(pgtune({"search", "--template", path("tiny.json"), "--shape", "128x128x128", "--budget", "3"}).exit_code,
+            0);
+  std::string untried;  // of the smaller shape; of the other every variant was tried
+  const std::string tried = read("requests.log");
+  for (const char* tile : {"BM=32,BN=32", "BM=32,BN=64", "BM=32,BN=128", "BM=64,BN=32"}) {
+    const std::string key = std::string(tile) + ",COPY=ldg";
+    if (tried.find(" trial " + key) == std::string::npos) untried = key;
+  }
+  ASSERT_FALSE(untried.empty());
+  const Finished result = bench({"--shape", "128x128x128", "--shape", "64x64x64", "--variant", untried, "--json"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("128x128x128 f32 nn: no variant '" + untried + "'"),
+                                HasSubstr("nothing is stored for 64x64x64")));
+  const json results = json::parse(result.out).at("results");
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results.at(0).at("variants").at(0).at("variant"), untried);
+  EXPECT_THAT(results.at(1).at("error").get<std::string>(), HasSubstr("no variant '" + untried + "'"));
+}
+
+TEST_F(BenchTest, TheDocumentOfSeveralShapesIsAListHoweverManyAreStored) {
+  const json document = benched({"--shape", "64x64x64"}, 1);
+  ASSERT_EQ(document.at("results").size(), 1U);
+  EXPECT_EQ(document.at("results").at(0).at("problem").at("m"), 256);
 }
 
 TEST_F(BenchTest, TooFewRoundsAreRefused) {

@@ -58,8 +58,6 @@ Option CommandLine::add_flag(const std::string& names, bool& target, const std::
 
 Option CommandLine::get_option(const std::string& name) const { return Option(*app_->get_option(name)); }
 
-void CommandLine::remove_option(const std::string& name) { app_->remove_option(app_->get_option(name)); }
-
 CommandLine CommandLine::add_command(const std::string& name, const std::string& description) {
   return CommandLine(*app_->add_subcommand(name, description));
 }

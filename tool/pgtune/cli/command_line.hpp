@@ -48,7 +48,6 @@ class CommandLine {
   Option add_flag(const std::string& names, bool& target, const std::string& description);
   /// An option added before, by one of its names.
   [[nodiscard]] Option get_option(const std::string& name) const;
-  void remove_option(const std::string& name);
 
   CommandLine add_command(const std::string& name, const std::string& description);
   void require_command();                       ///< one of its commands must be given

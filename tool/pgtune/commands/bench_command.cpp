@@ -4,25 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/cli/options/compile_options.hpp"
-#include "tool/pgtune/cli/options/conditions_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
-#include "tool/pgtune/cli/terminal/live_line.hpp"
-#include "tool/pgtune/measuring/announcement.hpp"
-#include "tool/pgtune/measuring/clock_session.hpp"
-#include "tool/pgtune/measuring/database_store.hpp"
-#include "tool/pgtune/measuring/device_choice.hpp"
-#include "tool/pgtune/measuring/signals.hpp"
+#include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/bench_outcome.hpp"
-#include "tool/pgtune/report/result_json.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/template/variant_text.hpp"
 #include "tuner/util/suggestion.hpp"
@@ -30,67 +21,16 @@
 namespace pgtune::tool {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kBest = "best";
 
-class BenchCommand : public Command {
- public:
-  [[nodiscard]] std::string name() const override { return "bench"; }
-  [[nodiscard]] std::string description() const override {
-    return "Measure stored variants again, and say whether they hold";
-  }
-  [[nodiscard]] std::string examples() const override {
-    return "pgtune bench --shape 4096x4096x4096\n"
-           "pgtune bench --shape 4096x4096x4096 --rounds 48 --power\n"
-           "pgtune bench --shape 512x512x512 --variant best --variant BM=64,BN=64,...";
-  }
-  void add_options(CommandLine& app) override;
-  [[nodiscard]] ExitCode run(Context& context) override;
-
- private:
-  ExitCode bench_all(Context& context, const DeviceChoice& choice, const LockedClock& clock);
-  ExitCode bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store, const Problem& problem);
-  ExitCode measure(Context& context, DatabaseStore& store, BenchOutcome outcome);
-  [[nodiscard]] std::vector<session::RankedVariant> choose(const space::TemplateSet& templates,
-                                                           const session::StoredAnswer& answer,
-                                                           const std::map<std::string, session::StoredTrial>& trials,
-                                                           const Problem& problem) const;
-  ExitCode report(Context& context, const BenchOutcome& outcome);
-
-  ProblemOptions problem_options_;
-  ConditionsOptions conditions_options_;
-  CompileOptions compile_options_;
-  std::vector<std::string> variants_;
-  std::string device_ = "auto", database_, template_, rounds_ = "24", seed_ = "1";
-  bool json_ = false, quiet_ = false;
-
-  Conditions conditions_;                ///< of this run, the locked clock included
-  StopSignals* signals_ = nullptr;       ///< of the running bench
-  std::unique_ptr<device::Device> gpu_;  ///< opened once, used for every problem
-  json results_ = json::array();
+/// What the command line asks for.
+struct BenchTask {
+  MeasuringOptions measuring;
+  std::vector<Problem> problems;
+  std::string template_selector;      ///< for Catalogue::select()
+  std::vector<std::string> variants;  ///< best or keys
+  int rounds = 0;
 };
-
-void BenchCommand::add_options(CommandLine& app) {
-  problem_options_.add_to(app);
-  const char* bench = "Bench";
-  app.add_option("--variant", variants_, "best (default), or a variant's key as pgtune show prints it; repeatable")
-      .option_text("KEY")
-      .one_value_each()
-      .group(bench);
-  app.add_option("--rounds", rounds_, "Rounds, each with a sample of every variant and of cuBLASLt (default: 24)")
-      .option_text("N")
-      .group(bench);
-  add_template_option(app, template_);
-  add_device_option(app, device_);
-  add_database_option(app, database_);
-  for (const char* shared : {"--template", "--device", "--db"}) app.get_option(shared).group(bench);
-  compile_options_.add_to(app, bench);
-  app.add_option("--seed", seed_, "Order of the rounds (default: 1)").option_text("N").group(bench);
-  conditions_options_.add_to(app);
-  add_json_option(app, json_);
-  app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
-}
 
 /// What is stored of a variant that was screened but is in no stored ranking.
 session::RankedVariant screened(const Variant& variant, const session::StoredTrial& trial, const Problem& problem) {
@@ -120,14 +60,14 @@ std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); 
                                                     key, hint));
 }
 
-std::vector<session::RankedVariant> BenchCommand::choose(const space::TemplateSet& templates,
-                                                         const session::StoredAnswer& answer,
-                                                         const std::map<std::string, session::StoredTrial>& trials,
-                                                         const Problem& problem) const {
+/// What is stored of the variants that `wanted` names: best, keys, or ids where templates share keys.
+std::vector<session::RankedVariant> chosen_variants(const std::vector<std::string>& wanted,
+                                                    const space::TemplateSet& templates,
+                                                    const session::StoredAnswer& answer,
+                                                    const std::map<std::string, session::StoredTrial>& trials,
+                                                    const Problem& problem) {
   std::vector<session::RankedVariant> chosen;
-  const std::vector<std::string> wanted = variants_.empty() ? std::vector<std::string>{kBest} : variants_;
   for (const std::string& word : wanted) {
-    // A key, or an id where templates share keys.
     const auto meant = [&](const std::string& id) {
       return word == kBest ? id == answer.best.variant.id() : word == id || word == key_in(id);
     };
@@ -149,60 +89,36 @@ std::vector<session::RankedVariant> BenchCommand::choose(const space::TemplateSe
   return chosen;
 }
 
-ExitCode BenchCommand::report(Context& context, const BenchOutcome& outcome) {
-  const session::BenchResult& result = outcome.result;
-  if (json_) {
-    results_.push_back(bench_json(outcome));
-  } else {
-    context.terminal().print(bench_text(outcome, context.terminal()));
-  }
-  if (result.interrupted) return signals_->exit_code().value_or(ExitCode::kInterrupted);
-  if (result.gave_up) return ExitCode::kPartial;
-  return result.answer ? ExitCode::kDone : ExitCode::kNothingValid;
-}
-
-ExitCode BenchCommand::measure(Context& context, DatabaseStore& store, BenchOutcome outcome) {
-  const CompileLimits compile = compile_options_.limits(context);
-  std::unique_ptr<device::Device> replay;
-  if (outcome.device.source == "replay") {
-    replay = open_device(context, outcome.device, outcome.templates, outcome.problem, compile);
-  } else if (gpu_ == nullptr) {
-    gpu_ = open_device(context, outcome.device, outcome.templates, outcome.problem, compile);
-  }
-  announce_versions(context.terminal(), outcome.templates);
+ExitCode bench_chosen(Context& context, MeasuringRun& run, const BenchTask& task, ResultDocument& results,
+                      BenchOutcome outcome) {
   session::BenchRequest request;
-  request.rounds = static_cast<int>(std::min<std::int64_t>(parse_count("--rounds", rounds_, 1), 10'000));
-  request.measure_energy = conditions_options_.power();
+  request.rounds = task.rounds;
+  request.measure_energy = run.session().measure_energy;
   for (const session::RankedVariant& row : outcome.chosen) request.variants.push_back(row.variant);
-  session::Options options;
-  options.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
-  options.conditions = conditions_;
-  options.command_line = context.command_line();
-  LiveLine live(context.terminal());
-  auto result = session::run_bench(outcome.problem, outcome.templates, replay ? *replay : *gpu_, store, request,
-                                   options, signals_->flag(), [&live](const session::Progress& p) { live.update(p); });
-  live.clear();
-  outcome.result = value_or_throw(std::move(result));
-  return report(context, outcome);
+  outcome.result = run.bench(outcome.problem, {outcome.device, outcome.templates}, request);
+  results.add([&] { return bench_text(outcome, context.terminal()); }, [&] { return bench_json(outcome); });
+  return exit_code(outcome.result, run.signals().exit_code());
 }
 
-ExitCode BenchCommand::bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store,
-                                     const Problem& problem) {
-  const space::TemplateSet all = context.catalogue().select(template_, problem);
+ExitCode bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, ResultDocument& results,
+                       const Problem& problem) {
+  const space::TemplateSet all = context.catalogue().select(task.template_selector, problem);
   // A search over all templates answers for them; without one, searches over each of them do.
   std::vector<space::TemplateSet> searched{all};
   if (all.definitions().size() > 1) searched.insert(searched.end(), all.definitions().begin(), all.definitions().end());
+  const Conditions& conditions = run.session().conditions;
   ExitCode code = ExitCode::kDone;
   bool any = false;
   for (const space::TemplateSet& candidates : searched) {
-    const auto [device, templates] = answering(choice, candidates, problem);
-    const session::StoreKey key{problem, templates, device.info, device.source, conditions_};
-    auto answer = store.answer(key);
+    const auto [device, templates] = answering(run.choice(), candidates, problem);
+    const session::StoreKey key{problem, templates, device.info, device.source, conditions};
+    auto answer = run.store().answer(key);
     if (!answer) continue;
     any = true;
-    auto chosen = choose(templates, *answer, store.trials(key), problem);
-    code = worse(code, measure(context, store,
-                               {problem, templates, device, conditions_, std::move(*answer), std::move(chosen), {}}));
+    auto chosen = chosen_variants(task.variants, templates, *answer, run.store().trials(key), problem);
+    code =
+        worse(code, bench_chosen(context, run, task, results,
+                                 {problem, templates, device, conditions, std::move(*answer), std::move(chosen), {}}));
     if (templates.definitions().size() > 1) break;
   }
   if (any) return code;
@@ -210,50 +126,63 @@ ExitCode BenchCommand::bench_problem(Context& context, const DeviceChoice& choic
       "nothing is stored for {} on this {} under these conditions ({}). Results count for the very GPU they "
       "were measured on. Run 'pgtune search --shape {}' with these conditions first; a template of your own "
       "needs --template FILE.json here.",
-      problem.title(), choice.info.name, conditions_text(conditions_), problem.shape()));
+      problem.title(), run.choice().info.name, conditions_text(conditions), problem.shape()));
   return ExitCode::kNothingValid;
 }
 
-ExitCode BenchCommand::bench_all(Context& context, const DeviceChoice& choice, const LockedClock& clock) {
-  db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
-  DatabaseStore store(database);
-  ExitCode code = ExitCode::kDone;
-  const std::vector<Problem> problems = problem_options_.problems();
-  for (const Problem& problem : problems) {
-    clock.check();
-    code = worse(code, bench_problem(context, choice, store, problem));
-    if (signals_->exit_code()) break;
+class BenchCommand final : public Command {
+ public:
+  std::string name() const override { return "bench"; }
+  std::string description() const override { return "Measure stored variants again, and say whether they hold"; }
+  std::string examples() const override {
+    return "pgtune bench --shape 4096x4096x4096\n"
+           "pgtune bench --shape 4096x4096x4096 --rounds 48 --power\n"
+           "pgtune bench --shape 512x512x512 --variant best --variant BM=64,BN=64,...";
   }
-  gpu_.reset();  // before the clocks are given back
-  if (!json_) return code;
-  const json document = results_.size() == 1 ? results_.front() : json{{"schema", kJsonSchema}, {"results", results_}};
-  context.terminal().print(document.dump(2) + '\n');
-  return code;
-}
 
-ExitCode BenchCommand::run(Context& context) {
-  if (quiet_) context.terminal().set_verbosity(Verbosity::kQuiet);
-  // These report bad values before any work.
-  (void)problem_options_.problems();
-  (void)parse_count("--rounds", rounds_, 1);
-  (void)parse_count("--seed", seed_, 0);
-  (void)compile_options_.limits(context);
-  conditions_ = conditions_options_.conditions(context.config());
-  (void)conditions_options_.lock_request(context.config(), "gpu");
-  // A bench is nothing without a database: opening it to read only says so where there is none.
-  if (!std::filesystem::exists(context.database_path(database_)))
-    (void)context.open_database(database_, db::OpenMode::kReadOnly);
-  const DeviceChoice choice = choose_device(context, device_);
-  const auto lock = conditions_options_.lock_request(context.config(), choice.source);
-  StopSignals signals;
-  signals_ = &signals;
-  return with_clocks(context, choice, lock, [&](const LockedClock& clock) {
-    conditions_.locked_sm_clock_hz = clock.hz;
-    const Announcement first{choice, conditions_, context.database_path(database_).string()};
-    announce(context.terminal(), first.under(clock));
-    return bench_all(context, choice, clock);
-  });
-}
+  void add_options(CommandLine& app) override {
+    const char* group = "Bench";
+    problems_.add_to(app);
+    app.add_option("--variant", variants_, "best (default), or a variant's key as pgtune show prints it; repeatable")
+        .option_text("KEY")
+        .one_value_each()
+        .group(group);
+    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every variant and of cuBLASLt (default: 24)")
+        .option_text("N")
+        .group(group);
+    add_template_option(app, template_).group(group);
+    measuring_.add_to(app, {.group = group});
+  }
+
+  ExitCode run(Context& context) override {
+    const BenchTask task = read(context);
+    // A bench is nothing without a database: opening it to read only says so where there is none.
+    if (!std::filesystem::exists(task.measuring.database))
+      (void)db::Database::open(task.measuring.database, db::OpenMode::kReadOnly);
+    ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
+    const DeviceChoice choice = choose_device(context, task.measuring.device);
+    const ExitCode code = measure(context, task.measuring, choice, [&](MeasuringRun& run) {
+      return run.each(task.problems, results,
+                      [&](const Problem& problem) { return bench_problem(context, run, task, results, problem); });
+    });
+    results.finish();
+    return code;
+  }
+
+ private:
+  [[nodiscard]] BenchTask read(Context& context) const {
+    return {.measuring = measuring_.read(context),
+            .problems = problems_.problems(),
+            .template_selector = template_,
+            .variants = variants_.empty() ? std::vector<std::string>{kBest} : variants_,
+            .rounds = parse_rounds(rounds_)};
+  }
+
+  ProblemOptions problems_;
+  MeasuringArguments measuring_;
+  std::vector<std::string> variants_;
+  std::string template_, rounds_ = "24";
+};
 
 }  // namespace
 

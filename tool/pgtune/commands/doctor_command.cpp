@@ -10,9 +10,9 @@
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/doctor/doctor_files.hpp"
 #include "tool/pgtune/doctor/doctor_gpu.hpp"
-#include "tool/pgtune/report/result_json.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -3,27 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/cli/options/compile_options.hpp"
-#include "tool/pgtune/cli/options/conditions_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
-#include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/ladder/ladder_builds.hpp"
 #include "tool/pgtune/ladder/ladder_counters.hpp"
-#include "tool/pgtune/measuring/announcement.hpp"
-#include "tool/pgtune/measuring/clock_session.hpp"
-#include "tool/pgtune/measuring/database_store.hpp"
-#include "tool/pgtune/measuring/device_choice.hpp"
-#include "tool/pgtune/measuring/signals.hpp"
-#include "tuner/model/architectures.hpp"
-#include "tuner/session/bench_session.hpp"
+#include "tool/pgtune/measuring/measuring_run.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -32,88 +21,35 @@ namespace {
 /// their launches.
 constexpr double kSlowestInRounds = 4;
 
-class LadderCommand final : public Command {
- public:
-  [[nodiscard]] std::string name() const override { return "ladder"; }
-  [[nodiscard]] std::string description() const override {
-    return "Climb from a naive kernel to the tuned one, and see why";
-  }
-  [[nodiscard]] std::string examples() const override {
-    return "pgtune ladder --shape 4096x4096x4096\n"
-           "pgtune ladder --shape 4096x4096x4096 --layout tn --counters\n"
-           "pgtune ladder --device sm_90a";
-  }
-  void add_options(CommandLine& app) override;
-  [[nodiscard]] ExitCode run(Context& context) override;
-
- private:
-  [[nodiscard]] Problem problem() const;
-  ExitCode build_only(Context& context, const DeviceInfo& device, const std::string& description);
-  ExitCode climb(Context& context, const DeviceChoice& choice, const LockedClock& clock);
-  [[nodiscard]] session::BenchResult measure(Context& context, const DeviceChoice& choice, DatabaseStore& store,
-                                             const LadderPlan& plan) const;
-  ExitCode report(Context& context, const LadderOutcome& outcome) const;
-  [[nodiscard]] LadderOutcome outcome(const LadderPlan& plan, const DeviceInfo& device,
-                                      const std::string& description) const;
-  [[nodiscard]] FindBest stored_best(DatabaseStore& store, const DeviceInfo& device) const;
-
-  ProblemOptions problem_options_;
-  ConditionsOptions conditions_options_;
-  CompileOptions compile_options_;
-  std::string ladder_ = "sgemm", device_ = "auto", database_, rounds_ = "12", seed_ = "1";
-  bool counters_ = false, json_ = false, quiet_ = false;
-
-  Conditions conditions_;           ///< of this run, the locked clock included
-  StopSignals* signals_ = nullptr;  ///< of the running ladder
+/// What the command line asks for.
+struct LadderTask {
+  MeasuringOptions measuring;
+  Problem problem;
+  std::string ladder;  ///< a name or a path
+  int rounds = 0;
+  bool counters = false;
 };
 
-void LadderCommand::add_options(CommandLine& app) {
-  problem_options_.add_to(app);
-  const char* group = "Ladder";
-  app.add_option("--ladder", ladder_, "A built-in ladder (default: sgemm), or the path of a ladder's JSON")
-      .option_text("NAME|FILE")
-      .group(group);
-  app.add_option("--rounds", rounds_, "Rounds, each with a sample of every rung and of cuBLASLt (default: 12)")
-      .option_text("N")
-      .group(group);
-  app.add_flag("--counters", counters_, "Stalls and FMA-pipe use too, read by the toolkit's profiler (ncu)")
-      .group(group);
-  add_device_or_architecture_option(app, device_);
-  add_database_option(app, database_);
-  for (const char* shared : {"--device", "--db"}) app.get_option(shared).group(group);
-  compile_options_.add_to(app, group);
-  app.add_option("--seed", seed_, "Order of the rounds (default: 1)").option_text("N").group(group);
-  conditions_options_.add_to(app);
-  app.remove_option("--power");  // windows of seconds for each rung
-  add_json_option(app, json_);
-  app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
-}
-
-Problem LadderCommand::problem() const {
-  const std::vector<Problem> problems = problem_options_.problems("4096x4096x4096");
-  if (problems.size() == 1) return problems.front();
-  throw CommandError(ErrorKind::kUsage,
-                     fmt::format("a ladder is climbed on one problem, not {}. Give one --shape.", problems.size()));
-}
-
-FindBest LadderCommand::stored_best(DatabaseStore& store, const DeviceInfo& device) const {
-  return [this, &store, device](const space::TemplateSet& searched) -> std::optional<StoredBest> {
-    const auto answer = store.answer({problem(), searched, device, "gpu", conditions_});
+FindBest stored_best(session::Store& store, const Problem& problem, const DeviceInfo& device,
+                     const Conditions& conditions) {
+  return [&store, problem, device, conditions](const space::TemplateSet& searched) -> std::optional<StoredBest> {
+    const auto answer = store.answer({problem, searched, device, "gpu", conditions});
     if (!answer) return std::nullopt;
     return StoredBest{answer->best.variant, answer->best.time_s};
   };
 }
 
-LadderOutcome LadderCommand::outcome(const LadderPlan& plan, const DeviceInfo& device,
-                                     const std::string& description) const {
+/// Of a ladder on which nothing was built or measured yet.
+LadderOutcome bare_outcome(const LadderTask& task, const LadderPlan& plan, const DeviceInfo& device,
+                           const std::string& description, const Conditions& conditions) {
   LadderOutcome out;
-  out.problem = problem();
+  out.problem = task.problem;
   out.device = device;
   out.device_description = description;
-  out.conditions = conditions_;
+  out.conditions = conditions;
   out.name = plan.name;
   out.description = plan.description;
-  out.counters = counters_;
+  out.counters = task.counters;
   for (const PlannedRung& rung : plan.rungs) {
     out.rungs.emplace_back();
     out.rungs.back().planned = rung;
@@ -121,21 +57,22 @@ LadderOutcome LadderCommand::outcome(const LadderPlan& plan, const DeviceInfo& d
   return out;
 }
 
-ExitCode LadderCommand::report(Context& context, const LadderOutcome& outcome) const {
-  context.terminal().print(json_ ? ladder_json(outcome).dump(2) + '\n' : ladder_text(outcome, context.terminal()));
+ExitCode show_ladder(Terminal& terminal, ResultDocument& results, const LadderOutcome& outcome) {
+  results.add([&] { return ladder_text(outcome, terminal); }, [&] { return ladder_json(outcome); });
   const bool any = std::any_of(outcome.rungs.begin(), outcome.rungs.end(), [&](const RungResult& rung) {
     return outcome.timed ? rung.measured.has_value() : rung.build.has_value();
   });
   return any ? ExitCode::kDone : ExitCode::kNothingValid;
 }
 
-ExitCode LadderCommand::build_only(Context& context, const DeviceInfo& device, const std::string& description) {
-  if (counters_)
+ExitCode build_only(Context& context, const LadderTask& task, ResultDocument& results, const DeviceInfo& device,
+                    const std::string& description) {
+  if (task.counters)
     throw CommandError(ErrorKind::kUsage, "--counters needs a GPU to launch on. Leave it out, or give a GPU.");
-  const CompileLimits limits = compile_options_.limits(context);
   const auto nothing_stored = [](const space::TemplateSet& /*searched*/) { return std::optional<StoredBest>(); };
-  const LadderPlan plan = plan_ladder(context, ladder_, problem(), device, nothing_stored);
-  LadderOutcome built = outcome(plan, device, description);
+  const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, device, nothing_stored);
+  LadderOutcome built = bare_outcome(task, plan, device, description, task.measuring.session.conditions);
+  const CompileLimits& limits = task.measuring.compile;
   build_rungs(built, plan.templates,
               {.worker_path = context.paths().worker.string(),
                .cache_dir = context.paths().cache.string(),
@@ -143,14 +80,12 @@ ExitCode LadderCommand::build_only(Context& context, const DeviceInfo& device, c
                .build_timeout = limits.time,
                .memory_limit_bytes = limits.memory_bytes});
   read_machine_code(built);
-  return report(context, built);
+  return show_ladder(context.terminal(), results, built);
 }
 
-session::BenchResult LadderCommand::measure(Context& context, const DeviceChoice& choice, DatabaseStore& store,
-                                            const LadderPlan& plan) const {
-  const auto gpu = open_device(context, choice, plan.templates, problem(), compile_options_.limits(context));
+session::BenchRequest bench_request(const LadderPlan& plan, int rounds) {
   session::BenchRequest request;
-  request.rounds = static_cast<int>(std::min<std::int64_t>(parse_count("--rounds", rounds_, 1), 10'000));
+  request.rounds = rounds;
   request.slowest_in_rounds = kSlowestInRounds;
   for (const PlannedRung& rung : plan.rungs) {
     if (rung.variant) request.variants.push_back(*rung.variant);
@@ -158,15 +93,7 @@ session::BenchResult LadderCommand::measure(Context& context, const DeviceChoice
   // A session takes its variants template by template.
   std::stable_sort(request.variants.begin(), request.variants.end(),
                    [](const Variant& a, const Variant& b) { return a.template_name < b.template_name; });
-  session::Options options;
-  options.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
-  options.conditions = conditions_;
-  options.command_line = context.command_line();
-  LiveLine live(context.terminal());
-  auto result = session::run_bench(problem(), plan.templates, *gpu, store, request, options, signals_->flag(),
-                                   [&live](const session::Progress& progress) { live.update(progress); });
-  live.clear();
-  return value_or_throw(std::move(result));
+  return request;
 }
 
 /// Hands a bench's results to the rungs they belong to.
@@ -199,57 +126,101 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
   out.elapsed_s = result.elapsed_s;
 }
 
-ExitCode LadderCommand::climb(Context& context, const DeviceChoice& choice, const LockedClock& clock) {
-  const Announcement first{choice, conditions_, context.database_path(database_).string()};
-  announce(context.terminal(), first.under(clock));
-  db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
-  DatabaseStore store(database);
-  const LadderPlan plan = plan_ladder(context, ladder_, problem(), choice.info, stored_best(store, choice.info));
-  LadderOutcome climbed = outcome(plan, choice.info, choice.description);
-  const bool any = std::any_of(plan.rungs.begin(), plan.rungs.end(), [](const auto& rung) { return !!rung.variant; });
+ExitCode climb(Context& context, MeasuringRun& run, const LadderTask& task, ResultDocument& results) {
+  const DeviceChoice& choice = run.choice();
+  const Conditions& conditions = run.session().conditions;
+  const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, choice.info,
+                                      stored_best(run.store(), task.problem, choice.info, conditions));
+  LadderOutcome climbed = bare_outcome(task, plan, choice.info, choice.description, conditions);
   ExitCode code = ExitCode::kDone;
-  if (any) {
-    session::BenchResult result = measure(context, choice, store, plan);
-    if (result.interrupted) code = signals_->exit_code().value_or(ExitCode::kInterrupted);
-    if (result.gave_up) code = ExitCode::kPartial;
+  if (const session::BenchRequest request = bench_request(plan, task.rounds); !request.variants.empty()) {
+    session::BenchResult result = run.bench(task.problem, {choice, plan.templates}, request);
+    run.close_gpu();  // the profiler's worker may need the memory
+    if (result.interrupted || result.gave_up) code = exit_code(result, run.signals().exit_code());
     take_results(climbed, plan, std::move(result));
     read_machine_code(climbed);
-    if (counters_ && !signals_->exit_code()) read_counters(context.paths().worker, signals_->flag(), climbed);
+    if (task.counters && !run.signals().exit_code())
+      read_counters(context.paths().worker, run.signals().flag(), climbed);
   }
-  return worse(code, report(context, climbed));
+  return worse(code, show_ladder(context.terminal(), results, climbed));
 }
 
-ExitCode LadderCommand::run(Context& context) {
-  if (quiet_) context.terminal().set_verbosity(Verbosity::kQuiet);
-  // These report bad values before any work.
-  (void)problem();
-  (void)parse_count("--rounds", rounds_, 1);
-  (void)parse_count("--seed", seed_, 0);
-  (void)compile_options_.limits(context);
-  conditions_ = conditions_options_.conditions(context.config());
-  if (device_.starts_with("replay"))
-    throw CommandError(ErrorKind::kUsage,
-                       "a recording holds no ladder. Give a GPU to measure on, or an architecture such as sm_90a to "
-                       "see what the compiler makes of each rung.");
-  if (device_.starts_with("sm_")) {
-    (void)conditions_options_.lock_request(context.config(), "architecture");
-    return build_only(context, device_or_architecture(context, device_), device_);
+class LadderCommand final : public Command {
+ public:
+  std::string name() const override { return "ladder"; }
+  std::string description() const override { return "Climb from a naive kernel to the tuned one, and see why"; }
+  std::string examples() const override {
+    return "pgtune ladder --shape 4096x4096x4096\n"
+           "pgtune ladder --shape 4096x4096x4096 --layout tn --counters\n"
+           "pgtune ladder --device sm_90a";
   }
-  const DeviceChoice choice = choose_device(context, device_);
-  const auto lock = conditions_options_.lock_request(context.config(), choice.source);
-  if (choice.source != "gpu") {
-    context.terminal().note("No GPU to measure on: the rungs are only built, and their machine code is read.");
-    for (const std::string& note : choice.notes) context.terminal().detail(note);
-    return build_only(context, choice.info,
-                      fmt::format("{}, {}, only built for", choice.info.name, choice.info.architecture));
+
+  void add_options(CommandLine& app) override {
+    const char* group = "Ladder";
+    problems_.add_to(app);
+    app.add_option("--ladder", ladder_, "A built-in ladder (default: sgemm), or the path of a ladder's JSON")
+        .option_text("NAME|FILE")
+        .group(group);
+    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every rung and of cuBLASLt (default: 12)")
+        .option_text("N")
+        .group(group);
+    app.add_flag("--counters", counters_, "Stalls and FMA-pipe use too, read by the toolkit's profiler (ncu)")
+        .group(group);
+    // No energy: windows of seconds for each rung.
+    measuring_.add_to(app, {.group = group, .architectures = true, .energy = false});
   }
-  StopSignals signals;
-  signals_ = &signals;
-  return with_clocks(context, choice, lock, [&](const LockedClock& clock) {
-    conditions_.locked_sm_clock_hz = clock.hz;
-    return climb(context, choice, clock);
-  });
-}
+
+  ExitCode run(Context& context) override {
+    const LadderTask task = read(context);
+    ResultDocument results(context.terminal(), task.measuring.json, 1);
+    const ExitCode code = climb_or_build(context, task, results);
+    results.finish();
+    return code;
+  }
+
+ private:
+  static ExitCode climb_or_build(Context& context, const LadderTask& task, ResultDocument& results) {
+    const MeasuringOptions& options = task.measuring;
+    if (options.device.starts_with("sm_")) {
+      options.clock.refuse_without_gpu("architecture");
+      return build_only(context, task, results, device_or_architecture(context, options.device), options.device);
+    }
+    const DeviceChoice choice = choose_device(context, options.device);
+    if (choice.source != "gpu") {
+      options.clock.refuse_without_gpu(choice.source);
+      context.terminal().note("No GPU to measure on: the rungs are only built, and their machine code is read.");
+      for (const std::string& note : choice.notes) context.terminal().detail(note);
+      return build_only(context, task, results, choice.info,
+                        fmt::format("{}, {}, only built for", choice.info.name, choice.info.architecture));
+    }
+    return measure(context, options, choice, [&](MeasuringRun& run) {
+      return run.each({task.problem}, results, [&](const Problem&) { return climb(context, run, task, results); });
+    });
+  }
+
+  [[nodiscard]] LadderTask read(Context& context) const {
+    LadderTask task;
+    task.measuring = measuring_.read(context);
+    const std::vector<Problem> problems = problems_.problems("4096x4096x4096");
+    if (problems.size() != 1)
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("a ladder is climbed on one problem, not {}. Give one --shape.", problems.size()));
+    task.problem = problems.front();
+    task.ladder = ladder_;
+    task.rounds = parse_rounds(rounds_);
+    task.counters = counters_;
+    if (task.measuring.device.starts_with("replay"))
+      throw CommandError(ErrorKind::kUsage,
+                         "a recording holds no ladder. Give a GPU to measure on, or an architecture such as sm_90a to "
+                         "see what the compiler makes of each rung.");
+    return task;
+  }
+
+  ProblemOptions problems_;
+  MeasuringArguments measuring_;
+  std::string ladder_ = "sgemm", rounds_ = "12";
+  bool counters_ = false;
+};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/report/power_report.hpp"
 #include "tool/pgtune/report/result_json.hpp"

@@ -6,6 +6,7 @@
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_text.hpp"

@@ -10,9 +10,9 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
-#include "tool/pgtune/report/result_json.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"

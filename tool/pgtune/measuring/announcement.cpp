@@ -31,25 +31,22 @@ void warn_of_easy_data(Terminal& terminal, const Conditions& conditions) {
 
 }  // namespace
 
-Announcement Announcement::under(const LockedClock& clock) const {
-  Announcement out = *this;
-  out.clocks = {clocks_line(choice.source, conditions)};
-  if (!clock.note.empty()) out.clocks.push_back("clocks    " + clock.note);
-  return out;
-}
-
 void announce(Terminal& terminal, const Announcement& announcement) {
   const DeviceChoice& choice = announcement.choice;
-  if (announcement.clocks.empty()) terminal.note(clocks_line(choice.source, announcement.conditions));
-  for (const std::string& line : announcement.clocks) terminal.note(line);
-  warn_of_easy_data(terminal, announcement.conditions);
+  const Conditions& conditions = announcement.session.conditions;
+  terminal.note(announcement.clock_unknown
+                    ? "clocks    to be locked; at which clock shows then, so nothing stored is counted"
+                    : clocks_line(choice.source, conditions));
+  if (!announcement.clock_note.empty()) terminal.note("clocks    " + announcement.clock_note);
+  warn_of_easy_data(terminal, conditions);
   for (const std::string& note : choice.notes) terminal.note(note);
   terminal.note("device    " + choice.description);
   if (choice.source == "replay" && !announcement.planning)
     terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
-  terminal.note(regime_line(announcement.conditions));
-  for (const std::string& line : announcement.unusual) terminal.note(line);
-  terminal.note("database  " + announcement.database_path);
+  terminal.note(regime_line(conditions));
+  if (announcement.session.full)
+    terminal.note("race      full: nothing is cut, every variant that is right gets all rounds");
+  terminal.note("database  " + announcement.database);
 }
 
 void announce_versions(Terminal& terminal, const space::TemplateSet& templates) {

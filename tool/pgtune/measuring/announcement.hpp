@@ -3,26 +3,21 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
-#include "tool/pgtune/measuring/clock_session.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
-#include "tuner/model/conditions.hpp"
+#include "tuner/session/search_session.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
 struct Announcement {
   const DeviceChoice& choice;
-  Conditions conditions;
-  std::string database_path;
-  std::vector<std::string> clocks = {};   ///< empty: clocks_line() of source and conditions
-  bool planning = false;                  ///< nothing will be measured, nor replayed
-  std::vector<std::string> unusual = {};  ///< what is unusual about how it is measured
-
-  /// With what locking the clock left to say.
-  [[nodiscard]] Announcement under(const LockedClock& clock) const;
+  const session::Options& session;  ///< its conditions with the clock that is locked
+  std::string database;             ///< the file
+  std::string clock_note = {};      ///< what locking them left to say
+  bool planning = false;            ///< nothing will be measured, nor replayed
+  bool clock_unknown = false;       ///< of a plan: it shows when it is locked
 };
 
 void announce(Terminal& terminal, const Announcement& announcement);

@@ -9,11 +9,9 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/measuring/deferred_device.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/device/device_list.hpp"
-#include "tuner/device/replay_device.hpp"
 #include "tuner/model/architectures.hpp"
 
 namespace pgtune::tool {
@@ -124,21 +122,6 @@ Answering answering(const DeviceChoice& choice, const space::TemplateSet& templa
   if (const db::Database* const database = database_holding(*choice.recordings, out.templates, problem))
     replay_on(out.device, *database);
   return out;
-}
-
-std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
-                                            const space::TemplateSet& templates, const Problem& problem,
-                                            const CompileLimits& compile) {
-  if (choice.source == "replay")
-    return std::make_unique<device::ReplayDevice>(load_recording(*choice.recordings, templates, problem));
-  device::WorkerDevice::Options options;
-  options.worker_path = context.paths().worker.string();
-  options.gpu = choice.info.uuid;
-  options.cache_dir = context.paths().cache.string();
-  options.jobs = compile.jobs;
-  options.compile_timeout = compile.time;
-  options.compile_memory_bytes = compile.memory_bytes;
-  return std::make_unique<DeferredDevice>(choice.info, options);
 }
 
 }  // namespace pgtune::tool

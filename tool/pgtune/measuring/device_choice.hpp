@@ -8,9 +8,8 @@
 
 #include "db/database.hpp"
 #include "tool/pgtune/cli/context.hpp"
-#include "tool/pgtune/cli/options/compile_options.hpp"
-#include "tuner/device/device.hpp"
-#include "tuner/device/recording.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
@@ -50,11 +49,5 @@ struct Answering {
 /// recorded, and of a GPU, what was given.
 [[nodiscard]] Answering answering(const DeviceChoice& choice, const space::TemplateSet& templates,
                                   const Problem& problem);
-
-/// Opens a device of answering(). For a replay, loads what the recording holds of `problem`; throws CommandError
-/// (environment) where it holds other versions of the templates only or not the problem.
-[[nodiscard]] std::unique_ptr<device::Device> open_device(const Context& context, const DeviceChoice& choice,
-                                                          const space::TemplateSet& templates, const Problem& problem,
-                                                          const CompileLimits& compile);
 
 }  // namespace pgtune::tool

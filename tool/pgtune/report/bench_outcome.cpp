@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"

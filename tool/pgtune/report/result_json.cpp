@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tuner/model/json.hpp"
 

@@ -8,9 +8,6 @@
 
 namespace pgtune::tool {
 
-/// Bumped when a field changes its meaning or goes away; new fields may appear at any time.
-inline constexpr int kJsonSchema = 2;
-
 /// "locked_sm_clock_hz" is null where the clock was observed; "key" is Conditions::key().
 [[nodiscard]] nlohmann::json conditions_json(const Conditions& conditions);
 

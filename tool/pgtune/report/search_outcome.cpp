@@ -7,12 +7,6 @@
 
 namespace pgtune::tool {
 
-ExitCode exit_code(const session::SearchResult& result, std::optional<ExitCode> signal) {
-  if (result.interrupted) return signal.value_or(ExitCode::kInterrupted);
-  if (result.gave_up) return ExitCode::kPartial;
-  return result.answer ? ExitCode::kDone : ExitCode::kNothingValid;
-}
-
 std::int64_t smem_bytes(const SearchOutcome& outcome, const Variant& variant, const BuildInfo& build) {
   std::int64_t dynamic = 0;
   if (const auto plan =

@@ -2,10 +2,8 @@
 // One finished search with what is needed to show it.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "tool/pgtune/cli/exit_code.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tuner/session/search_session.hpp"
 #include "tuner/space/template_set.hpp"
@@ -20,10 +18,6 @@ struct SearchOutcome {
   session::SearchResult result;
   std::string database;  ///< file the answer is stored in
 };
-
-/// What the search ends with: the signal's code where one interrupted it, kPartial where it gave up on void rounds. To
-/// reach its budget is what it was asked for, and no end of a kind of its own.
-[[nodiscard]] ExitCode exit_code(const session::SearchResult& result, std::optional<ExitCode> signal);
 
 /// Bytes of shared memory of one CTA, static and dynamic, the largest over the variant's kernels.
 [[nodiscard]] std::int64_t smem_bytes(const SearchOutcome& outcome, const Variant& variant, const BuildInfo& build);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -51,6 +52,11 @@ std::int64_t parse_count(const std::string& option, const std::string& text, std
         fmt::format("{} '{}' is not a whole number of {} or more that fits 64 bits. Give a decimal number.", option,
                     text, least));
   return *value;
+}
+
+int parse_rounds(const std::string& text) {
+  constexpr std::int64_t kMost = 10'000;
+  return static_cast<int>(std::min(parse_count("--rounds", text, 1), kMost));
 }
 
 double parse_real(const std::string& option, const std::string& text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/report/search_outcome.hpp"
+#include "tool/pgtune/measuring/measuring_run.hpp"
 
 #include <gtest/gtest.h>
 

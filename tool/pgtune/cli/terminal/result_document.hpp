@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// A command's results on standard output: as text one after the other, or as one JSON document at the end.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::tool {
+
+/// Bumped when a field changes its meaning or goes away; new fields may appear at any time.
+inline constexpr int kJsonSchema = 2;
+
+class ResultDocument {
+ public:
+  /// `asked`: for how many problems the user asked. The one result of one problem is the whole document; otherwise that
+  /// has a list of "results". `terminal` must outlive this.
+  ResultDocument(Terminal& terminal, bool as_json, std::size_t asked);
+  ResultDocument(const ResultDocument&) = delete;
+  ResultDocument& operator=(const ResultDocument&) = delete;
+  ~ResultDocument();
+
+  /// Calls whichever of the two is wanted.
+  void add(const std::function<std::string()>& text, const std::function<nlohmann::json()>& object);
+  /// In the place of the result of a problem that has none, where others have; text says nothing of it.
+  void add_error(const Problem& problem, const std::string& message);
+  /// Prints the document, unless results were printed as text.
+  void finish();
+
+ private:
+  Terminal& terminal_;
+  bool as_json_;
+  std::size_t asked_;
+  std::vector<nlohmann::json> results_;
+};
+
+}  // namespace pgtune::tool
