@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One sub-command of pgtune: a class in an unnamed namespace of commands/<name>_command.cpp and a make_<name>_command(),
-// with a line in commands.cpp.
+// One sub-command of pgtune: a class in an unnamed namespace of commands/<name>_command.cpp and a
+// make_<name>_command(), with a line in commands.cpp.
 #pragma once
 
 #include <memory>

@@ -39,8 +39,6 @@ Option Option::one_value_each() {
 
 bool Option::given() const { return option_ != nullptr && option_->count() > 0; }
 
-std::string Option::value() const { return option_->as<std::string>(); }
-
 std::string Option::name() const { return option_->get_name(); }
 
 Option CommandLine::add_option(const std::string& names, std::string& target, const std::string& description) {
@@ -55,8 +53,6 @@ Option CommandLine::add_option(const std::string& names, std::vector<std::string
 Option CommandLine::add_flag(const std::string& names, bool& target, const std::string& description) {
   return Option(*app_->add_flag(names, target, description));
 }
-
-Option CommandLine::get_option(const std::string& name) const { return Option(*app_->get_option(name)); }
 
 CommandLine CommandLine::add_command(const std::string& name, const std::string& description) {
   return CommandLine(*app_->add_subcommand(name, description));

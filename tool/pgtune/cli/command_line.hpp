@@ -29,8 +29,7 @@ class Option {
   Option one_value_each();  ///< of a repeatable option: a word after its value is not swallowed
 
   [[nodiscard]] bool given() const;
-  [[nodiscard]] std::string value() const;  ///< of an option that was given; the last one where it repeats
-  [[nodiscard]] std::string name() const;   ///< as typed, such as "--shape"
+  [[nodiscard]] std::string name() const;  ///< as typed, such as "--shape"
 
  private:
   CLI::Option* option_ = nullptr;
@@ -46,8 +45,6 @@ class CommandLine {
   /// Repeatable, and each time with as many values as follow.
   Option add_option(const std::string& names, std::vector<std::string>& target, const std::string& description);
   Option add_flag(const std::string& names, bool& target, const std::string& description);
-  /// An option added before, by one of its names.
-  [[nodiscard]] Option get_option(const std::string& name) const;
 
   CommandLine add_command(const std::string& name, const std::string& description);
   void require_command();                       ///< one of its commands must be given

@@ -32,7 +32,6 @@ class ReportCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     filter_.add_to(app);
-    database_option_ = app.get_option("--db");
     app.add_flag("--power", power_, "Watts and joules of winner and cuBLASLt, and the verdict at the same power budget")
         .group("Report");
     app.add_flag("--roofline", roofline_, "This GPU's measured ceilings, and where each winner sits below them")
@@ -46,7 +45,7 @@ class ReportCommand final : public Command {
       throw CommandError(ErrorKind::kUsage, "--power and --roofline are two reports. Ask for one at a time.");
     if (json_ && csv_) throw CommandError(ErrorKind::kUsage, "--json and --csv exclude each other. Give one.");
     std::vector<StoredResult> results = filter_.load(context);
-    if (power_) take_bench_energy(open(context), results);
+    if (power_) take_bench_energy(filter_.open_database(context), results);
     if (roofline_) {
       report_roofline(context, results);
     } else if (json_) {
@@ -64,14 +63,8 @@ class ReportCommand final : public Command {
   }
 
  private:
-  [[nodiscard]] db::Database open(const Context& context) const {
-    const bool given = database_option_.given();
-    return context.open_database(given ? database_option_.value() : "", db::OpenMode::kReadOnly);
-  }
-
   void report_roofline(Context& context, const std::vector<StoredResult>& results) const {
-    db::Database database = context.open_database(database_option_.given() ? database_option_.value() : std::string(),
-                                                  db::OpenMode::kReadOnly);
+    db::Database database = filter_.open_database(context);
     DatabaseStore store(database);
     const std::vector<RooflinePoint> points = roofline(context, store, results);
     if (json_) {
@@ -89,7 +82,6 @@ class ReportCommand final : public Command {
   }
 
   ResultFilter filter_;
-  Option database_option_;
   bool power_ = false, roofline_ = false, json_ = false, csv_ = false;
 };
 

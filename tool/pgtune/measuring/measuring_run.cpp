@@ -28,15 +28,6 @@ std::unique_ptr<device::Device> open_gpu(const Paths& paths, const DeviceInfo& g
   return value_or_throw(device::WorkerDevice::open(options));
 }
 
-/// `run` with a live line of its progress.
-template <typename Run>
-auto with_live_line(Terminal& terminal, const Run& run) {
-  LiveLine live(terminal);
-  auto result = run([&live](const session::Progress& progress) { live.update(progress); });
-  live.clear();
-  return value_or_throw(std::move(result));
-}
-
 /// False where the clocks may still be locked.
 bool release(Terminal& terminal, ClockGuard& guard) {
   const auto released = guard.release();
@@ -84,15 +75,29 @@ ExitCode MeasuringRun::each(const std::vector<Problem>& problems, ResultDocument
   return code;
 }
 
-device::Device& MeasuringRun::open(const Problem& problem, const Answering& by) {
-  const bool replayed = by.device.source == "replay";
-  if (replayed) {
+device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
+                                   const session::ProgressCallback& progress) {
+  if (by.device.source == "replay") {
     replay_ = std::make_unique<device::ReplayDevice>(load_recording(*by.device.recordings, by.templates, problem));
-  } else if (gpu_ == nullptr) {
+    return *replay_;
+  }
+  if (gpu_ == nullptr) {
+    session::Progress opening;  // which takes seconds on a large host
+    opening.problem = problem;
+    progress(opening);
     gpu_ = open_gpu(context_.paths(), by.device.info, options_.compile);
   }
+  return *gpu_;
+}
+
+template <typename Session>
+auto MeasuringRun::on_device(const Problem& problem, const Answering& by, const Session& session) {
   announce_versions(context_.terminal(), by.templates);
-  return replayed ? *replay_ : *gpu_;
+  LiveLine live(context_.terminal());
+  const session::ProgressCallback progress = [&live](const session::Progress& state) { live.update(state); };
+  auto result = session(open(problem, by, progress), progress);
+  live.clear();
+  return value_or_throw(std::move(result));
 }
 
 session::SearchResult MeasuringRun::search(const Problem& problem, const Answering& by) {
@@ -101,16 +106,14 @@ session::SearchResult MeasuringRun::search(const Problem& problem, const Answeri
     if (auto answer = session::answered_already(store_, key, session_))
       return session::result_from_store(std::move(*answer));
   }
-  device::Device& device = open(problem, by);
-  return with_live_line(context_.terminal(), [&](const session::ProgressCallback& progress) {
+  return on_device(problem, by, [&](device::Device& device, const session::ProgressCallback& progress) {
     return session::run_search(problem, by.templates, device, store_, session_, signals_.flag(), progress);
   });
 }
 
 session::BenchResult MeasuringRun::bench(const Problem& problem, const Answering& by,
                                          const session::BenchRequest& request) {
-  device::Device& device = open(problem, by);
-  return with_live_line(context_.terminal(), [&](const session::ProgressCallback& progress) {
+  return on_device(problem, by, [&](device::Device& device, const session::ProgressCallback& progress) {
     return session::run_bench(problem, by.templates, device, store_, request, session_, signals_.flag(), progress);
   });
 }

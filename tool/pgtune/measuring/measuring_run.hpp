@@ -54,7 +54,11 @@ class MeasuringRun {
   void close_gpu() { gpu_.reset(); }
 
  private:
-  [[nodiscard]] device::Device& open(const Problem& problem, const Answering& by);
+  [[nodiscard]] device::Device& open(const Problem& problem, const Answering& by,
+                                     const session::ProgressCallback& progress);
+  /// What `session` returns for the device that answers, with a live line of its progress.
+  template <typename Session>
+  [[nodiscard]] auto on_device(const Problem& problem, const Answering& by, const Session& session);
 
   Context& context_;
   const MeasuringOptions& options_;

@@ -61,7 +61,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
     throw CommandError(ErrorKind::kUsage, fmt::format("{0} says more about a shape, and no shape is given. Add --shape "
                                                       "MxNxK, or leave out {0}.",
                                                       option));
-  const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
+  const db::Database database = open_database(context);
   db::BestFilter filter;
   if (!template_.empty()) filter.winner_template = template_;
   if (!source_.empty()) filter.source = source_;
@@ -83,6 +83,10 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
   };
   std::stable_sort(results.begin(), results.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
   return results;
+}
+
+db::Database ResultFilter::open_database(const Context& context) const {
+  return context.open_database(database_, db::OpenMode::kReadOnly);
 }
 
 std::string ResultFilter::nothing_found(const Context& context) const {

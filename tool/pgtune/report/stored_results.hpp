@@ -33,6 +33,9 @@ class ResultFilter {
   /// row that cannot be read, naming it.
   [[nodiscard]] std::vector<StoredResult> load(const Context& context) const;
 
+  /// The database of load(), to read. Throws db::Error.
+  [[nodiscard]] db::Database open_database(const Context& context) const;
+
   /// Why nothing matched, with what to do about it.
   [[nodiscard]] std::string nothing_found(const Context& context) const;
 
