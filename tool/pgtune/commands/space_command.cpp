@@ -114,17 +114,14 @@ class SpaceCommand final : public Command {
   ExitCode run(Context& context) override {
     const std::vector<Problem> problems = problems_.problems();
     const DeviceInfo device = device_or_architecture(context, device_);
-    json results = json::array();
+    ResultDocument results(context.terminal(), json_, problems.size());
     bool any_valid = false;
     for (const Problem& problem : problems) {
       const space::TemplateSet templates = grid_.of(context.catalogue().select(template_, problem));
       for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
-        if (json_) {
-          results.push_back(space_json(definition, problem, device, enumeration, list_));
-        } else {
-          print(context.terminal(), definition, problem, device, enumeration);
-        }
+        results.add([&] { return text(definition, problem, device, enumeration); },
+                    [&] { return space_json(definition, problem, device, enumeration, list_); });
         any_valid = any_valid || !enumeration.variants.empty();
         if (enumeration.variants.empty())
           context.terminal().error(fmt::format(
@@ -132,26 +129,24 @@ class SpaceCommand final : public Command {
               definition.name, problem.title(), device.name));
       }
     }
-    if (json_) {
-      const json out = results.size() == 1 ? results[0] : json{{"schema", kJsonSchema}, {"results", results}};
-      context.terminal().print(fmt::format("{}\n", out.dump(2)));
-    }
+    results.finish();
     return any_valid ? ExitCode::kDone : ExitCode::kNothingValid;
   }
 
  private:
-  void print(Terminal& terminal, const space::TemplateDefinition& definition, const Problem& problem,
-             const DeviceInfo& device, const space::Enumeration& enumeration) const {
-    terminal.print(fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name));
-    terminal.print(parameter_table(definition));
-    terminal.print(fmt::format(
+  [[nodiscard]] std::string text(const space::TemplateDefinition& definition, const Problem& problem,
+                                 const DeviceInfo& device, const space::Enumeration& enumeration) const {
+    std::string out = fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name);
+    out += parameter_table(definition);
+    out += fmt::format(
         "\n{} points, {} after the template's constraints,\n{} valid for this problem{}\n\n", enumeration.space,
         enumeration.after_constraints, enumeration.legal,
-        definition.preset.empty() ? "" : fmt::format(", {} of them in the preset", enumeration.variants.size())));
-    terminal.print(removal_text(enumeration));
-    if (!list_) return;
-    terminal.print("\n");
-    for (const Variant& variant : enumeration.variants) terminal.print(fmt::format("{}\n", variant.key()));
+        definition.preset.empty() ? "" : fmt::format(", {} of them in the preset", enumeration.variants.size()));
+    out += removal_text(enumeration);
+    if (!list_) return out;
+    out += "\n";
+    for (const Variant& variant : enumeration.variants) out += fmt::format("{}\n", variant.key());
+    return out;
   }
 
   ProblemOptions problems_;
