@@ -196,28 +196,5 @@ TEST(Problem, CountsTheBytesOfEachType) {
   EXPECT_EQ(problem.operand_bytes(), 10 + 15 + 4 * 6);
 }
 
-TEST(Dtype, WordsAreReadBack) {
-  for (const Dtype mode : all_dtypes()) EXPECT_EQ(parse_dtype(to_string(mode)).value(), mode);
-  EXPECT_EQ(dtype_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
-  EXPECT_THAT(parse_dtype("fp16").error().message, HasSubstr(dtype_words()));
-  for (const ElementType type :
-       {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBfloat16, ElementType::kInt32}) {
-    EXPECT_EQ(parse_output_type(to_string(type)).value(), type);
-  }
-  EXPECT_FALSE(parse_output_type("e4m3"));
-  EXPECT_FALSE(parse_output_type("int8"));
-}
-
-TEST(Dtype, ABackwardProductMeetsTwoTypes) {
-  EXPECT_EQ(type_of_a(Dtype::kE5m2), ElementType::kE5m2);
-  EXPECT_EQ(type_of_b(Dtype::kE5m2), ElementType::kE4m3);
-  EXPECT_EQ(type_of_b(Dtype::kTf32), ElementType::kFloat32);
-  EXPECT_EQ(type_of_b(Dtype::kTf32x3), ElementType::kFloat32);
-  for (const Dtype mode : all_dtypes()) {
-    EXPECT_EQ(element_bytes(type_of_a(mode)), element_bytes(type_of_b(mode)));
-    EXPECT_EQ(element_bytes(type_of_a(mode)), element_bytes(mode));
-  }
-}
-
 }  // namespace
 }  // namespace pgtune

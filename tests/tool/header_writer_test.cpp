@@ -88,6 +88,15 @@ TEST(WriteHeader, CompilesWithNvcc) {
   EXPECT_EQ(compile_with("nvcc -std=c++17 -Werror all-warnings -c consumer.cu -o consumer.o"), 0);
 }
 
+TEST(WriteHeader, SaysWhatTheElementsOfEachDtypeAre) {
+  const std::string text = write_header(sample_rows(), "best");
+  for (const Dtype dtype : all_dtypes())
+    EXPECT_THAT(text, HasSubstr("\n///   \"" + std::string(to_string(dtype)) + "\": A")) << to_string(dtype);
+  EXPECT_THAT(text, HasSubstr("\"tf32x3\": A and B float; C and D float\n"));
+  EXPECT_THAT(text, HasSubstr("\"bf16\": A and B __nv_bfloat16; C and D __nv_bfloat16, or float for `out` \"f32\"\n"));
+  EXPECT_THAT(text, HasSubstr("\"e5m2\": A __nv_fp8_e5m2, B __nv_fp8_e4m3; C and D __nv_bfloat16\n"));
+}
+
 TEST(WriteHeader, CarriesProvenance) {
   const std::string text = write_header(sample_rows(), "best");
   EXPECT_THAT(text, HasSubstr("4096x4096x4096 f32 nn: 2.7 ms, 50.9 TFLOP/s, 0.987 of cuBLASLt [0.980, 0.990]"));

@@ -19,8 +19,8 @@ enum class L2State {
   kRotated,  ///< launches rotate over several times the L2's size of operands: every one finds its operands in DRAM
   kWarm,     ///< one set of operands: what fits in L2 stays there
 };
-/// In real numbers, rounded to an operand's type. Integers of int8 and int32 (kInt8Range, kInt32Range) are uniform on
-/// all of their range, or have a quarter of it as deviation and are cut off at its ends.
+/// In real numbers, rounded to an operand's type. Integers are uniform on all of their range
+/// (ElementTraits::data_range), or have a quarter of it as deviation and are cut off at its ends.
 enum class DataDistribution {
   kUniform,   ///< [-1, 1)
   kNormal,    ///< mean 0, deviation 1

@@ -4,125 +4,98 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
-#include "tuner/util/named_enum.hpp"
+#include "tuner/util/enum_table.hpp"
 
 namespace pgtune {
 namespace {
 
-constexpr EnumNames<ElementType, 7> kElementTypes{{{ElementType::kFloat32, "f32"},
-                                                   {ElementType::kFloat16, "f16"},
-                                                   {ElementType::kBfloat16, "bf16"},
-                                                   {ElementType::kE4m3, "e4m3"},
-                                                   {ElementType::kE5m2, "e5m2"},
-                                                   {ElementType::kInt8, "int8"},
-                                                   {ElementType::kInt32, "int32"}}};
-constexpr EnumNames<Dtype, kDtypeCount> kDtypes{{{Dtype::kF32, "f32"},
-                                                 {Dtype::kTf32, "tf32"},
-                                                 {Dtype::kTf32x3, "tf32x3"},
-                                                 {Dtype::kF16, "f16"},
-                                                 {Dtype::kBf16, "bf16"},
-                                                 {Dtype::kE4m3, "e4m3"},
-                                                 {Dtype::kE5m2, "e5m2"},
-                                                 {Dtype::kInt8, "int8"}}};
+using enum ElementType;
+
+/// CUDA cores round each addition to the nearest float32.
+constexpr double kRounded = kUnitRoundoffFloat32;
+
+/// Tensor cores align the products and the running sum, add them and cut the rest off instead of rounding it (Fasi,
+/// Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 2021), so that one
+/// addition loses up to a whole unit in the last place of a float32.
+constexpr double kCutOff = 2 * kRounded;
+
+/// Both operands of a tf32 product keep 10 mantissa bits. Cut off, which tensor cores do with float32 they are given,
+/// each loses up to 2^-10 of itself, and the product 2^-9.
+constexpr double kTf32Product = 0x1p-9;
+
+/// Split into a high and a low tf32 part, an operand loses what the low part cannot hold: 3 units of 2^-23 at most
+/// where both parts are cut off, the product of the low parts is left out, 2^-20 then, and the product loses less than
+/// 2^-19. (Rounded parts lose 2^-21: Markidis et al., "NVIDIA tensor core programmability, performance and precision",
+/// IPDPSW 2018, and Ootomo and Yokota, "Recovering single precision accuracy from tensor cores", IJHPCA 2022, use the
+/// scheme.)
+constexpr double kTf32x3Product = 0x1p-19;
+
+/// Hopper's tensor cores keep 13 bits after the point of the largest addend when they add e4m3 and e5m2 products to
+/// their sum (fast accumulation). A sum has K such errors, of random sign, in units of a running sum that is about S /
+/// sqrt(K) long: in S they hardly depend on K. The factor 8 is twice what cuBLASLt's sums were seen to need on an H200:
+/// 4.3 at most, K from 32 to 32768, uniform and normal data, four million elements each, written as float32.
+constexpr double kFastSum = 8 * 0x1p-13;
+
+constexpr std::array kOnlyFloat32{kFloat32}, kOnlyBfloat16{kBfloat16}, kOnlyInt32{kInt32};
+constexpr std::array kFloat16OrFloat32{kFloat16, kFloat32}, kBfloat16OrFloat32{kBfloat16, kFloat32};
+
+// clang-format off
+constexpr std::array<DtypeTraits, kDtypeCount> kDtypes{{
+    // dtype           name      A          B          C and D             sums      addition  product         sum
+    {Dtype::kF32,    "f32",    kFloat32,  kFloat32,  kOnlyFloat32,       kFloat32, {kRounded, 0,              0}},
+    {Dtype::kTf32,   "tf32",   kFloat32,  kFloat32,  kOnlyFloat32,       kFloat32, {kCutOff,  kTf32Product,   0}},
+    {Dtype::kTf32x3, "tf32x3", kFloat32,  kFloat32,  kOnlyFloat32,       kFloat32, {kCutOff,  kTf32x3Product, 0}},
+    {Dtype::kF16,    "f16",    kFloat16,  kFloat16,  kFloat16OrFloat32,  kFloat32, {kCutOff,  0,              0}},
+    {Dtype::kBf16,   "bf16",   kBfloat16, kBfloat16, kBfloat16OrFloat32, kFloat32, {kCutOff,  0,              0}},
+    {Dtype::kE4m3,   "e4m3",   kE4m3,     kE4m3,     kOnlyBfloat16,      kFloat32, {0,        0,              kFastSum}},
+    {Dtype::kE5m2,   "e5m2",   kE5m2,     kE4m3,     kOnlyBfloat16,      kFloat32, {0,        0,              kFastSum}},
+    // Float64 and int32 both hold every sum.
+    {Dtype::kInt8,   "int8",   kInt8,     kInt8,     kOnlyInt32,         kInt32,   {0,        0,              0}},
+}};
+// clang-format on
+static_assert(one_row_each(kDtypes, &DtypeTraits::dtype));
+
+bool is_output(ElementType type) {
+  return std::any_of(kDtypes.begin(), kDtypes.end(), [&](const DtypeTraits& row) {
+    return std::find(row.outputs.begin(), row.outputs.end(), type) != row.outputs.end();
+  });
+}
 
 }  // namespace
 
-std::string_view to_string(ElementType type) { return enum_name(kElementTypes, type); }
-
-Result<ElementType> parse_output_type(std::string_view text) {
-  const auto type = enum_value(kElementTypes, text);
-  if (type && element_bytes(*type) > 1) return *type;
-  return fail(ErrorKind::kUsage, fmt::format("unknown output type '{}'; C and D can be f32, f16, bf16 or int32", text));
-}
-
-std::int64_t element_bytes(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat32:
-    case ElementType::kInt32:
-      return 4;
-    case ElementType::kFloat16:
-    case ElementType::kBfloat16:
-      return 2;
-    case ElementType::kE4m3:
-    case ElementType::kE5m2:
-    case ElementType::kInt8:
-      break;
-  }
-  return 1;
-}
+const DtypeTraits& traits(Dtype dtype) { return row_of(kDtypes, dtype); }
 
 const std::vector<Dtype>& all_dtypes() {
-  static const std::vector<Dtype> modes = [] {
-    std::vector<Dtype> out;
-    for (const auto& [mode, word] : kDtypes) out.push_back(mode);
-    return out;
-  }();
-  return modes;
+  static const std::vector<Dtype> dtypes = column(kDtypes, &DtypeTraits::dtype);
+  return dtypes;
 }
 
-std::string_view to_string(Dtype mode) { return enum_name(kDtypes, mode); }
-
 const std::string& dtype_words() {
-  static const std::string words = [] {
-    std::vector<std::string_view> out;
-    for (const Dtype mode : all_dtypes()) out.push_back(to_string(mode));
-    return fmt::format("{}", fmt::join(out, ", "));
-  }();
+  static const std::string words = fmt::format("{}", fmt::join(column(kDtypes, &DtypeTraits::name), ", "));
   return words;
 }
 
 Result<Dtype> parse_dtype(std::string_view text) {
-  if (const auto mode = enum_value(kDtypes, text)) return *mode;
+  for (const DtypeTraits& row : kDtypes) {
+    if (row.name == text) return row.dtype;
+  }
   return fail(ErrorKind::kUsage, fmt::format("unknown dtype '{}'; this pgtune knows: {}", text, dtype_words()));
 }
 
-ElementType type_of_a(Dtype mode) {
-  switch (mode) {
-    case Dtype::kF32:
-    case Dtype::kTf32:
-    case Dtype::kTf32x3:
-      return ElementType::kFloat32;
-    case Dtype::kF16:
-      return ElementType::kFloat16;
-    case Dtype::kBf16:
-      return ElementType::kBfloat16;
-    case Dtype::kE4m3:
-      return ElementType::kE4m3;
-    case Dtype::kE5m2:
-      return ElementType::kE5m2;
-    case Dtype::kInt8:
-      break;
+Result<ElementType> parse_output_type(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (const ElementType type : all_element_types()) {
+    if (!is_output(type)) continue;
+    if (to_string(type) == text) return type;
+    words.push_back(to_string(type));
   }
-  return ElementType::kInt8;
+  const std::string_view last = words.back();
+  words.pop_back();
+  return fail(ErrorKind::kUsage,
+              fmt::format("unknown output type '{}'; C and D can be {} or {}", text, fmt::join(words, ", "), last));
 }
-
-ElementType type_of_b(Dtype mode) { return mode == Dtype::kE5m2 ? ElementType::kE4m3 : type_of_a(mode); }
-
-const std::vector<ElementType>& output_types(Dtype mode) {
-  static const std::vector<ElementType> only_float32{ElementType::kFloat32}, only_bfloat16{ElementType::kBfloat16},
-      only_int32{ElementType::kInt32};
-  static const std::vector<ElementType> float16_or_float32{ElementType::kFloat16, ElementType::kFloat32};
-  static const std::vector<ElementType> bfloat16_or_float32{ElementType::kBfloat16, ElementType::kFloat32};
-  switch (mode) {
-    case Dtype::kF32:
-    case Dtype::kTf32:
-    case Dtype::kTf32x3:
-      return only_float32;
-    case Dtype::kF16:
-      return float16_or_float32;
-    case Dtype::kBf16:
-      return bfloat16_or_float32;
-    case Dtype::kE4m3:
-    case Dtype::kE5m2:
-      return only_bfloat16;
-    case Dtype::kInt8:
-      break;
-  }
-  return only_int32;
-}
-
-std::int64_t element_bytes(Dtype mode) { return element_bytes(type_of_a(mode)); }
 
 }  // namespace pgtune

@@ -20,12 +20,6 @@ constexpr EnumNames<L2Promotion, 4> kPromotions{{{L2Promotion::kNone, "none"},
                                                  {L2Promotion::k64B, "64B"},
                                                  {L2Promotion::k128B, "128B"},
                                                  {L2Promotion::k256B, "256B"}}};
-constexpr EnumNames<TensorType, 6> kTensorTypes{{{TensorType::kFloat32, "f32"},
-                                                 {TensorType::kTfloat32, "tf32"},
-                                                 {TensorType::kFloat16, "f16"},
-                                                 {TensorType::kBfloat16, "bf16"},
-                                                 {TensorType::kUint8, "u8"},
-                                                 {TensorType::kInt32, "int32"}}};
 constexpr EnumNames<L2Access, 3> kAccesses{
     {{L2Access::kNormal, "normal"}, {L2Access::kStreaming, "streaming"}, {L2Access::kPersisting, "persisting"}}};
 constexpr EnumNames<ZeroWorkspace, 3> kZeroings{
@@ -41,7 +35,6 @@ constexpr EnumNames<ArgumentKind, 5> kArguments{{{ArgumentKind::kPointer, "point
 std::string_view to_string(Operand value) { return enum_name(kOperands, value); }
 std::string_view to_string(Swizzle value) { return enum_name(kSwizzles, value); }
 std::string_view to_string(L2Promotion value) { return enum_name(kPromotions, value); }
-std::string_view to_string(TensorType value) { return enum_name(kTensorTypes, value); }
 std::string_view to_string(L2Access value) { return enum_name(kAccesses, value); }
 std::string_view to_string(ZeroWorkspace value) { return enum_name(kZeroings, value); }
 std::string_view to_string(ArgumentKind value) { return enum_name(kArguments, value); }
@@ -49,7 +42,6 @@ std::string_view to_string(ArgumentKind value) { return enum_name(kArguments, va
 std::optional<Operand> parse_operand(std::string_view text) { return enum_value(kOperands, text); }
 std::optional<Swizzle> parse_swizzle(std::string_view text) { return enum_value(kSwizzles, text); }
 std::optional<L2Promotion> parse_l2_promotion(std::string_view text) { return enum_value(kPromotions, text); }
-std::optional<TensorType> parse_tensor_type(std::string_view text) { return enum_value(kTensorTypes, text); }
 std::optional<L2Access> parse_l2_access(std::string_view text) { return enum_value(kAccesses, text); }
 std::optional<ZeroWorkspace> parse_zero_workspace(std::string_view text) { return enum_value(kZeroings, text); }
 std::optional<ArgumentKind> parse_argument_kind(std::string_view text) { return enum_value(kArguments, text); }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tuner/model/element_type.hpp"
+
 namespace pgtune {
 
 /// Device buffers a kernel can be given. C is the addend (equal to D's buffer when beta == 0), D the result; the bias
@@ -23,7 +25,6 @@ struct Dim3 {
 
 enum class Swizzle { kNone, k32B, k64B, k128B };
 enum class L2Promotion { kNone, k64B, k128B, k256B };
-enum class TensorType { kFloat32, kTfloat32, kFloat16, kBfloat16, kUint8, kInt32 };
 
 /// Arguments of cuTensorMapEncodeTiled. Dimension 0 is the contiguous one.
 struct TensorMapPlan {
@@ -88,14 +89,12 @@ struct LaunchPlan {
 [[nodiscard]] std::string_view to_string(Operand value);
 [[nodiscard]] std::string_view to_string(Swizzle value);
 [[nodiscard]] std::string_view to_string(L2Promotion value);
-[[nodiscard]] std::string_view to_string(TensorType value);
 [[nodiscard]] std::string_view to_string(L2Access value);
 [[nodiscard]] std::string_view to_string(ZeroWorkspace value);
 [[nodiscard]] std::string_view to_string(ArgumentKind value);
 [[nodiscard]] std::optional<Operand> parse_operand(std::string_view text);
 [[nodiscard]] std::optional<Swizzle> parse_swizzle(std::string_view text);
 [[nodiscard]] std::optional<L2Promotion> parse_l2_promotion(std::string_view text);
-[[nodiscard]] std::optional<TensorType> parse_tensor_type(std::string_view text);
 [[nodiscard]] std::optional<L2Access> parse_l2_access(std::string_view text);
 [[nodiscard]] std::optional<ZeroWorkspace> parse_zero_workspace(std::string_view text);
 [[nodiscard]] std::optional<ArgumentKind> parse_argument_kind(std::string_view text);

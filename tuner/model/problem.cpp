@@ -65,32 +65,33 @@ std::optional<std::string> operand_problem(std::string_view name, std::int64_t r
   return std::nullopt;
 }
 
-/// What has to hold so that all of a product of integers is exact in int32, for any int8 operands and what pgtune adds
-/// to it. Scalars so small are exact in float32 as well.
+/// What has to hold so that all of a product of integers is exact in its accumulator, for any operands and what pgtune
+/// adds to it. Scalars so small are exact in float32 as well.
 std::optional<std::string> integer_problem(const Problem& problem) {
   if (problem.epilogue.any())
     return fmt::format(
-        "int8 problems have int32 results, which nothing is fused with (cuBLASLt has no epilogue for them, and "
+        "{} problems have {} results, which nothing is fused with (cuBLASLt has no epilogue for them, and "
         "activations want real numbers); leave out the epilogue {}",
-        to_string(problem.epilogue));
+        to_string(problem.dtype), to_string(problem.type_of_c()), to_string(problem.epilogue));
   for (const auto& [name, value] : {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {
     if (value != std::trunc(value))
-      return fmt::format("{0} is {1}, but int8 problems are computed in whole numbers; give --{0} {2}", name, value,
-                         std::round(value) + 0.0);  // no -0
+      return fmt::format("{0} is {1}, but {3} problems are computed in whole numbers; give --{0} {2}", name, value,
+                         std::round(value) + 0.0, to_string(problem.dtype));  // no -0
   }
-  constexpr double kLargest = std::numeric_limits<std::int32_t>::max(), kLargestProduct = kInt8Range * kInt8Range;
-  const double room = kLargest - std::abs(problem.beta) * static_cast<double>(kInt32Range);
-  const double longest = std::floor(room / (std::max(std::abs(problem.alpha), 1.0) * kLargestProduct));
+  const DtypeTraits& dtype = traits(problem.dtype);
+  const auto range = [](ElementType type) { return static_cast<double>(traits(type).data_range); };
+  const double room = traits(dtype.accumulator).largest - std::abs(problem.beta) * range(problem.type_of_c());
+  const double largest_product = range(dtype.a) * range(dtype.b);
+  const double longest = std::floor(room / (std::max(std::abs(problem.alpha), 1.0) * largest_product));
   if (longest < 1)
     return fmt::format(
-        "alpha {} and beta {} are too large for int8 problems: a result may not fit in its int32; give "
-        "smaller ones",
-        problem.alpha, problem.beta);
+        "alpha {} and beta {} are too large for {} problems: a result may not fit in its {}; give smaller ones",
+        problem.alpha, problem.beta, dtype.name, to_string(problem.type_of_c()));
   if (static_cast<double>(problem.k) > longest)
     return fmt::format(
-        "K is {}, but sums of more than {} int8 products may not fit in the int32 they are made in{}; give a smaller "
-        "K, and add the parts up in a wider type",
-        problem.k, longest,
+        "K is {}, but sums of more than {} {} products may not fit in the {} they are made in{}; give a smaller K, and "
+        "add the parts up in a wider type",
+        problem.k, longest, dtype.name, to_string(dtype.accumulator),
         problem.alpha != 1 || problem.beta != 0
             ? fmt::format(" (with alpha {} and beta {})", problem.alpha, problem.beta)
             : "");
@@ -182,7 +183,7 @@ Result<Problem> with_default_strides(Problem problem) {
   const auto& outputs = output_types(problem.dtype);
   if (std::find(outputs.begin(), outputs.end(), problem.type_of_c()) == outputs.end())
     return fail(ErrorKind::kUsage, unwritable_output(problem));
-  if (problem.dtype == Dtype::kInt8) {
+  if (traits(problem.dtype).is_integer()) {
     if (auto trouble = integer_problem(problem)) return fail(ErrorKind::kUsage, std::move(*trouble));
   }
   const std::int64_t bytes_ab = element_bytes(problem.dtype), bytes_c = element_bytes(problem.type_of_c());

@@ -71,7 +71,7 @@ Result<void> check_box(const TensorMapPlan& map) {
     if (map.box[i] >= 1 && map.box[i] <= kMaxBoxElements) continue;
     return refuse(fmt::format("box[{}] is {}, but TMA takes 1 to {} elements", i, map.box[i], kMaxBoxElements));
   }
-  const std::int64_t row_bytes = map.box[0] * bytes_per_element(map.type);
+  const std::int64_t row_bytes = map.box[0] * element_bytes(map.type);
   if (row_bytes % kTmaAlignmentBytes != 0) {
     return refuse(fmt::format("box[0] is {} bytes, but TMA needs a multiple of {}", row_bytes, kTmaAlignmentBytes));
   }
@@ -84,21 +84,6 @@ Result<void> check_box(const TensorMapPlan& map) {
 }
 
 }  // namespace
-
-std::int64_t bytes_per_element(TensorType type) {
-  switch (type) {
-    case TensorType::kFloat32:
-    case TensorType::kTfloat32:
-    case TensorType::kInt32:
-      return 4;
-    case TensorType::kFloat16:
-    case TensorType::kBfloat16:
-      return 2;
-    case TensorType::kUint8:
-      break;
-  }
-  return 1;
-}
 
 Result<void> check_launch_limits(const KernelLaunch& launch, const DeviceInfo& device) {
   if (auto checked = check_dimensions("grid", launch.grid, kMaxGrid); !checked) return checked;

@@ -15,6 +15,4 @@ namespace pgtune::space {
 /// Source of the limits: CUDA Driver API, cuTensorMapEncodeTiled without interleaving.
 [[nodiscard]] Result<void> check_tensor_map_limits(const TensorMapPlan& map, const DeviceInfo& device);
 
-[[nodiscard]] std::int64_t bytes_per_element(TensorType type);
-
 }  // namespace pgtune::space

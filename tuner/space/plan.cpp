@@ -11,24 +11,6 @@
 namespace pgtune::space {
 namespace {
 
-TensorType tensor_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat32:
-      return TensorType::kFloat32;
-    case ElementType::kFloat16:
-      return TensorType::kFloat16;
-    case ElementType::kBfloat16:
-      return TensorType::kBfloat16;
-    case ElementType::kE4m3:
-    case ElementType::kE5m2:
-    case ElementType::kInt8:
-      return TensorType::kUint8;
-    case ElementType::kInt32:
-      break;
-  }
-  return TensorType::kInt32;
-}
-
 /// Evaluates expressions and keeps the first error, with the field it came from.
 class PlanBuilder {
  public:
@@ -159,13 +141,13 @@ class PlanBuilder {
   [[nodiscard]] TensorType stored_type(Operand operand) const {
     switch (operand) {
       case Operand::kA:
-        return tensor_type(type_of_a(problem_.dtype));
+        return traits(type_of_a(problem_.dtype)).tensor_type;
       case Operand::kB:
-        return tensor_type(type_of_b(problem_.dtype));
+        return traits(type_of_b(problem_.dtype)).tensor_type;
       case Operand::kC:
       case Operand::kD:
       case Operand::kBias:
-        return tensor_type(problem_.type_of_c());
+        return traits(problem_.type_of_c()).tensor_type;
       case Operand::kWorkspace:
         break;
     }
@@ -187,7 +169,7 @@ class PlanBuilder {
                            : spec.l2_promotion;
     for (const std::int64_t elements : numbers(spec.strides, field + ".strides")) {
       std::int64_t bytes = 0;
-      if (__builtin_mul_overflow(elements, bytes_per_element(map.type), &bytes)) {
+      if (__builtin_mul_overflow(elements, element_bytes(map.type), &bytes)) {
         refuse(field + ".strides", "a stride in bytes does not fit in 64 bits");
       }
       map.strides_bytes.push_back(bytes);

@@ -53,8 +53,9 @@ class LaunchReader {
     if (const auto when = cursor.optional("when")) map.when = names_.read(*when, Reach::kProblem);
     map.operand = operand(cursor.required("operand"));
     // "operand" is no tensor type, so it parses to nothing: the problem's.
-    map.type =
-        parse_tensor_type(cursor.required("type").choice({"operand", "f32", "tf32", "f16", "bf16", "u8", "int32"}));
+    std::vector<std::string_view> types{"operand"};
+    for (const std::string_view word : tensor_type_words()) types.push_back(word);
+    map.type = parse_tensor_type(cursor.required("type").choice(types));
     map.dims = expressions(cursor.required("dims"), 1, kMaxTensorRank);
     const std::size_t rank = std::max<std::size_t>(map.dims.size(), 1);
     // A map of one dimension has no strides to give.

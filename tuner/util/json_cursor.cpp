@@ -117,7 +117,7 @@ double JsonCursor::number() const {
   return value_->get<double>();
 }
 
-std::string JsonCursor::choice(std::initializer_list<std::string_view> choices) const {
+std::string JsonCursor::choice(const std::vector<std::string_view>& choices) const {
   std::string text = string();
   if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
     problem(fmt::format("'{}' is not one of {}", text, fmt::join(choices, ", ")));

@@ -44,7 +44,7 @@ class JsonCursor {
   [[nodiscard]] std::int64_t integer() const;
   [[nodiscard]] double number() const;
   /// A string that must be one of `choices`.
-  [[nodiscard]] std::string choice(std::initializer_list<std::string_view> choices) const;
+  [[nodiscard]] std::string choice(const std::vector<std::string_view>& choices) const;
 
   [[nodiscard]] const nlohmann::json& value() const { return *value_; }
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -27,10 +27,8 @@ constexpr const char* kPreamble =
 namespace {namespace} {{
 
 /// D[m,n] = act(alpha * op(A) * op(B) + beta * C + bias), row-major, in `batch` packed matrices. Leading dimensions in elements.
-/// Elements of A and B are float for dtype "f32", "tf32" and "tf32x3", __half for "f16", __nv_bfloat16 for "bf16", __nv_fp8_e4m3 for
-/// "e4m3"; for "e5m2" those of A are __nv_fp8_e5m2 and those of B __nv_fp8_e4m3; for "int8" both are std::int8_t. C and D are
-/// float, __half or, for "bf16", "e4m3" and "e5m2", __nv_bfloat16, or std::int32_t for "int8"; with `out` "f32" they are float
-/// whatever dtype says. `epilogue` is empty, "bias", "relu", "gelu" (the
+/// The elements of each dtype; `out` names the type of C and D where it is not the usual one, which is the first here:
+{element_types}/// `epilogue` is empty, "bias", "relu", "gelu" (the
 /// approximation with tanh), "silu" or, as "bias+gelu", both: the bias is then one more pointer, to n elements of D's type
 /// that are added to every row of every matrix.
 struct Problem {{
@@ -52,6 +50,22 @@ constexpr Problem packed_problem(std::int64_t m, std::int64_t n, std::int64_t k,
   return {{dtype, layout, m, n, k, batch, layout[0] == 't' ? m : k, layout[1] == 't' ? k : n, n, 1.0, 0.0}};
 }}
 )";
+
+/// A comment line for each dtype.
+std::string element_types() {
+  std::string lines;
+  for (const Dtype dtype : all_dtypes()) {
+    const auto cpp = [](ElementType type) { return traits(type).cpp_name; };
+    const bool same = type_of_a(dtype) == type_of_b(dtype);
+    const std::string operands = same ? fmt::format("A and B {}", cpp(type_of_a(dtype)))
+                                      : fmt::format("A {}, B {}", cpp(type_of_a(dtype)), cpp(type_of_b(dtype)));
+    std::string results{cpp(output_types(dtype).front())};
+    for (const ElementType other : output_types(dtype).subspan(1))
+      results += fmt::format(", or {} for `out` \"{}\"", cpp(other), to_string(other));
+    lines += fmt::format("///   \"{}\": {}; C and D {}\n", to_string(dtype), operands, results);
+  }
+  return lines;
+}
 
 std::string c_string(const std::string& text) {
   std::string out = "\"";
@@ -162,8 +176,8 @@ std::string template_section(const std::string& template_name, std::vector<Heade
 std::string write_header(const std::vector<HeaderRow>& rows, const std::string& name_space) {
   std::map<std::string, std::vector<HeaderRow>> by_template;
   for (const HeaderRow& row : rows) by_template[row.variant.template_name].push_back(row);
-  std::string out =
-      fmt::format(fmt::runtime(kPreamble), fmt::arg("version", kVersion), fmt::arg("namespace", name_space));
+  std::string out = fmt::format(fmt::runtime(kPreamble), fmt::arg("version", kVersion),
+                                fmt::arg("namespace", name_space), fmt::arg("element_types", element_types()));
   for (const auto& [name, section] : by_template) out += template_section(name, section);
   return out + fmt::format("\n}}  // namespace {}\n", name_space);
 }

@@ -3,33 +3,31 @@
 
 #include <algorithm>
 
+#include "tuner/gpu/baseline/cublaslt_types.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
 using ByteMatrix = HelperKernels::ByteMatrix;
 
-constexpr std::int64_t kRowAlignment = 16;    // bytes, and elements of the only types it concerns
-constexpr std::int64_t kExtentMultiple = 16;  // elements
+constexpr std::int64_t kRowAlignment = 16;  // bytes, and elements of the only types it concerns
 
 std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Of K, in elements.
-std::int64_t multiple_of_k(Dtype mode) { return mode == Dtype::kInt8 ? 4 : 1; }
-
 bool usable_as_is(const Problem& problem) {
-  if (element_bytes(problem.dtype) != 1) return true;
-  return problem.k % multiple_of_k(problem.dtype) == 0 && !problem.trans_a && problem.trans_b &&
+  const CublasLtArithmetic& arithmetic = cublaslt_arithmetic(problem.dtype);
+  if (!arithmetic.only_along_k) return true;
+  return problem.k % arithmetic.k_multiple == 0 && !problem.trans_a && problem.trans_b &&
          problem.lda % kRowAlignment == 0 && problem.ldb % kRowAlignment == 0;
 }
 
 /// Bytes between rows of C and D.
 std::int64_t row_bytes(const Problem& problem) { return problem.ldc * element_bytes(problem.type_of_c()); }
 
-bool whole_multiples(const Problem& problem) {
-  return problem.m % kExtentMultiple == 0 && problem.n % kExtentMultiple == 0 && problem.k % kExtentMultiple == 0 &&
-         row_bytes(problem) % kRowAlignment == 0;
+bool whole_multiples(const Problem& problem, std::int64_t of) {
+  return problem.m % of == 0 && problem.n % of == 0 && problem.k % of == 0 && row_bytes(problem) % of == 0;
 }
 
 /// Bytes of what one operand set needs beside the problem's own, rounded up to the alignment of buffers; 0 where the
@@ -69,18 +67,18 @@ Problem BaselineOperands::solvable(const Problem& problem) {
   if (usable_as_is(problem)) return solvable;
   solvable.trans_a = false;
   solvable.trans_b = true;
-  solvable.k = round_up_to(problem.k, multiple_of_k(problem.dtype));
+  solvable.k = round_up_to(problem.k, cublaslt_arithmetic(problem.dtype).k_multiple);
   solvable.lda = solvable.ldb = round_up_to(problem.k, kRowAlignment);
   return solvable;
 }
 
 std::optional<Problem> BaselineOperands::enlarged(const Problem& problem) {
-  const bool float8 = problem.dtype == Dtype::kE4m3 || problem.dtype == Dtype::kE5m2;
-  if (!float8 || whole_multiples(problem)) return std::nullopt;
+  const std::int64_t multiple = cublaslt_arithmetic(problem.dtype).extent_multiple;
+  if (whole_multiples(problem, multiple)) return std::nullopt;
   Problem larger = solvable(problem);
   larger.trans_a = false;
   larger.trans_b = true;
-  for (std::int64_t* const extent : {&larger.m, &larger.n, &larger.k}) *extent = round_up_to(*extent, kExtentMultiple);
+  for (std::int64_t* const extent : {&larger.m, &larger.n, &larger.k}) *extent = round_up_to(*extent, multiple);
   larger.lda = larger.ldb = larger.ldc = 0;
   const auto packed = with_default_strides(larger);
   if (!packed) return std::nullopt;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -20,9 +23,10 @@ void forbid_reduced_precision() {
   }
 }
 
-std::uint32_t CublasLtMatmul::scalar_bits(double value, cudaDataType_t type) {
-  if (type == CUDA_R_32I) return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+std::uint32_t CublasLtMatmul::scalar_bits(double value, ElementType type) {
+  if (type == ElementType::kInt32) return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  if (type == ElementType::kFloat32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  throw std::logic_error(fmt::format("no scalars of type {} for cuBLASLt", to_string(type)));
 }
 
 CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(cudaDataType_t type, std::int64_t rows,

@@ -70,9 +70,10 @@ class CublasLtMatmul {
   explicit CublasLtMatmul(const Problem& problem)
       : problem_(problem),
         types_(cublaslt_types(problem)),
-        alpha_(scalar_bits(problem.alpha, types_.scale)),
-        beta_(scalar_bits(problem.beta, types_.scale)) {}
-  [[nodiscard]] static std::uint32_t scalar_bits(double value, cudaDataType_t type);
+        alpha_(scalar_bits(problem.alpha, traits(problem.dtype).accumulator)),
+        beta_(scalar_bits(problem.beta, traits(problem.dtype).accumulator)) {}
+  /// Throws std::logic_error for a type that is no dtype's accumulator.
+  [[nodiscard]] static std::uint32_t scalar_bits(double value, ElementType type);
   struct Layouts {
     Layout left, right, result;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage
   };

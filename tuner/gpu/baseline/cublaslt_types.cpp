@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/baseline/cublaslt_types.hpp"
 
+#include <array>
+
+#include "tuner/gpu/launch/cuda_types.hpp"
+#include "tuner/util/enum_table.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
-cudaDataType_t cuda_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat32:
-      return CUDA_R_32F;
-    case ElementType::kFloat16:
-      return CUDA_R_16F;
-    case ElementType::kBfloat16:
-      return CUDA_R_16BF;
-    case ElementType::kE4m3:
-      return CUDA_R_8F_E4M3;
-    case ElementType::kE5m2:
-      return CUDA_R_8F_E5M2;
-    case ElementType::kInt8:
-      return CUDA_R_8I;
-    case ElementType::kInt32:
-      break;
-  }
-  return CUDA_R_32I;
-}
+// clang-format off
+constexpr std::array<CublasLtArithmetic, kDtypeCount> kArithmetic{{
+    //               compute                      tensor cores  fast   only along K  K of  extents of
+    {Dtype::kF32,    CUBLAS_COMPUTE_32F,           false,        false, false,        1,    1},
+    {Dtype::kTf32,   CUBLAS_COMPUTE_32F_FAST_TF32, true,         false, false,        1,    1},
+    // cuBLASLt has nothing for tf32x3: whoever wants its accuracy computes in strict float32.
+    {Dtype::kTf32x3, CUBLAS_COMPUTE_32F,           false,        false, false,        1,    1},
+    {Dtype::kF16,    CUBLAS_COMPUTE_32F,           true,         false, false,        1,    1},
+    {Dtype::kBf16,   CUBLAS_COMPUTE_32F,           true,         false, false,        1,    1},
+    {Dtype::kE4m3,   CUBLAS_COMPUTE_32F,           true,         true,  true,         1,    16},
+    {Dtype::kE5m2,   CUBLAS_COMPUTE_32F,           true,         true,  true,         1,    16},
+    {Dtype::kInt8,   CUBLAS_COMPUTE_32I,           true,         false, true,         4,    1},
+}};
+// clang-format on
+static_assert(one_row_each(kArithmetic, &CublasLtArithmetic::dtype));
 
 }  // namespace
 
+const CublasLtArithmetic& cublaslt_arithmetic(Dtype dtype) { return row_of(kArithmetic, dtype); }
+
 CublasLtTypes cublaslt_types(const Problem& problem) {
-  CublasLtTypes types;
-  types.a = cuda_type(type_of_a(problem.dtype));
-  types.b = cuda_type(type_of_b(problem.dtype));
-  types.c = cuda_type(problem.type_of_c());
-  // cuBLASLt has nothing for tf32x3: whoever wants its accuracy computes in strict float32.
-  types.tensor_cores = problem.dtype != Dtype::kF32 && problem.dtype != Dtype::kTf32x3;
-  if (problem.dtype == Dtype::kTf32) types.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
-  types.fast_accumulation = problem.dtype == Dtype::kE4m3 || problem.dtype == Dtype::kE5m2;
-  if (problem.dtype == Dtype::kInt8) {
-    types.compute = CUBLAS_COMPUTE_32I;
-    types.scale = CUDA_R_32I;
-  }
-  return types;
+  const CublasLtArithmetic& arithmetic = cublaslt_arithmetic(problem.dtype);
+  return {.compute = arithmetic.compute,
+          .scale = cuda_type(traits(problem.dtype).accumulator),
+          .a = cuda_type(type_of_a(problem.dtype)),
+          .b = cuda_type(type_of_b(problem.dtype)),
+          .c = cuda_type(problem.type_of_c()),
+          .fast_accumulation = arithmetic.fast_accumulation,
+          .tensor_cores = arithmetic.tensor_cores};
 }
 
 cublasLtEpilogue_t cublaslt_epilogue(const Epilogue& epilogue) {

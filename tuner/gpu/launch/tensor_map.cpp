@@ -3,30 +3,13 @@
 
 #include <array>
 
+#include "tuner/gpu/launch/cuda_types.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
 constexpr std::size_t kMaxRank = 5;
-
-CUtensorMapDataType data_type(TensorType type) {
-  switch (type) {
-    case TensorType::kTfloat32:
-      return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    case TensorType::kFloat16:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    case TensorType::kBfloat16:
-      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case TensorType::kUint8:
-      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-    case TensorType::kInt32:
-      return CU_TENSOR_MAP_DATA_TYPE_INT32;
-    case TensorType::kFloat32:
-      break;
-  }
-  return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-}
 
 CUtensorMapSwizzle swizzle(Swizzle value) {
   switch (value) {
@@ -74,8 +57,8 @@ CudaResult<CUtensorMap> encode_tensor_map(const Driver& driver, const TensorMapP
   }
   CUtensorMap map{};
   return check(driver.tensor_map_encode_tiled(
-                   &map, data_type(plan.type), static_cast<cuuint32_t>(rank), device_pointer(address), dims.data(),
-                   strides.data(), box.data(), element_strides.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+                   &map, tensor_map_type(plan.type), static_cast<cuuint32_t>(rank), device_pointer(address),
+                   dims.data(), strides.data(), box.data(), element_strides.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
                    swizzle(plan.swizzle), l2_promotion(plan.l2_promotion), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
                call)
       .map([&] { return map; });

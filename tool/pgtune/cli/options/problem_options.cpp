@@ -2,6 +2,7 @@
 #include "tool/pgtune/cli/options/problem_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -16,21 +17,33 @@ void append_once(std::vector<Problem>& problems, const Problem& problem) {
   if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
 }
 
+/// Whose results are usually of another type, and can be float32.
+std::vector<std::string_view> dtypes_with_float32_choice() {
+  std::vector<std::string_view> words;
+  for (const Dtype dtype : all_dtypes()) {
+    const auto others = output_types(dtype).subspan(1);
+    if (std::find(others.begin(), others.end(), ElementType::kFloat32) != others.end())
+      words.push_back(to_string(dtype));
+  }
+  return words;
+}
+
 }  // namespace
 
 void ProblemOptions::add_to(CommandLine& app) {
-  const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
+  const auto add = [&](const char* name, auto& target, const char* text, const std::string& description) {
     return app.add_option(name, target, description).option_text(text).group(kProblemGroup);
   };
-  const auto add_more = [&](const char* name, auto& target, const char* text, const char* description) {
+  const auto add_more = [&](const char* name, auto& target, const char* text, const std::string& description) {
     options_.push_back(add(name, target, text, description));
   };
   // One value a --shape, so that a word after it is not swallowed.
   add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable").one_value_each();
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
-  add_more("--dtype", dtype_, "TYPE",
-           "Arithmetic and operands: f32 (default), tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
-  add_more("--out", output_, "TYPE", "Type of C and the result: f32 where --dtype f16 or bf16 would give its own");
+  add_more("--dtype", dtype_, "TYPE", "Arithmetic and operands (default: f32): " + dtype_words());
+  add_more("--out", output_, "TYPE",
+           fmt::format("Type of C and the result: f32 where --dtype {} would give its own",
+                       fmt::join(dtypes_with_float32_choice(), " or ")));
   add_more("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt");
   add_more("--batch", batch_, "N", "Number of matrices (default: 1)");
   add_more("--alpha", alpha_, "X", "Factor of the product (default: 1); a whole number for int8");

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/check/checker.hpp"
 
-#include <cuda_fp16.h>
-
-#include <bit>
 #include <cmath>
 #include <cstddef>
 
@@ -18,14 +15,6 @@ constexpr std::size_t kCheckedCopy = 0;
 template <typename T>
 CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
   return check(cudaMemcpy(to, device_pointer(address), count * sizeof(T), cudaMemcpyDeviceToHost), "fetching results");
-}
-
-/// An element of C or D from its bits, which are the lowest.
-double output_value(ElementType type, std::uint32_t bits) {
-  if (type == ElementType::kInt32) return std::bit_cast<std::int32_t>(bits);
-  if (type == ElementType::kFloat32) return std::bit_cast<float>(bits);
-  if (type == ElementType::kBfloat16) return std::bit_cast<float>(bits << 16);
-  return __half2float(std::bit_cast<__half>(static_cast<std::uint16_t>(bits)));
 }
 
 }  // namespace
@@ -195,15 +184,16 @@ CudaResult<> Checker::fetch_first_wrong(CheckFindings& findings) {
   const auto columns = static_cast<std::uint64_t>(problem_.n), ld = static_cast<std::uint64_t>(problem_.ldc);
   const std::uint64_t in_d = index / columns * ld + index % columns;
   const ElementType type = problem_.type_of_c();
-  const auto bytes = static_cast<std::size_t>(element_bytes(type));
+  const std::int64_t bytes = element_bytes(type);
+  const std::uint64_t address = operands.d.address + in_d * static_cast<std::uint64_t>(bytes);
   std::uint32_t bits = 0;
   float scale = 0;
-  return fetch(reinterpret_cast<std::byte*>(&bits), operands.d.address + in_d * bytes, bytes)
+  return fetch(reinterpret_cast<std::byte*>(&bits), address, static_cast<std::size_t>(bytes))
       .and_then([&] { return fetch(&findings.first_expected, reference_.address() + index * sizeof(double), 1); })
       .and_then([&] { return fetch(&scale, scale_.address() + index * sizeof(float), 1); })
       .map([&] {
-        findings.first_unwritten = bits == (bytes == sizeof(kPoison) ? kPoison : kPoison & 0xffffU);
-        findings.first_value = output_value(type, bits);
+        findings.first_unwritten = bits == poison_at(address, bytes);
+        findings.first_value = element_value(type, bits);
         const double bound = error_bound(problem_).allowed(findings.first_expected, scale);
         findings.first_ratio = std::abs(findings.first_value - findings.first_expected) / bound;
       });

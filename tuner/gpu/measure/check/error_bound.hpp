@@ -8,8 +8,6 @@
 
 namespace pgtune::gpu {
 
-inline constexpr double kUnitRoundoffFloat32 = 0x1p-24;
-
 /// An element passes when |D - R| <= allowed(R, S) with S = |alpha| sum |a||b| + |beta c| + |bias| over the operands as
 /// they are stored. The layout is that of Bound in kernels/comparison.cuh.
 struct ErrorBound {

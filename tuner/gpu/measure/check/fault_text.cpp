@@ -18,7 +18,7 @@ std::string wrong_elements(const CheckFindings& findings, const Problem& problem
   const std::string place = fmt::format("element ({},{}) of batch {}", row % problem.m, column, row / problem.m);
   const std::string count =
       fmt::format("{} of {} elements wrong", findings.comparison.wrong, problem.m * problem.n * problem.batch);
-  const int digits = problem.type_of_c() == ElementType::kInt32 ? 10 : 7;
+  const int digits = traits(problem.type_of_c()).is_integer() ? 10 : 7;
   const std::string expected = fmt::format("expected {:.{}g}", findings.first_expected, digits);
   if (findings.first_unwritten) return fmt::format("{} was not written, {}; {}", place, expected, count);
   if (!std::isfinite(findings.first_value)) {

@@ -34,7 +34,7 @@ struct Guards {
 std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
 
 // Types and activations are handed to the kernels as their numbers.
-static_assert(sizeof(ElementType) == sizeof(std::int32_t) && static_cast<int>(ElementType::kInt32) == 6);
+static_assert(sizeof(ElementType) == sizeof(std::int32_t));  // numbered alike: ElementTypes.AreNumberedAsInKernels
 static_assert(sizeof(Activation) == sizeof(std::int32_t) && static_cast<int>(Activation::kSilu) == 3);
 
 }  // namespace
@@ -92,7 +92,7 @@ CudaResult<> HelperKernels::fill_data(std::uint64_t matrix, ElementType type, st
                                       std::int64_t ld, DataDistribution distribution, std::uint64_t seed,
                                       cudaStream_t stream) const {
   return launch(kFillData, grid_for(rows), 1, stream, matrix, type, rows, columns, ld, seed,
-                static_cast<std::int32_t>(distribution));
+                static_cast<std::int32_t>(distribution), static_cast<float>(traits(type).data_range));
 }
 
 CudaResult<> HelperKernels::copy_matrix(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,

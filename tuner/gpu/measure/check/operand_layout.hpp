@@ -40,6 +40,10 @@ inline constexpr std::int64_t kGuardBytes = 4096;
 /// as e4m3 and as e5m2. Integers have no NaN: there it is as odd a number as any, and what reads it adds it up wrongly
 /// unless it multiplies it by zero.
 inline constexpr std::uint32_t kPoison = 0x7fc57fc5;
+/// What an element of 1, 2 or 4 bytes at `address`, a multiple of them, is before a launch: its bits are the lowest.
+[[nodiscard]] constexpr std::uint32_t poison_at(std::uint64_t address, std::int64_t bytes) {
+  return (kPoison >> 8 * (address % sizeof(kPoison))) & (~0U >> (32 - 8 * bytes));
+}
 
 [[nodiscard]] OperandLayout operand_layout(const Problem& problem);
 

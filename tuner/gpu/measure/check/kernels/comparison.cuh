@@ -22,10 +22,17 @@ struct Bound {
   double per_scale, per_result, absolute, largest;
 };
 
-// The element still holds the pattern.
+// The element still holds the pattern, which lies at multiples of four bytes.
 __device__ inline bool untouched(const void* matrix, i64 index, int type, u32 pattern) {
-  if (type == kFloat32 || type == kInt32) return static_cast<const u32*>(matrix)[index] == pattern;
-  return static_cast<const unsigned short*>(matrix)[index] == (pattern & 0xffff);
+  switch (element_bytes(type)) {
+    case 1:
+      return static_cast<const unsigned char*>(matrix)[index] == (pattern >> 8 * (index & 3) & 0xff);
+    case 2:
+      return static_cast<const unsigned short*>(matrix)[index] == (pattern >> 16 * (index & 1) & 0xffff);
+    case 4:
+      return static_cast<const u32*>(matrix)[index] == pattern;
+  }
+  return false;
 }
 
 // Compares D with the reference row by row. An element that is not a number counts as an error as large as its

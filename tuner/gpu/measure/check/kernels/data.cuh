@@ -31,20 +31,16 @@ __device__ inline float whole_number(float value, int distribution, float range)
   return value;
 }
 
-// pgtune::kInt8Range and kInt32Range.
-constexpr float kInt8Range = 128, kInt32Range = 65536;
-
-// Leaves the padding between columns and ld alone.
-extern "C" __global__ void fill_data(void* matrix, int type, i64 rows, i64 columns, i64 ld, u64 seed,
-                                     int distribution) {
+// `range` as in pgtune::ElementTraits::data_range. Leaves the padding between columns and ld alone.
+extern "C" __global__ void fill_data(void* matrix, int type, i64 rows, i64 columns, i64 ld, u64 seed, int distribution,
+                                     float range) {
   for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
 #pragma unroll 1
     for (i64 column = threadIdx.x; column < columns; column += blockDim.x) {
       const u64 counter = static_cast<u64>(row * columns + column);
       const u64 bits = mix(seed + (counter + 1) * 0x9e3779b97f4a7c15ull);
       float value = data_value(bits, distribution);
-      if (type == kInt8) value = whole_number(value, distribution, kInt8Range);
-      if (type == kInt32) value = whole_number(value, distribution, kInt32Range);
+      if (range > 0) value = whole_number(value, distribution, range);
       store_element(matrix, row * ld + column, type, value);
     }
   }

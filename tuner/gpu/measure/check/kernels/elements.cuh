@@ -30,6 +30,22 @@ __device__ inline float rounded(float value, int mantissa_bits, int least_expone
 // mantissa bits, so it reads as one 2^8 times too small: the biases are 7 and 15. Numbers only; nothing here is NaN.
 constexpr float kE4m3AsHalf = 0x1p-8f;
 
+__device__ inline int element_bytes(int type) {
+  switch (type) {
+    case kE4m3:
+    case kE5m2:
+    case kInt8:
+      return 1;
+    case kFloat16:
+    case kBfloat16:
+      return 2;
+    case kFloat32:
+    case kInt32:
+      return 4;
+  }
+  return 0;
+}
+
 // Float64 holds the numbers of every type, those of int32 too.
 __device__ inline double load_element(const void* matrix, i64 index, int type) {
   switch (type) {
@@ -47,12 +63,13 @@ __device__ inline double load_element(const void* matrix, i64 index, int type) {
       return static_cast<const signed char*>(matrix)[index];
     case kInt32:
       return static_cast<const int*>(matrix)[index];
-    default:
+    case kFloat32:
       return static_cast<const float*>(matrix)[index];
   }
+  return __longlong_as_double(-1);  // no type: NaN, which no check lets pass
 }
 
-// Rounds to nearest even; integers are whole numbers of their range already.
+// Rounds to nearest even; integers are whole numbers of their range already. Of what is no type the poison stays.
 __device__ inline void store_element(void* matrix, i64 index, int type, float value) {
   switch (type) {
     case kFloat16:
@@ -78,7 +95,8 @@ __device__ inline void store_element(void* matrix, i64 index, int type, float va
     case kInt32:
       static_cast<int*>(matrix)[index] = static_cast<int>(value);
       break;
-    default:
+    case kFloat32:
       static_cast<float*>(matrix)[index] = value;
+      break;
   }
 }
