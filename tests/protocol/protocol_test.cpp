@@ -202,7 +202,7 @@ TEST(Protocol, HelloOfACompileWorkerHasNoDevice) {
   DeviceInfo device;
   device.name = "Fake GPU";
   const Hello hello = over_the_wire(Hello{3, "measure", "13.0", device});
-  EXPECT_EQ(hello.protocol, 2);
+  EXPECT_EQ(hello.protocol, 3);
   ASSERT_TRUE(hello.device);
   EXPECT_EQ(hello.device->name, "Fake GPU");
 }

@@ -19,7 +19,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 json sample() {
-  return {{"schema", 2},
+  return {{"schema", 1},
           {"name", "mine"},
           {"description", "for tests"},
           {"dtype", "f32"},
