@@ -27,6 +27,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tuner/util/result.hpp"
+
 namespace pgtune {
 
 /// Two fields of a record that are shown as one pair, [low, high].
@@ -52,12 +54,15 @@ enum class FieldRule {
   kMayBeMissing,   ///< came after the record's first form: has its default where it is missing
   kUnlessDefault,  ///< the same, and left out where it equals Value{}
 };
-inline constexpr FieldRule kMayBeMissing = FieldRule::kMayBeMissing, kUnlessDefault = FieldRule::kUnlessDefault;
+template <FieldRule rule>
+using FieldRuleTag = std::integral_constant<FieldRule, rule>;
+inline constexpr FieldRuleTag<FieldRule::kMayBeMissing> kMayBeMissing;
+inline constexpr FieldRuleTag<FieldRule::kUnlessDefault> kUnlessDefault;
 
 /// What visit_fields() can be asked with to see whether it is there.
 struct AnyVisitor {
-  template <typename Field>
-  void operator()(const char* /*name*/, Field&& /*field*/, FieldRule /*rule*/ = {}) const {}
+  template <typename Field, FieldRule rule = FieldRule::kRequired>
+  void operator()(const char* /*name*/, Field&& /*field*/, FieldRuleTag<rule> /*rule*/ = {}) const {}
 };
 
 template <typename Record>
@@ -79,8 +84,7 @@ template <HasFields Record>
   const auto judge = [&](const char* name, double value) {
     if (!found && !(std::isfinite(value) && value >= 0)) found = ImpossibleNumber{name, value};
   };
-  Record::visit_fields(record, [&](const char* name, const auto& field, FieldRule /*rule*/ = {}) {
-    using Field = std::remove_cvref_t<decltype(field)>;
+  Record::visit_fields(record, [&]<typename Field>(const char* name, const Field& field, auto... /*rule*/) {
     if constexpr (std::is_arithmetic_v<Field>) {
       judge(name, static_cast<double>(field));
     } else if constexpr (std::same_as<Field, std::optional<double>>) {
@@ -91,6 +95,16 @@ template <HasFields Record>
     }
   });
   return found;
+}
+
+/// For the plausibility of a record that somebody else may have written: an Error (database) "WHAT with the impossible
+/// number VALUE as FIELD".
+[[nodiscard]] tl::unexpected<Error> impossible_number_error(const ImpossibleNumber& number, std::string_view what);
+
+template <HasFields Record>
+[[nodiscard]] Result<void> require_possible_numbers(const Record& record, std::string_view what) {
+  if (const auto impossible = find_impossible_number(record)) return impossible_number_error(*impossible, what);
+  return {};
 }
 
 }  // namespace pgtune

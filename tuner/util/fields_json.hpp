@@ -35,7 +35,7 @@ void write_field(nlohmann::json& out, const Value& value) {
 }
 template <NamedEnum Enum>
 void write_field(nlohmann::json& out, const Enum& value) {
-  out = word_of(value);
+  out = to_string(value);
 }
 template <typename Number>
 void write_field(nlohmann::json& out, const LowHigh<Number>& pair) {
@@ -69,8 +69,13 @@ void write_field(nlohmann::json& out, const std::vector<Value>& values) {
 template <NamedEnum Enum, typename Value>
 void write_field(nlohmann::json& out, const std::map<Enum, Value>& values) {
   out = nlohmann::json::object();
-  for (const auto& [key, value] : values) write_field(out[std::string(word_of(key))], value);
+  for (const auto& [key, value] : values) write_field(out[std::string(to_string(key))], value);
 }
+
+template <typename Value>
+inline constexpr bool is_optional = false;
+template <typename Value>
+inline constexpr bool is_optional<std::optional<Value>> = true;
 
 template <typename Value>
 concept PlainField = !is_low_high<Value> && !NamedEnum<Value>;
@@ -125,35 +130,34 @@ void read_field(const nlohmann::json& in, std::map<Enum, Value>& values) {
     read_field(content, values[read_word<Enum>(nlohmann::json(word))]);
 }
 
-/// Adds a record's fields to the object `out`; for a record that has more to say than its fields.
+/// Adds a record's fields to the object `out`.
 template <HasFields Record>
 void write_fields(nlohmann::json& out, const Record& record) {
-  Record::visit_fields(record, [&](const char* name, const auto& field, FieldRule rule = {}) {
-    using Field = std::remove_cvref_t<decltype(field)>;
-    if constexpr (requires { field.has_value(); }) {
-      if (!field.has_value()) return;
+  const auto write = [&]<typename Field, FieldRule rule = FieldRule::kRequired>(const char* name, const Field& field,
+                                                                                FieldRuleTag<rule> /*rule*/ = {}) {
+    if constexpr (is_optional<Field>) {
+      if (!field) return;
     }
-    if constexpr (requires {
-                    { Field{} == field } -> std::same_as<bool>;
-                  }) {
-      if (rule == FieldRule::kUnlessDefault && field == Field{}) return;
+    if constexpr (rule == FieldRule::kUnlessDefault) {
+      if (field == Field{}) return;
     }
     write_field(out[name], field);
-  });
+  };
+  Record::visit_fields(record, write);
 }
 
-/// Sets the fields and nothing else.
+/// Sets the fields that are there. Throws nlohmann::json::exception where one is missing that must be there.
 template <HasFields Record>
 void read_fields(const nlohmann::json& in, Record& record) {
-  Record::visit_fields(record, [&](const char* name, auto&& field, FieldRule rule = {}) {
-    constexpr bool kOptional = requires { field.has_value(); };
-    const bool needed = !kOptional && rule == FieldRule::kRequired;
-    if (needed) {
+  const auto read = [&]<typename Field, FieldRule rule = FieldRule::kRequired>(const char* name, Field&& field,
+                                                                               FieldRuleTag<rule> /*rule*/ = {}) {
+    if constexpr (rule == FieldRule::kRequired && !is_optional<std::remove_cvref_t<Field>>) {
       read_field(in.at(name), field);
-    } else if (const auto it = in.find(name); it != in.end()) {
-      read_field(*it, field);
+    } else {
+      if (const auto it = in.find(name); it != in.end()) read_field(*it, field);
     }
-  });
+  };
+  Record::visit_fields(record, read);
 }
 
 }  // namespace pgtune

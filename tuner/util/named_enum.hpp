@@ -43,7 +43,7 @@ concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) {
 };
 
 template <NamedEnum Enum>
-[[nodiscard]] std::string_view word_of(Enum value) {
+[[nodiscard]] std::string_view to_string(Enum value) {
   for (const auto& [enumerator, name] : enum_table(value)) {
     if (enumerator == value) return name;
   }

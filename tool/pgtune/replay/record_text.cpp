@@ -32,7 +32,7 @@ db::ColumnCheck word_of(Parse parse) {
 }
 
 Flaw no_launches(const db::Value& value) {
-  if (std::get<std::int64_t>(value) >= 1) return std::nullopt;
+  if (is_launch_count(std::get<std::int64_t>(value))) return std::nullopt;
   return "a sample without launches";
 }
 
@@ -52,12 +52,12 @@ const db::ColumnChecks& record_checks() {
       {"conditions.conditions_json", no_record<Conditions>},
       {"conditions.key", word_of([](const std::string& word) { return parse_conditions(word).has_value(); })},
       {"devices.info_json", no_record<DeviceInfo>},
-      {"outcomes.kind", word_of([](const std::string& word) { return parse_outcome_kind(word).has_value(); })},
+      {"outcomes.kind", word_of([](const std::string& word) { return enumerator_of<OutcomeKind>(word).has_value(); })},
       {"problems.problem_json", no_record<Problem>},
       {"baseline_reports.report_json", no_record<BaselineReport>},
       {"round_samples.launches", no_launches},
       {"round_samples.time_s", no_sample_time},
-      {"stages.name", word_of([](const std::string& word) { return parse_stage(word).has_value(); })},
+      {"stages.name", word_of([](const std::string& word) { return enumerator_of<Stage>(word).has_value(); })},
       {"variants.parameters_json", no_record<nlohmann::json::object_t>},
   };
   return kChecks;

@@ -19,9 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-/// A day; no sample takes a minute.
-constexpr double kLongestSampleS = 86'400;
-
 template <typename T>
 T known_word(std::optional<T> value, const std::string& word, const char* what) {
   if (!value)
@@ -57,8 +54,6 @@ db::ContenderRow contender_row(const std::optional<Variant>& variant, int baseli
 }
 
 }  // namespace
-
-bool is_sample_time(double time_s) { return time_s > 0 && time_s < kLongestSampleS; }
 
 db::DeviceRow device_row(const DeviceInfo& device) {
   return {device.uuid, device.name, device.architecture, json(device).dump()};
@@ -210,7 +205,7 @@ std::vector<Sample> samples(const std::vector<db::SampleRow>& rows) {
                                   kUnreadableRemedy),
                       0);
     Sample sample;
-    sample.stage = known_word(parse_stage(row.stage), row.stage, "stage");
+    sample.stage = known_word(enumerator_of<Stage>(row.stage), row.stage, "stage");
     sample.round = row.round;
     sample.position = row.position;
     sample.launches = row.launches;
@@ -227,7 +222,7 @@ std::vector<Sample> samples(const std::vector<db::SampleRow>& rows) {
 
 session::StoredTrial stored_trial(const db::TrialRow& row) {
   session::StoredTrial trial;
-  trial.report.outcome = {known_word(parse_outcome_kind(row.outcome.kind), row.outcome.kind, "outcome"),
+  trial.report.outcome = {known_word(enumerator_of<OutcomeKind>(row.outcome.kind), row.outcome.kind, "outcome"),
                           row.outcome.reason};
   trial.report.cut = row.outcome.cut;
   if (row.outcome.max_error && row.outcome.norm_error)
@@ -254,7 +249,7 @@ session::FatalTrial fatal_trial(const db::FatalTrialRow& row) {
           row.template_hash,
           row.variant_key,
           row.cubin_hash,
-          {known_word(parse_outcome_kind(row.kind), row.kind, "outcome"), row.reason},
+          {known_word(enumerator_of<OutcomeKind>(row.kind), row.kind, "outcome"), row.reason},
           record_of<Problem>(row.problem_json, "the database holds a problem that"),
           row.session,
           row.started_at};

@@ -31,9 +31,6 @@ namespace pgtune::tool {
 [[nodiscard]] db::CeilingsRow ceilings_row(const Ceilings& ceilings, const std::string& source);
 [[nodiscard]] db::BaselineRow baseline_row(const BaselineReport& baseline);
 
-/// Whether a sample can have taken so long.
-[[nodiscard]] bool is_sample_time(double time_s);
-
 [[nodiscard]] DeviceInfo device_info(const db::DeviceRow& row);
 [[nodiscard]] Problem problem(const db::ProblemRow& row);
 [[nodiscard]] session::StoredTrial stored_trial(const db::TrialRow& row);

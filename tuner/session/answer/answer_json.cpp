@@ -68,7 +68,7 @@ void from_json(const json& in, CountsRecord& value) {
   value.failed.clear();
   const json& failed = in.at("failed");
   for (const auto& [name, count] : failed.items()) {
-    const auto kind = parse_outcome_kind(name);
+    const auto kind = enumerator_of<OutcomeKind>(name);
     if (!kind) throw json::other_error::create(501, fmt::format("unknown outcome \"{}\"", name), &failed);
     value.failed[*kind] = count.get<std::int64_t>();
   }
