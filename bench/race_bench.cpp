@@ -19,7 +19,6 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/device/replay_device.hpp"
 #include "tuner/session/rounds/race_cut.hpp"
 #include "tuner/session/search_session.hpp"
@@ -36,7 +35,7 @@ class NoStore final : public session::Store {
  public:
   std::optional<session::StoredAnswer> answer(const session::StoreKey& /*key*/) override { return std::nullopt; }
   std::map<std::string, session::StoredTrial> trials(const session::StoreKey& /*key*/) override { return {}; }
-  std::vector<session::FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return {}; }
+  std::vector<FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return {}; }
   void begin(const session::StoreKey& /*key*/, session::SessionKind /*kind*/, std::uint64_t /*seed*/,
              const std::string& /*command_line*/) override {}
   void save_baseline(const BaselineReport& /*baseline*/) override {}
@@ -197,7 +196,7 @@ std::vector<FullRecording> full_recordings(const std::string& file, const std::s
     if (templates == known.end() || !seen.emplace(row.template_name, row.problem_key).second) continue;
     const auto problem = db::find_problem(database, row.problem_key);
     if (!problem) continue;
-    const device::Recording recording = tool::load_recording(databases, *templates, tool::problem(*problem));
+    const device::Recording recording = tool::load_recording(databases, *templates, *problem);
     for (const device::RecordedProblem& recorded : recording.problems) {
       if (auto full = full_recording(*templates, {recording.origin, recording.device, {}, {recorded}})) {
         out.push_back(std::move(*full));

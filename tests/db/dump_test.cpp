@@ -50,8 +50,8 @@ TEST(Dump, SaysEverythingWithoutIds) {
   auto database = Database::open_memory();
   const auto session = TestSession().begin(database);
   save_trial(database, session, testing::good_trial("A=1", 0.5));
-  save_rounds(database, session, "final", {testing::rounds_of(0, {testing::sample(0.25)})});
-  save_ceilings(database, TestSession().device, TestSession().environment, {"gpu", "", "{}"});
+  save_rounds(database, session, Stage::kFinal, {testing::rounds_of(0, {testing::sample(0.25)})});
+  save_ceilings(database, TestSession().device, TestSession().program, "gpu", testing::ceilings(1));
   std::vector<std::string> lines;
   dump(database, [&](const std::string& line) { lines.push_back(line); });
   ASSERT_EQ(lines.size(), 5U);
@@ -60,7 +60,7 @@ TEST(Dump, SaysEverythingWithoutIds) {
   const std::string of_session = "\",\"session\":\"" + uid + "\",";
   EXPECT_THAT(lines[1], AllOf(StartsWith("{\"table\":\"sessions" + of_session),
                               HasSubstr(R"("device":{"uuid":"GPU-1a2b","name":"H200","architecture":"sm_90a",)"),
-                              HasSubstr(R"("key":"f32 nn 512x512x512")"), HasSubstr(R"("finished_at":null)"),
+                              HasSubstr(R"("key":"f32 nn 512x512x512 )"), HasSubstr(R"("finished_at":null)"),
                               HasSubstr(R"("command_line":"pgtune search --shape 512x512x512")")));
   EXPECT_THAT(lines[2], AllOf(StartsWith("{\"table\":\"contenders" + of_session), HasSubstr(R"("algorithm":0)"),
                               HasSubstr(R"("round_samples":[{"stage":{"name":"final"},"round":0,)"),

@@ -39,7 +39,7 @@ struct Sums {
   double time_s = 0;
   std::int64_t launches = 0;
   std::size_t samples = 0;
-  void add(const std::vector<SampleRow>& rows) {
+  void add(const std::vector<Sample>& rows) {
     for (const auto& row : rows) {
       time_s += row.time_s;
       launches += row.launches;
@@ -93,19 +93,19 @@ void expect_all_rows(const Database& database) {
   Sums screening;
   for (const auto& [key, trial] : trials) {
     EXPECT_TRUE(trial.build.has_value()) << key;
-    screening.add(trial.samples);
+    screening.add(trial.report.samples);
   }
   EXPECT_DOUBLE_EQ(screening.time_s, 0.1844649599194526);
   EXPECT_EQ(screening.launches, 18957);
   const auto replayed = find_trials(database, key_of("replay"));
   ASSERT_EQ(replayed.size(), 1U);
   EXPECT_FALSE(replayed.begin()->second.build.has_value());
-  EXPECT_EQ(replayed.begin()->second.outcome.reason, "line 3: expected a ';'");
+  EXPECT_EQ(replayed.begin()->second.report.outcome.reason, "line 3: expected a ';'");
 
   Sums finals, baselines;
   for (const auto& row : session_rounds(database, 7)) {
     ASSERT_EQ(row.samples.size(), 12U);
-    EXPECT_EQ(row.samples.front().stage, "final");
+    EXPECT_EQ(row.samples.front().stage, Stage::kFinal);
     EXPECT_EQ(row.samples.front().round, 1);
     EXPECT_EQ(row.samples.front().temperature_c, std::nullopt);
     (row.contender.variant ? finals : baselines).add(row.samples);

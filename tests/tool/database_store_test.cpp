@@ -6,7 +6,7 @@
 
 #include "db/queries/queries.hpp"
 #include "tests/tool/store_fixture.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
+#include "tool/pgtune/measuring/store_rows.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -155,10 +155,9 @@ TEST_F(DatabaseStoreTest, RoundsKeepEveryFieldOfEveryStage) {
   const auto rounds = db::session_rounds(database_, last_session());
   ASSERT_EQ(rounds.size(), 2U);
   EXPECT_EQ(rounds[0].contender.algorithm, 2);
-  EXPECT_EQ(samples(rounds[0].samples),
-            (std::vector<Sample>{sample(Stage::kFloor, 1, 1, 0), sample(Stage::kFloor, 1, 2, 1),
-                                 sample(Stage::kFloor, 2, 3, 0), sample(Stage::kFloor, 2, 4, 1)}));
-  EXPECT_EQ(samples(rounds[1].samples), std::vector<Sample>{hot});
+  EXPECT_EQ(rounds[0].samples, (std::vector<Sample>{sample(Stage::kFloor, 1, 1, 0), sample(Stage::kFloor, 1, 2, 1),
+                                                    sample(Stage::kFloor, 2, 3, 0), sample(Stage::kFloor, 2, 4, 1)}));
+  EXPECT_EQ(rounds[1].samples, std::vector<Sample>{hot});
 }
 
 TEST_F(DatabaseStoreTest, EnergyKeepsEveryField) {
@@ -171,9 +170,9 @@ TEST_F(DatabaseStoreTest, EnergyKeepsEveryField) {
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].contender.variant.value().key, variant(16).key());
   EXPECT_EQ(rows[0].ordinal, 2);
-  EXPECT_EQ(energy_window(rows[0]), window);
+  EXPECT_EQ(rows[0].window, window);
   EXPECT_EQ(rows[1].contender.algorithm, 3);
-  EXPECT_EQ(energy_window(rows[1]), energy(2));
+  EXPECT_EQ(rows[1].window, energy(2));
   EXPECT_EQ(rows[2].contender.algorithm, -1);
   EXPECT_FALSE(rows[2].contender.variant.has_value());
 }
@@ -196,15 +195,6 @@ TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceDriverAndSource) {
   other.problem.m = 1;
   other.conditions.regime = Regime::kBurst;
   EXPECT_EQ(ceilings_of(other), ceilings) << "whatever the problem and conditions";
-}
-
-TEST_F(DatabaseStoreTest, ConditionsThatCannotBeReadNameTheRemedy) {
-  try {
-    static_cast<void>(conditions("nonsense"));
-    FAIL() << "no error";
-  } catch (const db::Error& error) {
-    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("nonsense"), ::testing::HasSubstr("Restore")));
-  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/energy_window.hpp"
+#include "tuner/model/fatal_trial.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 #include "tuner/model/variant.hpp"
@@ -130,16 +131,6 @@ struct StoredAnswer {
   std::optional<EnergySummary> baseline_energy = {};  ///< of the baseline's best algorithm
   std::optional<double> idle_power_w = {};
   std::vector<std::string> notes = {};  ///< what a reader has to know to judge the numbers, one sentence each
-};
-
-/// A variant that crashed or hung, and where: the newest outcome of its build on one problem.
-struct FatalTrial {
-  std::string template_name, template_hash, variant_key;
-  std::string cubin_hash;  ///< empty: it was the compiler that crashed or hung
-  Outcome outcome;
-  Problem problem;
-  std::int64_t session = 0;
-  std::string date;  ///< of that session's start, UTC, ISO 8601
 };
 
 class Store {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/replay/record_text.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
+#include <string>
 #include <variant>
 
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
+#include "tuner/util/json_reader.hpp"
 #include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/conditions_options.hpp"
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/record_text.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
@@ -143,10 +142,10 @@ bool take_energy(StoredResult& result, const session::StoredAnswer& bench) {
 void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results) {
   for (StoredResult& result : results) {
     if (energies(result)) continue;
-    for (const db::BestRow& bench : db::list_benches(database, result_key(result.row))) {
+    for (const db::BestRow& bench : db::list_benches(database, db::key_of(result.row))) {
       const std::string subject = fmt::format("{}: the bench of session {} for '{}'", database.origin(), bench.session,
                                               excerpt(bench.problem_key));
-      if (take_energy(result, record_of<session::StoredAnswer>(bench.answer_json, subject))) break;
+      if (take_energy(result, db::record_of<session::StoredAnswer>(bench.answer_json, subject))) break;
     }
   }
 }
