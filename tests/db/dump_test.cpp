@@ -27,10 +27,11 @@ TEST(JsonText, Values) {
   EXPECT_EQ(json(std::monostate()), "null");
   EXPECT_EQ(json(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
   EXPECT_EQ(json(0.1), "0.1");
+  EXPECT_EQ(json(1.0), "1.0");
   EXPECT_EQ(json(6.570817307380346e-05), "6.570817307380346e-05");
   EXPECT_EQ(json(std::numeric_limits<double>::infinity()), "1e999");
   EXPECT_EQ(json(-std::numeric_limits<double>::infinity()), "-1e999");
-  EXPECT_EQ(json("say \"yes\"\\\n\x01\x7f"), R"("say \"yes\"\\\n\u0001\u007f")");
+  EXPECT_EQ(json("say \"yes\"\\\n\x01\x7f"), "\"say \\\"yes\\\"\\\\\\n\\u0001\x7f\"");
   EXPECT_EQ(json(std::string("nul\0", 4)), R"("nul\u0000")");
 }
 
@@ -40,7 +41,7 @@ TEST(JsonText, TextThatIsNoUtf8) {
   for (const std::string bytes : {"\xc0\xaf", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
     std::string expected = "\"";
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      expected += "\\ufffd";
+      expected += "\xef\xbf\xbd";
     }
     EXPECT_EQ(json(bytes), expected + '"');
   }

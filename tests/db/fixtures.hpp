@@ -118,7 +118,8 @@ inline ContenderSamplesRow rounds_of(int algorithm, std::vector<Sample> samples)
 inline TrialRow good_trial(const std::string& key, double time_s = 1e-3) {
   TrialRow trial;
   trial.variant = {key, "{\"key\":\"" + key + "\"}"};
-  trial.build = BuildInfo{.cubin_hash = "cubin-" + key,
+  trial.build = BuildInfo{.cubin_path = {},
+                          .cubin_hash = "cubin-" + key,
                           .key_hash = "build-" + key,
                           .registers = 128,
                           .static_smem_bytes = 32768,
