@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "test_search.hpp"
+#include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -37,6 +38,47 @@ TEST(TrialBudget, IsMetByAnEarlierSessionOfThatSize) {
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->from_store);
   EXPECT_EQ(more.trials.size(), 15U) << "what is known counts towards the budget";
+}
+
+TEST(AnsweredAlready, IsWhatASearchWouldReturnUnderTheSameOptions) {
+  TestSearch search;
+  search.options.budget.trials = 10;
+  auto device = search.device();
+  ASSERT_TRUE(search.run(device));
+  const StoreKey key{search.problem, search.definition, device.info(), device.source(), search.options.conditions};
+  const auto answered = [&](const Options& options) {
+    return answered_already(search.store, key, options).has_value();
+  };
+  EXPECT_TRUE(answered(search.options)) << "though the space was not tried whole";
+  Options more = search.options, whole = search.options, forced = search.options, full = search.options;
+  more.budget.trials = 11;
+  whole.budget = {};
+  forced.force = true;
+  full.full = true;
+  EXPECT_FALSE(answered(more));
+  EXPECT_FALSE(answered(whole));
+  EXPECT_FALSE(answered(forced));
+  EXPECT_FALSE(answered(full));
+  Options energy = search.options, retry = search.options;
+  energy.measure_energy = true;
+  retry.retry_failed = true;
+  EXPECT_FALSE(answered(energy));
+  EXPECT_TRUE(answered(retry)) << "nothing crashed or hung";
+}
+
+TEST(AnsweredAlready, NotWhereSomethingIsToBeRetried) {
+  TestSearch search;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == "A=1,B=1") script.trial = {OutcomeKind::kCrashed, "fell"};
+    return script;
+  };
+  auto device = search.device();
+  ASSERT_TRUE(search.run(device));
+  const StoreKey key{search.problem, search.definition, device.info(), device.source(), search.options.conditions};
+  EXPECT_TRUE(answered_already(search.store, key, search.options));
+  search.options.retry_failed = true;
+  EXPECT_FALSE(answered_already(search.store, key, search.options));
 }
 
 TEST(TrialBudget, LargerThanTheSpaceIsNoLimit) {

@@ -117,6 +117,18 @@ TEST_F(SearchTest, ReachingTheBudgetIsNoFailure) {
   EXPECT_EQ(requests("trial"), 3);
 }
 
+TEST_F(SearchTest, ADryRunSaysAnsweredWhereASearchMeasuresNothing) {
+  ASSERT_EQ(search({"--budget", "3"}).exit_code, 0);
+  EXPECT_EQ(json::parse(search({"--budget", "3", "--json"}).out).at("from_database"), true);
+  const auto answered = [&](std::vector<std::string> options) {
+    options.insert(options.end(), {"--dry-run", "--json"});
+    return !json::parse(search(options).out).at("answered_at").is_null();
+  };
+  EXPECT_TRUE(answered({"--budget", "3"}));
+  EXPECT_FALSE(answered({"--budget", "4"}));
+  EXPECT_FALSE(answered({"--budget", "3", "--force"}));
+}
+
 TEST_F(SearchTest, BudgetWithoutAnyValidVariantIsExitCodeOne) {
   launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
   EXPECT_EQ(search({"--budget", "3"}).exit_code, 1);

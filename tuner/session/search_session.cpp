@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tuner/session/answer/answered.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
@@ -41,15 +42,6 @@ Error empty_space(const Context& context, const space::Enumeration& enumeration)
                       context.templates.title(), context.problem.title(), context.device.info().name, enumeration.space,
                       why),
           {}};
-}
-
-/// A trial budget is met by a session with a final over at least that many variants.
-bool tried_enough(const StoredAnswer& answer, const Budget& budget) {
-  if (answer.complete) return true;
-  if (!budget.trials || !answer.from_final) return false;
-  std::int64_t tried = answer.counts.measured;
-  for (const auto& [kind, count] : answer.counts.failed) tried += count;
-  return tried >= std::min(*budget.trials, answer.counts.valid);
 }
 
 /// Precondition: the ranking is there.
@@ -108,31 +100,16 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
 
 }  // namespace
 
-bool satisfies(const StoredAnswer& answer, const Options& options) {
-  if (options.full || answer.objective != options.objective) return false;
-  const bool wants_energy = options.measure_energy || options.objective != Objective::kTime;
-  const bool has_energy = !answer.ranking.empty() && answer.ranking.front().energy;
-  return (has_energy || !wants_energy) && tried_enough(answer, options.budget);
-}
-
 Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
                                 Store& store, const Options& options, const std::atomic<bool>& stop,
                                 const ProgressCallback& progress, const Clock& clock) {
   Context context{problem, templates, device, store, options, stop, clock, clock.now_s()};
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
   const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
-  if (!options.force) {
-    auto answer = store.answer(key);
-    const bool retry = answer && options.retry_failed && has_fatal_trials(answer->counts);
-    if (answer && satisfies(*answer, options) && !retry) {
-      SearchResult result;
-      result.counts = answer->counts;
-      result.baseline = answer->baseline;
-      result.answer = std::move(answer);
-      result.from_store = true;
-      result.elapsed_s = context.elapsed_s();
-      return result;
-    }
+  if (auto answer = answered_already(store, key, options)) {
+    SearchResult result = result_from_store(std::move(*answer));
+    result.elapsed_s = context.elapsed_s();
+    return result;
   }
   Quarantine quarantine = load_quarantine(context);
   context.quarantine = &quarantine;

@@ -76,14 +76,10 @@ struct SearchResult {
   std::map<OutcomeKind, std::vector<std::pair<std::string, std::string>>> failure_examples;
 };
 
-/// Whether a stored answer is all that `options` ask for: complete, or over as many variants as a trial budget names;
-/// by the same objective; with energy where that is wanted. None is for options.full, which is about the rounds.
-[[nodiscard]] bool satisfies(const StoredAnswer& answer, const Options& options);
-
 /// Runs one search over the spaces of all templates: they share the incumbent, the race and the final. `stop` is polled
 /// between events: when it becomes true the search finishes the trial in flight, stores it, and returns what it has
-/// with interrupted = true. A budget ends the proposals; race and final still run. A stored answer that satisfies() the
-/// options is returned at once, without options.force. Errors: problem larger than the device's memory (usage), no
+/// with interrupted = true. A budget ends the proposals; race and final still run. What is
+/// answered_already() is returned at once. Errors: problem larger than the device's memory (usage), no
 /// template with a legal variant (usage), a device that cannot work (environment). Outcomes saved before an error stay
 /// in the store, and a later search goes on from them.
 [[nodiscard]] Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates,

@@ -28,6 +28,7 @@
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/result_text.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -147,7 +148,7 @@ session::Options SearchCommand::search_options(const Context& context) const {
 /// True where the database answers everything about this machine's GPU, which then need not even be looked for.
 bool SearchCommand::answer_from_database(Context& context, const std::vector<Item>& searches, ExitCode& code) {
   const session::Options options = search_options(context);
-  if (force_ || retry_failed_ || !std::filesystem::exists(context.database_path(database_))) return false;
+  if (!std::filesystem::exists(context.database_path(database_))) return false;
   Conditions conditions = conditions_;
   if (const auto lock = conditions_options_.lock_request(context.config(), "gpu")) {
     if (!lock->mhz) return false;  // which clock it will be shows once it is locked
@@ -159,21 +160,17 @@ bool SearchCommand::answer_from_database(Context& context, const std::vector<Ite
   DatabaseStore store(database);
   std::vector<session::StoredAnswer> found;
   for (const Item& item : searches) {
-    auto answer = store.answer({item.problem, item.templates, *info, "gpu", conditions});
-    if (!answer || !answer->complete || !session::satisfies(*answer, options)) return false;
+    auto answer = session::answered_already(store, {item.problem, item.templates, *info, "gpu", conditions}, options);
+    if (!answer) return false;
     found.push_back(std::move(*answer));
   }
   const DeviceChoice choice = gpu_choice(*info, 0);
   conditions_ = conditions;
   announce(context.terminal(), announcement(context, choice));
   for (std::size_t i = 0; i < searches.size(); ++i) {
-    session::SearchResult result;
-    result.counts = found[i].counts;
-    result.baseline = found[i].baseline;
-    result.from_store = true;
-    result.answer = std::move(found[i]);
     code = worse(code, report(context, {searches[i].problem, searches[i].templates, choice, conditions_,
-                                        std::move(result), context.database_path(database_).string()}));
+                                        session::result_from_store(std::move(found[i])),
+                                        context.database_path(database_).string()}));
   }
   print_json(context, searches.size());
   return true;

@@ -10,6 +10,7 @@
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/session/answer/answered.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/space/enumerate.hpp"
 
@@ -27,9 +28,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
     const session::StoreKey key{problem, templates, device.info, device.source, options.conditions};
     const auto trials = session::resumable(store->trials(key), options.retry_failed);
     for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
-    if (const auto answer = store->answer(key); answer && answer->complete && session::satisfies(*answer, options) &&
-                                                !(options.retry_failed && session::has_fatal_trials(answer->counts)))
-      run.answered_at = answer->finished_at;
+    if (const auto answer = session::answered_already(*store, key, options)) run.answered_at = answer->finished_at;
   }
   run.to_build = options.force ? run.valid : run.valid - run.known;
   return run;

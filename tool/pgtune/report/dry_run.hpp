@@ -24,7 +24,7 @@ struct DryRun {
   std::int64_t valid = 0;     ///< legal ones that the presets let through
   std::int64_t known = 0;     ///< valid variants with a stored outcome
   std::int64_t to_build = 0;  ///< valid variants without, all of them with --force
-  std::string answered_at;    ///< when the database's complete answer was found; empty: there is none
+  std::string answered_at;    ///< when the stored answer was found that a search would return; empty: none
 };
 
 /// `store` may be null where there is no database yet. Throws CommandError (usage) for a space that cannot be

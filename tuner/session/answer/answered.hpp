@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Whether a search is answered already. Searches, dry runs and searches that would rather not look for the GPU all ask
+// here, so that they agree.
+#pragma once
+
+#include <optional>
+
+#include "tuner/session/search_session.hpp"
+#include "tuner/session/store.hpp"
+
+namespace pgtune::session {
+
+/// The stored answer that a search under `options` returns instead of measuring; nothing where it would measure. The
+/// answer must be complete, or a whole final over as many variants as a trial budget names; by the same objective; with
+/// energy where that is wanted. None answers with options.force, with options.full, which is about the rounds, or with
+/// options.retry_failed where it left something to retry. Throws what the store throws.
+[[nodiscard]] std::optional<StoredAnswer> answered_already(Store& store, const StoreKey& key, const Options& options);
+
+/// The result of a search that `answer` made unnecessary.
+[[nodiscard]] SearchResult result_from_store(StoredAnswer answer);
+
+}  // namespace pgtune::session
