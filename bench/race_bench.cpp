@@ -33,7 +33,7 @@ using session::SampleTimes;
 /// A store that remembers nothing, so that every search measures.
 class NoStore final : public session::Store {
  public:
-  std::optional<session::StoredAnswer> answer(const session::StoreKey& /*key*/) override { return std::nullopt; }
+  std::optional<session::Answer> answer(const session::StoreKey& /*key*/) override { return std::nullopt; }
   std::map<std::string, session::StoredTrial> trials(const session::StoreKey& /*key*/) override { return {}; }
   std::vector<FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return {}; }
   void begin(const session::StoreKey& /*key*/, session::SessionKind /*kind*/, std::uint64_t /*seed*/,
@@ -46,7 +46,7 @@ class NoStore final : public session::Store {
     return std::nullopt;
   }
   void save_ceilings(const Ceilings& /*ceilings*/) override {}
-  void finish(const std::optional<session::StoredAnswer>& /*answer*/) override {}
+  void finish(const std::optional<session::Answer>& /*answer*/) override {}
 };
 
 /// Samples of the race by round.
@@ -155,11 +155,11 @@ void replay_once(const FullRecording& full, std::uint64_t seed, Tally& tally) {
   const auto result = tool::value_or_throw(
       session::run_search(full.problem().problem, full.templates, device, store, options, stop, {}));
   if (!result.answer) throw std::runtime_error("a replayed search found nothing");
-  const session::StoredAnswer& answer = *result.answer;
+  const session::Answer& answer = *result.answer;
 
   const std::size_t best = session::race_order(full.times_s).front();
   const auto name = [](const Variant& variant) { return variant.id(); };
-  const auto won = std::find(full.names.begin(), full.names.end(), name(answer.best.variant));
+  const auto won = std::find(full.names.begin(), full.names.end(), name(answer.best().variant));
   const auto winner = static_cast<std::size_t>(std::distance(full.names.begin(), won));
   const auto ratio = stats::paired_log_ratio(full.times_s.at(winner), full.times_s[best], 1);
   const double margin = std::log1p(answer.floor.margin);

@@ -26,7 +26,7 @@ void read_and_write(std::string_view text) {
 
 void record_text(std::string_view bytes) {
   const std::string text = as_utf8(bytes);  // as it comes out of a database
-  read_and_write<session::StoredAnswer>(text);
+  read_and_write<session::Answer>(text);
   read_and_write<DeviceInfo>(text);
   read_and_write<Problem>(text);
   read_and_write<Conditions>(text);

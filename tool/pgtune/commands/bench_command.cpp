@@ -52,7 +52,7 @@ class BenchCommand : public Command {
   ExitCode bench_problem(Context& context, const DeviceChoice& choice, DatabaseStore& store, const Problem& problem);
   ExitCode measure(Context& context, DatabaseStore& store, BenchOutcome outcome);
   [[nodiscard]] std::vector<session::RankedVariant> choose(const space::TemplateSet& templates,
-                                                           const session::StoredAnswer& answer,
+                                                           const session::Answer& answer,
                                                            const std::map<std::string, session::StoredTrial>& trials,
                                                            const Problem& problem) const;
   ExitCode report(Context& context, const BenchOutcome& outcome);
@@ -104,7 +104,7 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
 /// The key in a Variant::id().
 std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); }
 
-[[noreturn]] void fail_unknown(const std::string& key, const session::StoredAnswer& answer,
+[[noreturn]] void fail_unknown(const std::string& key, const session::Answer& answer,
                                const std::map<std::string, session::StoredTrial>& trials) {
   std::vector<std::string> known, ranked{kBest};
   for (const auto& [id, trial] : trials) {
@@ -120,7 +120,7 @@ std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); 
 }
 
 std::vector<session::RankedVariant> BenchCommand::choose(const space::TemplateSet& templates,
-                                                         const session::StoredAnswer& answer,
+                                                         const session::Answer& answer,
                                                          const std::map<std::string, session::StoredTrial>& trials,
                                                          const Problem& problem) const {
   std::vector<session::RankedVariant> chosen;
@@ -128,7 +128,7 @@ std::vector<session::RankedVariant> BenchCommand::choose(const space::TemplateSe
   for (const std::string& word : wanted) {
     // A key, or an id where templates share keys.
     const auto meant = [&](const std::string& id) {
-      return word == kBest ? id == answer.best.variant.id() : word == id || word == key_in(id);
+      return word == kBest ? id == answer.best().variant.id() : word == id || word == key_in(id);
     };
     const auto row_meant = [&](const session::RankedVariant& row) { return meant(row.variant.id()); };
     if (std::any_of(chosen.begin(), chosen.end(), row_meant)) continue;

@@ -158,7 +158,7 @@ bool SearchCommand::answer_from_database(Context& context, const std::vector<Ite
   const auto info = known_gpu(database, device_, process_environment, "/proc/driver/nvidia");
   if (!info) return false;
   DatabaseStore store(database);
-  std::vector<session::StoredAnswer> found;
+  std::vector<session::Answer> found;
   for (const Item& item : searches) {
     auto answer = session::answered_already(store, {item.problem, item.templates, *info, "gpu", conditions}, options);
     if (!answer) return false;

@@ -16,8 +16,8 @@
 namespace pgtune::tool {
 namespace {
 
-db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& answer) {
-  const session::BestRecord& best = answer.best;
+db::BestRow best_row(const session::StoreKey& key, const session::Answer& answer) {
+  const session::RankedVariant& best = answer.best();
   db::BestRow row;
   row.device_uuid = key.device.uuid;
   row.device_name = key.device.name;
@@ -39,8 +39,8 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
   row.ratio = best.ratio_to_baseline;
   row.ratio_low = best.ratio_low;
   row.ratio_high = best.ratio_high;
-  row.baseline_first_s = best.baseline_first_s;
-  row.baseline_best_s = best.baseline_best_s;
+  row.baseline_first_s = answer.baseline_first_s;
+  row.baseline_best_s = answer.baseline_best_s;
   row.complete = answer.complete;
   row.answer_json = nlohmann::json(answer).dump();
   return row;
@@ -56,21 +56,20 @@ void use_present_names(Variant& variant, const space::TemplateSet& templates) {
 
 }  // namespace
 
-std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreKey& key) {
+std::optional<session::Answer> DatabaseStore::answer(const session::StoreKey& key) {
   auto wider = answer_of(key, key.templates.whole_grid_id());
   if (wider && wider->complete) return wider;
   auto own = answer_of(key, key.templates.id());
   return own ? own : wider;
 }
 
-std::optional<session::StoredAnswer> DatabaseStore::answer_of(const session::StoreKey& key,
-                                                              const space::TemplateId& searched) {
+std::optional<session::Answer> DatabaseStore::answer_of(const session::StoreKey& key,
+                                                        const space::TemplateId& searched) {
   const auto row = db::find_best(database_, result_key(key, searched));
   if (!row) return std::nullopt;
-  auto answer = db::record_of<session::StoredAnswer>(row->answer_json, database_.origin() + ": a stored answer",
+  auto answer = db::record_of<session::Answer>(row->answer_json, database_.origin() + ": a stored answer",
                                                      kSearchAgainRemedy);
   answer.finished_at = row->finished_at;
-  use_present_names(answer.best.variant, key.templates);
   for (session::RankedVariant& ranked : answer.ranking) use_present_names(ranked.variant, key.templates);
   return answer;
 }
@@ -137,7 +136,7 @@ void DatabaseStore::save_ceilings(const Ceilings& ceilings) {
   db::save_ceilings(database_, key_->device, this_program(), key_->source, ceilings);
 }
 
-void DatabaseStore::finish(const std::optional<session::StoredAnswer>& answer) {
+void DatabaseStore::finish(const std::optional<session::Answer>& answer) {
   std::optional<db::BestRow> best;
   if (answer) {
     best = best_row(*key_, *answer);

@@ -48,7 +48,7 @@ Flaw no_sample_time(const db::Value& value) {
 
 const db::ColumnChecks& record_checks() {
   static const db::ColumnChecks kChecks{
-      {"best.answer_json", no_record<session::StoredAnswer>},
+      {"best.answer_json", no_record<session::Answer>},
       {"samples.launches", no_launches},
       {"samples.time_s", no_sample_time},
       {"ceilings.ceilings_json", no_record<Ceilings>},

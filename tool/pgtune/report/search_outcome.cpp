@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/report/search_outcome.hpp"
 
-#include <algorithm>
-
-#include "tuner/space/plan.hpp"
-
 namespace pgtune::tool {
 
 ExitCode exit_code(const session::SearchResult& result, std::optional<ExitCode> signal) {
   if (result.interrupted) return signal.value_or(ExitCode::kInterrupted);
   if (result.gave_up) return ExitCode::kPartial;
   return result.answer ? ExitCode::kDone : ExitCode::kNothingValid;
-}
-
-std::int64_t smem_bytes(const SearchOutcome& outcome, const Variant& variant, const BuildInfo& build) {
-  std::int64_t dynamic = 0;
-  if (const auto plan =
-          space::make_launch_plan(outcome.templates.of(variant), variant, outcome.problem, outcome.device.info)) {
-    for (const KernelLaunch& kernel : plan->kernels) dynamic = std::max(dynamic, kernel.dynamic_smem_bytes);
-  }
-  return build.static_smem_bytes + dynamic;
 }
 
 }  // namespace pgtune::tool

@@ -25,7 +25,4 @@ struct SearchOutcome {
 /// reach its budget is what it was asked for, and no end of a kind of its own.
 [[nodiscard]] ExitCode exit_code(const session::SearchResult& result, std::optional<ExitCode> signal);
 
-/// Bytes of shared memory of one CTA, static and dynamic, the largest over the variant's kernels.
-[[nodiscard]] std::int64_t smem_bytes(const SearchOutcome& outcome, const Variant& variant, const BuildInfo& build);
-
 }  // namespace pgtune::tool
