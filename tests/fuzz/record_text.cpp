@@ -7,6 +7,7 @@
 #include "tool/pgtune/replay/record_text.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
+#include "tuner/util/json_reader.hpp"
 #include "tuner/util/utf8.hpp"
 
 namespace pgtune::fuzz {
