@@ -77,7 +77,7 @@ std::vector<std::pair<Variant, Outcome>> without_figures(const SearchState& stat
 }
 
 /// `options` are the context's.
-Result<BenchResult> bench(const Context& context, Options& options, space::Enumeration enumeration,
+Result<BenchResult> bench(const SessionContext& context, Options& options, space::Enumeration enumeration,
                           const BenchRequest& request, const ProgressCallback& progress) {
   SearchState state(std::move(enumeration));
   std::vector<RankedVariant> screened;
@@ -140,7 +140,7 @@ Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& 
   BenchResult result;
   if (!enumeration->variants.empty()) {
     Options adjusted = bench_options(options, request, enumeration->variants.size());
-    const Context context{problem, templates, device, store, adjusted, stop, clock, start_s};
+    const SessionContext context{problem, templates, device, store, adjusted, stop, clock, start_s};
     store.begin({problem, templates, device.info(), device.source(), options.conditions}, SessionKind::kBench,
                 options.seed, options.command_line);
     auto ran = bench(context, adjusted, std::move(*enumeration), request, progress);

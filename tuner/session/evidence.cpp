@@ -18,7 +18,7 @@ void Evidence::take(const FloorResult& floor) {
 }
 
 void Evidence::take(const FinalResult& final, int best_algorithm) {
-  for (const Entry& entry : final.field) {
+  for (const RoundEntry& entry : final.field) {
     final_samples_.insert(final_samples_.end(), entry.samples.begin(), entry.samples.end());
     if (entry.contender.baseline_algorithm == best_algorithm) take_baseline_samples(entry.samples);
   }

@@ -28,7 +28,7 @@ Result<void> check_memory(const Problem& problem, const DeviceInfo& device) {
                           static_cast<double>(device.memory_bytes) / kGibibyte));
 }
 
-Error empty_space(const Context& context, const space::Enumeration& enumeration) {
+Error empty_space(const SessionContext& context, const space::Enumeration& enumeration) {
   auto removals = enumeration.removals;
   std::stable_sort(removals.begin(), removals.end(),
                    [](const auto& a, const auto& b) { return a.removed > b.removed; });
@@ -48,7 +48,7 @@ Error empty_space(const Context& context, const space::Enumeration& enumeration)
 }
 
 /// What the templates expect of their variants.
-Result<std::vector<search::Group>> strategy_groups(const Context& context, const SearchState& state) {
+Result<std::vector<search::Group>> strategy_groups(const SessionContext& context, const SearchState& state) {
   std::vector<search::Group> groups;
   std::size_t index = 0;
   for (const std::size_t size : state.template_sizes()) {
@@ -66,7 +66,7 @@ Result<std::vector<search::Group>> strategy_groups(const Context& context, const
 }
 
 /// The templates' defaults, then their seeds.
-std::vector<std::size_t> tried_first(const Context& context, const SearchState& state) {
+std::vector<std::size_t> tried_first(const SessionContext& context, const SearchState& state) {
   std::vector<std::size_t> first;
   const auto add = [&](const Variant& variant) {
     if (const auto index = state.find(variant)) first.push_back(*index);
@@ -79,7 +79,7 @@ std::vector<std::size_t> tried_first(const Context& context, const SearchState& 
 }
 
 Result<void> screen(SessionRun& run) {
-  const Context& context = run.context;
+  const SessionContext& context = run.context;
   const auto groups = strategy_groups(context, run.state);
   if (!groups) return tl::unexpected<Error>(groups.error());
   search::GuidedStrategy strategy(*groups, tried_first(context, run.state), context.options.seed);
@@ -103,7 +103,7 @@ std::vector<SessionStage> search_stages() {
           {"", screening_ranking_stage, true}};
 }
 
-Result<SearchResult> search(const Context& context, const StoreKey& key, const ProgressCallback& callback) {
+Result<SearchResult> search(const SessionContext& context, const StoreKey& key, const ProgressCallback& callback) {
   auto enumeration = space::enumerate(context.templates, context.problem, context.device.info());
   if (!enumeration) return tl::unexpected(std::move(enumeration.error()));
   if (enumeration->variants.empty()) return tl::unexpected(empty_space(context, *enumeration));
@@ -123,7 +123,7 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
 Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
                                 Store& store, const Options& options, const std::atomic<bool>& stop,
                                 const ProgressCallback& progress, const Clock& clock) {
-  Context context{problem, templates, device, store, options, stop, clock, clock.now_s()};
+  SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
   const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
   if (auto answer = answered_already(store, key, options)) {

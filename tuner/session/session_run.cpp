@@ -8,7 +8,7 @@ namespace pgtune::session {
 namespace {
 
 Result<void> prepare(SessionRun& run) {
-  const Context& context = run.context;
+  const SessionContext& context = run.context;
   auto baseline = context.device.prepare({context.problem, context.options.conditions});
   if (!baseline) return fail(std::move(baseline.error()), "preparing " + context.problem.title());
   context.store.save_baseline(*baseline);
@@ -29,7 +29,7 @@ Result<void> run_stages(SessionRun& run, const std::vector<SessionStage>& stages
 }
 
 void finish(SessionRun& run) {
-  const Context& context = run.context;
+  const SessionContext& context = run.context;
   run.result.counts = run.state.counts();
   if (!run.answer.ranking.empty()) {
     Answer& answer = run.answer;
@@ -54,7 +54,7 @@ void SessionRun::take_end(RoundRunner::End end) {
   result.gave_up = end == RoundRunner::End::kGaveUp;
 }
 
-Result<SessionResult> run_session(const Context& context, SearchState& state, const ProgressCallback& callback,
+Result<SessionResult> run_session(const SessionContext& context, SearchState& state, const ProgressCallback& callback,
                                   const SessionPlan& plan) {
   ProgressReporter progress(context, callback);
   SessionRun run{context, state, progress};

@@ -16,7 +16,7 @@ namespace pgtune::session {
 
 /// What the stages of one session share. References must outlive it.
 struct SessionRun {
-  const Context& context;
+  const SessionContext& context;
   SearchState& state;
   ProgressReporter& progress;
   SessionResult result = {};  ///< the baseline from the start, the ends as stages tell them, the answer at the end
@@ -45,7 +45,7 @@ struct SessionPlan {
 /// Prepares the device for the context's problem and runs the stages in their order; makes the answer of what they
 /// ranked, and finishes the session of the context's store, which was begun. Errors: those of the device and of the
 /// stages.
-[[nodiscard]] Result<SessionResult> run_session(const Context& context, SearchState& state,
+[[nodiscard]] Result<SessionResult> run_session(const SessionContext& context, SearchState& state,
                                                 const ProgressCallback& callback, const SessionPlan& plan);
 
 }  // namespace pgtune::session

@@ -22,7 +22,7 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
   const BaselineReport& baseline = run.result.baseline;
   if (baseline.algorithms.empty()) return give_up("there is no baseline to compare with");
   std::vector<protocol::Contender> contenders;
-  for (const Entry& entry : run.final.field) {
+  for (const RoundEntry& entry : run.final.field) {
     if (entry.index && (!only || entry.contender.variant == *only)) contenders.push_back(entry.contender);
   }
   auto measured = measure_energy(run.context, run.progress, contenders, baseline.best);
@@ -39,7 +39,7 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
 
 Result<void> ceilings_stage(SessionRun& run) {
   constexpr double kAboutSeconds = 4;
-  const Context& context = run.context;
+  const SessionContext& context = run.context;
   if (context.device.source() != "gpu" || context.store.ceilings(context.device.info(), context.device.source()))
     return {};
   const auto& seconds = context.options.budget.seconds;
@@ -130,7 +130,7 @@ Result<void> screening_ranking_stage(SessionRun& run) {
   return {};
 }
 
-std::vector<MeasuredVariant> screened_variants(const Context& context, const SearchState& state,
+std::vector<MeasuredVariant> screened_variants(const SessionContext& context, const SearchState& state,
                                                const std::vector<std::size_t>& indices) {
   std::vector<MeasuredVariant> out;
   for (const std::size_t index : indices) {

@@ -34,7 +34,7 @@ enum class EnergyOf { kWinner, kEveryFinalist };
 [[nodiscard]] Result<void> screening_ranking_stage(SessionRun& run);
 
 /// The variants of the state at `indices` with their samples of screening.
-[[nodiscard]] std::vector<MeasuredVariant> screened_variants(const Context& context, const SearchState& state,
+[[nodiscard]] std::vector<MeasuredVariant> screened_variants(const SessionContext& context, const SearchState& state,
                                                              const std::vector<std::size_t>& indices);
 
 }  // namespace pgtune::session
