@@ -16,7 +16,7 @@ cause_of() {
     # What apt-get and pip could not reach they say in passing; the error is then that they have found nothing.
     /^W: Failed to fetch|^WARNING: Retrying/ { if (!unreachable) unreachable = $0; next }
     /^E: Can not write log/ { next }  # only that there is no pseudo-terminal
-    /(^E|^Error|^ERROR|[Ee]rror): |undefined baseline|cannot find -l|No space left on device/ { if (!error) error = $0 }
+    /(^E|^Error|^ERROR|[Ee]rror): |undefined reference|cannot find -l|No space left on device/ { if (!error) error = $0 }
     NF { last = $0 }
     END {
       cause = killed ? "its process was killed" : cmake ? cmake_text : error ? error : last ? last : "nothing was said, exit status " status

@@ -28,7 +28,7 @@ std::optional<std::string> why_not_launchable(const BuildInfo& build, const Laun
   const bool single = plan.kernels.size() == 1;
   const std::int64_t smem = single ? smem_bytes(build, plan) : dynamic_smem_bytes(plan);
   if (smem > device.smem_per_block_bytes) {
-    return fmt::format("needs {} bytes of shared memory per sample, the GPU has {}", smem, device.smem_per_block_bytes);
+    return fmt::format("needs {} bytes of shared memory per block, the GPU has {}", smem, device.smem_per_block_bytes);
   }
   if (!single) return std::nullopt;
   const std::int64_t threads = plan.kernels.front().block.count();
