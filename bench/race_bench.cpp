@@ -19,7 +19,6 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/device/replay_device.hpp"
 #include "tuner/session/rounds/race_cut.hpp"
 #include "tuner/session/search_session.hpp"
@@ -34,9 +33,9 @@ using session::SampleTimes;
 /// A store that remembers nothing, so that every search measures.
 class NoStore final : public session::Store {
  public:
-  std::optional<session::StoredAnswer> answer(const session::StoreKey& /*key*/) override { return std::nullopt; }
+  std::optional<session::Answer> answer(const session::StoreKey& /*key*/) override { return std::nullopt; }
   std::map<std::string, session::StoredTrial> trials(const session::StoreKey& /*key*/) override { return {}; }
-  std::vector<session::FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return {}; }
+  std::vector<FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return {}; }
   void begin(const session::StoreKey& /*key*/, session::SessionKind /*kind*/, std::uint64_t /*seed*/,
              const std::string& /*command_line*/) override {}
   void save_baseline(const BaselineReport& /*baseline*/) override {}
@@ -47,7 +46,7 @@ class NoStore final : public session::Store {
     return std::nullopt;
   }
   void save_ceilings(const Ceilings& /*ceilings*/) override {}
-  void finish(const std::optional<session::StoredAnswer>& /*answer*/) override {}
+  void finish(const std::optional<session::Answer>& /*answer*/) override {}
 };
 
 /// Samples of the race by round.
@@ -156,11 +155,11 @@ void replay_once(const FullRecording& full, std::uint64_t seed, Tally& tally) {
   const auto result = tool::value_or_throw(
       session::run_search(full.problem().problem, full.templates, device, store, options, stop, {}));
   if (!result.answer) throw std::runtime_error("a replayed search found nothing");
-  const session::StoredAnswer& answer = *result.answer;
+  const session::Answer& answer = *result.answer;
 
   const std::size_t best = session::race_order(full.times_s).front();
   const auto name = [](const Variant& variant) { return variant.id(); };
-  const auto won = std::find(full.names.begin(), full.names.end(), name(answer.best.variant));
+  const auto won = std::find(full.names.begin(), full.names.end(), name(answer.best().variant));
   const auto winner = static_cast<std::size_t>(std::distance(full.names.begin(), won));
   const auto ratio = stats::paired_log_ratio(full.times_s.at(winner), full.times_s[best], 1);
   const double margin = std::log1p(answer.floor.margin);
@@ -197,7 +196,7 @@ std::vector<FullRecording> full_recordings(const std::string& file, const std::s
     if (templates == known.end() || !seen.emplace(row.template_name, row.problem_key).second) continue;
     const auto problem = db::find_problem(database, row.problem_key);
     if (!problem) continue;
-    const device::Recording recording = tool::load_recording(databases, *templates, tool::problem(*problem));
+    const device::Recording recording = tool::load_recording(databases, *templates, *problem);
     for (const device::RecordedProblem& recorded : recording.problems) {
       if (auto full = full_recording(*templates, {recording.origin, recording.device, {}, {recorded}})) {
         out.push_back(std::move(*full));

@@ -9,6 +9,8 @@
 
 #include "db/database.hpp"
 #include "db/queries/records.hpp"
+#include "tuner/model/fatal_trial.hpp"
+#include "tuner/model/problem.hpp"
 
 namespace pgtune::db {
 
@@ -17,25 +19,26 @@ struct ResultKey {
   std::string device_uuid, driver_branch, problem_key, template_name, template_hash, source, conditions_key;
 };
 
+/// The key under which a result is stored.
+[[nodiscard]] ResultKey key_of(const BestRow& best);
+
 // Writing. Each call is one transaction.
 
 /// Opens a session; device, environment, problem, template and conditions rows are created or found.
-[[nodiscard]] RowId begin_session(Database& database, const DeviceRow& device, const EnvironmentRow& environment,
-                                  const ProblemRow& problem, const TemplateRow& template_row,
-                                  const SessionRow& session);
-void save_baseline(Database& database, RowId session, const BaselineRow& baseline);
+[[nodiscard]] RowId begin_session(Database& database, const DeviceInfo& device, const Program& program,
+                                  const Problem& problem, const TemplateRow& template_row, const SessionRow& session);
+void save_baseline(Database& database, RowId session, const BaselineReport& baseline);
 /// Inserts the variant's outcome, build and samples. A second trial of the same variant under the same ResultKey adds a
 /// newer row: readers take the newest.
 void save_trial(Database& database, RowId session, const TrialRow& trial);
 /// Samples of every contender of one stage of rounds, whatever stage the samples name. A second call for the session
 /// and stage replaces the first.
-void save_rounds(Database& database, RowId session, const std::string& stage,
-                 const std::vector<ContenderSamplesRow>& contenders);
+void save_rounds(Database& database, RowId session, Stage stage, const std::vector<ContenderSamplesRow>& contenders);
 /// A second window of the same contender and ordinal replaces the first.
 void save_energy(Database& database, RowId session, const EnergyWindowRow& window);
 /// Device and environment rows are created or found.
-void save_ceilings(Database& database, const DeviceRow& device, const EnvironmentRow& environment,
-                   const CeilingsRow& ceilings);
+void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, const std::string& source,
+                   const Ceilings& ceilings);
 /// Stamps finished_at and stores the best (absent: nothing valid).
 void finish_session(Database& database, RowId session, const std::optional<BestRow>& best);
 
@@ -53,24 +56,24 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 [[nodiscard]] std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key);
 /// Trials on real GPUs of an architecture that crashed or hung and that no later one of the same variant, problem and
 /// software contradicts. Software is the driver's version for what was built, NVRTC's for what was not.
-[[nodiscard]] std::vector<FatalTrialRow> find_fatal_trials(const Database& database, const std::string& architecture,
-                                                           const std::string& driver_version,
-                                                           const std::string& nvrtc_version);
-/// One row a uuid, as its newest session described it.
-[[nodiscard]] std::vector<DeviceRow> list_devices(const Database& database);
+[[nodiscard]] std::vector<FatalTrial> find_fatal_trials(const Database& database, const std::string& architecture,
+                                                        const std::string& driver_version,
+                                                        const std::string& nvrtc_version);
+/// As its newest session described it.
+[[nodiscard]] std::optional<DeviceInfo> find_device(const Database& database, const std::string& uuid);
 /// Newest first.
 [[nodiscard]] std::vector<SessionRow> list_sessions(const Database& database);
 /// The templates whose variants a session tried, or measured in rounds after an earlier one had tried them, by session.
 [[nodiscard]] std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& database);
-[[nodiscard]] std::optional<BaselineRow> find_baseline(const Database& database, RowId session);
+[[nodiscard]] std::optional<BaselineReport> find_baseline(const Database& database, RowId session);
 /// Samples of all stages of rounds of one session, in order of stage, round and position.
 [[nodiscard]] std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session);
 /// In order of contender and ordinal.
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);
 /// The newest for the device under the driver branch.
-[[nodiscard]] std::optional<CeilingsRow> find_ceilings(const Database& database, const std::string& device_uuid,
-                                                       const std::string& driver_branch, const std::string& source);
-[[nodiscard]] std::optional<ProblemRow> find_problem(const Database& database, const std::string& key);
+[[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const std::string& device_uuid,
+                                                    const std::string& driver_branch, const std::string& source);
+[[nodiscard]] std::optional<Problem> find_problem(const Database& database, const std::string& key);
 [[nodiscard]] Totals totals(const Database& database);
 
 }  // namespace pgtune::db

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What pgtune asks. "Newest" means the highest id: rows are numbered in the order they were written.
 #include "db/queries/queries.hpp"
+#include "db/queries/row_lookup.hpp"
 #include "db/queries/sample_rows.hpp"
+#include "db/queries/stored_records.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/transaction.hpp"
 
@@ -33,14 +35,17 @@ std::string concat(std::initializer_list<std::string_view> parts) {
 
 TrialRow read_trial(Statement& statement) {
   TrialRow trial;
-  auto& outcome = trial.outcome;
-  statement >> trial.variant.key >> trial.variant.parameters_json >> outcome.kind >> outcome.reason >> outcome.cut >>
-      outcome.max_error >> outcome.norm_error;
+  std::string kind;
+  std::optional<double> max_error, norm_error;
+  statement >> trial.variant.key >> trial.variant.parameters_json >> kind >> trial.report.outcome.reason >>
+      trial.report.cut >> max_error >> norm_error;
+  trial.report.outcome.kind = known_word<OutcomeKind>(kind, "outcome");
+  if (max_error && norm_error) {
+    trial.report.check = CheckReport{*max_error, *norm_error};
+  }
   if (!statement.next_is_null()) {
-    BuildRow build;
-    statement >> build.key_hash >> build.cubin_hash >> build.registers >> build.static_smem_bytes >>
-        build.local_bytes >> build.spill_bytes >> build.compile_s;
-    trial.build = std::move(build);
+    build_columns().read(statement, trial.build.emplace());
+    require_valid(*trial.build);
   }
   return trial;
 }
@@ -74,6 +79,11 @@ std::vector<BestRow> read_best(Statement& statement) {
 }
 
 }  // namespace
+
+ResultKey key_of(const BestRow& best) {
+  return {best.device_uuid,   best.driver_branch, best.problem_key,   best.template_name,
+          best.template_hash, best.source,        best.conditions_key};
+}
 
 std::optional<BestRow> find_best(const Database& database, const ResultKey& key) {
   auto rows = list_best(database, {.problem_key = key.problem_key,
@@ -128,9 +138,9 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
   std::map<RowId, TrialRow*> by_id;
   Statement select_trials(
       database, concat({kNewestTrials,
-                        "SELECT trials.id, variants.key, parameters_json, kind, reason, cut, max_error, norm_error,"
-                        " key_hash, cubin_hash, registers, static_smem_bytes, local_bytes, spill_bytes, compile_s "
-                        "FROM newest JOIN trials ON trials.id = newest.trial"
+                        "SELECT trials.id, variants.key, parameters_json, kind, reason, cut, max_error, norm_error, ",
+                        build_columns().list(),
+                        " FROM newest JOIN trials ON trials.id = newest.trial"
                         " JOIN variants ON variants.id = trials.variant JOIN outcomes ON outcomes.id = trials.outcome"
                         " LEFT JOIN builds ON builds.id = trials.build"}));
   bind_key(select_trials, key);
@@ -142,7 +152,7 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
     std::string variant_key = trial.variant.key;
     by_id[id] = &trials.insert_or_assign(std::move(variant_key), std::move(trial)).first->second;
   }
-  Statement select_samples(database, concat({kNewestTrials, "SELECT samples.trial, ", kSampleColumns,
+  Statement select_samples(database, concat({kNewestTrials, "SELECT samples.trial, ", selected_sample_columns(),
                                              " FROM newest JOIN samples ON samples.trial = newest.trial"
                                              " JOIN stages ON stages.id = samples.stage "
                                              "ORDER BY samples.trial, ordinal"}));
@@ -157,23 +167,10 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
                       "copy, or move it aside and search again",
                   0);
     }
-    trial->second->samples.push_back(read_sample(select_samples));
+    trial->second->report.samples.push_back(read_sample(select_samples));
   }
   transaction.commit();
   return trials;
-}
-
-std::vector<DeviceRow> list_devices(const Database& database) {
-  // SQLite takes the other columns from the row that holds the max(): the device as its newest session saw it.
-  Statement statement(database,
-                      "SELECT uuid, name, architecture, info_json, max(sessions.id) FROM devices"
-                      " JOIN sessions ON sessions.device = devices.id GROUP BY uuid ORDER BY uuid");
-  std::vector<DeviceRow> rows;
-  while (statement.step()) {
-    auto& row = rows.emplace_back();
-    statement >> row.uuid >> row.name >> row.architecture >> row.info_json;
-  }
-  return rows;
 }
 
 std::vector<SessionRow> list_sessions(const Database& database) {
@@ -209,24 +206,13 @@ std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& databa
   return templates;
 }
 
-std::optional<BaselineRow> find_baseline(const Database& database, RowId session) {
-  Statement statement(database, "SELECT library, report_json FROM baseline_reports WHERE session = ?1");
-  if (!statement.bind(session).step()) {
-    return std::nullopt;
-  }
-  BaselineRow row;
-  statement >> row.library >> row.report_json;
-  return row;
+std::optional<BaselineReport> find_baseline(const Database& database, RowId session) {
+  return find_record<BaselineReport>(database, "SELECT report_json FROM baseline_reports WHERE session = ?1",
+                                     "a baseline", session);
 }
 
-std::optional<ProblemRow> find_problem(const Database& database, const std::string& key) {
-  Statement statement(database, "SELECT key, m, n, k, batch, dtype, layout, problem_json FROM problems WHERE key = ?1");
-  if (!statement.bind(key).step()) {
-    return std::nullopt;
-  }
-  ProblemRow row;
-  statement >> row.key >> row.m >> row.n >> row.k >> row.batch >> row.dtype >> row.layout >> row.problem_json;
-  return row;
+std::optional<Problem> find_problem(const Database& database, const std::string& key) {
+  return find_record<Problem>(database, "SELECT problem_json FROM problems WHERE key = ?1", "a problem", key);
 }
 
 Totals totals(const Database& database) {

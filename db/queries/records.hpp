@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Plain rows of the database, as the rest of pgtune gives and gets them. Times in seconds, sizes in bytes. Text columns
-// named *_json hold JSON that the database only stores.
+// What the rest of pgtune gives to the database and gets from it: records of tuner/model, and rows for what only the
+// database knows (keys, whose sample it is). Times in seconds, sizes in bytes. Text named *_json is JSON that the
+// database only stores.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "tuner/model/energy_window.hpp"
+#include "tuner/model/records.hpp"
+
 namespace pgtune::db {
 
 using RowId = std::int64_t;
 
-struct DeviceRow {
-  std::string uuid, name, architecture;
-  std::string info_json;  ///< the full device description
-};
-
-/// Software under a session: rows are shared between sessions with equal fields.
-struct EnvironmentRow {
-  std::string driver_version, driver_branch, nvrtc_version, cublaslt_version, pgtune_version, host_os;
-};
-
-struct ProblemRow {
-  std::string key;  ///< canonical text, unique
-  std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  std::string dtype, layout;
-  std::string problem_json;
+/// What measures: pgtune itself, and the system it runs on. With a device's driver and compilers this is a session's
+/// environment.
+struct Program {
+  std::string version, host_os;
 };
 
 struct TemplateRow {
@@ -57,49 +50,12 @@ struct VariantRow {
   TemplateRow origin = {};  ///< the variant's template; left empty in writing: the session's
 };
 
-struct BuildRow {
-  std::string key_hash;  ///< unique, not empty; a second build with the same hash is the first one again
-  std::string cubin_hash;
-  int registers = 0;
-  std::int64_t static_smem_bytes = 0, local_bytes = 0, spill_bytes = 0;
-  double compile_s = 0;
-};
-
-struct SampleRow {
-  std::string stage;  ///< "screen", "floor", "race" or "final"
-  int round = 0, position = 0;
-  std::int64_t launches = 0;
-  double time_s = 0, sm_clock_hz = 0;
-  bool graph = false;
-  std::optional<double> temperature_c = {}, power_cap_s = {}, thermal_s = {};  ///< absent: not measured
-};
-
-struct OutcomeRow {
-  std::string kind, reason;
-  bool cut = false;
-  std::optional<double> max_error, norm_error;
-};
-
+/// A second build with the same key_hash, which must not be empty, is the first one again. Where a cubin lies and
+/// whether it came from the cache is not stored.
 struct TrialRow {
   VariantRow variant;
-  std::optional<BuildRow> build;  ///< absent when nothing was compiled
-  OutcomeRow outcome;
-  std::vector<SampleRow> samples;
-};
-
-/// A trial that crashed or hung, with where that was.
-struct FatalTrialRow {
-  std::string template_name, template_hash, variant_key;
-  std::string cubin_hash;  ///< empty: nothing was compiled
-  std::string kind, reason;
-  std::string problem_json;
-  RowId session = 0;
-  std::string started_at;  ///< of the session
-};
-
-struct BaselineRow {
-  std::string library;
-  std::string report_json;  ///< all algorithms, in rank order
+  std::optional<BuildInfo> build = {};  ///< absent when nothing was compiled
+  TrialReport report = {};
 };
 
 /// Who is measured: a variant, else an algorithm of the baseline (index in its report),
@@ -112,25 +68,13 @@ struct ContenderRow {
 /// A contender's samples of rounds. In the floor, one algorithm has two in a round, told apart by position.
 struct ContenderSamplesRow {
   ContenderRow contender;
-  std::vector<SampleRow> samples;
+  std::vector<Sample> samples;
 };
 
 struct EnergyWindowRow {
-  ContenderRow contender;
+  ContenderRow contender = {};
   int ordinal = 0;  ///< of this contender's windows, from 0
-  double window_s = 0, energy_j = 0;
-  std::int64_t steps = 0;
-  double step_s = 0, uncertainty = 0, averaged_power_w = 0;
-  std::int64_t launches = 0;
-  double per_launch_s = 0, sm_clock_hz = 0;
-  std::optional<double> power_cap_share = {}, thermal_share = {};  ///< absent: not measured
-  double temperature_start_c = 0, temperature_end_c = 0;
-};
-
-struct CeilingsRow {
-  std::string source;       ///< "gpu" or "replay"
-  std::string measured_at;  ///< UTC ISO 8601, set by the database layer
-  std::string ceilings_json;
+  EnergyWindow window = {};
 };
 
 /// Best variant of a finished session.

@@ -3,6 +3,7 @@
 #include "db/queries/queries.hpp"
 #include "db/queries/row_lookup.hpp"
 #include "db/queries/sample_rows.hpp"
+#include "db/queries/stored_records.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/transaction.hpp"
 
@@ -47,10 +48,14 @@ ContenderRow read_contender(Statement& statement) {
   return contender;
 }
 
+const RecordColumns<EnergyWindow>& energy_columns() {
+  static const RecordColumns<EnergyWindow> kColumns({});
+  return kColumns;
+}
+
 }  // namespace
 
-void save_rounds(Database& database, RowId session, const std::string& stage,
-                 const std::vector<ContenderSamplesRow>& contenders) {
+void save_rounds(Database& database, RowId session, Stage stage, const std::vector<ContenderSamplesRow>& contenders) {
   Transaction transaction(database, TransactionKind::kWrite);
   static_cast<void>(template_of_session(database, session));
   const RowId stage_id = stage_row(database, stage);
@@ -59,13 +64,11 @@ void save_rounds(Database& database, RowId session, const std::string& stage,
             " AND contender IN (SELECT id FROM contenders WHERE session = ?1)")
       .bind(session, stage_id)
       .run();
-  Statement insert(database,
-                   "INSERT INTO round_samples (contender, stage, round, position, launches, time_s, sm_clock_hz, graph,"
-                   " temperature_c, power_cap_s, thermal_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+  Statement insert(database, sample_columns().insert_into("round_samples", {"contender", "stage"}));
   for (const auto& contender : contenders) {
     const RowId contender_id = contender_row(database, session, contender.contender);
     for (const auto& sample : contender.samples) {
-      write_sample(insert, stage_id, sample, contender_id);
+      insert.bind(contender_id, stage_id, sample_columns().of(sample)).run();
     }
   }
   transaction.commit();
@@ -73,7 +76,7 @@ void save_rounds(Database& database, RowId session, const std::string& stage,
 
 std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session) {
   Statement statement(database,
-                      std::string("SELECT contenders.id, ") + kContenderColumns + ", " + std::string(kSampleColumns) +
+                      std::string("SELECT contenders.id, ") + kContenderColumns + ", " + selected_sample_columns() +
                           " FROM contenders JOIN round_samples ON round_samples.contender = contenders.id"
                           " JOIN stages ON stages.id = round_samples.stage" +
                           kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, stage, round, position");
@@ -93,38 +96,29 @@ std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId 
   return rows;
 }
 
-void save_energy(Database& database, RowId session, const EnergyWindowRow& window) {
+void save_energy(Database& database, RowId session, const EnergyWindowRow& row) {
   Transaction transaction(database, TransactionKind::kWrite);
   static_cast<void>(template_of_session(database, session));
-  const RowId contender = contender_row(database, session, window.contender);
-  Statement(database,
-            "INSERT OR REPLACE INTO energy_windows (contender, ordinal, window_s, energy_j, steps, step_s, uncertainty,"
-            " averaged_power_w, launches, per_launch_s, sm_clock_hz, power_cap_share, thermal_share,"
-            " temperature_start_c, temperature_end_c)"
-            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
-      .bind(contender, window.ordinal, window.window_s, window.energy_j, window.steps, window.step_s,
-            window.uncertainty, window.averaged_power_w, window.launches, window.per_launch_s, window.sm_clock_hz,
-            window.power_cap_share, window.thermal_share, window.temperature_start_c, window.temperature_end_c)
+  const RowId contender = contender_row(database, session, row.contender);
+  Statement(database, energy_columns().insert_into("energy_windows", {"contender", "ordinal"}, "INSERT OR REPLACE"))
+      .bind(contender, row.ordinal, energy_columns().of(row.window))
       .run();
   transaction.commit();
 }
 
 std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session) {
-  Statement statement(database,
-                      std::string("SELECT ") + kContenderColumns +
-                          ", ordinal, window_s, energy_j, steps, step_s, uncertainty, averaged_power_w, launches,"
-                          " per_launch_s, sm_clock_hz, power_cap_share, thermal_share, temperature_start_c,"
-                          " temperature_end_c FROM contenders"
-                          " JOIN energy_windows ON energy_windows.contender = contenders.id" +
-                          kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, ordinal");
+  Statement statement(database, std::string("SELECT ") + kContenderColumns + ", ordinal, " + energy_columns().list() +
+                                    " FROM contenders"
+                                    " JOIN energy_windows ON energy_windows.contender = contenders.id" +
+                                    kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, ordinal");
   statement.bind(session);
   std::vector<EnergyWindowRow> rows;
   while (statement.step()) {
     auto& row = rows.emplace_back();
     row.contender = read_contender(statement);
-    statement >> row.ordinal >> row.window_s >> row.energy_j >> row.steps >> row.step_s >> row.uncertainty >>
-        row.averaged_power_w >> row.launches >> row.per_launch_s >> row.sm_clock_hz >> row.power_cap_share >>
-        row.thermal_share >> row.temperature_start_c >> row.temperature_end_c;
+    statement >> row.ordinal;
+    energy_columns().read(statement, row.window);
+    require_valid(row.window);
   }
   return rows;
 }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "db/queries/row_lookup.hpp"
 
+#include "tuner/model/json.hpp"
+
 namespace pgtune::db {
 
-RowId device_row(const Database& database, const DeviceRow& device) {
+RowId device_row(const Database& database, const DeviceInfo& device) {
   return find_or_insert(
       database, "SELECT id FROM devices WHERE uuid = ?1 AND name = ?2 AND architecture = ?3 AND info_json = ?4",
       "INSERT INTO devices (uuid, name, architecture, info_json) VALUES (?1, ?2, ?3, ?4) RETURNING id", device.uuid,
-      device.name, device.architecture, device.info_json);
+      device.name, device.architecture, nlohmann::json(device).dump());
 }
 
-RowId environment_row(const Database& database, const EnvironmentRow& environment) {
+RowId environment_row(const Database& database, const DeviceInfo& device, const Program& program) {
   return find_or_insert(
       database,
       "SELECT id FROM environments WHERE driver_version = ?1 AND driver_branch = ?2 AND nvrtc_version = ?3"
       " AND cublaslt_version = ?4 AND pgtune_version = ?5 AND host_os = ?6",
       "INSERT INTO environments (driver_version, driver_branch, nvrtc_version, cublaslt_version, pgtune_version,"
       " host_os) VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
-      environment.driver_version, environment.driver_branch, environment.nvrtc_version, environment.cublaslt_version,
-      environment.pgtune_version, environment.host_os);
+      device.driver_version, device.driver_branch(), device.nvrtc_version, device.cublaslt_version, program.version,
+      program.host_os);
 }
 
 RowId template_of_session(const Database& database, RowId session) {
@@ -53,9 +55,14 @@ RowId variant_row(const Database& database, RowId session, const VariantRow& var
                             template_id, variant.key, variant.parameters_json);
 }
 
-RowId stage_row(const Database& database, const std::string& name) {
+RowId stage_row(const Database& database, Stage stage) {
   return find_or_insert(database, "SELECT id FROM stages WHERE name = ?1",
-                        "INSERT INTO stages (name) VALUES (?1) RETURNING id", name);
+                        "INSERT INTO stages (name) VALUES (?1) RETURNING id", to_string(stage));
+}
+
+const RecordColumns<BuildInfo>& build_columns() {
+  static const RecordColumns<BuildInfo> kColumns({"cubin_path", "cached"});
+  return kColumns;
 }
 
 }  // namespace pgtune::db

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "db/queries/records.hpp"
+#include "db/sqlite/record_columns.hpp"
 #include "db/sqlite/statement.hpp"
 
 namespace pgtune::db {
@@ -44,8 +45,8 @@ RowId find_or_insert(const Database& database, std::string_view select, std::str
   return found ? *found : insert_row(database, insert, values...);
 }
 
-[[nodiscard]] RowId device_row(const Database& database, const DeviceRow& device);
-[[nodiscard]] RowId environment_row(const Database& database, const EnvironmentRow& environment);
+[[nodiscard]] RowId device_row(const Database& database, const DeviceInfo& device);
+[[nodiscard]] RowId environment_row(const Database& database, const DeviceInfo& device, const Program& program);
 /// Throws Error where there is no such session.
 [[nodiscard]] RowId template_of_session(const Database& database, RowId session);
 [[nodiscard]] std::optional<RowId> find_variant(const Database& database, RowId template_id, const std::string& key);
@@ -53,6 +54,8 @@ RowId find_or_insert(const Database& database, std::string_view select, std::str
 /// A variant's template: `origin`, or where that is empty the session's.
 [[nodiscard]] RowId template_of_variant(const Database& database, RowId session, const TemplateRow& origin);
 [[nodiscard]] RowId variant_row(const Database& database, RowId session, const VariantRow& variant);
-[[nodiscard]] RowId stage_row(const Database& database, const std::string& name);
+[[nodiscard]] RowId stage_row(const Database& database, Stage stage);
+/// Of the table of builds, which keeps no place in a cache.
+[[nodiscard]] const RecordColumns<BuildInfo>& build_columns();
 
 }  // namespace pgtune::db

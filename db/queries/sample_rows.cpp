@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "db/queries/sample_rows.hpp"
 
+#include "db/queries/stored_records.hpp"
+
 namespace pgtune::db {
 
-SampleRow read_sample(Statement& statement) {
-  SampleRow sample;
-  statement >> sample.stage >> sample.round >> sample.position >> sample.launches >> sample.time_s >>
-      sample.sm_clock_hz >> sample.graph >> sample.temperature_c >> sample.power_cap_s >> sample.thermal_s;
+const RecordColumns<Sample>& sample_columns() {
+  static const RecordColumns<Sample> kColumns({"stage"});
+  return kColumns;
+}
+
+std::string selected_sample_columns() { return "stages.name, " + sample_columns().list(); }
+
+Sample read_sample(Statement& statement) {
+  std::string stage;
+  Sample sample;
+  statement >> stage;
+  sample.stage = known_word<Stage>(stage, "stage");
+  sample_columns().read(statement, sample);
+  require_valid(sample);
   return sample;
 }
 

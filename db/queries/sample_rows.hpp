@@ -2,27 +2,20 @@
 // The columns that samples of trials and samples of rounds share.
 #pragma once
 
-#include <string_view>
+#include <string>
 
-#include "db/queries/records.hpp"
-#include "db/sqlite/statement.hpp"
+#include "db/sqlite/record_columns.hpp"
+#include "tuner/model/records.hpp"
 
 namespace pgtune::db {
 
+/// A sample's own columns; its stage is a row that samples share.
+[[nodiscard]] const RecordColumns<Sample>& sample_columns();
+
 /// What read_sample() reads, of a samples table joined with stages.
-inline constexpr std::string_view kSampleColumns =
-    "stages.name, round, position, launches, time_s, sm_clock_hz, graph, temperature_c, power_cap_s, thermal_s";
+[[nodiscard]] std::string selected_sample_columns();
 
-[[nodiscard]] SampleRow read_sample(Statement& statement);
-
-/// Writes one sample. The statement's parameters are the owner's key columns, then stage, round, position, launches,
-/// time_s, sm_clock_hz, graph, temperature_c, power_cap_s, thermal_s.
-template <typename... OwnerKey>
-void write_sample(Statement& statement, RowId stage, const SampleRow& sample, OwnerKey... owner) {
-  statement
-      .bind(owner..., stage, sample.round, sample.position, sample.launches, sample.time_s, sample.sm_clock_hz,
-            sample.graph, sample.temperature_c, sample.power_cap_s, sample.thermal_s)
-      .run();
-}
+/// Throws Error for an unknown stage, and for what no measurement gives.
+[[nodiscard]] Sample read_sample(Statement& statement);
 
 }  // namespace pgtune::db

@@ -7,18 +7,20 @@
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/timestamp.hpp"
 #include "db/sqlite/transaction.hpp"
+#include "tuner/model/json.hpp"
 
 namespace pgtune::db {
 namespace {
 
-RowId problem_row(const Database& database, const ProblemRow& problem) {
-  const auto found = find_row(database, "SELECT id FROM problems WHERE key = ?1", problem.key);
+RowId problem_row(const Database& database, const Problem& problem) {
+  const std::string key = problem.key();
+  const auto found = find_row(database, "SELECT id FROM problems WHERE key = ?1", key);
   return found ? *found
                : insert_row(database,
                             "INSERT INTO problems (key, m, n, k, batch, dtype, layout, problem_json)"
                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
-                            problem.key, problem.m, problem.n, problem.k, problem.batch, problem.dtype, problem.layout,
-                            problem.problem_json);
+                            key, problem.m, problem.n, problem.k, problem.batch, to_string(problem.dtype),
+                            problem.layout(), nlohmann::json(problem).dump());
 }
 
 RowId conditions_row(const Database& database, const std::string& key, const std::string& json) {
@@ -36,29 +38,26 @@ RowId known_variant(const Database& database, RowId template_id, const std::stri
   return *found;
 }
 
-RowId build_row(const Database& database, const BuildRow& build) {
+RowId build_row(const Database& database, const BuildInfo& build) {
   if (build.key_hash.empty()) {
     throw Error("a build without key_hash cannot be stored in database " + database.origin(), 0);
   }
   const auto found = find_row(database, "SELECT id FROM builds WHERE key_hash = ?1", build.key_hash);
   return found ? *found
-               : insert_row(database,
-                            "INSERT INTO builds (key_hash, cubin_hash, registers, static_smem_bytes, local_bytes,"
-                            " spill_bytes, compile_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id",
-                            build.key_hash, build.cubin_hash, build.registers, build.static_smem_bytes,
-                            build.local_bytes, build.spill_bytes, build.compile_s);
+               : insert_row(database, build_columns().insert_into("builds", {}) + " RETURNING id",
+                            build_columns().of(build));
 }
 
 }  // namespace
 
-RowId begin_session(Database& database, const DeviceRow& device, const EnvironmentRow& environment,
-                    const ProblemRow& problem, const TemplateRow& template_row, const SessionRow& session) {
+RowId begin_session(Database& database, const DeviceInfo& device, const Program& program, const Problem& problem,
+                    const TemplateRow& template_row, const SessionRow& session) {
   Transaction transaction(database, TransactionKind::kWrite);
   const RowId row = insert_row(
       database,
       "INSERT INTO sessions (device, environment, problem, template, conditions, kind, source, started_at, seed,"
       " command_line, uid) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id",
-      device_row(database, device), environment_row(database, environment), problem_row(database, problem),
+      device_row(database, device), environment_row(database, device, program), problem_row(database, problem),
       template_row_id(database, template_row),
       conditions_row(database, session.conditions_key, session.conditions_json), session.kind, session.source,
       utc_now(), session.seed, session.command_line, next_session_uid(database));
@@ -66,11 +65,11 @@ RowId begin_session(Database& database, const DeviceRow& device, const Environme
   return row;
 }
 
-void save_baseline(Database& database, RowId session, const BaselineRow& baseline) {
+void save_baseline(Database& database, RowId session, const BaselineReport& baseline) {
   Transaction transaction(database, TransactionKind::kWrite);
   static_cast<void>(template_of_session(database, session));
   Statement(database, "INSERT OR REPLACE INTO baseline_reports (session, library, report_json) VALUES (?1, ?2, ?3)")
-      .bind(session, baseline.library, baseline.report_json)
+      .bind(session, baseline.library, nlohmann::json(baseline).dump())
       .run();
   transaction.commit();
 }
@@ -82,22 +81,24 @@ void save_trial(Database& database, RowId session, const TrialRow& trial) {
   if (trial.build) {
     build = build_row(database, *trial.build);
   }
-  const auto& outcome = trial.outcome;
-  const RowId outcome_id =
-      find_or_insert(database, "SELECT id FROM outcomes WHERE kind = ?1 AND reason = ?2",
-                     "INSERT INTO outcomes (kind, reason) VALUES (?1, ?2) RETURNING id", outcome.kind, outcome.reason);
-  const RowId row = insert_row(
-      database,
-      "INSERT INTO trials (session, variant, build, outcome, cut, max_error, norm_error, recorded_at)"
-      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
-      session, variant, build, outcome_id, outcome.cut, outcome.max_error, outcome.norm_error, unix_time_ms());
-  Statement insert_sample(database,
-                          "INSERT INTO samples (trial, ordinal, stage, round, position, launches, time_s, sm_clock_hz,"
-                          " graph, temperature_c, power_cap_s, thermal_s)"
-                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)");
+  const TrialReport& report = trial.report;
+  const RowId outcome = find_or_insert(database, "SELECT id FROM outcomes WHERE kind = ?1 AND reason = ?2",
+                                       "INSERT INTO outcomes (kind, reason) VALUES (?1, ?2) RETURNING id",
+                                       to_string(report.outcome.kind), report.outcome.reason);
+  std::optional<double> max_error, norm_error;
+  if (report.check) {
+    max_error = report.check->max_error;
+    norm_error = report.check->norm_error;
+  }
+  const RowId row =
+      insert_row(database,
+                 "INSERT INTO trials (session, variant, build, outcome, cut, max_error, norm_error, recorded_at)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
+                 session, variant, build, outcome, report.cut, max_error, norm_error, unix_time_ms());
+  Statement insert_sample(database, sample_columns().insert_into("samples", {"trial", "ordinal", "stage"}));
   int ordinal = 0;
-  for (const auto& sample : trial.samples) {
-    write_sample(insert_sample, stage_row(database, sample.stage), sample, row, ordinal++);
+  for (const Sample& sample : report.samples) {
+    insert_sample.bind(row, ordinal++, stage_row(database, sample.stage), sample_columns().of(sample)).run();
   }
   transaction.commit();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Column values as JSON, for dumps. The database stores JSON but reads none, so writing is all there is.
+// Column values as JSON, for dumps: nlohmann's, but for the infinities that a file from elsewhere may hold.
 #pragma once
 
 #include <string>

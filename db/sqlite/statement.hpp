@@ -32,12 +32,21 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement();
 
-  /// Binds all parameters, ?1 first, and rewinds, so that a statement can be run again with other values.
+  /// Binds all parameters, ?1 first, and rewinds, so that a statement can be run again with other values. A record's
+  /// columns (RecordColumns::of()) take as many parameters as there are columns.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     rewind();
     int index = 0;
-    (bind_value(++index, values), ...);
+    const auto bind_next = [&](const auto& value) { bind_value(++index, value); };
+    const auto bind_all_of = [&](const auto& value) {
+      if constexpr (requires { value.for_each_value(bind_next); }) {
+        value.for_each_value(bind_next);
+      } else {
+        bind_next(value);
+      }
+    };
+    (bind_all_of(values), ...);
     return *this;
   }
 

@@ -31,7 +31,7 @@ class Answers : public ::testing::Test {
   void bench(TestSession sample, const std::string& variant) {
     sample.session.kind = "bench";
     const auto session = sample.begin(database_);
-    save_trial(database_, session, failed_trial(variant, "crashed", "signal 11"));
+    save_trial(database_, session, failed_trial(variant, OutcomeKind::kCrashed, "signal 11"));
     finish(session, variant, 1e-3);
   }
   void finish(RowId session, const std::string& variant, double time_s) {
@@ -50,10 +50,7 @@ class Answers : public ::testing::Test {
   }
   static TestSession shaped(std::int64_t m, std::int64_t n, std::int64_t k) {
     TestSession sample;
-    sample.problem.key = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
-    sample.problem.m = m;
-    sample.problem.n = n;
-    sample.problem.k = k;
+    sample.problem = testing::shaped(m, n, k);
     return sample;
   }
   std::vector<std::string> winners(const BestFilter& filter) {
@@ -76,9 +73,9 @@ TEST_F(Answers, BestComesBackWithItsSurroundings) {
   EXPECT_EQ(best->device_uuid, sample_.device.uuid);
   EXPECT_EQ(best->device_name, "H200");
   EXPECT_EQ(best->architecture, "sm_90a");
-  EXPECT_EQ(best->device_json, sample_.device.info_json);
-  EXPECT_EQ(best->problem_key, sample_.problem.key);
-  EXPECT_EQ(best->problem_json, sample_.problem.problem_json);
+  EXPECT_EQ(best->device_json, nlohmann::json(sample_.device).dump());
+  EXPECT_EQ(best->problem_key, sample_.problem.key());
+  EXPECT_EQ(best->problem_json, nlohmann::json(sample_.problem).dump());
   EXPECT_EQ(best->template_name, "sgemm_simt");
   EXPECT_EQ(best->template_hash, "c0ffee");
   EXPECT_EQ(best->source, "gpu");
@@ -139,7 +136,7 @@ TEST_F(Answers, OfBenchesNeverReplaceThoseOfSearches) {
   EXPECT_THAT(history, ElementsAre("A=1", "A=2"));
   const auto trials = find_trials(database_, sample_.key());
   ASSERT_EQ(trials.size(), 1U);
-  EXPECT_EQ(trials.at("A=1").outcome.kind, "ok");
+  EXPECT_EQ(trials.at("A=1").report.outcome.kind, OutcomeKind::kOk);
   auto burst = sample_.key();
   burst.conditions_key = "burst rotated";
   EXPECT_THAT(list_benches(database_, burst), IsEmpty());
@@ -170,7 +167,7 @@ TEST_F(Answers, AreListedOncePerDeviceTemplateSourceAndConditionsNewestFirst) {
   replay.session.source = "replay";
   answer(replay, "A=4");
   auto other_driver = sample_;
-  other_driver.environment.driver_branch = "590";
+  other_driver.device.driver_version = "590.1";
   answer(other_driver, "A=5");
   auto other_conditions = sample_;
   other_conditions.session.conditions_key = "burst rotated";
@@ -208,7 +205,7 @@ TEST_F(Answers, SessionsAreListedNewestFirst) {
   EXPECT_EQ(sessions[1].seed, 0xfedcba9876543210U);
   EXPECT_EQ(sessions[1].command_line, sample_.session.command_line);
   EXPECT_EQ(sessions[1].device_uuid, sample_.device.uuid);
-  EXPECT_EQ(sessions[1].problem_key, sample_.problem.key);
+  EXPECT_EQ(sessions[1].problem_key, sample_.problem.key());
   EXPECT_EQ(sessions[1].template_name, "sgemm_simt");
   EXPECT_EQ(sessions[1].template_hash, "c0ffee");
   EXPECT_EQ(sessions[1].driver_branch, "580");
@@ -221,58 +218,46 @@ TEST_F(Answers, SessionsAreListedNewestFirst) {
   EXPECT_EQ(totals(database_).rows.at("conditions"), 1);
 }
 
-TEST_F(Answers, DevicesAreListedAsLastSeen) {
-  const auto original = sample_.device.info_json;
+TEST_F(Answers, DevicesAreDescribedAsLastSeen) {
+  const DeviceInfo original = sample_.device;
+  EXPECT_FALSE(find_device(database_, original.uuid).has_value());
   static_cast<void>(sample_.begin(database_));
-  sample_.device.info_json = R"({"power_limit_w":600})";
+  sample_.device.power_limit_w = 600;
   static_cast<void>(sample_.begin(database_));
-  auto devices = list_devices(database_);
-  ASSERT_EQ(devices.size(), 1U);
-  EXPECT_EQ(devices[0].info_json, R"({"power_limit_w":600})");
-  sample_.device.info_json = original;
+  EXPECT_EQ(find_device(database_, original.uuid), sample_.device);
+  sample_.device = original;
   static_cast<void>(sample_.begin(database_));
   sample_.device.uuid = "GPU-0";
   static_cast<void>(sample_.begin(database_));
-  devices = list_devices(database_);
-  ASSERT_EQ(devices.size(), 2U);
-  EXPECT_EQ(devices[0].uuid, "GPU-0");
-  EXPECT_EQ(devices[1].uuid, "GPU-1a2b");
-  EXPECT_EQ(devices[1].info_json, original);
-  EXPECT_EQ(devices[1].name, "H200");
-  EXPECT_EQ(devices[1].architecture, "sm_90a");
+  EXPECT_EQ(find_device(database_, original.uuid), original);
+  EXPECT_EQ(find_device(database_, "GPU-0"), sample_.device);
 }
 
 TEST_F(Answers, BaselinesBelongToASession) {
   const auto session = sample_.begin(database_);
   EXPECT_FALSE(find_baseline(database_, session).has_value());
-  save_baseline(database_, session, {"cuBLASLt 13.0", "{}"});
-  save_baseline(database_, session, {"cuBLASLt 13.0.2", "[1]"});
-  const auto baseline = find_baseline(database_, session);
-  ASSERT_TRUE(baseline.has_value());
-  EXPECT_EQ(baseline->library, "cuBLASLt 13.0.2");
-  EXPECT_EQ(baseline->report_json, "[1]");
-  EXPECT_THAT(error_of([&] { save_baseline(database_, 77, {"x", "{}"}); }).what(), HasSubstr("no session 77"));
+  save_baseline(database_, session, testing::baseline("cuBLASLt 13.0"));
+  BaselineReport second = testing::baseline("cuBLASLt 13.0.2");
+  second.algorithms = {{.rank = 1, .description = "tile 128x128", .workspace_bytes = 9, .time_s = 1e-3}};
+  save_baseline(database_, session, second);
+  EXPECT_EQ(find_baseline(database_, session), second);
+  EXPECT_THAT(error_of([&] { save_baseline(database_, 77, second); }).what(), HasSubstr("no session 77"));
 }
 
 TEST_F(Answers, ProblemsAreFoundByKey) {
+  sample_.problem.epilogue.bias = true;
   static_cast<void>(sample_.begin(database_));
-  const auto problem = find_problem(database_, sample_.problem.key);
-  ASSERT_TRUE(problem.has_value());
-  EXPECT_EQ(problem->m, 512);
-  EXPECT_EQ(problem->n, 512);
-  EXPECT_EQ(problem->k, 512);
-  EXPECT_EQ(problem->batch, 1);
-  EXPECT_EQ(problem->dtype, "f32");
-  EXPECT_EQ(problem->layout, "nn");
-  EXPECT_EQ(problem->problem_json, sample_.problem.problem_json);
+  EXPECT_EQ(find_problem(database_, sample_.problem.key()), sample_.problem);
+  EXPECT_EQ(query_text(database_, "SELECT m || ' ' || n || ' ' || k || ' ' || batch || dtype || layout FROM problems"),
+            "512 512 512 1f32nn");
   EXPECT_FALSE(find_problem(database_, "none").has_value());
 }
 
 TEST_F(Answers, TotalsCountTheNewestTrialOfEachVariantUnderEachKey) {
   const auto session = sample_.begin(database_);
-  save_trial(database_, session, failed_trial("A=1", "timeout", "5 s"));
+  save_trial(database_, session, failed_trial("A=1", OutcomeKind::kTimeout, "5 s"));
   save_trial(database_, session, good_trial("A=1"));
-  save_trial(database_, session, failed_trial("A=2", "crashed", "signal 11"));
+  save_trial(database_, session, failed_trial("A=2", OutcomeKind::kCrashed, "signal 11"));
   save_trial(database_, shaped(64, 64, 64).begin(database_), good_trial("A=1"));
   auto burst = sample_;
   burst.session.conditions_key = "burst rotated";

@@ -27,10 +27,11 @@ TEST(JsonText, Values) {
   EXPECT_EQ(json(std::monostate()), "null");
   EXPECT_EQ(json(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
   EXPECT_EQ(json(0.1), "0.1");
+  EXPECT_EQ(json(1.0), "1.0");
   EXPECT_EQ(json(6.570817307380346e-05), "6.570817307380346e-05");
   EXPECT_EQ(json(std::numeric_limits<double>::infinity()), "1e999");
   EXPECT_EQ(json(-std::numeric_limits<double>::infinity()), "-1e999");
-  EXPECT_EQ(json("say \"yes\"\\\n\x01\x7f"), R"("say \"yes\"\\\n\u0001\u007f")");
+  EXPECT_EQ(json("say \"yes\"\\\n\x01\x7f"), "\"say \\\"yes\\\"\\\\\\n\\u0001\x7f\"");
   EXPECT_EQ(json(std::string("nul\0", 4)), R"("nul\u0000")");
 }
 
@@ -40,7 +41,7 @@ TEST(JsonText, TextThatIsNoUtf8) {
   for (const std::string bytes : {"\xc0\xaf", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
     std::string expected = "\"";
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      expected += "\\ufffd";
+      expected += "\xef\xbf\xbd";
     }
     EXPECT_EQ(json(bytes), expected + '"');
   }
@@ -50,8 +51,8 @@ TEST(Dump, SaysEverythingWithoutIds) {
   auto database = Database::open_memory();
   const auto session = TestSession().begin(database);
   save_trial(database, session, testing::good_trial("A=1", 0.5));
-  save_rounds(database, session, "final", {testing::rounds_of(0, {testing::sample(0.25)})});
-  save_ceilings(database, TestSession().device, TestSession().environment, {"gpu", "", "{}"});
+  save_rounds(database, session, Stage::kFinal, {testing::rounds_of(0, {testing::sample(0.25)})});
+  save_ceilings(database, TestSession().device, TestSession().program, "gpu", testing::ceilings(1));
   std::vector<std::string> lines;
   dump(database, [&](const std::string& line) { lines.push_back(line); });
   ASSERT_EQ(lines.size(), 5U);
@@ -60,7 +61,7 @@ TEST(Dump, SaysEverythingWithoutIds) {
   const std::string of_session = "\",\"session\":\"" + uid + "\",";
   EXPECT_THAT(lines[1], AllOf(StartsWith("{\"table\":\"sessions" + of_session),
                               HasSubstr(R"("device":{"uuid":"GPU-1a2b","name":"H200","architecture":"sm_90a",)"),
-                              HasSubstr(R"("key":"f32 nn 512x512x512")"), HasSubstr(R"("finished_at":null)"),
+                              HasSubstr(R"("key":"f32 nn 512x512x512 )"), HasSubstr(R"("finished_at":null)"),
                               HasSubstr(R"("command_line":"pgtune search --shape 512x512x512")")));
   EXPECT_THAT(lines[2], AllOf(StartsWith("{\"table\":\"contenders" + of_session), HasSubstr(R"("algorithm":0)"),
                               HasSubstr(R"("round_samples":[{"stage":{"name":"final"},"round":0,)"),

@@ -90,7 +90,7 @@ TEST(Schema2File, KeepsEveryRow) {
       }
     }
     for (const auto& window : energy_windows(database, session)) {
-      energy_j += window.energy_j;
+      energy_j += window.window.energy_j;
     }
   }
   EXPECT_NEAR(time_s, 3.827214572906495, 1e-12);

@@ -20,17 +20,16 @@ class Killers : public ::testing::Test {
     sample_.session.kind = kind;
     save_trial(database_, sample_.begin(database_), trial);
   }
-  static TrialRow built(const std::string& key, const std::string& kind) {
+  static TrialRow built(const std::string& key, OutcomeKind kind) {
     TrialRow trial = good_trial(key);
-    trial.outcome = {kind, kind == "ok" ? "" : "because", false, {}, {}};
-    trial.samples.clear();
+    trial.report = {.outcome = {kind, kind == OutcomeKind::kOk ? "" : "because"}, .check = {}, .samples = {}};
     return trial;
   }
   [[nodiscard]] std::vector<std::string> fatal_trials(const std::string& driver = "580.10",
                                                       const std::string& nvrtc = "13.0") const {
     std::vector<std::string> keys;
-    for (const FatalTrialRow& row : find_fatal_trials(database_, "sm_90a", driver, nvrtc))
-      keys.push_back(row.variant_key + " " + row.kind + " " + row.cubin_hash);
+    for (const FatalTrial& row : find_fatal_trials(database_, "sm_90a", driver, nvrtc))
+      keys.push_back(row.variant_key + " " + std::string(to_string(row.outcome.kind)) + " " + row.cubin_hash);
     return keys;
   }
 
@@ -39,50 +38,50 @@ class Killers : public ::testing::Test {
 };
 
 TEST_F(Killers, AreWhatCrashedOrHungWithWhereThatWas) {
-  save(built("A=1", "ok"));
-  save(built("A=2", "crashed"));
-  save(built("A=3", "wrong_result"));
-  save(failed_trial("A=4", "timeout", "compile worker gave no answer within 60 s"));
+  save(built("A=1", OutcomeKind::kOk));
+  save(built("A=2", OutcomeKind::kCrashed));
+  save(built("A=3", OutcomeKind::kWrongResult));
+  save(failed_trial("A=4", OutcomeKind::kTimeout, "compile worker gave no answer within 60 s"));
   EXPECT_THAT(fatal_trials(), ElementsAre("A=2 crashed cubin-A=2", "A=4 timeout "));
-  const FatalTrialRow row = find_fatal_trials(database_, "sm_90a", "580.10", "13.0").front();
+  const FatalTrial row = find_fatal_trials(database_, "sm_90a", "580.10", "13.0").front();
   EXPECT_EQ(row.template_name, "sgemm_simt");
   EXPECT_EQ(row.template_hash, "c0ffee");
-  EXPECT_EQ(row.reason, "because");
-  EXPECT_EQ(row.problem_json, sample_.problem.problem_json);
+  EXPECT_EQ(row.outcome.reason, "because");
+  EXPECT_EQ(row.problem, sample_.problem);
   EXPECT_EQ(row.session, 2);
-  EXPECT_FALSE(row.started_at.empty());
+  EXPECT_FALSE(row.date.empty());
 }
 
 TEST_F(Killers, ANewerOutcomeOnTheSameProblemLiftsIt) {
-  save(built("A=1", "crashed"));
-  save(built("A=1", "quarantined"));
+  save(built("A=1", OutcomeKind::kCrashed));
+  save(built("A=1", OutcomeKind::kQuarantined));
   EXPECT_THAT(fatal_trials(), ElementsAre("A=1 crashed cubin-A=1")) << "quarantine is no evidence";
-  sample_.problem.key = "f32 nn 64x64x64";
-  save(built("A=1", "ok"));
+  sample_.problem = testing::shaped(64, 64, 64);
+  save(built("A=1", OutcomeKind::kOk));
   EXPECT_THAT(fatal_trials(), ElementsAre("A=1 crashed cubin-A=1")) << "another problem proves nothing for this one";
-  sample_.problem.key = "f32 nn 512x512x512";
-  save(built("A=1", "ok"), "bench");
+  sample_.problem = testing::shaped(512, 512, 512);
+  save(built("A=1", OutcomeKind::kOk), "bench");
   EXPECT_THAT(fatal_trials(), IsEmpty());
-  save(built("A=1", "timeout"));
+  save(built("A=1", OutcomeKind::kTimeout));
   EXPECT_THAT(fatal_trials(), ElementsAre("A=1 timeout cubin-A=1"));
 }
 
 TEST_F(Killers, HoldForTheSameDriverAndCompilersForTheSameNvrtc) {
-  save(built("A=1", "crashed"));
-  save(failed_trial("A=2", "crashed", "compile worker killed by signal 11 (SIGSEGV)"));
+  save(built("A=1", OutcomeKind::kCrashed));
+  save(failed_trial("A=2", OutcomeKind::kCrashed, "compile worker killed by signal 11 (SIGSEGV)"));
   EXPECT_THAT(fatal_trials("590.1", "13.0"), ElementsAre("A=2 crashed "));
   EXPECT_THAT(fatal_trials("580.10", "13.1"), ElementsAre("A=1 crashed cubin-A=1"));
-  sample_.environment.driver_version = "590.1";
-  save(built("A=1", "ok"));
+  sample_.device.driver_version = "590.1";
+  save(built("A=1", OutcomeKind::kOk));
   EXPECT_THAT(fatal_trials("580.10", "13.1"), ElementsAre("A=1 crashed cubin-A=1")) << "right under another driver";
 }
 
 TEST_F(Killers, ReplaysAndOtherArchitecturesDoNotCount) {
   sample_.session.source = "replay";
-  save(built("A=1", "crashed"));
+  save(built("A=1", OutcomeKind::kCrashed));
   sample_.session.source = "gpu";
   sample_.device.architecture = "sm_80";
-  save(built("A=1", "crashed"));
+  save(built("A=1", OutcomeKind::kCrashed));
   EXPECT_THAT(fatal_trials(), IsEmpty());
 }
 

@@ -14,6 +14,7 @@
 
 #include "db/queries/queries.hpp"
 #include "db/upkeep/dump.hpp"
+#include "tuner/model/json.hpp"
 
 namespace pgtune::db::testing {
 
@@ -64,11 +65,24 @@ Error error_of(Action&& action) {
   return {"", 0};
 }
 
+inline Problem shaped(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return with_default_strides({.m = m, .n = n, .k = k}).value();
+}
+
+inline BaselineReport baseline(const std::string& library) { return {.library = library, .algorithms = {}}; }
+
+inline Ceilings ceilings(double dram_bytes_per_s) { return {.dram_bytes_per_s = dram_bytes_per_s, .flops = {}}; }
+
 /// A row of each kind, changeable before use.
 struct TestSession {
-  DeviceRow device{"GPU-1a2b", "H200", "sm_90a", R"({"uuid":"GPU-1a2b"})"};
-  EnvironmentRow environment{"580.10", "580", "13.0", "13.0.2", "0.1.0", "Linux"};
-  ProblemRow problem{"f32 nn 512x512x512", 512, 512, 512, 1, "f32", "nn", R"({"m":512})"};
+  DeviceInfo device{.uuid = "GPU-1a2b",
+                    .name = "H200",
+                    .architecture = "sm_90a",
+                    .driver_version = "580.10",
+                    .nvrtc_version = "13.0",
+                    .cublaslt_version = "13.0.2"};
+  Program program{"0.1.0", "Linux"};
+  Problem problem = shaped(512, 512, 512);
   TemplateRow template_row{"sgemm_simt", "c0ffee"};
   SessionRow session;
 
@@ -80,23 +94,23 @@ struct TestSession {
     session.command_line = "pgtune search --shape 512x512x512";
   }
   [[nodiscard]] RowId begin(Database& database) const {
-    return begin_session(database, device, environment, problem, template_row, session);
+    return begin_session(database, device, program, problem, template_row, session);
   }
   [[nodiscard]] ResultKey key() const {
-    return {device.uuid,    environment.driver_branch, problem.key, template_row.name, template_row.content_hash,
+    return {device.uuid,    device.driver_branch(), problem.key(), template_row.name, template_row.content_hash,
             session.source, session.conditions_key};
   }
 };
 
-inline SampleRow sample(double time_s, int position = 0, const std::string& stage = "screen", int round = 0) {
+inline Sample sample(double time_s, int position = 0, Stage stage = Stage::kScreen, int round = 0) {
   return {stage, round, position, 100, time_s, 1.98e9};
 }
 
 /// Samples of a variant that is known by its key alone.
-inline ContenderSamplesRow rounds_of(const std::string& key, std::vector<SampleRow> samples) {
+inline ContenderSamplesRow rounds_of(const std::string& key, std::vector<Sample> samples) {
   return {{VariantRow{key, "{}"}, -1}, std::move(samples)};
 }
-inline ContenderSamplesRow rounds_of(int algorithm, std::vector<SampleRow> samples) {
+inline ContenderSamplesRow rounds_of(int algorithm, std::vector<Sample> samples) {
   return {{std::nullopt, algorithm}, std::move(samples)};
 }
 
@@ -104,17 +118,21 @@ inline ContenderSamplesRow rounds_of(int algorithm, std::vector<SampleRow> sampl
 inline TrialRow good_trial(const std::string& key, double time_s = 1e-3) {
   TrialRow trial;
   trial.variant = {key, "{\"key\":\"" + key + "\"}"};
-  trial.build = BuildRow{"build-" + key, "cubin-" + key, 128, 32768, 0, 0, 0.25};
-  trial.outcome = {"ok", "", false, 0.125, 1e-7};
-  trial.samples = {sample(time_s, 0), sample(time_s * 1.01, 1), sample(time_s * 0.99, 2)};
+  trial.build = BuildInfo{.cubin_path = {},
+                          .cubin_hash = "cubin-" + key,
+                          .key_hash = "build-" + key,
+                          .registers = 128,
+                          .static_smem_bytes = 32768,
+                          .compile_s = 0.25};
+  trial.report.check = CheckReport{0.125, 1e-7};
+  trial.report.samples = {sample(time_s, 0), sample(time_s * 1.01, 1), sample(time_s * 0.99, 2)};
   return trial;
 }
 
-inline TrialRow failed_trial(const std::string& key, const std::string& kind, const std::string& reason) {
+inline TrialRow failed_trial(const std::string& key, OutcomeKind kind, const std::string& reason) {
   TrialRow trial;
   trial.variant = {key, "{}"};
-  trial.outcome.kind = kind;
-  trial.outcome.reason = reason;
+  trial.report.outcome = {kind, reason};
   return trial;
 }
 

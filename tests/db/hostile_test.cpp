@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "db/database.hpp"
+#include "db/queries/stored_records.hpp"
 #include "db/sqlite/schema_check.hpp"
 #include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
@@ -132,9 +133,36 @@ TEST_F(Hostile, NumbersThatDoNotFitAreAnError) {
   EXPECT_THAT(error.what(), AllOf(HasSubstr("is damaged"), HasSubstr("1099511627776 as a registers")));
 }
 
+TEST_F(Hostile, RecordsThatNoMeasurementGivesAreAnError) {
+  const auto trials_error = [&](const std::string& sql) {
+    spoil(sql);
+    return std::string(error_of([&] { static_cast<void>(find_trials(reader(), TestSession().key())); }).what());
+  };
+  EXPECT_THAT(trials_error("UPDATE samples SET launches = 0"),
+              AllOf(HasSubstr("a sample of 0 launches"), HasSubstr("Restore the file")));
+  EXPECT_THAT(trials_error("UPDATE samples SET launches = 1, round = -3"), HasSubstr("impossible number -3 as round"));
+  EXPECT_THAT(trials_error("UPDATE samples SET round = 0; UPDATE stages SET name = 'warmup'"),
+              HasSubstr("unknown stage 'warmup'"));
+  EXPECT_THAT(trials_error("UPDATE builds SET local_bytes = -1"), HasSubstr("impossible number -1 as local_bytes"));
+  EXPECT_THAT(trials_error("UPDATE outcomes SET kind = 'excellent'"), HasSubstr("unknown outcome 'excellent'"));
+}
+
+TEST_F(Hostile, TextThatIsNotTheRecordItShouldBeIsAnError) {
+  for (const char* text : {"", "{", "[]", "{\"m\":1}", "{\"m\":\"x\"}", "[[[["}) {
+    spoil(std::string("UPDATE problems SET problem_json = '") + text + "'");
+    const auto error = error_of([&] { static_cast<void>(find_problem(reader(), TestSession().problem.key())); });
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("a problem that cannot be read"), HasSubstr("Restore"))) << text;
+  }
+  spoil("UPDATE devices SET info_json = replace(hex(zeroblob(500000)), '0', '[')");
+  EXPECT_THAT(error_of([&] { static_cast<void>(find_device(reader(), "GPU-1a2b")); }).what(),
+              HasSubstr("a device that cannot be read"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(conditions_of("sustained and more")); }).what(),
+              AllOf(HasSubstr("text of conditions 'sustained and more'"), HasSubstr("Restore")));
+}
+
 TEST_F(Hostile, NegativeIdsAndMissingRowsAreJustNotFound) {
   spoil("UPDATE trials SET id = -5; UPDATE samples SET trial = -5");
-  EXPECT_EQ(find_trials(reader(), TestSession().key()).at("A=1").samples.size(), 3U);
+  EXPECT_EQ(find_trials(reader(), TestSession().key()).at("A=1").report.samples.size(), 3U);
   spoil("DELETE FROM outcomes; DELETE FROM problems");
   EXPECT_THAT(find_trials(reader(), TestSession().key()), IsEmpty());
   EXPECT_FALSE(find_best(reader(), TestSession().key()).has_value());

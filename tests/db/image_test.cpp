@@ -115,7 +115,7 @@ TEST(ImageSize, OfAFullGridIsAFewMegabytes) {
   execute(database, "PRAGMA synchronous = off");
   for (int problem = 0; problem < 8; ++problem) {
     TestSession sample;
-    sample.problem.key += std::to_string(problem);
+    sample.problem.m += problem;
     const auto session = sample.begin(database);
     for (int i = 0; i < 1500; ++i) {
       auto trial = good_trial(
@@ -123,7 +123,7 @@ TEST(ImageSize, OfAFullGridIsAFewMegabytes) {
           1e-3 / (i + 1));
       trial.build->key_hash = "0123456789abcdef0123456789ab" + std::to_string(problem) + std::to_string(i);
       trial.build->cubin_hash = trial.build->key_hash;
-      trial.samples.push_back(testing::sample(0.123456789 / (i + 1), 3));
+      trial.report.samples.push_back(testing::sample(0.123456789 / (i + 1), 3));
       save_trial(database, session, trial);
     }
   }
@@ -137,9 +137,9 @@ TEST(ImageSize, OfAFullRaceIsUnderHalfAMegabyte) {
   const auto session = TestSession().begin(database);
   std::vector<ContenderSamplesRow> race;
   for (int variant = 0; variant < 200; ++variant) {
-    std::vector<SampleRow> samples;
+    std::vector<Sample> samples;
     for (int round = 1; round <= 40; ++round) {
-      auto row = testing::sample(0.0123456789 / (variant + round), variant, "race", round);
+      auto row = testing::sample(0.0123456789 / (variant + round), variant, Stage::kRace, round);
       row.sm_clock_hz = 1.9e9 / (1 + 1e-3 * round);
       row.temperature_c = 50 + round % 3;
       row.power_cap_s = row.time_s / 3;
@@ -148,7 +148,7 @@ TEST(ImageSize, OfAFullRaceIsUnderHalfAMegabyte) {
     }
     race.push_back(testing::rounds_of("A=" + std::to_string(variant), std::move(samples)));
   }
-  save_rounds(database, session, "race", race);
+  save_rounds(database, session, Stage::kRace, race);
   database.write_compact_copy(folder / "race.db");
   EXPECT_LT(std::filesystem::file_size(folder / "race.db"), 512U << 10);
 }

@@ -35,16 +35,17 @@ class MergeTest : public ::testing::Test {
     TestSession fixture;
     fixture.device.uuid = device;
     const RowId session = fixture.begin(database);
-    save_baseline(database, session, {"cuBLASLt", "{}"});
+    save_baseline(database, session, testing::baseline("cuBLASLt"));
     for (int i = 0; i < trials; ++i) {
       save_trial(database, session, good_trial("A=" + std::to_string(i), time_s + i));
     }
-    save_rounds(database, session, "race",
-                {rounds_of("A=1", {sample(time_s, 0, "race")}), rounds_of(0, {sample(2, 1)})});
-    save_rounds(database, session, "final", {rounds_of("A=1", {sample(time_s, 0)}), rounds_of(0, {sample(2, 1)})});
+    save_rounds(database, session, Stage::kRace,
+                {rounds_of("A=1", {sample(time_s, 0, Stage::kRace)}), rounds_of(0, {sample(2, 1)})});
+    save_rounds(database, session, Stage::kFinal,
+                {rounds_of("A=1", {sample(time_s, 0)}), rounds_of(0, {sample(2, 1)})});
     EnergyWindowRow energy;
     energy.contender = {VariantRow{"A=1", "{}"}, -1};
-    energy.energy_j = 100;
+    energy.window.energy_j = 100;
     save_energy(database, session, energy);
     BestRow best;
     best.variant_key = "A=1";
@@ -58,7 +59,7 @@ class MergeTest : public ::testing::Test {
     search(a, "GPU-a", 3, 1e-3);
     auto b = Database::open(b_, OpenMode::kReadWriteCreate);
     search(b, "GPU-b", 2, 2e-3);
-    save_ceilings(b, TestSession().device, TestSession().environment, {"gpu", "", R"({"dram":4})"});
+    save_ceilings(b, TestSession().device, TestSession().program, "gpu", testing::ceilings(4));
     // Across files, the time in the uid decides: another millisecond.
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     search(a, "GPU-a", 4, 3e-3);
@@ -97,10 +98,10 @@ TEST_F(MergeTest, HoldsEverySessionOfEveryInput) {
   on_a.device.uuid = "GPU-a";
   EXPECT_EQ(find_best(c, on_a.key()).value().time_s, 3e-3);
   EXPECT_EQ(find_trials(c, on_a.key()).size(), 4U);
-  EXPECT_EQ(find_trials(c, on_a.key()).at("A=0").samples.at(0).time_s, 3e-3);
+  EXPECT_EQ(find_trials(c, on_a.key()).at("A=0").report.samples.at(0).time_s, 3e-3);
   EXPECT_EQ(session_rounds(c, sessions[1].id).size(), 2U);
-  EXPECT_EQ(energy_windows(c, sessions[1].id).at(0).energy_j, 100);
-  EXPECT_EQ(find_ceilings(c, "GPU-1a2b", "580", "gpu").value().ceilings_json, R"({"dram":4})");
+  EXPECT_EQ(energy_windows(c, sessions[1].id).at(0).window.energy_j, 100);
+  EXPECT_EQ(find_ceilings(c, "GPU-1a2b", "580", "gpu"), testing::ceilings(4));
 }
 
 TEST_F(MergeTest, IsTheSameFileInAnyOrderAndWithRepeats) {

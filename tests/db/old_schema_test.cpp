@@ -39,7 +39,7 @@ struct Sums {
   double time_s = 0;
   std::int64_t launches = 0;
   std::size_t samples = 0;
-  void add(const std::vector<SampleRow>& rows) {
+  void add(const std::vector<Sample>& rows) {
     for (const auto& row : rows) {
       time_s += row.time_s;
       launches += row.launches;
@@ -93,19 +93,19 @@ void expect_all_rows(const Database& database) {
   Sums screening;
   for (const auto& [key, trial] : trials) {
     EXPECT_TRUE(trial.build.has_value()) << key;
-    screening.add(trial.samples);
+    screening.add(trial.report.samples);
   }
   EXPECT_DOUBLE_EQ(screening.time_s, 0.1844649599194526);
   EXPECT_EQ(screening.launches, 18957);
   const auto replayed = find_trials(database, key_of("replay"));
   ASSERT_EQ(replayed.size(), 1U);
   EXPECT_FALSE(replayed.begin()->second.build.has_value());
-  EXPECT_EQ(replayed.begin()->second.outcome.reason, "line 3: expected a ';'");
+  EXPECT_EQ(replayed.begin()->second.report.outcome.reason, "line 3: expected a ';'");
 
   Sums finals, baselines;
   for (const auto& row : session_rounds(database, 7)) {
     ASSERT_EQ(row.samples.size(), 12U);
-    EXPECT_EQ(row.samples.front().stage, "final");
+    EXPECT_EQ(row.samples.front().stage, Stage::kFinal);
     EXPECT_EQ(row.samples.front().round, 1);
     EXPECT_EQ(row.samples.front().temperature_c, std::nullopt);
     (row.contender.variant ? finals : baselines).add(row.samples);
@@ -131,6 +131,17 @@ void expect_answer(const Database& database) {
   EXPECT_EQ(best->ratio_high, 0.8780386079215496);
   EXPECT_TRUE(best->complete);
   EXPECT_THAT(best->answer_json, HasSubstr("\"from_final\":true"));
+  const auto in_answer = [&](const std::string& path) {
+    return query_text(database, "SELECT json_extract(answer_json, '" + path + "') FROM best");
+  };
+  EXPECT_EQ(in_answer("$.best"), "") << "the winner is stored once";
+  EXPECT_EQ(in_answer("$.ranking[0].baseline_best_s"), "");
+  EXPECT_TRUE(in_answer("$.ties").starts_with("["));
+  EXPECT_EQ(query_integer(database,
+                          "SELECT json_extract(answer_json, '$.ranking[0].time_s') = time_s"
+                          " AND json_extract(answer_json, '$.baseline_best_s') = baseline_best_s FROM best"),
+            1)
+      << "to the last digit";
   EXPECT_FALSE(find_best(database, key_of("replay")).has_value());
   EXPECT_EQ(list_best(database, {}).size(), 1U);
 }
@@ -231,6 +242,32 @@ TEST_F(OldSchema, WithBrokenReferencesIsRefusedAndLeftAlone) {
   EXPECT_EQ(contents(folder_ / "broken.db"), before);
   EXPECT_THAT(Database::open(folder_ / "broken.db", OpenMode::kReadOnlyAsIs).check(),
               ::testing::Contains("a row of trials refers to a missing row of builds"));
+}
+
+/// What migrating makes of an answer's text.
+std::string migrated(const fs::path& file, const std::string& answer_json) {
+  {
+    auto writer = Database::open_memory();
+    execute(writer, "ATTACH '" + file.string() + "' AS old; UPDATE old.best SET answer_json = '" + answer_json + "'");
+  }
+  return query_text(Database::open(file, OpenMode::kReadOnly), "SELECT answer_json FROM best");
+}
+
+TEST_F(OldSchema, TheWinnerOfAnAnswerBecomesTheFirstOfItsRanking) {
+  EXPECT_EQ(migrated(path_, R"({"best":{"variant":"w","time_s":1.25e-05,"cycles_ratio":1.01,"ties":["t"],)"
+                            R"("reference_clock_hz":1.4e9},"ranking":[{"variant":"w","spread":0.5},{"variant":"t"}]})"),
+            R"({"ranking":[{"variant":"w","spread":0.5,"time_s":1.25e-05,"cycles_ratio":1.01},{"variant":"t"}],)"
+            R"("ties":["t"],"baseline_clock_hz":1.4e9})");
+  EXPECT_EQ(migrated(path_, R"({"best":{"variant":"w","ties":[]},"ranking":[{"variant":"t"}]})"),
+            R"({"ranking":[{"spread":0,"variant":"w"},{"variant":"t"}],"ties":[]})")
+      << "a winner that was not first gets a row";
+  EXPECT_EQ(migrated(path_, R"({"best":{"variant":"w","ties":[]},"ranking":[]})"),
+            R"({"ranking":[{"spread":0,"variant":"w"}],"ties":[]})");
+}
+
+TEST_F(OldSchema, WhatIsNoAnswerStaysAsItIs) {
+  for (const char* text : {R"({"best":)", "[1]", "null", R"({"best":[],"ranking":[]})", R"({"best":{},"ranking":7})"})
+    EXPECT_EQ(migrated(path_, text), text);
 }
 
 }  // namespace

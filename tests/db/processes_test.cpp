@@ -50,12 +50,12 @@ TEST(Processes, ThirtyTwoWriteToOneNewFileAndNothingIsLost) {
       auto database = Database::open(path, OpenMode::kReadWriteCreate);
       const auto session = TestSession().begin(database);
       const std::string name = "P=" + std::to_string(process);
-      save_baseline(database, session, {"cuBLASLt", "{}"});
+      save_baseline(database, session, testing::baseline("cuBLASLt"));
       for (int i = 0; i < kTrials; ++i) {
         save_trial(database, session, good_trial(name + ",A=" + std::to_string(i)));
         static_cast<void>(find_trials(Database::open(path, OpenMode::kReadOnly), TestSession().key()));
       }
-      for (const std::string stage : {"race", "final"}) {
+      for (const Stage stage : {Stage::kRace, Stage::kFinal}) {
         save_rounds(database, session, stage,
                     {rounds_of(name + ",A=0", {sample(1e-3)}), rounds_of(0, {sample(1e-3, 1), sample(1e-3, 2)})});
       }
@@ -131,7 +131,7 @@ TEST(Processes, AKilledWriterLosesNothingItHadCommitted) {
     for (const int i : committed) {
       const auto trial = found.find("A=" + std::to_string(i));
       ASSERT_NE(trial, found.end()) << "trial " << i << " is lost in round " << round;
-      EXPECT_EQ(trial->second.samples.size(), 3U) << "trial " << i << " is incomplete";
+      EXPECT_EQ(trial->second.report.samples.size(), 3U) << "trial " << i << " is incomplete";
     }
     // At most the one trial that was written but not yet reported, each round.
     EXPECT_LE(found.size(), committed.size() + static_cast<std::size_t>(round) + 1);

@@ -23,7 +23,7 @@ class Prune : public ::testing::Test {
     const RowId id = sample.begin(database_);
     const std::string key = "A=" + std::to_string(id);
     save_trial(database_, id, good_trial(key));
-    save_rounds(database_, id, "final", {testing::rounds_of(key, {testing::sample(1)})});
+    save_rounds(database_, id, Stage::kFinal, {testing::rounds_of(key, {testing::sample(1)})});
     BestRow best;
     best.variant_key = key;
     if (finished) {
@@ -44,7 +44,7 @@ class Prune : public ::testing::Test {
 
 TEST_F(Prune, KeepsTheNewestOfEachQuestion) {
   TestSession other_problem;
-  other_problem.problem.key = "another";
+  other_problem.problem.m = 1024;
   TestSession bench;
   bench.session.kind = "bench";
   const auto first = session({}), second = session({});
@@ -67,7 +67,7 @@ TEST_F(Prune, KeepsTheNewestOfEachQuestion) {
 TEST_F(Prune, DropsOldTemplatesAndDrivers) {
   TestSession old_template, old_driver, other_template;
   old_template.template_row.content_hash = "0ld";
-  old_driver.environment.driver_branch = "550";
+  old_driver.device.driver_version = "550.1";
   other_template.template_row = {"mine", "0ld"};
   const auto with_old_template = session(old_template), with_old_driver = session(old_driver);
   session(other_template);
@@ -94,7 +94,7 @@ TEST_F(Prune, DropsRoundsOfAnOldTemplateWithoutTrialsOfTheirOwn) {
     const RowId id = TestSession().begin(database_);
     ContenderSamplesRow row = testing::rounds_of("A=1", {testing::sample(1)});
     row.contender.variant->origin = {"mine", content};
-    save_rounds(database_, id, "final", {row});
+    save_rounds(database_, id, Stage::kFinal, {row});
     return id;
   };
   const RowId old = with_rounds_of("0ld");
@@ -123,9 +123,9 @@ TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
 TEST_F(Prune, LeavesNoRowThatNothingRefersTo) {
   TestSession other;
   other.device.uuid = "GPU-other";
-  other.problem.key = "another";
+  other.problem.m = 1024;
   other.template_row = {"mine", "hash"};
-  other.environment.driver_branch = "550";
+  other.device.driver_version = "550.1";
   other.session.conditions_key = "burst";
   session(other);
   session({});

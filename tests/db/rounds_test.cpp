@@ -21,7 +21,7 @@ using testing::TestSession;
 class Rounds : public ::testing::Test {
  protected:
   /// Samples of one variant (by key) or baseline algorithm (by index) in a session's rounds.
-  std::vector<SampleRow> samples_of(RowId session, const std::string& key, int algorithm = -1) {
+  std::vector<Sample> samples_of(RowId session, const std::string& key, int algorithm = -1) {
     for (const auto& row : session_rounds(database_, session)) {
       const bool same =
           row.contender.variant ? row.contender.variant->key == key : row.contender.algorithm == algorithm;
@@ -39,14 +39,14 @@ class Rounds : public ::testing::Test {
 TEST_F(Rounds, ComeBackAsTheyWereSaved) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1"));
   const auto session = sample_.begin(database_);
-  auto measured = sample(1.1e-3, 2, "final", 2);
+  auto measured = sample(1.1e-3, 2, Stage::kFinal, 2);
   measured.graph = true;
   measured.temperature_c = 61;
   measured.power_cap_s = 0.02;
   measured.thermal_s = 0;
-  save_rounds(database_, session, "final",
-              {rounds_of("A=1", {sample(1e-3, 0, "final", 1), measured}), rounds_of(5, {sample(4e-3, 1, "final", 1)}),
-               rounds_of(0, {sample(3e-3, 2, "final", 1)})});
+  save_rounds(database_, session, Stage::kFinal,
+              {rounds_of("A=1", {sample(1e-3, 0, Stage::kFinal, 1), measured}),
+               rounds_of(5, {sample(4e-3, 1, Stage::kFinal, 1)}), rounds_of(0, {sample(3e-3, 2, Stage::kFinal, 1)})});
   const auto rows = session_rounds(database_, session);
   ASSERT_EQ(rows.size(), 3U);
   ASSERT_TRUE(rows[0].contender.variant.has_value());
@@ -57,7 +57,7 @@ TEST_F(Rounds, ComeBackAsTheyWereSaved) {
   EXPECT_EQ(rows[2].contender.algorithm, 0);
   ASSERT_EQ(rows[0].samples.size(), 2U);
   const auto& copy = rows[0].samples[1];
-  EXPECT_EQ(copy.stage, "final");
+  EXPECT_EQ(copy.stage, Stage::kFinal);
   EXPECT_EQ(copy.round, 2);
   EXPECT_EQ(copy.position, 2);
   EXPECT_EQ(copy.launches, 100);
@@ -69,14 +69,15 @@ TEST_F(Rounds, ComeBackAsTheyWereSaved) {
   EXPECT_EQ(copy.thermal_s, 0.0);
   EXPECT_EQ(rows[0].samples[0].thermal_s, std::nullopt);
   EXPECT_THAT(session_rounds(database_, session + 1), IsEmpty());
-  EXPECT_EQ(find_trials(database_, sample_.key()).at("A=1").samples.size(), 3U) << "rounds are no trial's samples";
+  EXPECT_EQ(find_trials(database_, sample_.key()).at("A=1").report.samples.size(), 3U)
+      << "rounds are no trial's samples";
 }
 
 TEST_F(Rounds, OfTheFloorKeepBothSamplesOfAnAlgorithm) {
   const auto session = sample_.begin(database_);
-  save_rounds(database_, session, "floor",
-              {rounds_of(3, {sample(1, 0, "floor", 1), sample(3, 1, "floor", 2)}),
-               rounds_of(3, {sample(2, 1, "floor", 1), sample(4, 0, "floor", 2)})});
+  save_rounds(database_, session, Stage::kFloor,
+              {rounds_of(3, {sample(1, 0, Stage::kFloor, 1), sample(3, 1, Stage::kFloor, 2)}),
+               rounds_of(3, {sample(2, 1, Stage::kFloor, 1), sample(4, 0, Stage::kFloor, 2)})});
   const auto samples = samples_of(session, "", 3);
   ASSERT_EQ(samples.size(), 4U);
   EXPECT_EQ(session_rounds(database_, session).size(), 1U);
@@ -89,24 +90,25 @@ TEST_F(Rounds, OfTheFloorKeepBothSamplesOfAnAlgorithm) {
 TEST_F(Rounds, ASecondCallReplacesItsStageOfItsSessionOnly) {
   const auto other = sample_.begin(database_);
   const auto session = sample_.begin(database_);
-  save_rounds(database_, other, "final", {rounds_of("A=1", {sample(7, 0, "final", 1)})});
-  save_rounds(database_, session, "race", {rounds_of("A=1", {sample(5, 0, "race", 1)})});
-  save_rounds(database_, session, "final", {rounds_of("A=1", {sample(9, 0, "final", 1), sample(9, 0, "final", 2)})});
-  save_rounds(database_, session, "final", {rounds_of("A=2", {sample(8, 0, "final", 1)})});
+  save_rounds(database_, other, Stage::kFinal, {rounds_of("A=1", {sample(7, 0, Stage::kFinal, 1)})});
+  save_rounds(database_, session, Stage::kRace, {rounds_of("A=1", {sample(5, 0, Stage::kRace, 1)})});
+  save_rounds(database_, session, Stage::kFinal,
+              {rounds_of("A=1", {sample(9, 0, Stage::kFinal, 1), sample(9, 0, Stage::kFinal, 2)})});
+  save_rounds(database_, session, Stage::kFinal, {rounds_of("A=2", {sample(8, 0, Stage::kFinal, 1)})});
   ASSERT_EQ(samples_of(session, "A=1").size(), 1U);
-  EXPECT_EQ(samples_of(session, "A=1")[0].stage, "race");
+  EXPECT_EQ(samples_of(session, "A=1")[0].stage, Stage::kRace);
   EXPECT_EQ(samples_of(session, "A=2").size(), 1U);
   EXPECT_EQ(samples_of(other, "A=1").size(), 1U);
 }
 
 TEST_F(Rounds, ThatCannotBeSavedLeaveNothing) {
-  EXPECT_THAT(error_of([&] { save_rounds(database_, 77, "final", {rounds_of("A=1", {sample(1)})}); }).what(),
+  EXPECT_THAT(error_of([&] { save_rounds(database_, 77, Stage::kFinal, {rounds_of("A=1", {sample(1)})}); }).what(),
               HasSubstr("no session 77"));
   const auto session = sample_.begin(database_);
   // The same place in one round twice.
-  EXPECT_THROW(save_rounds(database_, session, "race",
-                           {rounds_of("A=1", {sample(1, 0, "race", 1)}),
-                            rounds_of(0, {sample(1, 1, "race", 1), sample(2, 1, "race", 1)})}),
+  EXPECT_THROW(save_rounds(database_, session, Stage::kRace,
+                           {rounds_of("A=1", {sample(1, 0, Stage::kRace, 1)}),
+                            rounds_of(0, {sample(1, 1, Stage::kRace, 1), sample(2, 1, Stage::kRace, 1)})}),
                Error);
   EXPECT_THAT(session_rounds(database_, session), IsEmpty());
   EXPECT_EQ(totals(database_).rows.at("contenders"), 0);
@@ -116,68 +118,65 @@ TEST_F(Rounds, ThatCannotBeSavedLeaveNothing) {
 TEST_F(Rounds, EnergyWindowsComeBackAsTheyWereSaved) {
   const auto session = sample_.begin(database_);
   EnergyWindowRow idle;
-  idle.window_s = 5;
-  idle.energy_j = 410;
+  idle.window.window_s = 5;
+  idle.window.energy_j = 410;
   save_energy(database_, session, idle);
   EnergyWindowRow window{
-      {VariantRow{"A=1", "{}"}, -1}, 1, 5.1, 3500, 51, 0.1, 0.002, 690.5, 1000, 5e-3, 1.5e9, 0.75, 0.25, 55.25, 61.5};
+      {VariantRow{"A=1", "{}"}, -1}, 1, {5.1, 3500, 51, 0.1, 0.002, 690.5, 1000, 5e-3, 1.5e9, 0.75, 0.25, 55.25, 61.5}};
   save_energy(database_, session, window);
   window.ordinal = 0;
   save_energy(database_, session, window);
   EnergyWindowRow baseline = idle;
   baseline.contender.algorithm = 0;
   save_energy(database_, session, baseline);
-  baseline.energy_j = 411;
+  baseline.window.energy_j = 411;
   save_energy(database_, session, baseline);
 
   const auto rows = energy_windows(database_, session);
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_FALSE(rows[0].contender.variant.has_value());
   EXPECT_EQ(rows[0].contender.algorithm, -1);
-  EXPECT_EQ(rows[0].energy_j, 410);
-  EXPECT_EQ(rows[0].power_cap_share, std::nullopt);
-  EXPECT_EQ(rows[0].thermal_share, std::nullopt);
+  EXPECT_EQ(rows[0].window.energy_j, 410);
+  EXPECT_EQ(rows[0].window.power_cap_share, std::nullopt);
+  EXPECT_EQ(rows[0].window.thermal_share, std::nullopt);
   EXPECT_EQ(rows[1].ordinal, 0);
   const auto& copy = rows[2];
   EXPECT_EQ(copy.contender.variant.value().key, "A=1");
   EXPECT_EQ(copy.ordinal, 1);
-  EXPECT_EQ(copy.window_s, 5.1);
-  EXPECT_EQ(copy.energy_j, 3500);
-  EXPECT_EQ(copy.steps, 51);
-  EXPECT_EQ(copy.step_s, 0.1);
-  EXPECT_EQ(copy.uncertainty, 0.002);
-  EXPECT_EQ(copy.averaged_power_w, 690.5);
-  EXPECT_EQ(copy.launches, 1000);
-  EXPECT_EQ(copy.per_launch_s, 5e-3);
-  EXPECT_EQ(copy.sm_clock_hz, 1.5e9);
-  EXPECT_EQ(copy.power_cap_share, 0.75);
-  EXPECT_EQ(copy.thermal_share, 0.25);
-  EXPECT_EQ(copy.temperature_start_c, 55.25);
-  EXPECT_EQ(copy.temperature_end_c, 61.5);
+  EXPECT_EQ(copy.window.window_s, 5.1);
+  EXPECT_EQ(copy.window.energy_j, 3500);
+  EXPECT_EQ(copy.window.steps, 51);
+  EXPECT_EQ(copy.window.step_s, 0.1);
+  EXPECT_EQ(copy.window.uncertainty, 0.002);
+  EXPECT_EQ(copy.window.averaged_power_w, 690.5);
+  EXPECT_EQ(copy.window.launches, 1000);
+  EXPECT_EQ(copy.window.per_launch_s, 5e-3);
+  EXPECT_EQ(copy.window.sm_clock_hz, 1.5e9);
+  EXPECT_EQ(copy.window.power_cap_share, 0.75);
+  EXPECT_EQ(copy.window.thermal_share, 0.25);
+  EXPECT_EQ(copy.window.temperature_start_c, 55.25);
+  EXPECT_EQ(copy.window.temperature_end_c, 61.5);
   EXPECT_EQ(rows[3].contender.algorithm, 0);
-  EXPECT_EQ(rows[3].energy_j, 411) << "the second of one ordinal replaces the first";
+  EXPECT_EQ(rows[3].window.energy_j, 411) << "the second of one ordinal replaces the first";
   EXPECT_THAT(energy_windows(database_, session + 1), IsEmpty());
   EXPECT_THAT(error_of([&] { save_energy(database_, 77, idle); }).what(), HasSubstr("no session 77"));
 }
 
 TEST_F(Rounds, TheNewestCeilingsOfADeviceDriverAndSourceCount) {
   EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "580", "gpu").has_value());
-  save_ceilings(database_, sample_.device, sample_.environment, {"gpu", "", "{\"dram\":1}"});
-  save_ceilings(database_, sample_.device, sample_.environment, {"gpu", "", "{\"dram\":2}"});
-  save_ceilings(database_, sample_.device, sample_.environment, {"replay", "", "{\"dram\":3}"});
-  const auto found = find_ceilings(database_, "GPU-1a2b", "580", "gpu");
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->ceilings_json, "{\"dram\":2}");
-  EXPECT_EQ(found->measured_at.size(), 20U);
-  EXPECT_EQ(found->source, "gpu");
-  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", "replay").value().ceilings_json, "{\"dram\":3}");
+  save_ceilings(database_, sample_.device, sample_.program, "gpu", testing::ceilings(1));
+  save_ceilings(database_, sample_.device, sample_.program, "gpu", testing::ceilings(2));
+  save_ceilings(database_, sample_.device, sample_.program, "replay", testing::ceilings(3));
+  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", "gpu"), testing::ceilings(2));
+  EXPECT_EQ(query_text(database_, "SELECT max(measured_at) FROM ceilings").size(), 20U);
+  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", "replay"), testing::ceilings(3));
   EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "590", "gpu").has_value());
   EXPECT_FALSE(find_ceilings(database_, "GPU-2", "580", "gpu").has_value());
 }
 
 TEST_F(Rounds, AContenderIsAVariantOrAnAlgorithmAndOncePerSession) {
   const auto session = sample_.begin(database_);
-  save_rounds(database_, session, "race", {rounds_of("A=1", {sample(1)}), rounds_of(0, {sample(1)})});
+  save_rounds(database_, session, Stage::kRace, {rounds_of("A=1", {sample(1)}), rounds_of(0, {sample(1)})});
   const auto refused = [&](const std::string& values) {
     return std::string(error_of([&] {
                          execute(database_, "INSERT INTO contenders (session, variant, algorithm) VALUES " + values);

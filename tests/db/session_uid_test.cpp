@@ -69,19 +69,18 @@ TEST(SessionUid, TheClockDecidesNeitherTheNewestAnswerNorTrial) {
         "UPDATE trials SET recorded_at = 4070908800000 WHERE session = 1");
   }
   EXPECT_EQ(find_best(database, TestSession().key()).value().time_s, 2e-3);
-  EXPECT_EQ(find_trials(database, TestSession().key()).at("A=1").samples.at(0).time_s, 2e-3);
+  EXPECT_EQ(find_trials(database, TestSession().key()).at("A=1").report.samples.at(0).time_s, 2e-3);
   EXPECT_EQ(list_sessions(database).front().id, 2);
 }
 
 TEST(SessionUid, CeilingsAreNeverOlderThanTheLast) {
   auto database = Database::open_memory();
   const TestSession sample;
-  save_ceilings(database, sample.device, sample.environment, {"gpu", "", "1"});
+  save_ceilings(database, sample.device, sample.program, "gpu", testing::ceilings(1));
   execute(database, "UPDATE ceilings SET measured_at = '2099-01-01T00:00:00Z'");
-  save_ceilings(database, sample.device, sample.environment, {"gpu", "", "2"});
-  const auto newest = find_ceilings(database, sample.device.uuid, "580", "gpu");
-  EXPECT_EQ(newest.value().ceilings_json, "2");
-  EXPECT_EQ(newest->measured_at, "2099-01-01T00:00:00Z");
+  save_ceilings(database, sample.device, sample.program, "gpu", testing::ceilings(2));
+  EXPECT_EQ(find_ceilings(database, sample.device.uuid, "580", "gpu"), testing::ceilings(2));
+  EXPECT_EQ(query_integer(database, "SELECT count(*) FROM ceilings WHERE measured_at = '2099-01-01T00:00:00Z'"), 2);
 }
 
 }  // namespace

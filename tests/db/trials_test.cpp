@@ -27,10 +27,10 @@ class Trials : public ::testing::Test {
 
 TEST_F(Trials, ComeBackAsTheyWereSaved) {
   auto trial = good_trial("BM=128,COPY=cp_async", 0.00123);
-  trial.outcome.cut = true;
+  trial.report.cut = true;
   trial.build->local_bytes = 8;
   trial.build->spill_bytes = 16;
-  trial.samples[1] = {"final", 3, 2, 77, 0.5, 0, true, 61.5, 0.125, 0};
+  trial.report.samples[1] = {Stage::kFinal, 3, 2, 77, 0.5, 0, true, 61.5, 0.125, 0};
   save_trial(database_, sample_.begin(database_), trial);
 
   const auto found = find_trials(database_, sample_.key());
@@ -47,40 +47,39 @@ TEST_F(Trials, ComeBackAsTheyWereSaved) {
   EXPECT_EQ(copy.build->local_bytes, 8);
   EXPECT_EQ(copy.build->spill_bytes, 16);
   EXPECT_EQ(copy.build->compile_s, 0.25);
-  EXPECT_EQ(copy.outcome.kind, "ok");
-  EXPECT_EQ(copy.outcome.reason, "");
-  EXPECT_TRUE(copy.outcome.cut);
-  EXPECT_EQ(copy.outcome.max_error, 0.125);
-  EXPECT_EQ(copy.outcome.norm_error, 1e-7);
-  ASSERT_EQ(copy.samples.size(), 3U);
-  EXPECT_EQ(copy.samples[0].time_s, 0.00123);
-  EXPECT_EQ(copy.samples[0].stage, "screen");
-  EXPECT_EQ(copy.samples[0].sm_clock_hz, 1.98e9);
-  EXPECT_EQ(copy.samples[1].stage, "final");
-  EXPECT_EQ(copy.samples[1].round, 3);
-  EXPECT_EQ(copy.samples[1].position, 2);
-  EXPECT_EQ(copy.samples[1].launches, 77);
-  EXPECT_EQ(copy.samples[1].time_s, 0.5);
-  EXPECT_EQ(copy.samples[1].sm_clock_hz, 0);
-  EXPECT_TRUE(copy.samples[1].graph);
-  EXPECT_EQ(copy.samples[1].temperature_c, 61.5);
-  EXPECT_EQ(copy.samples[1].power_cap_s, 0.125);
-  EXPECT_EQ(copy.samples[1].thermal_s, 0.0);
-  EXPECT_FALSE(copy.samples[0].graph);
-  EXPECT_EQ(copy.samples[0].temperature_c, std::nullopt);
-  EXPECT_EQ(copy.samples[0].power_cap_s, std::nullopt);
-  EXPECT_EQ(copy.samples[0].thermal_s, std::nullopt);
+  EXPECT_EQ(copy.report.outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(copy.report.outcome.reason, "");
+  EXPECT_TRUE(copy.report.cut);
+  EXPECT_EQ(copy.report.check, (CheckReport{0.125, 1e-7}));
+  ASSERT_EQ(copy.report.samples.size(), 3U);
+  EXPECT_EQ(copy.report.samples[0].time_s, 0.00123);
+  EXPECT_EQ(copy.report.samples[0].stage, Stage::kScreen);
+  EXPECT_EQ(copy.report.samples[0].sm_clock_hz, 1.98e9);
+  EXPECT_EQ(copy.report.samples[1].stage, Stage::kFinal);
+  EXPECT_EQ(copy.report.samples[1].round, 3);
+  EXPECT_EQ(copy.report.samples[1].position, 2);
+  EXPECT_EQ(copy.report.samples[1].launches, 77);
+  EXPECT_EQ(copy.report.samples[1].time_s, 0.5);
+  EXPECT_EQ(copy.report.samples[1].sm_clock_hz, 0);
+  EXPECT_TRUE(copy.report.samples[1].graph);
+  EXPECT_EQ(copy.report.samples[1].temperature_c, 61.5);
+  EXPECT_EQ(copy.report.samples[1].power_cap_s, 0.125);
+  EXPECT_EQ(copy.report.samples[1].thermal_s, 0.0);
+  EXPECT_FALSE(copy.report.samples[0].graph);
+  EXPECT_EQ(copy.report.samples[0].temperature_c, std::nullopt);
+  EXPECT_EQ(copy.report.samples[0].power_cap_s, std::nullopt);
+  EXPECT_EQ(copy.report.samples[0].thermal_s, std::nullopt);
 }
 
 TEST_F(Trials, ThatFailedBeforeABuildHaveNone) {
-  save_trial(database_, sample_.begin(database_), failed_trial("A=1", "compile_failed", "line 3: expected ';'"));
+  save_trial(database_, sample_.begin(database_),
+             failed_trial("A=1", OutcomeKind::kCompileFailed, "line 3: expected ';'"));
   const auto trial = find_trials(database_, sample_.key()).at("A=1");
   EXPECT_FALSE(trial.build.has_value());
-  EXPECT_EQ(trial.outcome.kind, "compile_failed");
-  EXPECT_EQ(trial.outcome.reason, "line 3: expected ';'");
-  EXPECT_FALSE(trial.outcome.max_error.has_value());
-  EXPECT_FALSE(trial.outcome.norm_error.has_value());
-  EXPECT_THAT(trial.samples, IsEmpty());
+  EXPECT_EQ(trial.report.outcome.kind, OutcomeKind::kCompileFailed);
+  EXPECT_EQ(trial.report.outcome.reason, "line 3: expected ';'");
+  EXPECT_FALSE(trial.report.check.has_value());
+  EXPECT_THAT(trial.report.samples, IsEmpty());
   EXPECT_EQ(totals(database_).rows.at("builds"), 0);
 }
 
@@ -88,14 +87,14 @@ TEST_F(Trials, TheNewestOfAVariantCountsAndAllAreKept) {
   const auto session = sample_.begin(database_);
   save_trial(database_, session, good_trial("A=1", 5e-3));
   save_trial(database_, session, good_trial("A=2", 5e-3));
-  save_trial(database_, session, failed_trial("A=2", "unstable", "spread of 30 %"));
+  save_trial(database_, session, failed_trial("A=2", OutcomeKind::kUnstable, "spread of 30 %"));
   save_trial(database_, sample_.begin(database_), good_trial("A=1", 1e-3));
   const auto found = find_trials(database_, sample_.key());
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found.at("A=1").samples.at(0).time_s, 1e-3);
-  EXPECT_EQ(found.at("A=1").samples.size(), 3U);
-  EXPECT_EQ(found.at("A=2").outcome.kind, "unstable");
-  EXPECT_THAT(found.at("A=2").samples, IsEmpty());
+  EXPECT_EQ(found.at("A=1").report.samples.at(0).time_s, 1e-3);
+  EXPECT_EQ(found.at("A=1").report.samples.size(), 3U);
+  EXPECT_EQ(found.at("A=2").report.outcome.kind, OutcomeKind::kUnstable);
+  EXPECT_THAT(found.at("A=2").report.samples, IsEmpty());
   const auto counted = totals(database_);
   EXPECT_EQ(counted.rows.at("trials"), 4);
   EXPECT_EQ(counted.rows.at("variants"), 2);
@@ -106,8 +105,8 @@ TEST_F(Trials, AreFoundUnderTheirWholeKeyOnly) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1"));
   const std::vector<std::function<void(TestSession&)>> changes{
       [](TestSession& s) { s.device.uuid = "GPU-other"; },
-      [](TestSession& s) { s.environment.driver_branch = "590"; },
-      [](TestSession& s) { s.problem.key = "other"; },
+      [](TestSession& s) { s.device.driver_version = "590.1"; },
+      [](TestSession& s) { s.problem.m = 1024; },
       [](TestSession& s) { s.template_row.name = "other"; },
       [](TestSession& s) { s.template_row.content_hash = "0"; },
       [](TestSession& s) { s.session.source = "replay"; },
@@ -124,8 +123,8 @@ TEST_F(Trials, AreFoundUnderTheirWholeKeyOnly) {
 
 TEST_F(Trials, SurviveOtherDriversOfTheSameBranchAndChangedDeviceFacts) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1"));
-  sample_.environment.driver_version = "580.99";
-  sample_.device.info_json = R"({"power_limit_w":600})";
+  sample_.device.driver_version = "580.99";
+  sample_.device.power_limit_w = 600;
   save_trial(database_, sample_.begin(database_), good_trial("A=2"));
   EXPECT_EQ(find_trials(database_, sample_.key()).size(), 2U);
 }
@@ -154,7 +153,7 @@ TEST_F(Trials, OfASessionThatNeverFinishedAreFoundByTheNext) {
 TEST_F(Trials, ShareBuildsAndOutcomes) {
   const auto session = sample_.begin(database_);
   for (int i = 0; i < 5; ++i) {
-    auto trial = failed_trial("A=" + std::to_string(i), "invalid", "too much shared memory");
+    auto trial = failed_trial("A=" + std::to_string(i), OutcomeKind::kInvalid, "too much shared memory");
     trial.build = good_trial("shared").build;
     save_trial(database_, session, trial);
   }

@@ -7,6 +7,7 @@
 #include "tool/pgtune/replay/record_text.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
+#include "tuner/util/json_reader.hpp"
 #include "tuner/util/utf8.hpp"
 
 namespace pgtune::fuzz {
@@ -26,7 +27,7 @@ void read_and_write(std::string_view text) {
 
 void record_text(std::string_view bytes) {
   const std::string text = as_utf8(bytes);  // as it comes out of a database
-  read_and_write<session::StoredAnswer>(text);
+  read_and_write<session::Answer>(text);
   read_and_write<DeviceInfo>(text);
   read_and_write<Problem>(text);
   read_and_write<Conditions>(text);

@@ -8,11 +8,11 @@
 
 #include "db/database.hpp"
 #include "db/queries/queries.hpp"
+#include "db/queries/stored_records.hpp"
 #include "targets.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/device/replay_device.hpp"
 
 namespace pgtune::fuzz {
@@ -45,9 +45,9 @@ class RecordingFile {
 
 void replay(const std::vector<db::Database>& databases, const db::SessionRow& session) {
   const db::Database& database = databases.front();
-  const auto row = db::find_problem(database, session.problem_key);
-  if (!row) return;
-  const Problem problem = tool::problem(*row);
+  const auto stored = db::find_problem(database, session.problem_key);
+  if (!stored) return;
+  const Problem& problem = *stored;
   space::TemplateDefinition definition;
   definition.name = session.template_name;
   definition.content_hash = session.template_hash;
@@ -61,7 +61,7 @@ void replay(const std::vector<db::Database>& databases, const db::SessionRow& se
     variants.push_back({definition.name, {{name.substr(0, 8), std::int64_t{1}}}});
   device::ReplayDevice device(std::move(recording));
   static_cast<void>(device.measure_ceilings());
-  if (!device.prepare({problem, tool::conditions(session.conditions_key)})) return;
+  if (!device.prepare({problem, db::conditions_of(session.conditions_key)})) return;
   protocol::RequestId id = 0;
   for (const Variant& variant : variants) {
     device.submit_build({++id, variant, nullptr, {}, "sm_90a"});

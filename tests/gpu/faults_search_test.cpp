@@ -78,9 +78,9 @@ TEST_F(FaultsSearch, OverAllFaultsEndsWithTheWinnerOfTheSearchWithoutThem) {
   for (const Fault& fault : kFaults) {
     const auto found = outcomes.find(faulty_variant(fault.name).key());
     ASSERT_NE(found, outcomes.end()) << fault.name;
-    const db::OutcomeRow& outcome = found->second.outcome;
-    fmt::print("| {} | {} | {} |\n", fault.name, outcome.kind, outcome.reason);
-    EXPECT_EQ(outcome.kind, to_string(fault.kind)) << fault.name << ": " << outcome.reason;
+    const Outcome& outcome = found->second.report.outcome;
+    fmt::print("| {} | {} | {} |\n", fault.name, to_string(outcome.kind), outcome.reason);
+    EXPECT_EQ(outcome.kind, fault.kind) << fault.name << ": " << outcome.reason;
     EXPECT_THAT(outcome.reason, HasSubstr(fault.words)) << fault.name;
   }
   std::fflush(stdout);

@@ -21,10 +21,10 @@ TEST(AnswerJson, SurvivesTheRoundTrip) {
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   const nlohmann::json written = *result->answer;
-  const auto read = nlohmann::json::parse(written.dump()).get<StoredAnswer>();
+  const auto read = nlohmann::json::parse(written.dump()).get<Answer>();
   EXPECT_EQ(nlohmann::json(read), written);
-  EXPECT_EQ(read.best.variant, result->answer->best.variant);
-  EXPECT_EQ(read.best.time_s, result->answer->best.time_s);
+  EXPECT_EQ(read.best().variant, result->answer->best().variant);
+  EXPECT_EQ(read.best().time_s, result->answer->best().time_s);
   EXPECT_EQ(read.baseline, result->answer->baseline);
   EXPECT_EQ(read.counts.failed, result->answer->counts.failed);
   EXPECT_EQ(read.ranking.size(), result->answer->ranking.size());
@@ -50,25 +50,28 @@ TEST(AnswerJson, IntervalIsAPair) {
 }
 
 TEST(AnswerJson, AMissingFieldThrows) {
-  EXPECT_THROW(nlohmann::json::parse(R"({"best": {}})").get<StoredAnswer>(), nlohmann::json::exception);
+  EXPECT_THROW(nlohmann::json::parse(R"({"ranking": []})").get<Answer>(), nlohmann::json::exception);
 }
 
 EnergySummary some_energy() { return {3, 0.5, 0.49, 0.52, 690, 7.5e-4, 1.5e9, 0.75, 0.004, true, 1.1, 1.09, 1.12}; }
 
 TEST(AnswerJson, EveryFieldSurvives) {
-  StoredAnswer answer;
-  answer.best.variant = {"t", {{"A", std::int64_t{1}}}};
-  answer.best.cycles_ratio = 1.01;
-  answer.best.cycles_low = 0.99;
-  answer.best.cycles_high = 1.03;
-  answer.best.verdict = stats::Verdict::kFasterThroughPower;
-  answer.best.sm_clock_hz = 1.5e9;
-  answer.best.baseline_clock_hz = 1.4e9;
+  Answer answer;
   RankedVariant row;
-  row.verdict = stats::Verdict::kTie;
+  row.variant = {"t", {{"A", std::int64_t{1}}}};
+  row.smem_bytes = 98304;
+  row.cycles_ratio = 1.01;
+  row.cycles_low = 0.99;
+  row.cycles_high = 1.03;
+  row.sm_clock_hz = 1.5e9;
+  row.verdict = stats::Verdict::kFasterThroughPower;
   row.energy = some_energy();
   row.pareto = true;
   answer.ranking = {row, RankedVariant{}};
+  answer.ties = {"A=2"};
+  answer.baseline_first_s = 2e-3;
+  answer.baseline_best_s = 1e-3;
+  answer.baseline_clock_hz = 1.4e9;
   answer.objective = Objective::kEnergyDelayProduct;
   answer.floor = {24, 0.002, 0.004};
   answer.stages = {1, 2, 3, 4};
@@ -78,15 +81,20 @@ TEST(AnswerJson, EveryFieldSurvives) {
   answer.idle_power_w = 82;
   answer.notes = {"one", "two"};
 
-  const auto read = nlohmann::json::parse(nlohmann::json(answer).dump()).get<StoredAnswer>();
-  EXPECT_EQ(read.best.cycles_ratio, 1.01);
-  EXPECT_EQ(read.best.cycles_low, 0.99);
-  EXPECT_EQ(read.best.cycles_high, 1.03);
-  EXPECT_EQ(read.best.verdict, stats::Verdict::kFasterThroughPower);
-  EXPECT_EQ(read.best.sm_clock_hz, 1.5e9);
-  EXPECT_EQ(read.best.baseline_clock_hz, 1.4e9);
+  const auto read = nlohmann::json::parse(nlohmann::json(answer).dump()).get<Answer>();
+  EXPECT_EQ(read.best().cycles_ratio, 1.01);
+  EXPECT_EQ(read.best().cycles_low, 0.99);
+  EXPECT_EQ(read.best().cycles_high, 1.03);
+  EXPECT_EQ(read.best().verdict, stats::Verdict::kFasterThroughPower);
+  EXPECT_EQ(read.best().sm_clock_hz, 1.5e9);
+  EXPECT_EQ(read.best().smem_bytes, 98304);
+  EXPECT_EQ(read.ties, answer.ties);
+  EXPECT_EQ(read.baseline_first_s, 2e-3);
+  EXPECT_EQ(read.baseline_best_s, 1e-3);
+  EXPECT_EQ(read.baseline_clock_hz, 1.4e9);
   ASSERT_EQ(read.ranking.size(), 2U);
-  EXPECT_EQ(read.ranking[0].verdict, stats::Verdict::kTie);
+  EXPECT_EQ(read.best().variant, row.variant);
+  EXPECT_FALSE(read.ranking[1].smem_bytes);
   EXPECT_TRUE(read.ranking[0].pareto);
   EXPECT_FALSE(read.ranking[1].energy);
   EXPECT_EQ(read.objective, Objective::kEnergyDelayProduct);
@@ -120,14 +128,9 @@ TEST(AnswerJson, EveryFieldSurvives) {
   }
 }
 
-/// As version 0.1 of pgtune stored it.
+/// As the first version of pgtune stored it, brought to the present schema.
 constexpr const char* kOldAnswer = R"({
-  "best": {
-    "build": {"cached": true, "compile_s": 0.26, "cubin_hash": "f462", "cubin_path": "/c/3a.cubin", "key_hash": "3a",
-              "local_bytes": 0, "registers": 82, "spill_bytes": 0, "static_smem_bytes": 0},
-    "ratio_interval": [1.297, 1.301], "ratio_to_baseline": 1.298, "baseline_best_s": 1.282e-05,
-    "baseline_first_s": 1.283e-05, "tflops": 27.17, "ties": ["BM=32,BN=32"], "time_s": 9.878e-06,
-    "variant": {"parameters": [["BM", 32], ["COPY", "cp_async"]], "template": "sgemm_simt"}},
+  "ties": ["BM=32,BN=32"], "baseline_best_s": 1.282e-05, "baseline_first_s": 1.283e-05,
   "complete": true,
   "counts": {"compiled": 1321, "failed": {"invalid": 45}, "measured": 1276, "space": 13996800, "valid": 1321},
   "finished_at": "2026-11-21T11:29:23Z",
@@ -143,18 +146,19 @@ constexpr const char* kOldAnswer = R"({
     "best": 0, "buffer_copies": 241, "data_seed": 1, "first": 0, "library": "cuBLASLt 13.0.2"}})";
 
 TEST(AnswerJson, AnOlderVersionsAnswerHasDefaultsForWhatItLacks) {
-  StoredAnswer read;
-  read.best.verdict = stats::Verdict::kSlower;  // what was there before must not shine through
+  Answer read;
+  read.ranking.resize(3);  // what was there before must not shine through
   read.objective = Objective::kEnergy;
   read.idle_power_w = 1;
   nlohmann::json::parse(kOldAnswer).get_to(read);
-  EXPECT_EQ(read.best.variant.key(), "BM=32,COPY=cp_async");
-  EXPECT_EQ(read.best.ratio_high, 1.301);
-  EXPECT_EQ(read.best.verdict, stats::Verdict::kUnclear);
-  EXPECT_EQ(read.best.cycles_ratio, 0);
-  EXPECT_EQ(read.best.sm_clock_hz, 0);
+  EXPECT_EQ(read.best().variant.key(), "BM=32,COPY=cp_async");
+  EXPECT_EQ(read.best().ratio_high, 1.301);
+  EXPECT_EQ(read.best().verdict, stats::Verdict::kUnclear);
+  EXPECT_EQ(read.best().cycles_ratio, 0);
+  EXPECT_EQ(read.best().sm_clock_hz, 0);
+  EXPECT_FALSE(read.best().smem_bytes);
+  EXPECT_EQ(read.baseline_clock_hz, 0);
   ASSERT_EQ(read.ranking.size(), 1U);
-  EXPECT_EQ(read.ranking[0].verdict, stats::Verdict::kUnclear);
   EXPECT_FALSE(read.ranking[0].energy);
   EXPECT_FALSE(read.ranking[0].pareto);
   EXPECT_EQ(read.objective, Objective::kTime);
@@ -167,14 +171,20 @@ TEST(AnswerJson, AnOlderVersionsAnswerHasDefaultsForWhatItLacks) {
   EXPECT_TRUE(read.complete);
 }
 
+TEST(AnswerJson, OneWithoutAWinnerThrows) {
+  nlohmann::json answer = nlohmann::json::parse(kOldAnswer);
+  answer["ranking"] = nlohmann::json::array();
+  EXPECT_THROW(answer.get<Answer>(), nlohmann::json::exception);
+}
+
 TEST(AnswerJson, UnknownWordsThrow) {
   nlohmann::json answer = nlohmann::json::parse(kOldAnswer);
   answer["objective"] = "beauty";
-  EXPECT_THROW(answer.get<StoredAnswer>(), nlohmann::json::exception);
+  EXPECT_THROW(answer.get<Answer>(), nlohmann::json::exception);
   answer["objective"] = "edp";
-  EXPECT_EQ(answer.get<StoredAnswer>().objective, Objective::kEnergyDelayProduct);
-  answer["best"]["verdict"] = "splendid";
-  EXPECT_THROW(answer.get<StoredAnswer>(), nlohmann::json::exception);
+  EXPECT_EQ(answer.get<Answer>().objective, Objective::kEnergyDelayProduct);
+  answer["ranking"][0]["verdict"] = "splendid";
+  EXPECT_THROW(answer.get<Answer>(), nlohmann::json::exception);
 }
 
 }  // namespace

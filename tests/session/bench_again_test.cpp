@@ -66,7 +66,7 @@ TEST(BenchAgain, WorksOnARecordingAndNamesWhatItLacks) {
   const auto result = bench.run(device, &now_s);
   ASSERT_TRUE(result && result->answer) << result.error().text();
   ASSERT_EQ(result->answer->ranking.size(), 1U);
-  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.1, 1e-3);
+  EXPECT_NEAR(result->answer->best().ratio_to_baseline, 1.1, 1e-3);
   ASSERT_EQ(result->failed.size(), 1U);
   EXPECT_EQ(result->failed[0].first, variant(1, 1));
   EXPECT_EQ(result->failed[0].second.kind, OutcomeKind::kNotRecorded);

@@ -29,7 +29,7 @@ TEST(Bench, EachVariantGetsItsRatioToTheBaseline) {
   EXPECT_EQ(best->verdict, stats::Verdict::kFaster);
   EXPECT_NEAR(slow->ratio_to_baseline, 1.1 / 1.7, 2e-3) << "too slow for a search's screening, but asked for";
   EXPECT_EQ(slow->verdict, stats::Verdict::kSlower);
-  EXPECT_EQ(result->answer->best.variant, variant(5, 3));
+  EXPECT_EQ(result->answer->best().variant, variant(5, 3));
   EXPECT_TRUE(result->answer->complete && result->answer->from_final);
   EXPECT_EQ(result->answer->counts.measured, 2);
   EXPECT_EQ(result->answer->floor.rounds, bench.search.options.floor_rounds);
@@ -48,7 +48,7 @@ TEST(Bench, WhoIsTooSlowForTheRoundsKeepsItsScreening) {
   EXPECT_EQ(result->answer->ranking.front().variant, variant(5, 3));
   ASSERT_EQ(result->screened.size(), 1U);
   EXPECT_EQ(result->screened.front().variant, variant(1, 1));
-  EXPECT_GT(result->screened.front().time_s, result->answer->best.time_s);
+  EXPECT_GT(result->screened.front().time_s, result->answer->best().time_s);
   EXPECT_GT(result->screened.front().ratio_to_baseline, 0.5);
   for (const auto& round : device.rounds[Stage::kFinal]) EXPECT_THAT(round, Not(Contains("A=1,B=1")));
 }
@@ -95,12 +95,12 @@ TEST(Bench, AppendsButReplacesNoAnswer) {
   EXPECT_EQ(bench.search.store.last_command_line, "pgtune bench");
   EXPECT_EQ(bench.search.store.saved_trials.back(), "A=1,B=1");
   ASSERT_TRUE(bench.search.store.finished.back());
-  EXPECT_EQ(bench.search.store.finished.back()->best.variant, variant(1, 1));
+  EXPECT_EQ(bench.search.store.finished.back()->best().variant, variant(1, 1));
   auto again = bench.search.device();
   const auto stored = bench.search.run(again);
   ASSERT_TRUE(stored && stored->answer);
   EXPECT_TRUE(stored->from_store);
-  EXPECT_EQ(stored->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(stored->answer->best().variant.key(), kBestKey);
 }
 
 TEST(Bench, AWrongResultIsSeenAndTheOthersAreMeasured) {
@@ -132,7 +132,7 @@ TEST(Bench, WhatFailsInARoundIsOut) {
   ASSERT_TRUE(result && result->answer);
   ASSERT_EQ(result->failed.size(), 1U);
   EXPECT_EQ(result->failed[0].second.kind, OutcomeKind::kWrongResult);
-  EXPECT_EQ(result->answer->best.variant, variant(1, 1));
+  EXPECT_EQ(result->answer->best().variant, variant(1, 1));
 }
 
 TEST(Bench, NothingMeasurableIsAResultWithReasonsAndFinishesTheSession) {

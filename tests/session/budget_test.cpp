@@ -146,7 +146,7 @@ TEST(TimeBudget, ALaterSearchGoesOnWhereItEnded) {
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(first.trials.size() + second.trials.size(), static_cast<std::size_t>(kSpace));
   EXPECT_TRUE(result->answer->complete);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ struct EnergyTrial {
 
   Result<EnergyResult> run() {
     const Clock clock{[this] { return device.now_s; }, [] { return std::string(); }, [](double) {}};
-    const Context context{search.problem, search.definition, device, search.store,
-                          search.options, search.stop,       clock,  device.now_s};
+    const SessionContext context{search.problem, search.definition, device, search.store,
+                                 search.options, search.stop,       clock,  device.now_s};
     const ProgressCallback callback = [this](const Progress& update) { search.progress.push_back(update); };
     ProgressReporter progress(context, callback);
     return measure_energy(context, progress, variants, kBaselineAlgorithm);

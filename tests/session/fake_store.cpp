@@ -13,7 +13,7 @@ std::string text(const StoreKey& key) {
 
 }  // namespace
 
-std::optional<StoredAnswer> FakeStore::answer(const StoreKey& key) {
+std::optional<Answer> FakeStore::answer(const StoreKey& key) {
   const auto found = answers_.find(text(key));
   if (found == answers_.end()) return std::nullopt;
   return found->second;
@@ -51,7 +51,7 @@ std::optional<Ceilings> FakeStore::ceilings(const DeviceInfo& /*device*/, const 
 
 void FakeStore::save_ceilings(const Ceilings& ceilings) { saved_ceilings = ceilings; }
 
-void FakeStore::finish(const std::optional<StoredAnswer>& answer) {
+void FakeStore::finish(const std::optional<Answer>& answer) {
   finished.push_back(answer);
   if (answer && last_kind == SessionKind::kSearch) answers_[current_] = *answer;
   current_.clear();

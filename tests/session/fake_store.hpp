@@ -12,7 +12,7 @@ namespace pgtune::session {
 
 class FakeStore final : public Store {
  public:
-  [[nodiscard]] std::optional<StoredAnswer> answer(const StoreKey& key) override;
+  [[nodiscard]] std::optional<Answer> answer(const StoreKey& key) override;
   [[nodiscard]] std::map<std::string, StoredTrial> trials(const StoreKey& key) override;
   [[nodiscard]] std::vector<FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return known_killers; }
   void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) override;
@@ -22,7 +22,7 @@ class FakeStore final : public Store {
   void save_energy(const EnergyRecord& record) override;
   [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) override;
   void save_ceilings(const Ceilings& ceilings) override;
-  void finish(const std::optional<StoredAnswer>& answer) override;
+  void finish(const std::optional<Answer>& answer) override;
 
   int sessions = 0, baselines = 0;
   std::vector<std::string> saved_trials;                               ///< keys in order
@@ -30,14 +30,14 @@ class FakeStore final : public Store {
   std::vector<EnergyRecord> energy;
   std::optional<Ceilings> saved_ceilings;
   std::vector<FatalTrial> known_killers;  ///< whatever the key
-  std::vector<std::optional<StoredAnswer>> finished;
+  std::vector<std::optional<Answer>> finished;
   std::string last_command_line;
   SessionKind last_kind = SessionKind::kSearch;
 
  private:
   std::string current_;
   std::map<std::string, std::map<std::string, StoredTrial>> trials_;
-  std::map<std::string, StoredAnswer> answers_;
+  std::map<std::string, Answer> answers_;
 };
 
 }  // namespace pgtune::session

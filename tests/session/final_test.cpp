@@ -45,8 +45,8 @@ TEST(Final, OneBaselineWhereTheFirstIsTheBest) {
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   for (const auto& round : device.rounds[Stage::kFinal]) EXPECT_EQ(round.size(), 9U);
-  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.2, 2e-3);
-  EXPECT_EQ(result->answer->best.baseline_first_s, result->answer->best.baseline_best_s);
+  EXPECT_NEAR(result->answer->best().ratio_to_baseline, 1.2, 2e-3);
+  EXPECT_EQ(result->answer->baseline_first_s, result->answer->baseline_best_s);
 }
 
 TEST(Final, DriftDoesNotMoveTheRatio) {
@@ -55,9 +55,9 @@ TEST(Final, DriftDoesNotMoveTheRatio) {
   device.drift_per_round = 0.05;  // the last round is more than twice as slow
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
-  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.1, 2e-3);
-  EXPECT_LT(result->answer->best.ratio_high - result->answer->best.ratio_low, 0.01);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+  EXPECT_NEAR(result->answer->best().ratio_to_baseline, 1.1, 2e-3);
+  EXPECT_LT(result->answer->best().ratio_high - result->answer->best().ratio_low, 0.01);
 }
 
 TEST(Final, AContenderThatFailsIsOutAndItsFailureStored) {
@@ -73,7 +73,7 @@ TEST(Final, AContenderThatFailsIsOutAndItsFailureStored) {
   EXPECT_THAT(device.rounds[Stage::kFinal][3], Contains(kBestKey));
   for (std::size_t i = 4; i < device.rounds[Stage::kFinal].size(); ++i)
     EXPECT_THAT(device.rounds[Stage::kFinal][i], Not(Contains(kBestKey)));
-  EXPECT_NE(result->answer->best.variant.key(), kBestKey);
+  EXPECT_NE(result->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(result->counts.failed.at(OutcomeKind::kWrongResult), 1);
   EXPECT_EQ(result->counts.measured, kSpace - 1);
   EXPECT_EQ(search.store.saved_trials.back(), kBestKey);
@@ -91,8 +91,8 @@ TEST(Final, WhenNobodyIsLeftTheNextBestHaveTheirFinal) {
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(parameter(result->answer->best.variant, "A"), 5);
-  EXPECT_NE(parameter(result->answer->best.variant, "B"), 3);
+  EXPECT_EQ(parameter(result->answer->best().variant, "A"), 5);
+  EXPECT_NE(parameter(result->answer->best().variant, "B"), 3);
 }
 
 /// The best two of the space alternate in who is faster, so that no number of rounds tells them apart.
@@ -114,7 +114,7 @@ TEST(Final, IsExtendedWhileTheBestTwoAreUnclear) {
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(device.rounds[Stage::kFinal].size(), 48U);
   EXPECT_EQ(device.sample_s[Stage::kFinal], 20e-3);
-  EXPECT_FALSE(result->answer->best.ties.empty());
+  EXPECT_FALSE(result->answer->ties.empty());
 }
 
 TEST(Final, IsExtendedEightRoundsAtATimeAndNoFurtherThanAllowed) {
@@ -145,8 +145,8 @@ TEST(Final, HeatThatStaysLeavesAPartialAnswer) {
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(result->gave_up);
   EXPECT_FALSE(result->answer->complete || result->answer->from_final);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
-  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.1, 2e-3) << "from the ten rounds that count";
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+  EXPECT_NEAR(result->answer->best().ratio_to_baseline, 1.1, 2e-3) << "from the ten rounds that count";
   EXPECT_THAT(result->answer->notes, Contains(testing::HasSubstr("ended early")));
   EXPECT_EQ(search.store.rounds[Stage::kFinal].front().front().samples.size(), 10U);
 }
@@ -188,8 +188,8 @@ TEST(Final, WorksWithoutABaseline) {
   device.baseline.best = 0;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
-  EXPECT_EQ(result->answer->best.ratio_to_baseline, 0);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().ratio_to_baseline, 0);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(Pipeline, SpillingBuildsAreNeverLaunched) {
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_THAT(device.trials, testing::Not(testing::Contains(kBestKey)));
-  EXPECT_NE(result->answer->best.variant.key(), kBestKey);
+  EXPECT_NE(result->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(result->counts.compiled, kSpace) << "it was compiled all the same";
 }
 

@@ -47,7 +47,7 @@ TEST(Quarantine, WhatCrashedElsewhereIsBuiltButNotRunAndTheReasonSaysWhere) {
   ASSERT_TRUE(result && result->answer);
   EXPECT_THAT(device.trials, Not(Contains(kBestKey)));
   EXPECT_EQ(result->counts.failed.at(OutcomeKind::kQuarantined), 1);
-  EXPECT_NE(result->answer->best.variant.key(), kBestKey);
+  EXPECT_NE(result->answer->best().variant.key(), kBestKey);
   const Outcome outcome = outcome_of(search, result, OutcomeKind::kQuarantined);
   EXPECT_EQ(outcome.reason,
             "crashed in session 12 of 2026-01-01T00:00:00Z on 512x512x512 f32 nn as fake A=5,B=3: an illegal memory "
@@ -100,7 +100,7 @@ TEST(Quarantine, RetryFailedRunsThemAll) {
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(result->counts.failed.count(OutcomeKind::kQuarantined), 0U);
 }
 
@@ -122,7 +122,7 @@ TEST(Quarantine, RetryFailedTriesTheStoredFailuresOfThisProblemAgainAndNothingEl
   ASSERT_TRUE(result && result->answer);
   EXPECT_FALSE(result->from_store);
   EXPECT_EQ(second.trials, std::vector<std::string>{kBestKey});
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
   auto third = search.device();
   EXPECT_TRUE(search.run(third)->from_store) << "nothing is left to retry";
 }
@@ -153,7 +153,7 @@ TEST(Quarantine, AFinalistWhoseCodeCrashedElsewhereMeanwhileIsLeftOut) {
   for (const auto& [stage, rounds] : second.rounds) {
     for (const auto& names : rounds) EXPECT_THAT(names, Not(Contains(kBestKey)));
   }
-  EXPECT_NE(result->answer->best.variant.key(), kBestKey);
+  EXPECT_NE(result->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(result->counts.failed.at(OutcomeKind::kQuarantined), 1);
 }
 
@@ -180,7 +180,7 @@ TEST(Quarantine, AReplayRunsNothingAndQuarantinesNothing) {
   device.said_source = "replay";
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
 }
 
 TEST(Quarantine, BrokenHardwareSpeaksAgainstNoVariant) {

@@ -47,8 +47,8 @@ TEST(Race, NarrowsTheFieldToTheFinalists) {
   EXPECT_GT(result->answer->stages.race_s, 0);
   EXPECT_GT(result->answer->stages.screen_s, 0);
   EXPECT_GT(result->answer->stages.final_s, 0);
-  EXPECT_THAT(result->answer->best.ties, Not(Contains("A=1,B=1")));
-  EXPECT_GE(parameter(result->answer->best.variant, "A"), 8);
+  EXPECT_THAT(result->answer->ties, Not(Contains("A=1,B=1")));
+  EXPECT_GE(parameter(result->answer->best().variant, "A"), 8);
 }
 
 TEST(Race, IsSavedAndShown) {
@@ -90,7 +90,7 @@ TEST(Race, FullMeasuresEveryRightVariantInAllRounds) {
   for (const auto& round : device.rounds[Stage::kRace]) EXPECT_EQ(round.size(), kSpace + 1U);
   EXPECT_EQ(result->answer->raced, kSpace);
   EXPECT_EQ(device.rounds[Stage::kFinal].front().size(), 10U);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
 }
 
 TEST(Race, WhoFailsIsOutWithItsFailure) {

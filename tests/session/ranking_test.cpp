@@ -33,65 +33,67 @@ const std::vector<double> kFast{1.000, 1.001, 1.000, 0.999, 1.000, 1.001, 0.999,
 const std::vector<double> kSame{1.001, 1.000, 0.999, 1.000, 1.001, 1.000, 1.000, 1.001};
 const std::vector<double> kSlow{1.050, 1.051, 1.050, 1.049, 1.050, 1.051, 1.049, 1.050};
 
-Ranking rank(const std::vector<MeasuredVariant>& variants, const std::vector<MeasuredBaseline>& baselines = {}) {
-  return rank_final(test_problem(), variants, {baselines, 0, 0.003, 1});
+Answer rank(const std::vector<MeasuredVariant>& variants, const std::vector<MeasuredBaseline>& baselines = {},
+            double margin = 0.003) {
+  Answer answer;
+  rank_final(test_problem(), variants, {baselines, 0, margin, 1}, answer);
+  return answer;
 }
 
 TEST(RankFinal, TheFastestWinsAndTheOthersFollowByMedian) {
-  const Ranking ranking = rank({variant(1, kSlow), variant(2, kFast), variant(3, {2, 2, 2, 2, 2, 2, 2, 2})});
-  EXPECT_EQ(ranking.best.variant.key(), "A=2");
-  EXPECT_TRUE(ranking.best.ties.empty());
-  ASSERT_EQ(ranking.ranked.size(), 3U);
-  EXPECT_EQ(ranking.ranked[1].variant.key(), "A=1");
-  EXPECT_EQ(ranking.ranked[2].variant.key(), "A=3");
-  EXPECT_DOUBLE_EQ(ranking.ranked[2].spread, 0);
+  const Answer answer = rank({variant(1, kSlow), variant(2, kFast), variant(3, {2, 2, 2, 2, 2, 2, 2, 2})});
+  EXPECT_EQ(answer.best().variant.key(), "A=2");
+  EXPECT_TRUE(answer.ties.empty());
+  ASSERT_EQ(answer.ranking.size(), 3U);
+  EXPECT_EQ(answer.ranking[1].variant.key(), "A=1");
+  EXPECT_EQ(answer.ranking[2].variant.key(), "A=3");
+  EXPECT_DOUBLE_EQ(answer.ranking[2].spread, 0);
 }
 
 TEST(RankFinal, ATieGoesToFewerSharedMemoryBytes) {
-  const Ranking ranking = rank({variant(1, kFast, 2000), variant(2, kSame, 1000), variant(3, kSlow, 10)});
-  EXPECT_EQ(ranking.best.variant.key(), "A=2");
-  EXPECT_THAT(ranking.best.ties, ElementsAre("A=1"));
-  EXPECT_EQ(ranking.ranked.front().variant.key(), "A=2");
-  EXPECT_DOUBLE_EQ(ranking.best.time_s, ranking.ranked.front().time_s);
+  const Answer answer = rank({variant(1, kFast, 2000), variant(2, kSame, 1000), variant(3, kSlow, 10)});
+  EXPECT_EQ(answer.best().variant.key(), "A=2");
+  EXPECT_THAT(answer.ties, ElementsAre("A=1"));
+  EXPECT_EQ(answer.best().smem_bytes, 1000);
 }
 
 TEST(RankFinal, ThenToFewerRegistersThenToTheLowerKey) {
-  EXPECT_EQ(rank({variant(1, kFast, 1000, 128), variant(2, kSame, 1000, 64)}).best.variant.key(), "A=2");
-  EXPECT_EQ(rank({variant(2, kFast), variant(1, kSame)}).best.variant.key(), "A=1");
+  EXPECT_EQ(rank({variant(1, kFast, 1000, 128), variant(2, kSame, 1000, 64)}).best().variant.key(), "A=2");
+  EXPECT_EQ(rank({variant(2, kFast), variant(1, kSame)}).best().variant.key(), "A=1");
 }
 
 TEST(RankFinal, ANoisyVariantMayTieButNotWinWithASlowerMedian) {
   // 2 % slower in the median, but its interval reaches below the fastest.
   const auto noisy = variant(2, {1.02, 0.97, 1.02, 1.03, 0.98, 1.03, 1.02, 1.04}, 10);
-  const Ranking ranking = rank({variant(1, kFast), noisy});
-  EXPECT_EQ(ranking.best.variant.key(), "A=1");
-  EXPECT_THAT(ranking.best.ties, ElementsAre("A=2"));
+  const Answer answer = rank({variant(1, kFast), noisy});
+  EXPECT_EQ(answer.best().variant.key(), "A=1");
+  EXPECT_THAT(answer.ties, ElementsAre("A=2"));
 }
 
 TEST(RankFinal, ASteadyDifferenceInsideTheMarginIsATie) {
   std::vector<double> close = kFast;
   for (double& time_s : close) time_s *= 1.001;
-  EXPECT_THAT(rank({variant(1, kFast), variant(2, close)}).best.ties, ElementsAre("A=2"));
+  EXPECT_THAT(rank({variant(1, kFast), variant(2, close)}).ties, ElementsAre("A=2"));
   for (double& time_s : close) time_s *= 1.004;
-  EXPECT_TRUE(rank({variant(1, kFast), variant(2, close)}).best.ties.empty());
+  EXPECT_TRUE(rank({variant(1, kFast), variant(2, close)}).ties.empty());
 }
 
 TEST(RankFinal, TheMarginIsTheSessionsOwn) {
   std::vector<double> close = kFast;
   for (double& time_s : close) time_s *= 1.005;
   const std::vector<MeasuredVariant> both{variant(1, kFast), variant(2, close)};
-  EXPECT_TRUE(rank_final(test_problem(), both, {{}, 0, 0.003, 1}).best.ties.empty());
-  EXPECT_THAT(rank_final(test_problem(), both, {{}, 0, 0.008, 1}).best.ties, ElementsAre("A=2"));
+  EXPECT_TRUE(rank(both, {}, 0.003).ties.empty());
+  EXPECT_THAT(rank(both, {}, 0.008).ties, ElementsAre("A=2"));
 }
 
 TEST(RankFinal, ManyFinalistsWidenTheIntervalsOfTheTies) {
   // Ten of eleven rounds say slower by 1 %, one says faster: x(2)..x(10) at 95 % excludes 0, the range does not.
   std::vector<double> fast(11, 1.0), near(11, 1.01);
   near[4] = 0.99;
-  EXPECT_TRUE(rank({variant(1, fast), variant(2, near)}).best.ties.empty());
+  EXPECT_TRUE(rank({variant(1, fast), variant(2, near)}).ties.empty());
   std::vector<MeasuredVariant> many{variant(1, fast), variant(2, near)};
   for (int i = 3; i <= 14; ++i) many.push_back(variant(i, std::vector<double>(11, 2.0)));
-  EXPECT_THAT(rank(many).best.ties, ElementsAre("A=2"));
+  EXPECT_THAT(rank(many).ties, ElementsAre("A=2"));
 }
 
 std::vector<Sample> at_clock(std::vector<Sample> samples, double sm_clock_hz) {
@@ -105,28 +107,27 @@ TEST(RankFinal, CyclesTellPowerFromWork) {
   // As many cycles as the baseline, at a clock 10 % higher.
   MeasuredVariant thrifty = variant(1, kFast);
   thrifty.samples = at_clock(thrifty.samples, 1.65e9);
-  const Ranking power = rank({thrifty}, {{0, at_clock(samples(baseline_s), 1.5e9)}});
-  EXPECT_EQ(power.best.verdict, stats::Verdict::kFasterThroughPower);
-  EXPECT_EQ(power.ranked.front().verdict, stats::Verdict::kFasterThroughPower);
-  EXPECT_NEAR(power.best.cycles_ratio, 1.0, 1e-9);
-  EXPECT_LE(power.best.cycles_low, power.best.cycles_ratio);
-  EXPECT_GE(power.best.cycles_high, power.best.cycles_ratio);
-  EXPECT_DOUBLE_EQ(power.best.sm_clock_hz, 1.65e9);
-  EXPECT_DOUBLE_EQ(power.best.baseline_clock_hz, 1.5e9);
+  const Answer power = rank({thrifty}, {{0, at_clock(samples(baseline_s), 1.5e9)}});
+  EXPECT_EQ(power.best().verdict, stats::Verdict::kFasterThroughPower);
+  EXPECT_NEAR(power.best().cycles_ratio, 1.0, 1e-9);
+  EXPECT_LE(power.best().cycles_low, power.best().cycles_ratio);
+  EXPECT_GE(power.best().cycles_high, power.best().cycles_ratio);
+  EXPECT_DOUBLE_EQ(power.best().sm_clock_hz, 1.65e9);
+  EXPECT_DOUBLE_EQ(power.baseline_clock_hz, 1.5e9);
 
   thrifty.samples = at_clock(thrifty.samples, 1.5e9);
-  const Ranking work = rank({thrifty}, {{0, at_clock(samples(baseline_s), 1.5e9)}});
-  EXPECT_EQ(work.best.verdict, stats::Verdict::kFaster);
-  EXPECT_NEAR(work.best.cycles_ratio, 1.1, 1e-9);
+  const Answer work = rank({thrifty}, {{0, at_clock(samples(baseline_s), 1.5e9)}});
+  EXPECT_EQ(work.best().verdict, stats::Verdict::kFaster);
+  EXPECT_NEAR(work.best().cycles_ratio, 1.1, 1e-9);
 }
 
 TEST(RankFinal, EveryFinalistHasItsVerdict) {
-  const Ranking ranking =
+  const Answer answer =
       rank({variant(1, kFast), variant(2, kSlow)}, {{0, samples(std::vector<double>(kFast.rbegin(), kFast.rend()))}});
-  EXPECT_EQ(ranking.ranked[0].verdict, stats::Verdict::kTie);
-  EXPECT_EQ(ranking.ranked[1].verdict, stats::Verdict::kSlower);
-  EXPECT_EQ(ranking.best.cycles_ratio, 0) << "no clock was measured";
-  EXPECT_EQ(rank({variant(1, kFast)}).best.verdict, stats::Verdict::kUnclear) << "no baseline";
+  EXPECT_EQ(answer.ranking[0].verdict, stats::Verdict::kTie);
+  EXPECT_EQ(answer.ranking[1].verdict, stats::Verdict::kSlower);
+  EXPECT_EQ(answer.best().cycles_ratio, 0) << "no clock was measured";
+  EXPECT_EQ(rank({variant(1, kFast)}).best().verdict, stats::Verdict::kUnclear) << "no baseline";
 }
 
 TEST(RankFinal, RatiosArePairedWithTheFasterBaseline) {
@@ -135,33 +136,33 @@ TEST(RankFinal, RatiosArePairedWithTheFasterBaseline) {
     first.push_back(time_s * 1.3);
     best.push_back(time_s * 1.1);
   }
-  const Ranking ranking = rank({variant(1, kFast)}, {{0, samples(first)}, {5, samples(best)}});
-  EXPECT_NEAR(ranking.best.ratio_to_baseline, 1.1, 1e-9);
-  EXPECT_NEAR(ranking.best.ratio_low, 1.1, 1e-9);
-  EXPECT_NEAR(ranking.best.baseline_first_s, 1.3, 1e-9);
-  EXPECT_NEAR(ranking.best.baseline_best_s, 1.1, 1e-9);
+  const Answer answer = rank({variant(1, kFast)}, {{0, samples(first)}, {5, samples(best)}});
+  EXPECT_NEAR(answer.best().ratio_to_baseline, 1.1, 1e-9);
+  EXPECT_NEAR(answer.best().ratio_low, 1.1, 1e-9);
+  EXPECT_NEAR(answer.baseline_first_s, 1.3, 1e-9);
+  EXPECT_NEAR(answer.baseline_best_s, 1.1, 1e-9);
 }
 
 TEST(RankFinal, RoundsABaselineMissedAreNotPaired) {
   auto baseline = samples({5, 2, 2, 2, 2, 2, 2, 2});
   baseline.erase(baseline.begin());
   auto measured = variant(1, {5, 1, 1, 1, 1, 1, 1, 1});
-  const Ranking ranking = rank({measured}, {{0, baseline}});
-  EXPECT_DOUBLE_EQ(ranking.best.ratio_low, 2);
-  EXPECT_DOUBLE_EQ(ranking.best.ratio_high, 2);
+  const Answer answer = rank({measured}, {{0, baseline}});
+  EXPECT_DOUBLE_EQ(answer.best().ratio_low, 2);
+  EXPECT_DOUBLE_EQ(answer.best().ratio_high, 2);
 }
 
 TEST(RankScreening, RangeOverTheSamplesStandsInForTheInterval) {
   BaselineReport baseline;
   baseline.algorithms = {{0, "first", 0, 3.0, 0}, {1, "best", 0, 2.0, 0}};
   baseline.best = 1;
-  const Ranking ranking =
-      rank_screening(test_problem(), {variant(2, {1.1, 1.1, 1.1}), variant(1, {0.8, 1.0, 1.25})}, baseline);
-  EXPECT_EQ(ranking.best.variant.key(), "A=1");
-  EXPECT_DOUBLE_EQ(ranking.best.ratio_to_baseline, 2);
-  EXPECT_DOUBLE_EQ(ranking.best.ratio_low, 1.6);
-  EXPECT_DOUBLE_EQ(ranking.best.ratio_high, 2.5);
-  EXPECT_DOUBLE_EQ(ranking.best.baseline_first_s, 3);
+  Answer answer;
+  rank_screening(test_problem(), {variant(2, {1.1, 1.1, 1.1}), variant(1, {0.8, 1.0, 1.25})}, baseline, answer);
+  EXPECT_EQ(answer.best().variant.key(), "A=1");
+  EXPECT_DOUBLE_EQ(answer.best().ratio_to_baseline, 2);
+  EXPECT_DOUBLE_EQ(answer.best().ratio_low, 1.6);
+  EXPECT_DOUBLE_EQ(answer.best().ratio_high, 2.5);
+  EXPECT_DOUBLE_EQ(answer.baseline_first_s, 3);
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ TEST(Interrupt, FinishesTheTrialInFlightAndReturnsAPartialAnswer) {
   ASSERT_TRUE(result->answer);
   EXPECT_FALSE(result->answer->complete);
   EXPECT_FALSE(result->answer->from_final);
-  EXPECT_NEAR(result->answer->best.ratio_to_baseline, 1.1e-3 / result->answer->best.time_s, 1e-9);
-  EXPECT_LE(result->answer->best.ratio_low, result->answer->best.ratio_to_baseline);
+  EXPECT_NEAR(result->answer->best().ratio_to_baseline, 1.1e-3 / result->answer->best().time_s, 1e-9);
+  EXPECT_LE(result->answer->best().ratio_low, result->answer->best().ratio_to_baseline);
   EXPECT_EQ(search.store.finished.size(), 1U);
 }
 
@@ -74,7 +74,7 @@ TEST(Resume, RepeatsNoTrialAndEndsLikeAnUninterruptedSearch) {
   EXPECT_EQ(search.progress.back().resumed, static_cast<std::int64_t>(known));
   EXPECT_TRUE(result->answer->complete);
   EXPECT_FALSE(result->interrupted);
-  EXPECT_EQ(result->answer->best.variant, expected->answer->best.variant);
+  EXPECT_EQ(result->answer->best().variant, expected->answer->best().variant);
   EXPECT_EQ(result->counts.measured, expected->counts.measured);
   EXPECT_EQ(result->counts.compiled, expected->counts.compiled);
   EXPECT_EQ(result->counts.failed, expected->counts.failed);
@@ -93,7 +93,7 @@ TEST(Resume, GoesOnAfterTheDeviceDied) {
   const auto result = search.run(second);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(second.trials.size(), static_cast<std::size_t>(kSpace) - 10);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
 }
 
 TEST(Resume, FinalistsFromAnEarlierSessionAreBuiltAgainForTheFinal) {
@@ -112,7 +112,7 @@ TEST(Resume, FinalistsFromAnEarlierSessionAreBuiltAgainForTheFinal) {
   EXPECT_EQ(second.builds.size(), static_cast<std::size_t>(search.options.finalists));
   EXPECT_EQ(second.rounds[Stage::kFinal].size(), static_cast<std::size_t>(search.options.final_rounds));
   EXPECT_TRUE(result->answer->complete);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
 }
 
 TEST(Resume, AFinalistThatNoLongerBuildsIsReplacedByItsFailure) {
@@ -129,7 +129,7 @@ TEST(Resume, AFinalistThatNoLongerBuildsIsReplacedByItsFailure) {
   auto second = search.device();
   const auto result = search.run(second);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_NE(result->answer->best.variant.key(), kBestKey);
+  EXPECT_NE(result->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(result->counts.failed.at(OutcomeKind::kCompileFailed), 1);
   EXPECT_EQ(search.store.saved_trials.back(), kBestKey);
 }
@@ -150,7 +150,7 @@ TEST(Resume, WhatARecordingDidNotHoldIsAskedAgain) {
   auto second = search.device();
   const auto result = search.run(second);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(result->counts.failed.count(OutcomeKind::kNotRecorded), 0U);
 }
 

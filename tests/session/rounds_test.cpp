@@ -63,7 +63,7 @@ class Rounds : public testing::Test {
   TestSearch search_;
   FakeDevice device_;
   Clock clock_;
-  Context context_;
+  SessionContext context_;
   RoundTroubles troubles_;
   int attempts_ = 0;
   std::set<int> hot_, slow_;  ///< attempts, counted from 1
@@ -87,7 +87,7 @@ TEST_F(Rounds, HeatVoidsTheRoundForAllAndItIsRepeatedAfterAPause) {
   auto rounds = runner();
   run(rounds, 5);
   EXPECT_EQ(attempts_, 6);
-  for (const Entry& entry : rounds.field()) {
+  for (const RoundEntry& entry : rounds.field()) {
     EXPECT_THAT(numbers(entry.samples), ElementsAre(1, 2, 3, 4, 5));
     for (const Sample& sample : entry.samples) EXPECT_FALSE(sample.thermal_s);
   }
@@ -192,7 +192,7 @@ TEST_F(Rounds, WhoFailsIsOutAlsoInAVoidRound) {
     report.outcomes.front() = {OutcomeKind::kCrashed, "gone"};
   };
   std::vector<std::string> failed;
-  auto rounds = runner([&](const Entry& entry) { failed.push_back(entry.outcome.reason); });
+  auto rounds = runner([&](const RoundEntry& entry) { failed.push_back(entry.outcome.reason); });
   run(rounds, 4);
   EXPECT_THAT(failed, ElementsAre("gone"));
   EXPECT_TRUE(rounds.field()[0].out);

@@ -28,16 +28,16 @@ TEST(Search, FindsTheTrueBest) {
   const auto result = search.run(device);
   ASSERT_TRUE(result) << result.error().text();
   ASSERT_TRUE(result->answer);
-  const BestRecord& best = result->answer->best;
+  const RankedVariant& best = result->answer->best();
   EXPECT_EQ(best.variant.key(), kBestKey);
   EXPECT_NEAR(best.time_s, 1e-3, 1e-6);
   EXPECT_NEAR(best.tflops, 2.0 * 256 * 256 * 256 / best.time_s / 1e12, 1e-12);
   EXPECT_NEAR(best.ratio_to_baseline, 1.1, 2e-3);  // the best baseline, not the first
   EXPECT_LE(best.ratio_low, best.ratio_to_baseline);
   EXPECT_GE(best.ratio_high, best.ratio_to_baseline);
-  EXPECT_NEAR(best.baseline_first_s, 1.2e-3, 2e-6);
-  EXPECT_NEAR(best.baseline_best_s, 1.1e-3, 2e-6);
-  EXPECT_TRUE(best.ties.empty());
+  EXPECT_NEAR(result->answer->baseline_first_s, 1.2e-3, 2e-6);
+  EXPECT_NEAR(result->answer->baseline_best_s, 1.1e-3, 2e-6);
+  EXPECT_TRUE(result->answer->ties.empty());
   EXPECT_TRUE(result->answer->complete);
   EXPECT_TRUE(result->answer->from_final);
   EXPECT_EQ(result->answer->finished_at, "2026-01-01T00:00:00Z");
@@ -73,7 +73,7 @@ TEST(Search, EveryFailureIsCountedExplainedSavedAndNeverWins) {
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best.variant.key(), "A=7,B=3");
+  EXPECT_EQ(result->answer->best().variant.key(), "A=7,B=3");
   const CountsRecord& counts = result->counts;
   EXPECT_EQ(counts.space, kSpace);
   EXPECT_EQ(counts.valid, kSpace);
@@ -116,7 +116,7 @@ TEST(Search, APlanThatCannotBeMadeIsTheVariantsFate) {
   EXPECT_EQ(result->counts.failed.at(OutcomeKind::kInvalid), 8 * 5 - 3 * 5);  // A <= 5: zero, negative or no grid
   EXPECT_THAT(result->failure_examples.at(OutcomeKind::kInvalid).front().second, HasSubstr("grid"));
   ASSERT_TRUE(result->answer);
-  EXPECT_EQ(result->answer->best.variant.key(), "A=6,B=3");
+  EXPECT_EQ(result->answer->best().variant.key(), "A=6,B=3");
 }
 
 TEST(Search, AnswersFromTheStoreWithoutTouchingTheDevice) {
@@ -128,7 +128,7 @@ TEST(Search, AnswersFromTheStoreWithoutTouchingTheDevice) {
   const auto again = search.run(untouched);
   ASSERT_TRUE(again && again->answer);
   EXPECT_TRUE(again->from_store);
-  EXPECT_EQ(again->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(again->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(again->counts.measured, first->counts.measured);
   EXPECT_EQ(again->baseline, first->baseline);
   EXPECT_EQ(untouched.prepared, 0);
@@ -168,9 +168,9 @@ TEST(Search, TwoRunsGiveTheSameAnswer) {
   const auto a = first.run(device_1);
   const auto b = second.run(device_2);
   ASSERT_TRUE(a && b && a->answer && b->answer);
-  EXPECT_EQ(a->answer->best.variant, b->answer->best.variant);
-  EXPECT_EQ(a->answer->best.time_s, b->answer->best.time_s);
-  EXPECT_EQ(a->answer->best.ratio_low, b->answer->best.ratio_low);
+  EXPECT_EQ(a->answer->best().variant, b->answer->best().variant);
+  EXPECT_EQ(a->answer->best().time_s, b->answer->best().time_s);
+  EXPECT_EQ(a->answer->best().ratio_low, b->answer->best().ratio_low);
   EXPECT_EQ(device_1.trials, device_2.trials);
   EXPECT_EQ(device_1.rounds, device_2.rounds);
 }
@@ -184,7 +184,7 @@ TEST(Search, AnotherSeedTriesInAnotherOrderAndFindsTheSame) {
   const auto b = second.run(device_2);
   ASSERT_TRUE(a && b && a->answer && b->answer);
   EXPECT_NE(device_1.trials, device_2.trials);
-  EXPECT_EQ(b->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(b->answer->best().variant.key(), kBestKey);
 }
 
 TEST(Search, RefusesAProblemLargerThanTheMemory) {
@@ -286,7 +286,7 @@ TEST(SearchSession, SeveralTemplatesShareOneFinal) {
   search.plan = faster_second;
   FakeDevice device = search.device();
   const auto result = search_two(search, device).value();
-  EXPECT_EQ(result.answer->best.variant.id(), std::string("second/") + kBestKey);
+  EXPECT_EQ(result.answer->best().variant.id(), std::string("second/") + kBestKey);
   EXPECT_EQ(result.counts.space, 2 * kSpace);
   EXPECT_EQ(result.counts.valid, 2 * kSpace);
   EXPECT_EQ(search.store.sessions, 1);
@@ -300,7 +300,7 @@ TEST(SearchSession, ATemplateThatIsNotLegalLeavesTheSearchToTheOthers) {
   search.definition = test_template({"M < 1"});
   FakeDevice device = search.device();
   const auto result = search_two(search, device).value();
-  EXPECT_EQ(result.answer->best.variant.template_name, "second");
+  EXPECT_EQ(result.answer->best().variant.template_name, "second");
   EXPECT_EQ(result.counts.valid, kSpace);
 }
 

@@ -72,7 +72,7 @@ TEST(Energy, OnRequestOfTheWinnerAndTheBaseline) {
   give_power(search, device, 400, 400);
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  const StoredAnswer& answer = *result->answer;
+  const Answer& answer = *result->answer;
   EXPECT_EQ(answer.objective, Objective::kTime);
   EXPECT_EQ(answer.idle_power_w, 80);
   ASSERT_TRUE(answer.baseline_energy);
@@ -80,7 +80,7 @@ TEST(Energy, OnRequestOfTheWinnerAndTheBaseline) {
   ASSERT_TRUE(answer.ranking.front().energy);
   EXPECT_NEAR(answer.ranking.front().energy->energy_j, 400 * 1e-3, 1e-9);
   EXPECT_FALSE(answer.ranking[1].energy);
-  EXPECT_EQ(answer.best.variant.key(), kBestKey);
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
 }
 
 TEST(Energy, AsTheObjectiveItDecidesAmongTheFinalists) {
@@ -90,12 +90,12 @@ TEST(Energy, AsTheObjectiveItDecidesAmongTheFinalists) {
   give_power(search, device, 600, 450);  // 0.6 J, and 1.1 ms * 450 W = 0.495 J for the next
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  const StoredAnswer& answer = *result->answer;
+  const Answer& answer = *result->answer;
   EXPECT_EQ(answer.objective, Objective::kEnergy);
-  EXPECT_NE(answer.best.variant.key(), kBestKey);
-  EXPECT_EQ(answer.best.variant, answer.ranking.front().variant);
-  EXPECT_NEAR(answer.best.time_s, 1.1e-3, 1e-5) << "the record is the new winner's";
-  EXPECT_NEAR(answer.best.ratio_to_baseline, 1.0, 2e-3);
+  EXPECT_NE(answer.best().variant.key(), kBestKey);
+  EXPECT_EQ(answer.best().variant, answer.ranking.front().variant);
+  EXPECT_NEAR(answer.best().time_s, 1.1e-3, 1e-5) << "the record is the new winner's";
+  EXPECT_NEAR(answer.best().ratio_to_baseline, 1.0, 2e-3);
   EXPECT_EQ(answer.ranking.size(), 8U);
   EXPECT_TRUE(answer.ranking.front().pareto);
 }
@@ -106,7 +106,7 @@ TEST(Energy, WhereItCannotBeMeasuredTheTimeDecides) {
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best.variant.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
   EXPECT_TRUE(result->answer->complete);
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("no energy counter")));
 }

@@ -12,16 +12,16 @@
 namespace pgtune::tool {
 namespace {
 
-using session::BestRecord;
 using session::EnergySummary;
+using session::RankedVariant;
 using stats::Verdict;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-BestRecord best_of(Verdict verdict, double low, double ratio, double high) {
-  BestRecord best;
+RankedVariant best_of(Verdict verdict, double low, double ratio, double high) {
+  RankedVariant best;
   best.verdict = verdict;
   best.ratio_low = low;
   best.ratio_to_baseline = ratio;
@@ -57,7 +57,7 @@ TEST(AnswerText, ScreeningAloneProvesNothing) {
 }
 
 TEST(AnswerText, CyclesAreToldWhereTheyDiffer) {
-  BestRecord best = best_of(Verdict::kFasterThroughPower, 1.01, 1.02, 1.03);
+  RankedVariant best = best_of(Verdict::kFasterThroughPower, 1.01, 1.02, 1.03);
   EXPECT_EQ(cycles_text(best, 0.003), "");  // not measured
   best.cycles_ratio = 1.021;
   EXPECT_EQ(cycles_text(best, 0.003), "");  // inside the margin

@@ -17,7 +17,6 @@
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/space/estimate.hpp"
 #include "tuner/stats/descriptive.hpp"
 #include "tuner/template/variant_text.hpp"
@@ -79,7 +78,7 @@ std::vector<double> losses(const Judged& judged, const std::string& file) {
   const std::vector<db::Database> recordings = open_recordings(path);
   std::vector<double> out;
   for (const db::SessionRow& session : db::list_sessions(recordings.front())) {
-    const Problem wanted = problem(*db::find_problem(recordings.front(), session.problem_key));
+    const Problem wanted = db::find_problem(recordings.front(), session.problem_key).value();
     const device::Recording recording =
         load_recording(recordings, recorded_versions(recordings, definition, wanted), wanted);
     const auto variants = measured(definition, wanted, recording, judged.time_of);

@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "db/queries/queries.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -31,8 +30,7 @@ class KnownGpuTest : public ::testing::Test {
     problem.m = problem.n = problem.k = 64;
     db::SessionRow session;
     session.source = "gpu";
-    (void)db::begin_session(database_, device_row(device), environment_row(device), problem_row(problem),
-                            {"tiny", "00"}, session);
+    (void)db::begin_session(database_, device, {"0.1.0", "Linux"}, problem, {"tiny", "00"}, session);
   }
   void TearDown() override { fs::remove_all(folder_); }
 

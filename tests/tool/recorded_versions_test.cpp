@@ -11,8 +11,8 @@
 #include "tests/tool/store_fixture.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
+#include "tool/pgtune/measuring/store_rows.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -7,8 +7,6 @@
 #include <charconv>
 #include <vector>
 
-#include "tuner/util/named_enum.hpp"
-
 namespace pgtune {
 namespace {
 
@@ -52,11 +50,11 @@ std::optional<double> parse_clock(std::string_view text) {
 
 }  // namespace
 
-std::string_view to_string(Regime regime) { return enum_name(kRegimes, regime); }
+EnumTable<Regime> enum_table(Regime /*regime*/) { return kRegimes; }
 std::optional<Regime> parse_regime(std::string_view text) { return enum_value(kRegimes, text); }
-std::string_view to_string(L2State state) { return enum_name(kL2States, state); }
+EnumTable<L2State> enum_table(L2State /*state*/) { return kL2States; }
 std::optional<L2State> parse_l2_state(std::string_view text) { return enum_value(kL2States, text); }
-std::string_view to_string(DataDistribution distribution) { return enum_name(kDistributions, distribution); }
+EnumTable<DataDistribution> enum_table(DataDistribution /*distribution*/) { return kDistributions; }
 std::optional<DataDistribution> parse_data_distribution(std::string_view text) {
   return enum_value(kDistributions, text);
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "tuner/util/fields.hpp"
+#include "tuner/util/named_enum.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune {
@@ -28,11 +30,11 @@ enum class DataDistribution {
   kZeros,     ///< likewise, and more so; wrong results may go unnoticed
 };
 
-[[nodiscard]] std::string_view to_string(Regime regime);
+[[nodiscard]] EnumTable<Regime> enum_table(Regime regime);
 [[nodiscard]] std::optional<Regime> parse_regime(std::string_view text);
-[[nodiscard]] std::string_view to_string(L2State state);
+[[nodiscard]] EnumTable<L2State> enum_table(L2State state);
 [[nodiscard]] std::optional<L2State> parse_l2_state(std::string_view text);
-[[nodiscard]] std::string_view to_string(DataDistribution distribution);
+[[nodiscard]] EnumTable<DataDistribution> enum_table(DataDistribution distribution);
 [[nodiscard]] std::optional<DataDistribution> parse_data_distribution(std::string_view text);
 
 struct Conditions {
@@ -47,6 +49,15 @@ struct Conditions {
   /// Timings on such data are no evidence for real data.
   [[nodiscard]] bool easy_data() const {
     return data == DataDistribution::kIntegers || data == DataDistribution::kZeros;
+  }
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("regime", self.regime);
+    visit("l2", self.l2);
+    visit("data", self.data);
+    visit("data_seed", self.data_seed);
+    visit("locked_sm_clock_hz", self.locked_sm_clock_hz);
   }
   friend bool operator==(const Conditions&, const Conditions&) = default;
 };

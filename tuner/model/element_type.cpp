@@ -27,18 +27,25 @@ constexpr std::array<ElementTraits, kElementTypeCount> kElementTypes{{
 // clang-format on
 static_assert(one_row_each(kElementTypes, &ElementTraits::type));
 
-struct TensorTraits {
+constexpr EnumNames<TensorType, kTensorTypeCount> kTensorTypes{{{TensorType::kFloat32, "f32"},
+                                                                {TensorType::kTfloat32, "tf32"},
+                                                                {TensorType::kFloat16, "f16"},
+                                                                {TensorType::kBfloat16, "bf16"},
+                                                                {TensorType::kUint8, "u8"},
+                                                                {TensorType::kInt32, "int32"}}};
+static_assert(one_row_each(kTensorTypes, &EnumNames<TensorType, kTensorTypeCount>::value_type::first));
+
+struct TensorBytes {
   TensorType type;
-  std::string_view name;
   std::int64_t bytes;
 };
-constexpr std::array<TensorTraits, kTensorTypeCount> kTensorTypes{{{TensorType::kFloat32, "f32", 4},
-                                                                   {TensorType::kTfloat32, "tf32", 4},
-                                                                   {TensorType::kFloat16, "f16", 2},
-                                                                   {TensorType::kBfloat16, "bf16", 2},
-                                                                   {TensorType::kUint8, "u8", 1},
-                                                                   {TensorType::kInt32, "int32", 4}}};
-static_assert(one_row_each(kTensorTypes, &TensorTraits::type));
+constexpr std::array<TensorBytes, kTensorTypeCount> kTensorBytes{{{TensorType::kFloat32, 4},
+                                                                  {TensorType::kTfloat32, 4},
+                                                                  {TensorType::kFloat16, 2},
+                                                                  {TensorType::kBfloat16, 2},
+                                                                  {TensorType::kUint8, 1},
+                                                                  {TensorType::kInt32, 4}}};
+static_assert(one_row_each(kTensorBytes, &TensorBytes::type));
 
 double integer_value(std::int64_t bytes, std::uint32_t bits) {
   const auto unused = static_cast<unsigned>(32 - 8 * bytes);
@@ -70,17 +77,8 @@ double element_value(ElementType type, std::uint32_t bits) {
   return negative ? -magnitude : magnitude;
 }
 
-std::string_view to_string(TensorType value) { return row_of(kTensorTypes, value).name; }
+EnumTable<TensorType> enum_table(TensorType /*value*/) { return kTensorTypes; }
 
-std::optional<TensorType> parse_tensor_type(std::string_view text) {
-  for (const TensorTraits& row : kTensorTypes) {
-    if (row.name == text) return row.type;
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string_view> tensor_type_words() { return column(kTensorTypes, &TensorTraits::name); }
-
-std::int64_t element_bytes(TensorType type) { return row_of(kTensorTypes, type).bytes; }
+std::int64_t element_bytes(TensorType type) { return row_of(kTensorBytes, type).bytes; }
 
 }  // namespace pgtune

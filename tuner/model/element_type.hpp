@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
+
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune {
 
@@ -44,10 +45,7 @@ struct ElementTraits {
 /// An element from its bits, which are the lowest. Exact; NaN has no sign.
 [[nodiscard]] double element_value(ElementType type, std::uint32_t bits);
 
-[[nodiscard]] std::string_view to_string(TensorType value);
-[[nodiscard]] std::optional<TensorType> parse_tensor_type(std::string_view text);
-/// The words parse_tensor_type() reads.
-[[nodiscard]] std::vector<std::string_view> tensor_type_words();
+[[nodiscard]] EnumTable<TensorType> enum_table(TensorType value);
 [[nodiscard]] std::int64_t element_bytes(TensorType type);
 
 }  // namespace pgtune

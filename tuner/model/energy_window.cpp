@@ -5,6 +5,8 @@
 
 namespace pgtune {
 
+Result<void> EnergyWindow::validate() const { return require_possible_numbers(*this, "an energy window"); }
+
 bool EnergyWindow::suspect() const {
   constexpr double kDisagreement = 0.05;
   if (averaged_power_w <= 0 || window_s <= 0) return false;

@@ -7,6 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "tuner/util/fields.hpp"
+#include "tuner/util/result.hpp"
+
 namespace pgtune {
 
 /// One window. It starts and ends at a step of the counter seen while the load runs.
@@ -24,7 +27,26 @@ struct EnergyWindow {
   std::optional<double> power_cap_share;  ///< share of the window in which the power cap held the clocks down
   std::optional<double> thermal_share;    ///< likewise heat or power brake
   double temperature_start_c = 0, temperature_end_c = 0;  ///< 0 where NVML does not say
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("window_s", self.window_s);
+    visit("energy_j", self.energy_j);
+    visit("steps", self.steps);
+    visit("step_s", self.step_s);
+    visit("uncertainty", self.uncertainty);
+    visit("averaged_power_w", self.averaged_power_w);
+    visit("launches", self.launches);
+    visit("per_launch_s", self.per_launch_s);
+    visit("sm_clock_hz", self.sm_clock_hz);
+    visit("power_cap_share", self.power_cap_share);
+    visit("thermal_share", self.thermal_share);
+    visit("temperature_start_c", self.temperature_start_c);
+    visit("temperature_end_c", self.temperature_end_c);
+  }
   friend bool operator==(const EnergyWindow&, const EnergyWindow&) = default;
+  /// Errors (database): a number that no measurement gives.
+  [[nodiscard]] Result<void> validate() const;
 
   [[nodiscard]] double power_w() const { return window_s > 0 ? energy_j / window_s : 0; }
   /// Mean power times the time of a launch in the same window; 0 when idle.
@@ -40,6 +62,14 @@ struct Ceilings {
   /// FLOP/s by dtype as in to_string(Dtype), without memory traffic; only modes that were measured.
   std::map<std::string, double> flops;
   double sm_clock_hz = 0;  ///< mean while f32 was measured
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("dram_bytes_per_s", self.dram_bytes_per_s);
+    visit("l2_bytes_per_s", self.l2_bytes_per_s);
+    visit("flops", self.flops);
+    visit("sm_clock_hz", self.sm_clock_hz);
+  }
   friend bool operator==(const Ceilings&, const Ceilings&) = default;
 };
 

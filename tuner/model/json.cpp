@@ -1,70 +1,69 @@
 // SPDX-License-Identifier: MIT
-// What is asked for: problems, variants, launch plans.
 #include "tuner/model/json.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "tuner/util/identifier.hpp"
-#include "tuner/util/json_fields.hpp"
 
 namespace pgtune {
 namespace {
 
 using nlohmann::json;
 
-json dim3_json(const Dim3& value) { return {value.x, value.y, value.z}; }
+/// A problem as it is written: words in place of what they stand for.
+struct WrittenProblem {
+  std::int64_t m = 0, n = 0, k = 0, batch = 0;
+  std::string dtype, layout;
+  std::int64_t lda = 0, ldb = 0, ldc = 0;
+  double alpha = 0, beta = 0;
+  std::optional<std::string> out, epilogue;  ///< absent: the dtype's usual output type, no epilogue
 
-Dim3 dim3_from(const json& value) {
-  return {value.at(0).get<std::int64_t>(), value.at(1).get<std::int64_t>(), value.at(2).get<std::int64_t>()};
-}
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("m", self.m);
+    visit("n", self.n);
+    visit("k", self.k);
+    visit("batch", self.batch);
+    visit("dtype", self.dtype);
+    visit("layout", self.layout);
+    visit("lda", self.lda);
+    visit("ldb", self.ldb);
+    visit("ldc", self.ldc);
+    visit("alpha", self.alpha);
+    visit("beta", self.beta);
+    visit("out", self.out);
+    visit("epilogue", self.epilogue);
+  }
+};
 
 }  // namespace
 
 void to_json(json& out, const Problem& value) {
-  out = {{"m", value.m},
-         {"n", value.n},
-         {"k", value.k},
-         {"batch", value.batch},
-         {"dtype", to_string(value.dtype)},
-         {"layout", value.layout()},
-         {"lda", value.lda},
-         {"ldb", value.ldb},
-         {"ldc", value.ldc},
-         {"alpha", value.alpha},
-         {"beta", value.beta}};
-  if (!value.has_usual_output()) out["out"] = to_string(value.type_of_c());
-  if (value.epilogue.any()) out["epilogue"] = to_string(value.epilogue);
+  WrittenProblem written{value.m,        value.n,   value.k,   value.batch, std::string(to_string(value.dtype)),
+                         value.layout(), value.lda, value.ldb, value.ldc,   value.alpha,
+                         value.beta,     {},        {}};
+  if (!value.has_usual_output()) written.out = to_string(value.type_of_c());
+  if (value.epilogue.any()) written.epilogue = to_string(value.epilogue);
+  out = written;
 }
 
 void from_json(const json& in, Problem& value) {
-  in.at("m").get_to(value.m);
-  in.at("n").get_to(value.n);
-  in.at("k").get_to(value.k);
-  in.at("batch").get_to(value.batch);
-  in.at("lda").get_to(value.lda);
-  in.at("ldb").get_to(value.ldb);
-  in.at("ldc").get_to(value.ldc);
-  in.at("alpha").get_to(value.alpha);
-  in.at("beta").get_to(value.beta);
-  const auto refuse = [&](const Error& error) { throw json::other_error::create(501, error.text(), &in); };
-  const auto mode = parse_dtype(in.at("dtype").get<std::string>());
-  if (!mode) refuse(mode.error());
-  value.dtype = *mode;
-  value.output.reset();
-  if (const auto it = in.find("out"); it != in.end()) {
-    const auto output = parse_output_type(it->get<std::string>());
-    if (!output) refuse(output.error());
-    value.output = *output;
-  }
-  value.epilogue = {};
-  if (const auto it = in.find("epilogue"); it != in.end()) {
-    const auto epilogue = parse_epilogue(it->get<std::string>());
-    if (!epilogue) refuse(epilogue.error());
-    value.epilogue = *epilogue;
-  }
-  auto checked = with_layout(value, in.at("layout").get<std::string>()).and_then(with_default_strides);
-  if (!checked) refuse(checked.error());
-  value = *checked;
+  const auto require = [&](auto parsed) {
+    if (!parsed) throw json::other_error::create(501, parsed.error().text(), &in);
+    return *std::move(parsed);
+  };
+  const auto written = in.get<WrittenProblem>();
+  Problem read{.m = written.m,
+               .n = written.n,
+               .k = written.k,
+               .batch = written.batch,
+               .lda = written.lda,
+               .ldb = written.ldb,
+               .ldc = written.ldc,
+               .alpha = written.alpha,
+               .beta = written.beta};
+  read.dtype = require(parse_dtype(written.dtype));
+  if (written.out) read.output = require(parse_output_type(*written.out));
+  if (written.epilogue) read.epilogue = require(parse_epilogue(*written.epilogue));
+  value = require(with_layout(read, written.layout).and_then(with_default_strides));
 }
 
 json parameters_to_json(const Variant& variant) {
@@ -104,29 +103,15 @@ void from_json(const json& in, Variant& value) {
   }
 }
 
-static void to_json(json& out, const TensorMapPlan& value) {
-  out = {{"name", value.name},
-         {"operand", to_string(value.operand)},
-         {"type", to_string(value.type)},
-         {"dims", value.dims},
-         {"strides_bytes", value.strides_bytes},
-         {"box", value.box},
-         {"swizzle", to_string(value.swizzle)},
-         {"l2_promotion", to_string(value.l2_promotion)}};
+void to_json(json& out, const Dim3& value) { out = {value.x, value.y, value.z}; }
+
+void from_json(const json& in, Dim3& value) {
+  in.at(0).get_to(value.x);
+  in.at(1).get_to(value.y);
+  in.at(2).get_to(value.z);
 }
 
-static void from_json(const json& in, TensorMapPlan& value) {
-  in.at("name").get_to(value.name);
-  read_word(in, "operand", value.operand, parse_operand);
-  read_word(in, "type", value.type, parse_tensor_type);
-  in.at("dims").get_to(value.dims);
-  in.at("strides_bytes").get_to(value.strides_bytes);
-  in.at("box").get_to(value.box);
-  read_word(in, "swizzle", value.swizzle, parse_swizzle);
-  read_word(in, "l2_promotion", value.l2_promotion, parse_l2_promotion);
-}
-
-static void to_json(json& out, const KernelArgument& value) {
+void to_json(json& out, const KernelArgument& value) {
   out = {{"kind", to_string(value.kind)}};
   switch (value.kind) {
     case ArgumentKind::kPointer:
@@ -140,11 +125,12 @@ static void to_json(json& out, const KernelArgument& value) {
   }
 }
 
-static void from_json(const json& in, KernelArgument& value) {
-  read_word(in, "kind", value.kind, parse_argument_kind);
+void from_json(const json& in, KernelArgument& value) {
+  value = {};
+  read_field(in.at("kind"), value.kind);
   switch (value.kind) {
     case ArgumentKind::kPointer:
-      read_word(in, "operand", value.operand, parse_operand);
+      read_field(in.at("operand"), value.operand);
       break;
     case ArgumentKind::kFloat32:
       in.at("value").get_to(value.real);
@@ -152,51 +138,6 @@ static void from_json(const json& in, KernelArgument& value) {
     default:
       in.at("value").get_to(value.integer);
   }
-}
-
-static void to_json(json& out, const KernelLaunch& value) {
-  out = {{"symbol", value.symbol},
-         {"grid", dim3_json(value.grid)},
-         {"block", dim3_json(value.block)},
-         {"cluster", dim3_json(value.cluster)},
-         {"dynamic_smem_bytes", value.dynamic_smem_bytes},
-         {"arguments", value.arguments}};
-  if (value.overlaps_previous) out["overlaps_previous"] = true;
-  if (value.l2_window)
-    out["l2_window"] = {{"operand", to_string(value.l2_window->operand)},
-                        {"access", to_string(value.l2_window->access)},
-                        {"hit_ratio", value.l2_window->hit_ratio}};
-}
-
-static void from_json(const json& in, KernelLaunch& value) {
-  in.at("symbol").get_to(value.symbol);
-  value.grid = dim3_from(in.at("grid"));
-  value.block = dim3_from(in.at("block"));
-  value.cluster = dim3_from(in.at("cluster"));
-  in.at("dynamic_smem_bytes").get_to(value.dynamic_smem_bytes);
-  in.at("arguments").get_to(value.arguments);
-  value.overlaps_previous = in.value("overlaps_previous", false);
-  if (const auto it = in.find("l2_window"); it != in.end()) {
-    L2Window window;
-    read_word(*it, "operand", window.operand, parse_operand);
-    read_word(*it, "access", window.access, parse_l2_access);
-    it->at("hit_ratio").get_to(window.hit_ratio);
-    value.l2_window = window;
-  }
-}
-
-void to_json(json& out, const LaunchPlan& value) {
-  out = {{"kernels", value.kernels},
-         {"tensor_maps", value.tensor_maps},
-         {"workspace_bytes", value.workspace_bytes},
-         {"zero_workspace", to_string(value.zero_workspace)}};
-}
-
-void from_json(const json& in, LaunchPlan& value) {
-  in.at("kernels").get_to(value.kernels);
-  in.at("tensor_maps").get_to(value.tensor_maps);
-  in.at("workspace_bytes").get_to(value.workspace_bytes);
-  read_word(in, "zero_workspace", value.zero_workspace, parse_zero_workspace);
 }
 
 }  // namespace pgtune

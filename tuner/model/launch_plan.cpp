@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "tuner/util/named_enum.hpp"
-
 namespace pgtune {
 namespace {
 
@@ -32,19 +30,12 @@ constexpr EnumNames<ArgumentKind, 5> kArguments{{{ArgumentKind::kPointer, "point
 
 }  // namespace
 
-std::string_view to_string(Operand value) { return enum_name(kOperands, value); }
-std::string_view to_string(Swizzle value) { return enum_name(kSwizzles, value); }
-std::string_view to_string(L2Promotion value) { return enum_name(kPromotions, value); }
-std::string_view to_string(L2Access value) { return enum_name(kAccesses, value); }
-std::string_view to_string(ZeroWorkspace value) { return enum_name(kZeroings, value); }
-std::string_view to_string(ArgumentKind value) { return enum_name(kArguments, value); }
-
-std::optional<Operand> parse_operand(std::string_view text) { return enum_value(kOperands, text); }
-std::optional<Swizzle> parse_swizzle(std::string_view text) { return enum_value(kSwizzles, text); }
-std::optional<L2Promotion> parse_l2_promotion(std::string_view text) { return enum_value(kPromotions, text); }
-std::optional<L2Access> parse_l2_access(std::string_view text) { return enum_value(kAccesses, text); }
-std::optional<ZeroWorkspace> parse_zero_workspace(std::string_view text) { return enum_value(kZeroings, text); }
-std::optional<ArgumentKind> parse_argument_kind(std::string_view text) { return enum_value(kArguments, text); }
+EnumTable<Operand> enum_table(Operand /*value*/) { return kOperands; }
+EnumTable<Swizzle> enum_table(Swizzle /*value*/) { return kSwizzles; }
+EnumTable<L2Promotion> enum_table(L2Promotion /*value*/) { return kPromotions; }
+EnumTable<L2Access> enum_table(L2Access /*value*/) { return kAccesses; }
+EnumTable<ZeroWorkspace> enum_table(ZeroWorkspace /*value*/) { return kZeroings; }
+EnumTable<ArgumentKind> enum_table(ArgumentKind /*value*/) { return kArguments; }
 
 const KernelLaunch& main_kernel(const LaunchPlan& plan) {
   const auto less = [](const KernelLaunch& a, const KernelLaunch& b) {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "tuner/model/element_type.hpp"
+#include "tuner/util/fields.hpp"
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune {
 
@@ -36,6 +38,18 @@ struct TensorMapPlan {
   std::vector<std::int64_t> box;            ///< elements, each 1 to 256
   Swizzle swizzle = Swizzle::kNone;
   L2Promotion l2_promotion = L2Promotion::kNone;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("operand", self.operand);
+    visit("type", self.type);
+    visit("dims", self.dims);
+    visit("strides_bytes", self.strides_bytes);
+    visit("box", self.box);
+    visit("swizzle", self.swizzle);
+    visit("l2_promotion", self.l2_promotion);
+  }
   friend bool operator==(const TensorMapPlan&, const TensorMapPlan&) = default;
 };
 
@@ -56,6 +70,13 @@ struct L2Window {
   Operand operand = Operand::kA;
   L2Access access = L2Access::kNormal;
   double hit_ratio = 1.0;  ///< share of the window that gets `access`, 0 to 1
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("operand", self.operand);
+    visit("access", self.access);
+    visit("hit_ratio", self.hit_ratio);
+  }
   friend bool operator==(const L2Window&, const L2Window&) = default;
 };
 
@@ -68,6 +89,18 @@ struct KernelLaunch {
   bool overlaps_previous = false;
   std::vector<KernelArgument> arguments;
   std::optional<L2Window> l2_window;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("symbol", self.symbol);
+    visit("grid", self.grid);
+    visit("block", self.block);
+    visit("cluster", self.cluster);
+    visit("dynamic_smem_bytes", self.dynamic_smem_bytes);
+    visit("arguments", self.arguments);
+    visit("overlaps_previous", self.overlaps_previous, kUnlessDefault);
+    visit("l2_window", self.l2_window);
+  }
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
 
@@ -79,6 +112,14 @@ struct LaunchPlan {
   std::vector<TensorMapPlan> tensor_maps;
   std::int64_t workspace_bytes = 0;
   ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("kernels", self.kernels);
+    visit("tensor_maps", self.tensor_maps);
+    visit("workspace_bytes", self.workspace_bytes);
+    visit("zero_workspace", self.zero_workspace);
+  }
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
 };
 
@@ -86,17 +127,11 @@ struct LaunchPlan {
 [[nodiscard]] const KernelLaunch& main_kernel(const LaunchPlan& plan);
 
 /// The words of a template's JSON and of the worker protocol: "A", "workspace", "128B", "every_launch", ...
-[[nodiscard]] std::string_view to_string(Operand value);
-[[nodiscard]] std::string_view to_string(Swizzle value);
-[[nodiscard]] std::string_view to_string(L2Promotion value);
-[[nodiscard]] std::string_view to_string(L2Access value);
-[[nodiscard]] std::string_view to_string(ZeroWorkspace value);
-[[nodiscard]] std::string_view to_string(ArgumentKind value);
-[[nodiscard]] std::optional<Operand> parse_operand(std::string_view text);
-[[nodiscard]] std::optional<Swizzle> parse_swizzle(std::string_view text);
-[[nodiscard]] std::optional<L2Promotion> parse_l2_promotion(std::string_view text);
-[[nodiscard]] std::optional<L2Access> parse_l2_access(std::string_view text);
-[[nodiscard]] std::optional<ZeroWorkspace> parse_zero_workspace(std::string_view text);
-[[nodiscard]] std::optional<ArgumentKind> parse_argument_kind(std::string_view text);
+[[nodiscard]] EnumTable<Operand> enum_table(Operand value);
+[[nodiscard]] EnumTable<Swizzle> enum_table(Swizzle value);
+[[nodiscard]] EnumTable<L2Promotion> enum_table(L2Promotion value);
+[[nodiscard]] EnumTable<L2Access> enum_table(L2Access value);
+[[nodiscard]] EnumTable<ZeroWorkspace> enum_table(ZeroWorkspace value);
+[[nodiscard]] EnumTable<ArgumentKind> enum_table(ArgumentKind value);
 
 }  // namespace pgtune

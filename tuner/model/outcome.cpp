@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/model/outcome.hpp"
 
-#include "tuner/util/named_enum.hpp"
-
 namespace pgtune {
 namespace {
 
@@ -19,8 +17,6 @@ constexpr EnumNames<OutcomeKind, kAllOutcomeKinds.size()> kNames{{{OutcomeKind::
 
 }  // namespace
 
-std::string_view to_string(OutcomeKind kind) { return enum_name(kNames, kind); }
-
-std::optional<OutcomeKind> parse_outcome_kind(std::string_view text) { return enum_value(kNames, text); }
+EnumTable<OutcomeKind> enum_table(OutcomeKind /*kind*/) { return kNames; }
 
 }  // namespace pgtune

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
+
+#include "tuner/util/fields.hpp"
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune {
 
@@ -28,12 +30,17 @@ inline constexpr std::array kAllOutcomeKinds{
     OutcomeKind::kQuarantined, OutcomeKind::kNotRecorded};
 
 /// "ok", "invalid", "compile_failed", ... as stored and shown.
-[[nodiscard]] std::string_view to_string(OutcomeKind kind);
-[[nodiscard]] std::optional<OutcomeKind> parse_outcome_kind(std::string_view text);
+[[nodiscard]] EnumTable<OutcomeKind> enum_table(OutcomeKind kind);
 
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kOk;
   std::string reason;  ///< one line; empty only for kOk
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("kind", self.kind);
+    visit("reason", self.reason);
+  }
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 

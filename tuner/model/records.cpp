@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/model/records.hpp"
 
-#include "tuner/util/named_enum.hpp"
+#include <fmt/format.h>
 
 namespace pgtune {
 namespace {
@@ -9,12 +9,25 @@ namespace {
 constexpr EnumNames<Stage, 4> kStages{
     {{Stage::kScreen, "screen"}, {Stage::kFloor, "floor"}, {Stage::kRace, "race"}, {Stage::kFinal, "final"}}};
 
+/// A day; no sample takes a minute.
+constexpr double kLongestSampleS = 86'400;
+
 }  // namespace
 
 std::string DeviceInfo::driver_branch() const { return driver_version.substr(0, driver_version.find('.')); }
 
-std::string_view to_string(Stage stage) { return enum_name(kStages, stage); }
+EnumTable<Stage> enum_table(Stage /*stage*/) { return kStages; }
 
-std::optional<Stage> parse_stage(std::string_view text) { return enum_value(kStages, text); }
+bool is_launch_count(std::int64_t launches) { return launches >= 1; }
+
+bool is_sample_time(double time_s) { return time_s > 0 && time_s < kLongestSampleS; }
+
+Result<void> BuildInfo::validate() const { return require_possible_numbers(*this, "a build"); }
+
+Result<void> Sample::validate() const {
+  if (!is_launch_count(launches) || !is_sample_time(time_s))
+    return fail(ErrorKind::kDatabase, fmt::format("a sample of {} launches in {} s", launches, time_s));
+  return require_possible_numbers(*this, "a sample");
+}
 
 }  // namespace pgtune

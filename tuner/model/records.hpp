@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "tuner/model/outcome.hpp"
+#include "tuner/util/fields.hpp"
+#include "tuner/util/named_enum.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune {
 
@@ -27,6 +30,27 @@ struct DeviceInfo {
   double power_limit_w = 0;    ///< 0 where NVML does not say
   std::string driver_version;  ///< "580.159.04" from NVML; "CUDA 13.0" from the driver API where there is no NVML
   std::string nvrtc_version, cublaslt_version;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("uuid", self.uuid);
+    visit("name", self.name);
+    visit("architecture", self.architecture);
+    visit("compute_major", self.compute_major);
+    visit("compute_minor", self.compute_minor);
+    visit("sm_count", self.sm_count);
+    visit("memory_bytes", self.memory_bytes);
+    visit("l2_bytes", self.l2_bytes);
+    visit("smem_per_block_bytes", self.smem_per_block_bytes);
+    visit("smem_per_sm_bytes", self.smem_per_sm_bytes);
+    visit("registers_per_sm", self.registers_per_sm);
+    visit("threads_per_sm", self.threads_per_sm);
+    visit("max_sm_clock_hz", self.max_sm_clock_hz);
+    visit("power_limit_w", self.power_limit_w);
+    visit("driver_version", self.driver_version);
+    visit("nvrtc_version", self.nvrtc_version);
+    visit("cublaslt_version", self.cublaslt_version);
+  }
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 
   /// First number of driver_version ("580"): results are comparable within a branch.
@@ -46,7 +70,22 @@ struct BuildInfo {
   std::int64_t spill_bytes = 0;  ///< spill stores + loads per thread
   double compile_s = 0;          ///< NVRTC time; of the first compile when `cached`
   bool cached = false;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("cubin_path", self.cubin_path);
+    visit("cubin_hash", self.cubin_hash);
+    visit("key_hash", self.key_hash);
+    visit("registers", self.registers);
+    visit("static_smem_bytes", self.static_smem_bytes);
+    visit("local_bytes", self.local_bytes);
+    visit("spill_bytes", self.spill_bytes);
+    visit("compile_s", self.compile_s);
+    visit("cached", self.cached);
+  }
   friend bool operator==(const BuildInfo&, const BuildInfo&) = default;
+  /// Errors (database): a number that no compiler gives.
+  [[nodiscard]] Result<void> validate() const;
 };
 
 /// Part of a session a sample was timed in.
@@ -56,8 +95,12 @@ enum class Stage {
   kRace,
   kFinal,
 };
-[[nodiscard]] std::string_view to_string(Stage stage);
-[[nodiscard]] std::optional<Stage> parse_stage(std::string_view text);
+/// "screen", "floor", "race", "final".
+[[nodiscard]] EnumTable<Stage> enum_table(Stage stage);
+
+/// Whether a sample can have so many launches, and can have taken so long.
+[[nodiscard]] bool is_launch_count(std::int64_t launches);
+[[nodiscard]] bool is_sample_time(double time_s);
 
 /// One event-timed sample of back-to-back launches: the unit of all statistics.
 struct Sample {
@@ -72,7 +115,23 @@ struct Sample {
   /// temperature at the sample's end, and for how long of the sample with its lead-in the driver held the clocks down
   /// for the power cap, and for heat or power brake.
   std::optional<double> temperature_c = {}, power_cap_s = {}, thermal_s = {};
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("stage", self.stage);
+    visit("round", self.round);
+    visit("position", self.position);
+    visit("launches", self.launches);
+    visit("time_s", self.time_s);
+    visit("sm_clock_hz", self.sm_clock_hz);
+    visit("graph", self.graph);
+    visit("temperature_c", self.temperature_c);
+    visit("power_cap_s", self.power_cap_s);
+    visit("thermal_s", self.thermal_s);
+  }
   friend bool operator==(const Sample&, const Sample&) = default;
+  /// Errors (database): no launches, no time or more than a day, or another number that no measurement gives.
+  [[nodiscard]] Result<void> validate() const;
   [[nodiscard]] double per_launch_s() const { return launches > 0 ? time_s / static_cast<double>(launches) : 0; }
 };
 
@@ -83,6 +142,15 @@ struct BaselineAlgorithm {
   std::int64_t workspace_bytes = 0;
   double time_s = 0;     ///< median per launch
   double max_error = 0;  ///< as CheckReport::max_error
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("rank", self.rank);
+    visit("description", self.description);
+    visit("workspace_bytes", self.workspace_bytes);
+    visit("time_s", self.time_s);
+    visit("max_error", self.max_error);
+  }
   friend bool operator==(const BaselineAlgorithm&, const BaselineAlgorithm&) = default;
 };
 
@@ -96,6 +164,17 @@ struct BaselineReport {
   /// "1008x1008x1008" where cuBLASLt has no algorithm for the problem's own extents and was timed on these, with zeros
   /// added; else empty.
   std::string enlarged_shape = {};
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("library", self.library);
+    visit("algorithms", self.algorithms);
+    visit("first", self.first);
+    visit("best", self.best);
+    visit("buffer_copies", self.buffer_copies);
+    visit("data_seed", self.data_seed);
+    visit("enlarged_shape", self.enlarged_shape, kUnlessDefault);
+  }
   friend bool operator==(const BaselineReport&, const BaselineReport&) = default;
 };
 
@@ -103,6 +182,12 @@ struct BaselineReport {
 struct CheckReport {
   double max_error = 0;   ///< largest |D-R| / (bound of that element); the variant passes when <= 1
   double norm_error = 0;  ///< ||D-R||_F / ||R||_F
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("max_error", self.max_error);
+    visit("norm_error", self.norm_error);
+  }
   friend bool operator==(const CheckReport&, const CheckReport&) = default;
 };
 
@@ -112,6 +197,14 @@ struct TrialReport {
   bool cut = false;  ///< right but dropped early as clearly slow: samples hold what was measured
   std::optional<CheckReport> check;
   std::vector<Sample> samples;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("outcome", self.outcome);
+    visit("cut", self.cut);
+    visit("check", self.check);
+    visit("samples", self.samples);
+  }
   friend bool operator==(const TrialReport&, const TrialReport&) = default;
 };
 

@@ -5,12 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "tuner/util/fields.hpp"
+
 namespace pgtune {
 
 /// A file NVRTC may include by name, e.g. {"device/cp_async.cuh", "..."}.
 struct SourceFile {
   std::string name;
   std::string contents;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("contents", self.contents);
+  }
   friend bool operator==(const SourceFile&, const SourceFile&) = default;
 };
 
@@ -19,6 +27,13 @@ struct TemplateSource {
   std::string name;  ///< for messages, e.g. "sgemm_simt.cu"
   std::string contents;
   std::vector<SourceFile> headers;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("contents", self.contents);
+    visit("headers", self.headers);
+  }
   friend bool operator==(const TemplateSource&, const TemplateSource&) = default;
 };
 
@@ -26,6 +41,12 @@ struct TemplateSource {
 struct Define {
   std::string name;
   std::string value;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("value", self.value);
+  }
   friend bool operator==(const Define&, const Define&) = default;
 };
 

@@ -75,25 +75,14 @@ struct Hello {
   std::string role;  ///< "compile" or "measure"
   std::string nvrtc_version;
   std::optional<DeviceInfo> device;
-};
 
-void to_json(nlohmann::json& json, const Hello& value);
-void from_json(const nlohmann::json& json, Hello& value);
-void to_json(nlohmann::json& json, const PrepareRequest& value);
-void from_json(const nlohmann::json& json, PrepareRequest& value);
-void to_json(nlohmann::json& json, const EnergyRequest& value);
-void from_json(const nlohmann::json& json, EnergyRequest& value);
-void to_json(nlohmann::json& json, const BuildRequest& value);
-void from_json(const nlohmann::json& json, BuildRequest& value);
-void to_json(nlohmann::json& json, const BuildDone& value);
-void from_json(const nlohmann::json& json, BuildDone& value);
-void to_json(nlohmann::json& json, const TrialRequest& value);
-void from_json(const nlohmann::json& json, TrialRequest& value);
-void to_json(nlohmann::json& json, const TrialDone& value);
-void from_json(const nlohmann::json& json, TrialDone& value);
-void to_json(nlohmann::json& json, const RoundRequest& value);
-void from_json(const nlohmann::json& json, RoundRequest& value);
-void to_json(nlohmann::json& json, const RoundReport& value);
-void from_json(const nlohmann::json& json, RoundReport& value);
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("protocol", self.protocol);
+    visit("role", self.role);
+    visit("nvrtc_version", self.nvrtc_version);
+    visit("device", self.device);
+  }
+};
 
 }  // namespace pgtune::protocol

@@ -30,12 +30,28 @@ struct BuildRequest {
   std::shared_ptr<const TemplateSource> source;
   std::vector<Define> defines;
   std::string architecture;  ///< NVRTC target, e.g. "sm_90a"
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("id", self.id);
+    visit("variant", self.variant);
+    visit("source", self.source);
+    visit("defines", self.defines);
+    visit("architecture", self.architecture);
+  }
 };
 
 struct BuildDone {
   RequestId id = 0;
   Outcome outcome;  ///< kOk, kCompileFailed, kTimeout, kCrashed or kNotRecorded
   BuildInfo build;  ///< filled when outcome is kOk
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("id", self.id);
+    visit("outcome", self.outcome);
+    visit("build", self.build);
+  }
 };
 
 /// Check and screen one built variant on the prepared problem.
@@ -48,11 +64,27 @@ struct TrialRequest {
   double incumbent_s = 0;
   /// How long the first, checked launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
   double launch_limit_s = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("id", self.id);
+    visit("variant", self.variant);
+    visit("plan", self.plan);
+    visit("build", self.build);
+    visit("incumbent_s", self.incumbent_s);
+    visit("launch_limit_s", self.launch_limit_s, kMayBeMissing);
+  }
 };
 
 struct TrialDone {
   RequestId id = 0;
   TrialReport report;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("id", self.id);
+    visit("report", self.report);
+  }
 };
 
 using Event = std::variant<BuildDone, TrialDone>;
@@ -63,6 +95,14 @@ struct Contender {
   LaunchPlan plan;
   BuildInfo build;
   int baseline_algorithm = -1;  ///< index into BaselineReport::algorithms, or -1
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("variant", self.variant);
+    visit("plan", self.plan);
+    visit("build", self.build);
+    visit("baseline_algorithm", self.baseline_algorithm);
+  }
 };
 
 /// One round: a sample for each contender in the given order. The same contender may be in it twice.
@@ -73,6 +113,15 @@ struct RoundRequest {
   Stage stage = Stage::kFinal;
   /// Duration of each sample without its lead-in; least_sample_s() of the slowest contender where that is longer.
   double sample_s = 20e-3;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("contenders", self.contenders);
+    visit("order", self.order);
+    visit("round", self.round);
+    visit("stage", self.stage);
+    visit("sample_s", self.sample_s);
+  }
 };
 
 /// samples[i] belongs to contender i (not to position i); empty optional: that contender failed, with the outcome
@@ -80,12 +129,24 @@ struct RoundRequest {
 struct RoundReport {
   std::vector<std::optional<Sample>> samples;
   std::vector<Outcome> outcomes;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("samples", self.samples);
+    visit("outcomes", self.outcomes);
+  }
 };
 
 /// What an earlier measure worker found out about the baseline, for the one that takes its place.
 struct KnownBaseline {
   BaselineReport report;
   std::vector<std::string> opaque;  ///< beside report.algorithms: the library's own description of each, in hex
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    BaselineReport::visit_fields(self.report, visit);
+    visit("opaque", self.opaque);
+  }
 };
 
 /// What becomes current with prepare().
@@ -94,6 +155,13 @@ struct PrepareRequest {
   Conditions conditions;
   /// Set by WorkerDevice alone, where it replaces a worker: the baseline is taken over and not looked for again.
   std::optional<KnownBaseline> known = {};
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("problem", self.problem);
+    visit("conditions", self.conditions);
+    visit("known", self.known);
+  }
 };
 
 /// One energy window of a steady load, or of the idle GPU.
@@ -103,6 +171,15 @@ struct EnergyRequest {
   double window_s = 5;
   double max_uncertainty = 0.01;  ///< relative, of the energy; a window too short for it is refused
   int index = 0;                  ///< which window of this contender, from 0: tells a replay which one is meant
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("contender", self.contender);
+    visit("lead_in_s", self.lead_in_s);
+    visit("window_s", self.window_s);
+    visit("max_uncertainty", self.max_uncertainty);
+    visit("index", self.index);
+  }
 };
 
 /// Reason of a build that the memory limit ended; `said`: the compiler's own words.

@@ -22,18 +22,13 @@ struct BenchRequest {
   bool measure_energy = false;
 };
 
-struct BenchResult {
-  /// Its ranking holds every variant that was measured, by median; absent where none was. Complete where all rounds
-  /// ran.
-  std::optional<StoredAnswer> answer;
+/// The answer's ranking holds every variant that was measured, by median; there is none where no variant was. It is
+/// complete where nothing ended the bench early.
+struct BenchResult : SessionResult {
   /// Right but without rounds, see BenchRequest::slowest_in_rounds, fastest first: by screening, the intervals of the
   /// ratios are ranges over its samples.
   std::vector<RankedVariant> screened;
   std::vector<std::pair<Variant, Outcome>> failed;  ///< variants that could not be measured, and why
-  BaselineReport baseline;
-  bool interrupted = false;  ///< by `stop`; the answer is that of the rounds so far
-  bool gave_up = false;      ///< as SearchResult::gave_up
-  double elapsed_s = 0;
 };
 
 /// Builds, checks and times the variants in a session of SessionKind::kBench, which appends to the store and replaces

@@ -5,7 +5,7 @@
 
 namespace pgtune::session {
 
-std::optional<double> Context::time_left_s() const {
+std::optional<double> SessionContext::time_left_s() const {
   if (!options.budget.seconds) return std::nullopt;
   return *options.budget.seconds - elapsed_s();
 }
@@ -15,14 +15,14 @@ protocol::RequestId next_request_id() {
   return ++last;
 }
 
-Result<protocol::BuildRequest> make_build_request(const Context& context, const Variant& variant) {
+Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant) {
   auto defines = space::make_defines(context.templates.of(variant), variant, context.problem, context.device.info());
   if (!defines) return tl::unexpected(std::move(defines.error()));
   return protocol::BuildRequest{next_request_id(), variant, context.templates.of(variant).source, std::move(*defines),
                                 context.device.info().architecture};
 }
 
-Result<LaunchPlan> make_plan(const Context& context, const Variant& variant) {
+Result<LaunchPlan> make_plan(const SessionContext& context, const Variant& variant) {
   return space::make_launch_plan(context.templates.of(variant), variant, context.problem, context.device.info());
 }
 

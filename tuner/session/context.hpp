@@ -14,7 +14,7 @@ namespace pgtune::session {
 
 class Quarantine;
 
-struct Context {
+struct SessionContext {
   const Problem& problem;
   space::TemplateSet templates;
   device::Device& device;
@@ -34,9 +34,9 @@ struct Context {
 [[nodiscard]] protocol::RequestId next_request_id();
 
 /// The build of one variant for the context's problem and device. Errors: a define that cannot be evaluated.
-[[nodiscard]] Result<protocol::BuildRequest> make_build_request(const Context& context, const Variant& variant);
+[[nodiscard]] Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant);
 
 /// A variant's plan for the context's problem and device.
-[[nodiscard]] Result<LaunchPlan> make_plan(const Context& context, const Variant& variant);
+[[nodiscard]] Result<LaunchPlan> make_plan(const SessionContext& context, const Variant& variant);
 
 }  // namespace pgtune::session

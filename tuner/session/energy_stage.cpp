@@ -54,8 +54,8 @@ double planned_s(const Step& step) {
 
 class EnergyStage {
  public:
-  EnergyStage(const Context& context, ProgressReporter& progress, const std::vector<protocol::Contender>& variants,
-              int baseline_algorithm)
+  EnergyStage(const SessionContext& context, ProgressReporter& progress,
+              const std::vector<protocol::Contender>& variants, int baseline_algorithm)
       : context_(context),
         progress_(progress),
         contenders_(variants),
@@ -82,7 +82,7 @@ class EnergyStage {
   void summarise();
   void add_notes();
 
-  const Context& context_;
+  const SessionContext& context_;
   ProgressReporter& progress_;
   const std::vector<protocol::Contender>& contenders_;
   protocol::Contender baseline_contender_;
@@ -249,7 +249,7 @@ void EnergyStage::add_notes() {
 
 }  // namespace
 
-Result<EnergyResult> measure_energy(const Context& context, ProgressReporter& progress,
+Result<EnergyResult> measure_energy(const SessionContext& context, ProgressReporter& progress,
                                     const std::vector<protocol::Contender>& variants, int baseline_algorithm) {
   return EnergyStage(context, progress, variants, baseline_algorithm).run();
 }

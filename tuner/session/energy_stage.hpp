@@ -31,7 +31,7 @@ struct EnergyResult {
 /// or the stop flag ends the stage with what it has, and so does an environment error of the idle or a baseline's
 /// window, such as a GPU without an energy counter. Precondition: prepare() was called, nothing in flight, the store's
 /// session was begun. Errors: usage (a window too short for its uncertainty).
-[[nodiscard]] Result<EnergyResult> measure_energy(const Context& context, ProgressReporter& progress,
+[[nodiscard]] Result<EnergyResult> measure_energy(const SessionContext& context, ProgressReporter& progress,
                                                   const std::vector<protocol::Contender>& variants,
                                                   int baseline_algorithm);
 

@@ -18,7 +18,7 @@ void Evidence::take(const FloorResult& floor) {
 }
 
 void Evidence::take(const FinalResult& final, int best_algorithm) {
-  for (const Entry& entry : final.field) {
+  for (const RoundEntry& entry : final.field) {
     final_samples_.insert(final_samples_.end(), entry.samples.begin(), entry.samples.end());
     if (entry.contender.baseline_algorithm == best_algorithm) take_baseline_samples(entry.samples);
   }
@@ -36,29 +36,6 @@ std::vector<std::string> Evidence::notes(const Problem& problem, const BaselineR
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;
-}
-
-std::optional<EnergyResult> measure_final_energy(const Context& context, ProgressReporter& progress,
-                                                 const FinalResult& final, const BaselineReport& baseline,
-                                                 const std::optional<Variant>& only, Ranking& ranking,
-                                                 Evidence& evidence) {
-  const auto give_up = [&](const std::string& why) -> std::optional<EnergyResult> {
-    evidence.add_notes({"energy was not measured: " + why});
-    return std::nullopt;
-  };
-  if (baseline.algorithms.empty()) return give_up("there is no baseline to compare with");
-  std::vector<protocol::Contender> contenders;
-  for (const Entry& entry : final.field) {
-    if (entry.index && (!only || entry.contender.variant == *only)) contenders.push_back(entry.contender);
-  }
-  auto measured = measure_energy(context, progress, contenders, baseline.best);
-  if (!measured) return give_up(measured.error().text());
-  for (RankedVariant& row : ranking.ranked) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
-      if (contenders[i].variant == row.variant) row.energy = measured->variants[i];
-    }
-  }
-  return std::move(*measured);
 }
 
 }  // namespace pgtune::session

@@ -3,7 +3,6 @@
 // Shared by search and bench.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,13 +32,5 @@ class Evidence {
   std::vector<Sample> baseline_samples_, final_samples_;
   std::vector<std::string> notes_;
 };
-
-/// Measures the energy of a final's variants (of `only` where given) and of the baseline's best, and
-/// puts it into the ranking's rows. Nothing where it could not be measured: `evidence` then says why, and the final's
-/// times stand.
-[[nodiscard]] std::optional<EnergyResult> measure_final_energy(const Context& context, ProgressReporter& progress,
-                                                               const FinalResult& final, const BaselineReport& baseline,
-                                                               const std::optional<Variant>& only, Ranking& ranking,
-                                                               Evidence& evidence);
 
 }  // namespace pgtune::session

@@ -5,7 +5,7 @@
 
 namespace pgtune::session {
 
-ProgressReporter::ProgressReporter(const Context& context, const ProgressCallback& callback)
+ProgressReporter::ProgressReporter(const SessionContext& context, const ProgressCallback& callback)
     : context_(context), callback_(callback) {
   progress_.problem = context.problem;
   emit();

@@ -13,7 +13,7 @@ namespace pgtune::session {
 class ProgressReporter {
  public:
   /// The callback may be empty; context and callback must outlive the reporter.
-  ProgressReporter(const Context& context, const ProgressCallback& callback);
+  ProgressReporter(const SessionContext& context, const ProgressCallback& callback);
 
   void baseline(double best_s) { progress_.baseline_best_s = best_s; }
   /// `total`: variants this search means to decide.
@@ -28,7 +28,7 @@ class ProgressReporter {
  private:
   void emit();
 
-  const Context& context_;
+  const SessionContext& context_;
   const ProgressCallback& callback_;
   Progress progress_;
   double last_emit_s_ = 0;

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 
+#include "tuner/search/guided_strategy.hpp"
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
-#include "tuner/session/progress_reporter.hpp"
+#include "tuner/session/session_run.hpp"
 #include "tuner/session/stages.hpp"
+#include "tuner/session/time_estimate.hpp"
 #include "tuner/space/enumerate.hpp"
+#include "tuner/space/estimate.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -25,7 +28,7 @@ Result<void> check_memory(const Problem& problem, const DeviceInfo& device) {
                           static_cast<double>(device.memory_bytes) / kGibibyte));
 }
 
-Error empty_space(const Context& context, const space::Enumeration& enumeration) {
+Error empty_space(const SessionContext& context, const space::Enumeration& enumeration) {
   auto removals = enumeration.removals;
   std::stable_sort(removals.begin(), removals.end(),
                    [](const auto& a, const auto& b) { return a.removed > b.removed; });
@@ -44,57 +47,74 @@ Error empty_space(const Context& context, const space::Enumeration& enumeration)
           {}};
 }
 
-/// Precondition: the ranking is there.
-StoredAnswer answer_from(const Context& context, Measured measured, const SearchResult& result) {
-  StoredAnswer answer;
-  answer.best = std::move(measured.ranking->best);
-  answer.ranking = std::move(measured.ranking->ranked);
-  answer.baseline = result.baseline;
-  answer.counts = result.counts;
-  answer.complete = measured.exhausted && !measured.interrupted && !measured.gave_up;
-  answer.from_final = measured.from_final;
-  answer.finished_at = context.clock.utc_iso8601();
-  answer.objective = context.options.objective;
-  answer.floor = measured.floor;
-  answer.stages = measured.times;
-  answer.raced = measured.raced;
-  answer.voided_rounds = measured.voided_rounds;
-  answer.baseline_energy = std::move(measured.baseline_energy);
-  answer.idle_power_w = measured.idle_power_w;
-  answer.notes = std::move(measured.notes);
-  return answer;
+/// What the templates expect of their variants.
+Result<std::vector<search::Group>> strategy_groups(const SessionContext& context, const SearchState& state) {
+  std::vector<search::Group> groups;
+  std::size_t index = 0;
+  for (const std::size_t size : state.template_sizes()) {
+    search::Group group{size, {}};
+    for (const std::size_t end = index + size; index < end; ++index) {
+      const Variant& variant = state.variant(index);
+      const auto clocks =
+          space::cost_clocks(context.templates.of(variant), variant, context.problem, context.device.info());
+      if (!clocks) return tl::unexpected<Error>(clocks.error());
+      if (*clocks) group.costs.push_back(**clocks);
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
-Result<SearchResult> search(const Context& context, const StoreKey& key, const ProgressCallback& callback) {
+/// The templates' defaults, then their seeds.
+std::vector<std::size_t> tried_first(const SessionContext& context, const SearchState& state) {
+  std::vector<std::size_t> first;
+  const auto add = [&](const Variant& variant) {
+    if (const auto index = state.find(variant)) first.push_back(*index);
+  };
+  const auto& definitions = context.templates.definitions();
+  for (const space::TemplateDefinition& definition : definitions) add(definition.default_variant());
+  for (const space::TemplateDefinition& definition : definitions)
+    std::for_each(definition.seeds.begin(), definition.seeds.end(), add);
+  return first;
+}
+
+Result<void> screen(SessionRun& run) {
+  const SessionContext& context = run.context;
+  const auto groups = strategy_groups(context, run.state);
+  if (!groups) return tl::unexpected<Error>(groups.error());
+  search::GuidedStrategy strategy(*groups, tried_first(context, run.state), context.options.seed);
+  return screening_stage(run, strategy, reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline)));
+}
+
+Result<void> measure_wanted_energy(SessionRun& run) {
+  const Options& options = run.context.options;
+  const bool decides = options.objective != Objective::kTime;
+  if (!decides && !options.measure_energy) return {};
+  return energy_stage(run, decides ? EnergyOf::kEveryFinalist : EnergyOf::kWinner);
+}
+
+std::vector<SessionStage> search_stages() {
+  return {{"", ceilings_stage},
+          {"measuring the noise floor", floor_stage},
+          {"", screen},
+          {"in the race", race_stage},
+          {"in the final", final_stage},
+          {"", measure_wanted_energy},
+          {"", screening_ranking_stage, true}};
+}
+
+Result<SearchResult> search(const SessionContext& context, const StoreKey& key, const ProgressCallback& callback) {
   auto enumeration = space::enumerate(context.templates, context.problem, context.device.info());
   if (!enumeration) return tl::unexpected(std::move(enumeration.error()));
   if (enumeration->variants.empty()) return tl::unexpected(empty_space(context, *enumeration));
 
-  ProgressReporter progress(context, callback);
   SearchState state(std::move(*enumeration));
   if (!context.options.force) state.resume(resumable(context.store.trials(key), context.options.retry_failed));
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
-  auto baseline = context.device.prepare({context.problem, context.options.conditions});
-  if (!baseline) return fail(std::move(baseline.error()), "preparing " + context.problem.title());
-  context.store.save_baseline(*baseline);
-  if (const auto best = static_cast<std::size_t>(baseline->best); best < baseline->algorithms.size()) {
-    progress.baseline(baseline->algorithms[best].time_s);
-  }
-
-  auto measured = run_stages(context, state, *baseline, progress);
-  if (!measured) return fail(std::move(measured.error()), "searching " + context.problem.title());
-
-  SearchResult result;
-  result.counts = state.counts();
-  result.baseline = std::move(*baseline);
-  result.interrupted = measured->interrupted;
-  result.budget_reached = measured->budget_reached;
-  result.gave_up = measured->gave_up;
+  auto ran = run_session(context, state, callback, {"searching " + context.problem.title(), search_stages()});
+  if (!ran) return tl::unexpected(std::move(ran.error()));
+  SearchResult result{std::move(*ran), {}};
   result.failure_examples = state.failure_examples();
-  if (measured->ranking) result.answer = answer_from(context, std::move(*measured), result);
-  context.store.finish(result.answer);
-  progress.done();
-  result.elapsed_s = context.elapsed_s();
   return result;
 }
 
@@ -103,7 +123,7 @@ Result<SearchResult> search(const Context& context, const StoreKey& key, const P
 Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
                                 Store& store, const Options& options, const std::atomic<bool>& stop,
                                 const ProgressCallback& progress, const Clock& clock) {
-  Context context{problem, templates, device, store, options, stop, clock, clock.now_s()};
+  SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
   const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
   if (auto answer = answered_already(store, key, options)) {

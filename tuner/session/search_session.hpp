@@ -61,17 +61,21 @@ struct Progress {
 /// Called from the search loop, at most a few times a second apart from phase changes. Must not throw.
 using ProgressCallback = std::function<void(const Progress&)>;
 
-struct SearchResult {
-  std::optional<StoredAnswer> answer;  ///< absent when nothing valid was found
+/// What a search and a bench report alike.
+struct SessionResult {
+  std::optional<Answer> answer;  ///< absent when nothing valid was found
   CountsRecord counts;
   BaselineReport baseline;
-  bool from_store = false;   ///< answered without measuring
   bool interrupted = false;  ///< stopped by `stop` (signal); partial
   bool budget_reached = false;
   /// Race or final ended because round after round was void (heat, power brake, jumping clocks); partial, the answer's
   /// notes say why.
   bool gave_up = false;
   double elapsed_s = 0;
+};
+
+struct SearchResult : SessionResult {
+  bool from_store = false;  ///< answered without measuring
   /// Up to a few examples for each failure kind: variant key and reason.
   std::map<OutcomeKind, std::vector<std::pair<std::string, std::string>>> failure_examples;
 };

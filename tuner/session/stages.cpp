@@ -4,201 +4,143 @@
 #include <algorithm>
 #include <utility>
 
-#include "tuner/search/guided_strategy.hpp"
 #include "tuner/session/answer/energy_summary.hpp"
-#include "tuner/session/evidence.hpp"
+#include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/session/pipeline/pipeline.hpp"
 #include "tuner/session/rounds/race.hpp"
-#include "tuner/session/time_estimate.hpp"
-#include "tuner/space/estimate.hpp"
 
 namespace pgtune::session {
 namespace {
 
-class Stages {
- public:
-  Stages(const Context& context, SearchState& state, const BaselineReport& baseline, ProgressReporter& progress)
-      : context_(context), state_(state), baseline_(baseline), progress_(progress) {}
-
-  [[nodiscard]] Result<Measured> run();
-
- private:
-  void measure_ceilings();
-  [[nodiscard]] Result<void> floor();
-  /// The templates' variants, and what the templates expect of them.
-  [[nodiscard]] Result<std::vector<search::Group>> groups() const;
-  [[nodiscard]] Result<void> search();
-  [[nodiscard]] Result<void> race();
-  [[nodiscard]] Result<void> final();
-  void energy(const FinalResult& final, const RankingBasis& basis);
-  void choose(const EnergyResult& energy, const FinalResult& final, const RankingBasis& basis);
-  void rank_by_screening();
-  void finish();
-  [[nodiscard]] bool ended() const { return out_.interrupted || out_.gave_up; }
-  void end(RoundRunner::End end);
-
-  const Context& context_;
-  SearchState& state_;
-  const BaselineReport& baseline_;
-  ProgressReporter& progress_;
-  Evidence evidence_;
-  std::vector<std::size_t> raced_;
-  Measured out_;
-};
-
-Result<Measured> Stages::run() {
-  measure_ceilings();
-  using Step = Result<void> (Stages::*)();
-  for (const Step step : {&Stages::floor, &Stages::search, &Stages::race, &Stages::final}) {
-    if (ended()) break;
-    if (auto done = (this->*step)(); !done) return tl::unexpected(std::move(done.error()));
-  }
-  if (!out_.ranking) rank_by_screening();
-  finish();
-  return std::move(out_);
-}
-
-/// Once for a device and its driver, not for every session.
-void Stages::measure_ceilings() {
-  constexpr double kAboutSeconds = 4;
-  if (context_.device.source() != "gpu" || context_.store.ceilings(context_.device.info(), context_.device.source()))
-    return;
-  const auto& seconds = context_.options.budget.seconds;
-  if (seconds && *seconds < 4 * kAboutSeconds) return;  // a later session has the time
-  const auto ceilings = context_.device.measure_ceilings();
-  if (ceilings) return context_.store.save_ceilings(*ceilings);
-  evidence_.add_notes({"the GPU's ceilings were not measured: " + ceilings.error().text()});
-}
-
-Result<void> Stages::floor() {
-  auto floor = measure_floor(context_, baseline_, progress_, evidence_.troubles());
-  if (!floor) return fail(std::move(floor.error()), "measuring the noise floor");
-  out_.floor = floor->floor;
-  out_.times.floor_s = floor->time_s;
-  out_.interrupted = floor->interrupted;
-  evidence_.take(*floor);
-  return {};
-}
-
-Result<std::vector<search::Group>> Stages::groups() const {
-  std::vector<search::Group> groups;
-  std::size_t index = 0;
-  for (const std::size_t size : state_.template_sizes()) {
-    search::Group group{size, {}};
-    for (const std::size_t end = index + size; index < end; ++index) {
-      const Variant& variant = state_.variant(index);
-      const auto clocks =
-          space::cost_clocks(context_.templates.of(variant), variant, context_.problem, context_.device.info());
-      if (!clocks) return tl::unexpected<Error>(clocks.error());
-      if (*clocks) group.costs.push_back(**clocks);
-    }
-    groups.push_back(std::move(group));
-  }
-  return groups;
-}
-
-Result<void> Stages::search() {
-  std::vector<std::size_t> first;
-  const auto add = [&](const Variant& variant) {
-    if (const auto index = state_.find(variant)) first.push_back(*index);
+/// Measures the energy of the final's variants (of `only` where given) and of the baseline's best, and puts it into the
+/// ranking's rows. Nothing where it could not be measured: the evidence then says why.
+std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::optional<Variant>& only) {
+  const auto give_up = [&](const std::string& why) -> std::optional<EnergyResult> {
+    run.evidence.add_notes({"energy was not measured: " + why});
+    return std::nullopt;
   };
-  const auto& definitions = context_.templates.definitions();
-  for (const space::TemplateDefinition& definition : definitions) add(definition.default_variant());
-  for (const space::TemplateDefinition& definition : definitions)
-    std::for_each(definition.seeds.begin(), definition.seeds.end(), add);
-  const auto groups = this->groups();
-  if (!groups) return tl::unexpected<Error>(groups.error());
-  search::GuidedStrategy strategy(*groups, first, context_.options.seed);
-  Pipeline pipeline(context_, state_, strategy, progress_,
-                    reserved_for_rounds_s(context_.options, baseline_launch_s(baseline_)));
-  const auto end = pipeline.run();
-  if (!end) return tl::unexpected(end.error());
-  out_.times.screen_s = state_.screen_time_s();
-  out_.exhausted = *end == Pipeline::End::kExhausted;
-  out_.budget_reached = *end == Pipeline::End::kBudget;
-  out_.interrupted = *end == Pipeline::End::kInterrupted;
-  return {};
-}
-
-Result<void> Stages::race() {
-  auto race = run_race(context_, state_, baseline_, out_.floor.margin, progress_, evidence_.troubles());
-  if (!race) return fail(std::move(race.error()), "in the race");
-  out_.raced = race->entrants;
-  out_.times.race_s = race->time_s;
-  raced_ = std::move(race->order);
-  evidence_.take_baseline_samples(race->baseline_samples);
-  end(race->end);
-  return {};
-}
-
-Result<void> Stages::final() {
-  auto final = Final(context_, state_, baseline_, out_.floor.margin, progress_, evidence_.troubles()).run(raced_);
-  if (!final) return fail(std::move(final.error()), "in the final");
-  end(final->end);
-  out_.times.final_s = final->time_s;
-  const RankingBasis basis{final->baselines(), baseline_.first, out_.floor.margin, context_.options.seed};
-  const auto variants = final->variants();
-  evidence_.take(*final, baseline_.best);
-  if (variants.empty()) return {};
-  out_.from_final = final->end == RoundRunner::End::kRan;
-  out_.ranking = rank_final(context_.problem, variants, basis);
-  const bool wanted = context_.options.measure_energy || context_.options.objective != Objective::kTime;
-  if (wanted && out_.from_final) energy(*final, basis);
-  return {};
-}
-
-/// Of the winner, and of every finalist where energy decides who wins. The final's answer stands whatever goes wrong.
-void Stages::energy(const FinalResult& final, const RankingBasis& basis) {
-  std::optional<Variant> only;
-  if (context_.options.objective == Objective::kTime) only = out_.ranking->best.variant;
-  auto measured = measure_final_energy(context_, progress_, final, baseline_, only, *out_.ranking, evidence_);
-  if (!measured) return;
-  out_.interrupted = measured->interrupted;
-  out_.baseline_energy = measured->baseline;
-  out_.idle_power_w = measured->idle_power_w;
-  choose(*measured, final, basis);
-  evidence_.add_notes(std::move(measured->notes));
-}
-
-void Stages::choose(const EnergyResult& energy, const FinalResult& final, const RankingBasis& basis) {
-  auto& ranked = out_.ranking->ranked;
-  auto choice = choose_by_objective(context_.options.objective, ranked);
-  mark_pareto(ranked);
-  if (choice.note) evidence_.add_notes({*choice.note});
-  const bool decided = context_.options.objective != Objective::kTime && ranked.front().energy;
-  if (!decided || energy.variants.empty()) return;
-  const Variant winner = ranked.front().variant;
-  for (const MeasuredVariant& variant : final.variants()) {
-    if (variant.variant == winner) out_.ranking->best = best_record(context_.problem, variant, basis);
+  const BaselineReport& baseline = run.result.baseline;
+  if (baseline.algorithms.empty()) return give_up("there is no baseline to compare with");
+  std::vector<protocol::Contender> contenders;
+  for (const RoundEntry& entry : run.final.field) {
+    if (entry.index && (!only || entry.contender.variant == *only)) contenders.push_back(entry.contender);
   }
-  out_.ranking->best.ties = std::move(choice.ties);
-}
-
-void Stages::rank_by_screening() {
-  std::vector<MeasuredVariant> screened;
-  for (const std::size_t index : state_.ranked()) {
-    if (screened.size() == static_cast<std::size_t>(std::max(context_.options.finalists, 1))) break;
-    const StoredTrial& trial = state_.trial(index);
-    screened.push_back({state_.variant(index), trial.build, 0, trial.report.samples});
+  auto measured = measure_energy(run.context, run.progress, contenders, baseline.best);
+  if (!measured) return give_up(measured.error().text());
+  for (RankedVariant& row : run.answer.ranking) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      if (contenders[i].variant == row.variant) row.energy = measured->variants[i];
+    }
   }
-  if (!screened.empty()) out_.ranking = rank_screening(context_.problem, screened, baseline_);
-}
-
-void Stages::finish() {
-  out_.voided_rounds = evidence_.troubles().voided();
-  out_.notes = evidence_.notes(context_.problem, baseline_, context_.options.conditions);
-}
-
-void Stages::end(RoundRunner::End end) {
-  out_.interrupted = end == RoundRunner::End::kStopped;
-  out_.gave_up = end == RoundRunner::End::kGaveUp;
+  return std::move(*measured);
 }
 
 }  // namespace
 
-Result<Measured> run_stages(const Context& context, SearchState& state, const BaselineReport& baseline,
-                            ProgressReporter& progress) {
-  return Stages(context, state, baseline, progress).run();
+Result<void> ceilings_stage(SessionRun& run) {
+  constexpr double kAboutSeconds = 4;
+  const SessionContext& context = run.context;
+  if (context.device.source() != "gpu" || context.store.ceilings(context.device.info(), context.device.source()))
+    return {};
+  const auto& seconds = context.options.budget.seconds;
+  if (seconds && *seconds < 4 * kAboutSeconds) return {};  // a later session has the time
+  if (const auto ceilings = context.device.measure_ceilings()) {
+    context.store.save_ceilings(*ceilings);
+  } else {
+    run.evidence.add_notes({"the GPU's ceilings were not measured: " + ceilings.error().text()});
+  }
+  return {};
+}
+
+Result<void> floor_stage(SessionRun& run) {
+  auto floor = measure_floor(run.context, run.result.baseline, run.progress, run.evidence.troubles());
+  if (!floor) return tl::unexpected(std::move(floor.error()));
+  run.answer.floor = floor->floor;
+  run.answer.stages.floor_s = floor->time_s;
+  run.result.interrupted = floor->interrupted;
+  run.evidence.take(*floor);
+  return {};
+}
+
+Result<void> screening_stage(SessionRun& run, search::Strategy& strategy, double reserve_s) {
+  const auto end = Pipeline(run.context, run.state, strategy, run.progress, reserve_s).run();
+  if (!end) return tl::unexpected(end.error());
+  run.answer.stages.screen_s = run.state.screen_time_s();
+  run.exhausted = *end == Pipeline::End::kExhausted;
+  run.result.budget_reached = *end == Pipeline::End::kBudget;
+  run.result.interrupted = *end == Pipeline::End::kInterrupted;
+  return {};
+}
+
+Result<void> race_stage(SessionRun& run) {
+  auto race = run_race(run.context, run.state, run.result.baseline, run.answer.floor.margin, run.progress,
+                       run.evidence.troubles());
+  if (!race) return tl::unexpected(std::move(race.error()));
+  run.answer.raced = race->entrants;
+  run.answer.stages.race_s = race->time_s;
+  run.raced = std::move(race->order);
+  run.evidence.take_baseline_samples(race->baseline_samples);
+  run.take_end(race->end);
+  return {};
+}
+
+Result<void> final_stage(SessionRun& run) {
+  const BaselineReport& baseline = run.result.baseline;
+  const double margin = run.answer.floor.margin;
+  auto final = Final(run.context, run.state, baseline, margin, run.progress, run.evidence.troubles()).run(run.raced);
+  if (!final) return tl::unexpected(std::move(final.error()));
+  run.final = std::move(*final);
+  run.take_end(run.final.end);
+  run.answer.stages.final_s = run.final.time_s;
+  run.evidence.take(run.final, baseline.best);
+  const auto variants = run.final.variants();
+  if (variants.empty()) return {};
+  run.answer.from_final = run.final.end == RoundRunner::End::kRan;
+  const RankingBasis basis{run.final.baselines(), baseline.first, margin, run.context.options.seed};
+  rank_final(run.context.problem, variants, basis, run.answer);
+  return {};
+}
+
+Result<void> energy_stage(SessionRun& run, EnergyOf whose) {
+  if (!run.answer.from_final) return {};
+  const Objective objective = run.context.options.objective;
+  std::optional<Variant> only;
+  if (whose == EnergyOf::kWinner) only = run.answer.best().variant;
+  auto measured = measure_final_energy(run, only);
+  if (!measured) return {};
+  run.result.interrupted = measured->interrupted;
+  run.answer.baseline_energy = measured->baseline;
+  run.answer.idle_power_w = measured->idle_power_w;
+  auto choice = choose_by_objective(objective, run.answer.ranking);
+  mark_pareto(run.answer.ranking);
+  if (choice.note) run.evidence.add_notes({*choice.note});
+  if (objective != Objective::kTime && run.answer.best().energy) run.answer.ties = std::move(choice.ties);
+  run.evidence.add_notes(std::move(measured->notes));
+  return {};
+}
+
+Result<void> screening_ranking_stage(SessionRun& run) {
+  if (!run.answer.ranking.empty()) return {};
+  auto ranked = run.state.ranked();
+  const auto finalists = static_cast<std::size_t>(std::max(run.context.options.finalists, 1));
+  ranked.resize(std::min(ranked.size(), finalists));
+  if (ranked.empty()) return {};
+  rank_screening(run.context.problem, screened_variants(run.context, run.state, ranked), run.result.baseline,
+                 run.answer);
+  return {};
+}
+
+std::vector<MeasuredVariant> screened_variants(const SessionContext& context, const SearchState& state,
+                                               const std::vector<std::size_t>& indices) {
+  std::vector<MeasuredVariant> out;
+  for (const std::size_t index : indices) {
+    const StoredTrial& trial = state.trial(index);
+    const auto plan = make_plan(context, state.variant(index));
+    std::optional<std::int64_t> smem;
+    if (plan) smem = smem_bytes(trial.build, *plan);
+    out.push_back({state.variant(index), trial.build, smem, trial.report.samples});
+  }
+  return out;
 }
 
 }  // namespace pgtune::session

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: MIT
-// A session's stages on a prepared device: ceilings, noise floor, search, race, final, energy; and the ranking that
-// comes of them.
+// The stages of sessions. Each measures one thing on the prepared device, saves it in the session begun in the
+// context's store, and leaves what it found in the run. Errors: those of the device.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
+#include <cstddef>
 
-#include "tuner/session/answer/ranking.hpp"
-#include "tuner/session/context.hpp"
-#include "tuner/session/pipeline/search_state.hpp"
-#include "tuner/session/progress_reporter.hpp"
+#include "tuner/search/strategy.hpp"
+#include "tuner/session/session_run.hpp"
 
 namespace pgtune::session {
 
-struct Measured {
-  std::optional<Ranking> ranking;
-  bool exhausted = false;   ///< every proposal was tried
-  bool from_final = false;  ///< the ranking is that of a whole final
-  bool interrupted = false;
-  bool budget_reached = false;
-  bool gave_up = false;  ///< race or final ended because too many rounds in a row were void
-  NoiseFloor floor;
-  StageTimes times;
-  std::int64_t raced = 0;
-  int voided_rounds = 0;
-  std::optional<EnergySummary> baseline_energy;
-  std::optional<double> idle_power_w;
-  std::vector<std::string> notes;
-};
+/// The GPU's ceilings, once for a device and its driver. What fails here becomes a note.
+[[nodiscard]] Result<void> ceilings_stage(SessionRun& run);
 
-/// Runs the stages over what the state already knows; the session begun in the context's store gets what is measured.
-/// An interrupt or a give-up ends them; the ranking is then that of the final's rounds so far, or of screening alone.
-/// Errors: those of the device up to the final. What fails in ceilings or energy becomes a note.
-[[nodiscard]] Result<Measured> run_stages(const Context& context, SearchState& state, const BaselineReport& baseline,
-                                          ProgressReporter& progress);
+/// The noise floor, and the margin of ties that follows from it.
+[[nodiscard]] Result<void> floor_stage(SessionRun& run);
+
+/// Builds, checks and screens what the strategy proposes. `reserve_s`: of a time budget, for the stages that follow.
+[[nodiscard]] Result<void> screening_stage(SessionRun& run, search::Strategy& strategy, double reserve_s);
+
+[[nodiscard]] Result<void> race_stage(SessionRun& run);
+
+/// The final, and its ranking; of as many rounds as were run, where it was interrupted.
+[[nodiscard]] Result<void> final_stage(SessionRun& run);
+
+enum class EnergyOf { kWinner, kEveryFinalist };
+
+/// Energy after a whole final, and the order by the objective where that is one of energy. What fails here becomes a
+/// note: the final's times stand.
+[[nodiscard]] Result<void> energy_stage(SessionRun& run, EnergyOf whose);
+
+/// Ranks by screening where there was no final to rank by.
+[[nodiscard]] Result<void> screening_ranking_stage(SessionRun& run);
+
+/// The variants of the state at `indices` with their samples of screening.
+[[nodiscard]] std::vector<MeasuredVariant> screened_variants(const SessionContext& context, const SearchState& state,
+                                                             const std::vector<std::size_t>& indices);
 
 }  // namespace pgtune::session

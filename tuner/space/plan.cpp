@@ -128,10 +128,9 @@ class PlanBuilder {
 
   /// A choice that is given in bytes: "none" for 0, otherwise a word such as "128B".
   template <typename Word>
-  Word word_of_bytes(const Expression& expression, std::optional<Word> (*parse)(std::string_view),
-                     const std::string& field) {
+  Word word_of_bytes(const Expression& expression, const std::string& field) {
     const std::int64_t bytes = number(expression, field);
-    const std::optional<Word> word = parse(bytes == 0 ? "none" : fmt::format("{}B", bytes));
+    const std::optional<Word> word = enumerator_of<Word>(bytes == 0 ? "none" : fmt::format("{}B", bytes));
     if (!word && !error_)
       refuse(field, fmt::format("'{}' is {} bytes, which TMA does not offer", expression.text(), bytes));
     return word.value_or(Word{});
@@ -162,10 +161,9 @@ class PlanBuilder {
     map.type = spec.type.value_or(stored_type(spec.operand));
     map.dims = numbers(spec.dims, field + ".dims");
     map.box = numbers(spec.box, field + ".box");
-    map.swizzle =
-        spec.swizzle_bytes ? word_of_bytes(*spec.swizzle_bytes, parse_swizzle, field + ".swizzle") : spec.swizzle;
+    map.swizzle = spec.swizzle_bytes ? word_of_bytes<Swizzle>(*spec.swizzle_bytes, field + ".swizzle") : spec.swizzle;
     map.l2_promotion = spec.l2_promotion_bytes
-                           ? word_of_bytes(*spec.l2_promotion_bytes, parse_l2_promotion, field + ".l2_promotion")
+                           ? word_of_bytes<L2Promotion>(*spec.l2_promotion_bytes, field + ".l2_promotion")
                            : spec.l2_promotion;
     for (const std::int64_t elements : numbers(spec.strides, field + ".strides")) {
       std::int64_t bytes = 0;

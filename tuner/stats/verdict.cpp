@@ -31,6 +31,8 @@ std::optional<Verdict> parse_verdict(std::string_view text) {
   return std::nullopt;
 }
 
+std::span<const std::pair<Verdict, std::string_view>> enum_table(Verdict /*of*/) { return kNames; }
+
 Verdict verdict(const LogRatio& time, const LogRatio& cycles, double margin) {
   if (time.pairs == 0) return Verdict::kUnclear;
   const double bound = std::log1p(margin);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "tuner/stats/paired.hpp"
 
@@ -20,6 +22,8 @@ enum class Verdict {
 /// "faster", "faster through power", "tie", "slower", "unclear".
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 [[nodiscard]] std::optional<Verdict> parse_verdict(std::string_view text);
+/// All verdicts with their words.
+[[nodiscard]] std::span<const std::pair<Verdict, std::string_view>> enum_table(Verdict of);
 
 /// `time` and `cycles` are ln(baseline / contender), of times and of times multiplied with the measured clock.
 /// `margin` is the smallest ratio worth telling apart (0.003: 0.3 %); ties are judged first, so that a difference

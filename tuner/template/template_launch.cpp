@@ -31,7 +31,7 @@ class LaunchReader {
     definition_.workspace_bytes = names_.read(cursor.required("bytes"), Reach::kProblem);
     if (const auto zero = cursor.optional("zero")) {
       definition_.zero_workspace =
-          parse_zero_workspace(zero->choice({"never", "once", "every_launch"})).value_or(ZeroWorkspace::kNever);
+          enumerator_of<ZeroWorkspace>(zero->choice({"never", "once", "every_launch"})).value_or(ZeroWorkspace::kNever);
     }
   }
 
@@ -54,8 +54,8 @@ class LaunchReader {
     map.operand = operand(cursor.required("operand"));
     // "operand" is no tensor type, so it parses to nothing: the problem's.
     std::vector<std::string_view> types{"operand"};
-    for (const std::string_view word : tensor_type_words()) types.push_back(word);
-    map.type = parse_tensor_type(cursor.required("type").choice(types));
+    for (const auto& [type, word] : enum_table(TensorType{})) types.push_back(word);
+    map.type = enumerator_of<TensorType>(cursor.required("type").choice(types));
     map.dims = expressions(cursor.required("dims"), 1, kMaxTensorRank);
     const std::size_t rank = std::max<std::size_t>(map.dims.size(), 1);
     // A map of one dimension has no strides to give.
@@ -65,7 +65,7 @@ class LaunchReader {
     map.box = expressions(cursor.required("box"), rank, rank);
     if (const auto swizzle = cursor.optional("swizzle")) {
       if (is_word_of_bytes(swizzle->string())) {
-        map.swizzle = parse_swizzle(swizzle->choice({"none", "32B", "64B", "128B"})).value_or(Swizzle::kNone);
+        map.swizzle = enumerator_of<Swizzle>(swizzle->choice({"none", "32B", "64B", "128B"})).value_or(Swizzle::kNone);
       } else {
         map.swizzle_bytes = names_.read(*swizzle, Reach::kProblem);
       }
@@ -73,7 +73,7 @@ class LaunchReader {
     if (const auto promotion = cursor.optional("l2_promotion")) {
       if (is_word_of_bytes(promotion->string())) {
         map.l2_promotion =
-            parse_l2_promotion(promotion->choice({"none", "64B", "128B", "256B"})).value_or(L2Promotion::kNone);
+            enumerator_of<L2Promotion>(promotion->choice({"none", "64B", "128B", "256B"})).value_or(L2Promotion::kNone);
       } else {
         map.l2_promotion_bytes = names_.read(*promotion, Reach::kProblem);
       }
@@ -113,7 +113,7 @@ class LaunchReader {
  private:
   [[nodiscard]] Operand operand(const JsonCursor& cursor) const {
     const Operand chosen =
-        parse_operand(cursor.choice({"A", "B", "C", "D", "bias", "workspace"})).value_or(Operand::kA);
+        enumerator_of<Operand>(cursor.choice({"A", "B", "C", "D", "bias", "workspace"})).value_or(Operand::kA);
     if (chosen == Operand::kWorkspace && !definition_.workspace_bytes) {
       cursor.problem("the template asks for no workspace; add \"workspace\": {\"bytes\": ...}");
     }
@@ -131,7 +131,7 @@ class LaunchReader {
     cursor.expect_fields({"operand", "access", "hit_ratio"});
     L2Window window;
     window.operand = operand(cursor.required("operand"));
-    window.access = parse_l2_access(cursor.required("access").choice({"normal", "streaming", "persisting"}))
+    window.access = enumerator_of<L2Access>(cursor.required("access").choice({"normal", "streaming", "persisting"}))
                         .value_or(L2Access::kNormal);
     if (const auto ratio = cursor.optional("hit_ratio")) {
       window.hit_ratio = ratio->number();

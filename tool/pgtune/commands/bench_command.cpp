@@ -45,7 +45,7 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
 /// The key in a Variant::id().
 std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); }
 
-[[noreturn]] void fail_unknown(const std::string& key, const session::StoredAnswer& answer,
+[[noreturn]] void fail_unknown(const std::string& key, const session::Answer& answer,
                                const std::map<std::string, session::StoredTrial>& trials) {
   std::vector<std::string> known, ranked{kBest};
   for (const auto& [id, trial] : trials) {
@@ -62,14 +62,13 @@ std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); 
 
 /// What is stored of the variants that `wanted` names: best, keys, or ids where templates share keys.
 std::vector<session::RankedVariant> chosen_variants(const std::vector<std::string>& wanted,
-                                                    const space::TemplateSet& templates,
-                                                    const session::StoredAnswer& answer,
+                                                    const space::TemplateSet& templates, const session::Answer& answer,
                                                     const std::map<std::string, session::StoredTrial>& trials,
                                                     const Problem& problem) {
   std::vector<session::RankedVariant> chosen;
   for (const std::string& word : wanted) {
     const auto meant = [&](const std::string& id) {
-      return word == kBest ? id == answer.best.variant.id() : word == id || word == key_in(id);
+      return word == kBest ? id == answer.best().variant.id() : word == id || word == key_in(id);
     };
     const auto row_meant = [&](const session::RankedVariant& row) { return meant(row.variant.id()); };
     if (std::any_of(chosen.begin(), chosen.end(), row_meant)) continue;

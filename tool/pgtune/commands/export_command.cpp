@@ -17,7 +17,7 @@ namespace pgtune::tool {
 namespace {
 
 HeaderRow header_row(const StoredResult& result) {
-  const session::BestRecord& best = result.answer.best;
+  const session::RankedVariant& best = result.answer.best();
   return {.device = result.device,
           .problem = result.problem,
           .variant = best.variant,
@@ -57,7 +57,7 @@ std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Ter
     }
     const auto same = std::find_if(chosen.begin(), chosen.end(), [&](const StoredResult* other) {
       return other->device.name == result.device.name && other->problem == result.problem &&
-             other->answer.best.variant.template_name == result.answer.best.variant.template_name;
+             other->answer.best().variant.template_name == result.answer.best().variant.template_name;
     });
     if (same == chosen.end()) {
       chosen.push_back(&result);

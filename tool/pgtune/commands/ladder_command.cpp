@@ -35,7 +35,7 @@ FindBest stored_best(session::Store& store, const Problem& problem, const Device
   return [&store, problem, device, conditions](const space::TemplateSet& searched) -> std::optional<StoredBest> {
     const auto answer = store.answer({problem, searched, device, "gpu", conditions});
     if (!answer) return std::nullopt;
-    return StoredBest{answer->best.variant, answer->best.time_s};
+    return StoredBest{answer->best().variant, answer->best().time_s};
   };
 }
 
@@ -117,7 +117,7 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
   out.timed = true;
   out.library = result.baseline.library;
   if (result.answer) {
-    out.baseline_best_s = result.answer->best.baseline_best_s;
+    out.baseline_best_s = result.answer->baseline_best_s;
   } else if (const auto best = static_cast<std::size_t>(result.baseline.best);
              best < result.baseline.algorithms.size()) {
     out.baseline_best_s = result.baseline.algorithms[best].time_s;

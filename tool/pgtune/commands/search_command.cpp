@@ -102,7 +102,7 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   const auto info = known_gpu(database, options.device, process_environment, "/proc/driver/nvidia");
   if (!info) return std::nullopt;
   DatabaseStore store(database);
-  std::vector<session::StoredAnswer> found;
+  std::vector<session::Answer> found;
   for (const Problem& problem : task.problems) {
     auto answer = session::answered_already(
         store, {problem, task.templates_of(problem), *info, "gpu", session.conditions}, session);

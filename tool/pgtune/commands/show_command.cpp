@@ -22,32 +22,19 @@ namespace {
 using nlohmann::json;
 
 json shown_json(const StoredResult& result) {
-  const session::BestRecord& best = result.answer.best;
-  const std::optional<session::EnergySummary> energy =
-      result.answer.ranking.empty() ? std::nullopt : result.answer.ranking.front().energy;
-  return {{"problem", result.problem},
-          {"device",
-           {{"name", result.device.name}, {"uuid", result.device.uuid}, {"driver", result.device.driver_version}}},
-          {"source", result.row.source},
-          {"conditions", conditions_json(conditions_of(result))},
-          {"finished_at", result.row.finished_at},
-          {"complete", result.answer.complete},
-          {"template_hash", result.row.variant_origin.content_hash},
-          {"other_versions", other_versions_json(result.other_versions)},
-          {"best",
-           {{"template", best.variant.template_name},
-            {"parameters", parameters_to_json(best.variant)},
-            {"time_s", best.time_s},
-            {"tflops", best.tflops},
-            {"ratio_to_baseline", best.ratio_to_baseline},
-            {"ratio_interval", {best.ratio_low, best.ratio_high}},
-            {"registers", best.build.registers},
-            {"variant", best.variant.key()},
-            {"verdict", to_string(best.verdict)},
-            {"energy", energy_json(energy, result.problem)},
-            {"ties", best.ties}}},
-          {"noise_margin", result.answer.floor.margin},
-          {"baseline", {{"first_time_s", best.baseline_first_s}, {"best_time_s", best.baseline_best_s}}}};
+  return {
+      {"problem", result.problem},
+      {"device",
+       {{"name", result.device.name}, {"uuid", result.device.uuid}, {"driver", result.device.driver_version}}},
+      {"source", result.row.source},
+      {"conditions", conditions_json(conditions_of(result))},
+      {"finished_at", result.row.finished_at},
+      {"complete", result.answer.complete},
+      {"template_hash", result.row.variant_origin.content_hash},
+      {"other_versions", other_versions_json(result.other_versions)},
+      {"best", best_json(result.answer, result.problem)},
+      {"noise_margin", result.answer.floor.margin},
+      {"baseline", {{"first_time_s", result.answer.baseline_first_s}, {"best_time_s", result.answer.baseline_best_s}}}};
 }
 
 class ShowCommand final : public Command {
@@ -80,7 +67,7 @@ class ShowCommand final : public Command {
 
  private:
   static void print(Terminal& terminal, const StoredResult& result) {
-    const session::BestRecord& best = result.answer.best;
+    const session::RankedVariant& best = result.answer.best();
     terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));
     print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", result.device.name,
                                         result.row.source == "replay" ? " (replayed from a recording)" : "",
@@ -93,7 +80,7 @@ class ShowCommand final : public Command {
                               ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high)));
     print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final));
     print_wrapped(terminal, fmt::format("{} {}", best.variant.template_name, best.variant.key()));
-    for (const std::string& tie : result.answer.best.ties) print_wrapped(terminal, "tie: " + tie);
+    for (const std::string& tie : result.answer.ties) print_wrapped(terminal, "tie: " + tie);
     terminal.print("\n");
   }
 

@@ -43,7 +43,7 @@ struct LadderOutcome {
   std::string name, description;
   std::vector<RungResult> rungs;
   bool timed = false;                           ///< false: rungs were only built
-  std::optional<session::StoredAnswer> answer;  ///< of the rounds
+  std::optional<session::Answer> answer;        ///< of the rounds
   std::string library;                          ///< "cuBLASLt 13.1.0"
   double baseline_best_s = 0;                   ///< 0: not measured
   std::string sass_problem;                     ///< why there is no machine code

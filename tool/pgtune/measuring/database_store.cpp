@@ -6,8 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "db/queries/queries.hpp"
+#include "db/queries/stored_records.hpp"
+#include "tool/pgtune/measuring/store_rows.hpp"
 #include "tool/pgtune/replay/record_text.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
 #include "tuner/template/former_parameters.hpp"
@@ -15,8 +16,8 @@
 namespace pgtune::tool {
 namespace {
 
-db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& answer) {
-  const session::BestRecord& best = answer.best;
+db::BestRow best_row(const session::StoreKey& key, const session::Answer& answer) {
+  const session::RankedVariant& best = answer.best();
   db::BestRow row;
   row.device_uuid = key.device.uuid;
   row.device_name = key.device.name;
@@ -38,8 +39,8 @@ db::BestRow best_row(const session::StoreKey& key, const session::StoredAnswer& 
   row.ratio = best.ratio_to_baseline;
   row.ratio_low = best.ratio_low;
   row.ratio_high = best.ratio_high;
-  row.baseline_first_s = best.baseline_first_s;
-  row.baseline_best_s = best.baseline_best_s;
+  row.baseline_first_s = answer.baseline_first_s;
+  row.baseline_best_s = answer.baseline_best_s;
   row.complete = answer.complete;
   row.answer_json = nlohmann::json(answer).dump();
   return row;
@@ -55,21 +56,20 @@ void use_present_names(Variant& variant, const space::TemplateSet& templates) {
 
 }  // namespace
 
-std::optional<session::StoredAnswer> DatabaseStore::answer(const session::StoreKey& key) {
+std::optional<session::Answer> DatabaseStore::answer(const session::StoreKey& key) {
   auto wider = answer_of(key, key.templates.whole_grid_id());
   if (wider && wider->complete) return wider;
   auto own = answer_of(key, key.templates.id());
   return own ? own : wider;
 }
 
-std::optional<session::StoredAnswer> DatabaseStore::answer_of(const session::StoreKey& key,
-                                                              const space::TemplateId& searched) {
+std::optional<session::Answer> DatabaseStore::answer_of(const session::StoreKey& key,
+                                                        const space::TemplateId& searched) {
   const auto row = db::find_best(database_, result_key(key, searched));
   if (!row) return std::nullopt;
   auto answer =
-      record_of<session::StoredAnswer>(row->answer_json, database_.origin() + ": a stored answer", kSearchAgainRemedy);
+      db::record_of<session::Answer>(row->answer_json, database_.origin() + ": a stored answer", kSearchAgainRemedy);
   answer.finished_at = row->finished_at;
-  use_present_names(answer.best.variant, key.templates);
   for (session::RankedVariant& ranked : answer.ranking) use_present_names(ranked.variant, key.templates);
   return answer;
 }
@@ -78,17 +78,14 @@ std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session:
   std::map<std::string, session::StoredTrial> trials;
   for (const space::TemplateId& id : key.templates.ids()) {
     for (const auto& [variant_key, row] : db::find_trials(database_, result_key(key, id)))
-      trials.emplace(space::recorded_variant_id(key.templates.of({id.name, {}}), variant_key), stored_trial(row));
+      trials.emplace(space::recorded_variant_id(key.templates.of({id.name, {}}), variant_key),
+                     session::StoredTrial{row.report, row.build.value_or(BuildInfo())});
   }
   return trials;
 }
 
-std::vector<session::FatalTrial> DatabaseStore::fatal_trials(const DeviceInfo& device) {
-  std::vector<session::FatalTrial> fatal_trials;
-  for (const db::FatalTrialRow& row :
-       db::find_fatal_trials(database_, device.architecture, device.driver_version, device.nvrtc_version))
-    fatal_trials.push_back(fatal_trial(row));
-  return fatal_trials;
+std::vector<FatalTrial> DatabaseStore::fatal_trials(const DeviceInfo& device) {
+  return db::find_fatal_trials(database_, device.architecture, device.driver_version, device.nvrtc_version);
 }
 
 void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
@@ -106,13 +103,11 @@ void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kin
   row.kind = kind == session::SessionKind::kBench ? "bench" : "search";
   row.seed = seed;
   row.command_line = command_line;
-  session_ = db::begin_session(database_, device_row(key.device), environment_row(key.device), problem_row(key.problem),
-                               template_row(key.templates.id()), row);
+  session_ = db::begin_session(database_, key.device, this_program(), key.problem,
+                               {key.templates.id().name, key.templates.id().content_hash}, row);
 }
 
-void DatabaseStore::save_baseline(const BaselineReport& baseline) {
-  db::save_baseline(database_, session_, baseline_row(baseline));
-}
+void DatabaseStore::save_baseline(const BaselineReport& baseline) { db::save_baseline(database_, session_, baseline); }
 
 void DatabaseStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
   db::save_trial(database_, session_, trial_row(variant, key_->templates, build, report));
@@ -122,26 +117,26 @@ void DatabaseStore::save_rounds(Stage stage, const std::vector<session::Contende
   std::vector<db::ContenderSamplesRow> rows;
   rows.reserve(samples.size());
   for (const session::ContenderSamples& contender : samples)
-    rows.push_back(contender_samples_row(contender, key_->templates));
-  db::save_rounds(database_, session_, std::string(to_string(stage)), rows);
+    rows.push_back(
+        {contender_row(contender.variant, contender.baseline_algorithm, key_->templates), contender.samples});
+  db::save_rounds(database_, session_, stage, rows);
 }
 
 void DatabaseStore::save_energy(const session::EnergyRecord& record) {
-  db::save_energy(database_, session_, energy_row(record, key_->templates));
+  db::save_energy(
+      database_, session_,
+      {contender_row(record.variant, record.baseline_algorithm, key_->templates), record.index, record.window});
 }
 
 std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device, const std::string& source) {
-  const auto row = db::find_ceilings(database_, device.uuid, device.driver_branch(), source);
-  if (!row) return std::nullopt;
-  return tool::ceilings(*row);
+  return db::find_ceilings(database_, device.uuid, device.driver_branch(), source);
 }
 
 void DatabaseStore::save_ceilings(const Ceilings& ceilings) {
-  db::save_ceilings(database_, device_row(key_->device), environment_row(key_->device),
-                    ceilings_row(ceilings, key_->source));
+  db::save_ceilings(database_, key_->device, this_program(), key_->source, ceilings);
 }
 
-void DatabaseStore::finish(const std::optional<session::StoredAnswer>& answer) {
+void DatabaseStore::finish(const std::optional<session::Answer>& answer) {
   std::optional<db::BestRow> best;
   if (answer) {
     best = best_row(*key_, *answer);

@@ -14,9 +14,9 @@ class DatabaseStore : public session::Store {
   /// `database` must outlive the store.
   explicit DatabaseStore(db::Database& database) : database_(database) {}
 
-  [[nodiscard]] std::optional<session::StoredAnswer> answer(const session::StoreKey& key) override;
+  [[nodiscard]] std::optional<session::Answer> answer(const session::StoreKey& key) override;
   [[nodiscard]] std::map<std::string, session::StoredTrial> trials(const session::StoreKey& key) override;
-  [[nodiscard]] std::vector<session::FatalTrial> fatal_trials(const DeviceInfo& device) override;
+  [[nodiscard]] std::vector<FatalTrial> fatal_trials(const DeviceInfo& device) override;
   void begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
              const std::string& command_line) override;
   void save_baseline(const BaselineReport& baseline) override;
@@ -25,12 +25,12 @@ class DatabaseStore : public session::Store {
   void save_energy(const session::EnergyRecord& record) override;
   [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) override;
   void save_ceilings(const Ceilings& ceilings) override;
-  void finish(const std::optional<session::StoredAnswer>& answer) override;
+  void finish(const std::optional<session::Answer>& answer) override;
 
  private:
   /// The answer of the newest session that searched exactly this.
-  [[nodiscard]] std::optional<session::StoredAnswer> answer_of(const session::StoreKey& key,
-                                                               const space::TemplateId& searched);
+  [[nodiscard]] std::optional<session::Answer> answer_of(const session::StoreKey& key,
+                                                         const space::TemplateId& searched);
 
   db::Database& database_;
   db::RowId session_ = 0;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "db/queries/queries.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -58,12 +57,9 @@ std::optional<DeviceInfo> known_gpu(const db::Database& database, const std::str
   if (!uuid || !driver) return std::nullopt;
   const bool meant = option == "auto" || option == "0" || (option.starts_with("GPU-") && uuid->starts_with(option));
   if (!meant) return std::nullopt;
-  for (const db::DeviceRow& row : db::list_devices(database)) {
-    if (row.uuid != *uuid) continue;
-    DeviceInfo info = device_info(row);
-    if (info.driver_version == *driver) return info;
-  }
-  return std::nullopt;
+  auto info = db::find_device(database, *uuid);
+  if (info && info->driver_version != *driver) info.reset();
+  return info;
 }
 
 }  // namespace pgtune::tool

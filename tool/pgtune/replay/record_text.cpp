@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/replay/record_text.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
+#include <string>
 #include <variant>
 
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
+#include "tuner/util/json_reader.hpp"
 #include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {
@@ -32,7 +35,7 @@ db::ColumnCheck word_of(Parse parse) {
 }
 
 Flaw no_launches(const db::Value& value) {
-  if (std::get<std::int64_t>(value) >= 1) return std::nullopt;
+  if (is_launch_count(std::get<std::int64_t>(value))) return std::nullopt;
   return "a sample without launches";
 }
 
@@ -45,19 +48,19 @@ Flaw no_sample_time(const db::Value& value) {
 
 const db::ColumnChecks& record_checks() {
   static const db::ColumnChecks kChecks{
-      {"best.answer_json", no_record<session::StoredAnswer>},
+      {"best.answer_json", no_record<session::Answer>},
       {"samples.launches", no_launches},
       {"samples.time_s", no_sample_time},
       {"ceilings.ceilings_json", no_record<Ceilings>},
       {"conditions.conditions_json", no_record<Conditions>},
       {"conditions.key", word_of([](const std::string& word) { return parse_conditions(word).has_value(); })},
       {"devices.info_json", no_record<DeviceInfo>},
-      {"outcomes.kind", word_of([](const std::string& word) { return parse_outcome_kind(word).has_value(); })},
+      {"outcomes.kind", word_of([](const std::string& word) { return enumerator_of<OutcomeKind>(word).has_value(); })},
       {"problems.problem_json", no_record<Problem>},
       {"baseline_reports.report_json", no_record<BaselineReport>},
       {"round_samples.launches", no_launches},
       {"round_samples.time_s", no_sample_time},
-      {"stages.name", word_of([](const std::string& word) { return parse_stage(word).has_value(); })},
+      {"stages.name", word_of([](const std::string& word) { return enumerator_of<Stage>(word).has_value(); })},
       {"variants.parameters_json", no_record<nlohmann::json::object_t>},
   };
   return kChecks;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "db/queries/queries.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
+#include "db/queries/stored_records.hpp"
 #include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::tool {
@@ -23,7 +23,7 @@ struct Measured {
 
 Measured measured(const db::Database& database, const db::SessionRow& session) {
   Measured out;
-  if (const auto row = db::find_baseline(database, session.id)) out.baseline = baseline_report(*row);
+  out.baseline = db::find_baseline(database, session.id).value_or(BaselineReport());
   out.rounds = db::session_rounds(database, session.id);
   out.energy = db::energy_windows(database, session.id);
   return out;
@@ -31,11 +31,10 @@ Measured measured(const db::Database& database, const db::SessionRow& session) {
 
 /// Contenders with samples of a stage; variants only where they are what the stage is about.
 std::ptrdiff_t contenders(const Measured& session, Stage stage) {
-  const std::string name(to_string(stage));
   return std::count_if(session.rounds.begin(), session.rounds.end(), [&](const db::ContenderSamplesRow& row) {
     if (!row.contender.variant && stage != Stage::kFloor) return false;
     return std::any_of(row.samples.begin(), row.samples.end(),
-                       [&](const auto& sample) { return sample.stage == name; });
+                       [&](const Sample& sample) { return sample.stage == stage; });
   });
 }
 
@@ -80,30 +79,24 @@ class Assembly {
       const db::ResultKey key{like.device_uuid, like.driver_branch, like.problem_key,   id.name,
                               id.content_hash,  like.source,        like.conditions_key};
       for (const auto& [variant_key, row] : db::find_trials(database, key)) {
-        session::StoredTrial trial = stored_trial(row);
-        problem_.variants[id_here(id.name, variant_key)] = {std::move(trial.report), std::move(trial.build), {}, {}};
+        problem_.variants[id_here(id.name, variant_key)] = {row.report, row.build.value_or(BuildInfo()), {}, {}};
       }
     }
   }
 
   void add_rounds(const Measured& session, Stage stage) {
-    const std::string name(to_string(stage));
+    const auto of_stage = [&](const Sample& sample) { return sample.stage == stage; };
     for (const db::ContenderSamplesRow& row : session.rounds) {
-      std::vector<db::SampleRow> of_stage;
-      std::copy_if(row.samples.begin(), row.samples.end(), std::back_inserter(of_stage),
-                   [&](const db::SampleRow& sample) { return sample.stage == name; });
-      if (of_stage.empty()) continue;
-      std::vector<Sample>* const rounds = rounds_of(session, row.contender);
-      if (rounds == nullptr) continue;
-      const std::vector<Sample> more = samples(of_stage);
-      rounds->insert(rounds->end(), more.begin(), more.end());
+      // An algorithm has its place in the recording once it has samples.
+      if (std::none_of(row.samples.begin(), row.samples.end(), of_stage)) continue;
+      if (std::vector<Sample>* const rounds = rounds_of(session, row.contender))
+        std::copy_if(row.samples.begin(), row.samples.end(), std::back_inserter(*rounds), of_stage);
     }
   }
 
   void add_energy(const Measured& session) {
     for (const db::EnergyWindowRow& row : session.energy) {
-      if (std::vector<EnergyWindow>* const windows = windows_of(session, row.contender))
-        windows->push_back(energy_window(row));
+      if (std::vector<EnergyWindow>* const windows = windows_of(session, row.contender)) windows->push_back(row.window);
     }
   }
 
@@ -155,7 +148,7 @@ device::RecordedProblem recorded_problem(const db::Database& database, const std
 
   device::RecordedProblem recorded;
   recorded.problem = problem;
-  recorded.conditions = conditions(sessions.front().conditions_key);
+  recorded.conditions = db::conditions_of(sessions.front().conditions_key);
   recorded.baseline.report = final->baseline;
   Assembly assembly(recorded, templates);
   assembly.add_trials(database, sessions.front());

@@ -34,7 +34,7 @@ bool any_right_is_legal(const db::Database& database, const space::TemplateSet& 
     const db::ResultKey key{session.device_uuid,     session.driver_branch, session.problem_key,   definition.name,
                             definition.content_hash, session.source,        session.conditions_key};
     for (const auto& [variant_key, trial] : db::find_trials(database, key)) {
-      if (trial.outcome.kind == to_string(OutcomeKind::kOk) && is_legal_here(definition, variant_key, problem, device))
+      if (trial.report.outcome.kind == OutcomeKind::kOk && is_legal_here(definition, variant_key, problem, device))
         return true;
     }
   }

@@ -17,7 +17,6 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/replay/recorded_problem.hpp"
 #include "tool/pgtune/replay/recorded_sessions.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -128,9 +127,7 @@ std::vector<db::Database> open_recordings(const std::string& file) {
 
 DeviceInfo recorded_device(const db::Database& database) {
   const std::string uuid = recorded_gpu(database);
-  for (const db::DeviceRow& row : db::list_devices(database)) {
-    if (row.uuid == uuid) return device_info(row);
-  }
+  if (auto device = db::find_device(database, uuid)) return *device;
   throw db::Error(fmt::format("{}: a session names a device that is not there. Restore the file from a copy, "
                               "or record it anew.",
                               database.origin()),
@@ -144,7 +141,7 @@ std::vector<Problem> recorded_problems(const db::Database& database, const space
   }
   std::vector<Problem> problems;
   for (const std::string& key : keys) {
-    if (const auto row = db::find_problem(database, key)) problems.push_back(problem(*row));
+    if (const auto problem = db::find_problem(database, key)) problems.push_back(*problem);
   }
   return problems;
 }
@@ -169,8 +166,7 @@ device::Recording load_recording(std::span<const db::Database> databases, const 
   recording.origin = database->origin();
   recording.device = recorded_device(*database);
   const std::string branch = recording.device.driver_branch();
-  if (const auto row = db::find_ceilings(*database, recording.device.uuid, branch, "gpu"))
-    recording.ceilings = ceilings(*row);
+  recording.ceilings = db::find_ceilings(*database, recording.device.uuid, branch, "gpu");
   for (const auto& [key, fitting] : sessions_by_conditions(*database, templates, problem))
     recording.problems.push_back(recorded_problem(*database, fitting, problem, templates));
   return recording;

@@ -12,7 +12,7 @@ namespace pgtune::tool {
 namespace {
 
 /// "8 finalists of 34 that raced; 1 round was void and repeated; GPU time: screen 12s, ..."
-std::string final_text(const session::StoredAnswer& answer) {
+std::string final_text(const session::Answer& answer) {
   if (!answer.from_final) return {};
   const std::size_t finalists = answer.ranking.size();
   std::string text = fmt::format("{} finalist{}", finalists, finalists == 1 ? "" : "s");
@@ -27,7 +27,7 @@ std::string final_text(const session::StoredAnswer& answer) {
 
 }  // namespace
 
-std::string energy_table(const Problem& problem, const session::StoredAnswer& answer) {
+std::string energy_table(const Problem& problem, const session::Answer& answer) {
   std::vector<TextTable::Column> columns = energy_columns();
   columns.insert(columns.begin(), {"energy"});
   TextTable table(std::move(columns));
@@ -50,28 +50,27 @@ std::string energy_table(const Problem& problem, const session::StoredAnswer& an
   return out + '\n';
 }
 
-std::string answer_facts(const session::StoredAnswer& answer, const Conditions& conditions) {
+std::string answer_facts(const session::Answer& answer, const Conditions& conditions) {
   std::string out;
-  const session::BestRecord& best = answer.best;
+  const session::RankedVariant& best = answer.best();
   out += fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final));
   out += fact("cycles", cycles_text(best, answer.floor.margin));
-  const session::RankedVariant* winner = answer.ranking.empty() ? nullptr : &answer.ranking.front();
-  if (winner != nullptr && winner->energy && answer.baseline_energy)
-    out += fact("energy", energy_verdict(*winner->energy, *answer.baseline_energy));
+  if (best.energy && answer.baseline_energy)
+    out += fact("energy", energy_verdict(*best.energy, *answer.baseline_energy));
   if (answer.objective != session::Objective::kTime)
     out += fact("objective", answer.objective == session::Objective::kEnergy
                                  ? "energy: joules of one launch decided, the time where those tie"
                                  : "edp: joules times seconds of one launch decided, the time where those tie");
   if (answer.idle_power_w) out += fact("idle", fmt::format("{:.0f} W, part of the watts above", *answer.idle_power_w));
-  out += fact("clocks", clocks_text(best));
+  out += fact("clocks", clocks_text(answer));
   out += fact("noise", noise_text(answer.floor));
   out += fact("regime", conditions_text(conditions));
   out += fact("final", final_text(answer));
   for (const std::string& note : answer.notes) out += fact("note", note);
-  if (!best.ties.empty())
+  if (!answer.ties.empty())
     out +=
-        fact("ties", fmt::format("{} variant{} could not be told apart from the best; {} was taken", best.ties.size(),
-                                 best.ties.size() == 1 ? "" : "s",
+        fact("ties", fmt::format("{} variant{} could not be told apart from the best; {} was taken", answer.ties.size(),
+                                 answer.ties.size() == 1 ? "" : "s",
                                  answer.objective == session::Objective::kTime ? "the smaller one" : "the faster one"));
   return out;
 }

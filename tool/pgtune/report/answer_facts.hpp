@@ -6,13 +6,14 @@
 #include <string>
 
 #include "tuner/model/conditions.hpp"
-#include "tuner/session/store.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/session/answer/answer.hpp"
 
 namespace pgtune::tool {
 
 /// Energy of the ranking and of the baseline, with the Pareto list; empty where none was measured.
-[[nodiscard]] std::string energy_table(const Problem& problem, const session::StoredAnswer& answer);
+[[nodiscard]] std::string energy_table(const Problem& problem, const session::Answer& answer);
 /// Verdict, cycles, energy, clocks, noise, regime, final, notes and ties: one fact each.
-[[nodiscard]] std::string answer_facts(const session::StoredAnswer& answer, const Conditions& conditions);
+[[nodiscard]] std::string answer_facts(const session::Answer& answer, const Conditions& conditions);
 
 }  // namespace pgtune::tool

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tuner/model/conditions.hpp"
-#include "tuner/session/store.hpp"
+#include "tuner/session/answer/answer.hpp"
 
 namespace pgtune::tool {
 
@@ -19,11 +19,11 @@ namespace pgtune::tool {
 
 /// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false where the rounds of the final are
 /// missing, so that nothing can be said.
-[[nodiscard]] std::string verdict_text(const session::BestRecord& best, double margin, bool from_final);
+[[nodiscard]] std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final);
 /// Why time and cycles say different things; empty where they agree within the margin or no clock was measured.
-[[nodiscard]] std::string cycles_text(const session::BestRecord& best, double margin);
+[[nodiscard]] std::string cycles_text(const session::RankedVariant& best, double margin);
 /// "1755 MHz, cuBLASLt's best at 1740 MHz"; empty where no clock was measured.
-[[nodiscard]] std::string clocks_text(const session::BestRecord& best);
+[[nodiscard]] std::string clocks_text(const session::Answer& answer);
 /// "baseline against itself +-0.08 % (24 rounds); under 0.30 % is a tie".
 [[nodiscard]] std::string noise_text(const session::NoiseFloor& floor);
 

@@ -46,16 +46,6 @@ std::string comparison_table(const std::vector<Comparison>& compared) {
   return times.text() + '\n' + variants.text() + '\n';
 }
 
-json ranked_json(const session::RankedVariant& ranked, const Problem& problem) {
-  const bool compared = ranked.ratio_to_baseline > 0;
-  return {{"time_s", ranked.time_s},
-          {"tflops", ranked.tflops},
-          {"ratio_to_baseline", compared ? json(ranked.ratio_to_baseline) : json(nullptr)},
-          {"ratio_interval", compared ? json{ranked.ratio_low, ranked.ratio_high} : json(nullptr)},
-          {"verdict", compared ? json(to_string(ranked.verdict)) : json(nullptr)},
-          {"energy", energy_json(ranked.energy, problem)}};
-}
-
 }  // namespace
 
 std::vector<Comparison> comparisons(const BenchOutcome& outcome) {
@@ -120,8 +110,8 @@ json bench_json(const BenchOutcome& outcome) {
     out["voided_rounds"] = answer->voided_rounds;
     out["notes"] = answer->notes;
     out["baseline"] = {{"library", outcome.result.baseline.library},
-                       {"first_time_s", answer->best.baseline_first_s},
-                       {"best_time_s", answer->best.baseline_best_s},
+                       {"first_time_s", answer->baseline_first_s},
+                       {"best_time_s", answer->baseline_best_s},
                        {"energy", energy_json(answer->baseline_energy, outcome.problem)}};
     out["idle_power_w"] = answer->idle_power_w ? json(*answer->idle_power_w) : json(nullptr);
   }

@@ -17,7 +17,7 @@ struct BenchOutcome {
   space::TemplateSet templates;  ///< it and the device: of answering()
   DeviceChoice device;
   Conditions conditions;
-  session::StoredAnswer stored;  ///< the answer the variants were chosen from
+  session::Answer stored;  ///< the answer the variants were chosen from
   /// What is stored of the variants asked for; those without a final have their screening's time and no ratio.
   std::vector<session::RankedVariant> chosen;
   session::BenchResult result;

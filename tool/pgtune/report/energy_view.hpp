@@ -9,7 +9,7 @@
 
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/model/problem.hpp"
-#include "tuner/session/store.hpp"
+#include "tuner/session/answer/answer.hpp"
 
 namespace pgtune::tool {
 

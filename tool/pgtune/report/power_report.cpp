@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/record_text.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
@@ -27,13 +26,9 @@ struct Energies {
 };
 
 std::optional<Energies> energies(const StoredResult& result) {
-  const session::StoredAnswer& answer = result.answer;
-  if (!answer.baseline_energy) return std::nullopt;
-  for (const session::RankedVariant& ranked : answer.ranking) {
-    if (ranked.variant == answer.best.variant && ranked.energy)
-      return Energies{*ranked.energy, *answer.baseline_energy};
-  }
-  return std::nullopt;
+  const session::Answer& answer = result.answer;
+  if (!answer.baseline_energy || !answer.best().energy) return std::nullopt;
+  return Energies{*answer.best().energy, *answer.baseline_energy};
 }
 
 /// Options that make a search measure under a result's conditions.
@@ -74,9 +69,9 @@ std::string measure_command(const StoredResult& result) {
 
 /// Speed and energy of the winner against cuBLASLt's best: both drew on the same power budget, turn by turn.
 std::string verdict(const StoredResult& result, const Energies& energy) {
-  const session::StoredAnswer& answer = result.answer;
+  const session::Answer& answer = result.answer;
   return fmt::format("at the same power budget {}; {}",
-                     verdict_text(answer.best, answer.floor.margin, answer.from_final),
+                     verdict_text(answer.best(), answer.floor.margin, answer.from_final),
                      energy_verdict(energy.winner, energy.baseline));
 }
 
@@ -113,7 +108,7 @@ void print_group(Terminal& terminal, const ResultGroup& group) {
   terminal.print(lines[0]);
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const StoredResult& result = *measured[i].first;
-    terminal.print(fmt::format("{} with {}\n", marked_title(result), result.answer.best.variant.template_name));
+    terminal.print(fmt::format("{} with {}\n", marked_title(result), result.answer.best().variant.template_name));
     terminal.print(lines[2 * i + 1] + lines[2 * i + 2]);
     print_wrapped(terminal, verdict(result, measured[i].second));
     if (result.answer.idle_power_w)
@@ -123,13 +118,11 @@ void print_group(Terminal& terminal, const ResultGroup& group) {
 }
 
 /// Takes the energy of `bench` for the same winner; false where it has none.
-bool take_energy(StoredResult& result, const session::StoredAnswer& bench) {
+bool take_energy(StoredResult& result, const session::Answer& bench) {
   if (!bench.baseline_energy) return false;
   for (const session::RankedVariant& row : bench.ranking) {
-    if (!(row.variant == result.answer.best.variant) || !row.energy) continue;
-    for (session::RankedVariant& own : result.answer.ranking) {
-      if (own.variant == row.variant) own.energy = row.energy;
-    }
+    if (!(row.variant == result.answer.best().variant) || !row.energy) continue;
+    result.answer.ranking.front().energy = row.energy;
     result.answer.baseline_energy = bench.baseline_energy;
     result.answer.idle_power_w = bench.idle_power_w;
     return true;
@@ -142,10 +135,10 @@ bool take_energy(StoredResult& result, const session::StoredAnswer& bench) {
 void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results) {
   for (StoredResult& result : results) {
     if (energies(result)) continue;
-    for (const db::BestRow& bench : db::list_benches(database, result_key(result.row))) {
+    for (const db::BestRow& bench : db::list_benches(database, db::key_of(result.row))) {
       const std::string subject = fmt::format("{}: the bench of session {} for '{}'", database.origin(), bench.session,
                                               excerpt(bench.problem_key));
-      if (take_energy(result, record_of<session::StoredAnswer>(bench.answer_json, subject))) break;
+      if (take_energy(result, db::record_of<session::Answer>(bench.answer_json, subject))) break;
     }
   }
 }
@@ -175,15 +168,15 @@ void print_power_report(Terminal& terminal, const std::vector<StoredResult>& res
 nlohmann::json power_report_json(const std::vector<StoredResult>& results) {
   nlohmann::json out = nlohmann::json::array();
   for (const StoredResult& result : results) {
-    const session::StoredAnswer& answer = result.answer;
+    const session::Answer& answer = result.answer;
     const auto energy = energies(result);
     out.push_back(result_identity(result));
     nlohmann::json& line = out.back();
     line["winner"] = energy ? energy_json(energy->winner, result.problem) : nlohmann::json(nullptr);
     line["baseline_best"] = energy ? energy_json(energy->baseline, result.problem) : nlohmann::json(nullptr);
     line["idle_power_w"] = answer.idle_power_w ? nlohmann::json(*answer.idle_power_w) : nlohmann::json(nullptr);
-    line["verdict"] = to_string(answer.best.verdict);
-    line["ratio_interval"] = {answer.best.ratio_low, answer.best.ratio_high};
+    line["verdict"] = to_string(answer.best().verdict);
+    line["ratio_interval"] = {answer.best().ratio_low, answer.best().ratio_high};
     if (energy) {
       line["summary"] = verdict(result, *energy);
     } else {
@@ -212,7 +205,7 @@ std::string power_report_csv(const std::vector<StoredResult>& results) {
            csv_number(flops / side.energy_j), side.sm_clock_hz > 0 ? csv_number(side.sm_clock_hz) : std::string(),
            csv_number(side.power_cap_share), std::to_string(side.windows), csv_number(side.uncertainty),
            side.suspect ? "true" : "false", csv_number(result.answer.idle_power_w),
-           std::string(to_string(result.answer.best.verdict))});
+           std::string(to_string(result.answer.best().verdict))});
       csv.add_row(cells);
     };
     add("winner", energy->winner);

@@ -57,7 +57,7 @@ std::vector<std::string> result_columns() {
 std::vector<std::string> result_cells(const StoredResult& result) {
   const Problem& problem = result.problem;
   const Conditions conditions = conditions_of(result);
-  const Variant& variant = result.answer.best.variant;
+  const Variant& variant = result.answer.best().variant;
   const bool locked = conditions.locked_sm_clock_hz > 0;
   return {problem.title(),
           std::string(to_string(problem.dtype)),
@@ -88,9 +88,9 @@ nlohmann::json result_identity(const StoredResult& result) {
   return {{"problem", result.problem},
           {"device", result.device.name},
           {"source", result.row.source},
-          {"template", result.answer.best.variant.template_name},
+          {"template", result.answer.best().variant.template_name},
           {"other_versions", other_versions_json(result.other_versions)},
-          {"variant", result.answer.best.variant.key()},
+          {"variant", result.answer.best().variant.key()},
           {"conditions", conditions_json(conditions_of(result))}};
 }
 

@@ -12,23 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-json best_json(const SearchOutcome& outcome, const session::BestRecord& best) {
-  return {{"template", best.variant.template_name},
-          {"parameters", parameters_to_json(best.variant)},
-          {"time_s", best.time_s},
-          {"tflops", best.tflops},
-          {"ratio_to_baseline", best.ratio_to_baseline},
-          {"ratio_interval", {best.ratio_low, best.ratio_high}},
-          {"verdict", to_string(best.verdict)},
-          {"cycles_ratio", best.cycles_ratio > 0 ? json(best.cycles_ratio) : json(nullptr)},
-          {"cycles_interval", best.cycles_ratio > 0 ? json{best.cycles_low, best.cycles_high} : json(nullptr)},
-          {"sm_clock_hz", best.sm_clock_hz > 0 ? json(best.sm_clock_hz) : json(nullptr)},
-          {"baseline_clock_hz", best.baseline_clock_hz > 0 ? json(best.baseline_clock_hz) : json(nullptr)},
-          {"ties", best.ties},
-          {"registers", best.build.registers},
-          {"smem_bytes", smem_bytes(outcome, best.variant, best.build)}};
-}
-
 json algorithm_json(const SearchOutcome& outcome, const BaselineReport& baseline, int index, double final_s) {
   if (index < 0 || static_cast<std::size_t>(index) >= baseline.algorithms.size()) return nullptr;
   const BaselineAlgorithm& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
@@ -39,24 +22,14 @@ json algorithm_json(const SearchOutcome& outcome, const BaselineReport& baseline
           {"tflops", time_s > 0 ? outcome.problem.flops() / time_s * 1e-12 : 0}};
 }
 
-json ranking_json(const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+json ranking_json(const SearchOutcome& outcome, const session::Answer& answer) {
   json out = json::array();
-  for (const session::RankedVariant& ranked : answer.ranking)
-    out.push_back({{"template", ranked.variant.template_name},
-                   {"variant", ranked.variant.key()},
-                   {"time_s", ranked.time_s},
-                   {"tflops", ranked.tflops},
-                   {"spread", ranked.spread},
-                   {"ratio_to_baseline", ranked.ratio_to_baseline},
-                   {"ratio_interval", {ranked.ratio_low, ranked.ratio_high}},
-                   {"verdict", to_string(ranked.verdict)},
-                   {"energy", energy_json(ranked.energy, outcome.problem)},
-                   {"pareto", ranked.energy ? json(ranked.pareto) : json(nullptr)}});
+  for (const session::RankedVariant& ranked : answer.ranking) out.push_back(ranked_json(ranked, outcome.problem));
   return out;
 }
 
 /// What the answer's numbers rest on.
-void add_evidence(json& out, const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer& answer) {
   out["ranking"] = ranking_json(outcome, answer);
   out["from_final"] = answer.from_final;
   out["objective"] = to_string(answer.objective);
@@ -105,30 +78,57 @@ json other_versions_json(const std::vector<space::OtherVersion>& others) {
   return out;
 }
 
+json ranked_json(const session::RankedVariant& ranked, const Problem& problem) {
+  const bool compared = ranked.ratio_to_baseline > 0, clocked = ranked.cycles_ratio > 0;
+  return {{"template", ranked.variant.template_name},
+          {"parameters", parameters_to_json(ranked.variant)},
+          {"variant", ranked.variant.key()},
+          {"time_s", ranked.time_s},
+          {"tflops", ranked.tflops},
+          {"spread", ranked.spread},
+          {"ratio_to_baseline", compared ? json(ranked.ratio_to_baseline) : json(nullptr)},
+          {"ratio_interval", compared ? json{ranked.ratio_low, ranked.ratio_high} : json(nullptr)},
+          {"verdict", compared ? json(to_string(ranked.verdict)) : json(nullptr)},
+          {"cycles_ratio", clocked ? json(ranked.cycles_ratio) : json(nullptr)},
+          {"cycles_interval", clocked ? json{ranked.cycles_low, ranked.cycles_high} : json(nullptr)},
+          {"sm_clock_hz", ranked.sm_clock_hz > 0 ? json(ranked.sm_clock_hz) : json(nullptr)},
+          {"registers", ranked.build.registers},
+          {"smem_bytes", ranked.smem_bytes ? json(*ranked.smem_bytes) : json(nullptr)},
+          {"energy", energy_json(ranked.energy, problem)},
+          {"pareto", ranked.energy ? json(ranked.pareto) : json(nullptr)}};
+}
+
+json best_json(const session::Answer& answer, const Problem& problem) {
+  json out = ranked_json(answer.best(), problem);
+  out["baseline_clock_hz"] = answer.baseline_clock_hz > 0 ? json(answer.baseline_clock_hz) : json(nullptr);
+  out["ties"] = answer.ties;
+  return out;
+}
+
 json result_json(const SearchOutcome& outcome) {
   const session::SearchResult& result = outcome.result;
-  const session::BestRecord* best = result.answer ? &result.answer->best : nullptr;
-  json out = {
-      {"schema", kJsonSchema},
-      {"problem", outcome.problem},
-      {"device", outcome.device.info},
-      {"source", outcome.device.source},
-      {"conditions", conditions_json(outcome.conditions)},
-      {"templates", templates_json(outcome.templates)},
-      {"other_versions", other_versions_json(outcome.templates.other_versions())},
-      {"template_hash", best != nullptr ? json(outcome.templates.of(best->variant).content_hash) : json(nullptr)},
-      {"best", best != nullptr ? best_json(outcome, *best) : json(nullptr)},
-      {"baseline",
-       {{"library", result.baseline.library},
-        {"first",
-         algorithm_json(outcome, result.baseline, result.baseline.first, best != nullptr ? best->baseline_first_s : 0)},
-        {"best",
-         algorithm_json(outcome, result.baseline, result.baseline.best, best != nullptr ? best->baseline_best_s : 0)}}},
-      {"counts", counts_json(result.counts)},
-      {"complete",
-       !result.interrupted && !result.budget_reached && !result.gave_up && (!result.answer || result.answer->complete)},
-      {"from_database", result.from_store},
-      {"elapsed_s", result.elapsed_s}};
+  const session::Answer* answer = result.answer ? &*result.answer : nullptr;
+  json out = {{"schema", kJsonSchema},
+              {"problem", outcome.problem},
+              {"device", outcome.device.info},
+              {"source", outcome.device.source},
+              {"conditions", conditions_json(outcome.conditions)},
+              {"templates", templates_json(outcome.templates)},
+              {"other_versions", other_versions_json(outcome.templates.other_versions())},
+              {"template_hash",
+               answer != nullptr ? json(outcome.templates.of(answer->best().variant).content_hash) : json(nullptr)},
+              {"best", answer != nullptr ? best_json(*answer, outcome.problem) : json(nullptr)},
+              {"baseline",
+               {{"library", result.baseline.library},
+                {"first", algorithm_json(outcome, result.baseline, result.baseline.first,
+                                         answer != nullptr ? answer->baseline_first_s : 0)},
+                {"best", algorithm_json(outcome, result.baseline, result.baseline.best,
+                                        answer != nullptr ? answer->baseline_best_s : 0)}}},
+              {"counts", counts_json(result.counts)},
+              {"complete", !result.interrupted && !result.budget_reached && !result.gave_up &&
+                               (!result.answer || result.answer->complete)},
+              {"from_database", result.from_store},
+              {"elapsed_s", result.elapsed_s}};
   if (result.answer) add_evidence(out, outcome, *result.answer);
   return out;
 }

@@ -14,7 +14,13 @@ namespace pgtune::tool {
 /// The names of the templates that were measured in another version than this build's.
 [[nodiscard]] nlohmann::json other_versions_json(const std::vector<space::OtherVersion>& others);
 
-/// SI units throughout; "best" is null when nothing was valid.
+/// One row of a ranking; null for what was not measured.
+[[nodiscard]] nlohmann::json ranked_json(const session::RankedVariant& ranked, const Problem& problem);
+
+/// The ranking's first, with what it was not told apart from and the baseline's clock.
+[[nodiscard]] nlohmann::json best_json(const session::Answer& answer, const Problem& problem);
+
+/// SI units throughout; "best" is best_json(), which is null when nothing was valid.
 [[nodiscard]] nlohmann::json result_json(const SearchOutcome& outcome);
 
 }  // namespace pgtune::tool

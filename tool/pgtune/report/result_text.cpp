@@ -79,7 +79,7 @@ void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const char
                  tflops_text(outcome.problem.flops(), time_s), fmt::format("{:.3f}", ratio), "", ""});
 }
 
-std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer& answer) {
+std::string best_table(const SearchOutcome& outcome, const session::Answer& answer) {
   std::vector<session::RankedVariant> shown = answer.ranking;
   shown.resize(std::min(shown.size(), kShownVariants));
   if (shown.empty()) return {};
@@ -97,13 +97,13 @@ std::string best_table(const SearchOutcome& outcome, const session::StoredAnswer
     times.add_row({"#" + number, milliseconds_text(ranked.time_s), fmt::format("{:.2f}", ranked.tflops),
                    ratio_text(ranked.ratio_to_baseline, ranked.ratio_low, ranked.ratio_high),
                    std::to_string(ranked.build.registers),
-                   kibibytes_text(smem_bytes(outcome, ranked.variant, ranked.build))});
+                   ranked.smem_bytes ? kibibytes_text(*ranked.smem_bytes) : "-"});
     parameters.add_row({number, split.differing(ranked.variant)});
   }
   const BaselineReport& baseline = outcome.result.baseline;
-  const double best_s = answer.best.baseline_best_s;
+  const double best_s = answer.baseline_best_s;
   add_baseline_row(times, outcome, "cuBLASLt best", baseline.best, best_s, best_s);
-  add_baseline_row(times, outcome, "cuBLASLt first", baseline.first, answer.best.baseline_first_s, best_s);
+  add_baseline_row(times, outcome, "cuBLASLt first", baseline.first, answer.baseline_first_s, best_s);
   std::string out = times.text() + '\n' + parameters.text();
   std::vector<std::string> common = split.common();
   if (split.one_template() && outcome.templates.definitions().size() > 1)

@@ -35,7 +35,7 @@ std::optional<double> l2_bytes(const std::map<std::string, space::TemplateDefini
                                const StoredResult& result) {
   const auto found = templates.find(result.row.variant_origin.content_hash);
   if (found == templates.end()) return std::nullopt;
-  const auto bytes = space::l2_bytes(found->second, result.answer.best.variant, result.problem, result.device);
+  const auto bytes = space::l2_bytes(found->second, result.answer.best().variant, result.problem, result.device);
   return bytes && *bytes && **bytes > 0 ? *bytes : std::nullopt;
 }
 
@@ -55,7 +55,7 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   consider(point.dram_bound, "DRAM");
   consider(point.l2_bound, "L2");
   consider(point.arithmetic_bound, "arithmetic");
-  if (lowest > 0) point.share = result.answer.best.tflops * kTera / lowest;
+  if (lowest > 0) point.share = result.answer.best().tflops * kTera / lowest;
 }
 
 std::string tera(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value / kTera) : "-"; }
@@ -85,7 +85,7 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
                    {"reached", Align::kRight},
                    {"of"}});
   for (const RooflinePoint* point : points)
-    table.add_row({marked_title(*point->result), fmt::format("{:.2f}", point->result->answer.best.tflops),
+    table.add_row({marked_title(*point->result), fmt::format("{:.2f}", point->result->answer.best().tflops),
                    fmt::format("{:.1f}", point->dram_intensity), tera(point->dram_bound),
                    point->l2_intensity ? fmt::format("{:.1f}", *point->l2_intensity) : "-", tera(point->l2_bound),
                    tera(point->arithmetic_bound), point->share ? fmt::format("{:.1f} %", 100 * *point->share) : "-",
@@ -145,7 +145,7 @@ nlohmann::json roofline_report_json(const std::vector<RooflinePoint>& points) {
   for (const RooflinePoint& point : points) {
     out.push_back(result_identity(*point.result));
     out.back().update({{"ceilings", point.ceilings ? nlohmann::json(*point.ceilings) : nlohmann::json(nullptr)},
-                       {"flops", point.result->answer.best.tflops * kTera},
+                       {"flops", point.result->answer.best().tflops * kTera},
                        {"dram_flop_per_byte", point.dram_intensity},
                        {"l2_flop_per_byte", or_null(point.l2_intensity)},
                        {"dram_bound_flops", or_null(point.dram_bound)},
@@ -165,7 +165,7 @@ std::string roofline_report_csv(const std::vector<RooflinePoint>& points) {
                   "l2_bound_flop_per_s", "arithmetic_bound_flop_per_s", "roof", "share_of_roof"});
   CsvWriter csv(columns);
   for (const RooflinePoint& point : points) {
-    const session::BestRecord& best = point.result->answer.best;
+    const session::RankedVariant& best = point.result->answer.best();
     const auto ceiling = [&](double Ceilings::*member) {
       return point.ceilings ? csv_number((*point.ceilings).*member) : std::string();
     };

@@ -19,7 +19,4 @@ struct SearchOutcome {
   std::string database;  ///< file the answer is stored in
 };
 
-/// Bytes of shared memory of one CTA, static and dynamic, the largest over the variant's kernels.
-[[nodiscard]] std::int64_t smem_bytes(const SearchOutcome& outcome, const Variant& variant, const BuildInfo& build);
-
 }  // namespace pgtune::tool

@@ -22,21 +22,19 @@ struct Line {
 };
 
 Line make_line(const StoredResult& result) {
-  const session::BestRecord& best = result.answer.best;
+  const session::RankedVariant& best = result.answer.best();
+  const double best_s = result.answer.baseline_best_s;
   Line line;
   line.tflops = best.tflops;
   // Against the best algorithm the paired ratio of the rounds is shown, never a quotient of two medians; the first
   // heuristic is scaled from it by the two baselines' medians of the same rounds.
   line.percent_of_best = 100 * best.ratio_to_baseline;
-  line.percent_of_first =
-      best.baseline_best_s > 0 ? line.percent_of_best * best.baseline_first_s / best.baseline_best_s : 0;
-  for (const session::RankedVariant& ranked : result.answer.ranking) {
-    if (ranked.variant == best.variant) line.spread_percent = 100 * ranked.spread;
-  }
+  line.percent_of_first = best_s > 0 ? line.percent_of_best * result.answer.baseline_first_s / best_s : 0;
+  line.spread_percent = 100 * best.spread;
   return line;
 }
 
-std::string short_verdict(const session::BestRecord& best) {
+std::string short_verdict(const session::RankedVariant& best) {
   return best.verdict == stats::Verdict::kFasterThroughPower ? "by power" : std::string(to_string(best.verdict));
 }
 
@@ -49,7 +47,7 @@ std::string table_text(const ResultGroup& group) {
                    {"interval", Align::kRight},
                    {"verdict"}});
   for (const StoredResult* result : group.results) {
-    const session::BestRecord& best = result->answer.best;
+    const session::RankedVariant& best = result->answer.best();
     const Line line = make_line(*result);
     table.add_row({marked_title(*result), best.variant.template_name, fmt::format("{:.2f}", line.tflops),
                    fmt::format("{:.1f}", line.percent_of_first), fmt::format("{:.1f}", line.percent_of_best),
@@ -99,7 +97,7 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
 nlohmann::json speed_report_json(const std::vector<StoredResult>& results) {
   nlohmann::json out = nlohmann::json::array();
   for (const StoredResult& result : results) {
-    const session::BestRecord& best = result.answer.best;
+    const session::RankedVariant& best = result.answer.best();
     const Line line = make_line(result);
     out.push_back(result_identity(result));
     out.back().update({{"tflops", line.tflops},
@@ -119,12 +117,12 @@ std::string speed_report_csv(const std::vector<StoredResult>& results) {
                                  "ratio_to_baseline", "ratio_low", "ratio_high", "verdict", "noise_margin", "spread"});
   CsvWriter csv(columns);
   for (const StoredResult& result : results) {
-    const session::BestRecord& best = result.answer.best;
+    const session::RankedVariant& best = result.answer.best();
     std::vector<std::string> cells = result_cells(result);
     cells.insert(cells.end(),
-                 {csv_number(best.time_s), csv_number(best.tflops * 1e12), csv_number(best.baseline_first_s),
-                  csv_number(best.baseline_best_s), csv_number(best.ratio_to_baseline), csv_number(best.ratio_low),
-                  csv_number(best.ratio_high), std::string(to_string(best.verdict)),
+                 {csv_number(best.time_s), csv_number(best.tflops * 1e12), csv_number(result.answer.baseline_first_s),
+                  csv_number(result.answer.baseline_best_s), csv_number(best.ratio_to_baseline),
+                  csv_number(best.ratio_low), csv_number(best.ratio_high), std::string(to_string(best.verdict)),
                   csv_number(result.answer.floor.margin), csv_number(make_line(result).spread_percent / 100)});
     csv.add_row(cells);
   }

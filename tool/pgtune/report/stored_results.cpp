@@ -7,11 +7,11 @@
 #include <map>
 #include <tuple>
 
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/replay/record_text.hpp"
-#include "tool/pgtune/replay/row_conversion.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
 #include "tuner/util/json_depth.hpp"
@@ -24,10 +24,10 @@ StoredResult read_row(db::BestRow row, const std::string& origin) {
   const std::string subject =
       fmt::format("{}: the result of session {} for '{}'", origin, row.session, excerpt(row.problem_key));
   StoredResult result;
-  result.problem = record_of<Problem>(row.problem_json, subject);
-  result.device = record_of<DeviceInfo>(row.device_json, subject);
-  result.answer = record_of<session::StoredAnswer>(row.answer_json, subject, kSearchAgainRemedy);
-  result.conditions = conditions(row.conditions_key);
+  result.problem = db::record_of<Problem>(row.problem_json, subject);
+  result.device = db::record_of<DeviceInfo>(row.device_json, subject);
+  result.answer = db::record_of<session::Answer>(row.answer_json, subject, kSearchAgainRemedy);
+  result.conditions = db::conditions_of(row.conditions_key);
   result.row = std::move(row);
   return result;
 }

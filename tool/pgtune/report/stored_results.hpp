@@ -19,7 +19,7 @@ struct StoredResult {
   Problem problem;
   DeviceInfo device;
   Conditions conditions;
-  session::StoredAnswer answer;
+  session::Answer answer;
   /// The best variant's template, where this build has another version of it: the result is a hint then. At most one.
   std::vector<space::OtherVersion> other_versions;
 };

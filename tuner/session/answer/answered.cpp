@@ -10,7 +10,7 @@ namespace pgtune::session {
 namespace {
 
 /// A trial budget is met by a session with a final over at least that many variants.
-bool tried_enough(const StoredAnswer& answer, const Budget& budget) {
+bool tried_enough(const Answer& answer, const Budget& budget) {
   if (answer.complete) return true;
   if (!budget.trials || !answer.from_final) return false;
   std::int64_t tried = answer.counts.measured;
@@ -18,14 +18,14 @@ bool tried_enough(const StoredAnswer& answer, const Budget& budget) {
   return tried >= std::min(*budget.trials, answer.counts.valid);
 }
 
-bool has_wanted_energy(const StoredAnswer& answer, const Options& options) {
+bool has_wanted_energy(const Answer& answer, const Options& options) {
   const bool wanted = options.measure_energy || options.objective != Objective::kTime;
   return !wanted || (!answer.ranking.empty() && answer.ranking.front().energy);
 }
 
 }  // namespace
 
-std::optional<StoredAnswer> answered_already(Store& store, const StoreKey& key, const Options& options) {
+std::optional<Answer> answered_already(Store& store, const StoreKey& key, const Options& options) {
   if (options.force || options.full) return std::nullopt;
   auto answer = store.answer(key);
   if (!answer || answer->objective != options.objective) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<StoredAnswer> answered_already(Store& store, const StoreKey& key, 
   return answer;
 }
 
-SearchResult result_from_store(StoredAnswer answer) {
+SearchResult result_from_store(Answer answer) {
   SearchResult result;
   result.counts = answer.counts;
   result.baseline = answer.baseline;

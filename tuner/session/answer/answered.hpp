@@ -14,9 +14,9 @@ namespace pgtune::session {
 /// answer must be complete, or a whole final over as many variants as a trial budget names; by the same objective; with
 /// energy where that is wanted. None answers with options.force, with options.full, which is about the rounds, or with
 /// options.retry_failed where it left something to retry. Throws what the store throws.
-[[nodiscard]] std::optional<StoredAnswer> answered_already(Store& store, const StoreKey& key, const Options& options);
+[[nodiscard]] std::optional<Answer> answered_already(Store& store, const StoreKey& key, const Options& options);
 
 /// The result of a search that `answer` made unnecessary.
-[[nodiscard]] SearchResult result_from_store(StoredAnswer answer);
+[[nodiscard]] SearchResult result_from_store(Answer answer);
 
 }  // namespace pgtune::session

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/session/store.hpp"
+#include "tuner/session/answer/answer.hpp"
 
 namespace pgtune::session {
 

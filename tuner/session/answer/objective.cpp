@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/answer/objective.hpp"
 
-#include "tuner/util/named_enum.hpp"
-
 namespace pgtune::session {
 namespace {
 
@@ -13,5 +11,6 @@ constexpr EnumNames<Objective, 3> kObjectives{
 
 std::string_view to_string(Objective objective) { return enum_name(kObjectives, objective); }
 std::optional<Objective> parse_objective(std::string_view text) { return enum_value(kObjectives, text); }
+EnumTable<Objective> enum_table(Objective /*of*/) { return kObjectives; }
 
 }  // namespace pgtune::session

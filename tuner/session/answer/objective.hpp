@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "tuner/util/named_enum.hpp"
+
 namespace pgtune::session {
 
 enum class Objective {
@@ -16,5 +18,6 @@ enum class Objective {
 /// "time", "energy", "edp".
 [[nodiscard]] std::string_view to_string(Objective objective);
 [[nodiscard]] std::optional<Objective> parse_objective(std::string_view text);
+[[nodiscard]] EnumTable<Objective> enum_table(Objective of);
 
 }  // namespace pgtune::session

@@ -18,23 +18,11 @@ RankedVariant ranked_by_samples(const Problem& problem, const MeasuredVariant& m
   RankedVariant out;
   out.variant = measured.variant;
   out.build = measured.build;
+  out.smem_bytes = measured.smem_bytes;
   out.time_s = stats::median(times);
   out.tflops = out.time_s > 0 ? problem.flops() / out.time_s / 1e12 : 0;
   out.spread = stats::relative_spread(times);
   return out;
-}
-
-BestRecord best_from(const RankedVariant& winner) {
-  BestRecord best;
-  best.variant = winner.variant;
-  best.build = winner.build;
-  best.time_s = winner.time_s;
-  best.tflops = winner.tflops;
-  best.ratio_to_baseline = winner.ratio_to_baseline;
-  best.ratio_low = winner.ratio_low;
-  best.ratio_high = winner.ratio_high;
-  best.verdict = winner.verdict;
-  return best;
 }
 
 std::vector<std::size_t> order_by_time(const std::vector<RankedVariant>& rows) {
@@ -81,45 +69,42 @@ Ties find_ties(const std::vector<MeasuredVariant>& variants, std::size_t fastest
 RankedVariant ranked_against(const Problem& problem, const MeasuredVariant& measured, const MeasuredBaseline* baseline,
                              const RankingBasis& basis) {
   RankedVariant row = ranked_by_samples(problem, measured);
+  row.sm_clock_hz = stats::median(clocks_hz(measured.samples));
   if (baseline == nullptr) return row;
+  const auto cycles = log_cycles_ratio(baseline->samples, measured.samples, basis.seed);
+  if (cycles.pairs > 0) {
+    row.cycles_ratio = std::exp(cycles.median);
+    row.cycles_low = std::exp(cycles.interval.low);
+    row.cycles_high = std::exp(cycles.interval.high);
+  }
   const auto ratio = log_time_ratio(baseline->samples, measured.samples, basis.seed);
   if (ratio.pairs == 0) return row;
   row.ratio_to_baseline = std::exp(ratio.median);
   row.ratio_low = std::exp(ratio.interval.low);
   row.ratio_high = std::exp(ratio.interval.high);
-  const auto cycles = log_cycles_ratio(baseline->samples, measured.samples, basis.seed);
   row.verdict = stats::verdict(ratio, cycles, basis.margin);
   return row;
 }
 
-}  // namespace
-
-BestRecord best_record(const Problem& problem, const MeasuredVariant& variant, const RankingBasis& basis) {
-  const MeasuredBaseline* baseline = fastest(basis.baselines);
-  BestRecord best = best_from(ranked_against(problem, variant, baseline, basis));
-  best.sm_clock_hz = stats::median(clocks_hz(variant.samples));
+void set_baseline_figures(const RankingBasis& basis, const MeasuredBaseline* best, Answer& answer) {
+  answer.baseline_first_s = answer.baseline_best_s = answer.baseline_clock_hz = 0;
   for (const MeasuredBaseline& measured : basis.baselines) {
     if (measured.algorithm != basis.first_algorithm) continue;
-    best.baseline_first_s = stats::median(per_launch_times(measured.samples));
+    answer.baseline_first_s = stats::median(per_launch_times(measured.samples));
   }
-  if (baseline == nullptr) return best;
-  best.baseline_best_s = stats::median(per_launch_times(baseline->samples));
-  best.baseline_clock_hz = stats::median(clocks_hz(baseline->samples));
-  const auto cycles = log_cycles_ratio(baseline->samples, variant.samples, basis.seed);
-  if (cycles.pairs == 0) return best;
-  best.cycles_ratio = std::exp(cycles.median);
-  best.cycles_low = std::exp(cycles.interval.low);
-  best.cycles_high = std::exp(cycles.interval.high);
-  return best;
+  if (best == nullptr) return;
+  answer.baseline_best_s = stats::median(per_launch_times(best->samples));
+  answer.baseline_clock_hz = stats::median(clocks_hz(best->samples));
 }
 
-Ranking rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis) {
+}  // namespace
+
+void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
+                Answer& answer) {
   const MeasuredBaseline* baseline = fastest(basis.baselines);
   std::vector<RankedVariant> rows;
   rows.reserve(variants.size());
-  for (const MeasuredVariant& measured : variants) {
-    rows.push_back(ranked_against(problem, measured, baseline, basis));
-  }
+  for (const MeasuredVariant& measured : variants) rows.push_back(ranked_against(problem, measured, baseline, basis));
 
   std::vector<std::size_t> order = order_by_time(rows);
   const Ties ties = find_ties(variants, order.front(), basis);
@@ -131,17 +116,17 @@ Ranking rank_final(const Problem& problem, const std::vector<MeasuredVariant>& v
   const auto place = std::find(order.begin(), order.end(), winner);
   std::rotate(order.begin(), place, place + 1);
 
-  Ranking ranking;
-  ranking.best = best_record(problem, variants[winner], basis);
+  answer.ties.clear();
   for (const std::size_t i : ties.all) {
-    if (i != winner) ranking.best.ties.push_back(variants[i].variant.key());
+    if (i != winner) answer.ties.push_back(variants[i].variant.key());
   }
-  for (const std::size_t i : order) ranking.ranked.push_back(rows[i]);
-  return ranking;
+  answer.ranking.clear();
+  for (const std::size_t i : order) answer.ranking.push_back(std::move(rows[i]));
+  set_baseline_figures(basis, baseline, answer);
 }
 
-Ranking rank_screening(const Problem& problem, const std::vector<MeasuredVariant>& variants,
-                       const BaselineReport& baseline) {
+void rank_screening(const Problem& problem, const std::vector<MeasuredVariant>& variants,
+                    const BaselineReport& baseline, Answer& answer) {
   const auto baseline_s = [&](int algorithm) {
     const auto i = static_cast<std::size_t>(algorithm);
     return i < baseline.algorithms.size() ? baseline.algorithms[i].time_s : 0;
@@ -156,12 +141,12 @@ Ranking rank_screening(const Problem& problem, const std::vector<MeasuredVariant
     row.ratio_high = ratio(stats::quantile(times, 0));
     rows.push_back(std::move(row));
   }
-  Ranking ranking;
-  for (const std::size_t i : order_by_time(rows)) ranking.ranked.push_back(rows[i]);
-  ranking.best = best_from(ranking.ranked.front());
-  ranking.best.baseline_first_s = baseline_s(baseline.first);
-  ranking.best.baseline_best_s = baseline_s(baseline.best);
-  return ranking;
+  answer.ties.clear();
+  answer.ranking.clear();
+  for (const std::size_t i : order_by_time(rows)) answer.ranking.push_back(std::move(rows[i]));
+  answer.baseline_first_s = baseline_s(baseline.first);
+  answer.baseline_best_s = baseline_s(baseline.best);
+  answer.baseline_clock_hz = 0;
 }
 
 }  // namespace pgtune::session

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "tuner/session/store.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/session/answer/answer.hpp"
 
 namespace pgtune::session {
 
@@ -13,18 +15,13 @@ namespace pgtune::session {
 struct MeasuredVariant {
   Variant variant;
   BuildInfo build;
-  std::int64_t smem_bytes = 0;  ///< static and dynamic, of one CTA
+  std::optional<std::int64_t> smem_bytes = {};  ///< RankedVariant::smem_bytes
   std::vector<Sample> samples;
 };
 
 struct MeasuredBaseline {
   int algorithm = 0;  ///< index into BaselineReport::algorithms
   std::vector<Sample> samples;
-};
-
-struct Ranking {
-  BestRecord best;
-  std::vector<RankedVariant> ranked;  ///< the winner, then the others by median
 };
 
 /// The baselines of a final, and by what its contenders are told apart.
@@ -35,20 +32,18 @@ struct RankingBasis {
   std::uint64_t seed = 1;   ///< of the intervals' bootstrap
 };
 
-/// Ranks a final. Ratios are to the baseline algorithm with the lowest median, paired by Sample::round (0 where there
-/// is no pair). A tie with the fastest: the interval of the paired log ratio contains 0 or lies within the margin. That
-/// interval is widened to a confidence of 1 - 0.05 / k for k variants, as k comparisons are made at once. The winner is
-/// the fastest or a tie whose median ratio is within the margin of it: the one with fewer shared-memory bytes, then
-/// fewer registers, then the lower key. Precondition: at least one variant, each with a sample.
-[[nodiscard]] Ranking rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants,
-                                 const RankingBasis& basis);
-
-/// The record of one of a final's variants, as if it had won; without ties.
-[[nodiscard]] BestRecord best_record(const Problem& problem, const MeasuredVariant& variant, const RankingBasis& basis);
+/// Ranks a final: sets the answer's ranking, ties and baseline figures, and nothing else of it. Ratios are to the
+/// baseline algorithm with the lowest median, paired by Sample::round (0 where there is no pair). A tie with the
+/// fastest: the interval of the paired log ratio contains 0 or lies within the margin. That interval is widened to a
+/// confidence of 1 - 0.05 / k for k variants, as k comparisons are made at once. The winner is the fastest or a tie
+/// whose median ratio is within the margin of it: the one with fewer shared-memory bytes, then fewer registers, then
+/// the lower key. Precondition: at least one variant, each with a sample.
+void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
+                Answer& answer);
 
 /// Ranks by screening alone, for a search that was interrupted before its final: no ties, ratios are to the baseline's
-/// screening time, their "intervals" the range over the samples. Precondition as above.
-[[nodiscard]] Ranking rank_screening(const Problem& problem, const std::vector<MeasuredVariant>& variants,
-                                     const BaselineReport& baseline);
+/// screening time, their "intervals" the range over the samples. Sets the same, under the same precondition.
+void rank_screening(const Problem& problem, const std::vector<MeasuredVariant>& variants,
+                    const BaselineReport& baseline, Answer& answer);
 
 }  // namespace pgtune::session

@@ -9,7 +9,7 @@
 
 namespace pgtune::session {
 
-void record_failure(const Context& context, SearchState& state, std::size_t index, const Outcome& outcome) {
+void record_failure(const SessionContext& context, SearchState& state, std::size_t index, const Outcome& outcome) {
   if (outcome.kind == OutcomeKind::kNotRecorded) return;
   StoredTrial trial = state.trial(index);
   trial.report.outcome = outcome;
@@ -19,9 +19,9 @@ void record_failure(const Context& context, SearchState& state, std::size_t inde
   state.record(index, std::move(trial.build), std::move(trial.report));
 }
 
-Result<std::optional<std::vector<Finalist>>> build_finalists(const Context& context, SearchState& state,
-                                                             const std::vector<std::size_t>& indices) {
-  std::vector<std::optional<Finalist>> built(indices.size());
+Result<std::optional<std::vector<BuiltFinalist>>> build_finalists(const SessionContext& context, SearchState& state,
+                                                                  const std::vector<std::size_t>& indices) {
+  std::vector<std::optional<BuiltFinalist>> built(indices.size());
   std::map<protocol::RequestId, std::size_t> building;  // place in `indices`
   const std::size_t slots = std::max<std::size_t>(context.device.build_slots(), 1);
   std::size_t next = 0;
@@ -33,7 +33,7 @@ Result<std::optional<std::vector<Finalist>>> build_finalists(const Context& cont
       if (!plan) return tl::unexpected(std::move(plan.error()));
       auto request = make_build_request(context, variant);
       if (!request) return tl::unexpected(std::move(request.error()));
-      built[next] = Finalist{indices[next], std::move(*plan), {}};
+      built[next] = BuiltFinalist{indices[next], std::move(*plan), {}};
       building.emplace(request->id, next);
       context.device.submit_build(std::move(*request));
     }
@@ -56,17 +56,17 @@ Result<std::optional<std::vector<Finalist>>> build_finalists(const Context& cont
       }
     }
   }
-  std::vector<Finalist> finalists;
+  std::vector<BuiltFinalist> finalists;
   for (auto& finalist : built) {
     if (finalist) finalists.push_back(std::move(*finalist));
   }
   return finalists;
 }
 
-std::vector<Entry> variant_entries(const SearchState& state, std::vector<Finalist> finalists) {
-  std::vector<Entry> entries;
+std::vector<RoundEntry> variant_entries(const SearchState& state, std::vector<BuiltFinalist> finalists) {
+  std::vector<RoundEntry> entries;
   entries.reserve(finalists.size());
-  for (Finalist& finalist : finalists) {
+  for (BuiltFinalist& finalist : finalists) {
     const Variant& variant = state.variant(finalist.index);
     entries.push_back({{variant, std::move(finalist.plan), std::move(finalist.build), -1}, finalist.index});
   }

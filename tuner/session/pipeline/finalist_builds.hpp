@@ -13,7 +13,7 @@
 namespace pgtune::session {
 
 /// A variant about to enter the race or the final.
-struct Finalist {
+struct BuiltFinalist {
   std::size_t index = 0;
   LaunchPlan plan;
   BuildInfo build;
@@ -22,14 +22,14 @@ struct Finalist {
 /// Plans and builds the given variants (from the cubin cache, where they are in it). A variant that no longer builds,
 /// or whose machine code is quarantined by now, is left out, and the failure replaces its outcome in state and store.
 /// Nothing when the stop flag was set meanwhile. Precondition: nothing in flight. Errors: those of the device.
-[[nodiscard]] Result<std::optional<std::vector<Finalist>>> build_finalists(const Context& context, SearchState& state,
-                                                                           const std::vector<std::size_t>& indices);
+[[nodiscard]] Result<std::optional<std::vector<BuiltFinalist>>> build_finalists(
+    const SessionContext& context, SearchState& state, const std::vector<std::size_t>& indices);
 
 /// Their entries for rounds, in the same order.
-[[nodiscard]] std::vector<Entry> variant_entries(const SearchState& state, std::vector<Finalist> finalists);
+[[nodiscard]] std::vector<RoundEntry> variant_entries(const SearchState& state, std::vector<BuiltFinalist> finalists);
 
 /// Replaces a variant's outcome by a failure found after screening, keeping its check and samples. kNotRecorded changes
 /// nothing: a recording that lacks a variant's final says nothing against its screening.
-void record_failure(const Context& context, SearchState& state, std::size_t index, const Outcome& outcome);
+void record_failure(const SessionContext& context, SearchState& state, std::size_t index, const Outcome& outcome);
 
 }  // namespace pgtune::session

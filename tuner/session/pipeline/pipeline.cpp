@@ -28,7 +28,7 @@ std::size_t planned_total(const SearchState& state, const Budget& budget) {
   return std::min(state.size(), static_cast<std::size_t>(std::max<std::int64_t>(*budget.trials, 0)));
 }
 
-std::optional<double> deadline(const Context& context, double after_s) {
+std::optional<double> deadline(const SessionContext& context, double after_s) {
   const auto& seconds = context.options.budget.seconds;
   if (!seconds) return std::nullopt;
   return context.start_s + *seconds - after_s;
@@ -36,8 +36,8 @@ std::optional<double> deadline(const Context& context, double after_s) {
 
 }  // namespace
 
-Pipeline::Pipeline(const Context& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
-                   double after_s)
+Pipeline::Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy,
+                   ProgressReporter& progress, double after_s)
     : context_(context),
       state_(state),
       strategy_(strategy),

@@ -21,7 +21,7 @@ class Pipeline {
 
   /// All references must outlive the pipeline. `after_s`: expected wall time of what follows the search; a time budget
   /// starts no new trial where less than it is left.
-  Pipeline(const Context& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
+  Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
            double after_s);
 
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
@@ -50,7 +50,7 @@ class Pipeline {
   void report_progress();
   [[nodiscard]] std::size_t undecided() const;
 
-  const Context& context_;
+  const SessionContext& context_;
   SearchState& state_;
   search::Strategy& strategy_;
   ProgressReporter& progress_;

@@ -61,7 +61,7 @@ Quarantine::Quarantine(const std::vector<FatalTrial>& fatal_trials) {
   }
 }
 
-std::optional<Outcome> Quarantine::of_build(const Context& context, const Variant& variant,
+std::optional<Outcome> Quarantine::of_build(const SessionContext& context, const Variant& variant,
                                             const std::vector<Define>& defines) const {
   const space::TemplateDefinition& definition = context.templates.of(variant);
   for (const FatalTrial& fatal_trial : compilers_) {
@@ -86,7 +86,7 @@ void Quarantine::note(const Problem& problem, const Variant& variant, const Buil
                                                           variant.template_name, variant.key())));
 }
 
-Quarantine load_quarantine(const Context& context) {
+Quarantine load_quarantine(const SessionContext& context) {
   if (context.device.source() != "gpu" || context.options.retry_failed) return {};
   return Quarantine(context.store.fatal_trials(context.device.info()));
 }

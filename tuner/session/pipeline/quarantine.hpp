@@ -32,7 +32,7 @@ class Quarantine {
 
   /// kQuarantined with the reason where the compiler crashed or hung on the same source, macros and target. `context`
   /// is that of the variant's search; `defines` are the variant's.
-  [[nodiscard]] std::optional<Outcome> of_build(const Context& context, const Variant& variant,
+  [[nodiscard]] std::optional<Outcome> of_build(const SessionContext& context, const Variant& variant,
                                                 const std::vector<Define>& defines) const;
   /// kQuarantined with the reason where this very machine code crashed or hung.
   [[nodiscard]] std::optional<Outcome> of_run(const BuildInfo& build) const;
@@ -45,6 +45,6 @@ class Quarantine {
 };
 
 /// What the store knows against variants. Nothing for a replay, which runs nothing, or with options.retry_failed.
-[[nodiscard]] Quarantine load_quarantine(const Context& context);
+[[nodiscard]] Quarantine load_quarantine(const SessionContext& context);
 
 }  // namespace pgtune::session

@@ -16,15 +16,17 @@ namespace {
 /// Rounds added at a time while the best two are unclear.
 constexpr int kMoreRounds = 8;
 
-bool lives(const Entry& entry) { return entry.index && !entry.out; }
+bool lives(const RoundEntry& entry) { return entry.index && !entry.out; }
 
-std::int64_t survivors(const std::vector<Entry>& field) { return std::count_if(field.begin(), field.end(), lives); }
+std::int64_t survivors(const std::vector<RoundEntry>& field) {
+  return std::count_if(field.begin(), field.end(), lives);
+}
 
 }  // namespace
 
 std::vector<MeasuredVariant> FinalResult::variants() const {
   std::vector<MeasuredVariant> out;
-  for (const Entry& entry : field) {
+  for (const RoundEntry& entry : field) {
     if (entry.index) out.push_back(measured_variant(entry));
   }
   return out;
@@ -32,13 +34,13 @@ std::vector<MeasuredVariant> FinalResult::variants() const {
 
 std::vector<MeasuredBaseline> FinalResult::baselines() const {
   std::vector<MeasuredBaseline> out;
-  for (const Entry& entry : field) {
+  for (const RoundEntry& entry : field) {
     if (!entry.index) out.push_back({entry.contender.baseline_algorithm, entry.samples});
   }
   return out;
 }
 
-Final::Final(const Context& context, SearchState& state, const BaselineReport& baseline, double margin,
+Final::Final(const SessionContext& context, SearchState& state, const BaselineReport& baseline, double margin,
              ProgressReporter& progress, RoundTroubles& troubles)
     : context_(context),
       state_(state),
@@ -58,12 +60,13 @@ Result<FinalResult> Final::run(const std::vector<std::size_t>& raced) {
     auto finalists = build_finalists(context_, state_, picked);
     if (!finalists) return tl::unexpected(std::move(finalists.error()));
     if (!*finalists) return FinalResult{{}, RoundRunner::End::kStopped, 0};
-    std::vector<Entry> field = variant_entries(state_, std::move(**finalists));
+    std::vector<RoundEntry> field = variant_entries(state_, std::move(**finalists));
     if (!field.empty()) {
       add_baselines(field);
-      RoundRunner runner(context_, Stage::kFinal, kFinalSample_s, std::move(field), troubles_, [&](const Entry& entry) {
-        if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
-      });
+      RoundRunner runner(context_, Stage::kFinal, kFinalSample_s, std::move(field), troubles_,
+                         [&](const RoundEntry& entry) {
+                           if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
+                         });
       const auto end = run_rounds(runner);
       if (!end) return tl::unexpected(end.error());
       context_.store.save_rounds(Stage::kFinal, contender_samples(runner.field()));
@@ -87,7 +90,7 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
   return picked;
 }
 
-void Final::add_baselines(std::vector<Entry>& field) const {
+void Final::add_baselines(std::vector<RoundEntry>& field) const {
   const auto add = [&](int algorithm) {
     if (static_cast<std::size_t>(algorithm) < baseline_.algorithms.size()) field.push_back(baseline_entry(algorithm));
   };
@@ -114,10 +117,10 @@ Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
   return RoundRunner::End::kRan;
 }
 
-bool Final::best_two_unclear(const std::vector<Entry>& field) const {
-  std::vector<const Entry*> alive;
+bool Final::best_two_unclear(const std::vector<RoundEntry>& field) const {
+  std::vector<const RoundEntry*> alive;
   std::vector<SampleTimes> times_s;
-  for (const Entry& entry : field) {
+  for (const RoundEntry& entry : field) {
     if (!lives(entry)) continue;
     alive.push_back(&entry);
     times_s.push_back(per_launch_times(entry.samples));
@@ -128,12 +131,12 @@ bool Final::best_two_unclear(const std::vector<Entry>& field) const {
   return !within(ratio.interval, std::log1p(margin_)) && ratio.interval.contains(0);
 }
 
-Result<FinalResult> Final::result(const std::vector<Entry>& field, RoundRunner::End end) const {
+Result<FinalResult> Final::result(const std::vector<RoundEntry>& field, RoundRunner::End end) const {
   FinalResult out;
   out.end = end;
   out.time_s = device_time_s(field);
   bool has_baseline = false, measured_baseline = false;
-  for (const Entry& entry : field) {
+  for (const RoundEntry& entry : field) {
     has_baseline = has_baseline || !entry.index;
     if (entry.samples.empty() || (entry.index && entry.out)) continue;
     measured_baseline = measured_baseline || !entry.index;

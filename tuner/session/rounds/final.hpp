@@ -14,7 +14,8 @@
 namespace pgtune::session {
 
 struct FinalResult {
-  std::vector<Entry> field;  ///< the baselines, and the variants that lived through every round run; each has a sample
+  std::vector<RoundEntry>
+      field;  ///< the baselines, and the variants that lived through every round run; each has a sample
   RoundRunner::End end = RoundRunner::End::kRan;  ///< otherwise ended before all rounds were run
   double time_s = 0;                              ///< device time of its samples
 
@@ -25,7 +26,7 @@ struct FinalResult {
 class Final {
  public:
   /// `margin`: of ties. All references must outlive the final.
-  Final(const Context& context, SearchState& state, const BaselineReport& baseline, double margin,
+  Final(const SessionContext& context, SearchState& state, const BaselineReport& baseline, double margin,
         ProgressReporter& progress, RoundTroubles& troubles);
 
   /// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
@@ -38,12 +39,12 @@ class Final {
 
  private:
   [[nodiscard]] std::vector<std::size_t> pick(const std::vector<std::size_t>& raced) const;
-  void add_baselines(std::vector<Entry>& field) const;
+  void add_baselines(std::vector<RoundEntry>& field) const;
   [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
-  [[nodiscard]] bool best_two_unclear(const std::vector<Entry>& field) const;
-  [[nodiscard]] Result<FinalResult> result(const std::vector<Entry>& field, RoundRunner::End end) const;
+  [[nodiscard]] bool best_two_unclear(const std::vector<RoundEntry>& field) const;
+  [[nodiscard]] Result<FinalResult> result(const std::vector<RoundEntry>& field, RoundRunner::End end) const;
 
-  const Context& context_;
+  const SessionContext& context_;
   SearchState& state_;
   const BaselineReport& baseline_;
   double margin_;

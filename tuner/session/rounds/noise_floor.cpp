@@ -28,10 +28,11 @@ bool steady(const std::vector<Sample>& samples) {
 }
 
 /// Samples of the baseline, which count for nothing, until they are steady or `limit_s` of wall time has passed.
-Result<RoundRunner::End> warm_up(const Context& context, int algorithm, double limit_s, RoundTroubles& troubles) {
+Result<RoundRunner::End> warm_up(const SessionContext& context, int algorithm, double limit_s,
+                                 RoundTroubles& troubles) {
   RoundRunner runner(context, Stage::kFloor, kFloorSample_s, {baseline_entry(algorithm)}, troubles);
   const double start_s = context.clock.now_s();
-  const Entry& entry = runner.field().front();
+  const RoundEntry& entry = runner.field().front();
   auto end = RoundRunner::End::kRan;
   while (end == RoundRunner::End::kRan && !entry.out && context.clock.now_s() - start_s < limit_s &&
          !steady(entry.samples)) {
@@ -66,8 +67,8 @@ NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sampl
   return floor;
 }
 
-Result<FloorResult> measure_floor(const Context& context, const BaselineReport& baseline, ProgressReporter& progress,
-                                  RoundTroubles& troubles) {
+Result<FloorResult> measure_floor(const SessionContext& context, const BaselineReport& baseline,
+                                  ProgressReporter& progress, RoundTroubles& troubles) {
   if (static_cast<std::size_t>(baseline.best) >= baseline.algorithms.size()) return without("there is no baseline");
   std::optional<double> share_s;
   if (context.options.budget.seconds) share_s = *context.options.budget.seconds / 10;
@@ -105,7 +106,7 @@ Result<FloorResult> measure_floor(const Context& context, const BaselineReport& 
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kFloor, contender_samples(field));
   out.floor = noise_floor(field[0].samples, field[1].samples, context.options.seed);
   out.time_s = device_time_s(field);
-  for (const Entry& entry : field)
+  for (const RoundEntry& entry : field)
     out.baseline_samples.insert(out.baseline_samples.end(), entry.samples.begin(), entry.samples.end());
   return out;
 }

@@ -30,7 +30,7 @@ struct FloorResult {
 /// two samples in each of options.floor_rounds rounds, in order AB BA AB ..., and saves them. A time budget shortens
 /// this to a tenth of it; where that is less than six rounds, or there is no baseline, nothing is measured.
 /// Precondition: prepare() was called, nothing in flight, the store's session was begun. Errors: those of the device.
-[[nodiscard]] Result<FloorResult> measure_floor(const Context& context, const BaselineReport& baseline,
+[[nodiscard]] Result<FloorResult> measure_floor(const SessionContext& context, const BaselineReport& baseline,
                                                 ProgressReporter& progress, RoundTroubles& troubles);
 
 }  // namespace pgtune::session

@@ -17,7 +17,7 @@ constexpr int kLeastRounds = static_cast<int>(kFirstCut);
 
 class Race {
  public:
-  Race(const Context& context, SearchState& state, const BaselineReport& baseline, double margin,
+  Race(const SessionContext& context, SearchState& state, const BaselineReport& baseline, double margin,
        ProgressReporter& progress, RoundTroubles& troubles)
       : context_(context),
         options_(context.options),
@@ -40,11 +40,11 @@ class Race {
   [[nodiscard]] std::vector<std::size_t> pick() const;
   [[nodiscard]] bool affordable(int done, std::size_t samples) const;
   [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
-  [[nodiscard]] static Survivors survivors(const std::vector<Entry>& field);
-  void cut(std::vector<Entry>& field) const;
+  [[nodiscard]] static Survivors survivors(const std::vector<RoundEntry>& field);
+  void cut(std::vector<RoundEntry>& field) const;
   [[nodiscard]] RaceResult result(const RoundRunner& runner, RoundRunner::End end) const;
 
-  const Context& context_;
+  const SessionContext& context_;
   const Options& options_;
   SearchState& state_;
   const BaselineReport& baseline_;
@@ -64,13 +64,13 @@ Result<RaceResult> Race::run() {
   if (!*built) none.end = RoundRunner::End::kStopped;
   if (!*built || (*built)->empty()) return none;
 
-  std::vector<Entry> field = variant_entries(state_, std::move(**built));
+  std::vector<RoundEntry> field = variant_entries(state_, std::move(**built));
   entrants_ = static_cast<std::int64_t>(field.size());
   if (launch_s_ > 0) field.push_back(baseline_entry(baseline_.best));
   progress_.take_counts(state_);
   progress_.enter_rounds(Progress::Phase::kRace, options_.race_rounds, entrants_,
                          expected_race_s(options_, launch_s_) + expected_final_s(options_, launch_s_));
-  RoundRunner runner(context_, Stage::kRace, kRaceSample_s, std::move(field), troubles_, [&](const Entry& entry) {
+  RoundRunner runner(context_, Stage::kRace, kRaceSample_s, std::move(field), troubles_, [&](const RoundEntry& entry) {
     if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
   });
   start_s_ = context_.clock.now_s();
@@ -103,7 +103,7 @@ bool Race::affordable(int done, std::size_t samples) const {
 }
 
 Result<RoundRunner::End> Race::run_rounds(RoundRunner& runner) {
-  std::vector<Entry>& field = runner.field();
+  std::vector<RoundEntry>& field = runner.field();
   while (runner.rounds() < options_.race_rounds && affordable(runner.rounds(), field.size())) {
     auto end = runner.run_round();
     if (!end || *end != RoundRunner::End::kRan) return end;
@@ -118,7 +118,7 @@ Result<RoundRunner::End> Race::run_rounds(RoundRunner& runner) {
   return RoundRunner::End::kRan;
 }
 
-Race::Survivors Race::survivors(const std::vector<Entry>& field) {
+Race::Survivors Race::survivors(const std::vector<RoundEntry>& field) {
   Survivors out;
   for (std::size_t i = 0; i < field.size(); ++i) {
     if (!field[i].index || field[i].out) continue;
@@ -128,7 +128,7 @@ Race::Survivors Race::survivors(const std::vector<Entry>& field) {
   return out;
 }
 
-void Race::cut(std::vector<Entry>& field) const {
+void Race::cut(std::vector<RoundEntry>& field) const {
   const Survivors left = survivors(field);
   for (const std::size_t i : race_cut(left.times_s, rules_)) field[left.entries[i]].out = true;
 }
@@ -138,7 +138,7 @@ RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
   out.entrants = entrants_;
   out.end = end;
   out.time_s = device_time_s(runner.field());
-  for (const Entry& entry : runner.field()) {
+  for (const RoundEntry& entry : runner.field()) {
     if (!entry.index) out.baseline_samples = entry.samples;
   }
   if (runner.rounds() < kLeastRounds) return out;
@@ -149,8 +149,8 @@ RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
 
 }  // namespace
 
-Result<RaceResult> run_race(const Context& context, SearchState& state, const BaselineReport& baseline, double margin,
-                            ProgressReporter& progress, RoundTroubles& troubles) {
+Result<RaceResult> run_race(const SessionContext& context, SearchState& state, const BaselineReport& baseline,
+                            double margin, ProgressReporter& progress, RoundTroubles& troubles) {
   return Race(context, state, baseline, margin, progress, troubles).run();
 }
 

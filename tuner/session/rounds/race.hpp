@@ -26,7 +26,8 @@ struct RaceResult {
 /// algorithm; it ends with as many survivors as finalists, after options.race_rounds rounds, or when a time budget
 /// needs the rest for the final. With options.full every right variant runs all rounds. Who fails is out and gets the
 /// failure as its outcome. `margin`: of ties. Precondition: nothing in flight. Errors: those of the device.
-[[nodiscard]] Result<RaceResult> run_race(const Context& context, SearchState& state, const BaselineReport& baseline,
-                                          double margin, ProgressReporter& progress, RoundTroubles& troubles);
+[[nodiscard]] Result<RaceResult> run_race(const SessionContext& context, SearchState& state,
+                                          const BaselineReport& baseline, double margin, ProgressReporter& progress,
+                                          RoundTroubles& troubles);
 
 }  // namespace pgtune::session

@@ -31,7 +31,7 @@ std::string rounds_text(int count) {
 
 }  // namespace
 
-Entry baseline_entry(int algorithm) { return {{{}, {}, {}, algorithm}}; }
+RoundEntry baseline_entry(int algorithm) { return {{{}, {}, {}, algorithm}}; }
 
 std::vector<std::string> RoundTroubles::notes() const {
   std::vector<std::string> out;
@@ -61,7 +61,7 @@ std::vector<std::string> RoundTroubles::notes() const {
   return out;
 }
 
-RoundRunner::RoundRunner(const Context& context, Stage stage, double sample_s, std::vector<Entry> field,
+RoundRunner::RoundRunner(const SessionContext& context, Stage stage, double sample_s, std::vector<RoundEntry> field,
                          RoundTroubles& troubles, OnFailure on_failure)
     : context_(context),
       stage_(stage),
@@ -133,7 +133,7 @@ Result<RoundRunner::Attempt> RoundRunner::attempt() {
   Attempt attempt(field_.size());
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto place = static_cast<std::size_t>(request.order[position]);
-    Entry& entry = field_[active[place]];
+    RoundEntry& entry = field_[active[place]];
     if (auto& sample = report->samples[place]) {
       sample->stage = stage_;
       sample->round = request.round;
@@ -186,9 +186,9 @@ void RoundRunner::take(const Attempt& attempt) {
   }
 }
 
-std::vector<ContenderSamples> contender_samples(const std::vector<Entry>& field) {
+std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& field) {
   std::vector<ContenderSamples> out;
-  for (const Entry& entry : field) {
+  for (const RoundEntry& entry : field) {
     if (entry.samples.empty()) continue;
     const int algorithm = entry.contender.baseline_algorithm;
     std::optional<Variant> variant;
@@ -198,14 +198,14 @@ std::vector<ContenderSamples> contender_samples(const std::vector<Entry>& field)
   return out;
 }
 
-MeasuredVariant measured_variant(const Entry& entry) {
+MeasuredVariant measured_variant(const RoundEntry& entry) {
   const protocol::Contender& contender = entry.contender;
   return {contender.variant, contender.build, smem_bytes(contender.build, contender.plan), entry.samples};
 }
 
-double device_time_s(const std::vector<Entry>& field) {
+double device_time_s(const std::vector<RoundEntry>& field) {
   double sum_s = 0;
-  for (const Entry& entry : field) {
+  for (const RoundEntry& entry : field) {
     for (const Sample& sample : entry.samples) sum_s += sample.time_s;
   }
   return sum_s;

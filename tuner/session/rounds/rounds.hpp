@@ -16,7 +16,7 @@
 namespace pgtune::session {
 
 /// A contender of one stage and its samples of the rounds that count.
-struct Entry {
+struct RoundEntry {
   protocol::Contender contender;
   std::optional<std::size_t> index = {};  ///< into the search's state; nothing for a baseline algorithm or in a bench
   std::vector<Sample> samples = {};
@@ -25,7 +25,7 @@ struct Entry {
 };
 
 /// The entry of a baseline algorithm.
-[[nodiscard]] Entry baseline_entry(int algorithm);
+[[nodiscard]] RoundEntry baseline_entry(int algorithm);
 
 /// What went wrong over all rounds of a session, and the sentences a reader has to know about it.
 struct RoundTroubles {
@@ -49,12 +49,12 @@ class RoundRunner {
     kGaveUp,   ///< five voids in a row, see RoundTroubles::gave_up; nothing was added
   };
 
-  using OnFailure = std::function<void(const Entry&)>;
+  using OnFailure = std::function<void(const RoundEntry&)>;
 
   /// `sample_s`: duration of each sample without its lead-in. `on_failure`, where given, hears of each entry that
-  /// fails. Context and troubles must outlive the runner.
-  RoundRunner(const Context& context, Stage stage, double sample_s, std::vector<Entry> field, RoundTroubles& troubles,
-              OnFailure on_failure = {});
+  /// fails. The context and troubles must outlive the runner.
+  RoundRunner(const SessionContext& context, Stage stage, double sample_s, std::vector<RoundEntry> field,
+              RoundTroubles& troubles, OnFailure on_failure = {});
 
   /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
   /// the round, after a pause where it was for heat, until it is not void. Who fails, also in a void round, is out with
@@ -63,8 +63,8 @@ class RoundRunner {
   [[nodiscard]] Result<End> run_round();
 
   [[nodiscard]] int rounds() const { return rounds_; }  ///< that count
-  [[nodiscard]] const std::vector<Entry>& field() const { return field_; }
-  [[nodiscard]] std::vector<Entry>& field() { return field_; }
+  [[nodiscard]] const std::vector<RoundEntry>& field() const { return field_; }
+  [[nodiscard]] std::vector<RoundEntry>& field() { return field_; }
 
  private:
   /// Samples of one attempt, beside the field.
@@ -77,10 +77,10 @@ class RoundRunner {
   [[nodiscard]] bool pause(double seconds) const;
   void take(const Attempt& attempt);
 
-  const Context& context_;
+  const SessionContext& context_;
   Stage stage_;
   double sample_s_;
-  std::vector<Entry> field_;
+  std::vector<RoundEntry> field_;
   RoundTroubles& troubles_;
   OnFailure on_failure_;
   bool repeatable_;
@@ -90,12 +90,12 @@ class RoundRunner {
 };
 
 /// The samples as the store keeps them; entries without samples are left out.
-[[nodiscard]] std::vector<ContenderSamples> contender_samples(const std::vector<Entry>& field);
+[[nodiscard]] std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& field);
 
 /// An entry of a variant as the ranking takes it.
-[[nodiscard]] MeasuredVariant measured_variant(const Entry& entry);
+[[nodiscard]] MeasuredVariant measured_variant(const RoundEntry& entry);
 
 /// Sum of the samples' times, lead-ins not counted.
-[[nodiscard]] double device_time_s(const std::vector<Entry>& field);
+[[nodiscard]] double device_time_s(const std::vector<RoundEntry>& field);
 
 }  // namespace pgtune::session

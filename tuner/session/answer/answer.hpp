@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// What a session found: its finalists, the first of them the winner, and what a reader needs to judge their numbers by.
+// A session makes one answer; the store keeps it, and every output shows it. answer_json.hpp is its JSON form.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/model/outcome.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/model/variant.hpp"
+#include "tuner/session/answer/objective.hpp"
+#include "tuner/stats/verdict.hpp"
+#include "tuner/util/fields.hpp"
+
+namespace pgtune::session {
+
+/// Energy of one launch over a contender's windows.
+struct EnergySummary {
+  int windows = 0;
+  double energy_j = 0, low_j = 0, high_j = 0;  ///< of one launch: median and range over the windows
+  double power_w = 0;                          ///< median
+  double time_s = 0;                           ///< of one launch inside the windows, median
+  double sm_clock_hz = 0;                      ///< median
+  std::optional<double> power_cap_share;       ///< median
+  double uncertainty = 0;                      ///< of the energy, the largest of the windows
+  bool suspect = false;                        ///< in any window counter and averaged power disagree
+  /// Energy of the baseline's neighbouring windows over the own, median and range; > 1 needs less energy. 0 for the
+  /// baseline itself.
+  double ratio_to_baseline = 0, ratio_low = 0, ratio_high = 0;
+
+  friend bool operator==(const EnergySummary&, const EnergySummary&) = default;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("windows", self.windows);
+    visit("energy_j", self.energy_j);
+    visit("energy_range_j", low_high(self.low_j, self.high_j));
+    visit("power_w", self.power_w);
+    visit("time_s", self.time_s);
+    visit("sm_clock_hz", self.sm_clock_hz);
+    visit("power_cap_share", self.power_cap_share);
+    visit("uncertainty", self.uncertainty);
+    visit("suspect", self.suspect);
+    visit("ratio_to_baseline", self.ratio_to_baseline);
+    visit("ratio_range", low_high(self.ratio_low, self.ratio_high));
+  }
+};
+
+/// How much the session's own measuring scatters: the baseline against itself.
+struct NoiseFloor {
+  int rounds = 0;         ///< 0: not measured
+  double half_width = 0;  ///< of the 95 % interval of the ratio, 0.002 is 0.2 %
+  double margin = 0.003;  ///< differences inside it are ties: the larger of 0.3 % and twice the floor
+
+  friend bool operator==(const NoiseFloor&, const NoiseFloor&) = default;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("rounds", self.rounds);
+    visit("half_width", self.half_width);
+    visit("margin", self.margin);
+  }
+};
+
+/// Device time of a session's stages as the sum of their samples, lead-ins not counted.
+struct StageTimes {
+  double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0;
+
+  friend bool operator==(const StageTimes&, const StageTimes&) = default;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("screen_s", self.screen_s);
+    visit("floor_s", self.floor_s);
+    visit("race_s", self.race_s);
+    visit("final_s", self.final_s);
+  }
+};
+
+struct CountsRecord {
+  std::int64_t space = 0, valid = 0, compiled = 0, measured = 0;
+  std::map<OutcomeKind, std::int64_t> failed;  ///< only kinds that occurred
+
+  friend bool operator==(const CountsRecord&, const CountsRecord&) = default;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("space", self.space);
+    visit("valid", self.valid);
+    visit("compiled", self.compiled);
+    visit("measured", self.measured);
+    visit("failed", self.failed);
+  }
+};
+
+/// A finalist.
+struct RankedVariant {
+  Variant variant;
+  BuildInfo build;
+  /// Shared memory of one CTA, static and dynamic, the largest over the variant's kernels; absent in answers that were
+  /// stored before schema 4.
+  std::optional<std::int64_t> smem_bytes = {};
+  double time_s = 0;  ///< median per launch over the samples
+  double tflops = 0;
+  double spread = 0;                     ///< MAD * 1.4826 / median over samples
+  double ratio_to_baseline = 0;          ///< baseline best time / own time, median over rounds; > 1 is faster
+  double ratio_low = 0, ratio_high = 0;  ///< 95 % interval; from screening alone: range over the own samples
+  double cycles_ratio = 0, cycles_low = 0, cycles_high = 0;  ///< the same in cycles; 0 where no clock was measured
+  stats::Verdict verdict = stats::Verdict::kUnclear;         ///< against the baseline's best
+  double sm_clock_hz = 0;                                    ///< median over the final's samples; 0: not measured
+  std::optional<EnergySummary> energy = {};
+  bool pareto = false;  ///< no finalist is both faster and needs less energy; false where energy was not measured
+
+  friend bool operator==(const RankedVariant&, const RankedVariant&) = default;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("variant", self.variant);
+    visit("build", self.build);
+    visit("smem_bytes", self.smem_bytes);
+    visit("time_s", self.time_s);
+    visit("tflops", self.tflops);
+    visit("spread", self.spread);
+    visit("ratio_to_baseline", self.ratio_to_baseline);
+    visit("ratio_interval", low_high(self.ratio_low, self.ratio_high));
+    visit("cycles_ratio", self.cycles_ratio, kMayBeMissing);
+    visit("cycles_interval", low_high(self.cycles_low, self.cycles_high), kMayBeMissing);
+    visit("verdict", self.verdict, kMayBeMissing);
+    visit("sm_clock_hz", self.sm_clock_hz, kMayBeMissing);
+    visit("energy", self.energy);
+    visit("pareto", self.pareto, kMayBeMissing);
+  }
+};
+
+/// The answer of a session, enough to answer the same question again without measuring.
+struct Answer {
+  /// The winner, then the others by median. The winner has the lowest median of the final, or is a variant within the
+  /// margin of it that cannot be told apart from it and has fewer shared-memory bytes, then fewer registers, then the
+  /// lower key. With another objective than time, it is the finalist that is best by it, of ties the faster. Empty only
+  /// while the session has not ranked; no stored answer's is.
+  std::vector<RankedVariant> ranking;
+  std::vector<std::string> ties;                     ///< keys of variants not told apart from the winner
+  double baseline_first_s = 0, baseline_best_s = 0;  ///< medians over the final's samples
+  double baseline_clock_hz = 0;                      ///< of the best; 0 where no clock was measured
+  BaselineReport baseline;
+  CountsRecord counts;
+  bool complete = false;  ///< every proposed variant was tried and the final ran; false: budget or interrupt came first
+  bool from_final = false;  ///< times come from a whole final; false: interrupted before or during it
+  std::string finished_at;  ///< UTC, ISO 8601
+  Objective objective = Objective::kTime;
+  NoiseFloor floor = {};
+  StageTimes stages = {};
+  std::int64_t raced = 0;  ///< variants that entered the race
+  int voided_rounds = 0;   ///< repeated, because heat, power brake or a jump of the clock spoilt them
+  std::optional<EnergySummary> baseline_energy = {};  ///< of the baseline's best algorithm
+  std::optional<double> idle_power_w = {};
+  std::vector<std::string> notes = {};  ///< what a reader has to know to judge the numbers, one sentence each
+
+  /// The winner. Precondition: the ranking is not empty.
+  [[nodiscard]] const RankedVariant& best() const { return ranking.front(); }
+
+  friend bool operator==(const Answer&, const Answer&) = default;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("ranking", self.ranking);
+    visit("ties", self.ties);
+    visit("baseline_first_s", self.baseline_first_s);
+    visit("baseline_best_s", self.baseline_best_s);
+    visit("baseline_clock_hz", self.baseline_clock_hz, kMayBeMissing);
+    visit("baseline", self.baseline);
+    visit("counts", self.counts);
+    visit("complete", self.complete);
+    visit("from_final", self.from_final);
+    visit("finished_at", self.finished_at);
+    visit("objective", self.objective, kMayBeMissing);
+    visit("noise_floor", self.floor, kMayBeMissing);
+    visit("stages", self.stages, kMayBeMissing);
+    visit("raced", self.raced, kMayBeMissing);
+    visit("voided_rounds", self.voided_rounds, kMayBeMissing);
+    visit("baseline_energy", self.baseline_energy);
+    visit("idle_power_w", self.idle_power_w);
+    visit("notes", self.notes, kMayBeMissing);
+  }
+};
+
+}  // namespace pgtune::session
