@@ -15,6 +15,8 @@ namespace {
 constexpr double kSlowestFactor = 100;
 /// Around a contender's sample of a round: the pause of the burst regime, loading and calibrating at the first round.
 constexpr double kAroundSample_s = 0.2, kLongestLeadIn = 2;
+// A settling lead-in ends after a second (gpu/measure/settling.hpp), and pieces of it are under way then.
+constexpr double kLongestSettling_s = 2;
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
@@ -90,9 +92,11 @@ std::chrono::milliseconds WorkerDevice::trial_limit(double launch_limit_s) const
   return trial_floor_ + milliseconds_of(prepare_s_ + launch_limit_s);
 }
 
-std::chrono::milliseconds WorkerDevice::round_limit(std::size_t contenders, double sample_s) const {
-  const double each_s = kAroundSample_s + kLongestLeadIn * sample_s + kSlowestFactor * baseline_s_;
-  return trial_floor_ + milliseconds_of(static_cast<double>(contenders) * each_s);
+std::chrono::milliseconds WorkerDevice::round_limit(const protocol::RoundRequest& request) const {
+  const double settling_s = request.settled ? kLongestSettling_s : 0;
+  const double each_s =
+      kAroundSample_s + settling_s + kLongestLeadIn * request.sample_s + kSlowestFactor * baseline_s_;
+  return trial_floor_ + milliseconds_of(static_cast<double>(request.contenders.size()) * each_s);
 }
 
 Result<std::vector<protocol::Event>> WorkerDevice::wait(std::chrono::milliseconds timeout) {
@@ -123,7 +127,7 @@ Result<void> WorkerDevice::poll(std::vector<protocol::Event>& events) {
 
 Result<protocol::RoundReport> WorkerDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
-  auto answer = measure_.call("round", request, round_limit(count, request.sample_s));
+  auto answer = measure_.call("round", request, round_limit(request));
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body || answer->context_lost) return run_one_by_one(request);
   return decode_round(*answer->body, count);
@@ -152,8 +156,8 @@ Result<protocol::RoundReport> WorkerDevice::run_one_by_one(const protocol::Round
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const protocol::RoundRequest alone{
-        {request.contenders.at(index)}, {0}, request.round, request.stage, request.sample_s};
-    auto answer = measure_.call("round", alone, round_limit(1, request.sample_s));
+        {request.contenders.at(index)}, {0}, request.round, request.stage, request.sample_s, request.settled};
+    auto answer = measure_.call("round", alone, round_limit(alone));
     if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
     if (!answer->body) {
       report.outcomes[index] = answer->body.error();

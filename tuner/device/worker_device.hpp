@@ -60,7 +60,7 @@ class WorkerDevice final : public Device {
   /// Of one launch.
   [[nodiscard]] double launch_limit_s(double incumbent_s) const;
   [[nodiscard]] std::chrono::milliseconds trial_limit(double launch_limit_s) const;
-  [[nodiscard]] std::chrono::milliseconds round_limit(std::size_t contenders, double sample_s) const;
+  [[nodiscard]] std::chrono::milliseconds round_limit(const protocol::RoundRequest& request) const;
   [[nodiscard]] Result<protocol::RoundReport> run_one_by_one(const protocol::RoundRequest& request);
   template <typename T>
   [[nodiscard]] Result<T> call_for(const std::string& op, nlohmann::json body, double expected_s);

@@ -115,6 +115,9 @@ struct Sample {
   /// temperature at the sample's end, and for how long of the sample with its lead-in the driver held the clocks down
   /// for the power cap, and for heat or power brake.
   std::optional<double> temperature_c = {}, power_cap_s = {}, thermal_s = {};
+  /// Of a settled sample: how long the same launches ran right before it, until the clock stood still, and the mean
+  /// power over it where the energy counter steps often enough to say. Absent from other samples.
+  std::optional<double> lead_in_s = {}, power_w = {};
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -128,6 +131,8 @@ struct Sample {
     visit("temperature_c", self.temperature_c);
     visit("power_cap_s", self.power_cap_s);
     visit("thermal_s", self.thermal_s);
+    visit("lead_in_s", self.lead_in_s);
+    visit("power_w", self.power_w);
   }
   friend bool operator==(const Sample&, const Sample&) = default;
   /// Errors (database): no launches, no time or more than a day, or another number that no measurement gives.

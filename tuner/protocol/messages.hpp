@@ -113,6 +113,8 @@ struct RoundRequest {
   Stage stage = Stage::kFinal;
   /// Duration of each sample without its lead-in; least_sample_s() of the slowest contender where that is longer.
   double sample_s = 20e-3;
+  /// Each sample begins once its contender has run until the clock no longer moves (gpu/measure/settling.hpp).
+  bool settled = false;
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -121,6 +123,7 @@ struct RoundRequest {
     visit("round", self.round);
     visit("stage", self.stage);
     visit("sample_s", self.sample_s);
+    visit("settled", self.settled);
   }
 };
 

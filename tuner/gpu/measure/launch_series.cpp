@@ -17,6 +17,14 @@ CudaResult<> LaunchSeries::launch_next() {
   return launchable_->launch(copy, stream_);
 }
 
+std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches, std::int64_t granule) {
+  // An estimate of 0 (below the events' resolution) must not become an endless sample.
+  constexpr double kShortestLaunch_s = 1e-6;
+  const double wanted = std::ceil(target_s / std::max(per_launch_s, kShortestLaunch_s));
+  const std::int64_t launches = std::max(static_cast<std::int64_t>(wanted), min_launches);
+  return (launches + granule - 1) / granule * granule;
+}
+
 CudaResult<> LaunchSeries::capture() {
   if (captured()) return {};
   const auto copies = static_cast<std::int64_t>(copies_);

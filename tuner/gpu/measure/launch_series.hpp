@@ -12,6 +12,10 @@
 
 namespace pgtune::gpu {
 
+/// Launches for a sample of about `target_s`: at least `min_launches`, rounded up to whole granules.
+[[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,
+                                        std::int64_t granule);
+
 class LaunchSeries {
  public:
   /// `launchable` must outlive the series.

@@ -211,9 +211,13 @@ void Measurer::State::run_in_order(const protocol::RoundRequest& request, const 
     const Entry& entry = entries[index];
     if (entry.series == nullptr) continue;
     if (timing.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(timing.pause_s));
-    const std::int64_t granule = entry.series->granule();
-    auto sample = timer->time(*entry.series, launches_for(timing.sample_s, entry.per_launch_s, 1, granule),
-                              launches_for(timing.lead_in_s, entry.per_launch_s, 1, granule), Watch::kThrottling);
+    const auto launches_in = [&](double seconds) {
+      return launches_for(seconds, entry.per_launch_s, 1, entry.series->granule());
+    };
+    auto sample = request.settled
+                      ? timer->time_settled(*entry.series, entry.per_launch_s, timing.sample_s)
+                      : timer->time(*entry.series, launches_in(timing.sample_s), launches_in(timing.lead_in_s),
+                                    Watch::kThrottling);
     if (!sample) {
       report.outcomes[index] = outcome_of(sample.error());
       continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "tuner/gpu/measure/persisting_l2.hpp"
@@ -53,11 +54,37 @@ CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels
   if (!clocks) return tl::unexpected(clocks.error());
   timer->start_ = std::move(*start);
   timer->stop_ = std::move(*stop);
+  std::vector<Event*> lead_in_events{&timer->lead_in_start_};
+  for (Event& event : timer->piece_ends_) lead_in_events.push_back(&event);
+  for (Event* event : lead_in_events) {
+    auto created = create_event();
+    if (!created) return tl::unexpected(created.error());
+    *event = std::move(*created);
+  }
   timer->clocks_ = std::move(*clocks);
   return timer;
 }
 
 CudaResult<Sample> SampleTimer::time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch) {
+  const auto enqueue_lead_in = [&] { return series.enqueue(lead_in).map([](std::int64_t) {}); };
+  return run_captured_if_launch_bound(series, launches, enqueue_lead_in, watch);
+}
+
+CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
+                                             const SettlingRule& rule) {
+  const auto launches_in = [&](double seconds) { return launches_for(seconds, per_launch_s, 1, series.granule()); };
+  const auto lead_in = [&] { return settle(series, launches_in(rule.piece_s), rule); };
+  auto sample = run_captured_if_launch_bound(series, launches_in(sample_s), lead_in, Watch::kPower);
+  if (!sample) return sample;
+  float lead_in_ms = 0;
+  if (auto ok = check(cudaEventElapsedTime(&lead_in_ms, lead_in_start_.get(), start_.get()), "timing a lead-in"); !ok)
+    return tl::unexpected(ok.error());
+  sample->lead_in_s = static_cast<double>(lead_in_ms) * 1e-3;
+  return sample;
+}
+
+CudaResult<Sample> SampleTimer::run_captured_if_launch_bound(LaunchSeries& series, std::int64_t launches,
+                                                             const EnqueueLeadIn& lead_in, Watch watch) {
   auto timed = run(series, launches, lead_in, watch);
   if (!timed) return tl::unexpected(timed.error());
   if (!launch_bound(timed->enqueue_s, timed->sample)) return timed->sample;
@@ -65,8 +92,39 @@ CudaResult<Sample> SampleTimer::time(LaunchSeries& series, std::int64_t launches
   return run(series, launches, lead_in, watch).map([](const Timed& again) { return again.sample; });
 }
 
-CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in,
-                                                Watch watch) {
+CudaResult<> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule) {
+  const cudaStream_t stream = series.stream();
+  settling_.clear();
+  std::array<std::int64_t, kQueuedPieces + 1> counts{};
+  std::size_t queued = 0, done = 0;
+  const auto event_of = [&](std::size_t piece) { return piece_ends_[piece % piece_ends_.size()].get(); };
+  const auto enqueue_piece = [&]() -> CudaResult<> {
+    const auto count = series.enqueue(launches);
+    if (!count) return tl::unexpected(count.error());
+    counts[queued % counts.size()] = *count;
+    ++queued;
+    return check(cudaEventRecord(event_of(queued), stream), "ending a piece of a lead-in");
+  };
+  auto ok = check(cudaEventRecord(lead_in_start_.get(), stream), "starting a lead-in").and_then([&] {
+    return check(cudaEventRecord(event_of(0), stream), "starting a lead-in");
+  });
+  while (ok && !has_settled(settling_, rule)) {
+    while (ok && queued < done + kQueuedPieces) ok = enqueue_piece();
+    if (!ok) break;
+    float piece_ms = 0;
+    ok = check(cudaEventSynchronize(event_of(done + 1)), "waiting for a piece of a lead-in").and_then([&] {
+      return check(cudaEventElapsedTime(&piece_ms, event_of(done), event_of(done + 1)), "timing a piece of a lead-in");
+    });
+    const double piece_s = static_cast<double>(piece_ms) * 1e-3;
+    const double start_s = settling_.empty() ? 0 : settling_.back().end_s;
+    settling_.push_back({start_s + piece_s, piece_s / static_cast<double>(counts[done % counts.size()])});
+    ++done;
+  }
+  return ok;
+}
+
+CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64_t launches,
+                                                const EnqueueLeadIn& lead_in, Watch watch) {
   std::optional<PersistingL2> persisting;
   if (series.launchable().wants_persisting_l2()) persisting.emplace();
   const cudaStream_t stream = series.stream();
@@ -75,17 +133,18 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64
   timed.sample.graph = series.captured();
   auto done =
       check(cudaMemsetAsync(clocks_.data(), 0, static_cast<std::size_t>(clocks_.bytes()), stream), "clearing clocks")
-          .and_then([&] { return series.enqueue(lead_in).map([](std::int64_t) {}); })
+          .and_then(lead_in)
           .and_then([&] { return kernels_->read_clocks(clocks_.address(), stream); })
           .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a sample"); })
           .and_then([&] { return enqueue(series, launches, watch, timed); })
           .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
           .and_then([&] { return kernels_->read_clocks(after, stream); })
+          .and_then([&] { return watch == Watch::kPower ? watch_power(timed.sample) : CudaResult<>{}; })
           .and_then([&] { return check(cudaStreamSynchronize(stream), "running a sample"); });
   if (!done) return tl::unexpected(done.error());
   Sample& sample = timed.sample;
   telemetry_.record_temperature(sample);
-  if (watch == Watch::kThrottling) telemetry_.record_throttling(timed.throttled, sample);
+  if (watch != Watch::kTemperature) telemetry_.record_throttling(timed.throttled, sample);
 
   float elapsed_ms = 0;
   done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a sample's time");
@@ -95,6 +154,18 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64
   if (!clock_hz) return tl::unexpected(clock_hz.error());
   sample.sm_clock_hz = *clock_hz;
   return timed;
+}
+
+CudaResult<> SampleTimer::watch_power(Sample& sample) {
+  constexpr auto kBetweenReadings = std::chrono::milliseconds(1);
+  CounterPower power;
+  cudaError_t state = cudaErrorNotReady;
+  while ((state = cudaEventQuery(stop_.get())) == cudaErrorNotReady) {
+    telemetry_.read_energy(power);
+    std::this_thread::sleep_for(kBetweenReadings);
+  }
+  sample.power_w = power.power_w();
+  return check(state, "waiting for a sample's end");
 }
 
 CudaResult<> SampleTimer::enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed) {
@@ -108,7 +179,7 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, std::int64_t launches, W
   };
   const std::int64_t first = std::min(launches, kAheadPieces * series.granule());
   if (auto ok = enqueue_some(first); !ok) return ok;
-  if (watch == Watch::kThrottling) timed.throttled = telemetry_.throttle_times();
+  if (watch != Watch::kTemperature) timed.throttled = telemetry_.throttle_times();
   return enqueue_some(launches - first);
 }
 

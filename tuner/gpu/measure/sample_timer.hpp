@@ -2,12 +2,15 @@
 // Times one sample of launches between two CUDA events, measures the SM clock over it, and reads NVML around it.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/settling.hpp"
 #include "tuner/gpu/measure/telemetry.hpp"
 #include "tuner/model/records.hpp"
 
@@ -30,6 +33,7 @@ struct ClockReading {
 enum class Watch {
   kTemperature,
   kThrottling,  ///< temperature too; costs the pause after the sample about 1 ms, and means little for a short sample
+  kPower,       ///< throttling too; reads the energy counter all the time, for samples that the host only waits for
 };
 
 class SampleTimer {
@@ -44,7 +48,16 @@ class SampleTimer {
   [[nodiscard]] CudaResult<Sample> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
                                         Watch watch = Watch::kTemperature);
 
+  /// Runs the series until it has settled by `rule`, then times at least `sample_s` of it without a gap, and watches
+  /// throttling and power. `per_launch_s`: about what a launch takes. The sample says how long its lead-in was. A
+  /// launch-bound sample as in time().
+  [[nodiscard]] CudaResult<Sample> time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
+                                                const SettlingRule& rule = {});
+  /// The lead-in of the last settled sample, piece by piece.
+  [[nodiscard]] const std::vector<SettlingPoint>& settling() const { return settling_; }
+
  private:
+  using EnqueueLeadIn = std::function<CudaResult<>()>;
   struct Timed {
     Sample sample;
     double enqueue_s = 0;     ///< host time for the timed launches
@@ -53,14 +66,28 @@ class SampleTimer {
 
   SampleTimer(const HelperKernels& kernels, Telemetry telemetry)
       : kernels_(&kernels), telemetry_(std::move(telemetry)) {}
-  [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch);
+  [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, std::int64_t launches, const EnqueueLeadIn& lead_in,
+                                      Watch watch);
+  /// run(), and once more with the series captured where the first was launch-bound.
+  [[nodiscard]] CudaResult<Sample> run_captured_if_launch_bound(LaunchSeries& series, std::int64_t launches,
+                                                                const EnqueueLeadIn& lead_in, Watch watch);
+  /// Enqueues pieces of `launches` and waits for them until they have settled; the last ones are still running then.
+  [[nodiscard]] CudaResult<> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
   /// Enqueues the timed launches and, in between, reads the throttle counters.
   [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed);
+  /// The sample's power, from the energy counter until the stop event has passed.
+  [[nodiscard]] CudaResult<> watch_power(Sample& sample);
   [[nodiscard]] CudaResult<double> fetch_clock();
 
   const HelperKernels* kernels_;
   Telemetry telemetry_;
+  /// Pieces of a settling lead-in that are enqueued at any time, so that the GPU never waits for the host.
+  static constexpr std::size_t kQueuedPieces = 3;
+
   Event start_, stop_;
+  Event lead_in_start_;
+  std::array<Event, kQueuedPieces + 1> piece_ends_;  ///< in turn
+  std::vector<SettlingPoint> settling_;
   DeviceBuffer clocks_;  ///< readings before the sample, then readings after it
   std::vector<ClockReading> before_, after_;
 };

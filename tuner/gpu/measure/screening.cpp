@@ -2,7 +2,6 @@
 #include "tuner/gpu/measure/screening.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tuner/model/sample_length.hpp"
 
@@ -23,14 +22,6 @@ bool clearly_slower(const Sample& sample, double incumbent_s, double factor) {
 }
 
 }  // namespace
-
-std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches, std::int64_t granule) {
-  // An estimate of 0 (below the events' resolution) must not become an endless sample.
-  constexpr double kShortestLaunch_s = 1e-6;
-  const double wanted = std::ceil(target_s / std::max(per_launch_s, kShortestLaunch_s));
-  const std::int64_t launches = std::max(static_cast<std::int64_t>(wanted), min_launches);
-  return (launches + granule - 1) / granule * granule;
-}
 
 RoundTiming round_timing(Regime regime, double asked_s, double slowest_s) {
   constexpr double kLeadInShare = 0.2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many launches make a sample, and the first timing of a launchable, stopped as soon as it is clearly slow.
+// How the samples of a round are timed, and the first timing of a launchable, stopped as soon as it is clearly slow.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,6 @@
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
-
-/// Launches for a sample of about `target_s`: at least `min_launches`, rounded up to whole granules.
-[[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,
-                                        std::int64_t granule);
 
 /// How the samples of a round are timed, equal for all contenders so that each heats the GPU alike.
 struct RoundTiming {

@@ -2,12 +2,36 @@
 #include "tuner/gpu/measure/telemetry.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace pgtune::gpu {
 
 std::optional<double> counted_s(std::optional<double> before_s, std::optional<double> after_s) {
   if (!before_s || !after_s) return std::nullopt;
   return std::max(0.0, *after_s - *before_s);
+}
+
+void CounterPower::add(double now_s, double energy_j) {
+  const Reading reading{now_s, energy_j};
+  if (last_ && energy_j != last_->energy_j) {
+    if (!first_step_) first_step_ = reading;
+    last_step_ = reading;
+  }
+  last_ = reading;
+}
+
+std::optional<double> CounterPower::power_w() const {
+  // An instant is known to about a millisecond.
+  constexpr double kLeast_s = 0.05;
+  if (!first_step_ || last_step_->at_s - first_step_->at_s < kLeast_s) return std::nullopt;
+  return (last_step_->energy_j - first_step_->energy_j) / (last_step_->at_s - first_step_->at_s);
+}
+
+void Telemetry::read_energy(CounterPower& power) const {
+  if (!device_) return;
+  const auto energy_j = device_->energy_j();
+  const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+  if (energy_j) power.add(now.count(), *energy_j);
 }
 
 ThrottleTimes Telemetry::throttle_times() const { return device_ ? device_->throttle_times() : ThrottleTimes{}; }

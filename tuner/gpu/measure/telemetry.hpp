@@ -15,6 +15,22 @@ namespace pgtune::gpu {
 /// with the driver).
 [[nodiscard]] std::optional<double> counted_s(std::optional<double> before_s, std::optional<double> after_s);
 
+/// Mean power between the first and the last step of an energy counter, whatever its step is: the counter stands still
+/// in between, so that only the instants of its steps say how much was drawn by when.
+class CounterPower {
+ public:
+  /// A reading; `now_s` on any clock that never goes back.
+  void add(double now_s, double energy_j);
+  /// Nothing where the steps seen are too close together to say.
+  [[nodiscard]] std::optional<double> power_w() const;
+
+ private:
+  struct Reading {
+    double at_s, energy_j;
+  };
+  std::optional<Reading> last_, first_step_, last_step_;
+};
+
 class Telemetry {
  public:
   /// Records nothing.
@@ -23,6 +39,8 @@ class Telemetry {
 
   /// The counters now; about 1 ms.
   [[nodiscard]] ThrottleTimes throttle_times() const;
+  /// Adds the energy counter's present reading; about 1 ms.
+  void read_energy(CounterPower& power) const;
   /// The sample's temperature, now; about 1 us.
   void record_temperature(Sample& sample) const;
   /// The sample's power_cap_s and thermal_s since `before`; about 1 ms.
