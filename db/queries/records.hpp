@@ -8,8 +8,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "tuner/model/contender.hpp"
 #include "tuner/model/energy_window.hpp"
 #include "tuner/model/records.hpp"
 
@@ -58,12 +60,8 @@ struct TrialRow {
   TrialReport report = {};
 };
 
-/// Who is measured: a variant, else an algorithm of the baseline (index in its report),
-/// else, with neither, the idle GPU.
-struct ContenderRow {
-  std::optional<VariantRow> variant = {};
-  int algorithm = -1;
-};
+/// Who is measured. In the table the idle GPU has a row too, with neither variant nor algorithm.
+using ContenderRow = std::variant<VariantRow, BaselineAlgorithm>;
 
 /// A contender's samples of rounds. In the floor, one algorithm has two in a round, told apart by position.
 struct ContenderSamplesRow {
@@ -72,8 +70,8 @@ struct ContenderSamplesRow {
 };
 
 struct EnergyWindowRow {
-  ContenderRow contender = {};
-  int ordinal = 0;  ///< of this contender's windows, from 0
+  std::optional<ContenderRow> contender = {};  ///< nothing: the idle GPU
+  int ordinal = 0;                             ///< of this contender's windows, from 0
   EnergyWindow window = {};
 };
 

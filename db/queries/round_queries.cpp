@@ -10,13 +10,13 @@
 namespace pgtune::db {
 namespace {
 
-RowId contender_row(const Database& database, RowId session, const ContenderRow& contender) {
+/// Without a contender: the idle GPU's.
+RowId contender_row(const Database& database, RowId session, const std::optional<ContenderRow>& contender) {
   std::optional<RowId> variant;
   std::optional<int> algorithm;
-  if (contender.variant) {
-    variant = variant_row(database, session, *contender.variant);
-  } else if (contender.algorithm >= 0) {
-    algorithm = contender.algorithm;
+  if (contender) {
+    if (const VariantRow* const row = variant_of(*contender)) variant = variant_row(database, session, *row);
+    if (const BaselineAlgorithm* const known = algorithm_of(*contender)) algorithm = known->index;
   }
   return find_or_insert(database,
                         "SELECT id FROM contenders WHERE session = ?1 AND ifnull(variant, 0) = ifnull(?2, 0)"
@@ -31,21 +31,21 @@ constexpr const char* kContenderColumns =
 constexpr const char* kContenderJoins =
     " LEFT JOIN variants ON variants.id = contenders.variant LEFT JOIN templates ON templates.id = variants.template ";
 
-ContenderRow read_contender(Statement& statement) {
-  ContenderRow contender;
-  if (statement.next_is_null()) {
-    statement.skip(4);
-  } else {
-    contender.variant.emplace();
-    VariantRow& variant = *contender.variant;
+std::optional<ContenderRow> read_contender(Statement& statement) {
+  if (!statement.next_is_null()) {
+    VariantRow variant;
     statement >> variant.key >> variant.parameters_json >> variant.origin.name >> variant.origin.content_hash;
-  }
-  if (statement.next_is_null()) {
     statement.skip(1);
-  } else {
-    statement >> contender.algorithm;
+    return variant;
   }
-  return contender;
+  statement.skip(4);
+  if (!statement.next_is_null()) {
+    BaselineAlgorithm algorithm;
+    statement >> algorithm.index;
+    return algorithm;
+  }
+  statement.skip(1);
+  return std::nullopt;
 }
 
 const RecordColumns<EnergyWindow>& energy_columns() {
@@ -86,9 +86,10 @@ std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId 
   while (statement.step()) {
     RowId id = 0;
     statement >> id;
-    ContenderRow contender = read_contender(statement);
+    auto contender = read_contender(statement);
+    if (!contender) continue;  // the idle GPU has no samples of rounds; only a damaged file says so
     if (rows.empty() || id != last) {
-      rows.push_back({std::move(contender), {}});
+      rows.push_back({std::move(*contender), {}});
       last = id;
     }
     rows.back().samples.push_back(read_sample(statement));

@@ -108,10 +108,10 @@ inline Sample sample(double time_s, int position = 0, Stage stage = Stage::kScre
 
 /// Samples of a variant that is known by its key alone.
 inline ContenderSamplesRow rounds_of(const std::string& key, std::vector<Sample> samples) {
-  return {{VariantRow{key, "{}"}, -1}, std::move(samples)};
+  return {VariantRow{key, "{}"}, std::move(samples)};
 }
 inline ContenderSamplesRow rounds_of(int algorithm, std::vector<Sample> samples) {
-  return {{std::nullopt, algorithm}, std::move(samples)};
+  return {BaselineAlgorithm{algorithm}, std::move(samples)};
 }
 
 /// A right and timed trial of a variant, with a build of its own.

@@ -44,7 +44,7 @@ class MergeTest : public ::testing::Test {
     save_rounds(database, session, Stage::kFinal,
                 {rounds_of("A=1", {sample(time_s, 0)}), rounds_of(0, {sample(2, 1)})});
     EnergyWindowRow energy;
-    energy.contender = {VariantRow{"A=1", "{}"}, -1};
+    energy.contender = VariantRow{"A=1", "{}"};
     energy.window.energy_j = 100;
     save_energy(database, session, energy);
     BestRow best;

@@ -108,7 +108,7 @@ void expect_all_rows(const Database& database) {
     EXPECT_EQ(row.samples.front().stage, Stage::kFinal);
     EXPECT_EQ(row.samples.front().round, 1);
     EXPECT_EQ(row.samples.front().temperature_c, std::nullopt);
-    (row.contender.variant ? finals : baselines).add(row.samples);
+    (variant_of(row.contender) != nullptr ? finals : baselines).add(row.samples);
   }
   EXPECT_EQ(finals.samples, 96U);
   EXPECT_NEAR(finals.time_s, 2.0214071941375735, 1e-12);

@@ -93,7 +93,7 @@ TEST_F(Prune, DropsRoundsOfAnOldTemplateWithoutTrialsOfTheirOwn) {
   const auto with_rounds_of = [&](const std::string& content) {
     const RowId id = TestSession().begin(database_);
     ContenderSamplesRow row = testing::rounds_of("A=1", {testing::sample(1)});
-    row.contender.variant->origin = {"mine", content};
+    std::get<VariantRow>(row.contender).origin = {"mine", content};
     save_rounds(database_, id, Stage::kFinal, {row});
     return id;
   };

@@ -20,14 +20,11 @@ using testing::TestSession;
 
 class Rounds : public ::testing::Test {
  protected:
-  /// Samples of one variant (by key) or baseline algorithm (by index) in a session's rounds.
-  std::vector<Sample> samples_of(RowId session, const std::string& key, int algorithm = -1) {
+  /// Samples of a variant in a session's rounds.
+  std::vector<Sample> samples_of(RowId session, const std::string& key) {
     for (const auto& row : session_rounds(database_, session)) {
-      const bool same =
-          row.contender.variant ? row.contender.variant->key == key : row.contender.algorithm == algorithm;
-      if (same) {
-        return row.samples;
-      }
+      const VariantRow* const variant = variant_of(row.contender);
+      if (variant != nullptr && variant->key == key) return row.samples;
     }
     return {};
   }
@@ -49,12 +46,12 @@ TEST_F(Rounds, ComeBackAsTheyWereSaved) {
                rounds_of(5, {sample(4e-3, 1, Stage::kFinal, 1)}), rounds_of(0, {sample(3e-3, 2, Stage::kFinal, 1)})});
   const auto rows = session_rounds(database_, session);
   ASSERT_EQ(rows.size(), 3U);
-  ASSERT_TRUE(rows[0].contender.variant.has_value());
-  EXPECT_EQ(rows[0].contender.variant->key, "A=1");
-  EXPECT_EQ(rows[0].contender.variant->parameters_json, R"({"key":"A=1"})");
-  EXPECT_EQ(rows[1].contender.algorithm, 5);
-  EXPECT_FALSE(rows[1].contender.variant.has_value());
-  EXPECT_EQ(rows[2].contender.algorithm, 0);
+  const VariantRow* const variant = variant_of(rows[0].contender);
+  ASSERT_NE(variant, nullptr);
+  EXPECT_EQ(variant->key, "A=1");
+  EXPECT_EQ(variant->parameters_json, R"({"key":"A=1"})");
+  EXPECT_EQ(std::get<BaselineAlgorithm>(rows[1].contender).index, 5);
+  EXPECT_EQ(std::get<BaselineAlgorithm>(rows[2].contender).index, 0);
   ASSERT_EQ(rows[0].samples.size(), 2U);
   const auto& copy = rows[0].samples[1];
   EXPECT_EQ(copy.stage, Stage::kFinal);
@@ -78,9 +75,11 @@ TEST_F(Rounds, OfTheFloorKeepBothSamplesOfAnAlgorithm) {
   save_rounds(database_, session, Stage::kFloor,
               {rounds_of(3, {sample(1, 0, Stage::kFloor, 1), sample(3, 1, Stage::kFloor, 2)}),
                rounds_of(3, {sample(2, 1, Stage::kFloor, 1), sample(4, 0, Stage::kFloor, 2)})});
-  const auto samples = samples_of(session, "", 3);
+  const auto rows = session_rounds(database_, session);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(std::get<BaselineAlgorithm>(rows[0].contender).index, 3);
+  const auto& samples = rows[0].samples;
   ASSERT_EQ(samples.size(), 4U);
-  EXPECT_EQ(session_rounds(database_, session).size(), 1U);
   EXPECT_EQ(samples[0].time_s, 1);
   EXPECT_EQ(samples[1].time_s, 2);
   EXPECT_EQ(samples[2].time_s, 4) << "by position inside the round";
@@ -122,26 +121,25 @@ TEST_F(Rounds, EnergyWindowsComeBackAsTheyWereSaved) {
   idle.window.energy_j = 410;
   save_energy(database_, session, idle);
   EnergyWindowRow window{
-      {VariantRow{"A=1", "{}"}, -1}, 1, {5.1, 3500, 51, 0.1, 0.002, 690.5, 1000, 5e-3, 1.5e9, 0.75, 0.25, 55.25, 61.5}};
+      VariantRow{"A=1", "{}"}, 1, {5.1, 3500, 51, 0.1, 0.002, 690.5, 1000, 5e-3, 1.5e9, 0.75, 0.25, 55.25, 61.5}};
   save_energy(database_, session, window);
   window.ordinal = 0;
   save_energy(database_, session, window);
   EnergyWindowRow baseline = idle;
-  baseline.contender.algorithm = 0;
+  baseline.contender = BaselineAlgorithm{0};
   save_energy(database_, session, baseline);
   baseline.window.energy_j = 411;
   save_energy(database_, session, baseline);
 
   const auto rows = energy_windows(database_, session);
   ASSERT_EQ(rows.size(), 4U);
-  EXPECT_FALSE(rows[0].contender.variant.has_value());
-  EXPECT_EQ(rows[0].contender.algorithm, -1);
+  EXPECT_FALSE(rows[0].contender.has_value());
   EXPECT_EQ(rows[0].window.energy_j, 410);
   EXPECT_EQ(rows[0].window.power_cap_share, std::nullopt);
   EXPECT_EQ(rows[0].window.thermal_share, std::nullopt);
   EXPECT_EQ(rows[1].ordinal, 0);
   const auto& copy = rows[2];
-  EXPECT_EQ(copy.contender.variant.value().key, "A=1");
+  EXPECT_EQ(std::get<VariantRow>(copy.contender.value()).key, "A=1");
   EXPECT_EQ(copy.ordinal, 1);
   EXPECT_EQ(copy.window.window_s, 5.1);
   EXPECT_EQ(copy.window.energy_j, 3500);
@@ -156,7 +154,7 @@ TEST_F(Rounds, EnergyWindowsComeBackAsTheyWereSaved) {
   EXPECT_EQ(copy.window.thermal_share, 0.25);
   EXPECT_EQ(copy.window.temperature_start_c, 55.25);
   EXPECT_EQ(copy.window.temperature_end_c, 61.5);
-  EXPECT_EQ(rows[3].contender.algorithm, 0);
+  EXPECT_EQ(std::get<BaselineAlgorithm>(rows[3].contender.value()).index, 0);
   EXPECT_EQ(rows[3].window.energy_j, 411) << "the second of one ordinal replaces the first";
   EXPECT_THAT(energy_windows(database_, session + 1), IsEmpty());
   EXPECT_THAT(error_of([&] { save_energy(database_, 77, idle); }).what(), HasSubstr("no session 77"));

@@ -54,9 +54,9 @@ inline DeviceInfo gpu() {
 class FakeMeasurer {
  public:
   /// A variant's key, or "baseline 1".
-  static std::string name(const protocol::Contender& contender) {
-    const int algorithm = contender.baseline_algorithm;
-    return algorithm < 0 ? contender.variant.key() : fmt::format("baseline {}", algorithm);
+  static std::string name(const protocol::BuiltContender& contender) {
+    if (const auto* const algorithm = algorithm_of(contender)) return fmt::format("baseline {}", algorithm->index);
+    return variant_of(contender)->variant.key();
   }
 
   json prepare(const protocol::PrepareRequest& request) {
@@ -86,7 +86,7 @@ class FakeMeasurer {
     return report;
   }
 
-  [[nodiscard]] Sample round_sample(const protocol::RoundRequest& request, const protocol::Contender& contender,
+  [[nodiscard]] Sample round_sample(const protocol::RoundRequest& request, const protocol::BuiltContender& contender,
                                     int position, const std::string& behaviour) const {
     Sample result = sample(launch_s(contender),
                            fmt::format("{} {} {}", name(contender), to_string(request.stage), position), request.round);
@@ -98,7 +98,7 @@ class FakeMeasurer {
       result.sm_clock_hz /= 2;
       result.time_s *= 2;
     }
-    if (behaviour == "slower" && contender.baseline_algorithm < 0) result.time_s *= 1.1;
+    if (behaviour == "slower" && variant_of(contender) != nullptr) result.time_s *= 1.1;
     if (behaviour == "no_nvml") return result;
     result.temperature_c = 55;
     result.power_cap_s = behaviour == "capped" ? result.time_s : 0;
@@ -147,10 +147,10 @@ class FakeMeasurer {
     return result;
   }
 
-  [[nodiscard]] double launch_s(const protocol::Contender& contender) const {
-    const int algorithm = contender.baseline_algorithm;
-    return algorithm < 0 ? variant_s(contender.variant.key())
-                         : baseline_.algorithms.at(static_cast<std::size_t>(algorithm)).time_s;
+  [[nodiscard]] double launch_s(const protocol::BuiltContender& contender) const {
+    if (const auto* const algorithm = algorithm_of(contender))
+      return baseline_.algorithms.at(static_cast<std::size_t>(algorithm->index)).time_s;
+    return variant_s(variant_of(contender)->variant.key());
   }
 
   static constexpr double kClock_hz = 1.7e9;

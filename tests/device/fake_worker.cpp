@@ -126,7 +126,10 @@ std::string key_of(const protocol::Request& request) {
   if (request.op == "round") {
     const auto round = request.body.get<protocol::RoundRequest>();
     keys = fmt::format("{} {} ", to_string(round.stage), round.round);
-    for (const protocol::Contender& contender : round.contenders) keys += contender.variant.key() + " ";
+    for (const protocol::BuiltContender& contender : round.contenders) {
+      if (variant_of(contender) != nullptr) keys += FakeMeasurer::name(contender);
+      keys += " ";
+    }
   }
   return keys;
 }

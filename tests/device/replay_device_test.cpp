@@ -37,6 +37,8 @@ RecordedVariant bad(OutcomeKind kind, const std::string& cubin_hash) {
   return recorded;
 }
 
+protocol::BuiltContender built(std::int64_t tile) { return protocol::BuiltVariant{variant(tile), {}, {}}; }
+
 class ReplayDeviceTest : public testing::Test {
  protected:
   ReplayDeviceTest() : device_(recording()) { EXPECT_TRUE(device_.prepare({problem("512x512x512"), {}})); }
@@ -77,7 +79,7 @@ class ReplayDeviceTest : public testing::Test {
     return std::get<protocol::TrialDone>(device_.wait(milliseconds(0)).value().at(0)).report;
   }
   /// Times of these contenders' samples in a round; -1 where there is none.
-  std::vector<double> round_times(int round, const std::vector<protocol::Contender>& contenders,
+  std::vector<double> round_times(int round, const std::vector<protocol::BuiltContender>& contenders,
                                   Stage stage = Stage::kFinal) {
     protocol::RoundRequest request{contenders, {}, round, stage};
     for (int index = static_cast<int>(contenders.size()) - 1; index >= 0; --index) request.order.push_back(index);
@@ -159,8 +161,7 @@ TEST_F(ReplayDeviceTest, EventsComeInTheOrderOfSubmissionAndOnce) {
 }
 
 TEST_F(ReplayDeviceTest, RoundsReplayTheRecordedOnes) {
-  const protocol::Contender first{variant(16), {}, {}, -1};
-  const protocol::Contender best_baseline{{}, {}, {}, 1};
+  const protocol::BuiltContender first = built(16), best_baseline = BaselineAlgorithm{1};
   EXPECT_EQ(round_times(1, {first, best_baseline}), (std::vector<double>{11, 61}));
   EXPECT_EQ(round_times(2, {first, best_baseline}), (std::vector<double>{12, 62}));
   // Beyond what was recorded the rounds start again.
@@ -178,21 +179,19 @@ TEST_F(ReplayDeviceTest, SamplesKeepWhatWasMeasuredOfThem) {
   sample.thermal_s = 0;
   ReplayDevice device(recorded);
   ASSERT_TRUE(device.prepare({problem("512x512x512"), {}}));
-  const protocol::RoundReport report = device.run_round({{{variant(16), {}, {}, -1}}, {0}, 2, Stage::kFinal}).value();
+  const protocol::RoundReport report = device.run_round({{built(16)}, {0}, 2, Stage::kFinal}).value();
   EXPECT_EQ(report.samples.at(0), sample);
 }
 
 TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAnswerWithTheirScreening) {
-  const protocol::Contender screened{variant(32), {}, {}, -1};
-  const protocol::Contender first_baseline{{}, {}, {}, 0};
+  const protocol::BuiltContender screened = built(32), first_baseline = BaselineAlgorithm{0};
   EXPECT_EQ(round_times(1, {screened, first_baseline}), (std::vector<double>{2, 7}));
   EXPECT_EQ(round_times(2, {screened, first_baseline}), (std::vector<double>{4, 7}));
   EXPECT_EQ(round_times(3, {screened, first_baseline}, Stage::kRace), (std::vector<double>{2, 7}));
 }
 
 TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAreOutBesideThoseWithSome) {
-  const protocol::Contender finalist{variant(16), {}, {}, -1}, screened{variant(32), {}, {}, -1},
-      baseline{{}, {}, {}, 1};
+  const protocol::BuiltContender finalist = built(16), screened = built(32), baseline = BaselineAlgorithm{1};
   EXPECT_EQ(round_times(1, {finalist, screened, baseline}), (std::vector<double>{11, -1, 61}));
   const protocol::RoundReport report = device_.run_round({{finalist, screened}, {0, 1}, 1}).value();
   EXPECT_EQ(report.outcomes.at(1).kind, OutcomeKind::kNotRecorded);
@@ -200,30 +199,29 @@ TEST_F(ReplayDeviceTest, ContendersWithoutRecordedRoundsAreOutBesideThoseWithSom
 }
 
 TEST_F(ReplayDeviceTest, TheBaselineAgainstItselfGetsTwoSamplesOfARound) {
-  const protocol::Contender baseline{{}, {}, {}, 1};
+  const protocol::BuiltContender baseline = BaselineAlgorithm{1};
   // Not recorded: neighbouring rounds of the final. The second contender comes first in the order.
   EXPECT_EQ(round_times(1, {baseline, baseline}, Stage::kFloor), (std::vector<double>{62, 61}));
   EXPECT_EQ(round_times(2, {baseline, baseline}, Stage::kFloor), (std::vector<double>{61, 62}));
 }
 
 TEST_F(ReplayDeviceTest, EnergyIsTheRecordedWindow) {
-  const auto window_j = [&](const std::optional<protocol::Contender>& contender, int index) {
+  const auto window_j = [&](const std::optional<protocol::BuiltContender>& contender, int index) {
     protocol::EnergyRequest request;
     request.contender = contender;
     request.index = index;
     return device_.measure_energy(request).value().energy_j;
   };
   EXPECT_EQ(window_j(std::nullopt, 0), 82);
-  EXPECT_EQ(window_j(protocol::Contender{variant(16), {}, {}, -1}, 0), 500);
-  EXPECT_EQ(window_j(protocol::Contender{variant(16), {}, {}, -1}, 2), 500);
-  EXPECT_EQ(window_j(protocol::Contender{{}, {}, {}, 1}, 1), 601);
-  EXPECT_EQ(window_j(protocol::Contender{{}, {}, {}, 1}, 3), 600);
+  EXPECT_EQ(window_j(built(16), 0), 500);
+  EXPECT_EQ(window_j(built(16), 2), 500);
+  EXPECT_EQ(window_j(BaselineAlgorithm{1}, 1), 601);
+  EXPECT_EQ(window_j(BaselineAlgorithm{1}, 3), 600);
 }
 
 TEST_F(ReplayDeviceTest, WhatWasNotMeasuredIsAnEnvironmentError) {
-  for (const protocol::Contender& contender :
-       {protocol::Contender{variant(32), {}, {}, -1}, protocol::Contender{variant(1), {}, {}, -1},
-        protocol::Contender{{}, {}, {}, 0}}) {
+  for (const protocol::BuiltContender& contender :
+       std::vector<protocol::BuiltContender>{built(32), built(1), BaselineAlgorithm{0}}) {
     protocol::EnergyRequest request;
     request.contender = contender;
     const auto window = device_.measure_energy(request);
@@ -240,8 +238,8 @@ TEST_F(ReplayDeviceTest, WhatWasNotMeasuredIsAnEnvironmentError) {
 }
 
 TEST_F(ReplayDeviceTest, ContendersThatWereNotRecordedGetAnOutcome) {
-  EXPECT_EQ(round_times(1, {{variant(1), {}, {}, -1}, {{}, {}, {}, 9}}), (std::vector<double>{-1, -1}));
-  const protocol::RoundReport report = device_.run_round({{{variant(48), {}, {}, -1}}, {0}, 1}).value();
+  EXPECT_EQ(round_times(1, {built(1), BaselineAlgorithm{9}}), (std::vector<double>{-1, -1}));
+  const protocol::RoundReport report = device_.run_round({{built(48)}, {0}, 1}).value();
   EXPECT_EQ(report.outcomes.at(0).kind, OutcomeKind::kNotRecorded);
 }
 

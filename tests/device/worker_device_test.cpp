@@ -53,8 +53,8 @@ class WorkerDeviceTest : public FakeWorkerTest {
 
   static protocol::RoundRequest round_of(const std::vector<int>& tiles, std::vector<int> order) {
     protocol::RoundRequest request{{}, std::move(order), 5};
-    for (const int tile : tiles) request.contenders.push_back({variant(tile), {}, {}, -1});
-    request.contenders.push_back({{}, {}, {}, 0});
+    for (const int tile : tiles) request.contenders.emplace_back(protocol::BuiltVariant{variant(tile), {}, {}});
+    request.contenders.emplace_back(BaselineAlgorithm{0});
     return request;
   }
 };

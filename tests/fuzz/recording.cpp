@@ -69,8 +69,7 @@ void replay(const std::vector<db::Database>& databases, const db::SessionRow& se
     static_cast<void>(device.wait(kNoWait));
   }
   protocol::RoundRequest round;
-  round.contenders.resize(1);
-  round.contenders.front().baseline_algorithm = 0;
+  round.contenders = {BaselineAlgorithm{0}};
   round.order = {0};
   static_cast<void>(device.run_round(round));
   static_cast<void>(device.measure_energy({}));

@@ -35,7 +35,7 @@ class EnergyOnDevice : public MeasureOnDevice {
   [[nodiscard]] protocol::EnergyRequest of_variant(const Problem& problem) {
     const protocol::TrialRequest built = request(problem, "");
     protocol::EnergyRequest out = window_request();
-    out.contender = protocol::Contender{built.variant, built.plan, built.build, -1};
+    out.contender = protocol::BuiltVariant{built.variant, built.plan, built.build};
     return out;
   }
 
@@ -62,8 +62,7 @@ TEST_F(EnergyOnDevice, TheBaselineUnderLoadDrawsMoreAndIsTimedInsideTheWindow) {
   const Problem problem = make_problem("4096x4096x4096");
   const BaselineReport baseline = prepare(problem);
   protocol::EnergyRequest load = window_request();
-  load.contender.emplace();
-  load.contender->baseline_algorithm = baseline.best;
+  load.contender = BaselineAlgorithm{baseline.best};
   const auto window = measurer_->energy(load);
   ASSERT_TRUE(window) << window.error().text();
   print("baseline", *window);
@@ -98,11 +97,12 @@ TEST_F(EnergyOnDevice, RefusalsAndFailuresLeaveTheMeasurerUsable) {
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage) << refused.error().text();
 
   protocol::EnergyRequest missing = of_variant(problem);
-  missing.contender->build.cubin_path += ".missing";
+  protocol::BuiltVariant lost = std::get<protocol::BuiltVariant>(*missing.contender);
+  lost.build.cubin_path += ".missing";
+  missing.contender = lost;
   EXPECT_FALSE(measurer_->energy(missing));
   protocol::EnergyRequest unknown = window_request();
-  unknown.contender.emplace();
-  unknown.contender->baseline_algorithm = 1000;
+  unknown.contender = BaselineAlgorithm{1000};
   EXPECT_FALSE(measurer_->energy(unknown));
 
   EXPECT_FALSE(measurer_->context_lost());
@@ -112,8 +112,7 @@ TEST_F(EnergyOnDevice, RefusalsAndFailuresLeaveTheMeasurerUsable) {
 
 TEST_F(EnergyOnDevice, AContenderNeedsAProblem) {
   protocol::EnergyRequest load = window_request();
-  load.contender.emplace();
-  load.contender->baseline_algorithm = 0;
+  load.contender = BaselineAlgorithm{0};
   EXPECT_FALSE(measurer_->energy(load));
 }
 

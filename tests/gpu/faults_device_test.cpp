@@ -121,9 +121,10 @@ TEST_F(FaultsDevice, RoundsGoOnWithTheBaselineTakenOver) {
   const auto round = [&] {
     const Variant variant = faulty_variant("none");
     protocol::RoundRequest request;
-    request.contenders = {{variant, space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
-                           builds_.at("none"), -1},
-                          {{}, {}, {}, 0}};
+    request.contenders = {protocol::BuiltVariant{
+                              variant, space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
+                              builds_.at("none")},
+                          BaselineAlgorithm{0}};
     request.order = {0, 1};
     request.round = 1;
     auto report = device_->run_round(request);

@@ -25,7 +25,7 @@ class ReferenceOnDevice : public MeasureOnDevice {
     EXPECT_GE(report.algorithms[0].rank, 0);
     int rank = -1;
     bool listed = true;
-    for (const BaselineAlgorithm& algorithm : report.algorithms) {
+    for (const AlgorithmReport& algorithm : report.algorithms) {
       // First the heuristics' own, in their order, then those they left out.
       listed = listed && algorithm.rank >= 0;
       EXPECT_EQ(algorithm.rank >= 0, listed) << algorithm.description;
@@ -91,7 +91,7 @@ TEST_F(ReferenceOnDevice, TheBestIsOneOfSixteenDifferentOnesAtLeast) {
     const BaselineReport report = prepare(make_problem(shape));
     EXPECT_GE(report.algorithms.size(), 16U) << shape;
     std::map<std::string, int> described;
-    for (const BaselineAlgorithm& algorithm : report.algorithms) {
+    for (const AlgorithmReport& algorithm : report.algorithms) {
       // cuBLASLt's own list may name a configuration twice; what is added to it is new.
       if (algorithm.rank < 0) {
         EXPECT_EQ(described[algorithm.description], 0) << algorithm.description;

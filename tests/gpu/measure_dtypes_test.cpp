@@ -204,7 +204,7 @@ TEST_F(Dtypes, TheBaselineIsTheBestOfManyAtFullSize) {
     const BaselineReport report = prepare(problem);
     EXPECT_GE(report.algorithms.size(), 16U) << problem.key();
     if (report.algorithms.empty()) continue;
-    for (const BaselineAlgorithm& algorithm : report.algorithms) EXPECT_LE(algorithm.max_error, 1);
+    for (const AlgorithmReport& algorithm : report.algorithms) EXPECT_LE(algorithm.max_error, 1);
     const auto& best = report.algorithms[static_cast<std::size_t>(report.best)];
     std::cout << fmt::format(
         "{}: {} algorithms, first {:.0f} TFLOP/s, best {:.0f} (rank {}, {}), {:.3f} of the bound\n", problem.key(),
@@ -223,7 +223,7 @@ TEST_F(Dtypes, SumsOfEveryLengthStayWithinTheBound) {
         const BaselineReport report = prepare(problem, conditions);
         ASSERT_FALSE(report.algorithms.empty()) << problem.key();
         double largest = 0;
-        for (const BaselineAlgorithm& algorithm : report.algorithms) largest = std::max(largest, algorithm.max_error);
+        for (const AlgorithmReport& algorithm : report.algorithms) largest = std::max(largest, algorithm.max_error);
         EXPECT_LT(largest, 1);
         if (mode == Dtype::kInt8) {
           EXPECT_EQ(largest, 0);
@@ -261,7 +261,7 @@ TEST_F(Dtypes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
       const BaselineReport baseline = prepare(problem);
       EXPECT_EQ(baseline.enlarged_shape, "128x144x144") << problem.key();
       ASSERT_FALSE(baseline.algorithms.empty()) << problem.key();
-      for (const BaselineAlgorithm& algorithm : baseline.algorithms) {
+      for (const AlgorithmReport& algorithm : baseline.algorithms) {
         EXPECT_LE(algorithm.max_error, 1) << problem.key();
         EXPECT_GT(algorithm.max_error, 0) << problem.key();
       }

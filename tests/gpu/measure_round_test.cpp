@@ -14,9 +14,9 @@ namespace {
 
 class Round : public MeasureOnDevice {
  protected:
-  [[nodiscard]] protocol::Contender contender(const Problem& problem, const std::string& fault) {
+  [[nodiscard]] protocol::BuiltVariant contender(const Problem& problem, const std::string& fault) {
     const protocol::TrialRequest built = request(problem, fault);
-    return {built.variant, built.plan, built.build, -1};
+    return {built.variant, built.plan, built.build};
   }
 };
 
@@ -24,8 +24,7 @@ TEST_F(Round, GivesEachContenderASampleInTheGivenOrder) {
   const Problem problem = make_problem("512x512x512");
   const BaselineReport baseline = prepare(problem);
   protocol::RoundRequest request;
-  request.contenders = {contender(problem, ""), contender(problem, "SLOW"), {}};
-  request.contenders[2].baseline_algorithm = baseline.best;
+  request.contenders = {contender(problem, ""), contender(problem, "SLOW"), BaselineAlgorithm{baseline.best}};
   request.order = {2, 0, 1};
   for (request.round = 1; request.round <= 3; ++request.round) {
     const auto report = measurer_->round(request);
@@ -49,8 +48,7 @@ TEST_F(Round, GivesEachContenderASampleInTheGivenOrder) {
 TEST_F(Round, TheSameAlgorithmTwiceIsMeasuredTwice) {
   const BaselineReport baseline = prepare(make_problem("1024x1024x1024"));
   protocol::RoundRequest request;
-  request.contenders.resize(2);
-  for (protocol::Contender& contender : request.contenders) contender.baseline_algorithm = baseline.first;
+  request.contenders = {BaselineAlgorithm{baseline.first}, BaselineAlgorithm{baseline.first}};
   request.order = {1, 0};
   request.stage = Stage::kFloor;
   request.sample_s = 40e-3;
@@ -89,8 +87,7 @@ TEST_F(Round, BurstSamplesAreShortWithAPauseBeforeEach) {
   conditions.regime = Regime::kBurst;
   const BaselineReport baseline = prepare(problem, conditions);
   protocol::RoundRequest request;
-  request.contenders = {contender(problem, ""), {}};
-  request.contenders[1].baseline_algorithm = baseline.best;
+  request.contenders = {contender(problem, ""), BaselineAlgorithm{baseline.best}};
   request.order = {0, 1};
   static_cast<void>(measurer_->round(request));  // loads and calibrates
   const auto begin = std::chrono::steady_clock::now();
@@ -117,8 +114,7 @@ TEST_F(Round, SamplesCarryWhatNvmlSaysWhereItIsThere) {
   const Problem problem = make_problem("1024x1024x1024");
   const BaselineReport baseline = prepare(problem);
   protocol::RoundRequest request;
-  request.contenders.resize(1);
-  request.contenders[0].baseline_algorithm = baseline.first;
+  request.contenders = {BaselineAlgorithm{baseline.first}};
   request.order = {0};
   const auto report = measurer_->round(request);
   ASSERT_TRUE(report) << report.error().text();
@@ -146,8 +142,7 @@ TEST_F(Round, ShortLaunchesComeFromGraphsAndLongOnesDoNot) {
     const Problem problem = make_problem(shape);
     const BaselineReport baseline = prepare(problem);
     protocol::RoundRequest request;
-    request.contenders = {contender(problem, ""), {}};
-    request.contenders[1].baseline_algorithm = baseline.best;
+    request.contenders = {contender(problem, ""), BaselineAlgorithm{baseline.best}};
     request.order = {0, 1};
     const auto report = measurer_->round(request);
     ASSERT_TRUE(report) << report.error().text();
@@ -162,8 +157,9 @@ TEST_F(Round, AContenderThatCannotBeLaunchedDoesNotStopTheOthers) {
   const Problem problem = make_problem("256x256x256");
   static_cast<void>(prepare(problem));
   protocol::RoundRequest request;
-  request.contenders = {contender(problem, ""), contender(problem, "")};
-  request.contenders[0].build.cubin_path += ".missing";
+  protocol::BuiltVariant missing = contender(problem, "");
+  missing.build.cubin_path += ".missing";
+  request.contenders = {missing, contender(problem, "")};
   request.order = {0, 1};
   const auto report = measurer_->round(request);
   ASSERT_TRUE(report) << report.error().text();

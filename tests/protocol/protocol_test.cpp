@@ -67,13 +67,13 @@ TEST(Protocol, TrialAndItsReportSurvive) {
 }
 
 TEST(Protocol, RoundKeepsWhoFailed) {
-  const Contender baseline{{}, {}, {}, 2};
   const RoundRequest request =
-      over_the_wire(RoundRequest{{{a_variant(), a_plan(), a_build(), -1}, baseline}, {1, 0}, 4});
+      over_the_wire(RoundRequest{{BuiltVariant{a_variant(), a_plan(), a_build()}, BaselineAlgorithm{2}}, {1, 0}, 4});
   ASSERT_EQ(request.contenders.size(), 2U);
-  EXPECT_EQ(request.contenders[0].plan, a_plan());
-  EXPECT_EQ(request.contenders[0].baseline_algorithm, -1);
-  EXPECT_EQ(request.contenders[1].baseline_algorithm, 2);
+  ASSERT_NE(variant_of(request.contenders[0]), nullptr);
+  EXPECT_EQ(variant_of(request.contenders[0])->plan, a_plan());
+  EXPECT_EQ(contender_of(request.contenders[0]), Contender(a_variant()));
+  EXPECT_EQ(contender_of(request.contenders[1]), Contender(BaselineAlgorithm{2}));
   EXPECT_EQ(request.order, (std::vector<int>{1, 0}));
   EXPECT_EQ(request.round, 4);
 
@@ -114,24 +114,25 @@ TEST(Protocol, PrepareCarriesProblemAndConditions) {
 
 TEST(Protocol, EnergyOfAContenderAndOfTheIdleGpu) {
   EnergyRequest sent;
-  sent.contender = Contender{a_variant(), a_plan(), a_build(), -1};
+  sent.contender = BuiltVariant{a_variant(), a_plan(), a_build()};
   sent.lead_in_s = 10;
   sent.window_s = 7;
   sent.max_uncertainty = 0.02;
   sent.index = 2;
   const EnergyRequest got = over_the_wire(sent);
   ASSERT_TRUE(got.contender);
-  EXPECT_EQ(got.contender->variant, a_variant());
-  EXPECT_EQ(got.contender->plan, a_plan());
-  EXPECT_EQ(got.contender->build, a_build());
-  EXPECT_EQ(got.contender->baseline_algorithm, -1);
+  const BuiltVariant* const built = variant_of(*got.contender);
+  ASSERT_NE(built, nullptr);
+  EXPECT_EQ(built->variant, a_variant());
+  EXPECT_EQ(built->plan, a_plan());
+  EXPECT_EQ(built->build, a_build());
   EXPECT_EQ(got.lead_in_s, 10);
   EXPECT_EQ(got.window_s, 7);
   EXPECT_EQ(got.max_uncertainty, 0.02);
   EXPECT_EQ(got.index, 2);
 
-  sent.contender = Contender{{}, {}, {}, 3};
-  EXPECT_EQ(over_the_wire(sent).contender->baseline_algorithm, 3);
+  sent.contender = BaselineAlgorithm{3};
+  EXPECT_EQ(contender_of(over_the_wire(sent).contender.value()), Contender(BaselineAlgorithm{3}));
   EXPECT_FALSE(over_the_wire(EnergyRequest{}).contender);
 }
 

@@ -217,7 +217,7 @@ TEST(Bench, EnergyOnRequest) {
     EnergyWindow window;
     window.window_s = 5;
     window.energy_j = 1000;
-    if (request.contender) window.per_launch_s = request.contender->baseline_algorithm >= 0 ? 2e-3 : 1e-3;
+    if (request.contender) window.per_launch_s = algorithm_of(*request.contender) != nullptr ? 2e-3 : 1e-3;
     return window;
   };
   const auto result = bench.run(device);

@@ -16,10 +16,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int kBaselineAlgorithm = 1;
+constexpr BaselineAlgorithm kBaselineAlgorithm{1};
 
-protocol::Contender contender(std::int64_t a) {
-  protocol::Contender out;
+protocol::BuiltVariant contender(std::int64_t a) {
+  protocol::BuiltVariant out;
   out.variant = {"fake", {{"A", a}, {"B", std::int64_t{1}}}};
   out.build.cubin_hash = "cubin";
   return out;
@@ -27,7 +27,8 @@ protocol::Contender contender(std::int64_t a) {
 
 std::string name(const protocol::EnergyRequest& request) {
   if (!request.contender) return "idle";
-  return request.contender->baseline_algorithm >= 0 ? "ref" : request.contender->variant.key();
+  const auto* const built = variant_of(*request.contender);
+  return built == nullptr ? "ref" : built->variant.key();
 }
 
 EnergyWindow window(double power_w, double per_launch_s) {
@@ -42,14 +43,15 @@ EnergyWindow window(double power_w, double per_launch_s) {
 /// Idle 80 W; the baseline draws 600 W for 1 ms; the variant A=a draws 500 W for a ms.
 Result<EnergyWindow> plain_energy(const protocol::EnergyRequest& request) {
   if (!request.contender) return window(80, 0);
-  if (request.contender->baseline_algorithm >= 0) return window(600, 1e-3);
-  return window(500, 1e-3 * static_cast<double>(parameter(request.contender->variant, "A")));
+  const auto* const built = variant_of(*request.contender);
+  if (built == nullptr) return window(600, 1e-3);
+  return window(500, 1e-3 * static_cast<double>(parameter(built->variant, "A")));
 }
 
 struct EnergyTrial {
   TestSearch search;
   FakeDevice device = search.device();
-  std::vector<protocol::Contender> variants{contender(1), contender(2), contender(3)};
+  std::vector<protocol::BuiltVariant> variants{contender(1), contender(2), contender(3)};
 
   EnergyTrial() { device.energy = plain_energy; }
 
@@ -104,7 +106,7 @@ TEST(EnergyStage, WindowsAreNumberedAndTheFirstLoadWarmsUpLonger) {
   EXPECT_THAT(indices["ref"], ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(indices["A=2,B=1"], ElementsAre(0, 1, 2));
   EXPECT_GT(stage.device.energy_requests[1].lead_in_s, stage.device.energy_requests[2].lead_in_s);
-  EXPECT_EQ(stage.device.energy_requests[1].contender->baseline_algorithm, kBaselineAlgorithm);
+  EXPECT_EQ(protocol::contender_of(*stage.device.energy_requests[1].contender), Contender(kBaselineAlgorithm));
 }
 
 TEST(EnergyStage, SummariesAndRatiosToTheBaseline) {
@@ -153,12 +155,11 @@ TEST(EnergyStage, EveryWindowIsSavedAtOnce) {
   for (std::size_t i = 0; i < saved.size(); ++i) EXPECT_EQ(saved[i], i);
   const auto& records = stage.search.store.energy;
   ASSERT_EQ(records.size(), 14U);
-  EXPECT_FALSE(records[0].variant);
-  EXPECT_EQ(records[0].baseline_algorithm, -1);
+  EXPECT_FALSE(records[0].contender);
   EXPECT_EQ(records[0].window, window(80, 0));
-  EXPECT_FALSE(records[1].variant);
-  EXPECT_EQ(records[1].baseline_algorithm, kBaselineAlgorithm);
-  ASSERT_TRUE(records[2].variant);
+  EXPECT_EQ(records[1].contender, Contender(kBaselineAlgorithm));
+  ASSERT_TRUE(records[2].contender);
+  EXPECT_NE(variant_of(*records[2].contender), nullptr);
   EXPECT_EQ(records.back().index, 3);
 }
 

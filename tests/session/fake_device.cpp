@@ -34,6 +34,11 @@ Sample sample_of(const std::string& name, Stage stage, double time_s, double noi
 
 }  // namespace
 
+std::string contender_name(const Contender& contender) {
+  if (const auto* const algorithm = algorithm_of(contender)) return "ref" + std::to_string(algorithm->index);
+  return variant_of(contender)->key();
+}
+
 FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
   device_info.uuid = "GPU-fake";
   device_info.name = "Fake GPU";
@@ -127,16 +132,16 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
   std::vector<std::string> names;
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto i = static_cast<std::size_t>(request.order[position]);
-    const protocol::Contender& contender = request.contenders[i];
-    const bool is_baseline = contender.baseline_algorithm >= 0;
-    names.push_back(is_baseline ? "ref" + std::to_string(contender.baseline_algorithm) : contender.variant.key());
+    const protocol::BuiltContender& contender = request.contenders[i];
+    names.push_back(contender_name(protocol::contender_of(contender)));
     Script script;
-    if (is_baseline) {
-      script.time_s = baseline.algorithms[static_cast<std::size_t>(contender.baseline_algorithm)].time_s;
+    if (const BaselineAlgorithm* const algorithm = algorithm_of(contender)) {
+      script.time_s = baseline.algorithms[static_cast<std::size_t>(algorithm->index)].time_s;
     } else {
-      EXPECT_FALSE(contender.build.cubin_hash.empty());
-      EXPECT_FALSE(contender.plan.kernels.empty());
-      script = plan_(contender.variant);
+      const protocol::BuiltVariant& built = *variant_of(contender);
+      EXPECT_FALSE(built.build.cubin_hash.empty());
+      EXPECT_FALSE(built.plan.kernels.empty());
+      script = plan_(built.variant);
     }
     if (script.fails_in_round == request.round && script.fails_in == request.stage) {
       report.outcomes[i] = {OutcomeKind::kWrongResult, "wrong in a round"};

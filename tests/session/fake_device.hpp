@@ -22,6 +22,9 @@ struct Script {
   Stage fails_in = Stage::kFinal;
 };
 
+/// A variant's key, or "ref1" for the baseline's second algorithm.
+[[nodiscard]] std::string contender_name(const Contender& contender);
+
 /// Finishes everything at the virtual moment its script says, earliest first. Noise is a fixed function of variant,
 /// stage, round and position, evenly within +-noise / 2.
 class FakeDevice final : public device::Device {

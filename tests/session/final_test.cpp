@@ -99,7 +99,7 @@ TEST(Final, WhenNobodyIsLeftTheNextBestHaveTheirFinal) {
 void make_unclear(FakeDevice& device) {
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     for (std::size_t i = 0; i < request.contenders.size(); ++i) {
-      const bool best = request.contenders[i].variant.key() == kBestKey;
+      const bool best = contender_name(protocol::contender_of(request.contenders[i])) == kBestKey;
       if (best && request.stage == Stage::kFinal)
         report.samples[i]->time_s = request.round % 2 == 0 ? 10.5e-3 : 11.5e-3;
     }
@@ -158,11 +158,12 @@ TEST(Final, SamplesAreSavedWithRoundAndPosition) {
   ASSERT_EQ(search.store.rounds[Stage::kFinal].size(), 1U);
   const auto& saved = search.store.rounds[Stage::kFinal].front();
   ASSERT_EQ(saved.size(), 10U);
-  EXPECT_EQ(std::count_if(saved.begin(), saved.end(), [](const ContenderSamples& b) { return !b.variant; }), 2);
+  EXPECT_EQ(std::count_if(saved.begin(), saved.end(),
+                          [](const ContenderSamples& b) { return algorithm_of(b.contender) != nullptr; }),
+            2);
   for (const ContenderSamples& contender : saved) {
     ASSERT_EQ(contender.samples.size(), 24U);
-    const std::string name =
-        contender.variant ? contender.variant->key() : "ref" + std::to_string(contender.baseline_algorithm);
+    const std::string name = contender_name(contender.contender);
     for (std::size_t i = 0; i < 24; ++i) {
       EXPECT_EQ(contender.samples[i].round, static_cast<int>(i) + 1);
       EXPECT_EQ(contender.samples[i].stage, Stage::kFinal);

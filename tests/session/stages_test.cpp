@@ -20,10 +20,10 @@ void give_power(TestSearch& search, FakeDevice& device, double best_w, double ot
     window.steps = 50;
     double power_w = 80;
     if (request.contender) {
-      const bool baseline = request.contender->baseline_algorithm >= 0;
-      window.per_launch_s = baseline ? 1.1e-3 : search.plan(request.contender->variant).time_s;
+      const protocol::BuiltVariant* const built = variant_of(*request.contender);
+      window.per_launch_s = built == nullptr ? 1.1e-3 : search.plan(built->variant).time_s;
       window.launches = static_cast<std::int64_t>(5 / window.per_launch_s);
-      power_w = baseline ? 500 : request.contender->variant.key() == kBestKey ? best_w : others_w;
+      power_w = built == nullptr ? 500 : built->variant.key() == kBestKey ? best_w : others_w;
     }
     window.energy_j = power_w * window.window_s;
     window.averaged_power_w = power_w;

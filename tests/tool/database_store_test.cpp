@@ -63,7 +63,7 @@ TEST_F(DatabaseStoreTest, TrialsAreTheTemplatesAndTheAnswerIsTheSetsThatWasSearc
   begin(both);
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
   store_.save_trial(other, test::build("b"), test::good_trial(2));
-  store_.save_rounds(Stage::kFinal, {{other, -1, {sample(Stage::kFinal, 1, 2)}}});
+  store_.save_rounds(Stage::kFinal, {{other, {sample(Stage::kFinal, 1, 2)}}});
   store_.finish(answer(other, 2));
   EXPECT_EQ(store_.answer(both).value().best().variant, other);
   EXPECT_FALSE(store_.answer(store_key()).has_value()) << "nobody searched it alone";
@@ -76,7 +76,8 @@ TEST_F(DatabaseStoreTest, TrialsAreTheTemplatesAndTheAnswerIsTheSetsThatWasSearc
   EXPECT_EQ(rows[0].variant_origin, (db::TemplateRow{"wide", "beef"}));
   EXPECT_EQ(rows[0].template_name, "tiny+wide");
   EXPECT_TRUE(db::list_best(database_, {.winner_template = "tiny"}).empty());
-  EXPECT_EQ(db::session_rounds(database_, last_session()).at(0).contender.variant.value().origin.name, "wide");
+  const auto rounds = db::session_rounds(database_, last_session());
+  EXPECT_EQ(std::get<db::VariantRow>(rounds.at(0).contender).origin.name, "wide");
 }
 
 TEST_F(DatabaseStoreTest, ACompleteAnswerOfTheWholeGridAnswersForThePreset) {
@@ -129,7 +130,7 @@ TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
   store_.finish(answer(variant(16), 1));
   begin(store_key(), SessionKind::kBench);
-  store_.save_rounds(Stage::kFinal, {{variant(32), -1, {sample(Stage::kFinal, 1, 0.5)}}});
+  store_.save_rounds(Stage::kFinal, {{variant(32), {sample(Stage::kFinal, 1, 0.5)}}});
   store_.finish(answer(variant(32), 0.5));
   EXPECT_EQ(store_.answer(store_key()).value().best().variant, variant(16));
   EXPECT_EQ(store_.trials(store_key()).size(), 1U);
@@ -147,12 +148,12 @@ TEST_F(DatabaseStoreTest, RoundsKeepEveryFieldOfEveryStage) {
   hot.power_cap_s = 0.125;
   hot.thermal_s = 0.5;
   store_.save_rounds(Stage::kFloor,
-                     {{std::nullopt, 2, {sample(Stage::kFloor, 1, 1, 0), sample(Stage::kFloor, 2, 4, 1)}},
-                      {std::nullopt, 2, {sample(Stage::kFloor, 1, 2, 1), sample(Stage::kFloor, 2, 3, 0)}}});
-  store_.save_rounds(Stage::kRace, {{variant(16), -1, {hot}}});
+                     {{BaselineAlgorithm{2}, {sample(Stage::kFloor, 1, 1, 0), sample(Stage::kFloor, 2, 4, 1)}},
+                      {BaselineAlgorithm{2}, {sample(Stage::kFloor, 1, 2, 1), sample(Stage::kFloor, 2, 3, 0)}}});
+  store_.save_rounds(Stage::kRace, {{variant(16), {hot}}});
   const auto rounds = db::session_rounds(database_, last_session());
   ASSERT_EQ(rounds.size(), 2U);
-  EXPECT_EQ(rounds[0].contender.algorithm, 2);
+  EXPECT_EQ(std::get<BaselineAlgorithm>(rounds[0].contender).index, 2);
   EXPECT_EQ(rounds[0].samples, (std::vector<Sample>{sample(Stage::kFloor, 1, 1, 0), sample(Stage::kFloor, 1, 2, 1),
                                                     sample(Stage::kFloor, 2, 3, 0), sample(Stage::kFloor, 2, 4, 1)}));
   EXPECT_EQ(rounds[1].samples, std::vector<Sample>{hot});
@@ -161,18 +162,17 @@ TEST_F(DatabaseStoreTest, RoundsKeepEveryFieldOfEveryStage) {
 TEST_F(DatabaseStoreTest, EnergyKeepsEveryField) {
   begin(store_key());
   EnergyWindow window{5.1, 3500, 51, 0.1, 0.002, 690.5, 1000, 5e-3, 1.5e9, 0.75, 0.25, 55, 61};
-  store_.save_energy({variant(16), -1, 2, window});
-  store_.save_energy({std::nullopt, 3, 0, energy(2)});
-  store_.save_energy({std::nullopt, -1, 0, energy(1)});
+  store_.save_energy({variant(16), 2, window});
+  store_.save_energy({BaselineAlgorithm{3}, 0, energy(2)});
+  store_.save_energy({std::nullopt, 0, energy(1)});
   const auto rows = db::energy_windows(database_, last_session());
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0].contender.variant.value().key, variant(16).key());
+  EXPECT_EQ(std::get<db::VariantRow>(rows[0].contender.value()).key, variant(16).key());
   EXPECT_EQ(rows[0].ordinal, 2);
   EXPECT_EQ(rows[0].window, window);
-  EXPECT_EQ(rows[1].contender.algorithm, 3);
+  EXPECT_EQ(std::get<BaselineAlgorithm>(rows[1].contender.value()).index, 3);
   EXPECT_EQ(rows[1].window, energy(2));
-  EXPECT_EQ(rows[2].contender.algorithm, -1);
-  EXPECT_FALSE(rows[2].contender.variant.has_value());
+  EXPECT_FALSE(rows[2].contender.has_value());
 }
 
 TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceDriverAndSource) {

@@ -30,10 +30,10 @@ class RecordedProblemTest : public ::testing::Test {
     store_.save_trial(test::variant(tile), test::build(std::to_string(tile)), test::good_trial(time_s));
   }
   static session::ContenderSamples of_variant(std::int64_t tile, Stage stage, double time_s) {
-    return {test::variant(tile), -1, {sample(stage, 1, time_s)}};
+    return {test::variant(tile), {sample(stage, 1, time_s)}};
   }
   static session::ContenderSamples of_algorithm(int index, Stage stage, double time_s) {
-    return {std::nullopt, index, {sample(stage, 1, time_s)}};
+    return {BaselineAlgorithm{index}, {sample(stage, 1, time_s)}};
   }
   device::RecordedProblem load() {
     return recorded_problem(database_, db::list_sessions(database_), store_key().problem, store_key().templates);
@@ -61,10 +61,10 @@ TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
   store_.save_rounds(Stage::kFloor, {of_algorithm(1, Stage::kFloor, 3)});
   store_.save_rounds(Stage::kRace, {of_variant(16, Stage::kRace, 4), of_algorithm(1, Stage::kRace, 5)});
   store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 6), of_algorithm(0, Stage::kFinal, 7)});
-  store_.save_energy({std::nullopt, -1, 0, energy(82)});
-  store_.save_energy({std::nullopt, 1, 0, energy(600)});
-  store_.save_energy({test::variant(16), -1, 0, energy(500)});
-  store_.save_energy({test::variant(16), -1, 1, energy(501)});
+  store_.save_energy({std::nullopt, 0, energy(82)});
+  store_.save_energy({BaselineAlgorithm{1}, 0, energy(600)});
+  store_.save_energy({test::variant(16), 0, energy(500)});
+  store_.save_energy({test::variant(16), 1, energy(501)});
   finish();
   const auto problem = load();
   EXPECT_EQ(problem.conditions, Conditions{});
@@ -86,7 +86,7 @@ TEST_F(RecordedProblemTest, TakesTheNewestFinalAndTheLargestRaceEachFromOneSessi
   store_.save_rounds(Stage::kRace, {of_variant(16, Stage::kRace, 10), of_variant(32, Stage::kRace, 11),
                                     of_algorithm(1, Stage::kRace, 12)});
   store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 13)});
-  store_.save_energy({test::variant(16), -1, 0, energy(500)});
+  store_.save_energy({test::variant(16), 0, energy(500)});
   finish();
   begin();  // raced one
   trial(16, 2);
@@ -116,7 +116,7 @@ TEST_F(RecordedProblemTest, TakesOnlyTheTemplatesAskedFor) {
   store_.save_baseline(baseline_);
   trial(16, 1);
   store_.save_trial(other, test::build("w"), test::good_trial(2));
-  store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 3), {other, -1, {sample(Stage::kFinal, 1, 4)}}});
+  store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 3), {other, {sample(Stage::kFinal, 1, 4)}}});
   finish();
   const auto sessions = db::list_sessions(database_);
   EXPECT_EQ(recorded_problem(database_, sessions, store_key().problem, both.templates).variants.size(), 2U);

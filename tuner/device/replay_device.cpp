@@ -17,9 +17,9 @@ bool was_built(const RecordedVariant& variant) {
   return variant.trial.outcome.kind == OutcomeKind::kOk || !variant.build.cubin_hash.empty();
 }
 
-std::string name(const protocol::Contender& contender) {
-  if (contender.baseline_algorithm >= 0) return fmt::format("baseline {}", contender.baseline_algorithm);
-  return contender.variant.id();
+std::string name(const protocol::BuiltContender& contender) {
+  if (const auto* const algorithm = algorithm_of(contender)) return fmt::format("baseline {}", algorithm->index);
+  return variant_of(contender)->variant.id();
 }
 
 std::string joined(const std::set<std::string>& texts) {
@@ -56,6 +56,11 @@ const RecordedVariant* ReplayDevice::find(const Variant& variant) const {
   return it != problem_->variants.end() ? &it->second : nullptr;
 }
 
+const RecordedVariant* ReplayDevice::find(const protocol::BuiltContender& contender) const {
+  const protocol::BuiltVariant* const built = variant_of(contender);
+  return built != nullptr ? find(built->variant) : nullptr;
+}
+
 Outcome ReplayDevice::not_recorded(const std::string& what) const {
   return {OutcomeKind::kNotRecorded, fmt::format("{} is not in the recording ({})", what, recording_.origin)};
 }
@@ -87,43 +92,44 @@ Result<std::vector<protocol::Event>> ReplayDevice::wait(std::chrono::millisecond
   return std::exchange(done_, {});
 }
 
-std::optional<Sample> ReplayDevice::sample_for(const protocol::Contender& contender, const RoundPlace& place) const {
-  if (contender.baseline_algorithm < 0) {
-    const RecordedVariant* const recorded = find(contender.variant);
+std::optional<Sample> ReplayDevice::sample_for(const protocol::BuiltContender& contender,
+                                               const RoundPlace& place) const {
+  const BaselineAlgorithm* const algorithm = algorithm_of(contender);
+  if (algorithm == nullptr) {
+    const RecordedVariant* const recorded = find(contender);
     if (recorded == nullptr) return std::nullopt;
     return recorded_sample(recorded->rounds, recorded->trial.samples, place);
   }
   if (problem_ == nullptr) return std::nullopt;
   const RecordedBaseline& baseline = problem_->baseline;
-  const auto index = static_cast<std::size_t>(contender.baseline_algorithm);
+  const auto index = static_cast<std::size_t>(algorithm->index);
   std::vector<Sample> screening;
   if (index < baseline.report.algorithms.size()) {
     screening.emplace_back().launches = 1;
     screening.back().time_s = baseline.report.algorithms[index].time_s;
   }
-  const auto found = baseline.rounds.find(contender.baseline_algorithm);
+  const auto found = baseline.rounds.find(algorithm->index);
   return recorded_sample(found != baseline.rounds.end() ? found->second : std::vector<Sample>{}, screening, place);
 }
 
 Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
   protocol::RoundReport report{std::vector<std::optional<Sample>>(count), std::vector<Outcome>(count)};
-  const auto in_rounds = [&](const protocol::Contender& contender) {
-    const RecordedVariant* const recorded = contender.baseline_algorithm < 0 ? find(contender.variant) : nullptr;
+  const auto in_rounds = [&](const protocol::BuiltContender& contender) {
+    const RecordedVariant* const recorded = find(contender);
     return recorded != nullptr && !recorded->rounds.empty();
   };
   const bool any_in_rounds = std::any_of(request.contenders.begin(), request.contenders.end(), in_rounds);
   std::map<std::string, int> seen;
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
-    const protocol::Contender& contender = request.contenders.at(index);
+    const protocol::BuiltContender& contender = request.contenders.at(index);
+    const bool is_baseline = algorithm_of(contender) != nullptr;
     const RoundPlace place{request.stage, request.round, seen[name(contender)]++};
     std::optional<Sample> sample;
-    if (contender.baseline_algorithm >= 0 || in_rounds(contender) || !any_in_rounds)
-      sample = sample_for(contender, place);
+    if (is_baseline || in_rounds(contender) || !any_in_rounds) sample = sample_for(contender, place);
     if (!sample) {
-      report.outcomes[index] =
-          not_recorded(contender.baseline_algorithm < 0 ? "the variant's time in rounds" : "the baseline algorithm");
+      report.outcomes[index] = not_recorded(is_baseline ? "the baseline algorithm" : "the variant's time in rounds");
       continue;
     }
     sample->stage = request.stage;
@@ -137,11 +143,12 @@ Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundReque
 const std::vector<EnergyWindow>* ReplayDevice::energy_of(const protocol::EnergyRequest& request) const {
   if (problem_ == nullptr) return nullptr;
   if (!request.contender) return &problem_->idle_energy;
-  if (request.contender->baseline_algorithm < 0) {
-    const RecordedVariant* const recorded = find(request.contender->variant);
+  const BaselineAlgorithm* const algorithm = algorithm_of(*request.contender);
+  if (algorithm == nullptr) {
+    const RecordedVariant* const recorded = find(*request.contender);
     return recorded != nullptr ? &recorded->energy : nullptr;
   }
-  const auto found = problem_->baseline.energy.find(request.contender->baseline_algorithm);
+  const auto found = problem_->baseline.energy.find(algorithm->index);
   return found != problem_->baseline.energy.end() ? &found->second : nullptr;
 }
 

@@ -39,7 +39,10 @@ class ReplayDevice final : public Device {
 
  private:
   [[nodiscard]] const RecordedVariant* find(const Variant& variant) const;
-  [[nodiscard]] std::optional<Sample> sample_for(const protocol::Contender& contender, const RoundPlace& place) const;
+  /// Null for a baseline algorithm too.
+  [[nodiscard]] const RecordedVariant* find(const protocol::BuiltContender& contender) const;
+  [[nodiscard]] std::optional<Sample> sample_for(const protocol::BuiltContender& contender,
+                                                 const RoundPlace& place) const;
   /// Recorded windows of a contender or of the idle GPU; null where it was not recorded.
   [[nodiscard]] const std::vector<EnergyWindow>* energy_of(const protocol::EnergyRequest& request) const;
   [[nodiscard]] Outcome not_recorded(const std::string& what) const;

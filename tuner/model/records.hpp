@@ -141,7 +141,7 @@ struct Sample {
 };
 
 /// One cuBLASLt algorithm on the problem, screened on the same buffers as the variants.
-struct BaselineAlgorithm {
+struct AlgorithmReport {
   int rank = 0;             ///< place in cuBLASLt's heuristic list; 0 is its first choice, -1: not in the list
   std::string description;  ///< id, tile, stages, split-K and the like
   std::int64_t workspace_bytes = 0;
@@ -156,13 +156,13 @@ struct BaselineAlgorithm {
     visit("time_s", self.time_s);
     visit("max_error", self.max_error);
   }
-  friend bool operator==(const BaselineAlgorithm&, const BaselineAlgorithm&) = default;
+  friend bool operator==(const AlgorithmReport&, const AlgorithmReport&) = default;
 };
 
 /// What cuBLASLt offers. `first` and `best` index `algorithms`; only algorithms that pass the check are listed.
 struct BaselineReport {
   std::string library;  ///< "cuBLASLt 13.0.2"
-  std::vector<BaselineAlgorithm> algorithms;
+  std::vector<AlgorithmReport> algorithms;
   int first = 0, best = 0;
   std::int64_t buffer_copies = 1;  ///< operand sets the samples rotate over
   std::uint64_t data_seed = 0;

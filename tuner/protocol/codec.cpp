@@ -52,7 +52,25 @@ Error error_from(const json& in) {
   return error;
 }
 
+constexpr const char* kBaselineAlgorithm = "baseline_algorithm";
+
 }  // namespace
+
+void to_json(json& json, const BuiltContender& value) {
+  if (const BaselineAlgorithm* const algorithm = algorithm_of(value)) {
+    json = {{kBaselineAlgorithm, algorithm->index}};
+  } else {
+    json = *variant_of(value);
+  }
+}
+
+void from_json(const json& json, BuiltContender& value) {
+  if (const auto algorithm = json.find(kBaselineAlgorithm); algorithm != json.end()) {
+    value = BaselineAlgorithm{algorithm->get<int>()};
+  } else {
+    value = json.get<BuiltVariant>();
+  }
+}
 
 std::string encode(const Request& request) {
   return one_line({{"id", request.id}, {"op", request.op}, {"body", request.body}});

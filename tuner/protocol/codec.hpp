@@ -59,6 +59,10 @@ struct Reply {
 [[nodiscard]] Result<Request> decode_request(std::string_view line);
 [[nodiscard]] Result<Reply> decode_reply(std::string_view line);
 
+// Found where a message that holds one is written or read.
+void to_json(nlohmann::json& json, const BuiltContender& value);
+void from_json(const nlohmann::json& json, BuiltContender& value);
+
 /// A message body as the type it should hold; errors name it as `what`.
 template <typename T>
 [[nodiscard]] Result<T> decode_body(const nlohmann::json& body, const std::string& what) {

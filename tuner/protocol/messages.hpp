@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tuner/model/conditions.hpp"
+#include "tuner/model/contender.hpp"
 #include "tuner/model/energy_window.hpp"
 #include "tuner/model/launch_plan.hpp"
 #include "tuner/model/problem.hpp"
@@ -89,25 +90,27 @@ struct TrialDone {
 
 using Event = std::variant<BuildDone, TrialDone>;
 
-/// Somebody who gets a sample in every round: a variant, or one of the baseline's algorithms.
-struct Contender {
-  Variant variant;  ///< ignored when baseline_algorithm >= 0
+/// A variant as it is launched.
+struct BuiltVariant {
+  Variant variant;
   LaunchPlan plan;
   BuildInfo build;
-  int baseline_algorithm = -1;  ///< index into BaselineReport::algorithms, or -1
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("variant", self.variant);
     visit("plan", self.plan);
     visit("build", self.build);
-    visit("baseline_algorithm", self.baseline_algorithm);
   }
 };
 
+/// Somebody who gets a sample in every round. Its JSON is a BuiltVariant's, or {"baseline_algorithm": index}.
+using BuiltContender = std::variant<BuiltVariant, BaselineAlgorithm>;
+[[nodiscard]] Contender contender_of(const BuiltContender& built);
+
 /// One round: a sample for each contender in the given order. The same contender may be in it twice.
 struct RoundRequest {
-  std::vector<Contender> contenders;
+  std::vector<BuiltContender> contenders;
   std::vector<int> order;  ///< permutation of contender indices
   int round = 0;
   Stage stage = Stage::kFinal;
@@ -169,8 +172,8 @@ struct PrepareRequest {
 
 /// One energy window of a steady load, or of the idle GPU.
 struct EnergyRequest {
-  std::optional<Contender> contender;  ///< nothing: idle
-  double lead_in_s = 2;                ///< untimed load before the window, for clocks and averages to settle
+  std::optional<BuiltContender> contender;  ///< nothing: idle
+  double lead_in_s = 2;                     ///< untimed load before the window, for clocks and averages to settle
   double window_s = 5;
   double max_uncertainty = 0.01;  ///< relative, of the energy; a window too short for it is refused
   int index = 0;                  ///< which window of this contender, from 0: tells a replay which one is meant

@@ -55,15 +55,14 @@ double planned_s(const Step& step) {
 class EnergyStage {
  public:
   EnergyStage(const SessionContext& context, ProgressReporter& progress,
-              const std::vector<protocol::Contender>& variants, int baseline_algorithm)
+              const std::vector<protocol::BuiltVariant>& variants, BaselineAlgorithm baseline)
       : context_(context),
         progress_(progress),
-        contenders_(variants),
+        built_(variants),
+        baseline_algorithm_(baseline),
         steps_(plan(variants.size(), context.options.seed)),
         variants_(variants.size()),
-        failed_(variants.size(), false) {
-    baseline_contender_.baseline_algorithm = baseline_algorithm;
-  }
+        failed_(variants.size(), false) {}
 
   Result<EnergyResult> run();
 
@@ -84,8 +83,8 @@ class EnergyStage {
 
   const SessionContext& context_;
   ProgressReporter& progress_;
-  const std::vector<protocol::Contender>& contenders_;
-  protocol::Contender baseline_contender_;
+  const std::vector<protocol::BuiltVariant>& built_;
+  BaselineAlgorithm baseline_algorithm_;
   std::vector<Step> steps_;
   EnergyResult result_;
   std::array<std::optional<EnergyWindow>, kEnergyPasses + 1> baseline_;
@@ -99,8 +98,8 @@ class EnergyStage {
 
 protocol::EnergyRequest EnergyStage::request(const Step& step) const {
   protocol::EnergyRequest request = timing(step);
-  if (step.who == Step::Who::kBaseline) request.contender = baseline_contender_;
-  if (step.who == Step::Who::kVariant) request.contender = contenders_[step.variant];
+  if (step.who == Step::Who::kBaseline) request.contender = baseline_algorithm_;
+  if (step.who == Step::Who::kVariant) request.contender = built_[step.variant];
   return request;
 }
 
@@ -172,9 +171,8 @@ Result<EnergyStage::End> EnergyStage::measure(const Step& step) {
   spent_s_ += context_.clock.now_s() - start_s;
   planned_done_s_ += planned_s(step);
   ++measured_;
-  EnergyRecord record{std::nullopt, -1, step.index, *window};
-  if (step.who == Step::Who::kBaseline) record.baseline_algorithm = baseline_contender_.baseline_algorithm;
-  if (step.who == Step::Who::kVariant) record.variant = contenders_[step.variant].variant;
+  EnergyRecord record{std::nullopt, step.index, *window};
+  if (request.contender) record.contender = protocol::contender_of(*request.contender);
   context_.store.save_energy(record);
   take(step, *window);
   return End::kGoOn;
@@ -185,7 +183,7 @@ Result<EnergyStage::End> EnergyStage::measure(const Step& step) {
 EnergyStage::End EnergyStage::take_error(const Step& step, const Error& error) {
   if (step.who == Step::Who::kVariant) {
     failed_[step.variant] = true;
-    failures_[error.text()].push_back(contenders_[step.variant].variant.key());
+    failures_[error.text()].push_back(built_[step.variant].variant.key());
     return End::kGoOn;
   }
   if (error.kind == ErrorKind::kEnvironment) {
@@ -250,8 +248,8 @@ void EnergyStage::add_notes() {
 }  // namespace
 
 Result<EnergyResult> measure_energy(const SessionContext& context, ProgressReporter& progress,
-                                    const std::vector<protocol::Contender>& variants, int baseline_algorithm) {
-  return EnergyStage(context, progress, variants, baseline_algorithm).run();
+                                    const std::vector<protocol::BuiltVariant>& variants, BaselineAlgorithm baseline) {
+  return EnergyStage(context, progress, variants, baseline).run();
 }
 
 double expected_energy_s(std::size_t variants) {

@@ -32,8 +32,8 @@ struct EnergyResult {
 /// window, such as a GPU without an energy counter. Precondition: prepare() was called, nothing in flight, the store's
 /// session was begun. Errors: usage (a window too short for its uncertainty).
 [[nodiscard]] Result<EnergyResult> measure_energy(const SessionContext& context, ProgressReporter& progress,
-                                                  const std::vector<protocol::Contender>& variants,
-                                                  int baseline_algorithm);
+                                                  const std::vector<protocol::BuiltVariant>& variants,
+                                                  BaselineAlgorithm baseline);
 
 /// Expected wall time of the whole stage on a GPU.
 [[nodiscard]] double expected_energy_s(std::size_t variants);

@@ -20,7 +20,8 @@ void Evidence::take(const FloorResult& floor) {
 void Evidence::take(const FinalResult& final, int best_algorithm) {
   for (const RoundEntry& entry : final.field) {
     final_samples_.insert(final_samples_.end(), entry.samples.begin(), entry.samples.end());
-    if (entry.contender.baseline_algorithm == best_algorithm) take_baseline_samples(entry.samples);
+    const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender);
+    if (algorithm != nullptr && algorithm->index == best_algorithm) take_baseline_samples(entry.samples);
   }
 }
 

@@ -21,15 +21,16 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
   };
   const BaselineReport& baseline = run.result.baseline;
   if (baseline.algorithms.empty()) return give_up("there is no baseline to compare with");
-  std::vector<protocol::Contender> contenders;
+  std::vector<protocol::BuiltVariant> variants;
   for (const RoundEntry& entry : run.final.field) {
-    if (entry.index && (!only || entry.contender.variant == *only)) contenders.push_back(entry.contender);
+    const protocol::BuiltVariant* const built = variant_of(entry.contender);
+    if (built != nullptr && (!only || built->variant == *only)) variants.push_back(*built);
   }
-  auto measured = measure_energy(run.context, run.progress, contenders, baseline.best);
+  auto measured = measure_energy(run.context, run.progress, variants, {baseline.best});
   if (!measured) return give_up(measured.error().text());
   for (RankedVariant& row : run.answer.ranking) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
-      if (contenders[i].variant == row.variant) row.energy = measured->variants[i];
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      if (variants[i].variant == row.variant) row.energy = measured->variants[i];
     }
   }
   return std::move(*measured);

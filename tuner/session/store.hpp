@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tuner/model/conditions.hpp"
+#include "tuner/model/contender.hpp"
 #include "tuner/model/energy_window.hpp"
 #include "tuner/model/fatal_trial.hpp"
 #include "tuner/model/problem.hpp"
@@ -39,16 +40,14 @@ struct StoredTrial {
 
 /// A contender's samples of one stage of rounds (floor, race or final), paired by Sample::round with the others'.
 struct ContenderSamples {
-  std::optional<Variant> variant;  ///< empty: a baseline algorithm
-  int baseline_algorithm = -1;
+  Contender contender;
   std::vector<Sample> samples;
 };
 
-/// One energy window of a contender, or of the idle GPU (neither variant nor algorithm).
+/// One energy window of a contender, or of the idle GPU.
 struct EnergyRecord {
-  std::optional<Variant> variant;
-  int baseline_algorithm = -1;
-  int index = 0;  ///< of this contender's windows, from 0
+  std::optional<Contender> contender;  ///< nothing: idle
+  int index = 0;                       ///< of this contender's windows, from 0
   EnergyWindow window;
 };
 

@@ -117,15 +117,14 @@ void DatabaseStore::save_rounds(Stage stage, const std::vector<session::Contende
   std::vector<db::ContenderSamplesRow> rows;
   rows.reserve(samples.size());
   for (const session::ContenderSamples& contender : samples)
-    rows.push_back(
-        {contender_row(contender.variant, contender.baseline_algorithm, key_->templates), contender.samples});
+    rows.push_back({contender_row(contender.contender, key_->templates), contender.samples});
   db::save_rounds(database_, session_, stage, rows);
 }
 
 void DatabaseStore::save_energy(const session::EnergyRecord& record) {
-  db::save_energy(
-      database_, session_,
-      {contender_row(record.variant, record.baseline_algorithm, key_->templates), record.index, record.window});
+  db::EnergyWindowRow row{std::nullopt, record.index, record.window};
+  if (record.contender) row.contender = contender_row(*record.contender, key_->templates);
+  db::save_energy(database_, session_, row);
 }
 
 std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device, const std::string& source) {

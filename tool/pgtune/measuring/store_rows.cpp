@@ -49,10 +49,9 @@ db::TrialRow trial_row(const Variant& variant, const space::TemplateSet& templat
   return row;
 }
 
-db::ContenderRow contender_row(const std::optional<Variant>& variant, int baseline_algorithm,
-                               const space::TemplateSet& templates) {
-  if (variant) return {variant_row(*variant, templates), -1};
-  return {std::nullopt, baseline_algorithm};
+db::ContenderRow contender_row(const Contender& contender, const space::TemplateSet& templates) {
+  if (const BaselineAlgorithm* const algorithm = algorithm_of(contender)) return *algorithm;
+  return variant_row(*variant_of(contender), templates);
 }
 
 }  // namespace pgtune::tool

@@ -18,7 +18,6 @@ namespace pgtune::tool {
 [[nodiscard]] db::VariantRow variant_row(const Variant& variant, const space::TemplateSet& templates);
 [[nodiscard]] db::TrialRow trial_row(const Variant& variant, const space::TemplateSet& templates,
                                      const BuildInfo& build, const TrialReport& report);
-[[nodiscard]] db::ContenderRow contender_row(const std::optional<Variant>& variant, int baseline_algorithm,
-                                             const space::TemplateSet& templates);
+[[nodiscard]] db::ContenderRow contender_row(const Contender& contender, const space::TemplateSet& templates);
 
 }  // namespace pgtune::tool

@@ -32,7 +32,7 @@ Measured measured(const db::Database& database, const db::SessionRow& session) {
 /// Contenders with samples of a stage; variants only where they are what the stage is about.
 std::ptrdiff_t contenders(const Measured& session, Stage stage) {
   return std::count_if(session.rounds.begin(), session.rounds.end(), [&](const db::ContenderSamplesRow& row) {
-    if (!row.contender.variant && stage != Stage::kFloor) return false;
+    if (variant_of(row.contender) == nullptr && stage != Stage::kFloor) return false;
     return std::any_of(row.samples.begin(), row.samples.end(),
                        [&](const Sample& sample) { return sample.stage == stage; });
   });
@@ -56,8 +56,8 @@ Place largest_race(const std::vector<Measured>& sessions) {
 /// The index in `to` of the algorithm that `from` has at `index`.
 std::optional<int> same_algorithm(const BaselineReport& from, int index, const BaselineReport& to) {
   if (index < 0 || static_cast<std::size_t>(index) >= from.algorithms.size()) return std::nullopt;
-  const BaselineAlgorithm& wanted = from.algorithms[static_cast<std::size_t>(index)];
-  const auto same = [&](const BaselineAlgorithm& other) {
+  const AlgorithmReport& wanted = from.algorithms[static_cast<std::size_t>(index)];
+  const auto same = [&](const AlgorithmReport& other) {
     return from.library == to.library && other.description == wanted.description &&
            other.workspace_bytes == wanted.workspace_bytes;
   };
@@ -101,31 +101,35 @@ class Assembly {
   }
 
  private:
-  device::RecordedVariant* variant(const db::ContenderRow& contender) {
-    const db::TemplateRow& origin = contender.variant->origin;
-    const space::TemplateId id{origin.name, origin.content_hash};
+  device::RecordedVariant* recorded(const db::VariantRow& variant) {
+    const space::TemplateId id{variant.origin.name, variant.origin.content_hash};
     if (std::find(templates_.begin(), templates_.end(), id) == templates_.end()) return nullptr;
-    const auto found = problem_.variants.find(id_here(id.name, contender.variant->key));
+    const auto found = problem_.variants.find(id_here(id.name, variant.key));
     return found != problem_.variants.end() ? &found->second : nullptr;
   }
 
   std::vector<Sample>* rounds_of(const Measured& session, const db::ContenderRow& contender) {
-    if (contender.variant) {
-      device::RecordedVariant* const known = variant(contender);
+    if (const db::VariantRow* const variant = variant_of(contender)) {
+      device::RecordedVariant* const known = recorded(*variant);
       return known != nullptr ? &known->rounds : nullptr;
     }
-    const auto index = same_algorithm(session.baseline, contender.algorithm, problem_.baseline.report);
+    const auto index = index_here(session, *algorithm_of(contender));
     return index ? &problem_.baseline.rounds[*index] : nullptr;
   }
 
-  std::vector<EnergyWindow>* windows_of(const Measured& session, const db::ContenderRow& contender) {
-    if (contender.variant) {
-      device::RecordedVariant* const known = variant(contender);
+  std::vector<EnergyWindow>* windows_of(const Measured& session, const std::optional<db::ContenderRow>& contender) {
+    if (!contender) return &problem_.idle_energy;
+    if (const db::VariantRow* const variant = variant_of(*contender)) {
+      device::RecordedVariant* const known = recorded(*variant);
       return known != nullptr ? &known->energy : nullptr;
     }
-    if (contender.algorithm < 0) return &problem_.idle_energy;
-    const auto index = same_algorithm(session.baseline, contender.algorithm, problem_.baseline.report);
+    const auto index = index_here(session, *algorithm_of(*contender));
     return index ? &problem_.baseline.energy[*index] : nullptr;
+  }
+
+  /// Where the recording's baseline has the session's algorithm.
+  std::optional<int> index_here(const Measured& session, BaselineAlgorithm algorithm) const {
+    return same_algorithm(session.baseline, algorithm.index, problem_.baseline.report);
   }
 
   std::string id_here(const std::string& template_name, const std::string& key) const {

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 json algorithm_json(const SearchOutcome& outcome, const BaselineReport& baseline, int index, double final_s) {
   if (index < 0 || static_cast<std::size_t>(index) >= baseline.algorithms.size()) return nullptr;
-  const BaselineAlgorithm& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
+  const AlgorithmReport& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
   const double time_s = final_s > 0 ? final_s : algorithm.time_s;
   return {{"algorithm", algorithm.description},
           {"rank", algorithm.rank},

@@ -69,7 +69,7 @@ void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const char
                       double best_s) {
   const BaselineReport& baseline = outcome.result.baseline;
   if (index < 0 || static_cast<std::size_t>(index) >= baseline.algorithms.size()) return;
-  const BaselineAlgorithm& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
+  const AlgorithmReport& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
   const double time_s = final_s > 0 ? final_s : algorithm.time_s;
   const double ratio = best_s > 0 && time_s > 0 ? best_s / time_s : 1;
   // Its place in the heuristic's list, or that pgtune found it beside the list.

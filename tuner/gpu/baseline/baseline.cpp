@@ -115,7 +115,7 @@ CudaResult<> Baseline::add(const CublasLtCandidate& candidate, Checker& checker,
 
   algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies, stream);
   double incumbent_s = 0;
-  for (const BaselineAlgorithm& earlier : report_.algorithms) {
+  for (const AlgorithmReport& earlier : report_.algorithms) {
     incumbent_s = incumbent_s == 0 ? earlier.time_s : std::min(incumbent_s, earlier.time_s);
   }
   if (report_.algorithms.empty()) {

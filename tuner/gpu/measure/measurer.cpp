@@ -48,12 +48,18 @@ struct Measurer::State {
     const Finalist* finalist = nullptr;
     double per_launch_s = 0;
   };
-  [[nodiscard]] CudaResult<Entry> enter(const protocol::Contender& contender);
+  [[nodiscard]] CudaResult<Entry> enter(const protocol::BuiltContender& contender);
   [[nodiscard]] std::vector<Entry> enter_all(const protocol::RoundRequest& request, protocol::RoundReport& report);
   void run_in_order(const protocol::RoundRequest& request, const std::vector<Entry>& entries,
                     protocol::RoundReport& report);
   [[nodiscard]] Result<EnergyWindow> load_energy(const protocol::EnergyRequest& request,
-                                                 const protocol::Contender& load);
+                                                 const protocol::BuiltContender& load);
+  /// Whether the contender is a variant or an algorithm that the baseline has.
+  [[nodiscard]] bool has(const protocol::BuiltContender& contender) const {
+    const BaselineAlgorithm* const algorithm = algorithm_of(contender);
+    return algorithm == nullptr ||
+           static_cast<std::size_t>(algorithm->index) < problem->baseline().report().algorithms.size();
+  }
   /// Notes after a failed measurement whether the context still answers.
   void look_after_context() { context_lost = context_lost || is_sticky(cudaDeviceSynchronize()); }
 };
@@ -171,15 +177,16 @@ Outcome Measurer::launch(const protocol::TrialRequest& request) {
   return done ? Outcome{} : state_->outcome_of(done.error());
 }
 
-CudaResult<Measurer::State::Entry> Measurer::State::enter(const protocol::Contender& contender) {
-  if (contender.baseline_algorithm >= 0) {
-    const auto index = static_cast<std::size_t>(contender.baseline_algorithm);
+CudaResult<Measurer::State::Entry> Measurer::State::enter(const protocol::BuiltContender& contender) {
+  if (const BaselineAlgorithm* const algorithm = algorithm_of(contender)) {
+    const auto index = static_cast<std::size_t>(algorithm->index);
     const double time_s = problem->baseline().report().algorithms[index].time_s;
     return problem->baseline().series(index, *timer).map([&](LaunchSeries* series) {
       return Entry{series, nullptr, time_s};
     });
   }
-  return problem->finalist(contender.build, contender.plan).map([](const Finalist* finalist) {
+  const protocol::BuiltVariant& built = *variant_of(contender);
+  return problem->finalist(built.build, built.plan).map([](const Finalist* finalist) {
     return Entry{finalist->series.get(), finalist, finalist->per_launch_s};
   });
 }
@@ -234,18 +241,16 @@ Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& requ
     return fail(ErrorKind::kInternal, "the worker has no problem prepared");
   }
   const std::size_t count = request.contenders.size();
-  const std::size_t algorithms = state_->problem->baseline().report().algorithms.size();
   std::vector<int> sorted = request.order;
   std::sort(sorted.begin(), sorted.end());
   bool valid = sorted.size() == count;
   for (std::size_t i = 0; i < count && valid; ++i) {
-    const int algorithm = request.contenders[i].baseline_algorithm;
-    valid = sorted[i] == static_cast<int>(i) && (algorithm < 0 || static_cast<std::size_t>(algorithm) < algorithms);
+    valid = sorted[i] == static_cast<int>(i) && state_->has(request.contenders[i]);
   }
   if (!valid) {
     return fail(ErrorKind::kInternal, fmt::format("a round's order must be a permutation of its {} contenders, and its "
                                                   "baseline algorithms must be among {}",
-                                                  count, algorithms));
+                                                  count, state_->problem->baseline().report().algorithms.size()));
   }
   protocol::RoundReport report;
   report.samples.resize(count);
@@ -262,11 +267,10 @@ Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& requ
 }
 
 Result<EnergyWindow> Measurer::State::load_energy(const protocol::EnergyRequest& request,
-                                                  const protocol::Contender& load) {
+                                                  const protocol::BuiltContender& load) {
   if (problem == nullptr) return fail(ErrorKind::kInternal, "the worker has no problem prepared");
-  const std::size_t algorithms = problem->baseline().report().algorithms.size();
-  if (load.baseline_algorithm >= 0 && static_cast<std::size_t>(load.baseline_algorithm) >= algorithms) {
-    return fail(ErrorKind::kInternal, fmt::format("the baseline has no algorithm {}", load.baseline_algorithm));
+  if (!has(load)) {
+    return fail(ErrorKind::kInternal, fmt::format("the baseline has no algorithm {}", algorithm_of(load)->index));
   }
   const auto entry = enter(load);
   if (!entry) return tl::unexpected(to_error(entry.error()));

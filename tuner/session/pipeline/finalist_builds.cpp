@@ -68,7 +68,8 @@ std::vector<RoundEntry> variant_entries(const SearchState& state, std::vector<Bu
   entries.reserve(finalists.size());
   for (BuiltFinalist& finalist : finalists) {
     const Variant& variant = state.variant(finalist.index);
-    entries.push_back({{variant, std::move(finalist.plan), std::move(finalist.build), -1}, finalist.index});
+    entries.push_back(
+        {protocol::BuiltVariant{variant, std::move(finalist.plan), std::move(finalist.build)}, finalist.index});
   }
   return entries;
 }

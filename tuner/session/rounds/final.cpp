@@ -35,7 +35,8 @@ std::vector<MeasuredVariant> FinalResult::variants() const {
 std::vector<MeasuredBaseline> FinalResult::baselines() const {
   std::vector<MeasuredBaseline> out;
   for (const RoundEntry& entry : field) {
-    if (!entry.index) out.push_back({entry.contender.baseline_algorithm, entry.samples});
+    if (const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender))
+      out.push_back({algorithm->index, entry.samples});
   }
   return out;
 }
@@ -91,8 +92,8 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
 }
 
 void Final::add_baselines(std::vector<RoundEntry>& field) const {
-  const auto add = [&](int algorithm) {
-    if (static_cast<std::size_t>(algorithm) < baseline_.algorithms.size()) field.push_back(baseline_entry(algorithm));
+  const auto add = [&](int index) {
+    if (static_cast<std::size_t>(index) < baseline_.algorithms.size()) field.push_back(baseline_entry(index));
   };
   add(baseline_.first);
   if (baseline_.best != baseline_.first) add(baseline_.best);

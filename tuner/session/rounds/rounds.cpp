@@ -31,7 +31,7 @@ std::string rounds_text(int count) {
 
 }  // namespace
 
-RoundEntry baseline_entry(int algorithm) { return {{{}, {}, {}, algorithm}}; }
+RoundEntry baseline_entry(int index) { return {BaselineAlgorithm{index}}; }
 
 std::vector<std::string> RoundTroubles::notes() const {
   std::vector<std::string> out;
@@ -190,17 +190,14 @@ std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& f
   std::vector<ContenderSamples> out;
   for (const RoundEntry& entry : field) {
     if (entry.samples.empty()) continue;
-    const int algorithm = entry.contender.baseline_algorithm;
-    std::optional<Variant> variant;
-    if (algorithm < 0) variant = entry.contender.variant;
-    out.push_back({std::move(variant), algorithm, entry.samples});
+    out.push_back({protocol::contender_of(entry.contender), entry.samples});
   }
   return out;
 }
 
 MeasuredVariant measured_variant(const RoundEntry& entry) {
-  const protocol::Contender& contender = entry.contender;
-  return {contender.variant, contender.build, smem_bytes(contender.build, contender.plan), entry.samples};
+  const auto& [variant, plan, build] = std::get<protocol::BuiltVariant>(entry.contender);
+  return {variant, build, smem_bytes(build, plan), entry.samples};
 }
 
 double device_time_s(const std::vector<RoundEntry>& field) {

@@ -17,15 +17,15 @@ namespace pgtune::session {
 
 /// A contender of one stage and its samples of the rounds that count.
 struct RoundEntry {
-  protocol::Contender contender;
+  protocol::BuiltContender contender;
   std::optional<std::size_t> index = {};  ///< into the search's state; nothing for a baseline algorithm or in a bench
   std::vector<Sample> samples = {};
   bool out = false;      ///< gets no more samples: it failed, or a race has dropped it
   Outcome outcome = {};  ///< why it failed; kOk for everybody else
 };
 
-/// The entry of a baseline algorithm.
-[[nodiscard]] RoundEntry baseline_entry(int algorithm);
+/// The entry of the baseline algorithm at `index`.
+[[nodiscard]] RoundEntry baseline_entry(int index);
 
 /// What went wrong over all rounds of a session, and the sentences a reader has to know about it.
 struct RoundTroubles {
@@ -92,7 +92,7 @@ class RoundRunner {
 /// The samples as the store keeps them; entries without samples are left out.
 [[nodiscard]] std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& field);
 
-/// An entry of a variant as the ranking takes it.
+/// An entry of a variant as the ranking takes it. Throws std::bad_variant_access for a baseline algorithm's.
 [[nodiscard]] MeasuredVariant measured_variant(const RoundEntry& entry);
 
 /// Sum of the samples' times, lead-ins not counted.
