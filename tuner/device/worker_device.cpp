@@ -15,7 +15,7 @@ namespace {
 constexpr double kSlowestFactor = 100;
 /// Around a contender's sample of a round: the pause of the burst regime, loading and calibrating at the first round.
 constexpr double kAroundSample_s = 0.2, kLongestLeadIn = 2;
-// A settling lead-in ends after a second (gpu/measure/settling.hpp), and pieces of it are under way then.
+// A settling lead-in ends this long after what it takes at least (gpu/measure/settling.hpp).
 constexpr double kLongestSettling_s = 2;
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
@@ -93,7 +93,7 @@ std::chrono::milliseconds WorkerDevice::trial_limit(double launch_limit_s) const
 }
 
 std::chrono::milliseconds WorkerDevice::round_limit(const protocol::RoundRequest& request) const {
-  const double settling_s = request.settled ? kLongestSettling_s : 0;
+  const double settling_s = request.settle_s > 0 ? request.settle_s + kLongestSettling_s : 0;
   const double each_s =
       kAroundSample_s + settling_s + kLongestLeadIn * request.sample_s + kSlowestFactor * baseline_s_;
   return trial_floor_ + milliseconds_of(static_cast<double>(request.contenders.size()) * each_s);
@@ -156,7 +156,7 @@ Result<protocol::RoundReport> WorkerDevice::run_one_by_one(const protocol::Round
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const protocol::RoundRequest alone{
-        {request.contenders.at(index)}, {0}, request.round, request.stage, request.sample_s, request.settled};
+        {request.contenders.at(index)}, {0}, request.round, request.stage, request.sample_s, request.settle_s};
     auto answer = measure_.call("round", alone, round_limit(alone));
     if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
     if (!answer->body) {

@@ -116,8 +116,9 @@ struct RoundRequest {
   Stage stage = Stage::kFinal;
   /// Duration of each sample without its lead-in; least_sample_s() of the slowest contender where that is longer.
   double sample_s = 20e-3;
-  /// Each sample begins once its contender has run until the clock no longer moves (gpu/measure/settling.hpp).
-  bool settled = false;
+  /// Each sample begins once its contender has run at least so long, and until its clock no longer moves
+  /// (gpu/measure/settling.hpp). 0: after a short lead-in.
+  double settle_s = 0;
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -126,7 +127,7 @@ struct RoundRequest {
     visit("round", self.round);
     visit("stage", self.stage);
     visit("sample_s", self.sample_s);
-    visit("settled", self.settled);
+    visit("settle_s", self.settle_s);
   }
 };
 

@@ -221,7 +221,7 @@ void Measurer::State::run_in_order(const protocol::RoundRequest& request, const 
     const auto launches_in = [&](double seconds) {
       return launches_for(seconds, entry.per_launch_s, 1, entry.series->granule());
     };
-    auto sample = request.settled ? timer->time_settled(*entry.series, entry.per_launch_s, timing.sample_s)
+    auto sample = request.settled ? timer->time_settled(*entry.series, entry.per_launch_s, timing.sample_s, SettlingRule(request.settle_s))
                                   : timer->time(*entry.series, launches_in(timing.sample_s),
                                                 launches_in(timing.lead_in_s), Watch::kThrottling);
     if (!sample) {

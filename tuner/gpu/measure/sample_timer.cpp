@@ -95,6 +95,7 @@ CudaResult<Sample> SampleTimer::run_captured_if_launch_bound(LaunchSeries& serie
 CudaResult<> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule) {
   const cudaStream_t stream = series.stream();
   settling_.clear();
+  power_ = {};
   std::array<std::int64_t, kQueuedPieces + 1> counts{};
   std::size_t queued = 0, done = 0;
   const auto event_of = [&](std::size_t piece) { return piece_ends_[piece % piece_ends_.size()].get(); };
@@ -158,13 +159,12 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64
 
 CudaResult<> SampleTimer::watch_power(Sample& sample) {
   constexpr auto kBetweenReadings = std::chrono::milliseconds(1);
-  CounterPower power;
   cudaError_t state = cudaErrorNotReady;
   while ((state = cudaEventQuery(stop_.get())) == cudaErrorNotReady) {
-    telemetry_.read_energy(power);
+    telemetry_.read_energy(power_);
     std::this_thread::sleep_for(kBetweenReadings);
   }
-  sample.power_w = power.power_w();
+  sample.power_w = power_.power_w();
   return check(state, "waiting for a sample's end");
 }
 
@@ -180,7 +180,14 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, std::int64_t launches, W
   const std::int64_t first = std::min(launches, kAheadPieces * series.granule());
   if (auto ok = enqueue_some(first); !ok) return ok;
   if (watch != Watch::kTemperature) timed.throttled = telemetry_.throttle_times();
-  return enqueue_some(launches - first);
+  if (watch != Watch::kPower) return enqueue_some(launches - first);
+  // In pieces, so that the counter is read while the GPU works through what is queued.
+  CudaResult<> ok;
+  while (ok && timed.sample.launches < launches) {
+    telemetry_.read_energy(power_);
+    ok = enqueue_some(std::min(launches - timed.sample.launches, kAheadPieces / 2 * series.granule()));
+  }
+  return ok;
 }
 
 CudaResult<double> SampleTimer::fetch_clock() {

@@ -52,7 +52,7 @@ class SampleTimer {
   /// throttling and power. `per_launch_s`: about what a launch takes. The sample says how long its lead-in was. A
   /// launch-bound sample as in time().
   [[nodiscard]] CudaResult<Sample> time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
-                                                const SettlingRule& rule = {});
+                                                const SettlingRule& rule);
   /// The lead-in of the last settled sample, piece by piece.
   [[nodiscard]] const std::vector<SettlingPoint>& settling() const { return settling_; }
 
@@ -75,7 +75,7 @@ class SampleTimer {
   [[nodiscard]] CudaResult<> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
   /// Enqueues the timed launches and, in between, reads the throttle counters.
   [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed);
-  /// The sample's power, from the energy counter until the stop event has passed.
+  /// The sample's power, from the energy counter, which is read until the stop event has passed.
   [[nodiscard]] CudaResult<> watch_power(Sample& sample);
   [[nodiscard]] CudaResult<double> fetch_clock();
 
@@ -88,6 +88,7 @@ class SampleTimer {
   Event lead_in_start_;
   std::array<Event, kQueuedPieces + 1> piece_ends_;  ///< in turn
   std::vector<SettlingPoint> settling_;
+  CounterPower power_;   ///< of the present settled sample
   DeviceBuffer clocks_;  ///< readings before the sample, then readings after it
   std::vector<ClockReading> before_, after_;
 };

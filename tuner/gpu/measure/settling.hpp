@@ -3,6 +3,7 @@
 // of the last tenth of a second: a sample that begins earlier runs at the clock that its predecessor earned.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 namespace pgtune::gpu {
@@ -15,10 +16,14 @@ struct SettlingPoint {
 
 /// docs/measurements/power-cap.md shows the curves that these come from.
 struct SettlingRule {
+  /// Pieces and the window suit `least_s`: a tenth of a second of lead-in has only tenths of that to compare.
+  explicit SettlingRule(double least_s)
+      : least_s(least_s), most_s(least_s + 0.7), window_s(std::min(0.2, least_s / 2)) {}
+
   double piece_s = 10e-3;  ///< length of a piece
-  double least_s = 0.25;   ///< no load counts as settled before
-  double most_s = 1;       ///< every load does after
-  double window_s = 0.1;   ///< its two halves are compared
+  double least_s;          ///< no load counts as settled before
+  double most_s;           ///< every load does after
+  double window_s;         ///< its two halves are compared
   double steady = 0.003;   ///< and may differ by this, relative
 };
 
