@@ -42,9 +42,7 @@ class NoStore final : public session::Store {
   void save_trial(const Variant& /*variant*/, const BuildInfo& /*build*/, const TrialReport& /*report*/) override {}
   void save_rounds(Stage /*stage*/, const std::vector<session::ContenderSamples>& /*samples*/) override {}
   void save_energy(const session::EnergyRecord& /*record*/) override {}
-  std::optional<Ceilings> ceilings(const DeviceInfo& /*device*/, const std::string& /*source*/) override {
-    return std::nullopt;
-  }
+  std::optional<Ceilings> ceilings(const DeviceInfo& /*device*/, Source /*source*/) override { return std::nullopt; }
   void save_ceilings(const Ceilings& /*ceilings*/) override {}
   void finish(const std::optional<session::Answer>& /*answer*/) override {}
 };

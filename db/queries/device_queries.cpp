@@ -17,7 +17,7 @@ std::optional<DeviceInfo> find_device(const Database& database, const std::strin
                                  "a device", uuid);
 }
 
-void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, const std::string& source,
+void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, Source source,
                    const Ceilings& ceilings) {
   Transaction transaction(database, TransactionKind::kWrite);
   // Never before the last, were the clock set back: merged files sort ceilings by this time.
@@ -31,7 +31,7 @@ void save_ceilings(Database& database, const DeviceInfo& device, const Program& 
 }
 
 std::optional<Ceilings> find_ceilings(const Database& database, const std::string& device_uuid,
-                                      const std::string& driver_branch, const std::string& source) {
+                                      const std::string& driver_branch, Source source) {
   return find_record<Ceilings>(
       database,
       "SELECT ceilings_json FROM ceilings JOIN devices ON devices.id = ceilings.device"

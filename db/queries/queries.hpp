@@ -16,7 +16,9 @@ namespace pgtune::db {
 
 /// What a trial or answer is looked up by: results are reused only where all of this matches.
 struct ResultKey {
-  std::string device_uuid, driver_branch, problem_key, template_name, template_hash, source, conditions_key;
+  std::string device_uuid, driver_branch, problem_key, template_name, template_hash;
+  Source source = Source::kGpu;
+  std::string conditions_key;
 };
 
 /// The key under which a result is stored.
@@ -37,7 +39,7 @@ void save_rounds(Database& database, RowId session, Stage stage, const std::vect
 /// A second window of the same contender and ordinal replaces the first.
 void save_energy(Database& database, RowId session, const EnergyWindowRow& window);
 /// Device and environment rows are created or found.
-void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, const std::string& source,
+void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, Source source,
                    const Ceilings& ceilings);
 /// Stamps finished_at and stores the best (absent: nothing valid).
 void finish_session(Database& database, RowId session, const std::optional<BestRow>& best);
@@ -72,7 +74,7 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);
 /// The newest for the device under the driver branch.
 [[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const std::string& device_uuid,
-                                                    const std::string& driver_branch, const std::string& source);
+                                                    const std::string& driver_branch, Source source);
 [[nodiscard]] std::optional<Problem> find_problem(const Database& database, const std::string& key);
 [[nodiscard]] Totals totals(const Database& database);
 

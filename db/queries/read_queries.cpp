@@ -90,9 +90,9 @@ std::optional<BestRow> find_best(const Database& database, const ResultKey& key)
                                    .device_uuid = key.device_uuid,
                                    .template_name = key.template_name,
                                    .template_hash = key.template_hash,
-                                   .source = key.source,
                                    .driver_branch = key.driver_branch,
-                                   .conditions_key = key.conditions_key});
+                                   .conditions_key = key.conditions_key,
+                                   .source = key.source});
   if (rows.empty()) {
     return std::nullopt;
   }

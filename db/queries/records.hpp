@@ -39,9 +39,9 @@ struct SessionRow {
   std::string conditions_key;   ///< canonical text
   std::string conditions_json;  ///< the same fields; written only
   std::string kind = "search";  ///< or "bench"
-  std::string source;           ///< "gpu" or "replay"
-  std::string started_at;       ///< UTC ISO 8601, set by the database layer
-  std::string finished_at;      ///< empty while running or after a crash
+  Source source = Source::kGpu;
+  std::string started_at;   ///< UTC ISO 8601, set by the database layer
+  std::string finished_at;  ///< empty while running or after a crash
   std::uint64_t seed = 0;
   std::string command_line;
 };
@@ -78,8 +78,9 @@ struct EnergyWindowRow {
 /// Best variant of a finished session.
 struct BestRow {
   RowId session = 0;
-  std::string device_uuid, device_name, architecture, problem_key, template_name, template_hash, source, finished_at,
+  std::string device_uuid, device_name, architecture, problem_key, template_name, template_hash, finished_at,
       driver_branch, conditions_key;
+  Source source = Source::kGpu;
   std::string problem_json, device_json;
   std::string variant_key, parameters_json;
   TemplateRow variant_origin = {};  ///< as VariantRow::origin; the other template fields are the session's
@@ -92,8 +93,9 @@ struct BestRow {
 /// What `show` and `report` filter by; empty fields match everything. template_name and template_hash are the
 /// session's, winner_template is the best variant's.
 struct BestFilter {
-  std::optional<std::string> problem_key = {}, device_uuid = {}, template_name = {}, template_hash = {}, source = {},
+  std::optional<std::string> problem_key = {}, device_uuid = {}, template_name = {}, template_hash = {},
                              driver_branch = {}, conditions_key = {}, winner_template = {};
+  std::optional<Source> source = {};
   std::string kind = "search";  ///< or "bench"
 };
 

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "db/database.hpp"
+#include "tuner/util/named_enum.hpp"
+#include "tuner/util/utf8.hpp"
 
 struct sqlite3_stmt;
 
@@ -68,6 +70,16 @@ class Statement {
   Statement& operator>>(std::optional<double>& value);
   /// UTF-8, whatever the file holds: U+FFFD stands for each byte that is none. NULL reads as an empty string.
   Statement& operator>>(std::string& value);
+  /// Throws Error for a word that names no enumerator.
+  template <NamedEnum Enum>
+  Statement& operator>>(Enum& value) {
+    std::string word;
+    *this >> word;
+    const auto known = enumerator_of<Enum>(word);
+    if (!known) throw_impossible("'" + excerpt(word) + "'", column_ - 1);
+    value = *known;
+    return *this;
+  }
   /// Numbers as they are.
   Statement& operator>>(Value& value);
   /// Whether the next column is NULL; does not move on.
@@ -87,6 +99,10 @@ class Statement {
   void bind_value(int index, std::uint64_t value) { bind_value(index, static_cast<std::int64_t>(value)); }
   void bind_value(int index, double value);
   void bind_value(int index, std::string_view value);
+  template <NamedEnum Enum>
+  void bind_value(int index, Enum value) {
+    bind_value(index, to_string(value));
+  }
   void bind_value(int index, const std::string& value) { bind_value(index, std::string_view(value)); }
   void bind_value(int index, const char* value) { bind_value(index, std::string_view(value)); }
   template <typename Value>

@@ -46,7 +46,7 @@ class Judge {
     if (rules_.old_drivers && session.driver_branch != branch) {
       return "driver branch " + session.driver_branch + ", now " + branch;
     }
-    if (rules_.replayed && session.source == "replay") {
+    if (rules_.replayed && session.source == Source::kReplay) {
       return "replayed from a recording";
     }
     if (session.finished_at.empty()) {
@@ -73,7 +73,7 @@ class Judge {
     return older;
   }
 
-  using Question = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
+  using Question = std::tuple<std::string, std::string, std::string, std::string, Source, std::string>;
   PruneRules rules_;
   std::set<RowId> active_;
   std::map<RowId, std::vector<TemplateRow>> templates_;

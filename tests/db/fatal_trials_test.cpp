@@ -77,9 +77,9 @@ TEST_F(Killers, HoldForTheSameDriverAndCompilersForTheSameNvrtc) {
 }
 
 TEST_F(Killers, ReplaysAndOtherArchitecturesDoNotCount) {
-  sample_.session.source = "replay";
+  sample_.session.source = Source::kReplay;
   save(built("A=1", OutcomeKind::kCrashed));
-  sample_.session.source = "gpu";
+  sample_.session.source = Source::kGpu;
   sample_.device.architecture = "sm_80";
   save(built("A=1", OutcomeKind::kCrashed));
   EXPECT_THAT(fatal_trials(), IsEmpty());

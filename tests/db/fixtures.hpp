@@ -87,7 +87,7 @@ struct TestSession {
   SessionRow session;
 
   TestSession() {
-    session.source = "gpu";
+    session.source = Source::kGpu;
     session.conditions_key = "sustained rotated";
     session.conditions_json = R"({"regime":"sustained"})";
     session.seed = 0xfedcba9876543210U;

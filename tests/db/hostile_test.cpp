@@ -194,5 +194,11 @@ TEST_F(Hostile, DamageAnywhereInTheFileEndsInAnErrorOrAnAnswer) {
   EXPECT_GT(answers, 0);
 }
 
+TEST_F(Hostile, AnUnknownSourceOfMeasurementsIsAnError) {
+  spoil("PRAGMA ignore_check_constraints = on; UPDATE sessions SET source = 'oracle'");
+  EXPECT_THAT(error_of([&] { static_cast<void>(list_sessions(reader())); }).what(),
+              AllOf(HasSubstr("'oracle' as a source"), HasSubstr("damaged")));
+}
+
 }  // namespace
 }  // namespace pgtune::db

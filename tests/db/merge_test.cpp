@@ -59,7 +59,7 @@ class MergeTest : public ::testing::Test {
     search(a, "GPU-a", 3, 1e-3);
     auto b = Database::open(b_, OpenMode::kReadWriteCreate);
     search(b, "GPU-b", 2, 2e-3);
-    save_ceilings(b, TestSession().device, TestSession().program, "gpu", testing::ceilings(4));
+    save_ceilings(b, TestSession().device, TestSession().program, Source::kGpu, testing::ceilings(4));
     // Across files, the time in the uid decides: another millisecond.
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     search(a, "GPU-a", 4, 3e-3);
@@ -101,7 +101,7 @@ TEST_F(MergeTest, HoldsEverySessionOfEveryInput) {
   EXPECT_EQ(find_trials(c, on_a.key()).at("A=0").report.samples.at(0).time_s, 3e-3);
   EXPECT_EQ(session_rounds(c, sessions[1].id).size(), 2U);
   EXPECT_EQ(energy_windows(c, sessions[1].id).at(0).window.energy_j, 100);
-  EXPECT_EQ(find_ceilings(c, "GPU-1a2b", "580", "gpu"), testing::ceilings(4));
+  EXPECT_EQ(find_ceilings(c, "GPU-1a2b", "580", Source::kGpu), testing::ceilings(4));
 }
 
 TEST_F(MergeTest, IsTheSameFileInAnyOrderAndWithRepeats) {

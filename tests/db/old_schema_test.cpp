@@ -25,7 +25,7 @@ constexpr const char* kWinner =
     "BM=64,BN=64,TM=8,TN=4,BK=16,STAGES=3,COPY=cp_async,VEC=1,CACHE=ca,SMEM_LAYOUT=pad,LANES_M=4,FRAG=2,SPREAD=4,"
     "ORDER=rows,RASTER=8";
 
-ResultKey key_of(const std::string& source) {
+ResultKey key_of(Source source) {
   return {"GPU-770f1196-7717-9f80-ebed-29835fa1d4f0",
           "580",
           "f32 nn 127x129x131 b1 ld131,129,129 a1 b0",
@@ -76,7 +76,7 @@ void expect_all_rows(const Database& database) {
   const auto sessions = list_sessions(database);
   ASSERT_EQ(sessions.size(), 2U);
   EXPECT_EQ(sessions[0].id, 8);
-  EXPECT_EQ(sessions[0].source, "replay");
+  EXPECT_EQ(sessions[0].source, Source::kReplay);
   EXPECT_EQ(sessions[0].finished_at, "");
   EXPECT_EQ(sessions[1].id, 7);
   EXPECT_EQ(sessions[1].started_at, "2026-11-21T11:32:02Z");
@@ -88,7 +88,7 @@ void expect_all_rows(const Database& database) {
     EXPECT_EQ(session.kind, "search");
   }
 
-  const auto trials = find_trials(database, key_of("gpu"));
+  const auto trials = find_trials(database, key_of(Source::kGpu));
   ASSERT_EQ(trials.size(), 40U);
   Sums screening;
   for (const auto& [key, trial] : trials) {
@@ -97,7 +97,7 @@ void expect_all_rows(const Database& database) {
   }
   EXPECT_DOUBLE_EQ(screening.time_s, 0.1844649599194526);
   EXPECT_EQ(screening.launches, 18957);
-  const auto replayed = find_trials(database, key_of("replay"));
+  const auto replayed = find_trials(database, key_of(Source::kReplay));
   ASSERT_EQ(replayed.size(), 1U);
   EXPECT_FALSE(replayed.begin()->second.build.has_value());
   EXPECT_EQ(replayed.begin()->second.report.outcome.reason, "line 3: expected a ';'");
@@ -121,7 +121,7 @@ void expect_all_rows(const Database& database) {
 
 /// The answer of the file, as schema 1 gave it.
 void expect_answer(const Database& database) {
-  const auto best = find_best(database, key_of("gpu"));
+  const auto best = find_best(database, key_of(Source::kGpu));
   ASSERT_TRUE(best.has_value());
   EXPECT_EQ(best->session, 7);
   EXPECT_EQ(best->variant_key, kWinner);
@@ -142,7 +142,7 @@ void expect_answer(const Database& database) {
                           " AND json_extract(answer_json, '$.baseline_best_s') = baseline_best_s FROM best"),
             1)
       << "to the last digit";
-  EXPECT_FALSE(find_best(database, key_of("replay")).has_value());
+  EXPECT_FALSE(find_best(database, key_of(Source::kReplay)).has_value());
   EXPECT_EQ(list_best(database, {}).size(), 1U);
 }
 

@@ -104,7 +104,7 @@ TEST_F(Prune, DropsRoundsOfAnOldTemplateWithoutTrialsOfTheirOwn) {
 
 TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
   TestSession replay;
-  replay.session.source = "replay";
+  replay.session.source = Source::kReplay;
   const auto replayed = session(replay), killed = session({}, false), busy = session({}, false),
              running = session({}, false);
   execute(database_,

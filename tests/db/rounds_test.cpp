@@ -161,15 +161,15 @@ TEST_F(Rounds, EnergyWindowsComeBackAsTheyWereSaved) {
 }
 
 TEST_F(Rounds, TheNewestCeilingsOfADeviceDriverAndSourceCount) {
-  EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "580", "gpu").has_value());
-  save_ceilings(database_, sample_.device, sample_.program, "gpu", testing::ceilings(1));
-  save_ceilings(database_, sample_.device, sample_.program, "gpu", testing::ceilings(2));
-  save_ceilings(database_, sample_.device, sample_.program, "replay", testing::ceilings(3));
-  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", "gpu"), testing::ceilings(2));
+  EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "580", Source::kGpu).has_value());
+  save_ceilings(database_, sample_.device, sample_.program, Source::kGpu, testing::ceilings(1));
+  save_ceilings(database_, sample_.device, sample_.program, Source::kGpu, testing::ceilings(2));
+  save_ceilings(database_, sample_.device, sample_.program, Source::kReplay, testing::ceilings(3));
+  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", Source::kGpu), testing::ceilings(2));
   EXPECT_EQ(query_text(database_, "SELECT max(measured_at) FROM ceilings").size(), 20U);
-  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", "replay"), testing::ceilings(3));
-  EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "590", "gpu").has_value());
-  EXPECT_FALSE(find_ceilings(database_, "GPU-2", "580", "gpu").has_value());
+  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", Source::kReplay), testing::ceilings(3));
+  EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "590", Source::kGpu).has_value());
+  EXPECT_FALSE(find_ceilings(database_, "GPU-2", "580", Source::kGpu).has_value());
 }
 
 TEST_F(Rounds, AContenderIsAVariantOrAnAlgorithmAndOncePerSession) {

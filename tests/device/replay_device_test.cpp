@@ -99,7 +99,7 @@ class ReplayDeviceTest : public testing::Test {
 };
 
 TEST_F(ReplayDeviceTest, SaysThatItIsAReplayOfTheRecordedGpu) {
-  EXPECT_EQ(device_.source(), "replay");
+  EXPECT_EQ(device_.source(), Source::kReplay);
   EXPECT_EQ(device_.info().name, "Recorded GPU");
   EXPECT_EQ(device_.prepare({problem("512x512x512"), {}}).value().best, 1);
 }

@@ -34,7 +34,7 @@ class FakeDevice final : public device::Device {
 
   DeviceInfo device_info;
   BaselineReport baseline;  ///< algorithm i runs in baseline.algorithms[i].time_s
-  std::string said_source = "gpu";
+  Source said_source = Source::kGpu;
   std::size_t slots = 4;
   double trial_s = 0.01, round_s = 0.1;  ///< virtual seconds
   double noise = 0.001;
@@ -60,7 +60,7 @@ class FakeDevice final : public device::Device {
   std::vector<protocol::EnergyRequest> energy_requests;
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
-  [[nodiscard]] std::string source() const override { return said_source; }
+  [[nodiscard]] Source source() const override { return said_source; }
   [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return slots; }
   void submit_build(protocol::BuildRequest request) override;

@@ -8,7 +8,8 @@ namespace {
 
 std::string text(const StoreKey& key) {
   return key.problem.key() + "|" + key.templates.id().name + "|" + key.templates.id().content_hash + "|" +
-         key.device.uuid + "|" + key.device.driver_branch() + "|" + key.source + "|" + key.conditions.key();
+         key.device.uuid + "|" + key.device.driver_branch() + "|" + std::string(to_string(key.source)) + "|" +
+         key.conditions.key();
 }
 
 }  // namespace
@@ -45,9 +46,7 @@ void FakeStore::save_rounds(Stage stage, const std::vector<ContenderSamples>& sa
 
 void FakeStore::save_energy(const EnergyRecord& record) { energy.push_back(record); }
 
-std::optional<Ceilings> FakeStore::ceilings(const DeviceInfo& /*device*/, const std::string& /*source*/) {
-  return saved_ceilings;
-}
+std::optional<Ceilings> FakeStore::ceilings(const DeviceInfo& /*device*/, Source /*source*/) { return saved_ceilings; }
 
 void FakeStore::save_ceilings(const Ceilings& ceilings) { saved_ceilings = ceilings; }
 

@@ -109,7 +109,7 @@ TEST(Floor, WarmsUpUntilTheSamplesAreSteady) {
 TEST(Floor, ARecordingNeedsNoWarmUp) {
   TestSearch search;
   auto device = search.device();
-  device.said_source = "replay";
+  device.said_source = Source::kReplay;
   ASSERT_TRUE(search.run(device));
   EXPECT_EQ(device.rounds[Stage::kFloor].size(), 24U);
 }

@@ -177,7 +177,7 @@ TEST(Quarantine, AReplayRunsNothingAndQuarantinesNothing) {
   TestSearch search;
   search.store.known_killers = {fatal_trial(kBestKey)};
   auto device = search.device();
-  device.said_source = "replay";
+  device.said_source = Source::kReplay;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(result->answer->best().variant.key(), kBestKey);

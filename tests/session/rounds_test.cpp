@@ -159,7 +159,7 @@ TEST_F(Rounds, ThreeRoundsAreNeededToSeeAJump) {
 }
 
 TEST_F(Rounds, AReplayIsNotRepeated) {
-  device_.said_source = "replay";
+  device_.said_source = Source::kReplay;
   hot_ = from(1, 100);
   auto rounds = runner();
   run(rounds, 3);

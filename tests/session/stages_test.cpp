@@ -46,7 +46,7 @@ TEST(Ceilings, AreMeasuredOncePerDevice) {
 TEST(Ceilings, AreNotThoseOfAReplayNorAThingForAShortBudget) {
   TestSearch search;
   auto replay = search.device();
-  replay.said_source = "replay";
+  replay.said_source = Source::kReplay;
   ASSERT_TRUE(search.run(replay));
   EXPECT_EQ(replay.ceilings_measured, 0);
   search.options.budget.seconds = 5;

@@ -184,7 +184,7 @@ TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceDriverAndSource) {
   store_.save_ceilings(ceilings);
   EXPECT_EQ(ceilings_of(store_key()), ceilings);
   session::StoreKey other = store_key();
-  other.source = "replay";
+  other.source = Source::kReplay;
   EXPECT_FALSE(ceilings_of(other).has_value()) << "of a GPU, not of a replay";
   other = store_key();
   other.device.driver_version = "590.1";

@@ -27,7 +27,7 @@ HeaderRow row_for(const char* shape, const char* layout, std::int64_t bm, const 
       "sgemm_simt",
       {{"BM", bm}, {"COPY", std::string("cp_async")}, {"device", std::int64_t{7}}, {"union", std::int64_t{3}}}};
   row.template_hash = "0123456789abcdef";
-  row.source = "gpu";
+  row.source = Source::kGpu;
   row.finished_at = "2026-01-02T03:04:05Z";
   row.time_s = 2.7e-3;
   row.tflops = 50.9;
@@ -39,7 +39,7 @@ HeaderRow row_for(const char* shape, const char* layout, std::int64_t bm, const 
 
 std::vector<HeaderRow> sample_rows() {
   HeaderRow replayed = row_for("1000x1000x1000", "tn", 64);
-  replayed.source = "replay";
+  replayed.source = Source::kReplay;
   replayed.problem.alpha = 0.1;
   HeaderRow fused = row_for("512x512x512", "nn", 32);
   fused.problem.epilogue = {true, Activation::kSilu};

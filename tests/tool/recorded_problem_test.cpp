@@ -148,7 +148,7 @@ TEST_F(RecordedProblemTest, FindsAnAlgorithmAgainByWhatItIs) {
 TEST(RecordedProblem, OfAnOldFileHasItsFinal) {
   const auto old_file = db::Database::open(PGTUNE_SOURCE_DIR "/tests/db/data/schema1.db", db::OpenMode::kReadOnly);
   std::vector<db::SessionRow> sessions = db::list_sessions(old_file);
-  std::erase_if(sessions, [](const db::SessionRow& row) { return row.source != "gpu"; });
+  std::erase_if(sessions, [](const db::SessionRow& row) { return row.source != Source::kGpu; });
   const Problem problem = with_default_strides(*parse_shape("127x129x131")).value();
   const auto recorded = recorded_problem(old_file, sessions, problem,
                                          test::tiny(sessions.front().template_hash, sessions.front().template_name));

@@ -20,7 +20,7 @@ inline session::StoreKey store_key() {
   key.device.uuid = "GPU-1a2b";
   key.device.name = "Fake GPU";
   key.device.driver_version = "580.10";
-  key.source = "gpu";
+  key.source = Source::kGpu;
   return key;
 }
 

@@ -24,8 +24,7 @@ class Device {
 
   /// Facts about the GPU (in a replay: the recorded one's).
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
-  /// "gpu" or "replay": stored with every result for ever.
-  [[nodiscard]] virtual std::string source() const = 0;
+  [[nodiscard]] virtual Source source() const = 0;
 
   /// Makes the problem current: buffers, random data, float64 reference, cuBLASLt's algorithms. Must be called before
   /// submit_trial and run_round; a later call replaces the problem.

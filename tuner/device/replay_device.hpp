@@ -19,7 +19,7 @@ class ReplayDevice final : public Device {
   explicit ReplayDevice(Recording recording);
 
   [[nodiscard]] const DeviceInfo& info() const override { return recording_.device; }
-  [[nodiscard]] std::string source() const override { return "replay"; }
+  [[nodiscard]] Source source() const override { return Source::kReplay; }
   /// A problem that was not recorded, or was under other conditions, is a usage error that lists what was.
   [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return 64; }

@@ -43,7 +43,7 @@ class WorkerDevice final : public Device {
   [[nodiscard]] static Result<std::unique_ptr<WorkerDevice>> open(const Options& options);
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  [[nodiscard]] std::string source() const override { return "gpu"; }
+  [[nodiscard]] Source source() const override { return Source::kGpu; }
   [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return compile_.slots(); }
   void submit_build(protocol::BuildRequest request) override;

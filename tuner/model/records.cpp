@@ -6,6 +6,7 @@
 namespace pgtune {
 namespace {
 
+constexpr EnumNames<Source, 2> kSources{{{Source::kGpu, "gpu"}, {Source::kReplay, "replay"}}};
 constexpr EnumNames<Stage, 4> kStages{
     {{Stage::kScreen, "screen"}, {Stage::kFloor, "floor"}, {Stage::kRace, "race"}, {Stage::kFinal, "final"}}};
 
@@ -16,6 +17,7 @@ constexpr double kLongestSampleS = 86'400;
 
 std::string DeviceInfo::driver_branch() const { return driver_version.substr(0, driver_version.find('.')); }
 
+EnumTable<Source> enum_table(Source /*source*/) { return kSources; }
 EnumTable<Stage> enum_table(Stage /*stage*/) { return kStages; }
 
 bool is_launch_count(std::int64_t launches) { return launches >= 1; }

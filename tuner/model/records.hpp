@@ -88,6 +88,14 @@ struct BuildInfo {
   [[nodiscard]] Result<void> validate() const;
 };
 
+/// Where measurements come from; stored with every result for ever.
+enum class Source {
+  kGpu,
+  kReplay,  ///< a recording
+};
+/// "gpu", "replay".
+[[nodiscard]] EnumTable<Source> enum_table(Source source);
+
 /// Part of a session a sample was timed in.
 enum class Stage {
   kScreen,

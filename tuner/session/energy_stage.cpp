@@ -117,7 +117,7 @@ bool EnergyStage::out_of_time(const Step& step) const {
 /// Wall time per planned second: about 1 on a GPU, about 0 in a replay.
 double EnergyStage::pace() const {
   if (planned_done_s_ > 0) return spent_s_ / planned_done_s_;
-  return context_.device.source() == "gpu" ? 1 : 0;
+  return context_.device.source() == Source::kGpu ? 1 : 0;
 }
 
 double EnergyStage::remaining_s(std::size_t done) const {

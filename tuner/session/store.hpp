@@ -26,7 +26,7 @@ struct StoreKey {
   Problem problem;
   space::TemplateSet templates;
   DeviceInfo device;
-  std::string source;  ///< "gpu" or "replay"
+  Source source = Source::kGpu;
   Conditions conditions = {};
 };
 
@@ -75,7 +75,7 @@ class Store {
   /// Adds one energy window.
   virtual void save_energy(const EnergyRecord& record) = 0;
   /// The newest ceilings measured on this device under its driver branch, and new ones.
-  [[nodiscard]] virtual std::optional<Ceilings> ceilings(const DeviceInfo& device, const std::string& source) = 0;
+  [[nodiscard]] virtual std::optional<Ceilings> ceilings(const DeviceInfo& device, Source source) = 0;
   virtual void save_ceilings(const Ceilings& ceilings) = 0;
   /// Marks the session finished with its answer (absent: nothing valid).
   virtual void finish(const std::optional<Answer>& answer) = 0;

@@ -110,7 +110,7 @@ ExitCode bench_problem(Context& context, MeasuringRun& run, const BenchTask& tas
   bool any = false;
   for (const space::TemplateSet& candidates : searched) {
     const auto [device, templates] = answering(run.choice(), candidates, problem);
-    const session::StoreKey key{problem, templates, device.info, device.source, conditions};
+    const session::StoreKey key{problem, templates, device.info, device.source.value(), conditions};
     auto answer = run.store().answer(key);
     if (!answer) continue;
     any = true;

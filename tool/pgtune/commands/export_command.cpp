@@ -34,7 +34,7 @@ HeaderRow header_row(const StoredResult& result) {
 
 /// Newer is who has the higher number: a clock may have been set back.
 bool is_better(const StoredResult& a, const StoredResult& b) {
-  if (a.row.source != b.row.source) return a.row.source == "gpu";
+  if (a.row.source != b.row.source) return a.row.source == Source::kGpu;
   return a.row.session > b.row.session;
 }
 

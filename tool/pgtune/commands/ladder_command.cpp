@@ -33,7 +33,7 @@ struct LadderTask {
 FindBest stored_best(session::Store& store, const Problem& problem, const DeviceInfo& device,
                      const Conditions& conditions) {
   return [&store, problem, device, conditions](const space::TemplateSet& searched) -> std::optional<StoredBest> {
-    const auto answer = store.answer({problem, searched, device, "gpu", conditions});
+    const auto answer = store.answer({problem, searched, device, Source::kGpu, conditions});
     if (!answer) return std::nullopt;
     return StoredBest{answer->best().variant, answer->best().time_s};
   };
@@ -182,11 +182,11 @@ class LadderCommand final : public Command {
   static ExitCode climb_or_build(Context& context, const LadderTask& task, ResultDocument& results) {
     const MeasuringOptions& options = task.measuring;
     if (options.device.starts_with("sm_")) {
-      options.clock.refuse_without_gpu("architecture");
+      options.clock.refuse_without_gpu(std::nullopt);
       return build_only(context, task, results, device_or_architecture(context, options.device), options.device);
     }
     const DeviceChoice choice = choose_device(context, options.device);
-    if (choice.source != "gpu") {
+    if (choice.source != Source::kGpu) {
       options.clock.refuse_without_gpu(choice.source);
       context.terminal().note("No GPU to measure on: the rungs are only built, and their machine code is read.");
       for (const std::string& note : choice.notes) context.terminal().detail(note);

@@ -105,7 +105,7 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   std::vector<session::Answer> found;
   for (const Problem& problem : task.problems) {
     auto answer = session::answered_already(
-        store, {problem, task.templates_of(problem), *info, "gpu", session.conditions}, session);
+        store, {problem, task.templates_of(problem), *info, Source::kGpu, session.conditions}, session);
     if (!answer) return std::nullopt;
     found.push_back(std::move(*answer));
   }

@@ -26,7 +26,7 @@ json shown_json(const StoredResult& result) {
       {"problem", result.problem},
       {"device",
        {{"name", result.device.name}, {"uuid", result.device.uuid}, {"driver", result.device.driver_version}}},
-      {"source", result.row.source},
+      {"source", to_string(result.row.source)},
       {"conditions", conditions_json(conditions_of(result))},
       {"finished_at", result.row.finished_at},
       {"complete", result.answer.complete},
@@ -70,7 +70,7 @@ class ShowCommand final : public Command {
     const session::RankedVariant& best = result.answer.best();
     terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));
     print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", result.device.name,
-                                        result.row.source == "replay" ? " (replayed from a recording)" : "",
+                                        result.row.source == Source::kReplay ? " (replayed from a recording)" : "",
                                         result.device.driver_version, result.row.finished_at,
                                         result.answer.complete ? "" : ", partial"));
     if (!result.other_versions.empty()) print_wrapped(terminal, versions_text(result.other_versions));

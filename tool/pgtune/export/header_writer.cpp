@@ -150,7 +150,7 @@ std::string table_row(const HeaderRow& row) {
       "    {{{}, {}{}}},\n",
       comment(row.problem.title()), row.time_s * 1e3, row.tflops, row.ratio, solved, row.ratio_low, row.ratio_high,
       comment(row.device.uuid), comment(row.device.driver_version), comment(row.finished_at),
-      comment(row.template_hash.substr(0, 12)), row.source == "replay" ? ", from a REPLAY of a recording" : "",
+      comment(row.template_hash.substr(0, 12)), row.source == Source::kReplay ? ", from a REPLAY of a recording" : "",
       c_string(row.device.name), problem_literal(row.problem), values);
 }
 

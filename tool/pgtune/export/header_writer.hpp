@@ -16,7 +16,9 @@ struct HeaderRow {
   DeviceInfo device;
   Problem problem;
   Variant variant;
-  std::string template_hash, source, finished_at;
+  std::string template_hash;
+  Source source = Source::kGpu;
+  std::string finished_at;
   std::string enlarged_shape = {};  ///< as BaselineReport's
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
 };

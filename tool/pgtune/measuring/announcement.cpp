@@ -9,11 +9,11 @@
 namespace pgtune::tool {
 namespace {
 
-std::string clocks_line(const std::string& source, const Conditions& conditions) {
+std::string clocks_line(std::optional<Source> source, const Conditions& conditions) {
   if (conditions.locked_sm_clock_hz > 0)
     return fmt::format("clocks    locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6);
-  return source == "gpu" ? "clocks    observed, not locked; --lock-clocks locks them (needs root)"
-                         : "clocks    observed when recorded, not locked; --lock-clocks locks a GPU's";
+  return source == Source::kGpu ? "clocks    observed, not locked; --lock-clocks locks them (needs root)"
+                                : "clocks    observed when recorded, not locked; --lock-clocks locks a GPU's";
 }
 
 std::string regime_line(const Conditions& conditions) {
@@ -41,7 +41,7 @@ void announce(Terminal& terminal, const Announcement& announcement) {
   warn_of_easy_data(terminal, conditions);
   for (const std::string& note : choice.notes) terminal.note(note);
   terminal.note("device    " + choice.description);
-  if (choice.source == "replay" && !announcement.planning)
+  if (choice.source == Source::kReplay && !announcement.planning)
     terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
   terminal.note(regime_line(conditions));
   if (announcement.session.full)

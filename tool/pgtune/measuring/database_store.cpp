@@ -127,7 +127,7 @@ void DatabaseStore::save_energy(const session::EnergyRecord& record) {
   db::save_energy(database_, session_, row);
 }
 
-std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device, const std::string& source) {
+std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device, Source source) {
   return db::find_ceilings(database_, device.uuid, device.driver_branch(), source);
 }
 

@@ -36,7 +36,7 @@ void replay_on(DeviceChoice& choice, const db::Database& database) {
 DeviceChoice replay_choice(const std::string& file) {
   DeviceChoice choice;
   choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
-  choice.source = "replay";
+  choice.source = Source::kReplay;
   replay_on(choice, choice.recordings->front());
   return choice;
 }
@@ -70,10 +70,14 @@ DeviceChoice automatic_choice(const Context& context) {
 
 }  // namespace
 
+std::string_view source_word(const DeviceChoice& choice) {
+  return choice.source ? to_string(*choice.source) : "architecture";
+}
+
 DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal) {
   DeviceChoice choice;
   choice.info = info;
-  choice.source = "gpu";
+  choice.source = Source::kGpu;
   choice.ordinal = static_cast<int>(ordinal);
   choice.description =
       fmt::format("{}, GPU {}, {}, driver {}", info.name, ordinal, info.architecture, info.driver_version);
@@ -101,7 +105,6 @@ DeviceChoice choose_device_to_plan(Context& context, const std::string& option) 
       fmt::format("No GPU here ({}): planning for a typical {} GPU.", devices.error().text(), kPlanArchitecture));
   DeviceChoice choice;
   choice.info = architecture_info(kPlanArchitecture).value();
-  choice.source = "architecture";
   choice.description = fmt::format("a typical {} GPU", kPlanArchitecture);
   return choice;
 }
@@ -117,7 +120,7 @@ DeviceInfo device_or_architecture(Context& context, const std::string& option) {
 }
 
 Answering answering(const DeviceChoice& choice, const space::TemplateSet& templates, const Problem& problem) {
-  if (choice.source != "replay") return {choice, templates};
+  if (choice.source != Source::kReplay) return {choice, templates};
   Answering out{choice, recorded_versions(*choice.recordings, templates, problem)};
   if (const db::Database* const database = database_holding(*choice.recordings, out.templates, problem))
     replay_on(out.device, *database);

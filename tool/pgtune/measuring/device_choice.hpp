@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "db/database.hpp"
@@ -16,12 +18,15 @@ namespace pgtune::tool {
 /// Which device a command will use; known without starting work on it.
 struct DeviceChoice {
   DeviceInfo info;
-  std::string source;  ///< "gpu", "replay", or "architecture" where it is only planned for
-  int ordinal = 0;     ///< of the GPU
+  std::optional<Source> source;  ///< nothing: a typical GPU, which is only planned for
+  int ordinal = 0;               ///< of the GPU
   std::shared_ptr<const std::vector<db::Database>> recordings = {};  ///< replay: opened once, for all problems
   std::string description;              ///< for people: "NVIDIA H200 (GPU 0)" or "NVIDIA H200, replayed from ..."
   std::vector<std::string> notes = {};  ///< why it is this one; choose_device() leaves it to the caller to tell
 };
+
+/// The source as JSON names it: its word, or "architecture".
+[[nodiscard]] std::string_view source_word(const DeviceChoice& choice);
 
 /// A GPU whose facts are known already.
 [[nodiscard]] DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal);

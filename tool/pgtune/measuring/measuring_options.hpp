@@ -29,10 +29,10 @@ struct ClockWish {
   bool demanded = false;               ///< by --lock-clocks, not by the configuration file alone
   std::optional<LockRequest> request;  ///< for a GPU
 
-  /// Throws CommandError (usage) where a lock is demanded and `source` is not "gpu": nothing else has clocks.
-  void refuse_without_gpu(const std::string& source) const;
+  /// Throws CommandError (usage) where a lock is demanded and `source` is not a GPU: nothing else has clocks.
+  void refuse_without_gpu(std::optional<Source> source) const;
   /// What to lock on a device of `source`. Throws as refuse_without_gpu().
-  [[nodiscard]] std::optional<LockRequest> on(const std::string& source) const;
+  [[nodiscard]] std::optional<LockRequest> on(std::optional<Source> source) const;
 };
 
 struct MeasuringOptions {

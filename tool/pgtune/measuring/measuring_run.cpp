@@ -65,7 +65,7 @@ ExitCode MeasuringRun::each(const std::vector<Problem>& problems, ResultDocument
     try {
       code = worse(code, work(problem));
     } catch (const CommandError& error) {
-      if (problems.size() == 1 || (error.kind() != ErrorKind::kUsage && choice_.source != "replay")) throw;
+      if (problems.size() == 1 || (error.kind() != ErrorKind::kUsage && choice_.source != Source::kReplay)) throw;
       context_.terminal().error(fmt::format("{}: {}", problem.title(), error.what()));
       results.add_error(problem, error.what());
       code = worse(code, exit_code(error.kind()));
@@ -77,7 +77,7 @@ ExitCode MeasuringRun::each(const std::vector<Problem>& problems, ResultDocument
 
 device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
                                    const session::ProgressCallback& progress) {
-  if (by.device.source == "replay") {
+  if (by.device.source == Source::kReplay) {
     replay_ = std::make_unique<device::ReplayDevice>(load_recording(*by.device.recordings, by.templates, problem));
     return *replay_;
   }
@@ -101,8 +101,8 @@ auto MeasuringRun::on_device(const Problem& problem, const Answering& by, const 
 }
 
 session::SearchResult MeasuringRun::search(const Problem& problem, const Answering& by) {
-  if (by.device.source == "gpu") {
-    const session::StoreKey key{problem, by.templates, by.device.info, by.device.source, session_.conditions};
+  if (by.device.source == Source::kGpu) {
+    const session::StoreKey key{problem, by.templates, by.device.info, Source::kGpu, session_.conditions};
     if (auto answer = session::answered_already(store_, key, session_))
       return session::result_from_store(std::move(*answer));
   }

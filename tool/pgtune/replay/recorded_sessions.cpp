@@ -17,7 +17,7 @@ namespace {
 std::vector<RecordedSession> replayable_sessions(const db::Database& database) {
   std::vector<RecordedSession> sessions;
   for (db::SessionRow& row : db::list_sessions(database)) {
-    if (row.source != "gpu" || row.kind != "search" || row.finished_at.empty()) continue;
+    if (row.source != Source::kGpu || row.kind != "search" || row.finished_at.empty()) continue;
     if (!sessions.empty() && row.device_uuid != sessions.front().row.device_uuid) continue;
     sessions.push_back({std::move(row), {}});
   }

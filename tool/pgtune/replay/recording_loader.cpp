@@ -166,7 +166,7 @@ device::Recording load_recording(std::span<const db::Database> databases, const 
   recording.origin = database->origin();
   recording.device = recorded_device(*database);
   const std::string branch = recording.device.driver_branch();
-  recording.ceilings = db::find_ceilings(*database, recording.device.uuid, branch, "gpu");
+  recording.ceilings = db::find_ceilings(*database, recording.device.uuid, branch, Source::kGpu);
   for (const auto& [key, fitting] : sessions_by_conditions(*database, templates, problem))
     recording.problems.push_back(recorded_problem(*database, fitting, problem, templates));
   return recording;

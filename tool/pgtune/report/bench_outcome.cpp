@@ -94,7 +94,7 @@ json bench_json(const BenchOutcome& outcome) {
   json out = {{"schema", kJsonSchema},
               {"problem", outcome.problem},
               {"device", outcome.device.info},
-              {"source", outcome.device.source},
+              {"source", source_word(outcome.device)},
               {"template", outcome.templates.id().name},
               {"other_versions", other_versions_json(outcome.templates.other_versions())},
               {"conditions", conditions_json(outcome.conditions)},

@@ -27,8 +27,8 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
   run.after_constraints = enumeration.after_constraints;
   run.legal = enumeration.legal;
   run.valid = static_cast<std::int64_t>(enumeration.variants.size());
-  if (store != nullptr) {
-    const session::StoreKey key{problem, templates, device.info, device.source, options.conditions};
+  if (store != nullptr && device.source) {
+    const session::StoreKey key{problem, templates, device.info, *device.source, options.conditions};
     const auto trials = session::resumable(store->trials(key), options.retry_failed);
     for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
     if (const auto answer = session::answered_already(*store, key, options)) run.answered_at = answer->finished_at;
@@ -58,7 +58,7 @@ nlohmann::json dry_run_json(const DryRun& run) {
           {"template", run.templates.id().name},
           {"other_versions", other_versions_json(run.templates.other_versions())},
           {"device", run.device.info},
-          {"source", run.device.source},
+          {"source", source_word(run.device)},
           {"conditions", conditions_json(run.conditions)},
           {"counts",
            {{"space", run.space},

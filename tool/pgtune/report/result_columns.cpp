@@ -71,7 +71,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
           result.device.name,
           result.device.uuid,
           result.device.driver_version,
-          result.row.source,
+          std::string(to_string(result.row.source)),
           variant.template_name,
           result.row.variant_origin.content_hash,
           is_of_other_version(result) ? "1" : "0",
@@ -87,7 +87,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
 nlohmann::json result_identity(const StoredResult& result) {
   return {{"problem", result.problem},
           {"device", result.device.name},
-          {"source", result.row.source},
+          {"source", to_string(result.row.source)},
           {"template", result.answer.best().variant.template_name},
           {"other_versions", other_versions_json(result.other_versions)},
           {"variant", result.answer.best().variant.key()},
@@ -112,7 +112,7 @@ void print_headline(Terminal& terminal, const ResultGroup& group) {
     terminal.print(terminal.styled(Style::kBold, line) + '\n');
 }
 
-bool is_replay(const StoredResult& result) { return result.row.source == "replay"; }
+bool is_replay(const StoredResult& result) { return result.row.source == Source::kReplay; }
 
 bool is_of_other_version(const StoredResult& result) { return !result.other_versions.empty(); }
 

@@ -111,7 +111,7 @@ json result_json(const SearchOutcome& outcome) {
   json out = {{"schema", kJsonSchema},
               {"problem", outcome.problem},
               {"device", outcome.device.info},
-              {"source", outcome.device.source},
+              {"source", source_word(outcome.device)},
               {"conditions", conditions_json(outcome.conditions)},
               {"templates", templates_json(outcome.templates)},
               {"other_versions", other_versions_json(outcome.templates.other_versions())},

@@ -64,7 +64,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
   const db::Database database = open_database(context);
   db::BestFilter filter;
   if (!template_.empty()) filter.winner_template = template_;
-  if (!source_.empty()) filter.source = source_;
+  if (!source_.empty()) filter.source = enumerator_of<Source>(source_);
   std::vector<std::string> keys;
   if (problems_.any_shape()) {
     for (const Problem& problem : problems_.problems()) keys.push_back(problem.key());

@@ -79,7 +79,7 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
   progress.enter_rounds(Progress::Phase::kFloor, rounds, 0, rounds * expected_s);
 
   FloorResult out;
-  if (context.device.source() == "gpu") {  // a recording is warm
+  if (context.device.source() == Source::kGpu) {  // a recording is warm
     const double limit_s = std::min(kLongestWarmUp_s, share_s.value_or(kLongestWarmUp_s) / 4);
     const auto end = warm_up(context, baseline.best, limit_s, troubles);
     if (!end) return tl::unexpected(end.error());

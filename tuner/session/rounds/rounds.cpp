@@ -69,7 +69,7 @@ RoundRunner::RoundRunner(const SessionContext& context, Stage stage, double samp
       field_(std::move(field)),
       troubles_(troubles),
       on_failure_(std::move(on_failure)),
-      repeatable_(context.device.source() == "gpu"),
+      repeatable_(context.device.source() == Source::kGpu),
       order_(field_.size(), context.options.seed),
       clocks_hz_(field_.size()) {}
 

@@ -84,7 +84,7 @@ class PruneCommand final : public Command {
                           {"template_hash", session.template_hash},
                           {"device", session.device_uuid},
                           {"driver_branch", session.driver_branch},
-                          {"source", session.source},
+                          {"source", to_string(session.source)},
                           {"kind", session.kind},
                           {"reason", reason}});
     return fmt::format("{}\n", json({{"dry_run", dry_run_}, {"sessions", std::move(sessions)}}).dump(2));
