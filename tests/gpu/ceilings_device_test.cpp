@@ -29,12 +29,12 @@ TEST_F(CeilingsOnDevice, AreOrderedPossibleAndRepeatable) {
   EXPECT_LE(per_clock, 2 * 128 * 1.02);
   EXPECT_GE(per_clock, 2 * 64 * 0.9);
   // A multiprocessor's dense bf16 products: 1024 FLOP a clock on sm_86, 2048 on sm_80, 4096 on sm_90.
-  for (const Dtype mode : tensor_ceiling_modes(measurer_->info())) {
-    const double reached = first->flops.at(std::string(to_string(mode)));
-    std::cout << to_string(mode) << " " << reached * 1e-12 << " TFLOP/s\n";
-    const double of_two_bytes = reached * static_cast<double>(element_bytes(mode)) / 2;
-    EXPECT_GT(of_two_bytes / measurer_->info().sm_count, 1024 * 0.5e9) << to_string(mode);
-    EXPECT_LT(of_two_bytes / measurer_->info().sm_count, 4096 * 2.1e9) << to_string(mode);
+  for (const Dtype dtype : tensor_ceiling_dtypes(measurer_->info())) {
+    const double reached = first->flops.at(std::string(to_string(dtype)));
+    std::cout << to_string(dtype) << " " << reached * 1e-12 << " TFLOP/s\n";
+    const double of_two_bytes = reached * static_cast<double>(element_bytes(dtype)) / 2;
+    EXPECT_GT(of_two_bytes / measurer_->info().sm_count, 1024 * 0.5e9) << to_string(dtype);
+    EXPECT_LT(of_two_bytes / measurer_->info().sm_count, 4096 * 2.1e9) << to_string(dtype);
   }
 
   const auto second = measurer_->ceilings();

@@ -27,10 +27,10 @@ TEST_P(CeilingKernelsCompile, WithOneForEachModeOfTheTensorCores) {
   const DeviceInfo device = architecture_info(GetParam()).value();
   const auto cubin = compile_tensor_ceilings(GetParam());
   ASSERT_TRUE(cubin) << cubin.error().text();
-  const auto modes = tensor_ceiling_modes(device);
-  EXPECT_EQ(modes.size(), device.compute_major == 9 || device.compute_minor == 9 ? 6U : 4U);
-  for (const Dtype mode : modes)
-    EXPECT_THAT(*cubin, testing::HasSubstr(".text.ceiling_" + std::string(to_string(mode))));
+  const auto dtypes = tensor_ceiling_dtypes(device);
+  EXPECT_EQ(dtypes.size(), device.compute_major == 9 || device.compute_minor == 9 ? 6U : 4U);
+  for (const Dtype dtype : dtypes)
+    EXPECT_THAT(*cubin, testing::HasSubstr(".text.ceiling_" + std::string(to_string(dtype))));
 }
 
 TEST(CeilingKernels, AnUnknownArchitectureIsAnEnvironmentError) {

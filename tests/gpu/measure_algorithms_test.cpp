@@ -177,8 +177,8 @@ TEST(SimilarProblems, KeepTypesAndLayoutAndAreOtherSizes) {
 TEST(BaselineProblem, IsWithoutAnActivationThatCublasLtLacks) {
   Problem problem;
   problem.m = problem.n = problem.k = 48;
-  for (const Dtype mode : {Dtype::kBf16, Dtype::kE4m3}) {
-    problem.dtype = mode;
+  for (const Dtype dtype : {Dtype::kBf16, Dtype::kE4m3}) {
+    problem.dtype = dtype;
     problem.epilogue = {true, Activation::kGelu};
     EXPECT_EQ(BaselineOperands::solvable(with_default_strides(problem).value()).epilogue, problem.epilogue);
     problem.epilogue.activation = Activation::kSilu;
@@ -245,9 +245,9 @@ TEST(BaselineProblem, WhatIsLargeEnoughKeepsItsSize) {
   problem.ldc = 1025;
   EXPECT_EQ(BaselineOperands::enlarged(problem), float8_problem("1008x1024x1040", "nt"));
   EXPECT_EQ(BaselineOperands::copy_bytes(problem), 1008 * 1024 * 2);
-  for (const Dtype mode : {Dtype::kF32, Dtype::kBf16, Dtype::kInt8}) {
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16, Dtype::kInt8}) {
     problem = float8_problem("127x129x131", "nt");
-    problem.dtype = mode;
+    problem.dtype = dtype;
     EXPECT_FALSE(BaselineOperands::enlarged(problem));
   }
   // What would no longer fit 64 bits.

@@ -48,18 +48,18 @@ class Dtypes : public MeasureOnDevice {
   space::TemplateDefinition definition_;
 };
 
-Problem of_types(Problem problem, Dtype mode, ElementType output) {
-  problem.dtype = mode;
+Problem of_types(Problem problem, Dtype dtype, ElementType output) {
+  problem.dtype = dtype;
   problem.output = output;
   return with_default_strides(problem).value();
 }
 
-/// Every mode with every output type, on a shape as awkward as cuBLASLt takes it.
+/// Every dtype with every output type, on a shape as awkward as cuBLASLt takes it.
 std::vector<Problem> awkward_problems(const std::string& layout, double beta) {
   std::vector<Problem> problems;
-  for (const Dtype mode : all_dtypes()) {
-    const bool narrow = element_bytes(mode) == 1, whole = mode == Dtype::kInt8;
-    for (const ElementType output : output_types(mode)) {
+  for (const Dtype dtype : all_dtypes()) {
+    const bool narrow = element_bytes(dtype) == 1, whole = dtype == Dtype::kInt8;
+    for (const ElementType output : output_types(dtype)) {
       Problem problem = make_problem(whole ? "127x148x177" : narrow ? "112x144x176" : "127x129x131", layout);
       problem.batch = 2;
       problem.alpha = whole ? -3 : 1.5;
@@ -67,7 +67,7 @@ std::vector<Problem> awkward_problems(const std::string& layout, double beta) {
       problem.lda += narrow ? 16 : 3;
       problem.ldb += narrow ? 16 : 5;
       problem.ldc += narrow ? 16 : 7;
-      problems.push_back(of_types(problem, mode, output));
+      problems.push_back(of_types(problem, dtype, output));
     }
   }
   return problems;
@@ -196,11 +196,11 @@ TEST_F(Dtypes, SmallIntegersAreExactWhereTheResultHas32Bits) {
 }
 
 TEST_F(Dtypes, TheBaselineIsTheBestOfManyAtFullSize) {
-  for (const auto& [mode, layout] :
+  for (const auto& [dtype, layout] :
        {std::pair{Dtype::kBf16, "nn"}, std::pair{Dtype::kF16, "tt"}, std::pair{Dtype::kTf32, "nn"},
         std::pair{Dtype::kE4m3, "nt"}, std::pair{Dtype::kE4m3, "nn"}, std::pair{Dtype::kE5m2, "tn"},
         std::pair{Dtype::kInt8, "nt"}, std::pair{Dtype::kInt8, "tn"}}) {
-    const Problem problem = of_types(make_problem("4096x4096x4096", layout), mode, output_types(mode).front());
+    const Problem problem = of_types(make_problem("4096x4096x4096", layout), dtype, output_types(dtype).front());
     const BaselineReport report = prepare(problem);
     EXPECT_GE(report.algorithms.size(), 16U) << problem.key();
     if (report.algorithms.empty()) continue;
@@ -215,17 +215,17 @@ TEST_F(Dtypes, TheBaselineIsTheBestOfManyAtFullSize) {
 
 TEST_F(Dtypes, SumsOfEveryLengthStayWithinTheBound) {
   Conditions conditions;
-  for (const Dtype mode : {Dtype::kTf32, Dtype::kBf16, Dtype::kE4m3, Dtype::kE5m2, Dtype::kInt8}) {
+  for (const Dtype dtype : {Dtype::kTf32, Dtype::kBf16, Dtype::kE4m3, Dtype::kE5m2, Dtype::kInt8}) {
     for (const DataDistribution data : {DataDistribution::kUniform, DataDistribution::kNormal}) {
       for (const char* shape : {"1024x1024x32", "1024x1024x512", "1024x1024x8192", "1024x1024x32768"}) {
         conditions.data = data;
-        const Problem problem = of_types(make_problem(shape, "nt"), mode, output_types(mode).back());
+        const Problem problem = of_types(make_problem(shape, "nt"), dtype, output_types(dtype).back());
         const BaselineReport report = prepare(problem, conditions);
         ASSERT_FALSE(report.algorithms.empty()) << problem.key();
         double largest = 0;
         for (const AlgorithmReport& algorithm : report.algorithms) largest = std::max(largest, algorithm.max_error);
         EXPECT_LT(largest, 1);
-        if (mode == Dtype::kInt8) {
+        if (dtype == Dtype::kInt8) {
           EXPECT_EQ(largest, 0);
         }
         std::cout << fmt::format("{} {}: {} algorithms, largest error {:.3f} of the bound\n", problem.title(),
@@ -238,8 +238,8 @@ TEST_F(Dtypes, SumsOfEveryLengthStayWithinTheBound) {
 /// 8-bit floats of extents and rows that cuBLASLt refuses.
 std::vector<Problem> refused_problems(const std::string& layout, double beta, bool bias) {
   std::vector<Problem> problems;
-  for (const Dtype mode : {Dtype::kE4m3, Dtype::kE5m2}) {
-    for (const ElementType output : output_types(mode)) {
+  for (const Dtype dtype : {Dtype::kE4m3, Dtype::kE5m2}) {
+    for (const ElementType output : output_types(dtype)) {
       Problem problem = make_problem("127x129x131", layout);
       problem.batch = 2;
       problem.alpha = 1.5;
@@ -248,7 +248,7 @@ std::vector<Problem> refused_problems(const std::string& layout, double beta, bo
       problem.lda += 3;
       problem.ldb += 5;
       problem.ldc += 6;
-      problems.push_back(of_types(problem, mode, output));
+      problems.push_back(of_types(problem, dtype, output));
     }
   }
   return problems;

@@ -9,10 +9,10 @@
 namespace pgtune::gpu {
 namespace {
 
-ErrorBound bound_of(Dtype mode, std::int64_t k, std::optional<ElementType> output = std::nullopt) {
+ErrorBound bound_of(Dtype dtype, std::int64_t k, std::optional<ElementType> output = std::nullopt) {
   Problem problem;
   problem.k = k;
-  problem.dtype = mode;
+  problem.dtype = dtype;
   problem.output = output;
   return error_bound(problem);
 }
@@ -69,10 +69,10 @@ TEST(ErrorBound, AMissingBlockOfKShowsInEveryMode) {
   // Sums of K uniform products have S = K / 4 and a deviation of sqrt(K) / 3; a k-block of 32 one of sqrt(32) / 3.
   // Among the elements of any real result some deviate by three times that.
   const std::int64_t k = 4096;
-  for (const Dtype mode : all_dtypes()) {
-    const ErrorBound bound = bound_of(mode, k);
+  for (const Dtype dtype : all_dtypes()) {
+    const ErrorBound bound = bound_of(dtype, k);
     EXPECT_GT(3 * std::sqrt(32.0) / 3, 2 * bound.allowed(std::sqrt(static_cast<double>(k)) / 3, k / 4.0))
-        << to_string(mode);
+        << to_string(dtype);
   }
 }
 

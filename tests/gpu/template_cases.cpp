@@ -59,10 +59,10 @@ Problem problem_of(std::string_view shape, std::string_view layout) {
 
 std::vector<Problem> types_of(const space::TemplateDefinition& definition) {
   std::vector<Problem> all;
-  for (const Dtype mode : definition.dtypes) {
-    for (const ElementType output : output_types(mode)) {
+  for (const Dtype dtype : definition.dtypes) {
+    for (const ElementType output : output_types(dtype)) {
       Problem types;
-      types.dtype = mode;
+      types.dtype = dtype;
       types.output = output;
       if (definition.computes(types)) all.push_back(types);
     }

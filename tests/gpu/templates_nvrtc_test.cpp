@@ -61,8 +61,8 @@ std::vector<Case> cases_between() {
   std::vector<Case> cases;
   for (const fs::path& path : template_files()) {
     const auto definition = space::load_template(path, shipped_header);
-    const auto& modes = definition ? definition->dtypes : std::vector<Dtype>{};
-    if (for_teaching(path) || std::find(modes.begin(), modes.end(), Dtype::kTf32) == modes.end()) continue;
+    const auto& dtypes = definition ? definition->dtypes : std::vector<Dtype>{};
+    if (for_teaching(path) || std::find(dtypes.begin(), dtypes.end(), Dtype::kTf32) == dtypes.end()) continue;
     for (const char* architecture : {"sm_86", "sm_89"}) cases.push_back({path, architecture});
   }
   return cases;

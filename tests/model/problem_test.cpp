@@ -135,9 +135,9 @@ TEST(Problem, AnOutputTypeShowsOnlyWhereItIsNotTheUsualOne) {
 }
 
 TEST(Problem, OutputTypesOfOtherModesAreRefusedWithTheReason) {
-  const auto refused = [](Dtype mode, ElementType output) {
+  const auto refused = [](Dtype dtype, ElementType output) {
     Problem problem = problem_of("8x16x32");
-    problem.dtype = mode;
+    problem.dtype = dtype;
     problem.output = output;
     const auto checked = with_default_strides(problem);
     return checked ? std::string() : checked.error().message;

@@ -102,9 +102,9 @@ TEST(ProblemFacts, TypesFollowTheDtypeAndTheOutput) {
   document["outputs"] = {"f32", "f16", "bf16", "int32"};
   document["defines"] = json::array({{{"name", "X"}, {"expr", "ELEM_BYTES * 1000 + OUT_BYTES * 100 + ALIGN_C"}}});
   const TemplateDefinition definition = parse_or_die(document);
-  const auto types = [&](Dtype mode, std::optional<ElementType> output = std::nullopt) {
+  const auto types = [&](Dtype dtype, std::optional<ElementType> output = std::nullopt) {
     Problem shape = problem(512, 10, 128);
-    shape.dtype = mode;
+    shape.dtype = dtype;
     shape.output = output;
     return make_defines(definition, definition.default_variant(), shape, device()).value().back().value;
   };
@@ -134,7 +134,7 @@ TEST(ProblemFacts, AKernelCanCompareItsDtype) {
   };
   EXPECT_EQ(macro("DTYPE"), macro("LABEL_tf32"));
   EXPECT_NE(macro("LABEL_tf32"), "");
-  for (const Dtype mode : all_dtypes()) EXPECT_NE(macro("LABEL_" + std::string(to_string(mode))), "");
+  for (const Dtype dtype : all_dtypes()) EXPECT_NE(macro("LABEL_" + std::string(to_string(dtype))), "");
   // Builds of templates that do not ask stay what they were.
   const TemplateDefinition silent = parse_or_die(sample_json());
   const auto silent_defines = make_defines(silent, silent.default_variant(), problem(), device()).value();

@@ -20,8 +20,8 @@ const TemplateDefinition& mma_template() {
   return definition;
 }
 
-Problem mma_problem(Dtype mode, std::string_view shape, std::string_view layout) {
-  return testing::shaped_problem(mode, parse_shape(shape).value(), layout);
+Problem mma_problem(Dtype dtype, std::string_view shape, std::string_view layout) {
+  return testing::shaped_problem(dtype, parse_shape(shape).value(), layout);
 }
 
 std::vector<Variant> mma_variants(const Problem& problem, const std::string& architecture = "sm_90a") {
@@ -31,32 +31,32 @@ std::vector<Variant> mma_variants(const Problem& problem, const std::string& arc
 }
 
 /// mma.sync takes 8-bit floats from sm_89 on.
-bool computes(const char* architecture, Dtype mode) {
+bool computes(const char* architecture, Dtype dtype) {
   const DeviceInfo device = architecture_info(architecture).value();
-  return (mode != Dtype::kE4m3 && mode != Dtype::kE5m2) || 10 * device.compute_major + device.compute_minor >= 89;
+  return (dtype != Dtype::kE4m3 && dtype != Dtype::kE5m2) || 10 * device.compute_major + device.compute_minor >= 89;
 }
 
 TEST(MmaSpace, EveryProblemHasAPresetThatTakesAMinute) {
-  for (const Dtype mode : mma_template().dtypes) {
+  for (const Dtype dtype : mma_template().dtypes) {
     for (const char* shape : {"1x1x1", "16x4096x4096", "127x129x131", "512x512x2048", "1000x1001x1003",
                               "1024x1024x1024", "4096x1001x4096", "4096x4096x4096"}) {
       for (const char* architecture : {"sm_80", "sm_90a"}) {
-        if (!computes(architecture, mode)) continue;
-        const std::size_t size = mma_variants(mma_problem(mode, shape, "nn"), architecture).size();
-        EXPECT_GE(size, 8U) << to_string(mode) << " " << shape << " " << architecture;
-        EXPECT_LE(size, 300U) << to_string(mode) << " " << shape << " " << architecture;
+        if (!computes(architecture, dtype)) continue;
+        const std::size_t size = mma_variants(mma_problem(dtype, shape, "nn"), architecture).size();
+        EXPECT_GE(size, 8U) << to_string(dtype) << " " << shape << " " << architecture;
+        EXPECT_LE(size, 300U) << to_string(dtype) << " " << shape << " " << architecture;
       }
     }
   }
 }
 
 TEST(MmaSpace, TheDefaultFitsTheSmallestSharedMemory) {
-  for (const Dtype mode : mma_template().dtypes) {
+  for (const Dtype dtype : mma_template().dtypes) {
     for (const char* architecture : {"sm_80", "sm_86", "sm_89"}) {
-      if (!computes(architecture, mode)) continue;
-      const auto variants = mma_variants(mma_problem(mode, "4096x4096x4096", "nn"), architecture);
+      if (!computes(architecture, dtype)) continue;
+      const auto variants = mma_variants(mma_problem(dtype, "4096x4096x4096", "nn"), architecture);
       EXPECT_NE(std::find(variants.begin(), variants.end(), mma_template().default_variant()), variants.end())
-          << to_string(mode) << " " << architecture;
+          << to_string(dtype) << " " << architecture;
     }
   }
 }
@@ -73,10 +73,10 @@ TEST(MmaSpace, EightBitFloatsAreRefusedWithTheReasonWhereThereAreNoInstructionsF
 
 /// Nothing else computes these where TMA cannot read the rows.
 TEST(MmaSpace, NoAlignmentOfBytesIsRefused) {
-  for (const Dtype mode : {Dtype::kE4m3, Dtype::kE5m2, Dtype::kInt8}) {
+  for (const Dtype dtype : {Dtype::kE4m3, Dtype::kE5m2, Dtype::kInt8}) {
     for (const char* layout : {"nn", "nt", "tn", "tt"}) {
       for (const char* shape : {"1001x1003x1005", "1002x1006x1010", "4095x4097x4099", "1x1x17"})
-        EXPECT_FALSE(mma_variants(mma_problem(mode, shape, layout)).empty()) << to_string(mode) << layout << shape;
+        EXPECT_FALSE(mma_variants(mma_problem(dtype, shape, layout)).empty()) << to_string(dtype) << layout << shape;
     }
   }
 }
@@ -84,11 +84,11 @@ TEST(MmaSpace, NoAlignmentOfBytesIsRefused) {
 TEST(MmaSpace, EverySeedIsInSomePreset) {
   for (const Variant& seed : mma_template().seeds) {
     bool found = false;
-    for (const Dtype mode : mma_template().dtypes) {
+    for (const Dtype dtype : mma_template().dtypes) {
       for (const char* shape : {"4096x4096x4096", "4096x4095x4096", "512x512x4096", "500x501x4096"}) {
         for (const char* architecture : {"sm_80", "sm_90a"}) {
           if (found) break;
-          const auto variants = mma_variants(mma_problem(mode, shape, "nn"), architecture);
+          const auto variants = mma_variants(mma_problem(dtype, shape, "nn"), architecture);
           found = std::find(variants.begin(), variants.end(), seed) != variants.end();
         }
       }

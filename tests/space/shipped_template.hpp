@@ -15,8 +15,8 @@ inline TemplateDefinition shipped_template(const std::string& name) {
   return load_template(PGTUNE_SOURCE_DIR "/configs/" + name + ".json", {}).value();
 }
 
-inline Problem shaped_problem(Dtype mode, Problem shape, std::string_view layout) {
-  shape.dtype = mode;
+inline Problem shaped_problem(Dtype dtype, Problem shape, std::string_view layout) {
+  shape.dtype = dtype;
   return with_default_strides(with_layout(shape, layout).value()).value();
 }
 

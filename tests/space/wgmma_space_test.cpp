@@ -24,12 +24,12 @@ const TemplateDefinition& wgmma() {
   return definition;
 }
 
-Problem typed(Dtype mode, std::int64_t m, std::int64_t n, std::int64_t k, std::string_view layout = "nt") {
-  return testing::shaped_problem(mode, {.m = m, .n = n, .k = k}, layout);
+Problem typed(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, std::string_view layout = "nt") {
+  return testing::shaped_problem(dtype, {.m = m, .n = n, .k = k}, layout);
 }
 
 struct Kind {
-  Dtype mode;
+  Dtype dtype;
   std::string layout;
   auto operator<=>(const Kind&) const = default;
 };
@@ -43,7 +43,7 @@ const std::vector<std::vector<Variant>>& presets(const Kind& kind) {
     for (const auto& [m, n, k] :
          {std::tuple{5120, 5120, 4096}, std::tuple{2048, 2048, 2048}, std::tuple{256, 256, 16384},
           std::tuple{64, 2048, 4096}, std::tuple{16, 4096, 4096}}) {
-      const auto space = enumerate(wgmma(), typed(kind.mode, m, n, k, kind.layout), device());
+      const auto space = enumerate(wgmma(), typed(kind.dtype, m, n, k, kind.layout), device());
       EXPECT_TRUE(space) << space.error().text();
       if (space) all.push_back(space->variants);
     }
@@ -94,7 +94,7 @@ TEST(WgmmaSpace, EverySeedIsInThePresetOfSomeProblem) {
 // A rule that saves time elsewhere must not keep out what has won where it was tried (docs/measurements/wgmma-log.md).
 TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
   const struct {
-    Dtype mode;
+    Dtype dtype;
     std::int64_t m, n, k;
     const char* variant;
   } winners[] = {
@@ -112,7 +112,7 @@ TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
        "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,BK_BYTES=256,STAGES=12,DECOMPOSITION=stream_k,EPILOGUE=direct"},
   };
   for (const auto& winner : winners) {
-    const auto space = enumerate(wgmma(), typed(winner.mode, winner.m, winner.n, winner.k), device());
+    const auto space = enumerate(wgmma(), typed(winner.dtype, winner.m, winner.n, winner.k), device());
     ASSERT_TRUE(space) << space.error().text();
     EXPECT_THAT(space->variants, ::testing::Contains(parse_variant(wgmma(), winner.variant).value()))
         << winner.variant << " at " << winner.m << "x" << winner.n << "x" << winner.k;
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(All, WgmmaModes,
                                            Kind{Dtype::kTf32, "nn"}, Kind{Dtype::kTf32, "tt"}, Kind{Dtype::kE4m3, "nn"},
                                            Kind{Dtype::kE4m3, "tn"}),
                          [](const auto& instance) {
-                           return std::string(to_string(instance.param.mode)) + "_" + instance.param.layout;
+                           return std::string(to_string(instance.param.dtype)) + "_" + instance.param.layout;
                          });
 
 TEST(WgmmaSpace, RowsThatTmaCannotWriteWholeAreWrittenByThreads) {
@@ -149,8 +149,8 @@ std::string kernels(const Problem& problem, const std::string& parameters) {
 }
 
 TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTransposedFirst) {
-  const auto of = [](Dtype mode, std::string_view layout) {
-    return kernels(typed(mode, 512, 512, 512, layout), "BM=128");
+  const auto of = [](Dtype dtype, std::string_view layout) {
+    return kernels(typed(dtype, 512, 512, 512, layout), "BM=128");
   };
   EXPECT_EQ(of(Dtype::kBf16, "tn"), "gemm_wgmma");
   EXPECT_EQ(of(Dtype::kTf32, "nt"), "gemm_wgmma");
@@ -159,8 +159,8 @@ TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTransposedFirst) {
 }
 
 TEST(WgmmaSpace, RegistersTransposeTheLeftOperand) {
-  const auto of = [](Dtype mode, std::string_view layout, const std::string& parameters) {
-    return kernels(typed(mode, 512, 512, 512, layout), "LEFT_SOURCE=registers," + parameters);
+  const auto of = [](Dtype dtype, std::string_view layout, const std::string& parameters) {
+    return kernels(typed(dtype, 512, 512, 512, layout), "LEFT_SOURCE=registers," + parameters);
   };
   EXPECT_EQ(of(Dtype::kTf32, "nn", "SWAP_AB=1"), "gemm_wgmma");
   EXPECT_EQ(of(Dtype::kE4m3, "tt", "SWAP_AB=0"), "gemm_wgmma");

@@ -59,7 +59,7 @@ struct EnergyWindow {
 struct Ceilings {
   double dram_bytes_per_s = 0;  ///< bytes read plus bytes written by a copy far larger than L2
   double l2_bytes_per_s = 0;    ///< bytes read by loads that hit L2
-  /// FLOP/s by dtype as in to_string(Dtype), without memory traffic; only modes that were measured.
+  /// FLOP/s by dtype as in to_string(Dtype), without memory traffic; only dtypes that were measured.
   std::map<std::string, double> flops;
   double sm_clock_hz = 0;  ///< mean while f32 was measured
 

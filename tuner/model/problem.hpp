@@ -19,7 +19,7 @@ namespace pgtune {
 struct Problem {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Dtype dtype = Dtype::kF32;
-  std::optional<ElementType> output = {};  ///< of C and D where it is not the mode's usual one; read type_of_c()
+  std::optional<ElementType> output = {};  ///< of C and D where it is not the dtype's usual one; read type_of_c()
   bool trans_a = false, trans_b = false;
   std::int64_t lda = 0, ldb = 0, ldc = 0;  ///< elements between rows as stored; filled by with_default_strides
   double alpha = 1.0, beta = 0.0;
@@ -45,7 +45,7 @@ struct Problem {
   [[nodiscard]] std::string layout() const;  ///< "nn", "nt", "tn" or "tt"
   [[nodiscard]] std::string shape() const;   ///< "4096x4096x4096"
   /// Canonical text; equal exactly when problems are equal. E.g. "f32 nn 4096x4096x4096 b1 ld4096,4096,4096 a1 b0".
-  /// An output type that is not the mode's usual one and an epilogue follow: "bf16 nn ... a1 b0 out f32 epilogue
+  /// An output type that is not the dtype's usual one and an epilogue follow: "bf16 nn ... a1 b0 out f32 epilogue
   /// bias+gelu".
   [[nodiscard]] std::string key() const;
   /// For people: the key without what has its default value. E.g. "4096x4096x4096 f32 nn".
@@ -57,7 +57,7 @@ struct Problem {
 /// Sets trans_a and trans_b from "nn", "nt", "tn" or "tt".
 [[nodiscard]] Result<Problem> with_layout(Problem problem, std::string_view layout);
 /// Replaces zero leading dimensions by the packed ones, then checks everything: leading dimensions not too small, every
-/// element count and byte count inside 64 bits, finite scalars, an output type the mode has; for int8 that scalars are
+/// element count and byte count inside 64 bits, finite scalars, an output type the dtype has; for int8 that scalars are
 /// whole numbers, no sum can leave int32, and there is no epilogue.
 [[nodiscard]] Result<Problem> with_default_strides(Problem problem);
 

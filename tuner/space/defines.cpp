@@ -43,7 +43,7 @@ void add_labels(const TemplateDefinition& definition, std::vector<Define>& out) 
     }
   }
   if (asks_for(definition, "DTYPE")) {
-    for (const Dtype mode : all_dtypes()) add(to_string(mode));
+    for (const Dtype dtype : all_dtypes()) add(to_string(dtype));
   }
   if (asks_for(definition, "ACTIVATION")) {
     for (const Activation activation : all_activations()) add(to_string(activation));

@@ -25,19 +25,19 @@ void check_schema(const JsonCursor& root) {
 std::vector<Dtype> read_dtypes(const JsonCursor& root) {
   std::vector<Dtype> out;
   for (const JsonCursor& element : root.required("dtypes").elements(1, kMaxEntries)) {
-    auto mode = parse_dtype(element.string());
-    if (!mode) {
-      element.problem(std::move(mode.error()));
-    } else if (std::find(out.begin(), out.end(), *mode) != out.end()) {
-      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*mode)));
+    auto dtype = parse_dtype(element.string());
+    if (!dtype) {
+      element.problem(std::move(dtype.error()));
+    } else if (std::find(out.begin(), out.end(), *dtype) != out.end()) {
+      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*dtype)));
     } else {
-      out.push_back(*mode);
+      out.push_back(*dtype);
     }
   }
   return out;
 }
 
-std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<Dtype>& modes) {
+std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<Dtype>& dtypes) {
   std::vector<ElementType> out;
   for (const JsonCursor& element : root.optional_elements("outputs", kMaxEntries)) {
     auto type = parse_output_type(element.string());
@@ -45,8 +45,8 @@ std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<
       element.problem(std::move(type.error()));
       continue;
     }
-    const bool possible = std::any_of(modes.begin(), modes.end(), [&](Dtype mode) {
-      const auto& types = output_types(mode);
+    const bool possible = std::any_of(dtypes.begin(), dtypes.end(), [&](Dtype dtype) {
+      const auto& types = output_types(dtype);
       return std::find(types.begin(), types.end(), *type) != types.end();
     });
     if (!possible) element.problem(fmt::format("none of the dtypes has {} output", to_string(*type)));

@@ -69,7 +69,7 @@ Parameter read_parameter(const JsonCursor& cursor, KnownNames& names) {
 /// share one.
 void check_label_values(const std::vector<Parameter>& parameters, const JsonCursor& root) {
   std::unordered_map<std::int64_t, std::string> labels;
-  for (const Dtype mode : all_dtypes()) labels.emplace(label_value(to_string(mode)), to_string(mode));
+  for (const Dtype dtype : all_dtypes()) labels.emplace(label_value(to_string(dtype)), to_string(dtype));
   for (const Activation word : all_activations()) labels.emplace(label_value(to_string(word)), to_string(word));
   for (const Parameter& parameter : parameters) {
     for (const ParameterValue& value : parameter.values) {

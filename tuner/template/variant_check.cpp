@@ -71,13 +71,13 @@ Result<void> check_problem(const TemplateDefinition& definition, const Problem& 
     return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not fuse the epilogue {}; {}", definition.name,
                                                to_string(problem.epilogue), epilogue_words(definition)));
   }
-  const auto& modes = definition.dtypes;
-  if (std::find(modes.begin(), modes.end(), problem.dtype) != modes.end()) {
+  const auto& dtypes = definition.dtypes;
+  if (std::find(dtypes.begin(), dtypes.end(), problem.dtype) != dtypes.end()) {
     return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not write {} output in {}", definition.name,
                                                to_string(problem.type_of_c()), to_string(problem.dtype)));
   }
   std::vector<std::string_view> known;
-  for (const Dtype mode : modes) known.push_back(to_string(mode));
+  for (const Dtype dtype : dtypes) known.push_back(to_string(dtype));
   return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not compute in {}; its dtypes are {}",
                                              definition.name, to_string(problem.dtype), fmt::join(known, ", ")));
 }

@@ -65,8 +65,8 @@ Ladder ladder_of(const json& document) {
   Ladder ladder;
   ladder.name = text_of(document, "the ladder", "name");
   ladder.description = text_of(document, "the ladder", "description");
-  const std::string mode = text_of(document, "the ladder", "dtype");
-  const auto parsed = parse_dtype(mode);
+  const std::string dtype = text_of(document, "the ladder", "dtype");
+  const auto parsed = parse_dtype(dtype);
   if (!parsed) throw LadderProblem(parsed.error().text());
   ladder.dtype = *parsed;
   const json rungs = document.value("rungs", json());

@@ -62,14 +62,14 @@ std::string tera(const std::optional<double>& value) { return value ? fmt::forma
 
 /// DRAM, L2, and the arithmetic of the dtypes in `points`.
 std::string ceilings_text(const Ceilings& ceilings, const std::vector<const RooflinePoint*>& points) {
-  std::set<std::string> modes;
-  for (const RooflinePoint* point : points) modes.emplace(to_string(point->result->problem.dtype));
+  std::set<std::string> dtypes;
+  for (const RooflinePoint* point : points) dtypes.emplace(to_string(point->result->problem.dtype));
   std::string text = fmt::format("roofs: DRAM {:.0f} GB/s, L2 {:.0f} GB/s", ceilings.dram_bytes_per_s / 1e9,
                                  ceilings.l2_bytes_per_s / 1e9);
-  for (const auto& [mode, flops] : ceilings.flops) {
-    if (modes.contains(mode)) text += fmt::format(", {} {:.1f} TFLOP/s", mode, flops / kTera);
+  for (const auto& [dtype, flops] : ceilings.flops) {
+    if (dtypes.contains(dtype)) text += fmt::format(", {} {:.1f} TFLOP/s", dtype, flops / kTera);
   }
-  if (ceilings.sm_clock_hz > 0 && modes.contains("f32"))
+  if (ceilings.sm_clock_hz > 0 && dtypes.contains("f32"))
     text += fmt::format(" (f32 at {:.0f} MHz)", ceilings.sm_clock_hz / 1e6);
   return text;
 }

@@ -61,17 +61,17 @@ std::string summary_text(const ResultGroup& group) {
   std::map<Dtype, std::vector<Line>> lines;
   for (const StoredResult* result : group.results) lines[result->problem.dtype].push_back(make_line(*result));
   std::string text;
-  for (const auto& [mode, of_mode] : lines) {
-    if (of_mode.size() < 2) continue;
+  for (const auto& [dtype, of_dtype] : lines) {
+    if (of_dtype.size() < 2) continue;
     std::vector<double> of_best, of_first;
-    for (const Line& line : of_mode) {
+    for (const Line& line : of_dtype) {
       of_best.push_back(line.percent_of_best);
       of_first.push_back(line.percent_of_first);
     }
     const auto [least, most] = std::minmax_element(of_best.begin(), of_best.end());
     text += fmt::format(
         "{}, {} problems: geometric mean {:.1f} % of cuBLASLt's best ({:.1f} to {:.1f}),\n  {:.1f} % of its first\n",
-        to_string(mode), of_mode.size(), stats::geometric_mean(of_best), *least, *most,
+        to_string(dtype), of_dtype.size(), stats::geometric_mean(of_best), *least, *most,
         stats::geometric_mean(of_first));
   }
   return text;

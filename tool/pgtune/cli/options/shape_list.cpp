@@ -40,8 +40,8 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
       shape.epilogue = *epilogue;
     } else if (word == "batch" && i + 1 < words.size() && !shape.batch) {
       shape.batch = words[++i];
-    } else if (const auto mode = parse_dtype(word); mode && !shape.dtype) {
-      shape.dtype = *mode;
+    } else if (const auto dtype = parse_dtype(word); dtype && !shape.dtype) {
+      shape.dtype = *dtype;
     } else if (with_layout(*problem, word) && !shape.layout) {
       shape.layout = word;
     } else {

@@ -72,20 +72,20 @@ CudaResult<Ceilings> measure(const CeilingsPlan& plan, const CeilingKernels& ker
   return ceilings;
 }
 
-/// Adds the tensor cores' modes.
+/// Adds the tensor cores' dtypes.
 Result<void> measure_tensor_cores(const DeviceInfo& device, const Driver& driver, SampleTimer& timer,
                                   cudaStream_t stream, Ceilings& ceilings) {
-  const std::vector<Dtype> modes = tensor_ceiling_modes(device);
-  if (modes.empty()) return {};
+  const std::vector<Dtype> dtypes = tensor_ceiling_dtypes(device);
+  if (dtypes.empty()) return {};
   const auto cubin = compile_tensor_ceilings(device.architecture);
   if (!cubin) return tl::unexpected(cubin.error());
   const auto kernels = TensorCeilingKernels::load(driver, *cubin, device);
   if (!kernels) return tl::unexpected(to_error(kernels.error()));
-  for (const Dtype mode : modes) {
+  for (const Dtype dtype : dtypes) {
     const auto best =
-        best_of([&](cudaStream_t on) { return (*kernels)->launch(mode, on); }, timer, stream, kTensorWarmUp_s);
+        best_of([&](cudaStream_t on) { return (*kernels)->launch(dtype, on); }, timer, stream, kTensorWarmUp_s);
     if (!best) return tl::unexpected(to_error(best.error()));
-    ceilings.flops[std::string(to_string(mode))] = best->launches_per_s * (*kernels)->flops(mode);
+    ceilings.flops[std::string(to_string(dtype))] = best->launches_per_s * (*kernels)->flops(dtype);
   }
   ceilings.flops[std::string(to_string(Dtype::kTf32x3))] =
       ceilings.flops.at(std::string(to_string(Dtype::kTf32))) / 3;  // three products for one

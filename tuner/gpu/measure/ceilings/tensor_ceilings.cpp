@@ -23,16 +23,16 @@ constexpr Work kMma{16, 8, 32, 8 * 16, 512};
 // Launches of about half a millisecond on an H200, as those of the other ceilings.
 constexpr std::uint32_t kTensorIterations = 1024;
 
-std::string symbol_of(Dtype mode) { return "ceiling_" + std::string(to_string(mode)); }
+std::string symbol_of(Dtype dtype) { return "ceiling_" + std::string(to_string(dtype)); }
 
 }  // namespace
 
-std::vector<Dtype> tensor_ceiling_modes(const DeviceInfo& device) {
+std::vector<Dtype> tensor_ceiling_dtypes(const DeviceInfo& device) {
   const int capability = 10 * device.compute_major + device.compute_minor;
-  std::vector<Dtype> modes;
-  if (capability >= 80 && capability <= 90) modes = {Dtype::kTf32, Dtype::kF16, Dtype::kBf16, Dtype::kInt8};
-  if (capability >= 89 && capability <= 90) modes.insert(modes.end(), {Dtype::kE4m3, Dtype::kE5m2});
-  return modes;
+  std::vector<Dtype> dtypes;
+  if (capability >= 80 && capability <= 90) dtypes = {Dtype::kTf32, Dtype::kF16, Dtype::kBf16, Dtype::kInt8};
+  if (capability >= 89 && capability <= 90) dtypes.insert(dtypes.end(), {Dtype::kE4m3, Dtype::kE5m2});
+  return dtypes;
 }
 
 Result<std::string> compile_tensor_ceilings(const std::string& architecture) {
@@ -45,15 +45,15 @@ CudaResult<std::unique_ptr<TensorCeilingKernels>> TensorCeilingKernels::load(con
   auto module = Module::load(driver, cubin);
   if (!module) return tl::unexpected(module.error());
   std::unique_ptr<TensorCeilingKernels> kernels(new TensorCeilingKernels(driver, std::move(*module), device));
-  for (const Dtype mode : tensor_ceiling_modes(device)) {
-    auto function = kernels->module_.function(symbol_of(mode).c_str());
+  for (const Dtype dtype : tensor_ceiling_dtypes(device)) {
+    auto function = kernels->module_.function(symbol_of(dtype).c_str());
     if (!function) return tl::unexpected(function.error());
-    kernels->functions_[mode] = *function;
+    kernels->functions_[dtype] = *function;
   }
   return kernels;
 }
 
-CudaResult<> TensorCeilingKernels::launch(Dtype mode, cudaStream_t stream) const {
+CudaResult<> TensorCeilingKernels::launch(Dtype dtype, cudaStream_t stream) const {
   std::uint32_t iterations = kTensorIterations;
   float never = std::numeric_limits<float>::quiet_NaN();
   std::uint64_t nowhere = 0;
@@ -66,14 +66,14 @@ CudaResult<> TensorCeilingKernels::launch(Dtype mode, cudaStream_t stream) const
   config.blockDimY = 1;
   config.blockDimZ = 1;
   config.hStream = stream;
-  return check(driver_->launch_kernel(&config, functions_.at(mode), arguments.data(), nullptr),
-               "launching pgtune's " + symbol_of(mode));
+  return check(driver_->launch_kernel(&config, functions_.at(dtype), arguments.data(), nullptr),
+               "launching pgtune's " + symbol_of(dtype));
 }
 
-double TensorCeilingKernels::flops(Dtype mode) const {
+double TensorCeilingKernels::flops(Dtype dtype) const {
   const Work& work = wgmma_ ? kWgmma : kMma;
   return 2.0 * static_cast<double>(sm_count_ * kTensorIterations * work.times * work.m * work.n * work.k_bytes /
-                                   element_bytes(mode));
+                                   element_bytes(dtype));
 }
 
 }  // namespace pgtune::gpu

@@ -20,7 +20,7 @@ namespace pgtune::gpu {
 
 /// The dtypes tensor_ceilings.cu has a kernel for on this architecture: empty where its instructions are not the
 /// ones that reach the ceiling (compute capability 10 has others), or not there.
-[[nodiscard]] std::vector<Dtype> tensor_ceiling_modes(const DeviceInfo& device);
+[[nodiscard]] std::vector<Dtype> tensor_ceiling_dtypes(const DeviceInfo& device);
 
 /// tensor_ceilings.cu compiled for `architecture`, 8.0 or newer; needs no GPU. Errors (environment): this NVRTC does
 /// not know it.
@@ -33,10 +33,10 @@ class TensorCeilingKernels {
                                                                               const std::string& cubin,
                                                                               const DeviceInfo& device);
 
-  /// Enqueues one launch of a mode of tensor_ceiling_modes().
-  [[nodiscard]] CudaResult<> launch(Dtype mode, cudaStream_t stream) const;
+  /// Enqueues one launch of a dtype of tensor_ceiling_dtypes().
+  [[nodiscard]] CudaResult<> launch(Dtype dtype, cudaStream_t stream) const;
   /// Floating-point or integer operations of one launch; a fused multiply-add counts as two.
-  [[nodiscard]] double flops(Dtype mode) const;
+  [[nodiscard]] double flops(Dtype dtype) const;
 
  private:
   TensorCeilingKernels(const Driver& driver, Module module, const DeviceInfo& device)
