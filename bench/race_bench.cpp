@@ -95,7 +95,7 @@ std::optional<FullRecording> full_recording(space::TemplateSet templates, device
 
 /// The recording as another session might have gone: rounds of the race in another order, rounds of the final and
 /// samples of the screening drawn with replacement. Rounds stay whole, so that pairs do.
-device::Recording shuffled(const FullRecording& full, const session::Options& options, std::mt19937_64& random) {
+device::Recording shuffled(const FullRecording& full, const session::SessionOptions& options, std::mt19937_64& random) {
   const auto draw = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
   std::vector<int> race = full.rounds;
   for (std::size_t i = race.size(); i > 1; --i) std::swap(race[i - 1], race[draw(i)]);
@@ -143,7 +143,7 @@ struct Tally {
 };
 
 void replay_once(const FullRecording& full, std::uint64_t seed, Tally& tally) {
-  session::Options options;
+  session::SessionOptions options;
   options.seed = seed;
   options.conditions = full.problem().conditions;
   std::mt19937_64 random(seed);

@@ -46,11 +46,11 @@ TEST(AnsweredAlready, IsWhatASearchWouldReturnUnderTheSameOptions) {
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
   const StoreKey key{search.problem, search.definition, device.info(), device.source(), search.options.conditions};
-  const auto answered = [&](const Options& options) {
+  const auto answered = [&](const SessionOptions& options) {
     return answered_already(search.store, key, options).has_value();
   };
   EXPECT_TRUE(answered(search.options)) << "though the space was not tried whole";
-  Options more = search.options, whole = search.options, forced = search.options, full = search.options;
+  SessionOptions more = search.options, whole = search.options, forced = search.options, full = search.options;
   more.budget.trials = 11;
   whole.budget = {};
   forced.force = true;
@@ -59,7 +59,7 @@ TEST(AnsweredAlready, IsWhatASearchWouldReturnUnderTheSameOptions) {
   EXPECT_FALSE(answered(whole));
   EXPECT_FALSE(answered(forced));
   EXPECT_FALSE(answered(full));
-  Options energy = search.options, retry = search.options;
+  SessionOptions energy = search.options, retry = search.options;
   energy.measure_energy = true;
   retry.retry_failed = true;
   EXPECT_FALSE(answered(energy));

@@ -29,7 +29,7 @@ struct TestSearch {
   Problem problem = test_problem();
   space::TemplateDefinition definition = test_template();
   FakeStore store;
-  Options options;
+  SessionOptions options;
   std::atomic<bool> stop{false};
   std::vector<Progress> progress;
   double slept_s = 0;

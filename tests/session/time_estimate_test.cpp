@@ -42,7 +42,7 @@ TEST(ExpectedRounds, LongLaunchesMakeLongSamples) {
 }
 
 TEST(ExpectedRounds, ABudgetKeepsAtMostHalfForThemAndAQuarterForTheFinal) {
-  Options options;
+  SessionOptions options;
   const double rounds_s = expected_race_s(options, 1e-3) + expected_final_s(options, 1e-3);
   EXPECT_DOUBLE_EQ(reserved_for_rounds_s(options, 1e-3), rounds_s);
   options.budget.seconds = 1000;

@@ -35,7 +35,7 @@ Result<void> restore(const gpu::ClockLock& lock, LineChannel& channel) {
   return restored;
 }
 
-Result<gpu::LockedClock> lock_clocks(const gpu::ClockLock& lock, const Options& options, ParentWatch& watch) {
+Result<gpu::LockedClock> lock_clocks(const gpu::ClockLock& lock, const WorkerOptions& options, ParentWatch& watch) {
   return lock.choose(options.lock_mhz).and_then([&](int mhz) {
     return lock.lock(mhz, [&](std::chrono::milliseconds time) { return !watch.wait(time); });
   });
@@ -43,7 +43,7 @@ Result<gpu::LockedClock> lock_clocks(const gpu::ClockLock& lock, const Options& 
 
 }  // namespace
 
-Result<void> guard_clocks(const Options& options, LineChannel& channel) {
+Result<void> guard_clocks(const WorkerOptions& options, LineChannel& channel) {
   Result<ParentWatch> watch = ParentWatch::start();
   if (!watch) return tl::unexpected(std::move(watch.error()));
   const Result<gpu::ClockLock> lock = open_lock(options.gpu);
@@ -65,7 +65,7 @@ Result<void> guard_clocks(const Options& options, LineChannel& channel) {
   return restore(*lock, channel);
 }
 
-Result<void> restore_clocks(const Options& options, LineChannel& channel) {
+Result<void> restore_clocks(const WorkerOptions& options, LineChannel& channel) {
   const Result<gpu::ClockLock> lock = open_lock(options.gpu);
   if (lock) return restore(*lock, channel);
   answer(channel, kRestore, tl::unexpected(lock.error()));

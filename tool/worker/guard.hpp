@@ -14,9 +14,9 @@ namespace pgtune::worker {
 ///   {"locked_mhz": 1485, "verified": true, "sm_mhz": 1485, "before": {"sm_mhz": 345, "applications_mhz": 1980}}
 /// (fields NVML does not say are null), and with id 2 and the body {"sm_mhz": 345}; or with the error, which is
 /// returned too.
-[[nodiscard]] Result<void> guard_clocks(const Options& options, LineChannel& channel);
+[[nodiscard]] Result<void> guard_clocks(const WorkerOptions& options, LineChannel& channel);
 
 /// Only gives the clocks back and answers as the second line above: for after a guard that was killed.
-[[nodiscard]] Result<void> restore_clocks(const Options& options, LineChannel& channel);
+[[nodiscard]] Result<void> restore_clocks(const WorkerOptions& options, LineChannel& channel);
 
 }  // namespace pgtune::worker

@@ -28,7 +28,7 @@ constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitEnvironment = 3;
 
-Result<void> serve_compile(const Options& options, LineChannel& channel) {
+Result<void> serve_compile(const WorkerOptions& options, LineChannel& channel) {
   Result<gpu::CubinCache> cache = gpu::CubinCache::open(options.cache_folder);
   if (!cache) return tl::unexpected(refuse(channel, std::move(cache.error())));
   std::optional<MemoryLimit> limit;
@@ -41,7 +41,7 @@ Result<void> serve_compile(const Options& options, LineChannel& channel) {
   return serve(channel, service);
 }
 
-Result<void> serve_measure(const Options& options, LineChannel& channel) {
+Result<void> serve_measure(const WorkerOptions& options, LineChannel& channel) {
   Result<std::unique_ptr<gpu::Measurer>> measurer = gpu::Measurer::open(options.gpu);
   if (!measurer) return tl::unexpected(refuse(channel, std::move(measurer.error())));
   MeasureService service(std::move(*measurer));
@@ -52,7 +52,7 @@ Result<void> serve_measure(const Options& options, LineChannel& channel) {
 }
 
 Result<void> run(const std::vector<std::string>& arguments) {
-  const Result<Options> options = parse_options(arguments);
+  const Result<WorkerOptions> options = parse_options(arguments);
   if (!options) return tl::unexpected(options.error());
   if (options->role == Role::kHelp) {
     fmt::print("{}", kUsage);

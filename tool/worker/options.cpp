@@ -35,7 +35,7 @@ Result<std::optional<Number>> parse_positive(const char* name, const std::string
 }
 
 /// What a role cannot do without.
-Result<Options> checked(Options options) {
+Result<WorkerOptions> checked(WorkerOptions options) {
   const bool needs_gpu =
       options.role == Role::kMeasure || options.role == Role::kGuard || options.role == Role::kDoctor;
   if (options.role == Role::kCompile && options.cache_folder.empty())
@@ -50,13 +50,13 @@ Result<Options> checked(Options options) {
 
 }  // namespace
 
-Result<Options> parse_options(const std::vector<std::string>& arguments) {
+Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments) {
   static const std::set<std::string> known{"--role", "--cache-dir", "--gpu", "--lock-mhz", "--memory-limit", "--input"};
   std::map<std::string, std::string> values;
-  Options options;
+  WorkerOptions options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = arguments[i];
-    if (name == "--help" || name == "-h") return Options{};
+    if (name == "--help" || name == "-h") return WorkerOptions{};
     if (name == "--restore") {
       options.restore = true;
       continue;

@@ -14,7 +14,7 @@ namespace pgtune::worker {
 
 enum class Role { kCompile, kMeasure, kList, kGuard, kDoctor, kHelp };
 
-struct Options {
+struct WorkerOptions {
   Role role = Role::kHelp;
   std::string cache_folder;                        ///< compile: where cubins go
   std::optional<std::int64_t> memory_limit_bytes;  ///< compile: a build that needs more is compile_failed
@@ -39,6 +39,6 @@ inline constexpr std::string_view kUsage =
     "--restore it only does that.\n";
 
 /// Errors (usage) name the option and what it needs.
-[[nodiscard]] Result<Options> parse_options(const std::vector<std::string>& arguments);
+[[nodiscard]] Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace pgtune::worker

@@ -19,8 +19,8 @@ namespace pgtune::session {
 namespace {
 
 /// The final over exactly these variants: as many finalists, no variant cut in screening, no rounds added.
-Options bench_options(const Options& options, const BenchRequest& request, std::size_t variants) {
-  Options out = options;
+SessionOptions bench_options(const SessionOptions& options, const BenchRequest& request, std::size_t variants) {
+  SessionOptions out = options;
   out.budget = {};
   out.objective = Objective::kTime;
   out.measure_energy = request.measure_energy;
@@ -32,14 +32,15 @@ Options bench_options(const Options& options, const BenchRequest& request, std::
 
 /// Every variant, in their order.
 Result<void> check(SessionRun& run) {
-  const Options& options = run.context.options;
+  const SessionOptions& options = run.context.options;
   search::GuidedStrategy strategy({{run.state.size(), {}}}, {}, options.seed);
   const double final_s = expected_final_s(options, baseline_launch_s(run.result.baseline));
   return screening_stage(run, strategy, final_s + (options.measure_energy ? expected_energy_s(run.state.size()) : 0));
 }
 
 /// Leaves those to screening that are too slow for rounds: they are no finalists, and `slow` has their ranking.
-void leave_out_slow(SessionRun& run, double slowest_in_rounds, Options& options, std::vector<RankedVariant>& slow) {
+void leave_out_slow(SessionRun& run, double slowest_in_rounds, SessionOptions& options,
+                    std::vector<RankedVariant>& slow) {
   if (slowest_in_rounds <= 0) return;
   const double limit_s = slowest_in_rounds * baseline_launch_s(run.result.baseline);
   auto ranked = run.state.ranked();
@@ -77,7 +78,7 @@ std::vector<std::pair<Variant, Outcome>> without_figures(const SearchState& stat
 }
 
 /// `options` are the context's.
-Result<BenchResult> bench(const SessionContext& context, Options& options, space::Enumeration enumeration,
+Result<BenchResult> bench(const SessionContext& context, SessionOptions& options, space::Enumeration enumeration,
                           const BenchRequest& request, const ProgressCallback& progress) {
   SearchState state(std::move(enumeration));
   std::vector<RankedVariant> screened;
@@ -124,7 +125,7 @@ Result<space::Enumeration> chosen(const space::TemplateSet& templates, const Pro
 }  // namespace
 
 Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
-                              Store& store, const BenchRequest& request, const Options& options,
+                              Store& store, const BenchRequest& request, const SessionOptions& options,
                               const std::atomic<bool>& stop, const ProgressCallback& progress, const Clock& clock) {
   if (request.variants.empty())
     return fail(ErrorKind::kUsage, "no variant to measure: name one or search for one first");
@@ -139,7 +140,7 @@ Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& 
 
   BenchResult result;
   if (!enumeration->variants.empty()) {
-    Options adjusted = bench_options(options, request, enumeration->variants.size());
+    SessionOptions adjusted = bench_options(options, request, enumeration->variants.size());
     const SessionContext context{problem, templates, device, store, adjusted, stop, clock, start_s};
     store.begin({problem, templates, device.info(), device.source(), options.conditions}, SessionKind::kBench,
                 options.seed, options.command_line);

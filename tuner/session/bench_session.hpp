@@ -37,7 +37,7 @@ struct BenchResult : SessionResult {
 /// cannot work.
 [[nodiscard]] Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& templates,
                                             device::Device& device, Store& store, const BenchRequest& request,
-                                            const Options& options, const std::atomic<bool>& stop,
+                                            const SessionOptions& options, const std::atomic<bool>& stop,
                                             const ProgressCallback& progress, const Clock& clock = system_clock());
 
 }  // namespace pgtune::session

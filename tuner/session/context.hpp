@@ -19,7 +19,7 @@ struct SessionContext {
   space::TemplateSet templates;
   device::Device& device;
   Store& store;
-  const Options& options;
+  const SessionOptions& options;
   const std::atomic<bool>& stop;
   const Clock& clock;
   double start_s = 0;                ///< of the search, by `clock`

@@ -87,7 +87,7 @@ Result<void> screen(SessionRun& run) {
 }
 
 Result<void> measure_wanted_energy(SessionRun& run) {
-  const Options& options = run.context.options;
+  const SessionOptions& options = run.context.options;
   const bool decides = options.objective != Objective::kTime;
   if (!decides && !options.measure_energy) return {};
   return energy_stage(run, decides ? EnergyOf::kEveryFinalist : EnergyOf::kWinner);
@@ -113,15 +113,13 @@ Result<SearchResult> search(const SessionContext& context, const StoreKey& key, 
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
   auto ran = run_session(context, state, callback, {"searching " + context.problem.title(), search_stages()});
   if (!ran) return tl::unexpected(std::move(ran.error()));
-  SearchResult result{std::move(*ran), {}};
-  result.failure_examples = state.failure_examples();
-  return result;
+  return SearchResult{std::move(*ran), {}, state.failure_examples()};
 }
 
 }  // namespace
 
 Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
-                                Store& store, const Options& options, const std::atomic<bool>& stop,
+                                Store& store, const SessionOptions& options, const std::atomic<bool>& stop,
                                 const ProgressCallback& progress, const Clock& clock) {
   SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));

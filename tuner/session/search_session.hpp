@@ -24,7 +24,7 @@ struct Budget {
   std::optional<std::int64_t> trials;  ///< variants to try
 };
 
-struct Options {
+struct SessionOptions {
   Budget budget;
   bool force = false;  ///< measure again even where stored results answer
   /// Try again what crashed, hung or was quarantined, also where a stored answer would do without it.
@@ -87,7 +87,7 @@ struct SearchResult : SessionResult {
 /// template with a legal variant (usage), a device that cannot work (environment). Outcomes saved before an error stay
 /// in the store, and a later search goes on from them.
 [[nodiscard]] Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates,
-                                              device::Device& device, Store& store, const Options& options,
+                                              device::Device& device, Store& store, const SessionOptions& options,
                                               const std::atomic<bool>& stop, const ProgressCallback& progress,
                                               const Clock& clock = system_clock());
 

@@ -35,25 +35,25 @@ double expected_round_s(double sample_s, std::size_t samples, double launch_s) {
   return kOverhead * std::max(sample_s, least_sample_s(launch_s)) * static_cast<double>(samples);
 }
 
-double expected_race_s(const Options& options, double launch_s) {
+double expected_race_s(const SessionOptions& options, double launch_s) {
   // Of some thousand variants a few dozen are near the best, and half of them leave after three rounds.
   constexpr std::size_t kEntrants = 32;
   const int rounds = options.full ? options.race_rounds : options.race_rounds / 2;
   return expected_round_s(kRaceSample_s, kEntrants, launch_s) * rounds;
 }
 
-double expected_final_s(const Options& options, double launch_s) {
+double expected_final_s(const SessionOptions& options, double launch_s) {
   constexpr int kBaselines = 2;
   const auto contenders = static_cast<std::size_t>(std::max(options.finalists, 1) + kBaselines);
   return expected_round_s(kFinalSample_s, contenders, launch_s) * options.final_rounds;
 }
 
-double reserved_for_rounds_s(const Options& options, double launch_s) {
+double reserved_for_rounds_s(const SessionOptions& options, double launch_s) {
   const double expected_s = expected_race_s(options, launch_s) + expected_final_s(options, launch_s);
   return options.budget.seconds ? std::min(expected_s, *options.budget.seconds / 2) : expected_s;
 }
 
-double reserved_for_final_s(const Options& options, double launch_s) {
+double reserved_for_final_s(const SessionOptions& options, double launch_s) {
   const double expected_s = expected_final_s(options, launch_s);
   return options.budget.seconds ? std::min(expected_s, *options.budget.seconds / 4) : expected_s;
 }

@@ -35,13 +35,13 @@ inline constexpr int kMinimumRounds = 6;
 /// least_sample_s() of it.
 [[nodiscard]] double expected_round_s(double sample_s, std::size_t samples, double launch_s);
 /// Expected wall time of a race of usual size, and of a whole final.
-[[nodiscard]] double expected_race_s(const Options& options, double launch_s);
-[[nodiscard]] double expected_final_s(const Options& options, double launch_s);
+[[nodiscard]] double expected_race_s(const SessionOptions& options, double launch_s);
+[[nodiscard]] double expected_final_s(const SessionOptions& options, double launch_s);
 
 /// Wall time of a time budget kept for the race and the final, at most half of it; and for the final alone, at most a
 /// quarter. Whole expectations where there is no budget.
-[[nodiscard]] double reserved_for_rounds_s(const Options& options, double launch_s);
-[[nodiscard]] double reserved_for_final_s(const Options& options, double launch_s);
+[[nodiscard]] double reserved_for_rounds_s(const SessionOptions& options, double launch_s);
+[[nodiscard]] double reserved_for_final_s(const SessionOptions& options, double launch_s);
 
 /// Per launch, of the baseline's best algorithm; 0 without a baseline.
 [[nodiscard]] double baseline_launch_s(const BaselineReport& baseline);

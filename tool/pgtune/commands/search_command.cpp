@@ -68,7 +68,7 @@ ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results)
   const DeviceChoice choice = choose_device_to_plan(context, options.device);
   const auto lock = options.clock.on(choice.source);
   const bool unknown_clock = lock && !lock->mhz;
-  session::Options session = options.session;
+  session::SessionOptions session = options.session;
   if (lock && lock->mhz) session.conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
   announce(context.terminal(), {.choice = choice,
                                 .session = session,
@@ -93,7 +93,7 @@ ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results)
 std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& task, ResultDocument& results) {
   const MeasuringOptions& options = task.measuring;
   if (!std::filesystem::exists(options.database)) return std::nullopt;
-  session::Options session = options.session;
+  session::SessionOptions session = options.session;
   if (const auto& lock = options.clock.request) {
     if (!lock->mhz) return std::nullopt;  // which clock it will be shows once it is locked
     session.conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
@@ -202,7 +202,7 @@ class SearchCommand final : public Command {
         task.templates.emplace(kind, grid_.of(context.catalogue().select(template_, problem)));
     }
     task.dry_run = dry_run_;
-    session::Options& session = task.measuring.session;
+    session::SessionOptions& session = task.measuring.session;
     if (!budget_.empty()) session.budget = parse_budget(budget_);
     const auto objective = session::parse_objective(objective_);
     if (!objective)

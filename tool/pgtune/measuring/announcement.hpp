@@ -13,11 +13,11 @@ namespace pgtune::tool {
 
 struct Announcement {
   const DeviceChoice& choice;
-  const session::Options& session;  ///< its conditions with the clock that is locked
-  std::string database;             ///< the file
-  std::string clock_note = {};      ///< what locking them left to say
-  bool planning = false;            ///< nothing will be measured, nor replayed
-  bool clock_unknown = false;       ///< of a plan: it shows when it is locked
+  const session::SessionOptions& session;  ///< its conditions with the clock that is locked
+  std::string database;                    ///< the file
+  std::string clock_note = {};             ///< what locking them left to say
+  bool planning = false;                   ///< nothing will be measured, nor replayed
+  bool clock_unknown = false;              ///< of a plan: it shows when it is locked
 };
 
 void announce(Terminal& terminal, const Announcement& announcement);

@@ -41,7 +41,7 @@ struct MeasuringOptions {
   CompileLimits compile;
   ClockWish clock;
   /// Seed, conditions (with the clock observed), energy and command line; the rest is for the command to fill in.
-  session::Options session;
+  session::SessionOptions session;
   bool json = false;
 };
 

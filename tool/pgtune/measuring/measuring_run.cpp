@@ -124,7 +124,7 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const Device
   const auto lock = options.clock.on(choice.source);
   const StopSignals signals;
   const auto run = [&](MeasuringRun::Clock clock, const std::string& clock_note) {
-    session::Options session = options.session;
+    session::SessionOptions session = options.session;
     session.conditions.locked_sm_clock_hz = clock.locked_hz;
     announce(terminal, {choice, session, options.database, clock_note});
     terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));

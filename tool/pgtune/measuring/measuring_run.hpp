@@ -34,7 +34,7 @@ class MeasuringRun {
 
   [[nodiscard]] const DeviceChoice& choice() const { return choice_; }
   /// As asked for, with the clock that is locked.
-  [[nodiscard]] const session::Options& session() const { return session_; }
+  [[nodiscard]] const session::SessionOptions& session() const { return session_; }
   [[nodiscard]] session::Store& store() { return store_; }
   [[nodiscard]] const StopSignals& signals() const { return signals_; }
 
@@ -65,7 +65,7 @@ class MeasuringRun {
   const DeviceChoice& choice_;
   Clock clock_;
   const StopSignals& signals_;
-  session::Options session_;
+  session::SessionOptions session_;
   db::Database database_;
   DatabaseStore store_;
   std::unique_ptr<device::Device> gpu_, replay_;

@@ -26,7 +26,7 @@ std::string stored_ratio(const session::RankedVariant& stored) {
                                       : "not in a final";
 }
 
-std::string comparison_table(const std::vector<Comparison>& compared) {
+std::string comparison_table(const std::vector<BenchComparison>& compared) {
   TextTable times({{"kernel"},
                    {"ms now", Align::kRight},
                    {"stored", Align::kRight},
@@ -35,7 +35,7 @@ std::string comparison_table(const std::vector<Comparison>& compared) {
                    {"result"}});
   TextTable variants({{"#", Align::kRight}, {"variant", Align::kLeft, true}});
   int place = 0;
-  for (const Comparison& comparison : compared) {
+  for (const BenchComparison& comparison : compared) {
     const session::RankedVariant& now = *comparison.now;
     const std::string number = std::to_string(++place);
     times.add_row({"#" + number, milliseconds_text(now.time_s), milliseconds_text(comparison.stored->time_s),
@@ -48,8 +48,8 @@ std::string comparison_table(const std::vector<Comparison>& compared) {
 
 }  // namespace
 
-std::vector<Comparison> comparisons(const BenchOutcome& outcome) {
-  std::vector<Comparison> out;
+std::vector<BenchComparison> comparisons(const BenchOutcome& outcome) {
+  std::vector<BenchComparison> out;
   if (!outcome.result.answer) return out;
   const double margin = std::max(outcome.stored.floor.margin, outcome.result.answer->floor.margin);
   for (const session::RankedVariant& now : outcome.result.answer->ranking) {
@@ -66,11 +66,11 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
                     '\n';
   for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
   out += fact("version", versions_text(outcome.templates.other_versions()));
-  const std::vector<Comparison> compared = comparisons(outcome);
+  const std::vector<BenchComparison> compared = comparisons(outcome);
   if (outcome.result.answer) {
     out += comparison_table(compared) + energy_table(outcome.problem, *outcome.result.answer);
     int place = 0;
-    for (const Comparison& comparison : compared)
+    for (const BenchComparison& comparison : compared)
       out += fact(fmt::format("#{}", ++place).c_str(), comparison.held.sentence);
     out += fact("stored", outcome.stored.finished_at);
     out += answer_facts(*outcome.result.answer, outcome.conditions);
@@ -82,7 +82,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
 
 json bench_json(const BenchOutcome& outcome) {
   json variants = json::array();
-  for (const Comparison& comparison : comparisons(outcome))
+  for (const BenchComparison& comparison : comparisons(outcome))
     variants.push_back({{"variant", comparison.now->variant.key()},
                         {"stored", ranked_json(*comparison.stored, outcome.problem)},
                         {"now", ranked_json(*comparison.now, outcome.problem)},

@@ -24,13 +24,13 @@ struct BenchOutcome {
 };
 
 /// What is stored of a variant against its new measurement.
-struct Comparison {
+struct BenchComparison {
   const session::RankedVariant* stored = nullptr;
   const session::RankedVariant* now = nullptr;
   session::HeldReport held;
 };
 /// One for each variant measured, in the order of the new ranking; pointers into `outcome`.
-[[nodiscard]] std::vector<Comparison> comparisons(const BenchOutcome& outcome);
+[[nodiscard]] std::vector<BenchComparison> comparisons(const BenchOutcome& outcome);
 
 [[nodiscard]] std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal);
 [[nodiscard]] nlohmann::json bench_json(const BenchOutcome& outcome);

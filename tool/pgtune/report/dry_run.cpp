@@ -20,7 +20,7 @@
 namespace pgtune::tool {
 
 DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, const DeviceChoice& device,
-               const session::Options& options, session::Store* store) {
+               const session::SessionOptions& options, session::Store* store) {
   DryRun run(problem, templates, device, options.conditions);
   const space::Enumeration enumeration = value_or_throw(space::enumerate(templates, problem, device.info));
   run.space = enumeration.space;

@@ -30,7 +30,7 @@ struct DryRun {
 /// `store` may be null where there is no database yet. Throws CommandError (usage) for a space that cannot be
 /// evaluated.
 [[nodiscard]] DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, const DeviceChoice& device,
-                             const session::Options& options, session::Store* store);
+                             const session::SessionOptions& options, session::Store* store);
 
 [[nodiscard]] std::string dry_run_text(const DryRun& run);
 [[nodiscard]] nlohmann::json dry_run_json(const DryRun& run);

@@ -18,14 +18,14 @@ bool tried_enough(const Answer& answer, const Budget& budget) {
   return tried >= std::min(*budget.trials, answer.counts.valid);
 }
 
-bool has_wanted_energy(const Answer& answer, const Options& options) {
+bool has_wanted_energy(const Answer& answer, const SessionOptions& options) {
   const bool wanted = options.measure_energy || options.objective != Objective::kTime;
   return !wanted || (!answer.ranking.empty() && answer.ranking.front().energy);
 }
 
 }  // namespace
 
-std::optional<Answer> answered_already(Store& store, const StoreKey& key, const Options& options) {
+std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options) {
   if (options.force || options.full) return std::nullopt;
   auto answer = store.answer(key);
   if (!answer || answer->objective != options.objective) return std::nullopt;

@@ -14,7 +14,7 @@ namespace pgtune::session {
 /// answer must be complete, or a whole final over as many variants as a trial budget names; by the same objective; with
 /// energy where that is wanted. None answers with options.force, with options.full, which is about the rounds, or with
 /// options.retry_failed where it left something to retry. Throws what the store throws.
-[[nodiscard]] std::optional<Answer> answered_already(Store& store, const StoreKey& key, const Options& options);
+[[nodiscard]] std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options);
 
 /// The result of a search that `answer` made unnecessary.
 [[nodiscard]] SearchResult result_from_store(Answer answer);

@@ -45,7 +45,7 @@ class Race {
   [[nodiscard]] RaceResult result(const RoundRunner& runner, RoundRunner::End end) const;
 
   const SessionContext& context_;
-  const Options& options_;
+  const SessionOptions& options_;
   SearchState& state_;
   const BaselineReport& baseline_;
   ProgressReporter& progress_;
