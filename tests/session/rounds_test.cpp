@@ -82,6 +82,20 @@ TEST_F(Rounds, SamplesCarryStageRoundAndPosition) {
   EXPECT_NEAR(device_time_s(rounds.field()), 3 * 10 * (1.2e-3 + 1.1e-3), 1e-4);
 }
 
+TEST_F(Rounds, SessionsDifferInTheirOrdersAndReplaysDoNot) {
+  const auto orders = [&](const std::string& source, double start_s) {
+    device_.said_source = source;
+    context_.start_s = start_s;
+    device_.rounds.clear();
+    auto rounds = runner();
+    run(rounds, 24);
+    return device_.rounds[Stage::kFinal];
+  };
+  EXPECT_EQ(orders("gpu", 1), orders("gpu", 1));
+  EXPECT_NE(orders("gpu", 1), orders("gpu", 2));
+  EXPECT_EQ(orders("replay", 1), orders("replay", 2));
+}
+
 TEST_F(Rounds, HeatVoidsTheRoundForAllAndItIsRepeatedAfterAPause) {
   hot_ = {3};
   auto rounds = runner();

@@ -29,7 +29,7 @@ struct SessionOptions {
   bool force = false;  ///< measure again even where stored results answer
   /// Try again what crashed, hung or was quarantined, also where a stored answer would do without it.
   bool retry_failed = false;
-  std::uint64_t seed = 1;  ///< order of the search and of rounds
+  std::uint64_t seed = 1;  ///< order of the search; of rounds too, together with the session's start
   Conditions conditions;
   Objective objective = Objective::kTime;
   bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time

@@ -47,7 +47,7 @@ void MeasuringArguments::add_to(CommandLine& app, const Offered& offered) {
   add("--compile-limit", compile_time_, "TIME",
       "How long one variant may compile before it is given up (default: 60s)");
   add("--compile-memory", compile_memory_mib_, "MIB", "Memory one compile worker may take, in MiB (default: 2048)");
-  add("--seed", seed_, "N", "Order of variants and of rounds (default: 1)");
+  add("--seed", seed_, "N", "Order of variants; with the session's start, of rounds (default: 1)");
   add_conditions(app, offered.energy);
   add_json_option(app, json_);
   app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);

@@ -25,6 +25,15 @@ constexpr int kJumpsInARow = 2;
 
 constexpr double kOffLock = 0.01;
 
+/// A replay answers whatever the order, so its orders, which are stored with its samples, are the same in each.
+std::uint64_t seed_of(const SessionContext& context, Stage stage) {
+  std::string session;
+  if (context.device.source() == "gpu") {
+    session = fmt::format("{} {} {}", context.device.info().uuid, context.clock.utc_iso8601(), context.start_s);
+  }
+  return order_seed(context.options.seed, fmt::format("{} {}", session, static_cast<int>(stage)));
+}
+
 std::string rounds_text(int count) {
   return count == 1 ? "1 round was void and repeated" : fmt::format("{} rounds were void and repeated", count);
 }
@@ -70,7 +79,7 @@ RoundRunner::RoundRunner(const SessionContext& context, Stage stage, double samp
       troubles_(troubles),
       on_failure_(std::move(on_failure)),
       repeatable_(context.device.source() == Source::kGpu),
-      order_(field_.size(), context.options.seed),
+      order_(field_.size(), seed_of(context, stage)),
       clocks_hz_(field_.size()) {}
 
 Result<RoundRunner::End> RoundRunner::run_round() {

@@ -58,8 +58,8 @@ class RoundRunner {
 
   /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
   /// the round, after a pause where it was for heat, until it is not void. Who fails, also in a void round, is out with
-  /// its outcome. The order is that of RoundOrder under the search's seed. In a replay no round is void: it would be
-  /// the same again. Precondition: somebody is not out. Errors: those of the device.
+  /// its outcome. The order is that of RoundOrder; on a GPU each session and stage has its own. In a replay no round is
+  /// void: it would be the same again. Precondition: somebody is not out. Errors: those of the device.
   [[nodiscard]] Result<End> run_round();
 
   [[nodiscard]] int rounds() const { return rounds_; }  ///< that count
