@@ -159,15 +159,15 @@ void replay_once(const FullRecording& full, std::uint64_t seed, Tally& tally) {
   const auto name = [](const Variant& variant) { return variant.id(); };
   const auto won = std::find(full.names.begin(), full.names.end(), name(answer.best().variant));
   const auto winner = static_cast<std::size_t>(std::distance(full.names.begin(), won));
-  const auto ratio = stats::paired_log_ratio(full.times_s.at(winner), full.times_s[best], 1);
+  const auto ratio = stats::paired_log_ratio(full.times_s.at(winner), full.times_s[best]);
   const double margin = std::log1p(answer.floor.margin);
   const bool inside = ratio.interval.low >= -margin && ratio.interval.high <= margin;
   tally.found += winner == best ? 1 : 0;
   tally.tied += winner == best || inside || ratio.interval.contains(0) ? 1 : 0;
-  tally.within += ratio.median <= margin ? 1 : 0;
+  tally.within += ratio.mean <= margin ? 1 : 0;
   tally.reached += std::any_of(answer.ranking.begin(), answer.ranking.end(),
                                [&](const auto& row) { return name(row.variant) == full.names[best]; });
-  tally.regret.push_back(std::expm1(ratio.median));
+  tally.regret.push_back(std::expm1(ratio.mean));
   tally.race_s.push_back(answer.stages.race_s);
   tally.entrants.push_back(static_cast<double>(answer.raced));
 }

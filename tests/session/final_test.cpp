@@ -7,6 +7,7 @@
 #include <map>
 
 #include "test_search.hpp"
+#include "tuner/session/rounds/final.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -95,13 +96,13 @@ TEST(Final, WhenNobodyIsLeftTheNextBestHaveTheirFinal) {
   EXPECT_NE(parameter(result->answer->best().variant, "B"), 3);
 }
 
-/// The best two of the space alternate in who is faster, so that no number of rounds tells them apart.
+/// The best two of the space take turns of five rounds in who is faster, so that no number of rounds tells them apart.
 void make_unclear(FakeDevice& device) {
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     for (std::size_t i = 0; i < request.contenders.size(); ++i) {
       const bool best = contender_name(protocol::contender_of(request.contenders[i])) == kBestKey;
       if (best && request.stage == Stage::kFinal)
-        report.samples[i]->time_s = request.round % 2 == 0 ? 10.5e-3 : 11.5e-3;
+        report.samples[i]->time_s = request.round / 5 % 2 == 0 ? 10.4e-3 : 11.5e-3;
     }
   };
 }
@@ -133,6 +134,15 @@ TEST(Final, IsExtendedEightRoundsAtATimeAndNoFurtherThanAllowed) {
   };
   ASSERT_TRUE(settled.run(settling));
   EXPECT_EQ(settling.rounds[Stage::kFinal].size(), 32U);
+}
+
+TEST(Final, PlansALookForEveryAddition) {
+  Options options;
+  EXPECT_EQ(planned_final_looks(options), 4) << "after 24, 32, 40 and 48 rounds";
+  options.max_final_rounds = 33;
+  EXPECT_EQ(planned_final_looks(options), 3);
+  options.final_rounds = options.max_final_rounds = 12;
+  EXPECT_EQ(planned_final_looks(options), 1);
 }
 
 TEST(Final, HeatThatStaysLeavesAPartialAnswer) {

@@ -33,24 +33,24 @@ std::vector<FakeDevice::Names> pairs(FakeDevice& device) {
 }
 
 TEST(NoiseFloor, IsHalfTheIntervalOfThePairedRatios) {
-  // Ratios e^-0.010 ... e^+0.010: at n = 6 the interval is the range.
+  // ln ratios of -0.010, -0.005, -0.001 and the same above 0, one by one: t(5) = 2.5706 times their standard error.
   const auto first = baseline_samples({0.990050, 0.995012, 0.999, 1.001, 1.005013, 1.010050});
   const auto second = baseline_samples({1, 1, 1, 1, 1, 1});
-  const NoiseFloor floor = noise_floor(first, second, 1);
+  const NoiseFloor floor = noise_floor(first, second);
   EXPECT_EQ(floor.rounds, 6);
-  EXPECT_NEAR(floor.half_width, 0.010050, 1e-5);
-  EXPECT_NEAR(floor.margin, 0.020100, 2e-5);
+  EXPECT_NEAR(floor.half_width, 0.007478, 1e-6);
+  EXPECT_NEAR(floor.margin, 0.014956, 2e-6);
 }
 
 TEST(NoiseFloor, AQuietSessionKeepsTheSmallestMargin) {
   const auto first = baseline_samples({1.0001, 0.9999, 1.0002, 1, 1, 0.9998});
-  const NoiseFloor floor = noise_floor(first, baseline_samples({1, 1, 1, 1, 1, 1}), 1);
-  EXPECT_NEAR(floor.half_width, 0.0002, 1e-6);
+  const NoiseFloor floor = noise_floor(first, baseline_samples({1, 1, 1, 1, 1, 1}));
+  EXPECT_NEAR(floor.half_width, 0.000148, 1e-6);
   EXPECT_EQ(floor.margin, 0.003);
 }
 
 TEST(NoiseFloor, FewerThanSixPairsAreNone) {
-  const NoiseFloor floor = noise_floor(baseline_samples({1, 2, 3, 4, 5}), baseline_samples({1, 1, 1, 1, 1}), 1);
+  const NoiseFloor floor = noise_floor(baseline_samples({1, 2, 3, 4, 5}), baseline_samples({1, 1, 1, 1, 1}));
   EXPECT_EQ(floor.rounds, 0);
   EXPECT_EQ(floor.margin, 0.003);
 }

@@ -74,11 +74,19 @@ TEST(RaceCut, FromSixRoundsTheIntervalDecides) {
   EXPECT_THAT(race_cut(times, {kTie, 1, 1}), IsEmpty());
   times = {rounds(6, 1), rounds(6, 1.0045)};
   EXPECT_THAT(race_cut(times, {kTie, 1, 1}), ElementsAre(1));
-  times[1][2] = 1.002;  // at six rounds the interval is the range
+  times[1][2] = 1.001;  // at six rounds the interval reaches into the margin
   EXPECT_THAT(race_cut(times, {kTie, 1, 1}), IsEmpty());
   times = {rounds(9, 1), rounds(9, 1.0045)};
-  times[1][2] = 1.002;  // at nine it starts at the second
+  times[1][2] = 1.001;  // at nine it does not
   EXPECT_THAT(race_cut(times, {kTie, 1, 1}), ElementsAre(1));
+}
+
+TEST(RaceCut, ManyLooksWidenTheInterval) {
+  std::vector<SampleTimes> times{rounds(9, 1), rounds(9, 1.0045)};
+  times[1][2] = 1.001;
+  EXPECT_THAT(race_cut(times, {kTie, 1, planned_race_looks(16)}), IsEmpty());
+  EXPECT_EQ(planned_race_looks(16), 11) << "after the rounds 6 to 16";
+  EXPECT_EQ(planned_race_looks(3), 1);
 }
 
 TEST(RaceCut, TiesStay) {

@@ -61,7 +61,8 @@ Race race(Measurements& measurements) {
     for (std::size_t i = 0; i < variants.size(); ++i) times[i].push_back(measurements.sample(variants[i]));
     out.samples += variants.size();
     std::vector<bool> leaves(variants.size());
-    for (const std::size_t i : race_cut(times, {kNoiseMargin, kFinalists, 1})) leaves[i] = true;
+    for (const std::size_t i : race_cut(times, {kNoiseMargin, kFinalists, planned_race_looks(kRounds)}))
+      leaves[i] = true;
     for (std::size_t i = variants.size(); i-- > 0;) {
       if (!leaves[i]) continue;
       variants.erase(variants.begin() + static_cast<std::ptrdiff_t>(i));

@@ -55,13 +55,13 @@ TEST(Verdict, NamesAreReadBack) {
 }
 
 TEST(Verdict, FromPairsOfAWholeFinal) {
-  // Twelve rounds: the interval is x(3)..x(10) of the ratios, here 1.02 to 1.09.
+  // Twelve rounds are six pairs; ln ratios of their means 0.01 to 0.06: t(5) = 2.5706 times 0.018708 / sqrt(6).
   std::vector<double> baseline, contender(12, 1.0);
-  for (int i = 0; i < 12; ++i) baseline.push_back(1.0 + 0.01 * i);
-  const LogRatio time = paired_log_ratio(baseline, contender, 1);
-  EXPECT_NEAR(time.interval.low, std::log(1.02), 1e-12);
-  EXPECT_NEAR(time.interval.high, std::log(1.09), 1e-12);
-  EXPECT_NEAR(half_width(time), (std::log(1.09) - std::log(1.02)) / 2, 1e-12);
+  for (int i = 0; i < 12; ++i) baseline.push_back(std::exp(0.01 * (1 + i / 2) + (i % 2 == 0 ? 0.002 : -0.002)));
+  const LogRatio time = paired_log_ratio(baseline, contender);
+  EXPECT_NEAR(time.interval.low, 0.035 - 0.019633, 1e-6);
+  EXPECT_NEAR(time.interval.high, 0.035 + 0.019633, 1e-6);
+  EXPECT_NEAR(half_width(time), 0.019633, 1e-6);
   EXPECT_EQ(verdict(time, time, kMargin), Verdict::kFaster);
 }
 

@@ -97,7 +97,7 @@ Result<void> final_stage(SessionRun& run) {
   const auto variants = run.final.variants();
   if (variants.empty()) return {};
   run.answer.from_final = run.final.end == RoundRunner::End::kRan;
-  const RankingBasis basis{run.final.baselines(), baseline.first, margin, run.context.options.seed};
+  const RankingBasis basis{run.final.baselines(), baseline.first, margin, planned_final_looks(run.context.options)};
   rank_final(run.context.problem, variants, basis, run.answer);
   return {};
 }

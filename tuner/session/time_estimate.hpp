@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tuner/session/search_session.hpp"
+#include "tuner/stats/interval.hpp"
 
 namespace pgtune::session {
 
@@ -28,8 +29,8 @@ class TimeEstimate {
 /// Duration of the samples of each kind of round, without their lead-ins.
 inline constexpr double kFloorSample_s = 20e-3, kRaceSample_s = 10e-3, kFinalSample_s = 20e-3;
 
-/// Rounds the sign test needs for a 95 % interval.
-inline constexpr int kMinimumRounds = 6;
+/// Rounds without which there is no interval.
+inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 
 /// Expected wall time of a round, before one has been timed. `launch_s`: of the baseline, a sample lasts
 /// least_sample_s() of it.

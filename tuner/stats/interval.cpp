@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
+#include <numbers>
+#include <numeric>
 #include <vector>
 
 #include "tuner/stats/descriptive.hpp"
@@ -11,61 +12,76 @@
 namespace pgtune::stats {
 namespace {
 
-/// P[Binomial(n, 1/2) == i], through logarithms so that large n do not underflow.
-double fair_binomial(std::size_t n, std::size_t i) {
-  const auto count = static_cast<double>(n);
-  const auto hits = static_cast<double>(i);
-  return std::exp(std::lgamma(count + 1) - std::lgamma(hits + 1) - std::lgamma(count - hits + 1) -
-                  count * std::log(2.0));
+constexpr double kFarRanges = 3;
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::vector<double> without_outliers(std::span<const double> values) {
+  std::vector<double> out(values.begin(), values.end());
+  const double low = quantile(values, 0.25), high = quantile(values, 0.75);
+  const double far = kFarRanges * (high - low);
+  if (far <= 0) return out;
+  for (double& value : out) value = std::clamp(value, low - far, high + far);
+  return out;
+}
+
+std::vector<double> batch_means(std::span<const double> values) {
+  const std::size_t pairs = values.size() / 2;
+  if (pairs < kLeastValues) return {values.begin(), values.end()};
+  const std::size_t batches = std::min(pairs, kMostBatches);
+  std::vector<double> out;
+  for (std::size_t i = 0; i < batches; ++i) {
+    const std::size_t begin = 2 * (i * pairs / batches);
+    const std::size_t end = i + 1 == batches ? values.size() : 2 * ((i + 1) * pairs / batches);
+    out.push_back(mean(values.subspan(begin, end - begin)));
+  }
+  return out;
+}
+
+/// P[|T| < sqrt(degrees) tan(theta)].
+double t_probability(double theta, int degrees) {
+  const double cosine2 = std::cos(theta) * std::cos(theta);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? std::cos(theta) : 1;
+  double sum = 0;
+  for (int i = odd ? 1 : 0; i <= degrees - 2; i += 2) {
+    sum += term;
+    term *= cosine2 * (i + 1) / (i + 2);
+  }
+  return odd ? 2 / std::numbers::pi * (theta + std::sin(theta) * sum) : std::sin(theta) * sum;
 }
 
 }  // namespace
 
-Interval sign_test_interval(std::span<const double> values, double confidence) {
+MeanInterval batch_mean_interval(std::span<const double> values, double confidence) {
   if (values.empty()) return {};
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t n = sorted.size();
-  std::size_t k = 1;
-  double coverage = std::max(0.0, 1 - 2 * fair_binomial(n, 0));
-  while (k + 1 <= n / 2) {
-    const double narrower = coverage - 2 * fair_binomial(n, k);
-    if (narrower < confidence) break;
-    coverage = narrower;
-    ++k;
+  if (values.size() < kLeastValues) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return {mean(values), {*low, *high, 0}};
   }
-  return {sorted[k - 1], sorted[n - k], coverage};
+  const std::vector<double> calm = without_outliers(values);
+  const double centre = mean(calm);
+  const std::vector<double> batches = batch_means(calm);
+  const double count = static_cast<double>(batches.size());
+  const double mean_of_batches = mean(batches);
+  double squares = 0;
+  for (const double batch : batches) squares += (batch - mean_of_batches) * (batch - mean_of_batches);
+  const double half =
+      student_t(confidence, static_cast<int>(batches.size()) - 1) * std::sqrt(squares / (count - 1) / count);
+  return {centre, {centre - half, centre + half, confidence}};
 }
 
-Interval bootstrap_median_interval(std::span<const double> values, std::uint64_t seed, double confidence,
-                                   int resamples) {
-  if (values.empty()) return {};
-  std::mt19937_64 random(seed);  // its output is fixed by the standard; the distributions' is not, hence the remainder
-  const std::size_t n = values.size();
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<std::size_t> drawn(n);  // how often each value was
-  // The value of a resample's order statistic: sorting each one would take most of a final's evaluation.
-  const auto order_statistic = [&](std::size_t rank) {
-    std::size_t i = 0;
-    std::size_t up_to = drawn[0];
-    while (up_to <= rank) up_to += drawn[++i];
-    return sorted[i];
-  };
-  std::vector<double> medians;
-  medians.reserve(static_cast<std::size_t>(resamples));
-  for (int i = 0; i < resamples; ++i) {
-    std::fill(drawn.begin(), drawn.end(), 0);
-    for (std::size_t draw = 0; draw < n; ++draw) ++drawn[random() % n];
-    medians.push_back((order_statistic((n - 1) / 2) + order_statistic(n / 2)) / 2);
-  }
-  const double tail = (1 - confidence) / 2;
-  return {quantile(medians, tail), quantile(medians, 1 - tail), confidence};
-}
+double look_confidence(int looks, double confidence) { return 1 - (1 - confidence) / std::max(looks, 1); }
 
-Interval median_interval(std::span<const double> values, std::uint64_t seed, double confidence) {
-  return values.size() < kBootstrapMinimum ? sign_test_interval(values, confidence)
-                                           : bootstrap_median_interval(values, seed, confidence);
+double student_t(double confidence, int degrees) {
+  double low = 0, high = std::numbers::pi / 2;
+  for (int i = 0; i < 60; ++i) {  // until the bits of a double are used up
+    const double middle = (low + high) / 2;
+    (t_probability(middle, degrees) < confidence ? low : high) = middle;
+  }
+  return std::sqrt(static_cast<double>(degrees)) * std::tan((low + high) / 2);
 }
 
 }  // namespace pgtune::stats

@@ -107,7 +107,7 @@ struct RankedVariant {
   double time_s = 0;  ///< median per launch over the samples
   double tflops = 0;
   double spread = 0;                     ///< MAD * 1.4826 / median over samples
-  double ratio_to_baseline = 0;          ///< baseline best time / own time, median over rounds; > 1 is faster
+  double ratio_to_baseline = 0;          ///< baseline best time / own time, mean over rounds; > 1 is faster
   double ratio_low = 0, ratio_high = 0;  ///< 95 % interval; from screening alone: range over the own samples
   double cycles_ratio = 0, cycles_low = 0, cycles_high = 0;  ///< the same in cycles; 0 where no clock was measured
   stats::Verdict verdict = stats::Verdict::kUnclear;         ///< against the baseline's best

@@ -54,14 +54,14 @@ struct Ties {
 Ties find_ties(const std::vector<MeasuredVariant>& variants, std::size_t fastest_index, const RankingBasis& basis) {
   Ties ties{{fastest_index}, {fastest_index}};
   const double margin = std::log1p(basis.margin);
-  const double confidence = 1 - 0.05 / static_cast<double>(variants.size());
+  const double confidence = stats::look_confidence(basis.looks, 1 - 0.05 / static_cast<double>(variants.size()));
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (i == fastest_index) continue;
-    const auto ratio = log_time_ratio(variants[i].samples, variants[fastest_index].samples, basis.seed, confidence);
+    const auto ratio = log_time_ratio(variants[i].samples, variants[fastest_index].samples, confidence);
     if (ratio.pairs == 0) continue;
     if (!within(ratio.interval, margin) && !ratio.interval.contains(0)) continue;
     ties.all.push_back(i);
-    if (ratio.median <= margin) ties.eligible.push_back(i);
+    if (ratio.mean <= margin) ties.eligible.push_back(i);
   }
   return ties;
 }
@@ -71,15 +71,16 @@ RankedVariant ranked_against(const Problem& problem, const MeasuredVariant& meas
   RankedVariant row = ranked_by_samples(problem, measured);
   row.sm_clock_hz = stats::median(clocks_hz(measured.samples));
   if (baseline == nullptr) return row;
-  const auto cycles = log_cycles_ratio(baseline->samples, measured.samples, basis.seed);
+  const double confidence = stats::look_confidence(basis.looks);
+  const auto cycles = log_cycles_ratio(baseline->samples, measured.samples, confidence);
   if (cycles.pairs > 0) {
-    row.cycles_ratio = std::exp(cycles.median);
+    row.cycles_ratio = std::exp(cycles.mean);
     row.cycles_low = std::exp(cycles.interval.low);
     row.cycles_high = std::exp(cycles.interval.high);
   }
-  const auto ratio = log_time_ratio(baseline->samples, measured.samples, basis.seed);
+  const auto ratio = log_time_ratio(baseline->samples, measured.samples, confidence);
   if (ratio.pairs == 0) return row;
-  row.ratio_to_baseline = std::exp(ratio.median);
+  row.ratio_to_baseline = std::exp(ratio.mean);
   row.ratio_low = std::exp(ratio.interval.low);
   row.ratio_high = std::exp(ratio.interval.high);
   row.verdict = stats::verdict(ratio, cycles, basis.margin);

@@ -29,15 +29,15 @@ struct RankingBasis {
   std::vector<MeasuredBaseline> baselines;
   int first_algorithm = 0;  ///< BaselineReport::first
   double margin = 0.003;    ///< NoiseFloor::margin: differences inside it are ties
-  std::uint64_t seed = 1;   ///< of the intervals' bootstrap
+  int looks = 1;            ///< planned_final_looks(): as often might the final have ended
 };
 
 /// Ranks a final: sets the answer's ranking, ties and baseline figures, and nothing else of it. Ratios are to the
 /// baseline algorithm with the lowest median, paired by Sample::round (0 where there is no pair). A tie with the
 /// fastest: the interval of the paired log ratio contains 0 or lies within the margin. That interval is widened to a
-/// confidence of 1 - 0.05 / k for k variants, as k comparisons are made at once. The winner is the fastest or a tie
-/// whose median ratio is within the margin of it: the one with fewer shared-memory bytes, then fewer registers, then
-/// the lower key. Precondition: at least one variant, each with a sample.
+/// confidence of 1 - 0.05 / k for k variants, as k comparisons are made at once. All intervals hold over basis.looks.
+/// The winner is the fastest or a tie whose mean ratio is within the margin of it: the one with fewer shared-memory
+/// bytes, then fewer registers, then the lower key. Precondition: at least one variant, each with a sample.
 void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
                 Answer& answer);
 

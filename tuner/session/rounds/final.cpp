@@ -13,9 +13,6 @@
 namespace pgtune::session {
 namespace {
 
-/// Rounds added at a time while the best two are unclear.
-constexpr int kMoreRounds = 8;
-
 bool lives(const RoundEntry& entry) { return entry.index && !entry.out; }
 
 std::int64_t survivors(const std::vector<RoundEntry>& field) {
@@ -23,6 +20,11 @@ std::int64_t survivors(const std::vector<RoundEntry>& field) {
 }
 
 }  // namespace
+
+int planned_final_looks(const Options& options) {
+  const int more = std::max(options.max_final_rounds - std::max(options.final_rounds, 1), 0);
+  return 1 + (more + kMoreFinalRounds - 1) / kMoreFinalRounds;
+}
 
 std::vector<MeasuredVariant> FinalResult::variants() const {
   std::vector<MeasuredVariant> out;
@@ -109,7 +111,7 @@ Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
     if (left == 0) break;
     const int done = runner.rounds();
     if (done == rounds && best_two_unclear(runner.field())) {
-      rounds = std::max(rounds, std::min(rounds + kMoreRounds, context_.options.max_final_rounds));
+      rounds = std::max(rounds, std::min(rounds + kMoreFinalRounds, context_.options.max_final_rounds));
     }
     const double spent_s = context_.clock.now_s() - start_s;
     rounds = affordable_rounds(rounds, done, spent_s, context_.time_left_s());
@@ -128,7 +130,8 @@ bool Final::best_two_unclear(const std::vector<RoundEntry>& field) const {
   }
   if (alive.size() < 2) return false;
   const auto order = race_order(times_s);
-  const auto ratio = log_time_ratio(alive[order[1]]->samples, alive[order[0]]->samples, context_.options.seed);
+  const double confidence = stats::look_confidence(planned_final_looks(context_.options));
+  const auto ratio = log_time_ratio(alive[order[1]]->samples, alive[order[0]]->samples, confidence);
   return !within(ratio.interval, std::log1p(margin_)) && ratio.interval.contains(0);
 }
 

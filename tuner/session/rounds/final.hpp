@@ -23,6 +23,12 @@ struct FinalResult {
   [[nodiscard]] std::vector<MeasuredBaseline> baselines() const;
 };
 
+/// Rounds added at a time while the best two are unclear.
+inline constexpr int kMoreFinalRounds = 8;
+
+/// How often a final looks whether the best two are clear: after its first rounds and after each addition. At least 1.
+[[nodiscard]] int planned_final_looks(const Options& options);
+
 class Final {
  public:
   /// `margin`: of ties. All references must outlive the final.
@@ -32,9 +38,10 @@ class Final {
   /// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
   /// state, then the next best by screening until there are options.finalists. Whoever fails in a round is out and gets
   /// the failure as its outcome; when nobody is left, the next best variants get their final. While the best two can
-  /// neither be told apart nor called a tie, eight rounds at a time are added, up to options.max_final_rounds. A time
-  /// budget may shorten it to as few rounds as an interval needs. An empty field: nobody lived through a final. Errors:
-  /// those of the device, or a baseline that failed in every round.
+  /// neither be told apart nor called a tie, eight rounds at a time are added, up to options.max_final_rounds: by
+  /// intervals that hold over all these looks (stats::look_confidence). A time budget may shorten it to as few rounds
+  /// as an interval needs. An empty field: nobody lived through a final. Errors: those of the device, or a baseline
+  /// that failed in every round.
   [[nodiscard]] Result<FinalResult> run(const std::vector<std::size_t>& raced);
 
  private:

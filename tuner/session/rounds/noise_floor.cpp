@@ -57,9 +57,9 @@ FloorResult given_up(RoundTroubles& troubles) {
 
 }  // namespace
 
-NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sample>& second, std::uint64_t seed) {
+NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sample>& second) {
   NoiseFloor floor;
-  const auto ratio = log_time_ratio(first, second, seed);
+  const auto ratio = log_time_ratio(first, second);
   if (ratio.pairs < static_cast<std::size_t>(kMinimumRounds)) return floor;
   floor.rounds = static_cast<int>(ratio.pairs);
   floor.half_width = std::expm1(stats::half_width(ratio));
@@ -104,7 +104,7 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
     progress.round(runner.rounds(), rounds, 0, spent_s / runner.rounds() * (rounds - runner.rounds()));
   }
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kFloor, contender_samples(field));
-  out.floor = noise_floor(field[0].samples, field[1].samples, context.options.seed);
+  out.floor = noise_floor(field[0].samples, field[1].samples);
   out.time_s = device_time_s(field);
   for (const RoundEntry& entry : field)
     out.baseline_samples.insert(out.baseline_samples.end(), entry.samples.begin(), entry.samples.end());

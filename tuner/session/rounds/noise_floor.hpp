@@ -2,7 +2,6 @@
 // The session's own noise: the baseline against itself, measured like any two contenders.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,10 +20,9 @@ struct FloorResult {
   bool interrupted = false;  ///< by the stop flag
 };
 
-/// Half width of the 95 % interval of the median of the paired ln ratios, as a ratio, and the margin that follows from
+/// Half width of the 95 % interval of the mean of the paired ln ratios, as a ratio, and the margin that follows from
 /// it: the larger of 0.3 % and twice the half width. Pure. Too few pairs for an interval: rounds 0 and 0.3 %.
-[[nodiscard]] NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sample>& second,
-                                     std::uint64_t seed);
+[[nodiscard]] NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sample>& second);
 
 /// Warms the GPU up with the baseline's best algorithm (on a GPU only, at most a second), then gives that algorithm
 /// two samples in each of options.floor_rounds rounds, in order AB BA AB ..., and saves them. A time budget shortens

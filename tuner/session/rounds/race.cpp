@@ -25,7 +25,8 @@ class Race {
         baseline_(baseline),
         progress_(progress),
         troubles_(troubles),
-        rules_{margin, static_cast<std::size_t>(std::max(options_.finalists, 1)), options_.seed},
+        rules_{margin, static_cast<std::size_t>(std::max(options_.finalists, 1)),
+               planned_race_looks(options_.race_rounds)},
         launch_s_(baseline_launch_s(baseline)) {}
 
   [[nodiscard]] Result<RaceResult> run();

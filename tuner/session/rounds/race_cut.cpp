@@ -32,10 +32,13 @@ bool clearly_slower(const SampleTimes& times, const SampleTimes& incumbent, cons
   for (std::size_t r = 0; r < rounds; ++r) every_round = every_round && times[r] > incumbent[r] * two_margins;
   if (every_round) return true;
   if (rounds < kIntervalCut) return false;
-  return stats::paired_log_ratio(times, incumbent, rules.seed).interval.low > std::log1p(rules.margin);
+  return stats::paired_log_ratio(times, incumbent, stats::look_confidence(rules.looks)).interval.low >
+         std::log1p(rules.margin);
 }
 
 }  // namespace
+
+int planned_race_looks(int race_rounds) { return std::max(race_rounds - static_cast<int>(kIntervalCut) + 1, 1); }
 
 double entry_margin(std::span<const SampleTimes> screening, double tie_margin) {
   constexpr double kLeast = 0.03, kMost = 0.20, kNear = 1.3;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,8 +19,11 @@ inline constexpr std::size_t kFirstCut = 3, kIntervalCut = 6;
 struct RaceRules {
   double margin = 0.003;      ///< differences inside it are ties
   std::size_t finalists = 8;  ///< the race never leaves fewer
-  std::uint64_t seed = 1;     ///< of the interval's bootstrap
+  int looks = 1;              ///< how often intervals are looked at in the whole race, at most: planned_race_looks()
 };
+
+/// From kIntervalCut rounds on every round is a look. At least 1.
+[[nodiscard]] int planned_race_looks(int race_rounds);
 
 /// How much slower than the best a variant may have been screened to enter: screening has few and short samples, and
 /// its cut must not depend on their noise. The largest of 3 %, ten tie margins, and four times the 90th percentile of
@@ -39,8 +41,8 @@ struct RaceRules {
 
 /// Indices of the survivors that leave after the rounds so far, the slowest first; never more than leaves
 /// `rules.finalists`. The incumbent is the first by race_order. From kFirstCut rounds on leaves who was slower than it
-/// by more than two margins in every round; from kIntervalCut on also whose 95 % interval of the paired log ratio to it
-/// lies beyond one margin. All elements have the same rounds.
+/// by more than two margins in every round; from kIntervalCut on also whose interval of the paired log ratio to it lies
+/// beyond one margin; it holds with 95 % over all looks of the race. All elements have the same rounds.
 [[nodiscard]] std::vector<std::size_t> race_cut(std::span<const SampleTimes> survivors, const RaceRules& rules);
 
 }  // namespace pgtune::session

@@ -10,7 +10,7 @@ double time_of(const Sample& sample) { return sample.per_launch_s(); }
 double cycles_of(const Sample& sample) { return sample.per_launch_s() * sample.sm_clock_hz; }
 
 stats::LogRatio log_ratio(std::span<const Sample> over, std::span<const Sample> under,
-                          double (*value_of)(const Sample&), std::uint64_t seed, double confidence) {
+                          double (*value_of)(const Sample&), double confidence) {
   std::map<int, double> by_round;
   for (const Sample& sample : under) by_round[sample.round] = value_of(sample);
   std::vector<double> numerators, denominators;
@@ -20,7 +20,7 @@ stats::LogRatio log_ratio(std::span<const Sample> over, std::span<const Sample> 
     numerators.push_back(value_of(sample));
     denominators.push_back(match->second);
   }
-  return stats::paired_log_ratio(numerators, denominators, seed, confidence);
+  return stats::paired_log_ratio(numerators, denominators, confidence);
 }
 
 }  // namespace
@@ -40,14 +40,12 @@ std::vector<double> clocks_hz(std::span<const Sample> samples) {
   return clocks;
 }
 
-stats::LogRatio log_time_ratio(std::span<const Sample> over, std::span<const Sample> under, std::uint64_t seed,
-                               double confidence) {
-  return log_ratio(over, under, time_of, seed, confidence);
+stats::LogRatio log_time_ratio(std::span<const Sample> over, std::span<const Sample> under, double confidence) {
+  return log_ratio(over, under, time_of, confidence);
 }
 
-stats::LogRatio log_cycles_ratio(std::span<const Sample> over, std::span<const Sample> under, std::uint64_t seed,
-                                 double confidence) {
-  return log_ratio(over, under, cycles_of, seed, confidence);
+stats::LogRatio log_cycles_ratio(std::span<const Sample> over, std::span<const Sample> under, double confidence) {
+  return log_ratio(over, under, cycles_of, confidence);
 }
 
 bool within(const stats::Interval& interval, double bound) { return interval.low >= -bound && interval.high <= bound; }

@@ -2,7 +2,6 @@
 // From samples to the samples statistics work on. Pure functions.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,11 +18,11 @@ namespace pgtune::session {
 
 /// ln(time per launch of `over` / that of `under`) in the rounds both have; no pairs where there are none.
 [[nodiscard]] stats::LogRatio log_time_ratio(std::span<const Sample> over, std::span<const Sample> under,
-                                             std::uint64_t seed, double confidence = 0.95);
+                                             double confidence = 0.95);
 
 /// The same of cycles: time per launch times clock, in the rounds in which both have a clock.
 [[nodiscard]] stats::LogRatio log_cycles_ratio(std::span<const Sample> over, std::span<const Sample> under,
-                                               std::uint64_t seed, double confidence = 0.95);
+                                               double confidence = 0.95);
 
 /// The interval lies within +-bound: a tie, however exactly the difference is known.
 [[nodiscard]] bool within(const stats::Interval& interval, double bound);
