@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace pgtune::session {
 namespace {
@@ -119,9 +120,22 @@ protocol::Event FakeDevice::finish_trial(const protocol::TrialRequest& request) 
   done.report.cut = request.incumbent_s > 0 && script.time_s > 1.5 * request.incumbent_s;
   const int samples = done.report.cut ? 1 : 3;
   for (int i = 0; i < samples; ++i) {
-    done.report.samples.push_back(sample_of(request.variant.key(), Stage::kScreen, script.time_s, noise, 0, i));
+    const std::string name = request.variant.key();
+    done.report.samples.push_back(powered ? powered_sample(name, 0, powered->screening_s)
+                                          : sample_of(name, Stage::kScreen, script.time_s, noise, 0, i));
   }
   return done;
+}
+
+/// Its stage, round and position are the caller's to set.
+Sample FakeDevice::powered_sample(const std::string& name, double lead_in_s, double timed_s) {
+  const auto measured = powered->model.sample(powered->load(name), lead_in_s, timed_s);
+  Sample sample;
+  sample.launches = std::max<std::int64_t>(std::llround(timed_s / measured.launch_s), 1);
+  sample.time_s = measured.launch_s * static_cast<double>(sample.launches);
+  sample.sm_clock_hz = measured.clock_hz;
+  now_s += lead_in_s + timed_s;
+  return sample;
 }
 
 Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest& request) {
@@ -147,6 +161,10 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
       report.outcomes[i] = {OutcomeKind::kWrongResult, "wrong in a round"};
       continue;
     }
+    if (powered) {
+      report.samples[i] = powered_sample(names.back(), powered->lead_in_s, request.sample_s);
+      continue;
+    }
     const double drift = 1 + drift_per_round * request.round;
     report.samples[i] =
         sample_of(names.back(), request.stage, script.time_s * drift, noise, request.round, static_cast<int>(position));
@@ -154,7 +172,7 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
   if (spoil) spoil(request, report);
   rounds[request.stage].push_back(std::move(names));
   sample_s[request.stage] = request.sample_s;
-  now_s += round_s;
+  if (!powered) now_s += round_s;
   if (after_round) after_round(request.stage);
   return report;
 }

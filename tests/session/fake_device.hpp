@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/support/power_model.hpp"
 #include "tuner/device/device.hpp"
 
 namespace pgtune::session {
@@ -24,6 +26,14 @@ struct Script {
 
 /// A variant's key, or "ref1" for the baseline's second algorithm.
 [[nodiscard]] std::string contender_name(const Contender& contender);
+/// A GPU at its power limit: what a sample takes depends on who ran before.
+struct PoweredGpu {
+  support::PowerModel model;
+  /// Of a variant by its key, of a baseline algorithm by "ref0" and so on.
+  std::function<support::PowerLoad(const std::string&)> load;
+  double lead_in_s = 1e-3;    ///< before every sample of a round
+  double screening_s = 5e-3;  ///< of every sample of a trial
+};
 
 /// Finishes everything at the virtual moment its script says, earliest first. Noise is a fixed function of variant,
 /// stage, round and position, evenly within +-noise / 2.
@@ -39,6 +49,9 @@ class FakeDevice final : public device::Device {
   double trial_s = 0.01, round_s = 0.1;  ///< virtual seconds
   double noise = 0.001;
   double drift_per_round = 0;  ///< relative slowdown of everything
+  /// Where given, samples come from it, and neither from scripts' times nor with this device's noise and drift; rounds
+  /// then last as long as their samples with lead-ins.
+  std::optional<PoweredGpu> powered;
   std::function<void()> after_trial;
   /// Sees each round after it was measured and may change it: heat, jumping clocks, outliers.
   std::function<void(const protocol::RoundRequest&, protocol::RoundReport&)> spoil;
@@ -72,6 +85,7 @@ class FakeDevice final : public device::Device {
 
  private:
   [[nodiscard]] protocol::Event finish_build(const protocol::BuildRequest& request);
+  [[nodiscard]] Sample powered_sample(const std::string& name, double lead_in_s, double timed_s);
   [[nodiscard]] protocol::Event finish_trial(const protocol::TrialRequest& request);
 
   Plan plan_;
