@@ -137,7 +137,7 @@ TEST(Final, IsExtendedEightRoundsAtATimeAndNoFurtherThanAllowed) {
 }
 
 TEST(Final, PlansALookForEveryAddition) {
-  Options options;
+  SessionOptions options;
   EXPECT_EQ(planned_final_looks(options), 4) << "after 24, 32, 40 and 48 rounds";
   options.max_final_rounds = 33;
   EXPECT_EQ(planned_final_looks(options), 3);

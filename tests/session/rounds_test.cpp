@@ -83,7 +83,7 @@ TEST_F(Rounds, SamplesCarryStageRoundAndPosition) {
 }
 
 TEST_F(Rounds, SessionsDifferInTheirOrdersAndReplaysDoNot) {
-  const auto orders = [&](const std::string& source, double start_s) {
+  const auto orders = [&](Source source, double start_s) {
     device_.said_source = source;
     context_.start_s = start_s;
     device_.rounds.clear();
@@ -91,9 +91,9 @@ TEST_F(Rounds, SessionsDifferInTheirOrdersAndReplaysDoNot) {
     run(rounds, 24);
     return device_.rounds[Stage::kFinal];
   };
-  EXPECT_EQ(orders("gpu", 1), orders("gpu", 1));
-  EXPECT_NE(orders("gpu", 1), orders("gpu", 2));
-  EXPECT_EQ(orders("replay", 1), orders("replay", 2));
+  EXPECT_EQ(orders(Source::kGpu, 1), orders(Source::kGpu, 1));
+  EXPECT_NE(orders(Source::kGpu, 1), orders(Source::kGpu, 2));
+  EXPECT_EQ(orders(Source::kReplay, 1), orders(Source::kReplay, 2));
 }
 
 TEST_F(Rounds, HeatVoidsTheRoundForAllAndItIsRepeatedAfterAPause) {

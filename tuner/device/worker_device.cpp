@@ -94,8 +94,7 @@ std::chrono::milliseconds WorkerDevice::trial_limit(double launch_limit_s) const
 
 std::chrono::milliseconds WorkerDevice::round_limit(const protocol::RoundRequest& request) const {
   const double settling_s = request.settle_s > 0 ? request.settle_s + kLongestSettling_s : 0;
-  const double each_s =
-      kAroundSample_s + settling_s + kLongestLeadIn * request.sample_s + kSlowestFactor * baseline_s_;
+  const double each_s = kAroundSample_s + settling_s + kLongestLeadIn * request.sample_s + kSlowestFactor * baseline_s_;
   return trial_floor_ + milliseconds_of(static_cast<double>(request.contenders.size()) * each_s);
 }
 

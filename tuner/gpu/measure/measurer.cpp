@@ -221,9 +221,10 @@ void Measurer::State::run_in_order(const protocol::RoundRequest& request, const 
     const auto launches_in = [&](double seconds) {
       return launches_for(seconds, entry.per_launch_s, 1, entry.series->granule());
     };
-    auto sample = request.settled ? timer->time_settled(*entry.series, entry.per_launch_s, timing.sample_s, SettlingRule(request.settle_s))
-                                  : timer->time(*entry.series, launches_in(timing.sample_s),
-                                                launches_in(timing.lead_in_s), Watch::kThrottling);
+    auto sample = request.settle_s > 0 ? timer->time_settled(*entry.series, entry.per_launch_s, timing.sample_s,
+                                                             SettlingRule(request.settle_s))
+                                       : timer->time(*entry.series, launches_in(timing.sample_s),
+                                                     launches_in(timing.lead_in_s), Watch::kThrottling);
     if (!sample) {
       report.outcomes[index] = outcome_of(sample.error());
       continue;

@@ -17,8 +17,8 @@ struct SettlingPoint {
 /// docs/measurements/power-cap.md shows the curves that these come from.
 struct SettlingRule {
   /// Pieces and the window suit `least_s`: a tenth of a second of lead-in has only tenths of that to compare.
-  explicit SettlingRule(double least_s)
-      : least_s(least_s), most_s(least_s + 0.7), window_s(std::min(0.2, least_s / 2)) {}
+  explicit SettlingRule(double lead_in_s)
+      : least_s(lead_in_s), most_s(lead_in_s + 0.7), window_s(std::min(0.2, lead_in_s / 2)) {}
 
   double piece_s = 10e-3;  ///< length of a piece
   double least_s;          ///< no load counts as settled before

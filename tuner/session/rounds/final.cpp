@@ -21,7 +21,7 @@ std::int64_t survivors(const std::vector<RoundEntry>& field) {
 
 }  // namespace
 
-int planned_final_looks(const Options& options) {
+int planned_final_looks(const SessionOptions& options) {
   const int more = std::max(options.max_final_rounds - std::max(options.final_rounds, 1), 0);
   return 1 + (more + kMoreFinalRounds - 1) / kMoreFinalRounds;
 }

@@ -27,7 +27,7 @@ struct FinalResult {
 inline constexpr int kMoreFinalRounds = 8;
 
 /// How often a final looks whether the best two are clear: after its first rounds and after each addition. At least 1.
-[[nodiscard]] int planned_final_looks(const Options& options);
+[[nodiscard]] int planned_final_looks(const SessionOptions& options);
 
 class Final {
  public:

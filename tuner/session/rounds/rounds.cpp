@@ -28,7 +28,7 @@ constexpr double kOffLock = 0.01;
 /// A replay answers whatever the order, so its orders, which are stored with its samples, are the same in each.
 std::uint64_t seed_of(const SessionContext& context, Stage stage) {
   std::string session;
-  if (context.device.source() == "gpu") {
+  if (context.device.source() == Source::kGpu) {
     session = fmt::format("{} {} {}", context.device.info().uuid, context.clock.utc_iso8601(), context.start_s);
   }
   return order_seed(context.options.seed, fmt::format("{} {}", session, static_cast<int>(stage)));
