@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "bench/coverage_bench.hpp"
 #include "bench/process.hpp"
 #include "bench/race_bench.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
@@ -159,13 +160,20 @@ int main(int argc, char** argv) {
   const bool race = argc >= 3 && argc <= 5 && std::strcmp(argv[1], "race") == 0;
   constexpr int kSeeds = 200;
   const int seeds = race && argc > 3 ? std::atoi(argv[3]) : kSeeds;
-  if ((argc > 1 && !gpu && !race) || seeds < 1) {
-    fmt::print(stderr, "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n");
+  const bool coverage = argc == 6 && std::strcmp(argv[1], "coverage") == 0;
+  if ((argc > 1 && !gpu && !race && !coverage) || seeds < 1 || (coverage && std::atoi(argv[2]) < 1)) {
+    fmt::print(stderr,
+               "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n"
+               "       pgtune-bench coverage FINALS LEAD_IN_S TIMED_S NOISE\n");
     return 2;
   }
   try {
     if (race) {
       pgtune::bench::bench_race(argv[2], seeds, argc > 4 ? argv[4] : "");
+      return 0;
+    }
+    if (coverage) {
+      pgtune::bench::bench_coverage(std::atoi(argv[2]), std::atof(argv[3]), std::atof(argv[4]), std::atof(argv[5]));
       return 0;
     }
     return pgtune::bench::run_all(gpu);
