@@ -200,7 +200,7 @@ class Accuracy : public testing::Test {
     return result;
   }
   [[nodiscard]] std::vector<float> of_variant(Launchable& variant) const {
-    return result_of([&] { return variant.reset(stream_.get()) && variant.launch(0, stream_.get()); });
+    return result_of([&] { return variant.reset(0, stream_.get()) && variant.launch(0, stream_.get()); });
   }
   [[nodiscard]] std::vector<float> of_cublaslt() const {
     const auto algorithms = reference_->heuristics();

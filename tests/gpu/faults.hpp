@@ -56,6 +56,13 @@ inline constexpr std::array kFaults{
     Fault{"endless_compile", Shows::kBuild, OutcomeKind::kTimeout, "gave no answer within"},
     Fault{"hungry_frontend", Shows::kBuild, OutcomeKind::kCompileFailed, "MiB of memory"},
     Fault{"hungry_optimizer", Shows::kBuild, OutcomeKind::kCompileFailed, "MiB of memory"},
+    Fault{"write_1mb_past_d", Shows::kLaunch, OutcomeKind::kWrongResult, "after D"},
+    Fault{"write_far_past_d", Shows::kSticky, OutcomeKind::kCrashed, "cudaErrorIllegalAddress"},
+    Fault{"write_before_d", Shows::kSticky, OutcomeKind::kCrashed, "cudaErrorIllegalAddress"},
+    Fault{"read_far_past_a", Shows::kSticky, OutcomeKind::kCrashed, "cudaErrorIllegalAddress"},
+    Fault{"read_before_b", Shows::kSticky, OutcomeKind::kCrashed, "cudaErrorIllegalAddress"},
+    Fault{"write_past_workspace", Shows::kLaunch, OutcomeKind::kWrongResult, "after the workspace"},
+    Fault{"lost_update", Shows::kLaunch, OutcomeKind::kWrongResult, "element (0,0)"},
 };
 
 [[nodiscard]] inline std::filesystem::path faulty_template_path() {

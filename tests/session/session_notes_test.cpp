@@ -44,6 +44,12 @@ TEST(BaselineNotes, ALargerProblemThatWasTimedInsteadIsNamed) {
               ElementsAre(HasSubstr("cuBLASLt has no silu"), HasSubstr("with zeros added")));
 }
 
+TEST(BaselineNotes, ChecksWithoutUnmappedMemoryAreNamed) {
+  BaselineReport baseline;
+  baseline.unguarded = "the GPU has no virtual memory management";
+  EXPECT_THAT(baseline_notes({}, baseline), ElementsAre(HasSubstr("(the GPU has no virtual memory management)")));
+}
+
 TEST(DataNotes, EasyDataAreNamed) {
   EXPECT_THAT(data_notes({}), IsEmpty());
   Conditions zeros;

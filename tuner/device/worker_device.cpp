@@ -13,6 +13,8 @@ namespace {
 /// How many times slower than the best so far a variant may be before it counts as hanging. Whatever is three times
 /// slower is cut after one launch, so more than this many are never waited for.
 constexpr double kSlowestFactor = 100;
+/// Places in which a variant is checked.
+constexpr int kCheckedLaunches = 2;
 /// Around a contender's sample of a round: the pause of the burst regime, loading and calibrating at the first round.
 constexpr double kAroundSample_s = 0.2, kLongestLeadIn = 2;
 // A settling lead-in ends this long after what it takes at least (gpu/measure/settling.hpp).
@@ -89,7 +91,7 @@ double WorkerDevice::launch_limit_s(double incumbent_s) const {
 }
 
 std::chrono::milliseconds WorkerDevice::trial_limit(double launch_limit_s) const {
-  return trial_floor_ + milliseconds_of(prepare_s_ + launch_limit_s);
+  return trial_floor_ + milliseconds_of(prepare_s_ + kCheckedLaunches * launch_limit_s);
 }
 
 std::chrono::milliseconds WorkerDevice::round_limit(const protocol::RoundRequest& request) const {

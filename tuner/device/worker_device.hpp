@@ -19,7 +19,7 @@ namespace pgtune::device {
 /// the incumbent or of the baseline's first heuristic, whichever is less: a hundred times that, and launch_floor at
 /// least. The worker itself cuts the checked launch there, which is where a variant hangs as a rule. For the rest the
 /// whole trial may take trial_floor, as long as preparing the problem took (a wrong result may cost a new float64
-/// baseline), and one such launch; a round as much, with a launch and its samples for each contender. A round whose
+/// baseline), and two such launches; a round as much, with a launch and its samples for each contender. A round whose
 /// worker died, hung or lost its context is run again one contender at a time, so that the guilty one is found and the
 /// others still get their samples.
 class WorkerDevice final : public Device {

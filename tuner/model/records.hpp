@@ -177,6 +177,9 @@ struct BaselineReport {
   /// "1008x1008x1008" where cuBLASLt has no algorithm for the problem's own extents and was timed on these, with zeros
   /// added; else empty.
   std::string enlarged_shape = {};
+  /// Why variants were checked in memory with other memory around it, so that not every far access out of bounds
+  /// faults; else empty.
+  std::string unguarded = {};
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -187,6 +190,7 @@ struct BaselineReport {
     visit("buffer_copies", self.buffer_copies);
     visit("data_seed", self.data_seed);
     visit("enlarged_shape", self.enlarged_shape, kUnlessDefault);
+    visit("unguarded", self.unguarded, kUnlessDefault);
   }
   friend bool operator==(const BaselineReport&, const BaselineReport&) = default;
 };

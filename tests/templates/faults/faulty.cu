@@ -58,7 +58,8 @@ __device__ unsigned char hungry[1ull << 36] = {1};
 #endif
 
 extern "C" __global__ void BOUNDS faulty(float* a, const float* b, const float* c, float* d, int m, int n, int k,
-                                         i64 lda, i64 ldb, i64 ldc, float alpha, float beta) {
+                                         i64 lda, i64 ldb, i64 ldc, float alpha, float beta,
+                                         float* workspace) {
   __shared__ float tile_a[BM][BK + 1], tile_b[BK][BN];
 #if FAULT == LABEL_too_much_static_smem
   __shared__ volatile float too_much[100000];
@@ -140,6 +141,23 @@ extern "C" __global__ void BOUNDS faulty(float* a, const float* b, const float* 
   if (first) a[0] += 1.0f;
 #elif FAULT == LABEL_read_out_of_bounds
   if (first) d[0] += a[i64{1} << 40];
+#elif FAULT == LABEL_write_1mb_past_d
+  if (first) d[static_cast<i64>(m) * ldc + (1 << 18)] = 1.0f;
+#elif FAULT == LABEL_write_far_past_d
+  if (first) d[static_cast<i64>(m) * ldc + (1 << 24)] = 1.0f;
+#elif FAULT == LABEL_write_before_d
+  if (first) d[-1024] = 1.0f;
+#elif FAULT == LABEL_read_far_past_a
+  // Whatever lies there does not show in the result.
+  if (first && a[static_cast<i64>(m) * lda + (1 << 20)] == 12345.0f) d[0] = 1.0f;
+#elif FAULT == LABEL_read_before_b
+  if (first && b[-1024] == 12345.0f) d[0] = 1.0f;
+#elif FAULT == LABEL_write_past_workspace
+  if (first) workspace[256] = 1.0f;
+#elif FAULT == LABEL_lost_update
+  // The updates cancel where none gets lost; of a warp's, one stays.
+  __syncthreads();
+  if (first_block) *const_cast<volatile float*>(d) += threadIdx.x % 2 == 0 ? 1.0f : -1.0f;
 #elif FAULT == LABEL_stack_overflow
   // Recursion would need saved registers, which count as spills: a frame of a run-time size does not.
   if (first) {

@@ -31,8 +31,9 @@ class BaselineLaunchable : public Launchable {
   [[nodiscard]] CudaResult<> deliver(std::size_t copy, cudaStream_t stream) override {
     return operands_->deliver(copy, stream);
   }
-  /// Only copy 0, which is the one that is checked: elsewhere nobody reads what lies in D.
-  [[nodiscard]] CudaResult<> reset(cudaStream_t stream) override { return operands_->poison(0, stream); }
+  [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override {
+    return operands_->poison(copy, stream);
+  }
   [[nodiscard]] const cublasLtMatmulAlgo_t& algorithm() const { return algorithm_; }
 
  private:

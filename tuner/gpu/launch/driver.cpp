@@ -35,6 +35,15 @@ Result<Driver> Driver::load() {
       .and_then([&] { return look_up("cuFuncSetAttribute", driver.function_set_attribute); })
       .and_then([&] { return look_up("cuLaunchKernelEx", driver.launch_kernel); })
       .and_then([&] { return look_up("cuTensorMapEncodeTiled", driver.tensor_map_encode_tiled); })
+      .and_then([&] { return look_up("cuDeviceGetAttribute", driver.device_get_attribute); })
+      .and_then([&] { return look_up("cuMemGetAllocationGranularity", driver.memory_granularity); })
+      .and_then([&] { return look_up("cuMemAddressReserve", driver.address_reserve); })
+      .and_then([&] { return look_up("cuMemAddressFree", driver.address_free); })
+      .and_then([&] { return look_up("cuMemCreate", driver.memory_create); })
+      .and_then([&] { return look_up("cuMemRelease", driver.memory_release); })
+      .and_then([&] { return look_up("cuMemMap", driver.memory_map); })
+      .and_then([&] { return look_up("cuMemUnmap", driver.memory_unmap); })
+      .and_then([&] { return look_up("cuMemSetAccess", driver.memory_set_access); })
       .map([&] { return driver; });
 }
 

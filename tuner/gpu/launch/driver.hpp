@@ -15,6 +15,15 @@ struct Driver {
   decltype(&cuFuncSetAttribute) function_set_attribute = nullptr;
   decltype(&cuLaunchKernelEx) launch_kernel = nullptr;
   decltype(&cuTensorMapEncodeTiled) tensor_map_encode_tiled = nullptr;
+  decltype(&cuDeviceGetAttribute) device_get_attribute = nullptr;
+  decltype(&cuMemGetAllocationGranularity) memory_granularity = nullptr;
+  decltype(&cuMemAddressReserve) address_reserve = nullptr;
+  decltype(&cuMemAddressFree) address_free = nullptr;
+  decltype(&cuMemCreate) memory_create = nullptr;
+  decltype(&cuMemRelease) memory_release = nullptr;
+  decltype(&cuMemMap) memory_map = nullptr;
+  decltype(&cuMemUnmap) memory_unmap = nullptr;
+  decltype(&cuMemSetAccess) memory_set_access = nullptr;
 
   /// Errors (environment) name the missing entry point and the remedy. Needs an initialised device.
   [[nodiscard]] static Result<Driver> load();

@@ -37,6 +37,12 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureCont
   return current;
 }
 
+BaselineReport CurrentProblem::report() const {
+  BaselineReport report = baseline_->report();
+  report.unguarded = unguarded_;
+  return report;
+}
+
 Result<std::unique_ptr<Checker>> CurrentProblem::lesser_checker(const Problem& problem) const {
   Problem solved = problem;
   solved.epilogue = BaselineOperands::solvable(problem).epilogue;
@@ -71,12 +77,16 @@ Result<void> CurrentProblem::allocate(const Problem& problem) {
   auto checker = Checker::create(context_->kernels, *buffers_, problem, context_->stream);
   if (!checker) return tl::unexpected(to_usage(checker.error()));
   checker_ = std::move(*checker);
+  if (const auto guarded = buffers_->add_guarded_places(context_->driver); !guarded) {
+    if (guarded.error().sticky) return tl::unexpected(to_error(guarded.error()));
+    unguarded_ = guarded.error().message();
+  }
   return {};
 }
 
 CudaResult<std::unique_ptr<LoadedVariant>> CurrentProblem::load(const BuildInfo& build, const LaunchPlan& plan) const {
-  return LoadedVariant::load(context_->driver, context_->kernels, build, plan, buffers_->copies(),
-                             context_->max_window_bytes, context_->stream);
+  return LoadedVariant::load(context_->driver, context_->kernels, build, plan, buffers_->places(),
+                             context_->max_window_bytes, context_->stream, buffers_->guarded_places());
 }
 
 LaunchSeries CurrentProblem::make_series(Launchable& launchable) const {

@@ -53,6 +53,8 @@ class CurrentProblem {
   [[nodiscard]] const Conditions& conditions() const { return conditions_; }
   [[nodiscard]] Checker& checker() { return *checker_; }
   [[nodiscard]] Baseline& baseline() { return *baseline_; }
+  /// The baseline's, with what this problem's checks go without.
+  [[nodiscard]] BaselineReport report() const;
 
  private:
   CurrentProblem(const MeasureContext& context, const Conditions& conditions)
@@ -64,6 +66,7 @@ class CurrentProblem {
   const MeasureContext* context_;
   Conditions conditions_;
   std::unique_ptr<OperandBuffers> buffers_;
+  std::string unguarded_;  ///< BaselineReport::unguarded
   std::unique_ptr<Checker> checker_;
   std::unique_ptr<Baseline> baseline_;
   std::vector<std::unique_ptr<Finalist>> finalists_;

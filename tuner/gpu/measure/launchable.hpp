@@ -27,10 +27,14 @@ class Launchable {
   /// private memory. Part of checking, not of the computation, so it is never timed.
   [[nodiscard]] virtual CudaResult<> deliver(std::size_t /*copy*/, cudaStream_t /*stream*/) { return {}; }
 
-  /// Enqueues what brings private memory into the state the first launch of a process finds, guards included.
-  [[nodiscard]] virtual CudaResult<> reset(cudaStream_t /*stream*/) { return {}; }
-  /// Private memory that launches must leave alone, filled with kPoison by reset().
-  [[nodiscard]] virtual std::vector<DeviceSpan> guards() const { return {}; }
+  /// The operand copies on which it is checked before it is timed.
+  [[nodiscard]] virtual std::vector<std::size_t> checked_copies() const { return {0}; }
+  /// Enqueues what brings private memory into the state the first launch of a process on operand copy `copy` finds,
+  /// guards included.
+  [[nodiscard]] virtual CudaResult<> reset(std::size_t /*copy*/, cudaStream_t /*stream*/) { return {}; }
+  /// Private memory that launches on operand copy `copy` must leave alone, filled with kPoison by reset(): before the
+  /// workspace and after it, or nothing.
+  [[nodiscard]] virtual std::vector<DeviceSpan> guards(std::size_t /*copy*/) const { return {}; }
   /// A launch may depend on what the one before it left behind, so one right launch proves too little.
   [[nodiscard]] virtual bool keeps_state() const { return false; }
   [[nodiscard]] virtual bool wants_persisting_l2() const { return false; }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/loaded_variant.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "tuner/gpu/jit/cubin_key.hpp"
-#include "tuner/gpu/measure/check/operand_layout.hpp"
+#include "tuner/gpu/measure/check/operand_buffers.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -27,62 +28,63 @@ CudaResult<std::string> read_cubin(const BuildInfo& build) {
 
 }  // namespace
 
-LoadedVariant::LoadedVariant(const HelperKernels& kernels, ZeroWorkspace zero, DeviceBuffer memory,
-                             DeviceSpan workspace, Module module, PreparedPlan plan)
+LoadedVariant::LoadedVariant(const HelperKernels& kernels, ZeroWorkspace zero, Workspace workspace,
+                             std::vector<MemoryEdge> edges, std::size_t guarded, Module module, PreparedPlan plan)
     : kernels_(&kernels),
       zero_workspace_(zero),
-      memory_(std::move(memory)),
-      workspace_(workspace),
+      workspace_(std::move(workspace)),
+      edges_(std::move(edges)),
+      guarded_(guarded),
       module_(std::move(module)),
       plan_(std::move(plan)) {}
 
 CudaResult<std::unique_ptr<LoadedVariant>> LoadedVariant::load(const Driver& driver, const HelperKernels& kernels,
                                                                const BuildInfo& build, const LaunchPlan& plan,
                                                                std::vector<OperandSet> copies,
-                                                               std::int64_t max_window_bytes, cudaStream_t stream) {
+                                                               std::int64_t max_window_bytes, cudaStream_t stream,
+                                                               std::size_t guarded) {
   auto cubin = read_cubin(build);
   if (!cubin) return tl::unexpected(cubin.error());
   auto module = Module::load(driver, *cubin);
   if (!module) return tl::unexpected(module.error());
 
-  DeviceBuffer memory;
-  DeviceSpan workspace;
-  if (plan.workspace_bytes > 0) {
-    const std::int64_t rounded = (plan.workspace_bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-    auto allocated = DeviceBuffer::allocate(rounded + 2 * kGuardBytes);
-    if (!allocated) {
-      allocated.error().call = "allocating " + std::to_string(plan.workspace_bytes) + " bytes of workspace";
-      return tl::unexpected(allocated.error());
-    }
-    memory = std::move(*allocated);
-    workspace = {memory.address() + kGuardBytes, plan.workspace_bytes};
-  }
-  for (OperandSet& copy : copies) copy.workspace = workspace;
+  auto workspace = Workspace::allocate(driver, plan.workspace_bytes, guarded > 0);
+  if (!workspace) return tl::unexpected(workspace.error());
+  std::vector<MemoryEdge> edges(copies.size(), MemoryEdge::kStart);
+  std::copy_n(kGuardedPlaces.begin(), guarded, edges.end() - static_cast<std::ptrdiff_t>(guarded));
+  for (std::size_t i = 0; i < copies.size(); ++i) copies[i].workspace = workspace->at(edges[i]);
   auto prepared = PreparedPlan::prepare(driver, *module, plan, copies, max_window_bytes);
   if (!prepared) return tl::unexpected(prepared.error());
 
-  std::unique_ptr<LoadedVariant> variant(new LoadedVariant(kernels, plan.zero_workspace, std::move(memory), workspace,
-                                                           std::move(*module), std::move(*prepared)));
-  if (auto ok = variant->reset(stream); !ok) return tl::unexpected(ok.error());
+  std::unique_ptr<LoadedVariant> variant(new LoadedVariant(kernels, plan.zero_workspace, std::move(*workspace),
+                                                           std::move(edges), guarded, std::move(*module),
+                                                           std::move(*prepared)));
+  if (auto ok = variant->reset(0, stream); !ok) return tl::unexpected(ok.error());
   return variant;
 }
 
 CudaResult<> LoadedVariant::launch(std::size_t copy, cudaStream_t stream) { return plan_.launch(copy, stream); }
 
-CudaResult<> LoadedVariant::reset(cudaStream_t stream) {
-  if (workspace_.bytes == 0) return {};
-  auto ok = kernels_->fill_pattern({memory_.address(), memory_.bytes()}, kPoison, stream);
-  if (!ok || zero_workspace_ == ZeroWorkspace::kNever) return ok;
-  return check(
-      cudaMemsetAsync(device_pointer(workspace_.address), 0, static_cast<std::size_t>(workspace_.bytes), stream),
-      "zeroing the workspace");
+std::vector<std::size_t> LoadedVariant::checked_copies() const {
+  if (guarded_ == 0) return {0};
+  std::vector<std::size_t> copies;
+  for (std::size_t i = edges_.size() - guarded_; i < edges_.size(); ++i) copies.push_back(i);
+  return copies;
 }
 
-std::vector<DeviceSpan> LoadedVariant::guards() const {
-  if (workspace_.bytes == 0) return {};
-  const std::uint64_t after = workspace_.address + static_cast<std::uint64_t>(workspace_.bytes);
-  const std::uint64_t end = memory_.address() + static_cast<std::uint64_t>(memory_.bytes());
-  return {{memory_.address(), kGuardBytes}, {after, static_cast<std::int64_t>(end - after)}};
+CudaResult<> LoadedVariant::reset(std::size_t copy, cudaStream_t stream) {
+  if (workspace_.bytes() == 0) return {};
+  auto ok = kernels_->fill_pattern(workspace_.memory(), kPoison, stream);
+  if (!ok || zero_workspace_ == ZeroWorkspace::kNever) return ok;
+  return check(cudaMemsetAsync(device_pointer(workspace_.at(edges_[copy]).address), 0,
+                               static_cast<std::size_t>(workspace_.bytes()), stream),
+               "zeroing the workspace");
+}
+
+std::vector<DeviceSpan> LoadedVariant::guards(std::size_t copy) const {
+  if (workspace_.bytes() == 0) return {};
+  const auto [before, after] = around(workspace_.memory(), workspace_.at(edges_[copy]));
+  return {before, after};
 }
 
 }  // namespace pgtune::gpu

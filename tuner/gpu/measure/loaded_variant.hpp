@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/module.hpp"
 #include "tuner/gpu/launch/prepared_plan.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/gpu/measure/check/workspace.hpp"
 #include "tuner/gpu/measure/launchable.hpp"
 #include "tuner/model/records.hpp"
 
@@ -16,25 +18,28 @@ namespace pgtune::gpu {
 class LoadedVariant : public Launchable {
  public:
   /// Failures are the variant's fault, except a cubin that cannot be read, which is reported the same way.
-  /// `driver` and `kernels` must outlive the result; so must the memory behind `copies`.
+  /// `driver` and `kernels` must outlive the result; so must the memory behind `copies`, the last `guarded` of which
+  /// are OperandBuffers' guarded places: with them the workspace is guarded likewise, and they are what is checked.
   [[nodiscard]] static CudaResult<std::unique_ptr<LoadedVariant>> load(
       const Driver& driver, const HelperKernels& kernels, const BuildInfo& build, const LaunchPlan& plan,
-      std::vector<OperandSet> copies, std::int64_t max_window_bytes, cudaStream_t stream);
+      std::vector<OperandSet> copies, std::int64_t max_window_bytes, cudaStream_t stream, std::size_t guarded = 0);
 
   [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override;
-  [[nodiscard]] CudaResult<> reset(cudaStream_t stream) override;
-  [[nodiscard]] std::vector<DeviceSpan> guards() const override;
+  [[nodiscard]] std::vector<std::size_t> checked_copies() const override;
+  [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override;
+  [[nodiscard]] std::vector<DeviceSpan> guards(std::size_t copy) const override;
   [[nodiscard]] bool keeps_state() const override { return zero_workspace_ == ZeroWorkspace::kOnce; }
   [[nodiscard]] bool wants_persisting_l2() const override { return plan_.wants_persisting_l2(); }
 
  private:
-  LoadedVariant(const HelperKernels& kernels, ZeroWorkspace zero, DeviceBuffer memory, DeviceSpan workspace,
-                Module module, PreparedPlan plan);
+  LoadedVariant(const HelperKernels& kernels, ZeroWorkspace zero, Workspace workspace, std::vector<MemoryEdge> edges,
+                std::size_t guarded, Module module, PreparedPlan plan);
 
   const HelperKernels* kernels_;
   ZeroWorkspace zero_workspace_;
-  DeviceBuffer memory_;  ///< guard, workspace, guard; empty where the plan wants none
-  DeviceSpan workspace_;
+  Workspace workspace_;
+  std::vector<MemoryEdge> edges_;  ///< of the workspace, beside the operand copies
+  std::size_t guarded_ = 0;        ///< how many of these are guarded places, the last ones
   Module module_;
   PreparedPlan plan_;
 };

@@ -125,7 +125,7 @@ Result<BaselineReport> Measurer::prepare(const protocol::PrepareRequest& request
     return fail(current.error(), "preparing " + problem.title());
   }
   state_->problem = std::move(*current);
-  return state_->problem->baseline().report();
+  return state_->problem->report();
 }
 
 std::vector<std::string> Measurer::opaque_algorithms() const {

@@ -23,6 +23,12 @@ std::vector<std::string> baseline_notes(const Problem& problem, const BaselineRe
     notes.push_back(fmt::format("cuBLASLt does not take {} in {}: it was timed on {}, with zeros added",
                                 problem.shape(), to_string(problem.dtype), baseline.enlarged_shape));
   }
+  if (!baseline.unguarded.empty()) {
+    notes.push_back(
+        fmt::format("variants were checked without unmapped memory around their buffers, so a far access out "
+                    "of bounds may have gone unseen ({})",
+                    baseline.unguarded));
+  }
   return notes;
 }
 

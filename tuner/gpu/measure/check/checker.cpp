@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/check/checker.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "tuner/gpu/launch/event_wait.hpp"
 #include "tuner/gpu/measure/check/error_bound.hpp"
@@ -10,7 +12,8 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::size_t kCheckedCopy = 0;
+/// Whose data the reference is computed from; the guarded places hold the same.
+constexpr std::size_t kReferenceCopy = 0;
 
 template <typename T>
 CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
@@ -49,20 +52,20 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
 }
 
 CudaResult<> Checker::compute_reference() {
-  const OperandSet& operands = buffers_->copies()[kCheckedCopy];
+  const OperandSet& operands = buffers_->place(kReferenceCopy);
   if (auto ok = kernels_->reference_float64(problem_, operands, reference_.address(), scale_.address(), stream_); !ok) {
     return ok;
   }
   if (auto ok = clear_results(); !ok) return ok;
-  if (auto ok = enqueue_sums(kSumA, kSumCount); !ok) return ok;
+  if (auto ok = enqueue_sums(kReferenceCopy, kSumA, kSumCount); !ok) return ok;
   auto results = fetch_results();
   if (!results) return tl::unexpected(results.error());
   expected_ = results->sums;
   return {};
 }
 
-CudaResult<> Checker::enqueue_sums(int first, int last) {
-  const OperandSet& operands = buffers_->copies()[kCheckedCopy];
+CudaResult<> Checker::enqueue_sums(std::size_t copy, int first, int last) {
+  const OperandSet& operands = buffers_->place(copy);
   // Without beta, C is D's buffer, which launches are there to change; so is a bias that is none.
   const DeviceSpan nothing{operands.d.address, 0};
   const std::array<DeviceSpan, kSumCount> spans{operands.a,
@@ -94,7 +97,22 @@ CudaResult<Checker::Results> Checker::fetch_results() {
 }
 
 CudaResult<CheckVerdict> Checker::check(Launchable& launchable, double limit_s) {
-  auto findings = examine(launchable, limit_s);
+  CheckVerdict verdict;
+  for (const std::size_t copy : launchable.checked_copies()) {
+    auto found = check_on(launchable, copy, limit_s);
+    if (!found) return tl::unexpected(found.error());
+    verdict.report.max_error = std::max(verdict.report.max_error, found->report.max_error);
+    verdict.report.norm_error = std::max(verdict.report.norm_error, found->report.norm_error);
+    verdict.launch_s = verdict.launch_s > 0 ? std::min(verdict.launch_s, found->launch_s) : found->launch_s;
+    verdict.fault = std::move(found->fault);
+    if (!verdict.fault.empty()) return verdict;
+  }
+  if (auto ok = launchable.reset(0, stream_); !ok) return tl::unexpected(ok.error());
+  return verdict;
+}
+
+CudaResult<CheckVerdict> Checker::check_on(Launchable& launchable, std::size_t copy, double limit_s) {
+  auto findings = examine(launchable, copy, limit_s);
   if (!findings) return tl::unexpected(findings.error());
   std::string fault = fault_text(*findings, problem_);
   if (!fault.empty()) {
@@ -102,7 +120,7 @@ CudaResult<CheckVerdict> Checker::check(Launchable& launchable, double limit_s) 
     if (!reference_was_damaged) return tl::unexpected(reference_was_damaged.error());
     if (*reference_was_damaged) {
       // The verdict rested on a damaged reference, possibly by an earlier launchable's stray write: judge again.
-      findings = examine(launchable, limit_s);
+      findings = examine(launchable, copy, limit_s);
       if (!findings) return tl::unexpected(findings.error());
       fault = fault_text(*findings, problem_);
       if (const auto again = restore(); !again) return tl::unexpected(again.error());
@@ -111,14 +129,14 @@ CudaResult<CheckVerdict> Checker::check(Launchable& launchable, double limit_s) 
   return CheckVerdict{check_report(*findings), fault, launch_s_};
 }
 
-CudaResult<double> Checker::launch(Launchable& launchable, double limit_s) {
-  if (auto ok = launchable.reset(stream_); !ok) return tl::unexpected(ok.error());
+CudaResult<double> Checker::launch(Launchable& launchable, std::size_t copy, double limit_s) {
+  if (auto ok = launchable.reset(copy, stream_); !ok) return tl::unexpected(ok.error());
   const int launches = launchable.keeps_state() ? 2 : 1;
   for (int i = 0; i < launches; ++i) {
     auto ok =
-        buffers_->poison(kCheckedCopy, stream_)
+        buffers_->poison(copy, stream_)
             .and_then([&] { return pgtune::gpu::check(cudaEventRecord(start_.get(), stream_), "timing the check"); })
-            .and_then([&] { return launchable.launch(kCheckedCopy, stream_); })
+            .and_then([&] { return launchable.launch(copy, stream_); })
             .and_then([&] { return pgtune::gpu::check(cudaEventRecord(stop_.get(), stream_), "timing the check"); });
     if (!ok) return tl::unexpected(ok.error());
   }
@@ -131,27 +149,34 @@ CudaResult<double> Checker::launch(Launchable& launchable, double limit_s) {
       .map([&] { return static_cast<double>(elapsed_ms) * 1e-3; });
 }
 
-CudaResult<CheckFindings> Checker::examine(Launchable& launchable, double limit_s) {
+CudaResult<CheckFindings> Checker::examine(Launchable& launchable, std::size_t copy, double limit_s) {
   if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
-  const auto launch_s = launch(launchable, limit_s);
+  // The guarded places share their memory, so each begins with its data.
+  if (copy >= buffers_->copies().size()) {
+    if (auto ok = buffers_->fill(copy, stream_); !ok) return tl::unexpected(ok.error());
+  }
+  const auto launch_s = launch(launchable, copy, limit_s);
   if (!launch_s) return tl::unexpected(launch_s.error());
   launch_s_ = *launch_s;
-  if (auto ok = launchable.deliver(kCheckedCopy, stream_); !ok) return tl::unexpected(ok.error());
+  if (auto ok = launchable.deliver(copy, stream_); !ok) return tl::unexpected(ok.error());
 
-  const OperandSet& operands = buffers_->copies()[kCheckedCopy];
+  const OperandSet& operands = buffers_->place(copy);
   if (auto ok = kernels_->compare(problem_, operands.d.address, reference_.address(), scale_.address(), kPoison,
                                   results_field(offsetof(Results, comparison)), stream_);
       !ok) {
     return tl::unexpected(ok.error());
   }
-  std::vector<DeviceSpan> guards = buffers_->guards(kCheckedCopy);
-  const std::size_t operand_guards = guards.size();
-  for (const DeviceSpan& guard : launchable.guards()) guards.push_back(guard);
-  if (auto ok = kernels_->count_changed_bytes(guards, kPoison, results_field(offsetof(Results, changed)), stream_);
+  std::vector<Guard> guards = buffers_->guards(copy);
+  const std::array around_workspace{"before the workspace", "after the workspace"};
+  std::size_t side = 0;
+  for (const DeviceSpan& guard : launchable.guards(copy)) guards.push_back({around_workspace.at(side++), false, guard});
+  std::vector<DeviceSpan> spans;
+  for (const Guard& guard : guards) spans.push_back(guard.span);
+  if (auto ok = kernels_->count_changed_bytes(spans, kPoison, results_field(offsetof(Results, changed)), stream_);
       !ok) {
     return tl::unexpected(ok.error());
   }
-  if (auto ok = enqueue_sums(kSumA, kSumReference); !ok) return tl::unexpected(ok.error());
+  if (auto ok = enqueue_sums(copy, kSumA, kSumReference); !ok) return tl::unexpected(ok.error());
   const auto results = fetch_results();
   if (!results) return tl::unexpected(results.error());
 
@@ -159,27 +184,20 @@ CudaResult<CheckFindings> Checker::examine(Launchable& launchable, double limit_
   findings.comparison = results->comparison;
   for (std::size_t i = 0; i < guards.size(); ++i) {
     if (results->changed.at(i) == 0) continue;
-    if (i < operand_guards) {
-      const GuardZone& zone = buffers_->layout().guards[i];
-      findings.guards.push_back({zone.place, zone.around_d, results->changed.at(i)});
-    } else {
-      const bool before = i == operand_guards;
-      findings.guards.push_back(
-          {before ? "before the workspace" : "after the workspace", false, results->changed.at(i)});
-    }
+    findings.guards.push_back({guards[i].place, guards[i].around_d, results->changed.at(i)});
   }
   constexpr std::array kNames{"A", "B", "C", "the bias"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (results->sums.at(i) != expected_.at(i)) findings.changed_operands.emplace_back(kNames.at(i));
   }
   if (findings.comparison.wrong > 0) {
-    if (auto ok = fetch_first_wrong(findings); !ok) return tl::unexpected(ok.error());
+    if (auto ok = fetch_first_wrong(copy, findings); !ok) return tl::unexpected(ok.error());
   }
   return findings;
 }
 
-CudaResult<> Checker::fetch_first_wrong(CheckFindings& findings) {
-  const OperandSet& operands = buffers_->copies()[kCheckedCopy];
+CudaResult<> Checker::fetch_first_wrong(std::size_t copy, CheckFindings& findings) {
+  const OperandSet& operands = buffers_->place(copy);
   const std::uint64_t index = findings.comparison.first_wrong;
   const auto columns = static_cast<std::uint64_t>(problem_.n), ld = static_cast<std::uint64_t>(problem_.ldc);
   const std::uint64_t in_d = index / columns * ld + index % columns;
@@ -204,7 +222,7 @@ CudaResult<bool> Checker::restore() {
     if (auto ok = buffers_->fill(i, stream_); !ok) return tl::unexpected(ok.error());
   }
   if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
-  if (auto ok = enqueue_sums(kSumReference, kSumCount); !ok) return tl::unexpected(ok.error());
+  if (auto ok = enqueue_sums(kReferenceCopy, kSumReference, kSumCount); !ok) return tl::unexpected(ok.error());
   const auto results = fetch_results();
   if (!results) return tl::unexpected(results.error());
   if (results->sums[kSumReference] == expected_[kSumReference] && results->sums[kSumScale] == expected_[kSumScale]) {

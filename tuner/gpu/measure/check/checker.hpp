@@ -19,7 +19,7 @@ namespace pgtune::gpu {
 struct CheckVerdict {
   CheckReport report;
   std::string fault;    ///< empty: passed
-  double launch_s = 0;  ///< the checked launch, cold: good for a first judgement only
+  double launch_s = 0;  ///< the fastest checked launch, cold: good for a first judgement only
 };
 
 class Checker {
@@ -32,10 +32,11 @@ class Checker {
                                                                    const OperandBuffers& buffers,
                                                                    const Problem& problem, cudaStream_t stream);
 
-  /// Launches on copy 0 over poisoned D and guards, waits, and compares. A failure is the launchable's fault.
-  /// After a fault, all operands and, where it was hit, the reference itself are made anew: one wrong variant cannot
-  /// condemn the next. A launch that has not ended `limit_s` after it was enqueued (0: no limit) is a failure with the
-  /// sticky code cudaErrorLaunchTimeout: only the end of the process ends a kernel.
+  /// Launches over poisoned D and guards on each of the launchable's checked copies, waits, and compares; the first
+  /// fault ends it. A failure is the launchable's fault. Whoever passes is reset on copy 0. After a fault, all operands
+  /// and, where it was hit, the reference itself are made anew: one wrong variant cannot condemn the next. A launch
+  /// that has not ended `limit_s` after it was enqueued (0: no limit) is a failure with the sticky code
+  /// cudaErrorLaunchTimeout: only the end of the process ends a kernel.
   [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable, double limit_s = 0);
 
  private:
@@ -51,16 +52,17 @@ class Checker {
 
   Checker(const HelperKernels& kernels, const OperandBuffers& buffers, const Problem& problem, cudaStream_t stream)
       : kernels_(&kernels), buffers_(&buffers), problem_(problem), stream_(stream) {}
-  [[nodiscard]] CudaResult<CheckFindings> examine(Launchable& launchable, double limit_s);
+  [[nodiscard]] CudaResult<CheckVerdict> check_on(Launchable& launchable, std::size_t copy, double limit_s);
+  [[nodiscard]] CudaResult<CheckFindings> examine(Launchable& launchable, std::size_t copy, double limit_s);
   /// Returns the time of the last launch.
-  [[nodiscard]] CudaResult<double> launch(Launchable& launchable, double limit_s);
+  [[nodiscard]] CudaResult<double> launch(Launchable& launchable, std::size_t copy, double limit_s);
   [[nodiscard]] CudaResult<> compute_reference();
-  [[nodiscard]] CudaResult<> enqueue_sums(int first, int last);
+  [[nodiscard]] CudaResult<> enqueue_sums(std::size_t copy, int first, int last);
   /// Refills every copy; true where the reference had been damaged and was computed again.
   [[nodiscard]] CudaResult<bool> restore();
   [[nodiscard]] CudaResult<> clear_results();
   [[nodiscard]] CudaResult<Results> fetch_results();
-  [[nodiscard]] CudaResult<> fetch_first_wrong(CheckFindings& findings);
+  [[nodiscard]] CudaResult<> fetch_first_wrong(std::size_t copy, CheckFindings& findings);
   [[nodiscard]] std::uint64_t results_field(std::size_t offset) const { return results_.address() + offset; }
 
   const HelperKernels* kernels_;

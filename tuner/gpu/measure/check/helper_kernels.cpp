@@ -112,7 +112,9 @@ CudaResult<> HelperKernels::count_changed_bytes(std::span<const DeviceSpan> guar
     argument.first.at(i) = guards[i].address;
     argument.bytes.at(i) = guards[i].bytes;
   }
-  return launch(kCountChangedBytes, static_cast<std::int64_t>(guards.size()), 1, stream, argument, pattern, changed);
+  constexpr std::int64_t kColumn = 32;
+  return launch(kCountChangedBytes, static_cast<std::int64_t>(guards.size()), kColumn, stream, argument, pattern,
+                changed);
 }
 
 CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet& operands, std::uint64_t result,

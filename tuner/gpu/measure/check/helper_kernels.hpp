@@ -25,7 +25,7 @@ struct Comparison {
   double squared_error = 0, squared_reference = 0;
 };
 
-inline constexpr std::size_t kMaxGuards = 8;
+inline constexpr std::size_t kMaxGuards = 16;
 
 class HelperKernels {
  public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 
+#include <utility>
+
 namespace pgtune::gpu {
 namespace {
 
@@ -30,11 +32,52 @@ std::uint64_t OperandBuffers::copy_address(std::size_t index) const {
   return memory_.address() + index * static_cast<std::uint64_t>(layout_.copy_bytes);
 }
 
+CudaResult<> OperandBuffers::add_guarded_places(const Driver& driver) {
+  std::vector<Guarded> guarded;
+  const auto add = [&](const char* name, DeviceSpan OperandSet::*buffer) -> CudaResult<> {
+    return GuardedMemory::allocate(driver, (copies_.front().*buffer).bytes).map([&](GuardedMemory memory) {
+      guarded.push_back({name, buffer, std::move(memory)});
+    });
+  };
+  auto added = add("A", &OperandSet::a).and_then([&] { return add("B", &OperandSet::b); });
+  if (problem_.beta != 0) added = added.and_then([&] { return add("C", &OperandSet::c); });
+  if (problem_.epilogue.bias) added = added.and_then([&] { return add("the bias", &OperandSet::bias); });
+  added = added.and_then([&] { return add("D", &OperandSet::d); });
+  if (!added) return added;
+  for (std::size_t i = 0; i < kGuardedPlaces.size(); ++i) {
+    OperandSet& set = guarded_sets_.at(i);
+    for (const Guarded& buffer : guarded) set.*buffer.buffer = buffer.memory.at(kGuardedPlaces.at(i));
+    if (problem_.beta == 0) set.c = set.d;
+    if (!problem_.epilogue.bias) set.bias = set.d;
+  }
+  guarded_ = std::move(guarded);
+  return {};
+}
+
+std::vector<OperandSet> OperandBuffers::places() const {
+  std::vector<OperandSet> places = copies_;
+  if (!guarded_.empty()) places.insert(places.end(), guarded_sets_.begin(), guarded_sets_.end());
+  return places;
+}
+
+const OperandSet& OperandBuffers::place(std::size_t index) const {
+  return is_guarded(index) ? guarded_sets_.at(index - copies_.size()) : copies_[index];
+}
+
+CudaResult<> OperandBuffers::fill_pattern(std::size_t index, cudaStream_t stream) const {
+  if (!is_guarded(index)) return kernels_->fill_pattern({copy_address(index), layout_.copy_bytes}, kPoison, stream);
+  for (const Guarded& buffer : guarded_) {
+    if (auto ok = kernels_->fill_pattern(buffer.memory.mapped(), kPoison, stream); !ok) return ok;
+  }
+  return {};
+}
+
 CudaResult<> OperandBuffers::fill(std::size_t index, cudaStream_t stream) const {
-  const OperandSet& set = copies_[index];
+  const OperandSet& set = place(index);
   const Problem& p = problem_;
-  if (auto ok = kernels_->fill_pattern({copy_address(index), layout_.copy_bytes}, kPoison, stream); !ok) return ok;
-  const auto seed = [&](std::uint64_t operand) { return stream_seed(data_.seed, index, operand); };
+  if (auto ok = fill_pattern(index, stream); !ok) return ok;
+  const std::size_t data = is_guarded(index) ? 0 : index;
+  const auto seed = [&](std::uint64_t operand) { return stream_seed(data_.seed, data, operand); };
   if (auto ok = fill_matrix(set.a, type_of_a(p.dtype), p.rows_a() * p.batch, p.columns_a(), p.lda, seed(0), stream);
       !ok)
     return ok;
@@ -55,19 +98,32 @@ CudaResult<> OperandBuffers::fill_matrix(const DeviceSpan& matrix, ElementType t
 }
 
 CudaResult<> OperandBuffers::poison(std::size_t index, cudaStream_t stream) const {
-  if (auto ok = kernels_->fill_pattern(copies_[index].d, kPoison, stream); !ok) return ok;
-  for (const DeviceSpan& guard : guards(index)) {
-    if (auto ok = kernels_->fill_pattern(guard, kPoison, stream); !ok) return ok;
+  if (auto ok = kernels_->fill_pattern(place(index).d, kPoison, stream); !ok) return ok;
+  for (const Guard& guard : guards(index)) {
+    if (auto ok = kernels_->fill_pattern(guard.span, kPoison, stream); !ok) return ok;
   }
   return {};
 }
 
-std::vector<DeviceSpan> OperandBuffers::guards(std::size_t index) const {
-  std::vector<DeviceSpan> spans;
-  for (const GuardZone& zone : layout_.guards) {
-    spans.push_back({copy_address(index) + static_cast<std::uint64_t>(zone.extent.offset), zone.extent.bytes});
+std::vector<Guard> OperandBuffers::guards(std::size_t index) const {
+  if (!is_guarded(index)) return guards_of_copy(index);
+  std::vector<Guard> guards;
+  for (const Guarded& buffer : guarded_) {
+    const auto [before, after] = around(buffer.memory.mapped(), place(index).*buffer.buffer);
+    const bool around_d = buffer.buffer == &OperandSet::d;
+    if (before.bytes > 0) guards.push_back({"before " + buffer.name, around_d, before});
+    if (after.bytes > 0) guards.push_back({"after " + buffer.name, around_d, after});
   }
-  return spans;
+  return guards;
+}
+
+std::vector<Guard> OperandBuffers::guards_of_copy(std::size_t index) const {
+  std::vector<Guard> guards;
+  for (const GuardZone& zone : layout_.guards) {
+    const std::uint64_t address = copy_address(index) + static_cast<std::uint64_t>(zone.extent.offset);
+    guards.push_back({zone.place, zone.around_d, {address, zone.extent.bytes}});
+  }
+  return guards;
 }
 
 }  // namespace pgtune::gpu

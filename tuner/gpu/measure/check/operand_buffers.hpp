@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: MIT
-// The current problem's operands in device memory: all copies, filled with data, guards and poison.
+// The current problem's operands in device memory: the copies that timed launches rotate over, and the guarded places
+// in which launches are checked; filled with data, guards and poison.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/gpu/measure/check/guarded_memory.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
+
+/// The order of the guarded places.
+inline constexpr std::array kGuardedPlaces{MemoryEdge::kStart, MemoryEdge::kEnd};
+
+/// Memory that launches must leave alone.
+struct Guard {
+  std::string place;  ///< as GuardZone's
+  bool around_d = false;
+  DeviceSpan span;
+};
 
 class OperandBuffers {
  public:
@@ -28,17 +42,30 @@ class OperandBuffers {
   [[nodiscard]] static CudaResult<OperandBuffers> allocate(const HelperKernels& kernels, const Problem& problem,
                                                            const Data& data, std::int64_t copies, cudaStream_t stream);
 
-  /// Enqueues the filling of copy `index`: data in A, B, C and the bias, poison everywhere else.
+  /// Allocates one more set, each buffer with nothing mapped around it, in two places: all buffers at the start of
+  /// their memory, and all at its end. They share the memory: filling one spoils the other. Errors as
+  /// GuardedMemory::allocate(). `driver` must outlive the buffers.
+  [[nodiscard]] CudaResult<> add_guarded_places(const Driver& driver);
+
+  /// Where launches find their operands: copies(), then the guarded places, where there are any. Indices of the
+  /// functions below are into this.
+  [[nodiscard]] std::vector<OperandSet> places() const;
+  [[nodiscard]] std::size_t guarded_places() const { return guarded_.empty() ? 0 : kGuardedPlaces.size(); }
+  [[nodiscard]] const OperandSet& place(std::size_t index) const;
+
+  /// Enqueues the filling of place `index`: data in A, B, C and the bias, poison everywhere else. The guarded places
+  /// hold the data of copy 0.
   [[nodiscard]] CudaResult<> fill(std::size_t index, cudaStream_t stream) const;
-  /// Enqueues poison into D and all guards of copy `index`; A, B, C and the bias stay.
+  /// Enqueues poison into D and all guards of place `index`; A, B, C and the bias stay.
   [[nodiscard]] CudaResult<> poison(std::size_t index, cudaStream_t stream) const;
 
+  /// What timed launches rotate over.
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
   [[nodiscard]] const HelperKernels& kernels() const { return *kernels_; }
   [[nodiscard]] const Data& data() const { return data_; }
   [[nodiscard]] const OperandLayout& layout() const { return layout_; }
-  /// Guards of copy `index`, in the layout's order.
-  [[nodiscard]] std::vector<DeviceSpan> guards(std::size_t index) const;
+  /// Guards of place `index`: kMaxGuards - 2 at most.
+  [[nodiscard]] std::vector<Guard> guards(std::size_t index) const;
 
  private:
   OperandBuffers(const HelperKernels& kernels, const Problem& problem, const Data& data)
@@ -47,6 +74,15 @@ class OperandBuffers {
                                          std::int64_t columns, std::int64_t ld, std::uint64_t seed,
                                          cudaStream_t stream) const;
   [[nodiscard]] std::uint64_t copy_address(std::size_t index) const;
+  /// One buffer of the guarded set.
+  struct Guarded {
+    std::string name;  ///< as in GuardZone::place
+    DeviceSpan OperandSet::*buffer = nullptr;
+    GuardedMemory memory;
+  };
+  [[nodiscard]] bool is_guarded(std::size_t index) const { return index >= copies_.size(); }
+  [[nodiscard]] std::vector<Guard> guards_of_copy(std::size_t index) const;
+  [[nodiscard]] CudaResult<> fill_pattern(std::size_t index, cudaStream_t stream) const;
 
   const HelperKernels* kernels_;
   Problem problem_;
@@ -54,6 +90,8 @@ class OperandBuffers {
   OperandLayout layout_;
   DeviceBuffer memory_;
   std::vector<OperandSet> copies_;
+  std::vector<Guarded> guarded_;
+  std::array<OperandSet, kGuardedPlaces.size()> guarded_sets_{};
 };
 
 }  // namespace pgtune::gpu

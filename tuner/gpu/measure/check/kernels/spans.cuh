@@ -36,15 +36,15 @@ extern "C" __global__ void checksum(const unsigned char* first, i64 bytes, u64* 
   if (threadIdx.x % 32 == 0) atomicAdd(sum, local);
 }
 
-// One CTA a guard: counts the bytes that no longer hold the pattern.
+// A column of CTAs a guard: counts the bytes that no longer hold the pattern.
 struct Guards {
-  const unsigned char* first[8];
-  i64 bytes[8];
+  const unsigned char* first[16];
+  i64 bytes[16];
 };
 extern "C" __global__ void count_changed_bytes(Guards guards, u32 pattern, u64* changed) {
   u64 local = 0;
 #pragma unroll 1
-  for (i64 i = threadIdx.x; i < guards.bytes[blockIdx.x]; i += blockDim.x) {
+  for (i64 i = i64{blockIdx.y} * blockDim.x + threadIdx.x; i < guards.bytes[blockIdx.x]; i += blockDim.x * gridDim.y) {
     const unsigned char* const at = guards.first[blockIdx.x] + i;
     local += *at != pattern_byte(at, pattern);
   }
