@@ -122,6 +122,7 @@ std::string key_of(const protocol::Request& request) {
     const auto energy = request.body.get<protocol::EnergyRequest>();
     return fmt::format("{} {} ", energy.contender ? FakeMeasurer::name(*energy.contender) : "idle", energy.index);
   }
+  if (request.op == "verify") return request.body.get<protocol::VerifyRequest>().built.variant.key();
   std::string keys;
   if (request.op == "round") {
     const auto round = request.body.get<protocol::RoundRequest>();
@@ -213,6 +214,13 @@ json answer(const protocol::Request& request, const std::string& role, const std
       done.report = measurer.trial(trial);
     }
     return done;
+  }
+  if (request.op == "verify") {
+    const auto verify = request.body.get<protocol::VerifyRequest>();
+    protocol::VerifyReport report{.outcome = {}, .launches = verify.launches, .copies = 2};
+    report.poisoned_s = report.held_s = verify.launch_s;
+    if (behaviour == "wrong") report.outcome = {OutcomeKind::kWrongResult, "fake: wrong with other data"};
+    return report;
   }
   if (request.op == "ceilings") return Ceilings{4.2e12, 6.5e12, {{"f32", 58e12}}, 1.7e9};
   return round_report(request.body.get<protocol::RoundRequest>(), behaviour, measurer);

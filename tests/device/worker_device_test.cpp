@@ -59,6 +59,22 @@ class WorkerDeviceTest : public FakeWorkerTest {
   }
 };
 
+TEST_F(WorkerDeviceTest, AFinalistIsVerifiedAndItsFailureIsItsOutcome) {
+  set_faults("verify|BM=32,|wrong;verify|BM=64,|segv");
+  const auto device = open_prepared(options());
+  const auto verify = [&](int tile) {
+    protocol::VerifyRequest request{.built = {variant(tile), {}, {}}, .launches = 342};
+    request.launch_s = 1e-3;
+    const auto report = device->verify(request);
+    EXPECT_TRUE(report) << report.error().text();
+    return report.value_or(protocol::VerifyReport{});
+  };
+  EXPECT_EQ(verify(16).launches, 342);
+  EXPECT_EQ(verify(32).outcome, (Outcome{OutcomeKind::kWrongResult, "fake: wrong with other data"}));
+  EXPECT_EQ(verify(64).outcome.kind, OutcomeKind::kCrashed);
+  EXPECT_EQ(verify(16).outcome.kind, OutcomeKind::kOk) << "by the next worker";
+}
+
 TEST_F(WorkerDeviceTest, OpensPreparesBuildsAndTries) {
   auto device = WorkerDevice::open(options()).value();
   EXPECT_EQ(device->info().name, "Fake GPU");

@@ -15,11 +15,12 @@ namespace pgtune::gpu {
 
 /// Where a fault shows first.
 enum class Shows {
-  kPlan,    ///< in the launch plan, before anything is compiled
-  kBuild,   ///< when it is compiled
-  kBuilt,   ///< in the resources of the build
-  kLaunch,  ///< on the GPU, whose context survives it
-  kSticky,  ///< on the GPU, which takes the worker with it
+  kPlan,      ///< in the launch plan, before anything is compiled
+  kBuild,     ///< when it is compiled
+  kBuilt,     ///< in the resources of the build
+  kLaunch,    ///< on the GPU, whose context survives it
+  kSticky,    ///< on the GPU, which takes the worker with it
+  kVerified,  ///< on the GPU, not before a finalist is verified
 };
 
 struct Fault {
@@ -63,6 +64,12 @@ inline constexpr std::array kFaults{
     Fault{"read_before_b", Shows::kSticky, OutcomeKind::kCrashed, "cudaErrorIllegalAddress"},
     Fault{"write_past_workspace", Shows::kLaunch, OutcomeKind::kWrongResult, "after the workspace"},
     Fault{"lost_update", Shows::kLaunch, OutcomeKind::kWrongResult, "element (0,0)"},
+    Fault{"wrong_once_in_50", Shows::kVerified, OutcomeKind::kWrongResult, "verified after the final"},
+    Fault{"skips_when_done", Shows::kVerified, OutcomeKind::kWrongResult, "where D still holds its result"},
+    Fault{"adds_to_result", Shows::kVerified, OutcomeKind::kWrongResult, "over an earlier result"},
+    Fault{"first_result_again", Shows::kVerified, OutcomeKind::kWrongResult, "with other data"},
+    Fault{"skips_third_d", Shows::kVerified, OutcomeKind::kWrongResult, "was not written"},
+    Fault{"stale_workspace", Shows::kVerified, OutcomeKind::kWrongResult, "with other data"},
 };
 
 [[nodiscard]] inline std::filesystem::path faulty_template_path() {

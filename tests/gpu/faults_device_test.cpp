@@ -115,6 +115,38 @@ TEST_F(FaultsDevice, EachGetsItsOutcomeAndTheNextVariantIsTimedAsBefore) {
   }
 }
 
+TEST_F(FaultsDevice, WhatPassesTheFirstCheckIsFoundWhenItIsVerified) {
+  constexpr std::int64_t kLaunches = 342;
+  std::vector<Fault> faults{{"none", Shows::kVerified, OutcomeKind::kOk, ""}};
+  std::copy_if(kFaults.begin(), kFaults.end(), std::back_inserter(faults),
+               [](const Fault& fault) { return fault.shows == Shows::kVerified; });
+  faults.push_back(faults.front());  // a wrong one leaves no trace
+  fmt::print("| fault | verified | s | poisoned us | held us | reason |\n|---|---|---|---|---|---|\n");
+  for (const Fault& fault : faults) {
+    if (builds_.count(std::string(fault.name)) == 0) build(fault.name);
+    const Variant variant = faulty_variant(fault.name);
+    const TrialReport first = trial(fault.name);
+    EXPECT_EQ(first.outcome.kind, OutcomeKind::kOk) << fault.name << ": " << first.outcome.reason;
+    protocol::VerifyRequest request{
+        .built = {variant, space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
+                  builds_.at(std::string(fault.name))},
+        .launches = kLaunches,
+        .data_seed = 17};
+    request.launch_s = session::median_per_launch_s(first.samples);
+    const auto start = Clock::now();
+    const auto report = device_->verify(request);
+    ASSERT_TRUE(report) << report.error().text();
+    fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {} |\n", fault.name, to_string(report->outcome.kind),
+               seconds_since(start), report->poisoned_s * 1e6, report->held_s * 1e6, report->outcome.reason);
+    std::fflush(stdout);
+    EXPECT_EQ(report->outcome.kind, fault.kind) << fault.name << ": " << report->outcome.reason;
+    EXPECT_THAT(report->outcome.reason, HasSubstr(fault.words)) << fault.name;
+    if (fault.kind != OutcomeKind::kOk) continue;
+    EXPECT_TRUE(report->deterministic);
+    EXPECT_EQ(report->launches, kLaunches + report->copies);
+  }
+}
+
 TEST_F(FaultsDevice, RoundsGoOnWithTheBaselineTakenOver) {
   build("none");
   build("trap");

@@ -34,7 +34,7 @@ TEST(MeasureKernels, CompileForEveryArchitecture) {
     EXPECT_EQ(compiled.status, NVRTC_SUCCESS) << architecture << ": " << compiled.log;
     EXPECT_EQ(compiled.log.find("warning"), std::string::npos) << compiled.log;
     for (const char* kernel : {"fill_pattern", "fill_data", "copy_matrix", "checksum", "count_changed_bytes",
-                               "reference_float64", "compare", "read_clocks"}) {
+                               "reference_float64", "compare", "read_clocks", "sum_result", "rewrite"}) {
       EXPECT_NE(compiled.cubin.find(kernel), std::string::npos) << architecture << " lacks " << kernel;
     }
   }

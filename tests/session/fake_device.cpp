@@ -177,6 +177,17 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
   return report;
 }
 
+Result<protocol::VerifyReport> FakeDevice::verify(const protocol::VerifyRequest& request) {
+  EXPECT_TRUE(building_.empty() && trying_.empty()) << "a verification with work in flight";
+  verify_requests.push_back(request);
+  now_s += static_cast<double>(request.launches) * request.launch_s;
+  const Script script = plan_(request.built.variant);
+  protocol::VerifyReport report{.outcome = script.verified, .launches = request.launches, .copies = 2};
+  if (said_source == "replay") report.outcome = {OutcomeKind::kNotRecorded, "not in the recording"};
+  report.deterministic = script.deterministic;
+  return report;
+}
+
 Result<EnergyWindow> FakeDevice::measure_energy(const protocol::EnergyRequest& request) {
   EXPECT_TRUE(building_.empty() && trying_.empty()) << "an energy window with work in flight";
   energy_requests.push_back(request);

@@ -20,6 +20,8 @@ struct Script {
   double build_s = 0;    ///< virtual seconds
   std::int64_t spill_bytes = 0;
   std::string cubin = {};  ///< hash of the machine code; empty: one of its own
+  Outcome verified = {};
+  bool deterministic = true;
   int fails_in_round = 0;  ///< of `fails_in`; 0: never
   Stage fails_in = Stage::kFinal;
 };
@@ -69,6 +71,7 @@ class FakeDevice final : public device::Device {
   /// Contenders' names in their order, "ref0" for a baseline; warm-up rounds have only one.
   std::map<Stage, std::vector<Names>> rounds;
   std::map<Stage, double> sample_s;  ///< asked for, the last of each stage
+  std::vector<protocol::VerifyRequest> verify_requests;
   int ceilings_measured = 0;
   std::vector<protocol::EnergyRequest> energy_requests;
 
@@ -80,6 +83,7 @@ class FakeDevice final : public device::Device {
   void submit_trial(protocol::TrialRequest request) override;
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
+  [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
 

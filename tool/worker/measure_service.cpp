@@ -30,6 +30,7 @@ Result<nlohmann::json> MeasureService::handle(const protocol::Request& request) 
     return prepared;
   }
   if (request.op == "round") return body(measurer_->round(request.body.get<protocol::RoundRequest>()));
+  if (request.op == "verify") return body(measurer_->verify(request.body.get<protocol::VerifyRequest>()));
   if (request.op == "energy") return body(measurer_->energy(request.body.get<protocol::EnergyRequest>()));
   if (request.op == "ceilings") return body(measurer_->ceilings());
   if (request.op == "trial") {

@@ -42,6 +42,9 @@ class Device {
   /// Runs one round; nothing else may be in flight. Contenders that fail get an outcome, the others their samples.
   [[nodiscard]] virtual Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) = 0;
 
+  /// Checks a finalist again as it was timed; nothing else may be in flight. What goes wrong is the report's outcome.
+  [[nodiscard]] virtual Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) = 0;
+
   /// Measures one energy window; nothing else may be in flight. Errors: usage where the window is too short for the
   /// uncertainty (the message has the length that would do); environment where this GPU or its NVML has no energy
   /// counter; a contender that fails.

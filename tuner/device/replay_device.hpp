@@ -31,6 +31,8 @@ class ReplayDevice final : public Device {
   /// cooler in its screening, and a time from there would win. Among themselves they answer with their screening
   /// samples, and baseline algorithms with their recorded time as a sample of one launch.
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
+  /// kNotRecorded: a recording holds what came of a search, not whether its finalists were verified.
+  [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
   /// The recorded window request.index of the contender or of the idle GPU, modulo their number, whatever lengths are
   /// asked for. Errors (environment): none was recorded.
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;

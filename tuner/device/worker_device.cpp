@@ -134,6 +134,20 @@ Result<protocol::RoundReport> WorkerDevice::run_round(const protocol::RoundReque
   return decode_round(*answer->body, count);
 }
 
+Result<protocol::VerifyReport> WorkerDevice::verify(const protocol::VerifyRequest& request) {
+  // Each copy's float64 reference is computed, once more where results differ, and copy 0's in the end.
+  constexpr double kPreparations = 4, kSlack = 3;
+  protocol::VerifyRequest limited = request;
+  limited.launch_limit_s = launch_limit_s(request.launch_s);
+  const double expected_s = static_cast<double>(request.launches) * request.launch_s;
+  auto answer = measure_.call(
+      "verify", limited,
+      call_floor_ + milliseconds_of(kPreparations * prepare_s_ + limited.launch_limit_s + kSlack * expected_s));
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (!answer->body) return protocol::VerifyReport{.outcome = answer->body.error()};
+  return protocol::decode_body<protocol::VerifyReport>(*answer->body, "verification report");
+}
+
 template <typename T>
 Result<T> WorkerDevice::call_for(const std::string& op, nlohmann::json body, double expected_s) {
   auto answer = measure_.call(op, std::move(body), call_floor_ + milliseconds_of(expected_s));

@@ -11,6 +11,7 @@
 //   trial    TrialRequest            TrialDone         measure
 //   launch   TrialRequest            TrialDone         measure; once, for a profiler: neither checked nor timed
 //   round    RoundRequest            RoundReport       measure
+//   verify   VerifyRequest           VerifyReport      measure
 //   energy   EnergyRequest           EnergyWindow      measure
 //   ceilings {}                      Ceilings          measure
 //

@@ -144,6 +144,45 @@ struct RoundReport {
   }
 };
 
+/// Check a finalist again, after it was timed and as it was timed: on every operand copy, with other data.
+struct VerifyRequest {
+  BuiltVariant built;
+  std::int64_t launches = 1;    ///< over a D poisoned anew, each compared; beside a first one on every operand copy
+  std::uint64_t data_seed = 0;  ///< of the other data
+  double launch_s = 0;          ///< about what a launch takes
+  /// How long one launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
+  double launch_limit_s = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("built", self.built);
+    visit("launches", self.launches);
+    visit("data_seed", self.data_seed);
+    visit("launch_s", self.launch_s);
+    visit("launch_limit_s", self.launch_limit_s, kMayBeMissing);
+  }
+};
+
+struct VerifyReport {
+  Outcome outcome;            ///< kNotRecorded in a replay: a recording does not say
+  std::int64_t launches = 0;  ///< over a D poisoned anew whose results were compared
+  std::int64_t copies = 0;    ///< operand copies they went over
+  /// Launches on the same operands gave the same bits. Otherwise results differ inside the error bound.
+  bool deterministic = true;
+  /// Medians of single launches between events, over a D poisoned just before and over one that holds the result.
+  double poisoned_s = 0, held_s = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("outcome", self.outcome);
+    visit("launches", self.launches);
+    visit("copies", self.copies);
+    visit("deterministic", self.deterministic);
+    visit("poisoned_s", self.poisoned_s);
+    visit("held_s", self.held_s);
+  }
+};
+
 /// What an earlier measure worker found out about the baseline, for the one that takes its place.
 struct KnownBaseline {
   BaselineReport report;

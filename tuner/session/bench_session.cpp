@@ -13,6 +13,7 @@
 #include "tuner/session/session_run.hpp"
 #include "tuner/session/stages.hpp"
 #include "tuner/session/time_estimate.hpp"
+#include "tuner/session/verification_stage.hpp"
 #include "tuner/space/enumerate.hpp"
 
 namespace pgtune::session {
@@ -94,6 +95,7 @@ Result<BenchResult> bench(const SessionContext& context, SessionOptions& options
                           {{"measuring the noise floor", floor_stage},
                            {"checking the variants", check},
                            {"in the final", final},
+                           {"verifying the finalists", verification_stage},
                            {"", energy}}});
   if (!ran) return tl::unexpected(std::move(ran.error()));
   BenchResult result{std::move(*ran), std::move(screened), {}};

@@ -13,6 +13,7 @@
 #include "tuner/session/session_run.hpp"
 #include "tuner/session/stages.hpp"
 #include "tuner/session/time_estimate.hpp"
+#include "tuner/session/verification_stage.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/estimate.hpp"
 
@@ -99,6 +100,7 @@ std::vector<SessionStage> search_stages() {
           {"", screen},
           {"in the race", race_stage},
           {"in the final", final_stage},
+          {"verifying the finalists", verification_stage},
           {"", measure_wanted_energy},
           {"", screening_ranking_stage, true}};
 }

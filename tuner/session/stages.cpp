@@ -94,12 +94,16 @@ Result<void> final_stage(SessionRun& run) {
   run.take_end(run.final.end);
   run.answer.stages.final_s = run.final.time_s;
   run.evidence.take(run.final, baseline.best);
-  const auto variants = run.final.variants();
-  if (variants.empty()) return {};
+  if (run.final.variants().empty()) return {};
   run.answer.from_final = run.final.end == RoundRunner::End::kRan;
-  const RankingBasis basis{run.final.baselines(), baseline.first, margin, planned_final_looks(run.context.options)};
-  rank_final(run.context.problem, variants, basis, run.answer);
+  rank_final_of(run);
   return {};
+}
+
+void rank_final_of(SessionRun& run) {
+  const RankingBasis basis{run.final.baselines(), run.result.baseline.first, run.answer.floor.margin,
+                           planned_final_looks(run.context.options)};
+  rank_final(run.context.problem, run.final.variants(), basis, run.answer);
 }
 
 Result<void> energy_stage(SessionRun& run, EnergyOf whose) {

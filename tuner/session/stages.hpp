@@ -24,6 +24,9 @@ namespace pgtune::session {
 /// The final, and its ranking; of as many rounds as were run, where it was interrupted.
 [[nodiscard]] Result<void> final_stage(SessionRun& run);
 
+/// Makes the answer's ranking of what is left of the run's final. Precondition: a variant is.
+void rank_final_of(SessionRun& run);
+
 enum class EnergyOf { kWinner, kEveryFinalist };
 
 /// Energy after a whole final, and the order by the objective where that is one of energy. What fails here becomes a

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tuner/gpu/measure/check/verification.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
@@ -111,6 +112,12 @@ CudaResult<Finalist*> CurrentProblem::finalist(const BuildInfo& build, const Lau
   finalist->per_launch_s = probe->per_launch_s();
   finalists_.push_back(std::move(finalist));
   return finalists_.back().get();
+}
+
+CudaResult<protocol::VerifyReport> CurrentProblem::verify(const protocol::VerifyRequest& request) {
+  const auto entrant = finalist(request.built.build, request.built.plan);
+  if (!entrant) return tl::unexpected(entrant.error());
+  return Verification(*buffers_, *checker_, *(*entrant)->series, request).run();
 }
 
 void CurrentProblem::keep_finalists(const std::vector<const Finalist*>& keep) {

@@ -49,6 +49,10 @@ class CurrentProblem {
   /// Unloads finalists that are not in `keep`.
   void keep_finalists(const std::vector<const Finalist*>& keep);
 
+  /// The finalist with this build and plan, verified as the request says. A failure is the variant's fault. Leaves data
+  /// and reference as it found them.
+  [[nodiscard]] CudaResult<protocol::VerifyReport> verify(const protocol::VerifyRequest& request);
+
   [[nodiscard]] LaunchSeries make_series(Launchable& launchable) const;
   [[nodiscard]] const Conditions& conditions() const { return conditions_; }
   [[nodiscard]] Checker& checker() { return *checker_; }

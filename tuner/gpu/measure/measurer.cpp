@@ -266,6 +266,14 @@ Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& requ
   return report;
 }
 
+Result<protocol::VerifyReport> Measurer::verify(const protocol::VerifyRequest& request) {
+  if (state_->problem == nullptr || state_->context_lost)
+    return fail(ErrorKind::kInternal, "the worker has no problem prepared");
+  const auto report = state_->problem->verify(request);
+  if (!report) return protocol::VerifyReport{.outcome = state_->outcome_of(report.error())};
+  return *report;
+}
+
 Result<EnergyWindow> Measurer::State::load_energy(const protocol::EnergyRequest& request,
                                                   const protocol::BuiltContender& load) {
   if (problem == nullptr) return fail(ErrorKind::kInternal, "the worker has no problem prepared");

@@ -40,6 +40,10 @@ class Measurer {
   /// reached because another lost the context has no sample and outcome kOk with the reason.
   [[nodiscard]] Result<protocol::RoundReport> round(const protocol::RoundRequest& request);
 
+  /// A finalist checked again as it was timed, as tuner/gpu/measure/check/verification.hpp says. What goes wrong is the
+  /// report's outcome.
+  [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request);
+
   /// One energy window: of a contender on the prepared problem, running back to back whatever the regime, or of the
   /// idle GPU, which needs no problem. Errors: usage where the window is too short for what was asked, with the length
   /// that would do; environment where the GPU has no energy counter; internal where the contender fails.

@@ -29,6 +29,8 @@ std::string work_text(const Progress& progress) {
       return fmt::format("energy, window {} of {}", progress.round, progress.rounds);
     case Progress::Phase::kFinal:
       return fmt::format("final, round {} of {}", progress.round, progress.rounds);
+    case Progress::Phase::kVerification:
+      return fmt::format("verifying the finalists, {} of at most {}", progress.round, progress.rounds);
     case Progress::Phase::kSearch:
     case Progress::Phase::kDone:
       break;

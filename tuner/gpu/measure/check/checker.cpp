@@ -47,17 +47,17 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
   checker->reference_ = std::move(*reference);
   checker->scale_ = std::move(*scale);
   checker->results_ = std::move(*results);
-  if (auto ok = checker->compute_reference(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = checker->refer_to(kReferenceCopy); !ok) return tl::unexpected(ok.error());
   return checker;
 }
 
-CudaResult<> Checker::compute_reference() {
-  const OperandSet& operands = buffers_->place(kReferenceCopy);
+CudaResult<> Checker::refer_to(std::size_t copy) {
+  const OperandSet& operands = buffers_->place(copy);
   if (auto ok = kernels_->reference_float64(problem_, operands, reference_.address(), scale_.address(), stream_); !ok) {
     return ok;
   }
   if (auto ok = clear_results(); !ok) return ok;
-  if (auto ok = enqueue_sums(kReferenceCopy, kSumA, kSumCount); !ok) return ok;
+  if (auto ok = enqueue_sums(copy, kSumA, kSumCount); !ok) return ok;
   auto results = fetch_results();
   if (!results) return tl::unexpected(results.error());
   expected_ = results->sums;
@@ -150,7 +150,6 @@ CudaResult<double> Checker::launch(Launchable& launchable, std::size_t copy, dou
 }
 
 CudaResult<CheckFindings> Checker::examine(Launchable& launchable, std::size_t copy, double limit_s) {
-  if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
   // The guarded places share their memory, so each begins with its data.
   if (copy >= buffers_->copies().size()) {
     if (auto ok = buffers_->fill(copy, stream_); !ok) return tl::unexpected(ok.error());
@@ -158,45 +157,69 @@ CudaResult<CheckFindings> Checker::examine(Launchable& launchable, std::size_t c
   const auto launch_s = launch(launchable, copy, limit_s);
   if (!launch_s) return tl::unexpected(launch_s.error());
   launch_s_ = *launch_s;
+  return look(launchable, copy, kPoison);
+}
+
+CudaResult<CheckFindings> Checker::look(Launchable& launchable, std::size_t copy, std::uint32_t poison) {
+  if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
   if (auto ok = launchable.deliver(copy, stream_); !ok) return tl::unexpected(ok.error());
 
   const OperandSet& operands = buffers_->place(copy);
-  if (auto ok = kernels_->compare(problem_, operands.d.address, reference_.address(), scale_.address(), kPoison,
+  if (auto ok = kernels_->compare(problem_, operands.d.address, reference_.address(), scale_.address(), poison,
                                   results_field(offsetof(Results, comparison)), stream_);
       !ok) {
     return tl::unexpected(ok.error());
   }
-  std::vector<Guard> guards = buffers_->guards(copy);
-  const std::array around_workspace{"before the workspace", "after the workspace"};
-  std::size_t side = 0;
-  for (const DeviceSpan& guard : launchable.guards(copy)) guards.push_back({around_workspace.at(side++), false, guard});
-  std::vector<DeviceSpan> spans;
-  for (const Guard& guard : guards) spans.push_back(guard.span);
-  if (auto ok = kernels_->count_changed_bytes(spans, kPoison, results_field(offsetof(Results, changed)), stream_);
-      !ok) {
-    return tl::unexpected(ok.error());
-  }
+  const std::vector<Guard> guards = this->guards(launchable, copy);
+  if (auto ok = enqueue_guards(guards); !ok) return tl::unexpected(ok.error());
   if (auto ok = enqueue_sums(copy, kSumA, kSumReference); !ok) return tl::unexpected(ok.error());
   const auto results = fetch_results();
   if (!results) return tl::unexpected(results.error());
 
   CheckFindings findings;
   findings.comparison = results->comparison;
-  for (std::size_t i = 0; i < guards.size(); ++i) {
-    if (results->changed.at(i) == 0) continue;
-    findings.guards.push_back({guards[i].place, guards[i].around_d, results->changed.at(i)});
-  }
+  findings.guards = changed_ones(guards, *results);
   constexpr std::array kNames{"A", "B", "C", "the bias"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (results->sums.at(i) != expected_.at(i)) findings.changed_operands.emplace_back(kNames.at(i));
   }
   if (findings.comparison.wrong > 0) {
-    if (auto ok = fetch_first_wrong(copy, findings); !ok) return tl::unexpected(ok.error());
+    if (auto ok = fetch_first_wrong(copy, poison, findings); !ok) return tl::unexpected(ok.error());
   }
   return findings;
 }
 
-CudaResult<> Checker::fetch_first_wrong(std::size_t copy, CheckFindings& findings) {
+std::vector<Guard> Checker::guards(const Launchable& launchable, std::size_t copy) const {
+  std::vector<Guard> guards = buffers_->guards(copy);
+  const std::array around_workspace{"before the workspace", "after the workspace"};
+  std::size_t side = 0;
+  for (const DeviceSpan& span : launchable.guards(copy)) guards.push_back({around_workspace.at(side++), false, span});
+  return guards;
+}
+
+CudaResult<> Checker::enqueue_guards(const std::vector<Guard>& guards) {
+  std::vector<DeviceSpan> spans;
+  for (const Guard& guard : guards) spans.push_back(guard.span);
+  return kernels_->count_changed_bytes(spans, kPoison, results_field(offsetof(Results, changed)), stream_);
+}
+
+std::vector<ChangedGuard> Checker::changed_ones(const std::vector<Guard>& guards, const Results& results) {
+  std::vector<ChangedGuard> changed;
+  for (std::size_t i = 0; i < guards.size(); ++i) {
+    if (results.changed.at(i) > 0) changed.push_back({guards[i].place, guards[i].around_d, results.changed.at(i)});
+  }
+  return changed;
+}
+
+CudaResult<std::vector<ChangedGuard>> Checker::changed_guards(Launchable& launchable, std::size_t copy) {
+  const std::vector<Guard> guards = this->guards(launchable, copy);
+  return clear_results()
+      .and_then([&] { return enqueue_guards(guards); })
+      .and_then([&] { return fetch_results(); })
+      .map([&](const Results& results) { return changed_ones(guards, results); });
+}
+
+CudaResult<> Checker::fetch_first_wrong(std::size_t copy, std::uint32_t poison, CheckFindings& findings) {
   const OperandSet& operands = buffers_->place(copy);
   const std::uint64_t index = findings.comparison.first_wrong;
   const auto columns = static_cast<std::uint64_t>(problem_.n), ld = static_cast<std::uint64_t>(problem_.ldc);
@@ -210,7 +233,7 @@ CudaResult<> Checker::fetch_first_wrong(std::size_t copy, CheckFindings& finding
       .and_then([&] { return fetch(&findings.first_expected, reference_.address() + index * sizeof(double), 1); })
       .and_then([&] { return fetch(&scale, scale_.address() + index * sizeof(float), 1); })
       .map([&] {
-        findings.first_unwritten = bits == poison_at(address, bytes);
+        findings.first_unwritten = bits == poison_at(address, bytes, poison);
         findings.first_value = element_value(type, bits);
         const double bound = error_bound(problem_).allowed(findings.first_expected, scale);
         findings.first_ratio = std::abs(findings.first_value - findings.first_expected) / bound;
@@ -228,7 +251,7 @@ CudaResult<bool> Checker::restore() {
   if (results->sums[kSumReference] == expected_[kSumReference] && results->sums[kSumScale] == expected_[kSumScale]) {
     return false;
   }
-  if (auto ok = compute_reference(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = refer_to(kReferenceCopy); !ok) return tl::unexpected(ok.error());
   return true;
 }
 

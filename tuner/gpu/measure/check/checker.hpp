@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/check/fault_text.hpp"
@@ -39,6 +40,16 @@ class Checker {
   /// cudaErrorLaunchTimeout: only the end of the process ends a kernel.
   [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable, double limit_s = 0);
 
+  /// Computes the reference from the present data of operand copy `copy`, for the functions below. check() wants that
+  /// of copy 0.
+  [[nodiscard]] CudaResult<> refer_to(std::size_t copy);
+  /// What a launch on operand copy `copy` left, whose D held `poison` before; waits for it. Precondition: the reference
+  /// is of that copy's data.
+  [[nodiscard]] CudaResult<CheckFindings> look(Launchable& launchable, std::size_t copy, std::uint32_t poison);
+  /// Guards of operand copy `copy`, and the launchable's own, that no longer hold kPoison.
+  [[nodiscard]] CudaResult<std::vector<ChangedGuard>> changed_guards(Launchable& launchable, std::size_t copy);
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+
  private:
   enum Sum { kSumA, kSumB, kSumC, kSumBias, kSumReference, kSumScale, kSumCount };
   using Sums = std::array<std::uint64_t, kSumCount>;
@@ -56,13 +67,16 @@ class Checker {
   [[nodiscard]] CudaResult<CheckFindings> examine(Launchable& launchable, std::size_t copy, double limit_s);
   /// Returns the time of the last launch.
   [[nodiscard]] CudaResult<double> launch(Launchable& launchable, std::size_t copy, double limit_s);
-  [[nodiscard]] CudaResult<> compute_reference();
+  /// All guards of a copy, the launchable's own last.
+  [[nodiscard]] std::vector<Guard> guards(const Launchable& launchable, std::size_t copy) const;
+  [[nodiscard]] CudaResult<> enqueue_guards(const std::vector<Guard>& guards);
+  [[nodiscard]] static std::vector<ChangedGuard> changed_ones(const std::vector<Guard>& guards, const Results& results);
   [[nodiscard]] CudaResult<> enqueue_sums(std::size_t copy, int first, int last);
   /// Refills every copy; true where the reference had been damaged and was computed again.
   [[nodiscard]] CudaResult<bool> restore();
   [[nodiscard]] CudaResult<> clear_results();
   [[nodiscard]] CudaResult<Results> fetch_results();
-  [[nodiscard]] CudaResult<> fetch_first_wrong(std::size_t copy, CheckFindings& findings);
+  [[nodiscard]] CudaResult<> fetch_first_wrong(std::size_t copy, std::uint32_t poison, CheckFindings& findings);
   [[nodiscard]] std::uint64_t results_field(std::size_t offset) const { return results_.address() + offset; }
 
   const HelperKernels* kernels_;

@@ -10,8 +10,9 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::array kHelperSymbols{"fill_pattern",        "fill_data",         "copy_matrix", "checksum",
-                                    "count_changed_bytes", "reference_float64", "compare",     "read_clocks"};
+constexpr std::array kHelperSymbols{
+    "fill_pattern",      "fill_data", "copy_matrix", "checksum",   "count_changed_bytes",
+    "reference_float64", "compare",   "read_clocks", "sum_result", "rewrite"};
 constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
 constexpr std::int64_t kBlocksPerSm = 8;
 constexpr std::int64_t kReferenceTile = 64, kCopyTile = 32;
@@ -148,6 +149,16 @@ CudaResult<> HelperKernels::compare(const Problem& p, std::uint64_t d, std::uint
   const std::int64_t rows = p.m * p.batch;
   return launch(kCompare, grid_for(rows), 1, stream, d, p.type_of_c(), result, scale, rows, p.n, p.ldc, error_bound(p),
                 kNotFiniteRatio, pattern, out);
+}
+
+CudaResult<> HelperKernels::sum_result(const Problem& p, std::uint64_t d, std::uint64_t sum,
+                                       cudaStream_t stream) const {
+  const std::int64_t rows = p.m * p.batch;
+  return launch(kSumResult, grid_for(rows), 1, stream, d, element_bytes(p.type_of_c()), rows, p.n, p.ldc, sum);
+}
+
+CudaResult<> HelperKernels::rewrite(const DeviceSpan& span, cudaStream_t stream) const {
+  return launch(kRewrite, grid_for(word_blocks(span)), 1, stream, span.address, span.bytes);
 }
 
 CudaResult<> HelperKernels::read_clocks(std::uint64_t entries, cudaStream_t stream) const {

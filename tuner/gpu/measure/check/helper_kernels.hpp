@@ -63,6 +63,11 @@ class HelperKernels {
   /// Into the Comparison at `out`, which the caller has initialised.
   [[nodiscard]] CudaResult<> compare(const Problem& problem, std::uint64_t d, std::uint64_t result, std::uint64_t scale,
                                      std::uint32_t pattern, std::uint64_t out, cudaStream_t stream) const;
+  /// Adds the checksum of D's elements, padding left out, to the 64-bit word at `sum`.
+  [[nodiscard]] CudaResult<> sum_result(const Problem& problem, std::uint64_t d, std::uint64_t sum,
+                                        cudaStream_t stream) const;
+  /// Writes the whole words of `span`, which starts at one, as they are.
+  [[nodiscard]] CudaResult<> rewrite(const DeviceSpan& span, cudaStream_t stream) const;
   /// Into sm_count pairs (nanoseconds, clocks) at `entries`.
   [[nodiscard]] CudaResult<> read_clocks(std::uint64_t entries, cudaStream_t stream) const;
 
@@ -76,6 +81,8 @@ class HelperKernels {
     kReference,
     kCompare,
     kReadClocks,
+    kSumResult,
+    kRewrite,
     kCount
   };
 

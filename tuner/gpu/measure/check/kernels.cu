@@ -5,6 +5,7 @@
 #include "kernels/data.cuh"
 #include "kernels/reference.cuh"
 #include "kernels/spans.cuh"
+#include "kernels/verification.cuh"
 
 // Reads time and clock counter on every SM that gets a CTA; entry [SM] = (nanoseconds, clocks).
 extern "C" __global__ void read_clocks(ulonglong2* entries) {

@@ -98,7 +98,7 @@ CudaResult<> OperandBuffers::fill_matrix(const DeviceSpan& matrix, ElementType t
 }
 
 CudaResult<> OperandBuffers::poison(std::size_t index, cudaStream_t stream) const {
-  if (auto ok = kernels_->fill_pattern(place(index).d, kPoison, stream); !ok) return ok;
+  if (auto ok = poison_d(index, kPoison, stream); !ok) return ok;
   for (const Guard& guard : guards(index)) {
     if (auto ok = kernels_->fill_pattern(guard.span, kPoison, stream); !ok) return ok;
   }

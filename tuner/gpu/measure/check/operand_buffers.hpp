@@ -63,6 +63,12 @@ class OperandBuffers {
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
   [[nodiscard]] const HelperKernels& kernels() const { return *kernels_; }
   [[nodiscard]] const Data& data() const { return data_; }
+  /// What fill() draws from now on.
+  void set_seed(std::uint64_t seed) { data_.seed = seed; }
+  /// Enqueues `pattern` into D of place `index`, and nothing else.
+  [[nodiscard]] CudaResult<> poison_d(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const {
+    return kernels_->fill_pattern(place(index).d, pattern, stream);
+  }
   [[nodiscard]] const OperandLayout& layout() const { return layout_; }
   /// Guards of place `index`: kMaxGuards - 2 at most.
   [[nodiscard]] std::vector<Guard> guards(std::size_t index) const;

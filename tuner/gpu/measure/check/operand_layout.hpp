@@ -40,9 +40,14 @@ inline constexpr std::int64_t kGuardBytes = 4096;
 /// as e4m3 and as e5m2. Integers have no NaN: there it is as odd a number as any, and what reads it adds it up wrongly
 /// unless it multiplies it by zero.
 inline constexpr std::uint32_t kPoison = 0x7fc57fc5;
+/// Another poison of the same kind for each launch of 64 in a row: kPoison for launch 0.
+[[nodiscard]] constexpr std::uint32_t poison_of_launch(std::int64_t launch) {
+  return kPoison ^ static_cast<std::uint32_t>(launch % 64) * 0x00010001U;
+}
 /// What an element of 1, 2 or 4 bytes at `address`, a multiple of them, is before a launch: its bits are the lowest.
-[[nodiscard]] constexpr std::uint32_t poison_at(std::uint64_t address, std::int64_t bytes) {
-  return (kPoison >> 8 * (address % sizeof(kPoison))) & (~0U >> (32 - 8 * bytes));
+[[nodiscard]] constexpr std::uint32_t poison_at(std::uint64_t address, std::int64_t bytes,
+                                                std::uint32_t poison = kPoison) {
+  return (poison >> 8 * (address % sizeof(poison))) & (~0U >> (32 - 8 * bytes));
 }
 
 [[nodiscard]] OperandLayout operand_layout(const Problem& problem);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Finalists are checked again after the final, and whoever fails is out of the answer.
+#include "tuner/session/verification_stage.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "test_search.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+
+const Outcome kWrong{OutcomeKind::kWrongResult, "wrong with other data"};
+
+/// The script of one variant gets another outcome of its verification.
+void fail_verified(TestSearch& search, const std::string& key, const Outcome& outcome = kWrong) {
+  search.plan = [key, outcome](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == key) script.verified = outcome;
+    return script;
+  };
+}
+
+TEST(Verification, FindsAFaultOfOneLaunchInFifty) {
+  EXPECT_EQ(launches_that_find(0.02, 0.999), 342);
+  EXPECT_LT(std::pow(0.98, 342), 0.001);
+  EXPECT_GT(std::pow(0.98, 341), 0.001);
+}
+
+TEST(Verification, OfTheWinnerFirstOnOtherDataAndWhatWasDoneIsTold) {
+  TestSearch search;
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  ASSERT_FALSE(device.verify_requests.empty());
+  EXPECT_EQ(device.verify_requests.front().built.variant.key(), kBestKey);
+  EXPECT_NE(device.verify_requests.front().built.build.cubin_hash, "");
+  for (const protocol::VerifyRequest& request : device.verify_requests) {
+    EXPECT_EQ(request.launches, 342);
+    EXPECT_NE(request.data_seed, search.options.conditions.data_seed);
+    EXPECT_GT(request.launch_s, 0);
+  }
+  // 342 launches of a millisecond are a third of a second.
+  EXPECT_EQ(device.verify_requests.size(), 2U);
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the winner, and 1 of the other 7 finalists; 342 launches")));
+}
+
+TEST(Verification, AWinnerThatFailsIsOutAndTheNextTakesItsPlace) {
+  TestSearch search;
+  auto right = search.device();
+  const auto expected = search.run(right);
+  ASSERT_TRUE(expected && expected->answer);
+  TestSearch other;
+  fail_verified(other, kBestKey);
+  auto device = other.device();
+  const auto result = other.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->best().variant, expected->answer->ranking.at(1).variant);
+  EXPECT_EQ(result->answer->ranking.size(), 7U);
+  EXPECT_TRUE(result->answer->complete && result->answer->from_final);
+  EXPECT_EQ(result->counts.failed.at(OutcomeKind::kWrongResult), 1);
+  EXPECT_EQ(other.store.saved_trials.back(), kBestKey);
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr(" is out: wrong with other data")));
+  EXPECT_EQ(device.verify_requests.at(1).built.variant.key(), result->answer->best().variant.key());
+}
+
+TEST(Verification, OneThatCrashesIsOutLikewise) {
+  TestSearch search;
+  fail_verified(search, kBestKey, {OutcomeKind::kCrashed, "illegal address"});
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_NE(result->answer->best().variant.key(), kBestKey);
+  EXPECT_EQ(result->counts.failed.at(OutcomeKind::kCrashed), 1);
+}
+
+TEST(Verification, WhereNobodyIsLeftTheNextBestHaveAFinal) {
+  TestSearch search;
+  search.options.finalists = 2;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (parameter(variant, "B") == 3) script.verified = kWrong;
+    return script;
+  };
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_NE(parameter(result->answer->best().variant, "B"), 3);
+  EXPECT_TRUE(result->answer->from_final);
+}
+
+TEST(Verification, OneThatIsNotDeterministicIsNamed) {
+  TestSearch search;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    script.deterministic = variant.key() != kBestKey;
+    return script;
+  };
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr(std::string(kBestKey) + " is not deterministic")));
+}
+
+TEST(Verification, OfEverybodyWhereEnergyDecides) {
+  TestSearch search;
+  search.options.objective = Objective::kEnergy;
+  auto device = search.device();
+  ASSERT_TRUE(search.run(device));
+  EXPECT_EQ(device.verify_requests.size(), 8U);
+}
+
+TEST(Verification, AReplayHasNone) {
+  TestSearch search;
+  auto device = search.device();
+  device.said_source = "replay";
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(device.verify_requests.empty());
+  EXPECT_THAT(result->answer->notes, Each(Not(HasSubstr("verified"))));
+}
+
+}  // namespace
+}  // namespace pgtune::session

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/check/verification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "tuner/gpu/launch/event_wait.hpp"
+#include "tuner/gpu/measure/persisting_l2.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+/// A launch over a D that holds the result after so many over a poisoned one.
+constexpr std::int64_t kHeldEvery = 10;
+/// Pairs of launches by which a difference of times is confirmed.
+constexpr int kConfirmingPairs = 64;
+
+double median_of(std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Of the median, for values that are about normal but for outliers.
+double standard_error(std::vector<double> values, double median) {
+  constexpr double kDeviationOfMad = 1.4826, kErrorOfMedian = 1.2533;
+  const auto count = static_cast<double>(values.size());
+  for (double& value : values) value = std::abs(value - median);
+  return kDeviationOfMad * kErrorOfMedian * median_of(values) / std::sqrt(count);
+}
+
+}  // namespace
+
+double saved_share(std::vector<double> poisoned_s, std::vector<double> held_s) {
+  constexpr double kLeastShare = 0.05, kLeast_s = 1e-6, kErrors = 4;
+  if (poisoned_s.empty() || held_s.empty()) return 0;
+  const double poisoned = median_of(poisoned_s), held = median_of(held_s), saved_s = poisoned - held;
+  const double noise_s = std::hypot(standard_error(poisoned_s, poisoned), standard_error(held_s, held));
+  if (saved_s < std::max({kLeastShare * poisoned, kLeast_s, kErrors * noise_s})) return 0;
+  return saved_s / poisoned;
+}
+
+Verification::Verification(OperandBuffers& buffers, Checker& checker, LaunchSeries& series,
+                           const protocol::VerifyRequest& request)
+    : buffers_(&buffers),
+      checker_(&checker),
+      series_(&series),
+      request_(&request),
+      stream_(series.stream()),
+      poisons_(buffers.copies().size(), kPoison) {
+  report_.copies = static_cast<std::int64_t>(copies());
+}
+
+CudaResult<protocol::VerifyReport> Verification::run() {
+  auto start = create_event();
+  if (!start) return tl::unexpected(start.error());
+  auto stop = create_event();
+  if (!stop) return tl::unexpected(stop.error());
+  auto sum = DeviceBuffer::allocate(sizeof(std::uint64_t));
+  if (!sum) return tl::unexpected(sum.error());
+  start_ = std::move(*start);
+  stop_ = std::move(*stop);
+  sum_ = std::move(*sum);
+
+  std::optional<PersistingL2> persisting;
+  if (series_->launchable().wants_persisting_l2()) persisting.emplace();
+  const std::uint64_t seed = buffers_->data().seed;
+  const auto examined = examine();
+  if (!examined && examined.error().sticky) return tl::unexpected(examined.error());
+  if (auto ok = restore(seed); !ok) return tl::unexpected(ok.error());
+  if (!examined) return tl::unexpected(examined.error());
+  report_.launches = poisoned_;
+  report_.poisoned_s = median_of(poisoned_s_);
+  report_.held_s = median_of(held_s_);
+  return report_;
+}
+
+CudaResult<> Verification::restore(std::uint64_t seed) {
+  buffers_->set_seed(seed);
+  for (std::size_t copy = 0; copy < copies(); ++copy) {
+    if (auto ok = buffers_->fill(copy, stream_); !ok) return ok;
+  }
+  return checker_->refer_to(0);
+}
+
+CudaResult<> Verification::examine() {
+  buffers_->set_seed(request_->data_seed);
+  for (std::size_t copy = 0; copy < copies(); ++copy) {
+    if (auto ok = buffers_->fill(copy, stream_); !ok) return ok;
+  }
+  for (const auto step :
+       {&Verification::judge_first_launches, &Verification::launch_in_turn, &Verification::launch_copy_by_copy,
+        &Verification::launch_as_timed, &Verification::look_after_guards, &Verification::compare_times}) {
+    if (auto ok = (this->*step)(); !ok || failed()) return ok;
+  }
+  return {};
+}
+
+std::int64_t Verification::left() const { return request_->launches - static_cast<std::int64_t>(poisoned_s_.size()); }
+
+CudaResult<> Verification::judge_first_launches() {
+  for (std::size_t copy = 0; copy < copies(); ++copy) {
+    auto first = launch(copy, D::kPoisoned).and_then([&] { return judge(copy, "with other data"); }).and_then([&] {
+      return this->sum(copy);
+    });
+    if (!first) return tl::unexpected(first.error());
+    if (failed()) return {};
+    expected_.push_back(*first);
+  }
+  // Neither timed nor counted with the others: between these, references were computed.
+  poisoned_s_.clear();
+  return {};
+}
+
+CudaResult<> Verification::launch_in_turn() {
+  std::size_t copy = 0;
+  const auto next = [&](D d, const char* when) {
+    return launch(copy, d).and_then([&] { return judge_if_different(copy, when); }).map([&] {
+      copy = (copy + 1) % copies();
+    });
+  };
+  while (left() > 0 && report_.deterministic) {
+    if (auto ok = next(D::kPoisoned, "in one of many launches"); !ok || failed()) return ok;
+    if (left() % kHeldEvery != 0 || !report_.deterministic) continue;
+    if (auto ok = next(D::kHeld, "in a launch over an earlier result"); !ok || failed()) return ok;
+  }
+  return {};
+}
+
+/// What is left of the launches of one that is not deterministic, with one reference after the other.
+CudaResult<> Verification::launch_copy_by_copy() {
+  if (report_.deterministic) return {};
+  const auto count = static_cast<std::int64_t>(copies());
+  const std::int64_t each = (std::max<std::int64_t>(left(), 0) + count - 1) / count;
+  for (std::size_t copy = 0; copy < copies(); ++copy) {
+    if (auto ok = checker_->refer_to(copy); !ok) return ok;
+    for (std::int64_t i = 0; i < each; ++i) {
+      auto ok = launch(copy, D::kPoisoned).and_then([&] { return look(copy, "in one of many launches"); });
+      if (!ok || failed()) return ok;
+      if (i % kHeldEvery != 0) continue;
+      ok = launch(copy, D::kHeld).and_then([&] { return look(copy, "in a launch over an earlier result"); });
+      if (!ok || failed()) return ok;
+    }
+  }
+  return {};
+}
+
+CudaResult<> Verification::launch_as_timed() {
+  constexpr std::int64_t kTurns = 2;
+  for (std::size_t copy = 0; copy < copies(); ++copy) {
+    poisons_[copy] = poison_of_launch(poisoned_);
+    if (auto ok = buffers_->poison_d(copy, poisons_[copy], stream_); !ok) return ok;
+  }
+  const std::int64_t launches = kTurns * static_cast<std::int64_t>(copies());
+  auto done = series_->enqueue(launches)
+                  .and_then([&](std::int64_t) { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
+                  .and_then([&] {
+                    const auto most = static_cast<double>(std::max(launches, kTurns * series_->granule()));
+                    return wait_for(stop_.get(), most * request_->launch_limit_s, "running the kernel back to back");
+                  });
+  if (!done) return done;
+  for (std::size_t copy = 0; copy < copies(); ++copy) {
+    if (auto ok = judge_if_different(copy, "launched as it was timed"); !ok || failed()) return ok;
+  }
+  return {};
+}
+
+CudaResult<> Verification::look_after_guards() {
+  for (std::size_t copy = 0; copy < copies(); ++copy) {
+    auto changed = checker_->changed_guards(series_->launchable(), copy);
+    if (!changed) return tl::unexpected(changed.error());
+    CheckFindings findings;
+    findings.guards = std::move(*changed);
+    const std::string fault = fault_text(findings, checker_->problem());
+    if (fault.empty()) continue;
+    report_.outcome = {OutcomeKind::kWrongResult, fmt::format("verified after the final: {}", fault)};
+    return {};
+  }
+  return {};
+}
+
+CudaResult<> Verification::compare_times() {
+  if (saved_share(poisoned_s_, held_s_) <= 0) return {};
+  std::vector<double> poisoned_s = std::exchange(poisoned_s_, {}), held_s = std::exchange(held_s_, {});
+  for (int i = 0; i < kConfirmingPairs; ++i) {
+    const std::size_t copy = static_cast<std::size_t>(i) % copies();
+    auto ok = launch(copy, D::kPoisoned).and_then([&] { return launch((copy + 1) % copies(), D::kHeld); });
+    if (!ok) return ok;
+  }
+  const double share = saved_share(poisoned_s_, held_s_);
+  if (share <= 0) return {};
+  report_.outcome = {
+      OutcomeKind::kWrongResult,
+      fmt::format(
+          "verified after the final: a launch takes {:.3g} us where D was overwritten before it and {:.3g} us "
+          "where D still holds its result, so times of launches in a row are not those of the work ({:.0f} % less)",
+          median_of(poisoned_s_) * 1e6, median_of(held_s_) * 1e6, 100 * share)};
+  return {};
+}
+
+CudaResult<> Verification::launch(std::size_t copy, D d) {
+  const bool poisoned = d == D::kPoisoned;
+  if (poisoned) poisons_[copy] = poison_of_launch(++poisoned_);
+  float elapsed_ms = 0;
+  return (poisoned ? buffers_->poison_d(copy, poisons_[copy], stream_)
+                   : buffers_->kernels().rewrite(buffers_->place(copy).d, stream_))
+      .and_then([&] { return check(cudaEventRecord(start_.get(), stream_), "verifying"); })
+      .and_then([&] { return series_->launchable().launch(copy, stream_); })
+      .and_then([&] { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
+      .and_then([&] { return wait_for(stop_.get(), request_->launch_limit_s, "running the kernel again"); })
+      .and_then([&] { return check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "verifying"); })
+      .map([&] { (poisoned ? poisoned_s_ : held_s_).push_back(static_cast<double>(elapsed_ms) * 1e-3); });
+}
+
+CudaResult<std::uint64_t> Verification::sum(std::size_t copy) {
+  std::uint64_t sum = 0;
+  return check(cudaMemsetAsync(sum_.data(), 0, sizeof(sum), stream_), "verifying")
+      .and_then([&] {
+        return buffers_->kernels().sum_result(checker_->problem(), buffers_->place(copy).d.address, sum_.address(),
+                                              stream_);
+      })
+      .and_then([&] {
+        return check(cudaMemcpyAsync(&sum, sum_.data(), sizeof(sum), cudaMemcpyDeviceToHost, stream_), "verifying");
+      })
+      .and_then([&] { return check(cudaStreamSynchronize(stream_), "verifying"); })
+      .map([&] { return sum; });
+}
+
+CudaResult<> Verification::judge(std::size_t copy, const char* when) {
+  return checker_->refer_to(copy).and_then([&] { return look(copy, when); });
+}
+
+CudaResult<> Verification::judge_if_different(std::size_t copy, const char* when) {
+  const auto found = sum(copy);
+  if (!found) return tl::unexpected(found.error());
+  if (*found == expected_[copy]) return {};
+  report_.deterministic = false;
+  return judge(copy, when);
+}
+
+CudaResult<> Verification::look(std::size_t copy, const char* when) {
+  const auto findings = checker_->look(series_->launchable(), copy, poisons_[copy]);
+  if (!findings) return tl::unexpected(findings.error());
+  const std::string fault = fault_text(*findings, checker_->problem());
+  if (fault.empty()) return {};
+  report_.outcome = {
+      OutcomeKind::kWrongResult,
+      fmt::format("verified after the final: {} (launch {}, operand copy {}): {}", when, poisoned_, copy, fault)};
+  return {};
+}
+
+}  // namespace pgtune::gpu

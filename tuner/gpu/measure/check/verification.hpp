@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// The second check of a finalist, after it was timed and under the same conditions: what is right once, on one data set
+// and over a fresh D, may be wrong or do less work later.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tuner/gpu/measure/check/checker.hpp"
+#include "tuner/gpu/measure/check/operand_buffers.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/protocol/messages.hpp"
+
+namespace pgtune::gpu {
+
+/// Share of its time that a launch saves where D holds its result already; 0 where that is less than 5 %, than a
+/// microsecond, or than four standard errors of the medians. Seconds of single launches over a poisoned D and over one
+/// that holds the result.
+[[nodiscard]] double saved_share(std::vector<double> poisoned_s, std::vector<double> held_s);
+
+/// On other data in every operand copy, with the module, the workspace and the graphs the series was timed with:
+/// 1. a launch on each copy, compared with its float64 reference;
+/// 2. as many launches as asked for, over the copies in turn, each over a D poisoned just before with a value that
+///    changes from launch to launch, its result compared bit by bit (by a checksum) with the first one's. One that
+///    differs is compared with the reference; where it is right the launchable is not deterministic, and from there on
+///    every launch is compared with the reference;
+/// 3. among these, launches over a D that holds the result: they must be right and no faster, see saved_share();
+/// 4. launches as they are timed, back to back, two turns over the copies, whose results must be right as well;
+/// 5. no guard of any copy may have changed.
+class Verification {
+ public:
+  /// All must outlive the verification. `series` is of a launchable on `buffers`, which `checker` checks.
+  Verification(OperandBuffers& buffers, Checker& checker, LaunchSeries& series, const protocol::VerifyRequest& request);
+
+  /// Leaves data and reference as it found them. A failure is the launchable's fault; after one that is not sticky they
+  /// are restored too.
+  [[nodiscard]] CudaResult<protocol::VerifyReport> run();
+
+ private:
+  enum class D { kPoisoned, kHeld };
+
+  /// Each step ends with an outcome in report_ where it finds a fault.
+  [[nodiscard]] CudaResult<> examine();
+  [[nodiscard]] CudaResult<> judge_first_launches();
+  [[nodiscard]] CudaResult<> launch_in_turn();
+  [[nodiscard]] CudaResult<> launch_copy_by_copy();
+  [[nodiscard]] CudaResult<> launch_as_timed();
+  [[nodiscard]] CudaResult<> look_after_guards();
+  /// Times held launches once more before it believes that they are faster.
+  [[nodiscard]] CudaResult<> compare_times();
+
+  /// Launches over a poisoned D still to be made.
+  [[nodiscard]] std::int64_t left() const;
+  [[nodiscard]] CudaResult<> restore(std::uint64_t seed);
+  /// One launch between events, whose time is kept, and its wait.
+  [[nodiscard]] CudaResult<> launch(std::size_t copy, D d);
+  /// The copy's result as a checksum.
+  [[nodiscard]] CudaResult<std::uint64_t> sum(std::size_t copy);
+  /// Compares what lies in D of `copy` with its reference, which is computed. `when` is for the outcome's reason.
+  [[nodiscard]] CudaResult<> judge(std::size_t copy, const char* when);
+  /// judge() where the result's checksum is not the first one's.
+  [[nodiscard]] CudaResult<> judge_if_different(std::size_t copy, const char* when);
+  [[nodiscard]] CudaResult<> look(std::size_t copy, const char* when);
+  [[nodiscard]] bool failed() const { return report_.outcome.kind != OutcomeKind::kOk; }
+  [[nodiscard]] std::size_t copies() const { return buffers_->copies().size(); }
+
+  OperandBuffers* buffers_;
+  Checker* checker_;
+  LaunchSeries* series_;
+  const protocol::VerifyRequest* request_;
+  cudaStream_t stream_;
+  Event start_, stop_;
+  DeviceBuffer sum_;
+  std::int64_t poisoned_ = 0;            ///< launches so far over a poisoned D
+  std::vector<std::uint32_t> poisons_;   ///< beside the copies: what D held last before a result
+  std::vector<std::uint64_t> expected_;  ///< beside the copies: checksums of the first results
+  std::vector<double> poisoned_s_, held_s_;
+  protocol::VerifyReport report_;
+};
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/verification_stage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "tuner/session/pipeline/finalist_builds.hpp"
+#include "tuner/session/stages.hpp"
+
+namespace pgtune::session {
+namespace {
+
+class FinalistVerification {
+ public:
+  explicit FinalistVerification(SessionRun& run) : run_(run), context_(run.context) {}
+
+  [[nodiscard]] Result<void> verify_all();
+
+ private:
+  enum class Next { kGoOn, kRankingChanged, kDone };
+
+  /// `must`: it is the winner or may become it.
+  [[nodiscard]] Result<Next> verify(const RankedVariant& row, bool must);
+  [[nodiscard]] std::int64_t launches(double launch_s) const;
+  /// The entry of the final with this variant.
+  [[nodiscard]] std::vector<RoundEntry>::iterator entry_of(const Variant& variant) const;
+  [[nodiscard]] Result<void> leave_out(const Variant& variant, const Outcome& outcome);
+  void note() const;
+
+  SessionRun& run_;
+  const SessionContext& context_;
+  std::map<std::string, std::int64_t> verified_;  ///< launches by id
+  double others_s_ = 0;
+};
+
+Result<void> FinalistVerification::verify_all() {
+  Next next = Next::kRankingChanged;
+  while (next == Next::kRankingChanged && run_.answer.from_final && !run_.ended()) {
+    next = Next::kGoOn;
+    for (std::size_t i = 0; i < run_.answer.ranking.size() && next == Next::kGoOn; ++i) {
+      const RankedVariant row = run_.answer.ranking[i];
+      if (verified_.count(row.variant.id()) > 0) continue;
+      auto after = verify(row, i == 0 || context_.options.objective != Objective::kTime);
+      if (!after) return tl::unexpected(std::move(after.error()));
+      next = *after;
+    }
+  }
+  const auto verified = static_cast<int>(verified_.size());
+  run_.progress.round(verified, verified, verified, 0);
+  if (run_.answer.from_final && !verified_.empty()) note();
+  return {};
+}
+
+std::int64_t FinalistVerification::launches(double launch_s) const {
+  const std::int64_t wanted = launches_that_find(kFoundRate, kFoundConfidence);
+  const auto left_s = context_.time_left_s();
+  if (!left_s || launch_s <= 0) return wanted;
+  const auto affordable = static_cast<std::int64_t>(std::max(*left_s, 0.0) / launch_s);
+  return std::clamp(affordable, kLeastVerifyLaunches, wanted);
+}
+
+Result<FinalistVerification::Next> FinalistVerification::verify(const RankedVariant& row, bool must) {
+  if (context_.stop.load()) {
+    run_.result.interrupted = true;
+    return Next::kDone;
+  }
+  const std::int64_t count = launches(row.time_s);
+  const double expected_s = static_cast<double>(count) * row.time_s;
+  if (!must) {
+    const bool cut_short = count < launches_that_find(kFoundRate, kFoundConfidence);
+    if (cut_short || others_s_ + expected_s > kOtherFinalists_s) return Next::kDone;
+    others_s_ += expected_s;
+  }
+  const auto entry = entry_of(row.variant);
+  if (entry == run_.final.field.end()) return Next::kGoOn;
+  run_.progress.round(static_cast<int>(verified_.size()) + 1, static_cast<int>(run_.answer.ranking.size()),
+                      static_cast<std::int64_t>(run_.answer.ranking.size()), expected_s);
+  protocol::VerifyRequest request{.built = *variant_of(entry->contender), .launches = count};
+  // Far from the seeds that users choose, and another one in each search.
+  request.data_seed = (context_.options.conditions.data_seed + context_.options.seed) * 0x9e3779b97f4a7c15ULL + 1;
+  request.launch_s = row.time_s;
+  const auto report = context_.device.verify(request);
+  if (!report) return tl::unexpected(report.error());
+  if (report->outcome.kind == OutcomeKind::kNotRecorded) return Next::kDone;
+  if (report->outcome.kind != OutcomeKind::kOk) {
+    if (auto done = leave_out(row.variant, report->outcome); !done) return tl::unexpected(std::move(done.error()));
+    return Next::kRankingChanged;
+  }
+  verified_.emplace(row.variant.id(), count);
+  if (!report->deterministic) {
+    run_.evidence.add_notes(
+        {fmt::format("{} is not deterministic: its result differs from launch to launch, inside the error bound",
+                     row.variant.id())});
+  }
+  return Next::kGoOn;
+}
+
+std::vector<RoundEntry>::iterator FinalistVerification::entry_of(const Variant& variant) const {
+  std::vector<RoundEntry>& field = run_.final.field;
+  return std::find_if(field.begin(), field.end(), [&](const RoundEntry& entry) {
+    const protocol::BuiltVariant* const built = variant_of(entry.contender);
+    return built != nullptr && built->variant == variant;
+  });
+}
+
+Result<void> FinalistVerification::leave_out(const Variant& variant, const Outcome& outcome) {
+  const auto entry = entry_of(variant);
+  record_failure(context_, run_.state, *entry->index, outcome);
+  run_.final.field.erase(entry);
+  run_.evidence.add_notes({fmt::format("{} is out: {}", variant.id(), outcome.reason)});
+  if (!run_.final.variants().empty()) {
+    rank_final_of(run_);
+    return {};
+  }
+  run_.answer.ranking.clear();
+  run_.answer.ties.clear();
+  run_.answer.from_final = false;
+  return final_stage(run_);
+}
+
+void FinalistVerification::note() const {
+  const std::size_t others = verified_.size() - 1, all = run_.answer.ranking.size() - 1;
+  const std::string of_others = all == 0 ? "" : fmt::format(", and {} of the other {} finalists", others, all);
+  const auto winner = verified_.find(run_.answer.best().variant.id());
+  if (winner == verified_.end()) return;
+  const double found = 1 - std::pow(1 - kFoundRate, static_cast<double>(winner->second));
+  run_.evidence.add_notes(
+      {fmt::format("verified after the final, on other data: the winner{}; {} launches of the winner over a poisoned D "
+                   "were compared, "
+                   "which finds what is wrong once in {:.0f} launches with {:.1f} %",
+                   of_others, winner->second, 1 / kFoundRate, 100 * found)});
+}
+
+}  // namespace
+
+std::int64_t launches_that_find(double rate, double confidence) {
+  return static_cast<std::int64_t>(std::ceil(std::log(1 - confidence) / std::log(1 - rate)));
+}
+
+Result<void> verification_stage(SessionRun& run) {
+  if (!run.answer.from_final || run.context.device.source() == "replay") return {};
+  run.progress.enter_rounds(Progress::Phase::kVerification, static_cast<int>(run.answer.ranking.size()),
+                            static_cast<std::int64_t>(run.answer.ranking.size()), 0);
+  return FinalistVerification(run).verify_all();
+}
+
+}  // namespace pgtune::session
