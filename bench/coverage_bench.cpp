@@ -93,7 +93,7 @@ SimulatedFinal simulate(int field, int rounds, double lead_in_s, double timed_s,
 
 /// Rounds after which this method would have ended the final.
 std::size_t rounds_taken(const SimulatedFinal& final, const Method& method, const session::Options& options) {
-  const int looks = session::planned_final_looks(options);
+  const int looks = session::planned_final_looks(session::final_plan(options, Sampling::kShort));
   int rounds = options.final_rounds;
   while (rounds < options.max_final_rounds) {
     const auto taken = static_cast<std::size_t>(rounds);
@@ -107,7 +107,7 @@ std::size_t rounds_taken(const SimulatedFinal& final, const Method& method, cons
 }
 
 void judge(const SimulatedFinal& final, Method& method, const session::Options& options) {
-  const int looks = session::planned_final_looks(options);
+  const int looks = session::planned_final_looks(session::final_plan(options, Sampling::kShort));
   const std::size_t rounds = rounds_taken(final, method, options);
   const std::size_t winner = final.order(rounds).front();
   for (std::size_t i = 1; i < final.times_s.size(); ++i) {

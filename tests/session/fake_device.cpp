@@ -134,6 +134,7 @@ Sample FakeDevice::powered_sample(const std::string& name, double lead_in_s, dou
   sample.launches = std::max<std::int64_t>(std::llround(timed_s / measured.launch_s), 1);
   sample.time_s = measured.launch_s * static_cast<double>(sample.launches);
   sample.sm_clock_hz = measured.clock_hz;
+  sample.power_cap_s = measured.clock_hz < support::PowerGpu{}.top_hz ? sample.time_s : 0;
   now_s += lead_in_s + timed_s;
   return sample;
 }
@@ -162,7 +163,10 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
       continue;
     }
     if (powered) {
-      report.samples[i] = powered_sample(names.back(), powered->lead_in_s, request.sample_s);
+      const bool settled = request.settle_s > 0;
+      report.samples[i] =
+          powered_sample(names.back(), settled ? request.settle_s : powered->lead_in_s, request.sample_s);
+      if (settled) report.samples[i]->lead_in_s = request.settle_s;
       continue;
     }
     const double drift = 1 + drift_per_round * request.round;
@@ -183,7 +187,7 @@ Result<protocol::VerifyReport> FakeDevice::verify(const protocol::VerifyRequest&
   now_s += static_cast<double>(request.launches) * request.launch_s;
   const Script script = plan_(request.built.variant);
   protocol::VerifyReport report{.outcome = script.verified, .launches = request.launches, .copies = 2};
-  if (said_source == "replay") report.outcome = {OutcomeKind::kNotRecorded, "not in the recording"};
+  if (said_source == Source::kReplay) report.outcome = {OutcomeKind::kNotRecorded, "not in the recording"};
   report.deterministic = script.deterministic;
   return report;
 }

@@ -43,6 +43,7 @@ TEST(Final, OneBaselineWhereTheFirstIsTheBest) {
   TestSearch search;
   auto device = search.device();
   device.baseline.best = 0;
+  device.baseline.algorithms.resize(1);
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   for (const auto& round : device.rounds[Stage::kFinal]) EXPECT_EQ(round.size(), 9U);
@@ -138,11 +139,11 @@ TEST(Final, IsExtendedEightRoundsAtATimeAndNoFurtherThanAllowed) {
 
 TEST(Final, PlansALookForEveryAddition) {
   SessionOptions options;
-  EXPECT_EQ(planned_final_looks(options), 4) << "after 24, 32, 40 and 48 rounds";
+  EXPECT_EQ(planned_final_looks(final_plan(options, Sampling::kShort)), 4) << "after 24, 32, 40 and 48 rounds";
   options.max_final_rounds = 33;
-  EXPECT_EQ(planned_final_looks(options), 3);
+  EXPECT_EQ(planned_final_looks(final_plan(options, Sampling::kShort)), 3);
   options.final_rounds = options.max_final_rounds = 12;
-  EXPECT_EQ(planned_final_looks(options), 1);
+  EXPECT_EQ(planned_final_looks(final_plan(options, Sampling::kShort)), 1);
 }
 
 TEST(Final, HeatThatStaysLeavesAPartialAnswer) {
@@ -197,6 +198,7 @@ TEST(Final, WorksWithoutABaseline) {
   auto device = search.device();
   device.baseline.algorithms.clear();
   device.baseline.best = 0;
+  device.baseline.algorithms.resize(1);
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(result->answer->best().variant.key(), kBestKey);

@@ -102,7 +102,7 @@ stats::LogRatio measured(double lead_in_s, double sample_s) {
   const SessionContext context{search.problem, search.definition, device, search.store,
                                search.options, search.stop,       clock};
   RoundTroubles troubles;
-  RoundRunner runner(context, Stage::kFinal, sample_s, {baseline_entry(0), baseline_entry(1)}, troubles);
+  RoundRunner runner(context, Stage::kFinal, {sample_s, 0}, {baseline_entry(0), baseline_entry(1)}, troubles);
   for (int round = 0; round < 24; ++round) EXPECT_TRUE(runner.run_round());
   return log_time_ratio(runner.field()[0].samples, runner.field()[1].samples);
 }

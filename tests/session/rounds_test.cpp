@@ -35,7 +35,7 @@ class Rounds : public testing::Test {
   }
 
   RoundRunner runner(RoundRunner::OnFailure on_failure = {}) {
-    return {context_, Stage::kFinal, 20e-3, {baseline_entry(0), baseline_entry(1)}, troubles_, on_failure};
+    return {context_, Stage::kFinal, {20e-3, 0}, {baseline_entry(0), baseline_entry(1)}, troubles_, on_failure};
   }
   static std::vector<int> numbers(const std::vector<Sample>& samples) {
     std::vector<int> out;

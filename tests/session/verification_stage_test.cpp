@@ -54,19 +54,15 @@ TEST(Verification, OfTheWinnerFirstOnOtherDataAndWhatWasDoneIsTold) {
 
 TEST(Verification, AWinnerThatFailsIsOutAndTheNextTakesItsPlace) {
   TestSearch search;
-  auto right = search.device();
-  const auto expected = search.run(right);
-  ASSERT_TRUE(expected && expected->answer);
-  TestSearch other;
-  fail_verified(other, kBestKey);
-  auto device = other.device();
-  const auto result = other.run(device);
+  fail_verified(search, kBestKey);
+  auto device = search.device();
+  const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best().variant, expected->answer->ranking.at(1).variant);
+  for (const RankedVariant& row : result->answer->ranking) EXPECT_NE(row.variant.key(), kBestKey);
   EXPECT_EQ(result->answer->ranking.size(), 7U);
   EXPECT_TRUE(result->answer->complete && result->answer->from_final);
   EXPECT_EQ(result->counts.failed.at(OutcomeKind::kWrongResult), 1);
-  EXPECT_EQ(other.store.saved_trials.back(), kBestKey);
+  EXPECT_EQ(search.store.saved_trials.back(), kBestKey);
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr(" is out: wrong with other data")));
   EXPECT_EQ(device.verify_requests.at(1).built.variant.key(), result->answer->best().variant.key());
 }
@@ -121,7 +117,7 @@ TEST(Verification, OfEverybodyWhereEnergyDecides) {
 TEST(Verification, AReplayHasNone) {
   TestSearch search;
   auto device = search.device();
-  device.said_source = "replay";
+  device.said_source = Source::kReplay;
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(device.verify_requests.empty());

@@ -7,8 +7,11 @@ namespace pgtune {
 namespace {
 
 constexpr EnumNames<Source, 2> kSources{{{Source::kGpu, "gpu"}, {Source::kReplay, "replay"}}};
-constexpr EnumNames<Stage, 4> kStages{
-    {{Stage::kScreen, "screen"}, {Stage::kFloor, "floor"}, {Stage::kRace, "race"}, {Stage::kFinal, "final"}}};
+constexpr EnumNames<Stage, 5> kStages{{{Stage::kScreen, "screen"},
+                                       {Stage::kSteady, "steady"},
+                                       {Stage::kFloor, "floor"},
+                                       {Stage::kRace, "race"},
+                                       {Stage::kFinal, "final"}}};
 
 /// A day; no sample takes a minute.
 constexpr double kLongestSampleS = 86'400;

@@ -99,11 +99,12 @@ enum class Source {
 /// Part of a session a sample was timed in.
 enum class Stage {
   kScreen,
-  kFloor,  ///< the baseline against itself: the session's noise
+  kSteady,  ///< one settled sample of the baseline: whether the problem meets the power cap
+  kFloor,   ///< the baseline against itself: the session's noise
   kRace,
   kFinal,
 };
-/// "screen", "floor", "race", "final".
+/// "screen", "steady", "floor", "race", "final".
 [[nodiscard]] EnumTable<Stage> enum_table(Stage stage);
 
 /// Whether a sample can have so many launches, and can have taken so long.

@@ -35,13 +35,12 @@ SessionOptions bench_options(const SessionOptions& options, const BenchRequest& 
 Result<void> check(SessionRun& run) {
   const SessionOptions& options = run.context.options;
   search::GuidedStrategy strategy({{run.state.size(), {}}}, {}, options.seed);
-  const double final_s = expected_final_s(options, baseline_launch_s(run.result.baseline));
+  const double final_s = expected_final_s(options, baseline_launch_s(run.result.baseline), run.answer.sampling);
   return screening_stage(run, strategy, final_s + (options.measure_energy ? expected_energy_s(run.state.size()) : 0));
 }
 
 /// Leaves those to screening that are too slow for rounds: they are no finalists, and `slow` has their ranking.
-void leave_out_slow(SessionRun& run, double slowest_in_rounds, SessionOptions& options,
-                    std::vector<RankedVariant>& slow) {
+void leave_out_slow(SessionRun& run, double slowest_in_rounds, std::vector<RankedVariant>& slow) {
   if (slowest_in_rounds <= 0) return;
   const double limit_s = slowest_in_rounds * baseline_launch_s(run.result.baseline);
   auto ranked = run.state.ranked();
@@ -49,7 +48,7 @@ void leave_out_slow(SessionRun& run, double slowest_in_rounds, SessionOptions& o
     return median_per_launch_s(run.state.trial(index).report.samples) > limit_s;
   });
   if (first_slow == ranked.begin() && first_slow != ranked.end()) ++first_slow;  // the fastest gets its rounds
-  options.finalists = static_cast<int>(std::max<std::ptrdiff_t>(first_slow - ranked.begin(), 1));
+  run.plan.finalists = static_cast<int>(std::max<std::ptrdiff_t>(first_slow - ranked.begin(), 1));
   const std::vector<std::size_t> left_out(first_slow, ranked.end());
   if (left_out.empty()) return;
   Answer by_screening;
@@ -84,7 +83,7 @@ Result<BenchResult> bench(const SessionContext& context, SessionOptions& options
   SearchState state(std::move(enumeration));
   std::vector<RankedVariant> screened;
   const auto final = [&](SessionRun& run) {
-    leave_out_slow(run, request.slowest_in_rounds, options, screened);
+    leave_out_slow(run, request.slowest_in_rounds, screened);
     return final_stage(run);
   };
   const auto energy = [&](SessionRun& run) {
@@ -92,7 +91,8 @@ Result<BenchResult> bench(const SessionContext& context, SessionOptions& options
   };
   auto ran = run_session(context, state, progress,
                          {"measuring " + context.problem.title() + " again",
-                          {{"measuring the noise floor", floor_stage},
+                          {{"in the baseline's steady run", steady_stage},
+                           {"measuring the noise floor", floor_stage},
                            {"checking the variants", check},
                            {"in the final", final},
                            {"verifying the finalists", verification_stage},

@@ -23,6 +23,8 @@ class Evidence {
   void take(const FinalResult& final, int best_algorithm);
   void take_baseline_samples(const std::vector<Sample>& samples);
 
+  [[nodiscard]] const std::vector<Sample>& final_samples() const { return final_samples_; }
+
   /// Everything noted, then what the problem, its baseline, the conditions, the samples and the rounds' troubles say.
   [[nodiscard]] std::vector<std::string> notes(const Problem& problem, const BaselineReport& baseline,
                                                const Conditions& conditions) const;

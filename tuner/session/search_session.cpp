@@ -84,7 +84,9 @@ Result<void> screen(SessionRun& run) {
   const auto groups = strategy_groups(context, run.state);
   if (!groups) return tl::unexpected<Error>(groups.error());
   search::GuidedStrategy strategy(*groups, tried_first(context, run.state), context.options.seed);
-  return screening_stage(run, strategy, reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline)));
+  return screening_stage(
+      run, strategy,
+      reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline), run.answer.sampling));
 }
 
 Result<void> measure_wanted_energy(SessionRun& run) {
@@ -96,6 +98,7 @@ Result<void> measure_wanted_energy(SessionRun& run) {
 
 std::vector<SessionStage> search_stages() {
   return {{"", ceilings_stage},
+          {"in the baseline's steady run", steady_stage},
           {"measuring the noise floor", floor_stage},
           {"", screen},
           {"in the race", race_stage},

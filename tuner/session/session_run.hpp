@@ -23,6 +23,8 @@ struct SessionRun {
   Answer answer = {};         ///< as far as the stages have come
   Evidence evidence = {};
   std::vector<std::size_t> raced = {};  ///< into the state: who came through the race, fastest first
+  std::vector<int> algorithms = {};     ///< of the baseline, by the race or by screening, fastest first
+  FinalPlan plan = {};                  ///< of the final
   FinalResult final = {};
   bool exhausted = false;  ///< every proposal was tried
 

@@ -8,6 +8,9 @@
 #include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/session/pipeline/pipeline.hpp"
 #include "tuner/session/rounds/race.hpp"
+#include "tuner/session/rounds/settled_race.hpp"
+#include "tuner/session/rounds/steady_run.hpp"
+#include "tuner/session/time_estimate.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -53,7 +56,22 @@ Result<void> ceilings_stage(SessionRun& run) {
   return {};
 }
 
+Result<void> steady_stage(SessionRun& run) {
+  const SessionContext& context = run.context;
+  const auto steady = measure_steady_run(context, run.result.baseline, run.progress, run.evidence.troubles());
+  if (!steady) return tl::unexpected(steady.error());
+  run.take_end(steady->end);
+  run.answer.sampling = steady->sampling;
+  run.plan = final_plan(context.options, steady->sampling);
+  run.algorithms = fastest_algorithms(run.result.baseline, run.result.baseline.algorithms.size());
+  return {};
+}
+
 Result<void> floor_stage(SessionRun& run) {
+  if (run.answer.sampling == Sampling::kSettled) {
+    run.answer.floor.margin = kSettledMargin;
+    return {};
+  }
   auto floor = measure_floor(run.context, run.result.baseline, run.progress, run.evidence.troubles());
   if (!floor) return tl::unexpected(std::move(floor.error()));
   run.answer.floor = floor->floor;
@@ -74,12 +92,16 @@ Result<void> screening_stage(SessionRun& run, search::Strategy& strategy, double
 }
 
 Result<void> race_stage(SessionRun& run) {
-  auto race = run_race(run.context, run.state, run.result.baseline, run.answer.floor.margin, run.progress,
-                       run.evidence.troubles());
+  const bool settled = run.answer.sampling == Sampling::kSettled;
+  auto race = settled
+                  ? run_settled_race(run.context, run.state, run.result.baseline, run.progress, run.evidence.troubles())
+                  : run_race(run.context, run.state, run.result.baseline, run.answer.floor.margin, run.progress,
+                             run.evidence.troubles());
   if (!race) return tl::unexpected(std::move(race.error()));
   run.answer.raced = race->entrants;
   run.answer.stages.race_s = race->time_s;
   run.raced = std::move(race->order);
+  if (!race->algorithms.empty()) run.algorithms = std::move(race->algorithms);
   run.evidence.take_baseline_samples(race->baseline_samples);
   run.take_end(race->end);
   return {};
@@ -88,7 +110,8 @@ Result<void> race_stage(SessionRun& run) {
 Result<void> final_stage(SessionRun& run) {
   const BaselineReport& baseline = run.result.baseline;
   const double margin = run.answer.floor.margin;
-  auto final = Final(run.context, run.state, baseline, margin, run.progress, run.evidence.troubles()).run(run.raced);
+  auto final = Final(run.context, run.state, baseline, run.plan, margin, run.progress, run.evidence.troubles())
+                   .run(run.raced, run.algorithms);
   if (!final) return tl::unexpected(std::move(final.error()));
   run.final = std::move(*final);
   run.take_end(run.final.end);
@@ -96,13 +119,16 @@ Result<void> final_stage(SessionRun& run) {
   run.evidence.take(run.final, baseline.best);
   if (run.final.variants().empty()) return {};
   run.answer.from_final = run.final.end == RoundRunner::End::kRan;
+  if (run.answer.sampling == Sampling::kShort &&
+      mostly_at_power_cap(run.evidence.final_samples(), allowed_clock_hz(run.context)))
+    run.answer.sampling = Sampling::kUnsettled;
   rank_final_of(run);
   return {};
 }
 
 void rank_final_of(SessionRun& run) {
   const RankingBasis basis{run.final.baselines(), run.result.baseline.first, run.answer.floor.margin,
-                           planned_final_looks(run.context.options)};
+                           planned_final_looks(run.plan)};
   rank_final(run.context.problem, run.final.variants(), basis, run.answer);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tuner/model/sample_length.hpp"
 
@@ -30,32 +31,49 @@ std::optional<double> TimeEstimate::remaining_s(std::size_t builds_left, std::si
   return std::max(compile_s, static_cast<double>(trials_left) * trial_mean_s_);
 }
 
-double expected_round_s(double sample_s, std::size_t samples, double launch_s) {
-  constexpr double kOverhead = 1.25;  // lead-ins, and the way to the worker and back
-  return kOverhead * std::max(sample_s, least_sample_s(launch_s)) * static_cast<double>(samples);
+double expected_round_s(const SampleTiming& timing, std::size_t samples, double launch_s) {
+  constexpr double kOverhead = 1.25;  // short lead-ins, and the way to the worker and back
+  return kOverhead * (timing.settle_s + std::max(timing.sample_s, least_sample_s(launch_s))) *
+         static_cast<double>(samples);
 }
 
-double expected_race_s(const SessionOptions& options, double launch_s) {
+double expected_race_s(const SessionOptions& options, double launch_s, Sampling sampling) {
+  if (sampling == Sampling::kSettled) {
+    double sum_s = 0;
+    for (const SettledPass& pass : settled_passes())
+      sum_s += expected_round_s(pass.timing, pass.variants + pass.algorithms, launch_s);
+    return sum_s;
+  }
   // Of some thousand variants a few dozen are near the best, and half of them leave after three rounds.
   constexpr std::size_t kEntrants = 32;
   const int rounds = options.full ? options.race_rounds : options.race_rounds / 2;
-  return expected_round_s(kRaceSample_s, kEntrants, launch_s) * rounds;
+  return expected_round_s({kRaceSample_s, 0}, kEntrants, launch_s) * rounds;
 }
 
-double expected_final_s(const SessionOptions& options, double launch_s) {
+double expected_final_s(const SessionOptions& options, double launch_s, Sampling sampling) {
   constexpr int kBaselines = 2;
-  const auto contenders = static_cast<std::size_t>(std::max(options.finalists, 1) + kBaselines);
-  return expected_round_s(kFinalSample_s, contenders, launch_s) * options.final_rounds;
+  const FinalPlan plan = final_plan(options, sampling);
+  return expected_round_s(plan.timing, static_cast<std::size_t>(plan.finalists + kBaselines), launch_s) * plan.rounds;
 }
 
-double reserved_for_rounds_s(const SessionOptions& options, double launch_s) {
-  const double expected_s = expected_race_s(options, launch_s) + expected_final_s(options, launch_s);
+double reserved_for_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling) {
+  const double expected_s =
+      expected_race_s(options, launch_s, sampling) + expected_final_s(options, launch_s, sampling);
   return options.budget.seconds ? std::min(expected_s, *options.budget.seconds / 2) : expected_s;
 }
 
 double reserved_for_final_s(const SessionOptions& options, double launch_s) {
   const double expected_s = expected_final_s(options, launch_s);
   return options.budget.seconds ? std::min(expected_s, *options.budget.seconds / 4) : expected_s;
+}
+
+std::vector<int> fastest_algorithms(const BaselineReport& baseline, std::size_t most) {
+  std::vector<int> out(baseline.algorithms.size());
+  std::iota(out.begin(), out.end(), 0);
+  const auto time_s = [&](int i) { return baseline.algorithms[static_cast<std::size_t>(i)].time_s; };
+  std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return time_s(a) < time_s(b); });
+  out.resize(std::min(out.size(), most));
+  return out;
 }
 
 double baseline_launch_s(const BaselineReport& baseline) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/search_session.hpp"
 #include "tuner/stats/interval.hpp"
 
@@ -26,23 +27,26 @@ class TimeEstimate {
   double build_mean_s_ = 0, trial_mean_s_ = 0;
 };
 
-/// Duration of the samples of each kind of round, without their lead-ins.
-inline constexpr double kFloorSample_s = 20e-3, kRaceSample_s = 10e-3, kFinalSample_s = 20e-3;
-
 /// Rounds without which there is no interval.
 inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 
 /// Expected wall time of a round, before one has been timed. `launch_s`: of the baseline, a sample lasts
 /// least_sample_s() of it.
-[[nodiscard]] double expected_round_s(double sample_s, std::size_t samples, double launch_s);
+[[nodiscard]] double expected_round_s(const SampleTiming& timing, std::size_t samples, double launch_s);
 /// Expected wall time of a race of usual size, and of a whole final.
-[[nodiscard]] double expected_race_s(const SessionOptions& options, double launch_s);
-[[nodiscard]] double expected_final_s(const SessionOptions& options, double launch_s);
+[[nodiscard]] double expected_race_s(const SessionOptions& options, double launch_s,
+                                     Sampling sampling = Sampling::kShort);
+[[nodiscard]] double expected_final_s(const SessionOptions& options, double launch_s,
+                                      Sampling sampling = Sampling::kShort);
 
 /// Wall time of a time budget kept for the race and the final, at most half of it; and for the final alone, at most a
 /// quarter. Whole expectations where there is no budget.
-[[nodiscard]] double reserved_for_rounds_s(const SessionOptions& options, double launch_s);
+[[nodiscard]] double reserved_for_rounds_s(const SessionOptions& options, double launch_s,
+                                           Sampling sampling = Sampling::kShort);
 [[nodiscard]] double reserved_for_final_s(const SessionOptions& options, double launch_s);
+
+/// The baseline's algorithms that screened best, the fastest first, at most `most`.
+[[nodiscard]] std::vector<int> fastest_algorithms(const BaselineReport& baseline, std::size_t most);
 
 /// Per launch, of the baseline's best algorithm; 0 without a baseline.
 [[nodiscard]] double baseline_launch_s(const BaselineReport& baseline);

@@ -143,7 +143,7 @@ std::int64_t launches_that_find(double rate, double confidence) {
 }
 
 Result<void> verification_stage(SessionRun& run) {
-  if (!run.answer.from_final || run.context.device.source() == "replay") return {};
+  if (!run.answer.from_final || run.context.device.source() == Source::kReplay) return {};
   run.progress.enter_rounds(Progress::Phase::kVerification, static_cast<int>(run.answer.ranking.size()),
                             static_cast<std::int64_t>(run.answer.ranking.size()), 0);
   return FinalistVerification(run).verify_all();

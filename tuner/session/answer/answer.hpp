@@ -11,6 +11,7 @@
 
 #include "tuner/model/outcome.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/model/sampling.hpp"
 #include "tuner/model/variant.hpp"
 #include "tuner/session/answer/objective.hpp"
 #include "tuner/stats/verdict.hpp"
@@ -143,6 +144,8 @@ struct Answer {
   /// lower key. With another objective than time, it is the finalist that is best by it, of ties the faster. Empty only
   /// while the session has not ranked; no stored answer's is.
   std::vector<RankedVariant> ranking;
+  /// Of race and final. Answers of earlier versions are short or unsettled.
+  Sampling sampling = Sampling::kShort;
   std::vector<std::string> ties;                     ///< keys of variants not told apart from the winner
   double baseline_first_s = 0, baseline_best_s = 0;  ///< medians over the final's samples
   double baseline_clock_hz = 0;                      ///< of the best; 0 where no clock was measured
@@ -168,6 +171,7 @@ struct Answer {
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("ranking", self.ranking);
+    visit("sampling", self.sampling, kMayBeMissing);
     visit("ties", self.ties);
     visit("baseline_first_s", self.baseline_first_s);
     visit("baseline_best_s", self.baseline_best_s);

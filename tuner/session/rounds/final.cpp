@@ -21,8 +21,8 @@ std::int64_t survivors(const std::vector<RoundEntry>& field) {
 
 }  // namespace
 
-int planned_final_looks(const SessionOptions& options) {
-  const int more = std::max(options.max_final_rounds - std::max(options.final_rounds, 1), 0);
+int planned_final_looks(const FinalPlan& plan) {
+  const int more = std::max(plan.max_rounds - plan.rounds, 0);
   return 1 + (more + kMoreFinalRounds - 1) / kMoreFinalRounds;
 }
 
@@ -43,30 +43,31 @@ std::vector<MeasuredBaseline> FinalResult::baselines() const {
   return out;
 }
 
-Final::Final(const SessionContext& context, SearchState& state, const BaselineReport& baseline, double margin,
-             ProgressReporter& progress, RoundTroubles& troubles)
+Final::Final(const SessionContext& context, SearchState& state, const BaselineReport& baseline, const FinalPlan& plan,
+             double margin, ProgressReporter& progress, RoundTroubles& troubles)
     : context_(context),
       state_(state),
       baseline_(baseline),
+      plan_(plan),
       margin_(margin),
       progress_(progress),
       troubles_(troubles) {}
 
-Result<FinalResult> Final::run(const std::vector<std::size_t>& raced) {
+Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms) {
   while (true) {
     const auto picked = pick(raced);
     if (picked.empty()) return FinalResult{};
     progress_.take_counts(state_);
-    progress_.enter_rounds(Progress::Phase::kFinal, context_.options.final_rounds,
-                           static_cast<std::int64_t>(picked.size()),
-                           expected_final_s(context_.options, baseline_launch_s(baseline_)));
+    progress_.enter_rounds(
+        Progress::Phase::kFinal, plan_.rounds, static_cast<std::int64_t>(picked.size()),
+        expected_round_s(plan_.timing, picked.size() + 2, baseline_launch_s(baseline_)) * plan_.rounds);
     auto finalists = build_finalists(context_, state_, picked);
     if (!finalists) return tl::unexpected(std::move(finalists.error()));
     if (!*finalists) return FinalResult{{}, RoundRunner::End::kStopped, 0};
     std::vector<RoundEntry> field = variant_entries(state_, std::move(**finalists));
     if (!field.empty()) {
-      add_baselines(field);
-      RoundRunner runner(context_, Stage::kFinal, kFinalSample_s, std::move(field), troubles_,
+      add_baselines(field, algorithms);
+      RoundRunner runner(context_, Stage::kFinal, plan_.timing, std::move(field), troubles_,
                          [&](const RoundEntry& entry) {
                            if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
                          });
@@ -85,7 +86,7 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
   std::set<std::size_t> seen = tried_;
   std::vector<std::size_t> picked;
   const auto take = [&](std::size_t index) {
-    const bool room = picked.size() < static_cast<std::size_t>(std::max(context_.options.finalists, 1));
+    const bool room = picked.size() < static_cast<std::size_t>(plan_.finalists);
     if (room && right.count(index) > 0 && seen.insert(index).second) picked.push_back(index);
   };
   for (const std::size_t index : raced) take(index);
@@ -93,17 +94,17 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
   return picked;
 }
 
-void Final::add_baselines(std::vector<RoundEntry>& field) const {
-  const auto add = [&](int index) {
+void Final::add_baselines(std::vector<RoundEntry>& field, const std::vector<int>& algorithms) const {
+  std::vector<int> chosen(algorithms.begin(), algorithms.begin() + std::min<std::ptrdiff_t>(2, std::ssize(algorithms)));
+  if (std::find(chosen.begin(), chosen.end(), baseline_.first) == chosen.end()) chosen.push_back(baseline_.first);
+  for (const int index : chosen) {
     if (static_cast<std::size_t>(index) < baseline_.algorithms.size()) field.push_back(baseline_entry(index));
-  };
-  add(baseline_.first);
-  if (baseline_.best != baseline_.first) add(baseline_.best);
+  }
 }
 
 Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
   const double start_s = context_.clock.now_s();
-  int rounds = std::max(context_.options.final_rounds, 1);
+  int rounds = plan_.rounds;
   while (runner.rounds() < rounds) {
     auto end = runner.run_round();
     if (!end || *end != RoundRunner::End::kRan) return end;
@@ -111,7 +112,7 @@ Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
     if (left == 0) break;
     const int done = runner.rounds();
     if (done == rounds && best_two_unclear(runner.field())) {
-      rounds = std::max(rounds, std::min(rounds + kMoreFinalRounds, context_.options.max_final_rounds));
+      rounds = std::max(rounds, std::min(rounds + kMoreFinalRounds, plan_.max_rounds));
     }
     const double spent_s = context_.clock.now_s() - start_s;
     rounds = affordable_rounds(rounds, done, spent_s, context_.time_left_s());
@@ -130,7 +131,7 @@ bool Final::best_two_unclear(const std::vector<RoundEntry>& field) const {
   }
   if (alive.size() < 2) return false;
   const auto order = race_order(times_s);
-  const double confidence = stats::look_confidence(planned_final_looks(context_.options));
+  const double confidence = stats::look_confidence(planned_final_looks(plan_));
   const auto ratio = log_time_ratio(alive[order[1]]->samples, alive[order[0]]->samples, confidence);
   return !within(ratio.interval, std::log1p(margin_)) && ratio.interval.contains(0);
 }

@@ -30,7 +30,7 @@ bool steady(const std::vector<Sample>& samples) {
 /// Samples of the baseline, which count for nothing, until they are steady or `limit_s` of wall time has passed.
 Result<RoundRunner::End> warm_up(const SessionContext& context, int algorithm, double limit_s,
                                  RoundTroubles& troubles) {
-  RoundRunner runner(context, Stage::kFloor, kFloorSample_s, {baseline_entry(algorithm)}, troubles);
+  RoundRunner runner(context, Stage::kFloor, SampleTiming{kFloorSample_s, 0}, {baseline_entry(algorithm)}, troubles);
   const double start_s = context.clock.now_s();
   const RoundEntry& entry = runner.field().front();
   auto end = RoundRunner::End::kRan;
@@ -74,7 +74,7 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
   if (context.options.budget.seconds) share_s = *context.options.budget.seconds / 10;
   const auto too_short = [&](double round_s) { return share_s && *share_s < kMinimumRounds * round_s; };
   int rounds = std::max(context.options.floor_rounds, kMinimumRounds);
-  const double expected_s = expected_round_s(kFloorSample_s, 2, baseline_launch_s(baseline));
+  const double expected_s = expected_round_s({kFloorSample_s, 0}, 2, baseline_launch_s(baseline));
   if (too_short(expected_s)) return without("the time budget is too short");
   progress.enter_rounds(Progress::Phase::kFloor, rounds, 0, rounds * expected_s);
 
@@ -86,7 +86,7 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
     if (*end == RoundRunner::End::kGaveUp) return given_up(troubles);
   }
 
-  RoundRunner runner(context, Stage::kFloor, kFloorSample_s,
+  RoundRunner runner(context, Stage::kFloor, SampleTiming{kFloorSample_s, 0},
                      {baseline_entry(baseline.best), baseline_entry(baseline.best)}, troubles);
   const auto& field = runner.field();
   const double start_s = context.clock.now_s();

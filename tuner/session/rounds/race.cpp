@@ -13,6 +13,8 @@ namespace pgtune::session {
 namespace {
 
 /// Rounds without which a race says nothing.
+/// Of the baseline's algorithms, that race.
+constexpr std::size_t kAlgorithms = 4;
 constexpr int kLeastRounds = static_cast<int>(kFirstCut);
 
 class Race {
@@ -67,13 +69,14 @@ Result<RaceResult> Race::run() {
 
   std::vector<RoundEntry> field = variant_entries(state_, std::move(**built));
   entrants_ = static_cast<std::int64_t>(field.size());
-  if (launch_s_ > 0) field.push_back(baseline_entry(baseline_.best));
+  for (const int algorithm : fastest_algorithms(baseline_, kAlgorithms)) field.push_back(baseline_entry(algorithm));
   progress_.take_counts(state_);
   progress_.enter_rounds(Progress::Phase::kRace, options_.race_rounds, entrants_,
                          expected_race_s(options_, launch_s_) + expected_final_s(options_, launch_s_));
-  RoundRunner runner(context_, Stage::kRace, kRaceSample_s, std::move(field), troubles_, [&](const RoundEntry& entry) {
-    if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
-  });
+  RoundRunner runner(context_, Stage::kRace, SampleTiming{kRaceSample_s, 0}, std::move(field), troubles_,
+                     [&](const RoundEntry& entry) {
+                       if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
+                     });
   start_s_ = context_.clock.now_s();
   const auto end = run_rounds(runner);
   if (!end) return tl::unexpected(end.error());
@@ -98,7 +101,7 @@ bool Race::affordable(int done, std::size_t samples) const {
   const auto left_s = context_.time_left_s();
   if (!left_s) return true;
   const double round_s =
-      done > 0 ? (context_.clock.now_s() - start_s_) / done : expected_round_s(kRaceSample_s, samples, launch_s_);
+      done > 0 ? (context_.clock.now_s() - start_s_) / done : expected_round_s({kRaceSample_s, 0}, samples, launch_s_);
   const int needed = std::max(kLeastRounds - done, 1);
   return *left_s - reserved_for_final_s(options_, launch_s_) >= needed * round_s;
 }
@@ -139,10 +142,19 @@ RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
   out.entrants = entrants_;
   out.end = end;
   out.time_s = device_time_s(runner.field());
+  std::vector<int> algorithms;
+  std::vector<SampleTimes> times_s;
   for (const RoundEntry& entry : runner.field()) {
-    if (!entry.index) out.baseline_samples = entry.samples;
+    const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender);
+    if (algorithm == nullptr || entry.out) continue;
+    if (algorithm->index == baseline_.best) out.baseline_samples = entry.samples;
+    algorithms.push_back(algorithm->index);
+    times_s.push_back(per_launch_times(entry.samples));
   }
   if (runner.rounds() < kLeastRounds) return out;
+  if (!algorithms.empty()) {
+    for (const std::size_t i : race_order(times_s)) out.algorithms.push_back(algorithms[i]);
+  }
   const Survivors left = survivors(runner.field());
   for (const std::size_t i : race_order(left.times_s)) out.order.push_back(*runner.field()[left.entries[i]].index);
   return out;

@@ -70,11 +70,11 @@ std::vector<std::string> RoundTroubles::notes() const {
   return out;
 }
 
-RoundRunner::RoundRunner(const SessionContext& context, Stage stage, double sample_s, std::vector<RoundEntry> field,
+RoundRunner::RoundRunner(const SessionContext& context, Stage stage, SampleTiming timing, std::vector<RoundEntry> field,
                          RoundTroubles& troubles, OnFailure on_failure)
     : context_(context),
       stage_(stage),
-      sample_s_(sample_s),
+      timing_(timing),
       field_(std::move(field)),
       troubles_(troubles),
       on_failure_(std::move(on_failure)),
@@ -116,7 +116,8 @@ protocol::RoundRequest RoundRunner::request(std::vector<std::size_t>& active) co
   protocol::RoundRequest request;
   request.round = rounds_ + 1;
   request.stage = stage_;
-  request.sample_s = sample_s_;
+  request.sample_s = timing_.sample_s;
+  request.settle_s = timing_.settle_s;
   std::vector<std::size_t> place_of(field_.size());
   for (std::size_t i = 0; i < field_.size(); ++i) {
     if (field_[i].out) continue;

@@ -51,9 +51,9 @@ class RoundRunner {
 
   using OnFailure = std::function<void(const RoundEntry&)>;
 
-  /// `sample_s`: duration of each sample without its lead-in. `on_failure`, where given, hears of each entry that
+  /// `timing`: of each sample. `on_failure`, where given, hears of each entry that
   /// fails. The context and troubles must outlive the runner.
-  RoundRunner(const SessionContext& context, Stage stage, double sample_s, std::vector<RoundEntry> field,
+  RoundRunner(const SessionContext& context, Stage stage, SampleTiming timing, std::vector<RoundEntry> field,
               RoundTroubles& troubles, OnFailure on_failure = {});
 
   /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
@@ -61,6 +61,9 @@ class RoundRunner {
   /// its outcome. The order is that of RoundOrder; on a GPU each session and stage has its own. In a replay no round is
   /// void: it would be the same again. Precondition: somebody is not out. Errors: those of the device.
   [[nodiscard]] Result<End> run_round();
+
+  /// Of the rounds to come.
+  void set_timing(SampleTiming timing) { timing_ = timing; }
 
   [[nodiscard]] int rounds() const { return rounds_; }  ///< that count
   [[nodiscard]] const std::vector<RoundEntry>& field() const { return field_; }
@@ -79,7 +82,7 @@ class RoundRunner {
 
   const SessionContext& context_;
   Stage stage_;
-  double sample_s_;
+  SampleTiming timing_;
   std::vector<RoundEntry> field_;
   RoundTroubles& troubles_;
   OnFailure on_failure_;

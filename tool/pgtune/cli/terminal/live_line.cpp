@@ -20,6 +20,8 @@ std::string work_text(const Progress& progress) {
   switch (progress.phase) {
     case Progress::Phase::kPrepare:
       return "preparing data and cuBLASLt";
+    case Progress::Phase::kSteady:
+      return "the baseline's steady run";
     case Progress::Phase::kFloor:
       return fmt::format("noise floor, round {} of {}", progress.round, progress.rounds);
     case Progress::Phase::kRace:

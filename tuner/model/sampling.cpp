@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/model/sampling.hpp"
+
+namespace pgtune {
+namespace {
+
+constexpr EnumNames<Sampling, 3> kSamplings{
+    {{Sampling::kShort, "short"}, {Sampling::kSettled, "settled"}, {Sampling::kUnsettled, "unsettled"}}};
+
+}  // namespace
+
+EnumTable<Sampling> enum_table(Sampling /*sampling*/) { return kSamplings; }
+
+}  // namespace pgtune

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// How the samples that results are made of were taken.
+#pragma once
+
+#include "tuner/util/named_enum.hpp"
+
+namespace pgtune {
+
+enum class Sampling {
+  kShort,      ///< the problem stays below the power cap: a short sample shows the contender's own clock
+  kSettled,    ///< at the cap: each sample began once its contender's clock no longer moved
+  kUnsettled,  ///< at the cap, in short samples: at the clock that the contender before had earned. Not made any more
+};
+/// "short", "settled", "unsettled".
+[[nodiscard]] EnumTable<Sampling> enum_table(Sampling sampling);
+
+/// Lengths of a round's samples.
+struct SampleTiming {
+  double sample_s = 0;  ///< what is timed
+  double settle_s = 0;  ///< least lead-in of a settled sample; 0: a short, fixed one
+};
+
+}  // namespace pgtune

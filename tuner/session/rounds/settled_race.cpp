@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/rounds/settled_race.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tuner/session/pipeline/finalist_builds.hpp"
+#include "tuner/session/rounds/race_cut.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
+#include "tuner/session/rounds/sample_pairs.hpp"
+#include "tuner/session/time_estimate.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// At the power cap screening says little: whoever was within a fifth of the best may be the best.
+constexpr double kScreeningMargin = 1;
+
+std::vector<std::size_t> entrants(const SearchState& state, std::size_t most) {
+  const auto ranked = state.ranked();
+  std::vector<SampleTimes> screening;
+  for (const std::size_t index : ranked) screening.push_back(per_launch_times(state.trial(index).report.samples));
+  std::vector<std::size_t> out;
+  for (const std::size_t i : race_entrants(screening, kScreeningMargin)) {
+    if (out.size() < most) out.push_back(ranked[i]);
+  }
+  return out;
+}
+
+bool is_variant(const RoundEntry& entry) { return entry.index.has_value(); }
+
+/// Into the field: those still in, of one kind, by their last sample.
+std::vector<std::size_t> fastest(const std::vector<RoundEntry>& field, bool variants) {
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    if (!field[i].out && !field[i].samples.empty() && is_variant(field[i]) == variants) left.push_back(i);
+  }
+  std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
+    return field[a].samples.back().per_launch_s() < field[b].samples.back().per_launch_s();
+  });
+  return left;
+}
+
+void keep(std::vector<RoundEntry>& field, bool variants, std::size_t most) {
+  const auto left = fastest(field, variants);
+  for (std::size_t i = most; i < left.size(); ++i) field[left[i]].out = true;
+}
+
+}  // namespace
+
+Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& state, const BaselineReport& baseline,
+                                    ProgressReporter& progress, RoundTroubles& troubles) {
+  const std::vector<SettledPass>& passes = settled_passes();
+  const auto picked = entrants(state, passes.front().variants);
+  const double launch_s = baseline_launch_s(baseline);
+  const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
+  const auto time_left_s = context.time_left_s();
+  if (picked.size() < 2 || (time_left_s && *time_left_s < final_s)) return RaceResult{};
+  auto built = build_finalists(context, state, picked);
+  if (!built) return tl::unexpected(std::move(built.error()));
+  RaceResult out;
+  if (!*built) out.end = RoundRunner::End::kStopped;
+  if (!*built || (*built)->empty()) return out;
+
+  std::vector<RoundEntry> field = variant_entries(state, std::move(**built));
+  out.entrants = static_cast<std::int64_t>(field.size());
+  for (const int algorithm : fastest_algorithms(baseline, passes.front().algorithms))
+    field.push_back(baseline_entry(algorithm));
+  progress.take_counts(state);
+  progress.enter_rounds(Progress::Phase::kRace, static_cast<int>(passes.size()), out.entrants,
+                        expected_race_s(context.options, launch_s, Sampling::kSettled) + final_s);
+  RoundRunner runner(context, Stage::kRace, passes.front().timing, std::move(field), troubles,
+                     [&](const RoundEntry& entry) {
+                       if (entry.index) record_failure(context, state, *entry.index, entry.outcome);
+                     });
+  for (const SettledPass& pass : passes) {
+    keep(runner.field(), true, pass.variants);
+    keep(runner.field(), false, pass.algorithms);
+    if (fastest(runner.field(), true).empty() && runner.rounds() > 0) break;
+    runner.set_timing(pass.timing);
+    const auto end = runner.run_round();
+    if (!end) return tl::unexpected(end.error());
+    out.end = *end;
+    if (*end != RoundRunner::End::kRan) break;
+    progress.round(runner.rounds(), static_cast<int>(passes.size()), static_cast<std::int64_t>(pass.variants), final_s);
+  }
+  if (runner.rounds() > 0) context.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
+  out.time_s = device_time_s(runner.field());
+  for (const std::size_t i : fastest(runner.field(), true)) out.order.push_back(*runner.field()[i].index);
+  for (const std::size_t i : fastest(runner.field(), false)) {
+    const RoundEntry& entry = runner.field()[i];
+    const BaselineAlgorithm algorithm = *algorithm_of(entry.contender);
+    out.algorithms.push_back(algorithm.index);
+    if (algorithm.index == baseline.best) out.baseline_samples = entry.samples;
+  }
+  return out;
+}
+
+}  // namespace pgtune::session
