@@ -67,7 +67,7 @@ struct NoiseFloor {
   }
 };
 
-/// Device time of a session's stages as the sum of their samples, lead-ins not counted.
+/// Device time of a session's stages as the sum of their samples; of lead-ins only those of settled samples count.
 struct StageTimes {
   double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0;
 

@@ -213,7 +213,7 @@ MeasuredVariant measured_variant(const RoundEntry& entry) {
 double device_time_s(const std::vector<RoundEntry>& field) {
   double sum_s = 0;
   for (const RoundEntry& entry : field) {
-    for (const Sample& sample : entry.samples) sum_s += sample.time_s;
+    for (const Sample& sample : entry.samples) sum_s += sample.time_s + sample.lead_in_s.value_or(0);
   }
   return sum_s;
 }

@@ -98,7 +98,7 @@ class RoundRunner {
 /// An entry of a variant as the ranking takes it. Throws std::bad_variant_access for a baseline algorithm's.
 [[nodiscard]] MeasuredVariant measured_variant(const RoundEntry& entry);
 
-/// Sum of the samples' times, lead-ins not counted.
+/// Sum of the samples' times, with the lead-ins of settled ones.
 [[nodiscard]] double device_time_s(const std::vector<RoundEntry>& field);
 
 }  // namespace pgtune::session
