@@ -23,61 +23,45 @@ std::vector<Sample> operator+(std::vector<Sample> a, const std::vector<Sample>& 
   return a;
 }
 
-/// Times of the samples of the first rounds of a stage.
-std::vector<double> times(const std::vector<Sample>& rounds, const std::vector<Sample>& screening, Stage stage,
-                          int count = 3, int occurrence = 0) {
+/// Times of the samples of the first rounds of a stage; -1 where there is none.
+std::vector<double> times(const std::vector<Sample>& recorded, Stage stage, int count, int occurrence = 0) {
   std::vector<double> out;
-  for (int round = 1; round <= count; ++round)
-    out.push_back(recorded_sample(rounds, screening, {stage, round, occurrence}).value().time_s);
+  for (int round = 1; round <= count; ++round) {
+    const auto found = recorded_sample(recorded, {stage, round, occurrence});
+    out.push_back(found ? found->time_s : -1);
+  }
   return out;
 }
 
-const std::vector<Sample> kScreen = {sample(Stage::kScreen, 0, 1), sample(Stage::kScreen, 0, 2)};
 const std::vector<Sample> kRace = samples(Stage::kRace, {11, 12}), kFinal = samples(Stage::kFinal, {21, 22, 23});
 
 TEST(RecordedSample, IsOfTheStageAndRoundAskedFor) {
-  EXPECT_THAT(times(kFinal + kRace, kScreen, Stage::kRace, 2), ElementsAre(11, 12));
-  EXPECT_THAT(times(kFinal + kRace, kScreen, Stage::kFinal), ElementsAre(21, 22, 23));
+  EXPECT_THAT(times(kFinal + kRace, Stage::kRace, 2), ElementsAre(11, 12));
+  EXPECT_THAT(times(kFinal + kRace, Stage::kFinal, 3), ElementsAre(21, 22, 23));
 }
 
-TEST(RecordedSample, StartsAgainBeyondTheRecordedRounds) {
-  EXPECT_THAT(times(kRace, {}, Stage::kRace, 5), ElementsAre(11, 12, 11, 12, 11));
+TEST(RecordedSample, BeyondTheRecordedRoundsThereIsNone) {
+  EXPECT_THAT(times(kFinal + kRace, Stage::kRace, 3), ElementsAre(11, 12, -1));
+  EXPECT_THAT(times({sample(Stage::kRace, 5, 15)}, Stage::kRace, 6), ElementsAre(-1, -1, -1, -1, 15, -1));
 }
 
-TEST(RecordedSample, OfARaceFallsBackToTheFinalThenToScreening) {
-  EXPECT_THAT(times(kFinal, kScreen, Stage::kRace, 4), ElementsAre(21, 22, 23, 21));
-  EXPECT_THAT(times({}, kScreen, Stage::kRace), ElementsAre(1, 2, 1));
-}
-
-TEST(RecordedSample, OfAFinalFallsBackToTheRaceThenToScreening) {
-  EXPECT_THAT(times(kRace, kScreen, Stage::kFinal), ElementsAre(11, 12, 11));
-  EXPECT_THAT(times({}, kScreen, Stage::kFinal), ElementsAre(1, 2, 1));
+TEST(RecordedSample, NoStageAnswersForAnother) {
+  const std::vector<Sample> floor = samples(Stage::kFloor, {31}), screening = {sample(Stage::kScreen, 0, 1)};
+  EXPECT_THAT(times(kFinal + floor + screening, Stage::kRace, 1), ElementsAre(-1));
+  EXPECT_THAT(times(kRace + floor + screening, Stage::kFinal, 1), ElementsAre(-1));
+  EXPECT_THAT(times(kRace + kFinal + screening, Stage::kFloor, 1), ElementsAre(-1));
 }
 
 TEST(RecordedSample, OfAFloorIsByRoundAndOrderOfPositions) {
   // As saved: the first contender's samples, then the second's.
   const std::vector<Sample> floor = {sample(Stage::kFloor, 1, 31, 0), sample(Stage::kFloor, 2, 34, 1),
                                      sample(Stage::kFloor, 1, 32, 1), sample(Stage::kFloor, 2, 33, 0)};
-  EXPECT_THAT(times(floor + kFinal, kScreen, Stage::kFloor, 3, 0), ElementsAre(31, 33, 31));
-  EXPECT_THAT(times(floor + kFinal, kScreen, Stage::kFloor, 3, 1), ElementsAre(32, 34, 32));
+  EXPECT_THAT(times(floor + kFinal, Stage::kFloor, 3, 0), ElementsAre(31, 33, -1));
+  EXPECT_THAT(times(floor + kFinal, Stage::kFloor, 3, 1), ElementsAre(32, 34, -1));
+  EXPECT_THAT(times(floor + kFinal, Stage::kFloor, 1, 2), ElementsAre(-1)) << "a round has no third";
 }
 
-TEST(RecordedSample, OfAFloorThatWasNotRecordedIsTheNextRoundOfTheFinalElseOfTheRace) {
-  EXPECT_THAT(times(kRace + kFinal, {}, Stage::kFloor, 4, 0), ElementsAre(21, 22, 23, 21));
-  EXPECT_THAT(times(kRace + kFinal, {}, Stage::kFloor, 4, 1), ElementsAre(22, 23, 21, 22));
-  EXPECT_THAT(times(kRace, kScreen, Stage::kFloor, 2, 1), ElementsAre(12, 11));
-}
-
-TEST(RecordedSample, OfAFloorIsNoFallbackForOthers) {
-  EXPECT_FALSE(recorded_sample({sample(Stage::kFloor, 1, 31)}, {}, {Stage::kFinal, 1, 0}).has_value());
-}
-
-TEST(RecordedSample, OfRoundsThatDoNotBeginAtOneStartAgainToo) {
-  const std::vector<Sample> late = {sample(Stage::kRace, 5, 15), sample(Stage::kRace, 6, 16)};
-  EXPECT_THAT(times(late, {}, Stage::kRace, 6), ElementsAre(15, 16, 15, 16, 15, 16));
-}
-
-TEST(RecordedSample, OfNothingIsNothing) { EXPECT_FALSE(recorded_sample({}, {}, {}).has_value()); }
+TEST(RecordedSample, OfNothingIsNothing) { EXPECT_FALSE(recorded_sample({}, {}).has_value()); }
 
 }  // namespace
 }  // namespace pgtune::device

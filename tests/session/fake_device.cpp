@@ -40,6 +40,15 @@ std::string contender_name(const Contender& contender) {
   return variant_of(contender)->key();
 }
 
+void make_unrecorded(protocol::RoundReport& report, std::size_t index) {
+  report.samples.at(index).reset();
+  report.outcomes.at(index) = {OutcomeKind::kNotRecorded, "not in the recording"};
+}
+
+void make_unrecorded(protocol::RoundReport& report) {
+  for (std::size_t i = 0; i < report.samples.size(); ++i) make_unrecorded(report, i);
+}
+
 FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
   device_info.uuid = "GPU-fake";
   device_info.name = "Fake GPU";

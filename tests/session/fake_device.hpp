@@ -28,6 +28,10 @@ struct Script {
 
 /// A variant's key, or "ref1" for the baseline's second algorithm.
 [[nodiscard]] std::string contender_name(const Contender& contender);
+/// Takes a contender's sample from a round's report, as a replay does that lacks it.
+void make_unrecorded(protocol::RoundReport& report, std::size_t index);
+/// The same of all contenders.
+void make_unrecorded(protocol::RoundReport& report);
 /// A GPU at its power limit: what a sample takes depends on who ran before.
 struct PoweredGpu {
   support::PowerModel model;

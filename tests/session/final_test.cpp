@@ -13,6 +13,7 @@ namespace pgtune::session {
 namespace {
 
 using testing::Contains;
+using testing::HasSubstr;
 using testing::Not;
 
 TEST(Final, EveryRoundHoldsAllFinalistsAndBothBaselines) {
@@ -203,6 +204,89 @@ TEST(Final, WorksWithoutABaseline) {
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(result->answer->best().ratio_to_baseline, 0);
+}
+
+/// A search on a recording whose final has so many rounds, and lacks these variants.
+Result<SearchResult> replay_final(TestSearch& search, int rounds, const std::function<bool(const Variant&)>& lacks) {
+  auto device = search.device();
+  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kFinal) return;
+    for (std::size_t i = 0; i < request.contenders.size(); ++i) {
+      const auto* const built = variant_of(request.contenders[i]);
+      if (request.round > rounds || (built != nullptr && lacks(built->variant))) make_unrecorded(report, i);
+    }
+  };
+  return search.run(device);
+}
+
+bool lacks_nobody(const Variant& /*variant*/) { return false; }
+bool lacks_everybody(const Variant& /*variant*/) { return true; }
+
+TEST(ReplayedFinal, HasAsManyRoundsAsWereRecorded) {
+  TestSearch search;
+  const auto result = replay_final(search, 9, lacks_nobody);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(result->answer->from_final && result->answer->complete);
+  EXPECT_FALSE(result->interrupted || result->gave_up);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+  for (const ContenderSamples& contender : search.store.rounds[Stage::kFinal].front())
+    EXPECT_EQ(contender.samples.size(), 9U);
+  EXPECT_THAT(result->answer->notes, Contains("the final has 9 rounds, as many as were recorded"));
+}
+
+TEST(ReplayedFinal, OfTooFewRoundsForAnIntervalIsNotWhole) {
+  TestSearch search;
+  const auto result = replay_final(search, 3, lacks_nobody);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_FALSE(result->answer->from_final);
+}
+
+TEST(ReplayedFinal, LeavesOutWhoWasNotRecordedInItWithoutAFailure) {
+  TestSearch search;
+  const auto result =
+      replay_final(search, 48, [](const Variant& variant) { return variant.key() == std::string(kBestKey); });
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(result->answer->from_final);
+  EXPECT_EQ(result->answer->ranking.size(), 7U);
+  EXPECT_NE(result->answer->best().variant.key(), kBestKey);
+  EXPECT_TRUE(result->counts.failed.empty());
+  EXPECT_EQ(result->counts.measured, kSpace);
+  EXPECT_THAT(result->answer->notes, Contains("1 finalist was not recorded in the final and takes no part in it"));
+}
+
+TEST(ReplayedFinal, IsThatOfTheNextBestWhereNoneOfTheBestWasRecorded) {
+  TestSearch search;
+  search.options.finalists = 2;
+  const auto result = replay_final(search, 48, [](const Variant& variant) { return parameter(variant, "B") == 3; });
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(result->answer->from_final);
+  EXPECT_NE(parameter(result->answer->best().variant, "B"), 3);
+  EXPECT_TRUE(result->counts.failed.empty());
+}
+
+TEST(ReplayedFinal, OfNobodyLeavesTheTimesOfScreening) {
+  TestSearch search;
+  const auto result = replay_final(search, 48, lacks_everybody);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_FALSE(result->answer->from_final);
+  EXPECT_TRUE(search.store.rounds[Stage::kFinal].empty());
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+  EXPECT_TRUE(result->counts.failed.empty());
+  EXPECT_THAT(result->answer->notes,
+              Contains("no variant that was tried was recorded in the final: the times are from screening"));
+}
+
+TEST(ReplayedFinal, WithoutItsBaselineIsAnErrorOfTheRecording) {
+  TestSearch search;
+  auto device = search.device();
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    for (std::size_t i = 0; i < request.contenders.size(); ++i) {
+      if (request.stage == Stage::kFinal && variant_of(request.contenders[i]) == nullptr) make_unrecorded(report, i);
+    }
+  };
+  const auto result = search.run(device);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("the recording has no baseline in its final"));
 }
 
 }  // namespace

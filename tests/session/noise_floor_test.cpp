@@ -16,6 +16,7 @@ using testing::AnyOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<Sample> baseline_samples(const std::vector<double>& times_s) {
   std::vector<Sample> out;
@@ -166,12 +167,12 @@ TEST(Floor, ABaselineThatFailsIsNoFloorButNoEndEither) {
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage != Stage::kFloor) return;
     report.samples.back().reset();
-    report.outcomes.back() = {OutcomeKind::kNotRecorded, "not in the recording"};
+    report.outcomes.back() = {OutcomeKind::kCrashed, "illegal address"};
   };
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(result->answer->from_final);
-  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the baseline failed: not in the recording")));
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the baseline failed: illegal address")));
 }
 
 TEST(Floor, HeatThatPassesLaterCostsOnlyTheFloor) {
@@ -187,6 +188,34 @@ TEST(Floor, HeatThatPassesLaterCostsOnlyTheFloor) {
   EXPECT_EQ(result->answer->floor.rounds, 0);
   EXPECT_EQ(result->answer->voided_rounds, 5);
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("no noise floor: heat or jumping clocks")));
+}
+
+/// The answer of a search on a recording whose floor has so many rounds.
+Answer replayed_floor(TestSearch& search, int rounds) {
+  auto device = search.device();
+  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage == Stage::kFloor && request.round > rounds) make_unrecorded(report);
+  };
+  const auto result = search.run(device);
+  EXPECT_TRUE(result && result->answer);
+  return result && result->answer ? *result->answer : Answer();
+}
+
+TEST(Floor, OfAReplayHasTheRecordedRounds) {
+  TestSearch search;
+  const Answer answer = replayed_floor(search, 8);
+  EXPECT_EQ(answer.floor.rounds, 8);
+  EXPECT_THAT(answer.notes, Not(Contains(HasSubstr("no noise floor"))));
+}
+
+TEST(Floor, ThatWasNotRecordedIsNoneAndNoEnd) {
+  for (const int rounds : {0, 3}) {
+    TestSearch search;
+    const Answer answer = replayed_floor(search, rounds);
+    EXPECT_EQ(answer.floor.rounds, 0);
+    EXPECT_TRUE(answer.from_final);
+    EXPECT_THAT(answer.notes, Contains(HasSubstr("no noise floor: it was not recorded")));
+  }
 }
 
 }  // namespace

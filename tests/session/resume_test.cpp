@@ -151,7 +151,8 @@ TEST(Resume, WhatARecordingDidNotHoldIsAskedAgain) {
   const auto result = search.run(second);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
-  EXPECT_EQ(result->counts.failed.count(OutcomeKind::kNotRecorded), 0U);
+  EXPECT_EQ(partial->counts.not_recorded, 20);
+  EXPECT_EQ(result->counts.not_recorded, 0);
 }
 
 }  // namespace

@@ -214,5 +214,34 @@ TEST_F(Rounds, WhoFailsIsOutAlsoInAVoidRound) {
   EXPECT_EQ(rounds.field()[1].samples.size(), 4U);
 }
 
+TEST_F(Rounds, ThatAReplayDoesNotHaveAddNothing) {
+  device_.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.round == 3) make_unrecorded(report);
+  };
+  int failures = 0;
+  auto rounds = runner([&](const RoundEntry&) { ++failures; });
+  run(rounds, 2);
+  run(rounds, 2, End::kNotRecorded);
+  EXPECT_EQ(rounds.rounds(), 2);
+  for (const RoundEntry& entry : rounds.field()) {
+    EXPECT_FALSE(entry.out);
+    EXPECT_THAT(numbers(entry.samples), ElementsAre(1, 2));
+  }
+  EXPECT_EQ(failures, 0);
+}
+
+TEST_F(Rounds, ContinueWithoutWhomAReplayLacks) {
+  device_.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.round == 2) make_unrecorded(report, 0);
+  };
+  int failures = 0;
+  auto rounds = runner([&](const RoundEntry&) { ++failures; });
+  run(rounds, 3);
+  EXPECT_TRUE(rounds.field()[0].out);
+  EXPECT_EQ(rounds.field()[0].outcome.kind, OutcomeKind::kNotRecorded);
+  EXPECT_THAT(numbers(rounds.field()[1].samples), ElementsAre(1, 2, 3));
+  EXPECT_EQ(failures, 0) << "what is not recorded has not failed";
+}
+
 }  // namespace
 }  // namespace pgtune::session

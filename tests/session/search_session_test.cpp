@@ -249,7 +249,7 @@ TEST(Search, ProgressIsThrottledAndEstimatesWhatIsLeft) {
   EXPECT_NEAR(*middle.remaining_s, trials_s + reserved_for_rounds_s(search.options, 1.1e-3), 0.01);
 }
 
-TEST(Search, ProgressCountsWhatIsNotRecordedApartFromFailures) {
+TEST(Search, WhatIsNotRecordedIsCountedApartFromFailures) {
   TestSearch search;
   search.plan = [](const Variant& variant) {
     Script script = plain_script(variant);
@@ -258,11 +258,15 @@ TEST(Search, ProgressCountsWhatIsNotRecordedApartFromFailures) {
     return script;
   };
   auto device = search.device();
-  ASSERT_TRUE(search.run(device));
+  const auto result = search.run(device);
+  ASSERT_TRUE(result);
   const Progress& last = search.progress.back();
   EXPECT_EQ(last.done, kSpace);
   EXPECT_EQ(last.not_recorded, 5);
   EXPECT_EQ(last.failed, 5);
+  EXPECT_EQ(result->counts.not_recorded, 5);
+  EXPECT_EQ(sum_of_failures(result->counts), 5);
+  EXPECT_EQ(result->failure_examples.size(), 1U);
 }
 
 /// A second template over the same parameters whose best beats the first one's.

@@ -58,6 +58,7 @@ class RecordedProblemTest : public ::testing::Test {
 TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
   begin();
   trial(16, 1.5);
+  store_.save_rounds(Stage::kSteady, {of_algorithm(1, Stage::kSteady, 2)});
   store_.save_rounds(Stage::kFloor, {of_algorithm(1, Stage::kFloor, 3)});
   store_.save_rounds(Stage::kRace, {of_variant(16, Stage::kRace, 4), of_algorithm(1, Stage::kRace, 5)});
   store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 6), of_algorithm(0, Stage::kFinal, 7)});
@@ -74,7 +75,7 @@ TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
   EXPECT_THAT(of(problem, 16).rounds, ElementsAre(sample(Stage::kFinal, 1, 6), sample(Stage::kRace, 1, 4)));
   EXPECT_THAT(of(problem, 16).energy, ElementsAre(energy(500), energy(501)));
   EXPECT_THAT(problem.baseline.rounds.at(0), ElementsAre(sample(Stage::kFinal, 1, 7)));
-  EXPECT_THAT(problem.baseline.rounds.at(1), ElementsAre(sample(Stage::kFloor, 1, 3), sample(Stage::kRace, 1, 5)));
+  EXPECT_THAT(problem.baseline.rounds.at(1), ElementsAre(sample(Stage::kSteady, 1, 2), sample(Stage::kFloor, 1, 3), sample(Stage::kRace, 1, 5)));
   EXPECT_THAT(problem.baseline.energy.at(1), ElementsAre(energy(600)));
   EXPECT_THAT(problem.idle_energy, ElementsAre(energy(82)));
 }

@@ -92,48 +92,32 @@ Result<std::vector<protocol::Event>> ReplayDevice::wait(std::chrono::millisecond
   return std::exchange(done_, {});
 }
 
-std::optional<Sample> ReplayDevice::sample_for(const protocol::BuiltContender& contender,
-                                               const RoundPlace& place) const {
+const std::vector<Sample>* ReplayDevice::rounds_of(const protocol::BuiltContender& contender) const {
   const BaselineAlgorithm* const algorithm = algorithm_of(contender);
   if (algorithm == nullptr) {
     const RecordedVariant* const recorded = find(contender);
-    if (recorded == nullptr) return std::nullopt;
-    return recorded_sample(recorded->rounds, recorded->trial.samples, place);
+    return recorded != nullptr ? &recorded->rounds : nullptr;
   }
-  if (problem_ == nullptr) return std::nullopt;
-  const RecordedBaseline& baseline = problem_->baseline;
-  const auto index = static_cast<std::size_t>(algorithm->index);
-  std::vector<Sample> screening;
-  if (index < baseline.report.algorithms.size()) {
-    screening.emplace_back().launches = 1;
-    screening.back().time_s = baseline.report.algorithms[index].time_s;
-  }
-  const auto found = baseline.rounds.find(algorithm->index);
-  return recorded_sample(found != baseline.rounds.end() ? found->second : std::vector<Sample>{}, screening, place);
+  if (problem_ == nullptr) return nullptr;
+  const auto found = problem_->baseline.rounds.find(algorithm->index);
+  return found != problem_->baseline.rounds.end() ? &found->second : nullptr;
 }
 
 Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
   protocol::RoundReport report{std::vector<std::optional<Sample>>(count), std::vector<Outcome>(count)};
-  const auto in_rounds = [&](const protocol::BuiltContender& contender) {
-    const RecordedVariant* const recorded = find(contender);
-    return recorded != nullptr && !recorded->rounds.empty();
-  };
-  const bool any_in_rounds = std::any_of(request.contenders.begin(), request.contenders.end(), in_rounds);
   std::map<std::string, int> seen;
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const protocol::BuiltContender& contender = request.contenders.at(index);
-    const bool is_baseline = algorithm_of(contender) != nullptr;
     const RoundPlace place{request.stage, request.round, seen[name(contender)]++};
-    std::optional<Sample> sample;
-    if (is_baseline || in_rounds(contender) || !any_in_rounds) sample = sample_for(contender, place);
+    const std::vector<Sample>* const rounds = rounds_of(contender);
+    auto sample = rounds != nullptr ? recorded_sample(*rounds, place) : std::nullopt;
     if (!sample) {
-      report.outcomes[index] = not_recorded(is_baseline ? "the baseline algorithm" : "the variant's time in rounds");
+      report.outcomes[index] = not_recorded(
+          fmt::format("{} in round {} of the {}", name(contender), request.round, to_string(request.stage)));
       continue;
     }
-    sample->stage = request.stage;
-    sample->round = request.round;
     sample->position = static_cast<int>(position);
     report.samples[index] = sample;
   }
@@ -158,11 +142,12 @@ const std::vector<EnergyWindow>* ReplayDevice::energy_of(const protocol::EnergyR
 
 Result<EnergyWindow> ReplayDevice::measure_energy(const protocol::EnergyRequest& request) {
   const std::vector<EnergyWindow>* const windows = energy_of(request);
-  if (windows == nullptr || windows->empty())
+  const auto index = static_cast<std::size_t>(std::max(request.index, 0));
+  if (windows == nullptr || index >= windows->size())
     return fail(ErrorKind::kEnvironment,
                 fmt::format("{} energy is not in the recording ({}); record it with --power, or run on a GPU",
                             request.contender ? "its" : "the idle GPU's", recording_.origin));
-  return windows->at(static_cast<std::size_t>(std::max(request.index, 0)) % windows->size());
+  return windows->at(index);
 }
 
 Result<Ceilings> ReplayDevice::measure_ceilings() {

@@ -27,14 +27,12 @@ class ReplayDevice final : public Device {
   void submit_build(protocol::BuildRequest request) override;
   void submit_trial(protocol::TrialRequest request) override;
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
-  /// Samples are chosen by recorded_sample(). Variants that were in no rounds are out beside some that were: a GPU is
-  /// cooler in its screening, and a time from there would win. Among themselves they answer with their screening
-  /// samples, and baseline algorithms with their recorded time as a sample of one launch.
+  /// Samples are those of recorded_sample(); whoever has none in this round of this stage gets kNotRecorded.
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
   /// kNotRecorded: a recording holds what came of a search, not whether its finalists were verified.
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
-  /// The recorded window request.index of the contender or of the idle GPU, modulo their number, whatever lengths are
-  /// asked for. Errors (environment): none was recorded.
+  /// The recorded window request.index of the contender or of the idle GPU, whatever lengths are asked for. Errors
+  /// (environment): it was not recorded.
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   /// Errors (environment): none were recorded.
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
@@ -43,8 +41,8 @@ class ReplayDevice final : public Device {
   [[nodiscard]] const RecordedVariant* find(const Variant& variant) const;
   /// Null for a baseline algorithm too.
   [[nodiscard]] const RecordedVariant* find(const protocol::BuiltContender& contender) const;
-  [[nodiscard]] std::optional<Sample> sample_for(const protocol::BuiltContender& contender,
-                                                 const RoundPlace& place) const;
+  /// Samples of all stages of rounds; null where the contender was not recorded.
+  [[nodiscard]] const std::vector<Sample>* rounds_of(const protocol::BuiltContender& contender) const;
   /// Recorded windows of a contender or of the idle GPU; null where it was not recorded.
   [[nodiscard]] const std::vector<EnergyWindow>* energy_of(const protocol::EnergyRequest& request) const;
   [[nodiscard]] Outcome not_recorded(const std::string& what) const;

@@ -57,24 +57,23 @@ void leave_out_slow(SessionRun& run, double slowest_in_rounds, std::vector<Ranke
   slow = std::move(by_screening.ranking);
 }
 
-/// The variants without figures in `result`, and why.
-std::vector<std::pair<Variant, Outcome>> without_figures(const SearchState& state, const BenchResult& result) {
+/// Adds the variants without figures in `result`: those that failed, and those that a replay lacks.
+void add_without_figures(const SearchState& state, BenchResult& result) {
   std::set<std::string> measured;
   if (result.answer) {
     for (const RankedVariant& row : result.answer->ranking) measured.insert(row.variant.id());
   }
   for (const RankedVariant& row : result.screened) measured.insert(row.variant.id());
   const bool whole = !result.interrupted && !result.gave_up;
-  std::vector<std::pair<Variant, Outcome>> out;
   for (std::size_t i = 0; i < state.size(); ++i) {
     if (measured.count(state.variant(i).id()) > 0) continue;
-    if (state.decided(i) && state.trial(i).report.outcome.kind != OutcomeKind::kOk) {
-      out.emplace_back(state.variant(i), state.trial(i).report.outcome);
-    } else if (whole) {
-      out.emplace_back(state.variant(i), Outcome{OutcomeKind::kNotRecorded, "its rounds are not recorded"});
+    const OutcomeKind kind = state.decided(i) ? state.trial(i).report.outcome.kind : OutcomeKind::kOk;
+    if (kind != OutcomeKind::kOk && kind != OutcomeKind::kNotRecorded) {
+      result.failed.emplace_back(state.variant(i), state.trial(i).report.outcome);
+    } else if (whole || kind == OutcomeKind::kNotRecorded) {
+      result.not_recorded.push_back(state.variant(i));
     }
   }
-  return out;
 }
 
 /// `options` are the context's.
@@ -98,8 +97,8 @@ Result<BenchResult> bench(const SessionContext& context, SessionOptions& options
                            {"verifying the finalists", verification_stage},
                            {"", energy}}});
   if (!ran) return tl::unexpected(std::move(ran.error()));
-  BenchResult result{std::move(*ran), std::move(screened), {}};
-  result.failed = without_figures(state, result);
+  BenchResult result{std::move(*ran), std::move(screened), {}, {}};
+  add_without_figures(state, result);
   return result;
 }
 

@@ -18,6 +18,7 @@ void Evidence::take(const FloorResult& floor) {
 }
 
 void Evidence::take(const FinalResult& final, int best_algorithm) {
+  add_notes(recording_notes(final.rounds, final.end == RoundRunner::End::kNotRecorded, final.not_recorded));
   for (const RoundEntry& entry : final.field) {
     final_samples_.insert(final_samples_.end(), entry.samples.begin(), entry.samples.end());
     const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender);

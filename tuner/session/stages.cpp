@@ -118,7 +118,7 @@ Result<void> final_stage(SessionRun& run) {
   run.answer.stages.final_s = run.final.time_s;
   run.evidence.take(run.final, baseline.best);
   if (run.final.variants().empty()) return {};
-  run.answer.from_final = run.final.end == RoundRunner::End::kRan;
+  run.answer.from_final = run.final.whole();
   if (run.answer.sampling == Sampling::kShort &&
       mostly_at_power_cap(run.evidence.final_samples(), allowed_clock_hz(run.context)))
     run.answer.sampling = Sampling::kUnsettled;

@@ -113,6 +113,9 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
     for (const auto& [variant, fate] : result.failed) {
       if (variant == *rung.planned.variant) rung.failure = fmt::format("{}: {}", to_string(fate.kind), fate.reason);
     }
+    for (const Variant& variant : result.not_recorded) {
+      if (variant == *rung.planned.variant) rung.not_recorded = true;
+    }
   }
   out.timed = true;
   out.library = result.baseline.library;

@@ -56,11 +56,8 @@ json templates_json(const space::TemplateSet& templates) {
 json counts_json(const session::CountsRecord& counts) {
   json failed = json::object();
   for (const auto& [kind, count] : counts.failed) failed[std::string(to_string(kind))] = count;
-  return {{"space", counts.space},
-          {"valid", counts.valid},
-          {"compiled", counts.compiled},
-          {"measured", counts.measured},
-          {"failed", failed}};
+  return {{"space", counts.space},       {"valid", counts.valid}, {"compiled", counts.compiled},
+          {"measured", counts.measured}, {"failed", failed},      {"not_recorded", counts.not_recorded}};
 }
 
 }  // namespace

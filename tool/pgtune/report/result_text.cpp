@@ -118,10 +118,6 @@ void append_counts(std::string& out, const session::SearchResult& result) {
                                   counts.valid, counts.compiled, counts.measured));
   for (const auto& [kind, count] : counts.failed) {
     if (count == 0) continue;
-    if (kind == OutcomeKind::kNotRecorded && counts.measured > 0) {  // a recording has what fitted its budget
-      append_wrapped(out, fmt::format("{} more were not measured when this was recorded.", count));
-      continue;
-    }
     append_wrapped(out, fmt::format("{} {}", count, to_string(kind)));
     const auto examples = result.failure_examples.find(kind);
     if (examples == result.failure_examples.end()) continue;
@@ -130,6 +126,8 @@ void append_counts(std::string& out, const session::SearchResult& result) {
         out += "    " + line + '\n';
     }
   }
+  if (counts.not_recorded > 0)
+    append_wrapped(out, fmt::format("{} more were not measured when this was recorded.", counts.not_recorded));
 }
 
 }  // namespace

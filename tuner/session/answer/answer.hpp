@@ -84,7 +84,8 @@ struct StageTimes {
 
 struct CountsRecord {
   std::int64_t space = 0, valid = 0, compiled = 0, measured = 0;
-  std::map<OutcomeKind, std::int64_t> failed;  ///< only kinds that occurred
+  std::map<OutcomeKind, std::int64_t> failed;  ///< only kinds that occurred; never kNotRecorded
+  std::int64_t not_recorded = 0;               ///< tried in a replay, and not in its recording
 
   friend bool operator==(const CountsRecord&, const CountsRecord&) = default;
 
@@ -95,6 +96,7 @@ struct CountsRecord {
     visit("compiled", self.compiled);
     visit("measured", self.measured);
     visit("failed", self.failed);
+    visit("not_recorded", self.not_recorded, kUnlessDefault);
   }
 };
 

@@ -13,7 +13,7 @@ namespace {
 bool tried_enough(const Answer& answer, const Budget& budget) {
   if (answer.complete) return true;
   if (!budget.trials || !answer.from_final) return false;
-  std::int64_t tried = answer.counts.measured;
+  std::int64_t tried = answer.counts.measured + answer.counts.not_recorded;
   for (const auto& [kind, count] : answer.counts.failed) tried += count;
   return tried >= std::min(*budget.trials, answer.counts.valid);
 }

@@ -2,6 +2,7 @@
 // What a reader has to know to judge a session's numbers: one sentence each. Pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,9 @@ namespace pgtune::session {
 /// The power cap held the clocks down during the final: for which share of its samples. A sample counts when the cap
 /// held for more than half of its time.
 [[nodiscard]] std::vector<std::string> power_notes(const std::vector<Sample>& final_samples);
+
+/// What a replayed final lacks: it ended after `rounds` because no more were recorded (`ended_early`), and
+/// `lacking_variants` that were to be finalists were not recorded in it. Without rounds there was no final.
+[[nodiscard]] std::vector<std::string> recording_notes(int rounds, bool ended_early, std::int64_t lacking_variants);
 
 }  // namespace pgtune::session

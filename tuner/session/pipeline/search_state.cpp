@@ -123,6 +123,7 @@ CountsRecord SearchState::counts() const {
       ++counts.failed[trial->report.outcome.kind];
     }
   }
+  if (const auto lacking = counts.failed.extract(OutcomeKind::kNotRecorded)) counts.not_recorded = lacking.mapped();
   return counts;
 }
 
@@ -133,6 +134,7 @@ FailureExamples SearchState::failure_examples() const {
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     if (!trials_[i] || trials_[i]->report.outcome.kind == OutcomeKind::kOk) continue;
     const Outcome& outcome = trials_[i]->report.outcome;
+    if (outcome.kind == OutcomeKind::kNotRecorded) continue;
     auto& kind = examples[outcome.kind];
     if (kind.size() < kExamples) kind.emplace_back(several ? variants_[i].id() : variants_[i].key(), outcome.reason);
   }

@@ -19,11 +19,23 @@ std::int64_t survivors(const std::vector<RoundEntry>& field) {
   return std::count_if(field.begin(), field.end(), lives);
 }
 
+/// Variants that the recording of a final lacks.
+std::int64_t left_out(const std::vector<RoundEntry>& field) {
+  return std::count_if(field.begin(), field.end(), [](const RoundEntry& entry) {
+    return entry.index && entry.out && entry.outcome.kind == OutcomeKind::kNotRecorded;
+  });
+}
+
 }  // namespace
 
 int planned_final_looks(const FinalPlan& plan) {
   const int more = std::max(plan.max_rounds - plan.rounds, 0);
   return 1 + (more + kMoreFinalRounds - 1) / kMoreFinalRounds;
+}
+
+bool FinalResult::whole() const {
+  if (end == RoundRunner::End::kNotRecorded) return rounds >= kMinimumRounds;
+  return end == RoundRunner::End::kRan;
 }
 
 std::vector<MeasuredVariant> FinalResult::variants() const {
@@ -56,14 +68,14 @@ Final::Final(const SessionContext& context, SearchState& state, const BaselineRe
 Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms) {
   while (true) {
     const auto picked = pick(raced);
-    if (picked.empty()) return FinalResult{};
+    if (picked.empty()) return FinalResult{.not_recorded = not_recorded_};
     progress_.take_counts(state_);
     progress_.enter_rounds(
         Progress::Phase::kFinal, plan_.rounds, static_cast<std::int64_t>(picked.size()),
         expected_round_s(plan_.timing, picked.size() + 2, baseline_launch_s(baseline_)) * plan_.rounds);
     auto finalists = build_finalists(context_, state_, picked);
     if (!finalists) return tl::unexpected(std::move(finalists.error()));
-    if (!*finalists) return FinalResult{{}, RoundRunner::End::kStopped, 0};
+    if (!*finalists) return FinalResult{.end = RoundRunner::End::kStopped};
     std::vector<RoundEntry> field = variant_entries(state_, std::move(**finalists));
     if (!field.empty()) {
       add_baselines(field, algorithms);
@@ -73,8 +85,10 @@ Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std:
                          });
       const auto end = run_rounds(runner);
       if (!end) return tl::unexpected(end.error());
-      context_.store.save_rounds(Stage::kFinal, contender_samples(runner.field()));
-      if (survivors(runner.field()) > 0) return result(runner.field(), *end);
+      if (runner.rounds() > 0) context_.store.save_rounds(Stage::kFinal, contender_samples(runner.field()));
+      const bool nobody_recorded = *end == RoundRunner::End::kNotRecorded && runner.rounds() == 0;
+      not_recorded_ += nobody_recorded ? survivors(runner.field()) : left_out(runner.field());
+      if (survivors(runner.field()) > 0 && !nobody_recorded) return result(runner, *end);
     }
     tried_.insert(picked.begin(), picked.end());
   }
@@ -136,13 +150,17 @@ bool Final::best_two_unclear(const std::vector<RoundEntry>& field) const {
   return !within(ratio.interval, std::log1p(margin_)) && ratio.interval.contains(0);
 }
 
-Result<FinalResult> Final::result(const std::vector<RoundEntry>& field, RoundRunner::End end) const {
+Result<FinalResult> Final::result(const RoundRunner& runner, RoundRunner::End end) const {
+  const std::vector<RoundEntry>& field = runner.field();
   FinalResult out;
   out.end = end;
   out.time_s = device_time_s(field);
-  bool has_baseline = false, measured_baseline = false;
+  out.rounds = runner.rounds();
+  out.not_recorded = not_recorded_;
+  bool has_baseline = false, measured_baseline = false, recorded_baseline = false;
   for (const RoundEntry& entry : field) {
     has_baseline = has_baseline || !entry.index;
+    recorded_baseline = recorded_baseline || (!entry.index && entry.outcome.kind != OutcomeKind::kNotRecorded);
     if (entry.samples.empty() || (entry.index && entry.out)) continue;
     measured_baseline = measured_baseline || !entry.index;
     out.field.push_back(entry);
@@ -150,7 +168,9 @@ Result<FinalResult> Final::result(const std::vector<RoundEntry>& field, RoundRun
   const bool any_sample = !out.field.empty();
   if (has_baseline && !measured_baseline && any_sample) {
     return fail(ErrorKind::kEnvironment,
-                "the baseline failed in every round of the final; the trials are kept, run the search again");
+                recorded_baseline
+                    ? "the baseline failed in every round of the final; the trials are kept, run the search again"
+                    : "the recording has no baseline in its final; replay another one, or search on a GPU");
   }
   return out;
 }

@@ -3,6 +3,7 @@
 // not those it was picked by.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct FinalResult {
       field;  ///< the baselines, and the variants that lived through every round run; each has a sample
   RoundRunner::End end = RoundRunner::End::kRan;  ///< otherwise ended before all rounds were run
   double time_s = 0;                              ///< device time of its samples
+  int rounds = 0;
+  std::int64_t not_recorded = 0;  ///< variants that were to be finalists and that the recording of a final lacks
+
+  /// Every round was run that was to be, or in a replay every recorded one, and these give intervals.
+  [[nodiscard]] bool whole() const;
 
   [[nodiscard]] std::vector<MeasuredVariant> variants() const;
   [[nodiscard]] std::vector<MeasuredBaseline> baselines() const;
@@ -38,11 +44,12 @@ class Final {
 
   /// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
   /// state, then the next best by screening until there are plan.finalists. Whoever fails in a round is out and gets
-  /// the failure as its outcome; when nobody is left, the next best variants get their final. While the best two can
+  /// the failure as its outcome; when nobody is left, the next best variants get their final. A replay has the recorded
+  /// rounds of the recorded finalists: whom it lacks is left out without having failed. While the best two can
   /// neither be told apart nor called a tie, eight rounds at a time are added, up to plan.max_rounds: by
   /// intervals that hold over all these looks (stats::look_confidence). A time budget may shorten it to as few rounds
-  /// as an interval needs. An empty field: nobody lived through a final. Errors: those of the device, or a baseline
-  /// that failed in every round.
+  /// as an interval needs. An empty field: nobody lived through a final, or was recorded in one. Errors: those of the
+  /// device, or a baseline that failed in every round or was recorded in none.
   /// `algorithms`: of the baseline, fastest first; the first two and the library's own first choice are in the final.
   [[nodiscard]] Result<FinalResult> run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms);
 
@@ -51,7 +58,7 @@ class Final {
   void add_baselines(std::vector<RoundEntry>& field, const std::vector<int>& algorithms) const;
   [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
   [[nodiscard]] bool best_two_unclear(const std::vector<RoundEntry>& field) const;
-  [[nodiscard]] Result<FinalResult> result(const std::vector<RoundEntry>& field, RoundRunner::End end) const;
+  [[nodiscard]] Result<FinalResult> result(const RoundRunner& runner, RoundRunner::End end) const;
 
   const SessionContext& context_;
   SearchState& state_;
@@ -61,6 +68,7 @@ class Final {
   ProgressReporter& progress_;
   RoundTroubles& troubles_;
   std::set<std::size_t> tried_;  ///< finalists of finals nobody survived
+  std::int64_t not_recorded_ = 0;
 };
 
 }  // namespace pgtune::session

@@ -94,10 +94,17 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
     const auto end = runner.run_round();
     if (!end) return tl::unexpected(end.error());
     if (*end == RoundRunner::End::kGaveUp) return given_up(troubles);
+    if (*end == RoundRunner::End::kNotRecorded) {
+      if (runner.rounds() < kMinimumRounds) return without("it was not recorded");
+      break;
+    }
     out.interrupted = *end == RoundRunner::End::kStopped;
     if (out.interrupted) break;
-    if (field[0].out || field[1].out)
-      return without("the baseline failed: " + field[field[0].out ? 0 : 1].outcome.reason);
+    if (field[0].out || field[1].out) {
+      const Outcome& outcome = field[field[0].out ? 0 : 1].outcome;
+      if (outcome.kind == OutcomeKind::kNotRecorded) return without("it was not recorded");
+      return without("the baseline failed: " + outcome.reason);
+    }
     const double spent_s = context.clock.now_s() - start_s;
     if (too_short(spent_s / runner.rounds())) return without("the time budget is too short");
     if (share_s) rounds = affordable_rounds(rounds, runner.rounds(), spent_s, *share_s - spent_s);

@@ -26,7 +26,8 @@ struct FloorResult {
 
 /// Warms the GPU up with the baseline's best algorithm (on a GPU only, at most a second), then gives that algorithm
 /// two samples in each of options.floor_rounds rounds, in order AB BA AB ..., and saves them. A time budget shortens
-/// this to a tenth of it; where that is less than six rounds, or there is no baseline, nothing is measured.
+/// this to a tenth of it; where that is less than six rounds, or there is no baseline, nothing is measured. A replay
+/// has the rounds that were recorded, and no floor where these are fewer than six.
 /// Precondition: prepare() was called, nothing in flight, the store's session was begun. Errors: those of the device.
 [[nodiscard]] Result<FloorResult> measure_floor(const SessionContext& context, const BaselineReport& baseline,
                                                 ProgressReporter& progress, RoundTroubles& troubles);

@@ -55,7 +55,6 @@ class Race {
   RoundTroubles& troubles_;
   RaceRules rules_;
   double launch_s_, start_s_ = 0;
-  std::int64_t entrants_ = 0;
 };
 
 Result<RaceResult> Race::run() {
@@ -68,10 +67,10 @@ Result<RaceResult> Race::run() {
   if (!*built || (*built)->empty()) return none;
 
   std::vector<RoundEntry> field = variant_entries(state_, std::move(**built));
-  entrants_ = static_cast<std::int64_t>(field.size());
+  const auto entrants = static_cast<std::int64_t>(field.size());
   for (const int algorithm : fastest_algorithms(baseline_, kAlgorithms)) field.push_back(baseline_entry(algorithm));
   progress_.take_counts(state_);
-  progress_.enter_rounds(Progress::Phase::kRace, options_.race_rounds, entrants_,
+  progress_.enter_rounds(Progress::Phase::kRace, options_.race_rounds, entrants,
                          expected_race_s(options_, launch_s_) + expected_final_s(options_, launch_s_));
   RoundRunner runner(context_, Stage::kRace, SampleTiming{kRaceSample_s, 0}, std::move(field), troubles_,
                      [&](const RoundEntry& entry) {
@@ -139,7 +138,7 @@ void Race::cut(std::vector<RoundEntry>& field) const {
 
 RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
   RaceResult out;
-  out.entrants = entrants_;
+  out.entrants = measured_variants(runner.field());
   out.end = end;
   out.time_s = device_time_s(runner.field());
   std::vector<int> algorithms;

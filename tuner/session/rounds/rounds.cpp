@@ -34,6 +34,17 @@ std::uint64_t seed_of(const SessionContext& context, Stage stage) {
   return order_seed(context.options.seed, fmt::format("{} {}", session, static_cast<int>(stage)));
 }
 
+/// Whether a replay lacks everybody whom the round is about: the variants, or the baseline where it is alone.
+bool is_not_recorded(const protocol::RoundRequest& request, const protocol::RoundReport& report) {
+  const auto is_variant = [](const auto& contender) { return variant_of(contender) != nullptr; };
+  const bool has_variants = std::any_of(request.contenders.begin(), request.contenders.end(), is_variant);
+  for (std::size_t i = 0; i < request.contenders.size(); ++i) {
+    if (has_variants && !is_variant(request.contenders[i])) continue;
+    if (report.samples[i] || report.outcomes[i].kind != OutcomeKind::kNotRecorded) return false;
+  }
+  return true;
+}
+
 std::string rounds_text(int count) {
   return count == 1 ? "1 round was void and repeated" : fmt::format("{} rounds were void and repeated", count);
 }
@@ -87,8 +98,10 @@ Result<RoundRunner::End> RoundRunner::run_round() {
   double pause_s = kFirstPause_s;
   for (int voids = 0; voids < kVoidsThatEnd; ++voids) {
     if (context_.stop.load()) return End::kStopped;
-    auto tried = attempt();
-    if (!tried) return tl::unexpected(std::move(tried.error()));
+    auto answered = attempt();
+    if (!answered) return tl::unexpected(std::move(answered.error()));
+    const std::optional<Attempt>& tried = *answered;
+    if (!tried) return End::kNotRecorded;
     if (repeatable_ && hot(*tried)) {
       ++troubles_.heat_voids;
       jumps = 0;
@@ -131,7 +144,7 @@ protocol::RoundRequest RoundRunner::request(std::vector<std::size_t>& active) co
   return request;
 }
 
-Result<RoundRunner::Attempt> RoundRunner::attempt() {
+Result<std::optional<RoundRunner::Attempt>> RoundRunner::attempt() {
   std::vector<std::size_t> active;
   const protocol::RoundRequest request = this->request(active);
   auto report = context_.device.run_round(request);
@@ -140,6 +153,7 @@ Result<RoundRunner::Attempt> RoundRunner::attempt() {
     return fail(ErrorKind::kInternal, fmt::format("a round of {} contenders reported {} samples and {} outcomes",
                                                   active.size(), report->samples.size(), report->outcomes.size()));
   }
+  if (is_not_recorded(request, *report)) return std::nullopt;
   Attempt attempt(field_.size());
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto place = static_cast<std::size_t>(request.order[position]);
@@ -152,7 +166,7 @@ Result<RoundRunner::Attempt> RoundRunner::attempt() {
     } else {
       entry.out = true;
       entry.outcome = report->outcomes[place];
-      if (on_failure_) on_failure_(entry);
+      if (on_failure_ && entry.outcome.kind != OutcomeKind::kNotRecorded) on_failure_(entry);
     }
   }
   return attempt;
@@ -203,6 +217,13 @@ std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& f
     out.push_back({protocol::contender_of(entry.contender), entry.samples});
   }
   return out;
+}
+
+std::int64_t measured_variants(const std::vector<RoundEntry>& field) {
+  return std::count_if(field.begin(), field.end(), [](const RoundEntry& entry) {
+    const bool failed = entry.outcome.kind != OutcomeKind::kOk && entry.outcome.kind != OutcomeKind::kNotRecorded;
+    return entry.index && (!entry.samples.empty() || failed);
+  });
 }
 
 MeasuredVariant measured_variant(const RoundEntry& entry) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,8 +21,8 @@ struct RoundEntry {
   protocol::BuiltContender contender;
   std::optional<std::size_t> index = {};  ///< into the search's state; nothing for a baseline algorithm or in a bench
   std::vector<Sample> samples = {};
-  bool out = false;      ///< gets no more samples: it failed, or a race has dropped it
-  Outcome outcome = {};  ///< why it failed; kOk for everybody else
+  bool out = false;      ///< gets no more samples: it failed, was not recorded, or a race has dropped it
+  Outcome outcome = {};  ///< why it failed, or kNotRecorded; kOk for everybody else
 };
 
 /// The entry of the baseline algorithm at `index`.
@@ -45,8 +46,9 @@ class RoundRunner {
  public:
   enum class End {
     kRan,
-    kStopped,  ///< by the stop flag; nothing was added
-    kGaveUp,   ///< five voids in a row, see RoundTroubles::gave_up; nothing was added
+    kStopped,      ///< by the stop flag; nothing was added
+    kGaveUp,       ///< five voids in a row, see RoundTroubles::gave_up; nothing was added
+    kNotRecorded,  ///< a replay has no such round; nothing was added and nobody is out
   };
 
   using OnFailure = std::function<void(const RoundEntry&)>;
@@ -58,8 +60,10 @@ class RoundRunner {
 
   /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
   /// the round, after a pause where it was for heat, until it is not void. Who fails, also in a void round, is out with
-  /// its outcome. The order is that of RoundOrder; on a GPU each session and stage has its own. In a replay no round is
-  /// void: it would be the same again. Precondition: somebody is not out. Errors: those of the device.
+  /// its outcome; so is whom a replay lacks in a round that it has, but that is no failure. A replay does not have a
+  /// round where it lacks every variant, or the baseline where no variant is in it. The order is that of RoundOrder; on
+  /// a GPU each session and stage has its own. In a replay no round is void: it would be the same again. Precondition:
+  /// somebody is not out. Errors: those of the device.
   [[nodiscard]] Result<End> run_round();
 
   /// Of the rounds to come.
@@ -73,7 +77,8 @@ class RoundRunner {
   /// Samples of one attempt, beside the field.
   using Attempt = std::vector<std::optional<Sample>>;
 
-  [[nodiscard]] Result<Attempt> attempt();
+  /// Nothing where a replay does not have the round.
+  [[nodiscard]] Result<std::optional<Attempt>> attempt();
   [[nodiscard]] protocol::RoundRequest request(std::vector<std::size_t>& active) const;
   [[nodiscard]] bool hot(const Attempt& attempt) const;
   [[nodiscard]] bool clock_jumped(const Attempt& attempt) const;
@@ -94,6 +99,9 @@ class RoundRunner {
 
 /// The samples as the store keeps them; entries without samples are left out.
 [[nodiscard]] std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& field);
+
+/// Variants with a sample or a failure: whom a replay lacks from the first round on took no part.
+[[nodiscard]] std::int64_t measured_variants(const std::vector<RoundEntry>& field);
 
 /// An entry of a variant as the ranking takes it. Throws std::bad_variant_access for a baseline algorithm's.
 [[nodiscard]] MeasuredVariant measured_variant(const RoundEntry& entry);

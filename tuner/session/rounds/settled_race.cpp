@@ -16,7 +16,7 @@ namespace {
 /// At the power cap screening says little: whoever was within a fifth of the best may be the best.
 constexpr double kScreeningMargin = 1;
 
-std::vector<std::size_t> entrants(const SearchState& state, std::size_t most) {
+std::vector<std::size_t> pick(const SearchState& state, std::size_t most) {
   const auto ranked = state.ranked();
   std::vector<SampleTimes> screening;
   for (const std::size_t index : ranked) screening.push_back(per_launch_times(state.trial(index).report.samples));
@@ -51,7 +51,7 @@ void keep(std::vector<RoundEntry>& field, bool variants, std::size_t most) {
 Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& state, const BaselineReport& baseline,
                                     ProgressReporter& progress, RoundTroubles& troubles) {
   const std::vector<SettledPass>& passes = settled_passes();
-  const auto picked = entrants(state, passes.front().variants);
+  const auto picked = pick(state, passes.front().variants);
   const double launch_s = baseline_launch_s(baseline);
   const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
   const auto time_left_s = context.time_left_s();
@@ -63,11 +63,11 @@ Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& 
   if (!*built || (*built)->empty()) return out;
 
   std::vector<RoundEntry> field = variant_entries(state, std::move(**built));
-  out.entrants = static_cast<std::int64_t>(field.size());
+  const auto entrants = static_cast<std::int64_t>(field.size());
   for (const int algorithm : fastest_algorithms(baseline, passes.front().algorithms))
     field.push_back(baseline_entry(algorithm));
   progress.take_counts(state);
-  progress.enter_rounds(Progress::Phase::kRace, static_cast<int>(passes.size()), out.entrants,
+  progress.enter_rounds(Progress::Phase::kRace, static_cast<int>(passes.size()), entrants,
                         expected_race_s(context.options, launch_s, Sampling::kSettled) + final_s);
   RoundRunner runner(context, Stage::kRace, passes.front().timing, std::move(field), troubles,
                      [&](const RoundEntry& entry) {
@@ -85,6 +85,7 @@ Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& 
     progress.round(runner.rounds(), static_cast<int>(passes.size()), static_cast<std::int64_t>(pass.variants), final_s);
   }
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
+  out.entrants = measured_variants(runner.field());
   out.time_s = device_time_s(runner.field());
   for (const std::size_t i : fastest(runner.field(), true)) out.order.push_back(*runner.field()[i].index);
   for (const std::size_t i : fastest(runner.field(), false)) {
