@@ -144,6 +144,7 @@ Sample FakeDevice::powered_sample(const std::string& name, double lead_in_s, dou
   sample.time_s = measured.launch_s * static_cast<double>(sample.launches);
   sample.sm_clock_hz = measured.clock_hz;
   sample.power_cap_s = measured.clock_hz < support::PowerGpu{}.top_hz ? sample.time_s : 0;
+  powered_w_ = measured.power_w;
   now_s += lead_in_s + timed_s;
   return sample;
 }
@@ -175,7 +176,10 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
       const bool settled = request.settle_s > 0;
       report.samples[i] =
           powered_sample(names.back(), settled ? request.settle_s : powered->lead_in_s, request.sample_s);
-      if (settled) report.samples[i]->lead_in_s = request.settle_s;
+      if (settled) {
+        report.samples[i]->lead_in_s = request.settle_s;
+        report.samples[i]->power_w = powered_w_;
+      }
       continue;
     }
     const double drift = 1 + drift_per_round * request.round;

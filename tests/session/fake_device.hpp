@@ -100,6 +100,7 @@ class FakeDevice final : public device::Device {
   std::multimap<double, protocol::BuildRequest> building_;
   std::multimap<double, protocol::TrialRequest> trying_;
   std::size_t ready_ = 0;  ///< built and not yet tried
+  double powered_w_ = 0;   ///< of the last powered sample
 };
 
 }  // namespace pgtune::session

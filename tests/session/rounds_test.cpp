@@ -15,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using End = RoundRunner::End;
 
 /// Rounds of the two baseline algorithms on a fake GPU.
@@ -34,8 +35,8 @@ class Rounds : public testing::Test {
     };
   }
 
-  RoundRunner runner(RoundRunner::OnFailure on_failure = {}) {
-    return {context_, Stage::kFinal, {20e-3, 0}, {baseline_entry(0), baseline_entry(1)}, troubles_, on_failure};
+  RoundRunner runner(RoundRunner::OnFailure on_failure = {}, SampleTiming timing = {20e-3, 0}) {
+    return {context_, Stage::kFinal, timing, {baseline_entry(0), baseline_entry(1)}, troubles_, on_failure};
   }
   static std::vector<int> numbers(const std::vector<Sample>& samples) {
     std::vector<int> out;
@@ -162,6 +163,19 @@ TEST_F(Rounds, AJumpThatStaysIsTheNewLevel) {
   EXPECT_EQ(troubles_.new_levels, 1);
   EXPECT_EQ(rounds.field()[0].samples.back().sm_clock_hz, 1.5e9);
   EXPECT_THAT(notes(), HasSubstr("new level once"));
+}
+
+TEST_F(Rounds, AJumpIsNoVoidInSettledRoundsAndHeatIs) {
+  slow_ = {5, 7};
+  hot_ = {6};
+  auto rounds = runner({}, {0.25, 0.5});
+  run(rounds, 6);
+  EXPECT_EQ(attempts_, 7) << "one repeated, for heat";
+  EXPECT_EQ(rounds.field()[0].samples[4].sm_clock_hz, 1.5e9);
+  EXPECT_EQ(troubles_.clock_voids, 0);
+  EXPECT_EQ(troubles_.new_levels, 0);
+  EXPECT_EQ(troubles_.heat_voids, 1);
+  EXPECT_THAT(notes(), Not(HasSubstr("jumped")));
 }
 
 TEST_F(Rounds, ThreeRoundsAreNeededToSeeAJump) {

@@ -78,6 +78,23 @@ TEST(LiveLineText, SaysCountsBestRatioAndTimeLeft) {
       "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; 1m20s left");
 }
 
+TEST(LiveLineText, SettledSamplesAreToldInAdvanceAndInTheirRounds) {
+  session::Progress progress;
+  progress.problem.m = progress.problem.n = progress.problem.k = 4096;
+  progress.settled_rounds_s = 41.6;
+  EXPECT_EQ(settled_text(progress),
+            "4096x4096x4096 meets the power cap: race and final wait before each sample until the clock stands still, "
+            "and take about 42s");
+  progress.phase = session::Progress::Phase::kRace;
+  progress.rounds = 2;
+  progress.contenders = 14;
+  EXPECT_EQ(progress_text(progress), "4096x4096x4096: race in settled samples, pass 1 of 2, 14 variants");
+  progress.phase = session::Progress::Phase::kFinal;
+  EXPECT_EQ(progress_text(progress), "4096x4096x4096: final in settled samples, round 0 of 2");
+  progress.settled_rounds_s = 0;
+  EXPECT_EQ(progress_text(progress), "4096x4096x4096: final, round 0 of 2");
+}
+
 TEST(LiveLineText, NotRecordedIsNotFailed) {
   session::Progress progress;
   progress.phase = session::Progress::Phase::kSearch;

@@ -7,7 +7,7 @@
 namespace pgtune {
 
 enum class Sampling {
-  kShort,      ///< the problem stays below the power cap: a short sample shows the contender's own clock
+  kShort,      ///< below the power cap, or in the burst regime: a short sample shows the contender's own clock
   kSettled,    ///< at the cap: each sample began once its contender's clock no longer moved
   kUnsettled,  ///< at the cap, in short samples: at the clock that the contender before had earned. Not made any more
 };

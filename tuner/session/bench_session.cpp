@@ -76,9 +76,8 @@ void add_without_figures(const SearchState& state, BenchResult& result) {
   }
 }
 
-/// `options` are the context's.
-Result<BenchResult> bench(const SessionContext& context, SessionOptions& options, space::Enumeration enumeration,
-                          const BenchRequest& request, const ProgressCallback& progress) {
+Result<BenchResult> bench(const SessionContext& context, space::Enumeration enumeration, const BenchRequest& request,
+                          const ProgressCallback& progress) {
   SearchState state(std::move(enumeration));
   std::vector<RankedVariant> screened;
   const auto final = [&](SessionRun& run) {
@@ -88,14 +87,15 @@ Result<BenchResult> bench(const SessionContext& context, SessionOptions& options
   const auto energy = [&](SessionRun& run) {
     return request.measure_energy ? energy_stage(run, EnergyOf::kEveryFinalist) : Result<void>{};
   };
-  auto ran = run_session(context, state, progress,
-                         {"measuring " + context.problem.title() + " again",
-                          {{"in the baseline's steady run", steady_stage},
-                           {"measuring the noise floor", floor_stage},
-                           {"checking the variants", check},
-                           {"in the final", final},
-                           {"verifying the finalists", verification_stage},
-                           {"", energy}}});
+  auto ran = run_session(
+      context, state, progress,
+      {"measuring " + context.problem.title() + " again",
+       {{"in the baseline's steady run", [](SessionRun& run) { return steady_stage(run, AfterSteady::kFinal); }},
+        {"measuring the noise floor", floor_stage},
+        {"checking the variants", check},
+        {"in the final", final},
+        {"verifying the finalists", verification_stage},
+        {"", energy}}});
   if (!ran) return tl::unexpected(std::move(ran.error()));
   BenchResult result{std::move(*ran), std::move(screened), {}, {}};
   add_without_figures(state, result);
@@ -141,11 +141,11 @@ Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& 
 
   BenchResult result;
   if (!enumeration->variants.empty()) {
-    SessionOptions adjusted = bench_options(options, request, enumeration->variants.size());
+    const SessionOptions adjusted = bench_options(options, request, enumeration->variants.size());
     const SessionContext context{problem, templates, device, store, adjusted, stop, clock, start_s};
     store.begin({problem, templates, device.info(), device.source(), options.conditions}, SessionKind::kBench,
                 options.seed, options.command_line);
-    auto ran = bench(context, adjusted, std::move(*enumeration), request, progress);
+    auto ran = bench(context, std::move(*enumeration), request, progress);
     if (!ran) return ran;
     result = std::move(*ran);
   }

@@ -11,6 +11,11 @@ ProgressReporter::ProgressReporter(const SessionContext& context, const Progress
   emit();
 }
 
+void ProgressReporter::settled(double expected_s) {
+  progress_.settled_rounds_s = expected_s;
+  emit();
+}
+
 void ProgressReporter::enter_search(const SearchState& state, std::size_t total) {
   progress_.phase = Progress::Phase::kSearch;
   progress_.total = static_cast<std::int64_t>(total);

@@ -16,6 +16,8 @@ class ProgressReporter {
   ProgressReporter(const SessionContext& context, const ProgressCallback& callback);
 
   void baseline(double best_s) { progress_.baseline_best_s = best_s; }
+  /// Race and final will have settled samples, and take `expected_s`.
+  void settled(double expected_s);
   /// `total`: variants this search means to decide.
   void enter_search(const SearchState& state, std::size_t total);
   void search(const SearchState& state, std::optional<double> remaining_s);

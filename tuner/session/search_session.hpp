@@ -53,6 +53,9 @@ struct Progress {
   double baseline_best_s = 0;     ///< 0 before prepare
   int round = 0, rounds = 0;      ///< of the floor, race or final; windows in the energy phase
   std::int64_t contenders = 0;    ///< variants still in the race or final
+  /// Expected of race and final (in a bench: of the final), where the problem meets the power cap and their samples are
+  /// settled; 0 where they are short.
+  double settled_rounds_s = 0;
   double elapsed_s = 0;
   std::optional<double> remaining_s;  ///< estimate
   Problem problem;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tuner/session/answer/energy_summary.hpp"
+#include "tuner/session/answer/settled_energy.hpp"
 #include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/session/pipeline/pipeline.hpp"
 #include "tuner/session/rounds/race.hpp"
@@ -56,7 +57,7 @@ Result<void> ceilings_stage(SessionRun& run) {
   return {};
 }
 
-Result<void> steady_stage(SessionRun& run) {
+Result<void> steady_stage(SessionRun& run, AfterSteady what) {
   const SessionContext& context = run.context;
   const auto steady = measure_steady_run(context, run.result.baseline, run.progress, run.evidence.troubles());
   if (!steady) return tl::unexpected(steady.error());
@@ -64,6 +65,11 @@ Result<void> steady_stage(SessionRun& run) {
   run.answer.sampling = steady->sampling;
   run.plan = final_plan(context.options, steady->sampling);
   run.algorithms = fastest_algorithms(run.result.baseline, run.result.baseline.algorithms.size());
+  if (steady->sampling != Sampling::kSettled) return {};
+  const double launch_s = baseline_launch_s(run.result.baseline);
+  double expected_s = expected_final_s(context.options, launch_s, steady->sampling);
+  if (what == AfterSteady::kRaceAndFinal) expected_s += expected_race_s(context.options, launch_s, steady->sampling);
+  run.progress.settled(expected_s);
   return {};
 }
 
@@ -118,8 +124,10 @@ Result<void> final_stage(SessionRun& run) {
   run.answer.stages.final_s = run.final.time_s;
   run.evidence.take(run.final, baseline.best);
   if (run.final.variants().empty()) return {};
+  run.answer.lead_in_s = median_lead_in_s(run.evidence.final_samples());
   run.answer.from_final = run.final.whole();
-  if (run.answer.sampling == Sampling::kShort &&
+  // In the burst regime a sample's clock follows from the rest before it, not from the contender before.
+  if (run.answer.sampling == Sampling::kShort && run.context.options.conditions.regime == Regime::kSustained &&
       mostly_at_power_cap(run.evidence.final_samples(), allowed_clock_hz(run.context)))
     run.answer.sampling = Sampling::kUnsettled;
   rank_final_of(run);
@@ -147,6 +155,7 @@ Result<void> energy_stage(SessionRun& run, EnergyOf whose) {
   if (choice.note) run.evidence.add_notes({*choice.note});
   if (objective != Objective::kTime && run.answer.best().energy) run.answer.ties = std::move(choice.ties);
   run.evidence.add_notes(std::move(measured->notes));
+  if (auto agreement = energy_agreement(run.answer)) run.evidence.add_notes({std::move(*agreement)});
   return {};
 }
 

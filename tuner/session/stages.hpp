@@ -13,8 +13,11 @@ namespace pgtune::session {
 /// The GPU's ceilings, once for a device and its driver. What fails here becomes a note.
 [[nodiscard]] Result<void> ceilings_stage(SessionRun& run);
 
-/// Whether the problem meets the power cap, and the plan of race and final that follows.
-[[nodiscard]] Result<void> steady_stage(SessionRun& run);
+enum class AfterSteady { kRaceAndFinal, kFinal };
+
+/// Whether the problem meets the power cap, and the plan of race and final that follows. Where it does, progress says
+/// so and how long they will take.
+[[nodiscard]] Result<void> steady_stage(SessionRun& run, AfterSteady what);
 
 /// The noise floor, and the margin of ties that follows from it.
 [[nodiscard]] Result<void> floor_stage(SessionRun& run);

@@ -51,6 +51,23 @@ struct EnergySummary {
   }
 };
 
+/// Energy of one launch by the settled samples of a final, which is known without energy windows.
+struct SettledEnergy {
+  int samples = 0;
+  double power_w = 0, time_s = 0;  ///< medians over the samples; the time is that of one launch
+
+  [[nodiscard]] double energy_j() const { return power_w * time_s; }
+
+  friend bool operator==(const SettledEnergy&, const SettledEnergy&) = default;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("samples", self.samples);
+    visit("power_w", self.power_w);
+    visit("time_s", self.time_s);
+  }
+};
+
 /// How much the session's own measuring scatters: the baseline against itself.
 struct NoiseFloor {
   int rounds = 0;         ///< 0: not measured
@@ -117,6 +134,7 @@ struct RankedVariant {
   double sm_clock_hz = 0;                                    ///< median over the final's samples; 0: not measured
   std::optional<EnergySummary> energy = {};
   bool pareto = false;  ///< no finalist is both faster and needs less energy; false where energy was not measured
+  std::optional<SettledEnergy> settled_energy = {};
 
   friend bool operator==(const RankedVariant&, const RankedVariant&) = default;
 
@@ -136,6 +154,7 @@ struct RankedVariant {
     visit("sm_clock_hz", self.sm_clock_hz, kMayBeMissing);
     visit("energy", self.energy);
     visit("pareto", self.pareto, kMayBeMissing);
+    visit("settled_energy", self.settled_energy);
   }
 };
 
@@ -148,6 +167,7 @@ struct Answer {
   std::vector<RankedVariant> ranking;
   /// Of race and final. Answers of earlier versions are short or unsettled.
   Sampling sampling = Sampling::kShort;
+  std::optional<double> lead_in_s = {};              ///< median over the final's settled samples
   std::vector<std::string> ties;                     ///< keys of variants not told apart from the winner
   double baseline_first_s = 0, baseline_best_s = 0;  ///< medians over the final's samples
   double baseline_clock_hz = 0;                      ///< of the best; 0 where no clock was measured
@@ -161,7 +181,8 @@ struct Answer {
   StageTimes stages = {};
   std::int64_t raced = 0;  ///< variants that entered the race
   int voided_rounds = 0;   ///< repeated, because heat, power brake or a jump of the clock spoilt them
-  std::optional<EnergySummary> baseline_energy = {};  ///< of the baseline's best algorithm
+  std::optional<EnergySummary> baseline_energy = {};          ///< of the baseline's best algorithm
+  std::optional<SettledEnergy> baseline_settled_energy = {};  ///< of the algorithm that was best in the final
   std::optional<double> idle_power_w = {};
   std::vector<std::string> notes = {};  ///< what a reader has to know to judge the numbers, one sentence each
 
@@ -174,6 +195,7 @@ struct Answer {
   static void visit_fields(Self& self, const Visit& visit) {
     visit("ranking", self.ranking);
     visit("sampling", self.sampling, kMayBeMissing);
+    visit("lead_in_s", self.lead_in_s);
     visit("ties", self.ties);
     visit("baseline_first_s", self.baseline_first_s);
     visit("baseline_best_s", self.baseline_best_s);
@@ -189,6 +211,7 @@ struct Answer {
     visit("raced", self.raced, kMayBeMissing);
     visit("voided_rounds", self.voided_rounds, kMayBeMissing);
     visit("baseline_energy", self.baseline_energy);
+    visit("baseline_settled_energy", self.baseline_settled_energy);
     visit("idle_power_w", self.idle_power_w);
     visit("notes", self.notes, kMayBeMissing);
   }

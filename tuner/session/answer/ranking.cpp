@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tuner/session/answer/settled_energy.hpp"
 #include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -70,6 +71,7 @@ RankedVariant ranked_against(const Problem& problem, const MeasuredVariant& meas
                              const RankingBasis& basis) {
   RankedVariant row = ranked_by_samples(problem, measured);
   row.sm_clock_hz = stats::median(clocks_hz(measured.samples));
+  row.settled_energy = settled_energy(measured.samples);
   if (baseline == nullptr) return row;
   const double confidence = stats::look_confidence(basis.looks);
   const auto cycles = log_cycles_ratio(baseline->samples, measured.samples, confidence);
@@ -93,7 +95,9 @@ void set_baseline_figures(const RankingBasis& basis, const MeasuredBaseline* bes
     if (measured.algorithm != basis.first_algorithm) continue;
     answer.baseline_first_s = stats::median(per_launch_times(measured.samples));
   }
+  answer.baseline_settled_energy.reset();
   if (best == nullptr) return;
+  answer.baseline_settled_energy = settled_energy(best->samples);
   answer.baseline_best_s = stats::median(per_launch_times(best->samples));
   answer.baseline_clock_hz = stats::median(clocks_hz(best->samples));
 }
@@ -148,6 +152,7 @@ void rank_screening(const Problem& problem, const std::vector<MeasuredVariant>& 
   answer.baseline_first_s = baseline_s(baseline.first);
   answer.baseline_best_s = baseline_s(baseline.best);
   answer.baseline_clock_hz = 0;
+  answer.baseline_settled_energy.reset();
 }
 
 }  // namespace pgtune::session

@@ -177,7 +177,10 @@ bool RoundRunner::hot(const Attempt& attempt) const {
                      [](const auto& sample) { return sample && sample->thermal_s.value_or(0) > 0; });
 }
 
+/// At the power cap the clock of a settled sample is what its contender earns at the GPU's temperature: it moves while
+/// the GPU warms up, and says nothing of others who use it. Balanced orders deal with that.
 bool RoundRunner::clock_jumped(const Attempt& attempt) const {
+  if (timing_.settle_s > 0) return false;
   for (std::size_t i = 0; i < attempt.size(); ++i) {
     if (!attempt[i] || attempt[i]->sm_clock_hz <= 0 || clocks_hz_[i].size() < kRoundsBeforeJump) continue;
     if (std::abs(attempt[i]->sm_clock_hz / stats::median(clocks_hz_[i]) - 1) > kJump) return true;

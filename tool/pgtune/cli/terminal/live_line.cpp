@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
@@ -25,12 +26,16 @@ std::string work_text(const Progress& progress) {
     case Progress::Phase::kFloor:
       return fmt::format("noise floor, round {} of {}", progress.round, progress.rounds);
     case Progress::Phase::kRace:
+      if (progress.settled_rounds_s > 0)
+        return fmt::format("race in settled samples, pass {} of {}, {} variants",
+                           std::min(progress.round + 1, progress.rounds), progress.rounds, progress.contenders);
       return fmt::format("race, round {} of at most {}, {} variants", progress.round, progress.rounds,
                          progress.contenders);
     case Progress::Phase::kEnergy:
       return fmt::format("energy, window {} of {}", progress.round, progress.rounds);
     case Progress::Phase::kFinal:
-      return fmt::format("final, round {} of {}", progress.round, progress.rounds);
+      return fmt::format("final{}, round {} of {}", progress.settled_rounds_s > 0 ? " in settled samples" : "",
+                         progress.round, progress.rounds);
     case Progress::Phase::kVerification:
       return fmt::format("verifying the finalists, {} of at most {}", progress.round, progress.rounds);
     case Progress::Phase::kSearch:
@@ -58,6 +63,13 @@ std::string progress_text(const Progress& progress) {
   return text;
 }
 
+std::string settled_text(const Progress& progress) {
+  return fmt::format(
+      "{} meets the power cap: race and final wait before each sample until the clock stands still, "
+      "and take about {}",
+      progress.problem.shape(), duration_text(progress.settled_rounds_s));
+}
+
 std::string elided(const std::string& text, std::size_t width) {
   constexpr std::string_view kDots = "...";
   if (text.size() <= width) return text;
@@ -69,6 +81,11 @@ std::string elided(const std::string& text, std::size_t width) {
 
 void LiveLine::update(const Progress& progress) {
   if (terminal_.verbosity() == Verbosity::kQuiet || progress.phase == Progress::Phase::kDone) return;
+  if (progress.settled_rounds_s > 0 && !told_settled_) {
+    told_settled_ = true;
+    clear();
+    note(settled_text(progress));
+  }
   if (terminal_.error_is_terminal()) {
     redraw(progress);
   } else {
@@ -96,8 +113,12 @@ void LiveLine::print_sparse(const Progress& progress) {
   phase_ = progress.phase;
   last_tenth_ = tenth;
   last_ = now;
+  note(progress_text(progress));
+}
+
+void LiveLine::note(const std::string& text) {
   const char* indent = "";
-  for (const std::string& line : wrap_text(progress_text(progress), kTextWidth - 2)) {
+  for (const std::string& line : wrap_text(text, kTextWidth - 2)) {
     terminal_.note(indent + line);
     indent = "  ";
   }

@@ -13,6 +13,9 @@ namespace pgtune::tool {
 /// E.g. "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; 1m20s left".
 [[nodiscard]] std::string progress_text(const session::Progress& progress);
 
+/// That a problem meets the power cap, and how long its race and final will take. Precondition: settled_rounds_s > 0.
+[[nodiscard]] std::string settled_text(const session::Progress& progress);
+
 /// `text` in at most `width` columns, its middle replaced by "..." where it is longer.
 [[nodiscard]] std::string elided(const std::string& text, std::size_t width);
 
@@ -25,6 +28,7 @@ class LiveLine {
   ~LiveLine() { clear(); }
 
   /// Draws at most five times a second on a terminal; elsewhere prints a line at each tenth of the work or 30 seconds.
+  /// On both, settled_text() once, as a line of its own.
   void update(const session::Progress& progress);
   /// Takes the line off the terminal, before anything else is printed there.
   void clear();
@@ -33,9 +37,10 @@ class LiveLine {
   using Clock = std::chrono::steady_clock;
   void redraw(const session::Progress& progress);
   void print_sparse(const session::Progress& progress);
+  void note(const std::string& text);
 
   Terminal& terminal_;
-  bool drawn_ = false;
+  bool drawn_ = false, told_settled_ = false;
   Clock::time_point last_{};
   session::Progress::Phase phase_ = session::Progress::Phase::kDone;
   std::int64_t last_tenth_ = -1;

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Searches and benches at a GPU's power limit and below it: how they sample, who wins, and what they say of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "test_bench.hpp"
+#include "tuner/session/rounds/steady_run.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using support::PowerGpu;
+using support::PowerLoad;
+using support::PowerModel;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr double kAlone_s = 0.2068e-3;
+/// In short samples the rival is 3 % faster than the best one, alone it is 1.4 % slower
+/// (docs/measurements/power-cap.md).
+constexpr const char* kRivalKey = "A=4,B=3";
+constexpr double kRatioAlone = 0.986, kAtTheSameClock = 1.03;
+
+PowerLoad load_at_the_cap(const std::string& name) {
+  if (name == kBestKey) return support::settling_load(name, kAlone_s, 1.36e9);
+  if (name == kRivalKey)
+    return support::settling_load(name, kAlone_s / kRatioAlone, 1.36e9 * kRatioAlone / kAtTheSameClock);
+  if (name.starts_with("ref")) return support::settling_load(name, 1.05 * kAlone_s, 1.34e9);
+  return support::settling_load(name, 1.3 * kAlone_s, 1.36e9);
+}
+
+PowerLoad load_below_the_cap(const std::string& name) {
+  PowerLoad load = load_at_the_cap(name);
+  load.joules_per_cycle /= 10;
+  return load;
+}
+
+struct PoweredSearch {
+  TestSearch search;
+  FakeDevice device;
+
+  explicit PoweredSearch(const std::function<PowerLoad(const std::string&)>& load) : device(scripted()) {
+    device.powered.emplace(PoweredGpu{PowerModel(PowerGpu{}, 1), load});
+    device.baseline.algorithms = {{0, "first", 0, 1.05 * kAlone_s, 0.1}, {3, "third", 0, 1.05 * kAlone_s, 0.1}};
+  }
+
+  Answer run() {
+    const auto result = search.run(device);
+    EXPECT_TRUE(result && result->answer);
+    return result && result->answer ? *result->answer : Answer{};
+  }
+
+ private:
+  FakeDevice scripted() {
+    search.plan = [](const Variant&) {
+      Script script;
+      script.time_s = kAlone_s;
+      return script;
+    };
+    return search.device();
+  }
+};
+
+/// As a recording answers that was made before there were settled samples.
+void know_no_steady_run(FakeDevice& device) {
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kSteady) return;
+    report.samples.front().reset();
+    report.outcomes.front() = {OutcomeKind::kNotRecorded, "not in the recording"};
+  };
+}
+
+TEST(MetPowerCap, ByTheDriversCounterWhereThereIsOne) {
+  Sample sample{.launches = 100, .time_s = 0.25, .sm_clock_hz = 1.4e9};
+  sample.power_cap_s = 0.012;
+  EXPECT_FALSE(met_power_cap(sample, 1.98e9)) << "whatever the clock";
+  sample.power_cap_s = 0.013;
+  EXPECT_TRUE(met_power_cap(sample, 0));
+}
+
+TEST(MetPowerCap, ElseByAClockUnderTheAllowedOne) {
+  Sample sample{.launches = 100, .time_s = 0.25, .sm_clock_hz = 1.93e9};
+  EXPECT_FALSE(met_power_cap(sample, 1.98e9));
+  EXPECT_TRUE(met_power_cap(sample, 2.0e9));
+  EXPECT_FALSE(met_power_cap(sample, 0)) << "no clock is known to be allowed";
+  sample.sm_clock_hz = 0;
+  EXPECT_FALSE(met_power_cap(sample, 1.98e9)) << "none was measured";
+}
+
+TEST(MetPowerCap, MostOfSeveral) {
+  Sample capped{.time_s = 0.25}, free{.time_s = 0.25};
+  capped.power_cap_s = 0.25;
+  free.power_cap_s = 0;
+  EXPECT_FALSE(mostly_at_power_cap({}, 0));
+  EXPECT_FALSE(mostly_at_power_cap({capped, free}, 0));
+  EXPECT_TRUE(mostly_at_power_cap({capped, free, capped}, 0));
+}
+
+TEST(SettledSearch, AtTheCapTheWinnerIsTheOneFastestAlone) {
+  PoweredSearch powered(load_at_the_cap);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.sampling, Sampling::kSettled);
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
+  EXPECT_NEAR(answer.best().time_s, kAlone_s, 0.01 * kAlone_s);
+  EXPECT_NEAR(answer.best().ratio_to_baseline, 1.05, 0.01);
+  EXPECT_EQ(answer.lead_in_s, 0.5);
+  EXPECT_EQ(powered.device.rounds[Stage::kSteady].size(), 1U);
+  EXPECT_EQ(powered.device.sample_s[Stage::kFinal], 0.25);
+  EXPECT_EQ(powered.device.rounds[Stage::kFloor].size(), 0U);
+}
+
+TEST(SettledSearch, ShortSamplesPickAnotherThereAndAreMarked) {
+  PoweredSearch powered(load_at_the_cap);
+  know_no_steady_run(powered.device);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.sampling, Sampling::kUnsettled);
+  EXPECT_EQ(answer.best().variant.key(), kRivalKey);
+  EXPECT_FALSE(answer.lead_in_s || answer.best().settled_energy);
+}
+
+TEST(SettledSearch, BelowTheCapSamplesAreShort) {
+  PoweredSearch powered(load_below_the_cap);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.sampling, Sampling::kShort);
+  EXPECT_EQ(powered.device.sample_s[Stage::kFinal], 20e-3);
+  EXPECT_FALSE(answer.lead_in_s || answer.best().settled_energy);
+  for (const Progress& update : powered.search.progress) EXPECT_EQ(update.settled_rounds_s, 0);
+}
+
+TEST(SettledSearch, AReplayOfShortSamplesAtTheCapIsUnsettled) {
+  PoweredSearch powered(load_at_the_cap);
+  powered.device.said_source = Source::kReplay;
+  know_no_steady_run(powered.device);
+  EXPECT_EQ(powered.run().sampling, Sampling::kUnsettled);
+}
+
+TEST(SettledSearch, AReplayOfShortSamplesBelowTheCapIsShort) {
+  PoweredSearch powered(load_below_the_cap);
+  powered.device.said_source = Source::kReplay;
+  know_no_steady_run(powered.device);
+  EXPECT_EQ(powered.run().sampling, Sampling::kShort);
+}
+
+TEST(SettledSearch, TheBurstRegimeRestsBetweenSamplesAndHasNoSteadyRun) {
+  PoweredSearch powered(load_at_the_cap);
+  powered.search.options.conditions.regime = Regime::kBurst;
+  EXPECT_EQ(powered.run().sampling, Sampling::kShort) << "nobody runs at what another one earned";
+  EXPECT_TRUE(powered.device.rounds[Stage::kSteady].empty());
+}
+
+TEST(SettledSearch, RoundsTakeAboutAsLongAsWasToldBefore) {
+  PoweredSearch powered(load_at_the_cap);
+  (void)powered.run();
+  const auto& updates = powered.search.progress;
+  const auto first =
+      std::find_if(updates.begin(), updates.end(), [](const Progress& update) { return update.settled_rounds_s > 0; });
+  ASSERT_NE(first, updates.end());
+  EXPECT_EQ(first->phase, Progress::Phase::kSteady) << "before anything else is tried";
+  EXPECT_LT(first->settled_rounds_s, 45);
+  const auto race = std::find_if(updates.begin(), updates.end(),
+                                 [](const Progress& update) { return update.phase == Progress::Phase::kRace; });
+  const auto after = std::find_if(race, updates.end(), [](const Progress& update) {
+    return update.phase != Progress::Phase::kRace && update.phase != Progress::Phase::kFinal;
+  });
+  ASSERT_NE(after, updates.end());
+  const double took_s = after->elapsed_s - race->elapsed_s;
+  EXPECT_LE(took_s, first->settled_rounds_s);
+  EXPECT_GT(took_s, 0.5 * first->settled_rounds_s);
+}
+
+TEST(SettledSearch, ItsSamplesSayWhatALaunchCosts) {
+  PoweredSearch powered(load_at_the_cap);
+  const Answer answer = powered.run();
+  ASSERT_TRUE(answer.best().settled_energy && answer.baseline_settled_energy);
+  EXPECT_TRUE(powered.device.energy_requests.empty());
+  EXPECT_EQ(answer.best().settled_energy->samples, 8);
+  EXPECT_NEAR(answer.best().settled_energy->energy_j(), 700 * kAlone_s, 0.02 * 700 * kAlone_s);
+  EXPECT_NEAR(answer.baseline_settled_energy->energy_j() / answer.best().settled_energy->energy_j(), 1.05, 0.02);
+}
+
+/// What a window of `power_w` says; 200 us a launch.
+void give_windows(PoweredSearch& powered, double power_w) {
+  powered.search.options.measure_energy = true;
+  powered.device.energy = [power_w](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
+    EnergyWindow window;
+    window.window_s = 5;
+    window.energy_j = 80 * window.window_s;
+    if (!request.contender) return window;
+    const bool is_baseline = variant_of(*request.contender) == nullptr;
+    window.per_launch_s = kAlone_s * (is_baseline ? 1.05 : 1);
+    window.launches = static_cast<std::int64_t>(window.window_s / window.per_launch_s);
+    window.energy_j = power_w * window.window_s;
+    return window;
+  };
+}
+
+TEST(SettledSearch, EnergyWindowsThatAgreeWithItsSamplesSaySo) {
+  PoweredSearch powered(load_at_the_cap);
+  give_windows(powered, 700);
+  const Answer answer = powered.run();
+  ASSERT_TRUE(answer.best().energy);
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("settled samples agree within 2 %")));
+}
+
+TEST(SettledSearch, EnergyWindowsThatDoNotAgreeSaySoToo) {
+  PoweredSearch powered(load_at_the_cap);
+  give_windows(powered, 650);
+  const Answer answer = powered.run();
+  EXPECT_THAT(answer.notes, Contains(AllOf(HasSubstr("settled samples differ by more than 2 %"), HasSubstr("J"))));
+}
+
+TEST(SettledBench, SamplesAsASearchDoes) {
+  PoweredSearch powered(load_at_the_cap);
+  TestBench bench;
+  bench.search.plan = powered.search.plan;
+  bench.request.variants = {session::variant(5, 3), session::variant(4, 3)};
+  bench.request.rounds = 24;
+  const auto result = bench.run(powered.device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->sampling, Sampling::kSettled);
+  EXPECT_EQ(result->answer->best().variant, session::variant(5, 3));
+  EXPECT_NEAR(find(*result, session::variant(4, 3))->time_s / result->answer->best().time_s, 1 / kRatioAlone, 0.01);
+  EXPECT_TRUE(powered.device.rounds[Stage::kRace].empty());
+}
+
+}  // namespace
+}  // namespace pgtune::session
