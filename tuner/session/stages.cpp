@@ -128,7 +128,7 @@ Result<void> final_stage(SessionRun& run) {
   run.answer.from_final = run.final.whole();
   // In the burst regime a sample's clock follows from the rest before it, not from the contender before.
   if (run.answer.sampling == Sampling::kShort && run.context.options.conditions.regime == Regime::kSustained &&
-      mostly_at_power_cap(run.evidence.final_samples(), allowed_clock_hz(run.context)))
+      at_power_cap(run.evidence.final_samples(), allowed_clock_hz(run.context)))
     run.answer.sampling = Sampling::kUnsettled;
   rank_final_of(run);
   return {};

@@ -60,9 +60,9 @@ class RoundRunner {
 
   /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
   /// the round, after a pause where it was for heat, until it is not void; a settled round is void for heat and power
-  /// brake alone. Who fails, also in a void round, is out with its outcome; so is whom a replay lacks in a round that it
-  /// has, but that is no failure. A replay does not have a round where it lacks every variant, or the baseline where no
-  /// variant is in it. The order is that of RoundOrder; on a GPU each session and stage has its own. In a replay no
+  /// brake alone. Who fails, also in a void round, is out with its outcome; so is whom a replay lacks in a round that
+  /// it has, but that is no failure. A replay does not have a round where it lacks every variant, or the baseline where
+  /// no variant is in it. The order is that of RoundOrder; on a GPU each session and stage has its own. In a replay no
   /// round is void: it would be the same again. Precondition:
   /// somebody is not out. Errors: those of the device.
   [[nodiscard]] Result<End> run_round();

@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/rounds/steady_run.hpp"
 
-#include <algorithm>
+#include <iterator>
 
 #include "tuner/session/rounds/round_plan.hpp"
 
 namespace pgtune::session {
 
-bool met_power_cap(const Sample& sample, double allowed_hz) {
-  constexpr double kShareHeldDown = 0.05, kClockBelow = 0.97;
-  if (sample.power_cap_s) return *sample.power_cap_s > kShareHeldDown * sample.time_s;
+namespace {
+
+constexpr double kShareHeldDown = 0.05, kClockBelow = 0.97;
+
+bool is_clock_held_down(const Sample& sample, double allowed_hz) {
   return sample.sm_clock_hz > 0 && sample.sm_clock_hz < kClockBelow * allowed_hz;
 }
 
-bool mostly_at_power_cap(const std::vector<Sample>& samples, double allowed_hz) {
-  const auto capped = std::count_if(samples.begin(), samples.end(),
-                                    [&](const Sample& sample) { return met_power_cap(sample, allowed_hz); });
-  return 2 * capped > static_cast<std::ptrdiff_t>(samples.size());
+}  // namespace
+
+bool met_power_cap(const Sample& sample, double allowed_hz) { return at_power_cap({sample}, allowed_hz); }
+
+bool at_power_cap(const std::vector<Sample>& samples, double allowed_hz) {
+  double held_s = 0, time_s = 0;
+  bool counted = false;
+  std::ptrdiff_t slow = 0;
+  for (const Sample& sample : samples) {
+    counted = counted || sample.power_cap_s;
+    held_s += sample.power_cap_s.value_or(0);
+    time_s += sample.time_s;
+    if (is_clock_held_down(sample, allowed_hz)) ++slow;
+  }
+  return counted ? held_s > kShareHeldDown * time_s : 2 * slow > std::ssize(samples);
 }
 
 double allowed_clock_hz(const SessionContext& context) {

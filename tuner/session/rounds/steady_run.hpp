@@ -13,8 +13,9 @@ namespace pgtune::session {
 /// known). Pure.
 [[nodiscard]] bool met_power_cap(const Sample& sample, double allowed_hz);
 
-/// Whether most of the samples did.
-[[nodiscard]] bool mostly_at_power_cap(const std::vector<Sample>& samples, double allowed_hz);
+/// The same of samples that may be short: the counter steps every tenth of a second, so that only its sum over many of
+/// them says something. Without a counter, whether most of them ran at such a clock.
+[[nodiscard]] bool at_power_cap(const std::vector<Sample>& samples, double allowed_hz);
 
 /// The clock that conditions and device allow, 0 where it is not known.
 [[nodiscard]] double allowed_clock_hz(const SessionContext& context);
