@@ -92,7 +92,7 @@ SimulatedFinal simulate(int field, int rounds, double lead_in_s, double timed_s,
 }
 
 /// Rounds after which this method would have ended the final.
-std::size_t rounds_taken(const SimulatedFinal& final, const Method& method, const session::Options& options) {
+std::size_t rounds_taken(const SimulatedFinal& final, const Method& method, const session::SessionOptions& options) {
   const int looks = session::planned_final_looks(session::final_plan(options, Sampling::kShort));
   int rounds = options.final_rounds;
   while (rounds < options.max_final_rounds) {
@@ -106,7 +106,7 @@ std::size_t rounds_taken(const SimulatedFinal& final, const Method& method, cons
   return static_cast<std::size_t>(rounds);
 }
 
-void judge(const SimulatedFinal& final, Method& method, const session::Options& options) {
+void judge(const SimulatedFinal& final, Method& method, const session::SessionOptions& options) {
   const int looks = session::planned_final_looks(session::final_plan(options, Sampling::kShort));
   const std::size_t rounds = rounds_taken(final, method, options);
   const std::size_t winner = final.order(rounds).front();
@@ -147,7 +147,7 @@ void bench_coverage(int finals, double lead_in_s, double timed_s, double noise) 
         simulated.push_back(simulate(field, 2 * rounds, lead_in_s, timed_s, noise, static_cast<std::uint64_t>(i) + 1));
       }
       for (const bool extended : {false, true}) {
-        session::Options options;
+        session::SessionOptions options;
         options.final_rounds = rounds;
         options.max_final_rounds = extended ? 2 * rounds : rounds;
         for (Method& method : methods()) {
