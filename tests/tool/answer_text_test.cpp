@@ -78,6 +78,45 @@ TEST(AnswerFacts, LinesGoOnUnderTheirText) {
   EXPECT_EQ(text, "note      " + std::string(60, 'a') + "\n          " + std::string(20, 'b') + "\n");
 }
 
+session::Answer sampled(Sampling sampling) {
+  session::Answer answer;
+  answer.from_final = true;
+  answer.sampling = sampling;
+  answer.ranking.push_back(best_of(Verdict::kFaster, 1.038, 1.04, 1.044));
+  return answer;
+}
+
+TEST(SamplingText, SaysInASentenceHowItWasSampled) {
+  EXPECT_EQ(sampling_text(sampled(Sampling::kShort), {}), "short: the power cap was not met");
+  session::Answer settled = sampled(Sampling::kSettled);
+  settled.lead_in_s = 0.544;
+  EXPECT_THAT(sampling_text(settled, {}), AllOf(StartsWith("settled: at the power cap"), HasSubstr("(median 0.54 s)")));
+  EXPECT_THAT(sampling_text(sampled(Sampling::kUnsettled), {}),
+              AllOf(StartsWith("unsettled: measured in short samples at the power cap"), HasSubstr("--force")));
+}
+
+TEST(SamplingText, ARestIsNoClaimAboutTheCap) {
+  Conditions conditions;
+  conditions.regime = Regime::kBurst;
+  EXPECT_THAT(sampling_text(sampled(Sampling::kShort), conditions), Not(HasSubstr("cap")));
+}
+
+TEST(SamplingText, NothingWithoutAFinal) {
+  session::Answer answer = sampled(Sampling::kSettled);
+  answer.from_final = false;
+  EXPECT_EQ(sampling_text(answer, {}), "");
+}
+
+TEST(AnswerFacts, JoulesOfSettledSamplesWithTheirOrigin) {
+  session::Answer answer = sampled(Sampling::kSettled);
+  EXPECT_THAT(answer_facts(answer, {}), Not(HasSubstr("joules")));
+  answer.ranking.front().settled_energy = session::SettledEnergy{8, 700, 0.2e-3};
+  answer.baseline_settled_energy = session::SettledEnergy{8, 690, 0.21e-3};
+  EXPECT_THAT(answer_facts(answer, {}),
+              AllOf(HasSubstr("joules    140.0 mJ per GEMM, 0.966 of cuBLASLt's 144.9 mJ: median power times\n"),
+                    HasSubstr("8 settled samples")));
+}
+
 EnergySummary energy_of(double low, double high) {
   EnergySummary energy;
   energy.ratio_to_baseline = (low + high) / 2;

@@ -97,6 +97,13 @@ TEST(WriteHeader, SaysWhatTheElementsOfEachDtypeAre) {
   EXPECT_THAT(text, HasSubstr("\"e5m2\": A __nv_fp8_e5m2, B __nv_fp8_e4m3; C and D __nv_bfloat16\n"));
 }
 
+TEST(WriteHeader, MarksWhatIsUnsettledBesideItsFigures) {
+  EXPECT_THAT(write_header(sample_rows(), "best"), testing::Not(HasSubstr("unsettled")));
+  HeaderRow row = row_for("4096x4096x4096", "nn", 128);
+  row.sampling = Sampling::kUnsettled;
+  EXPECT_THAT(write_header({row}, "best"), HasSubstr("[0.980, 0.990]\n    // unsettled: measured in short samples"));
+}
+
 TEST(WriteHeader, CarriesProvenance) {
   const std::string text = write_header(sample_rows(), "best");
   EXPECT_THAT(text, HasSubstr("4096x4096x4096 f32 nn: 2.7 ms, 50.9 TFLOP/s, 0.987 of cuBLASLt [0.980, 0.990]"));

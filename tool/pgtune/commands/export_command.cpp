@@ -25,6 +25,7 @@ HeaderRow header_row(const StoredResult& result) {
           .source = result.row.source,
           .finished_at = result.row.finished_at,
           .enlarged_shape = result.answer.baseline.enlarged_shape,
+          .sampling = result.answer.sampling,
           .time_s = best.time_s,
           .tflops = best.tflops,
           .ratio = best.ratio_to_baseline,

@@ -33,6 +33,7 @@ json shown_json(const StoredResult& result) {
       {"template_hash", result.row.variant_origin.content_hash},
       {"other_versions", other_versions_json(result.other_versions)},
       {"best", best_json(result.answer, result.problem)},
+      {"sampling", to_string(result.answer.sampling)},
       {"noise_margin", result.answer.floor.margin},
       {"baseline", {{"first_time_s", result.answer.baseline_first_s}, {"best_time_s", result.answer.baseline_best_s}}}};
 }
@@ -74,7 +75,10 @@ class ShowCommand final : public Command {
                                         result.device.driver_version, result.row.finished_at,
                                         result.answer.complete ? "" : ", partial"));
     if (!result.other_versions.empty()) print_wrapped(terminal, versions_text(result.other_versions));
-    print_wrapped(terminal, conditions_text(conditions_of(result)));
+    const Conditions conditions = conditions_of(result);
+    print_wrapped(terminal, conditions_text(conditions));
+    if (const std::string sampling = sampling_text(result.answer, conditions); !sampling.empty())
+      print_wrapped(terminal, sampling);
     print_wrapped(terminal,
                   fmt::format("{:.4g} ms  {:.1f} TFLOP/s  {} of cuBLASLt's best", best.time_s * 1e3, best.tflops,
                               ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high)));

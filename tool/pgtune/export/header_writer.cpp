@@ -144,12 +144,17 @@ std::string table_row(const HeaderRow& row) {
   const Activation activation = row.problem.epilogue.activation;
   std::string solved = cublaslt_fuses(activation) ? "" : fmt::format(" without {}", to_string(activation));
   if (!row.enlarged_shape.empty()) solved += " on " + comment(row.enlarged_shape);
+  const char* const mark =
+      row.sampling == Sampling::kUnsettled
+          ? "    // unsettled: measured in short samples at the power cap, so the ratio may be off "
+            "by several percent\n"
+          : "";
   return fmt::format(
       "    // {}: {:.4g} ms, {:.1f} TFLOP/s, {:.3f} of cuBLASLt{} [{:.3f}, {:.3f}]\n"
-      "    // {}, driver {}, {}, template {}{}\n"
+      "{}    // {}, driver {}, {}, template {}{}\n"
       "    {{{}, {}{}}},\n",
       comment(row.problem.title()), row.time_s * 1e3, row.tflops, row.ratio, solved, row.ratio_low, row.ratio_high,
-      comment(row.device.uuid), comment(row.device.driver_version), comment(row.finished_at),
+      mark, comment(row.device.uuid), comment(row.device.driver_version), comment(row.finished_at),
       comment(row.template_hash.substr(0, 12)), row.source == Source::kReplay ? ", from a REPLAY of a recording" : "",
       c_string(row.device.name), problem_literal(row.problem), values);
 }

@@ -7,6 +7,7 @@
 
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/model/sampling.hpp"
 #include "tuner/model/variant.hpp"
 
 namespace pgtune::tool {
@@ -20,6 +21,7 @@ struct HeaderRow {
   Source source = Source::kGpu;
   std::string finished_at;
   std::string enlarged_shape = {};  ///< as BaselineReport's
+  Sampling sampling = Sampling::kShort;
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
 };
 

@@ -179,6 +179,7 @@ std::string measuring_facts(const LadderOutcome& outcome) {
   if (outcome.answer) out += fact("noise", noise_text(outcome.answer->floor));
   out += fact("regime", conditions_text(outcome.conditions));
   if (outcome.answer) {
+    out += fact("sampling", sampling_text(*outcome.answer, outcome.conditions));
     for (const std::string& note : outcome.answer->notes) out += fact("note", note);
   }
   return out;
@@ -264,6 +265,7 @@ json ladder_json(const LadderOutcome& outcome) {
     out["baseline"] = {{"library", outcome.library}, {"best_time_s", outcome.baseline_best_s}};
   if (outcome.answer) {
     out["noise"] = {{"rounds", outcome.answer->floor.rounds}, {"margin", outcome.answer->floor.margin}};
+    out["sampling"] = to_string(outcome.answer->sampling);
     out["notes"] = outcome.answer->notes;
   }
   return out;

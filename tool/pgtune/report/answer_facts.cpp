@@ -57,6 +57,8 @@ std::string answer_facts(const session::Answer& answer, const Conditions& condit
   out += fact("cycles", cycles_text(best, answer.floor.margin));
   if (best.energy && answer.baseline_energy)
     out += fact("energy", energy_verdict(*best.energy, *answer.baseline_energy));
+  if (best.settled_energy && answer.baseline_settled_energy)
+    out += fact("joules", settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy));
   if (answer.objective != session::Objective::kTime)
     out += fact("objective", answer.objective == session::Objective::kEnergy
                                  ? "energy: joules of one launch decided, the time where those tie"
@@ -65,6 +67,7 @@ std::string answer_facts(const session::Answer& answer, const Conditions& condit
   out += fact("clocks", clocks_text(answer));
   out += fact("noise", noise_text(answer.floor));
   out += fact("regime", conditions_text(conditions));
+  out += fact("sampling", sampling_text(answer, conditions));
   out += fact("final", final_text(answer));
   for (const std::string& note : answer.notes) out += fact("note", note);
   if (!answer.ties.empty())

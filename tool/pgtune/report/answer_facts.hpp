@@ -13,7 +13,7 @@ namespace pgtune::tool {
 
 /// Energy of the ranking and of the baseline, with the Pareto list; empty where none was measured.
 [[nodiscard]] std::string energy_table(const Problem& problem, const session::Answer& answer);
-/// Verdict, cycles, energy, clocks, noise, regime, final, notes and ties: one fact each.
+/// Verdict, cycles, energy, clocks, noise, regime, sampling, final, notes and ties: one fact each.
 [[nodiscard]] std::string answer_facts(const session::Answer& answer, const Conditions& conditions);
 
 }  // namespace pgtune::tool

@@ -71,6 +71,22 @@ std::string noise_text(const session::NoiseFloor& floor) {
                      std::ceil(1e4 * floor.half_width - kRounding) / 100, floor.rounds, ties);
 }
 
+std::string sampling_text(const session::Answer& answer, const Conditions& conditions) {
+  if (!answer.from_final) return {};
+  switch (answer.sampling) {
+    case Sampling::kShort:
+      return conditions.regime == Regime::kBurst ? "short: in the burst regime each sample follows a rest"
+                                                 : "short: the power cap was not met";
+    case Sampling::kSettled:
+      return fmt::format("settled: at the power cap each sample began once launches of its own had settled the clock{}",
+                         answer.lead_in_s ? fmt::format(" (median {:.2f} s)", *answer.lead_in_s) : "");
+    case Sampling::kUnsettled:
+      break;
+  }
+  return "unsettled: measured in short samples at the power cap, at clocks that the contenders before had earned; "
+         "ratios may be off by several percent; a search with --force on a GPU measures again";
+}
+
 std::string conditions_text(const Conditions& conditions) {
   const bool usual_seed = conditions.data_seed == Conditions{}.data_seed;
   return fmt::format("{}, L2 {}, {} data{}, clocks {}", to_string(conditions.regime), to_string(conditions.l2),

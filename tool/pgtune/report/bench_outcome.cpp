@@ -26,6 +26,11 @@ std::string stored_ratio(const session::RankedVariant& stored) {
                                       : "not in a final";
 }
 
+/// What is stored may not hold because it never was right.
+std::string stored_mark(const session::Answer& stored) {
+  return stored.sampling == Sampling::kUnsettled ? ", unsettled: in short samples at the power cap" : "";
+}
+
 std::string comparison_table(const std::vector<BenchComparison>& compared) {
   TextTable times({{"kernel"},
                    {"ms now", Align::kRight},
@@ -72,7 +77,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
     int place = 0;
     for (const BenchComparison& comparison : compared)
       out += fact(fmt::format("#{}", ++place).c_str(), comparison.held.sentence);
-    out += fact("stored", outcome.stored.finished_at);
+    out += fact("stored", outcome.stored.finished_at + stored_mark(outcome.stored));
     out += answer_facts(*outcome.result.answer, outcome.conditions);
   }
   for (const auto& [variant, reason] : outcome.result.failed)
@@ -103,6 +108,7 @@ json bench_json(const BenchOutcome& outcome) {
               {"other_versions", other_versions_json(outcome.templates.other_versions())},
               {"conditions", conditions_json(outcome.conditions)},
               {"stored_at", outcome.stored.finished_at},
+              {"stored_sampling", to_string(outcome.stored.sampling)},
               {"variants", std::move(variants)},
               {"failed", std::move(failed)},
               {"not_recorded", std::move(not_recorded)},
@@ -112,12 +118,15 @@ json bench_json(const BenchOutcome& outcome) {
     out["noise"] = {{"rounds", answer->floor.rounds},
                     {"half_width", answer->floor.rounds > 0 ? json(answer->floor.half_width) : json(nullptr)},
                     {"margin", answer->floor.margin}};
+    out["sampling"] = to_string(answer->sampling);
+    out["lead_in_s"] = answer->lead_in_s ? json(*answer->lead_in_s) : json(nullptr);
     out["voided_rounds"] = answer->voided_rounds;
     out["notes"] = answer->notes;
     out["baseline"] = {{"library", outcome.result.baseline.library},
                        {"first_time_s", answer->baseline_first_s},
                        {"best_time_s", answer->baseline_best_s},
-                       {"energy", energy_json(answer->baseline_energy, outcome.problem)}};
+                       {"energy", energy_json(answer->baseline_energy, outcome.problem)},
+                       {"settled_energy", settled_energy_json(answer->baseline_settled_energy)}};
     out["idle_power_w"] = answer->idle_power_w ? json(*answer->idle_power_w) : json(nullptr);
   }
   return out;

@@ -57,6 +57,22 @@ nlohmann::json energy_json(const std::optional<session::EnergySummary>& energy, 
   return out;
 }
 
+nlohmann::json settled_energy_json(const std::optional<session::SettledEnergy>& energy) {
+  if (!energy) return nullptr;
+  return {{"samples", energy->samples},
+          {"power_w", energy->power_w},
+          {"time_s", energy->time_s},
+          {"energy_per_gemm_j", energy->energy_j()}};
+}
+
+std::string settled_energy_text(const session::SettledEnergy& energy, const session::SettledEnergy& baseline) {
+  const EnergyUnit unit = unit_of(energy.energy_j());
+  return fmt::format(
+      "{} {} per GEMM, {:.3f} of cuBLASLt's {} {}: median power times median time of {} settled samples of the final",
+      digits(energy.energy_j(), unit), unit.name, energy.energy_j() / baseline.energy_j(),
+      digits(baseline.energy_j(), unit), unit.name, energy.samples);
+}
+
 std::vector<TextTable::Column> energy_columns() {
   return {{"TFLOP/s", Align::kRight}, {"W", Align::kRight},   {"per GEMM", Align::kRight}, {"range", Align::kRight},
           {"GFLOP/J", Align::kRight}, {"MHz", Align::kRight}, {"at cap", Align::kRight}};

@@ -16,6 +16,12 @@ namespace pgtune::tool {
 /// "power_w", "energy_per_gemm_j" with its range, "flop_per_j" and the rest; SI units. null where not measured.
 [[nodiscard]] nlohmann::json energy_json(const std::optional<session::EnergySummary>& energy, const Problem& problem);
 
+/// "samples", "power_w", "time_s", "energy_per_gemm_j" of settled samples. null where there are too few.
+[[nodiscard]] nlohmann::json settled_energy_json(const std::optional<session::SettledEnergy>& energy);
+/// "132.1 mJ per GEMM, 0.953 of cuBLASLt's 138.6 mJ: ..." and what it comes from.
+[[nodiscard]] std::string settled_energy_text(const session::SettledEnergy& energy,
+                                              const session::SettledEnergy& baseline);
+
 /// Columns of energy_cells(), to stand behind a column of names: speed, W ("?" where counter and averaged power
 /// differ), energy of one GEMM, its range over the windows in the same unit, GFLOP/J, MHz, share of time at the power
 /// cap.

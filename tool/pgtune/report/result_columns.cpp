@@ -51,7 +51,8 @@ std::vector<std::string> result_columns() {
           "l2",
           "data",
           "data_seed",
-          "locked_sm_clock_hz"};
+          "locked_sm_clock_hz",
+          "sampling"};
 }
 
 std::vector<std::string> result_cells(const StoredResult& result) {
@@ -81,7 +82,8 @@ std::vector<std::string> result_cells(const StoredResult& result) {
           std::string(to_string(conditions.l2)),
           std::string(to_string(conditions.data)),
           std::to_string(conditions.data_seed),
-          locked ? csv_number(conditions.locked_sm_clock_hz) : std::string()};
+          locked ? csv_number(conditions.locked_sm_clock_hz) : std::string(),
+          std::string(to_string(result.answer.sampling))};
 }
 
 nlohmann::json result_identity(const StoredResult& result) {
@@ -91,7 +93,8 @@ nlohmann::json result_identity(const StoredResult& result) {
           {"template", result.answer.best().variant.template_name},
           {"other_versions", other_versions_json(result.other_versions)},
           {"variant", result.answer.best().variant.key()},
-          {"conditions", conditions_json(conditions_of(result))}};
+          {"conditions", conditions_json(conditions_of(result))},
+          {"sampling", to_string(result.answer.sampling)}};
 }
 
 std::vector<ResultGroup> grouped(const std::vector<StoredResult>& results) {
@@ -116,8 +119,11 @@ bool is_replay(const StoredResult& result) { return result.row.source == Source:
 
 bool is_of_other_version(const StoredResult& result) { return !result.other_versions.empty(); }
 
+bool is_unsettled(const StoredResult& result) { return result.answer.sampling == Sampling::kUnsettled; }
+
 std::string marked_title(const StoredResult& result) {
-  return result.problem.title() + (is_replay(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "");
+  return result.problem.title() + (is_replay(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "") +
+         (is_unsettled(result) ? " !" : "");
 }
 
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
@@ -125,6 +131,11 @@ void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& res
     terminal.print("* replayed from a recording, not measured on this machine\n");
   if (std::any_of(results.begin(), results.end(), is_of_other_version))
     terminal.print("+ measured with another version of the template than this build's: a hint\n");
+  if (std::any_of(results.begin(), results.end(), is_unsettled))
+    terminal.print(
+        "! unsettled: measured in short samples at the power cap, at clocks that the\n"
+        "  contenders before had earned; ratios may be off by several percent; a search\n"
+        "  with --force on a GPU measures again\n");
 }
 
 void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& results) {

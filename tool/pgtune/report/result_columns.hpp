@@ -18,7 +18,7 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::string> result_columns();
 [[nodiscard]] std::vector<std::string> result_cells(const StoredResult& result);
 
-/// "problem", "device", "source", "template", "other_versions", "variant", "conditions".
+/// "problem", "device", "source", "template", "other_versions", "variant", "conditions", "sampling".
 [[nodiscard]] nlohmann::json result_identity(const StoredResult& result);
 
 /// Results of one GPU under the same conditions, with a headline that says so.
@@ -34,7 +34,10 @@ void print_headline(Terminal& terminal, const ResultGroup& group);
 [[nodiscard]] bool is_replay(const StoredResult& result);
 /// Whether its best variant is of another version of the template than this build's.
 [[nodiscard]] bool is_of_other_version(const StoredResult& result);
-/// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+'.
+/// Whether it was measured in short samples at the power cap.
+[[nodiscard]] bool is_unsettled(const StoredResult& result);
+/// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+', and
+/// unsettled ones a '!'.
 [[nodiscard]] std::string marked_title(const StoredResult& result);
 /// Explains the marks that a result has.
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results);

@@ -33,6 +33,8 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer
   out["ranking"] = ranking_json(outcome, answer);
   out["from_final"] = answer.from_final;
   out["objective"] = to_string(answer.objective);
+  out["sampling"] = to_string(answer.sampling);
+  out["lead_in_s"] = answer.lead_in_s ? json(*answer.lead_in_s) : json(nullptr);
   out["noise"] = {{"rounds", answer.floor.rounds},
                   {"half_width", answer.floor.rounds > 0 ? json(answer.floor.half_width) : json(nullptr)},
                   {"margin", answer.floor.margin}};
@@ -45,6 +47,7 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer
   out["notes"] = answer.notes;
   out["idle_power_w"] = answer.idle_power_w ? json(*answer.idle_power_w) : json(nullptr);
   out["baseline"]["best"]["energy"] = energy_json(answer.baseline_energy, outcome.problem);
+  out["baseline"]["best"]["settled_energy"] = settled_energy_json(answer.baseline_settled_energy);
 }
 
 json templates_json(const space::TemplateSet& templates) {
@@ -92,6 +95,7 @@ json ranked_json(const session::RankedVariant& ranked, const Problem& problem) {
           {"registers", ranked.build.registers},
           {"smem_bytes", ranked.smem_bytes ? json(*ranked.smem_bytes) : json(nullptr)},
           {"energy", energy_json(ranked.energy, problem)},
+          {"settled_energy", settled_energy_json(ranked.settled_energy)},
           {"pareto", ranked.energy ? json(ranked.pareto) : json(nullptr)}};
 }
 
