@@ -75,7 +75,8 @@ TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
   EXPECT_THAT(of(problem, 16).rounds, ElementsAre(sample(Stage::kFinal, 1, 6), sample(Stage::kRace, 1, 4)));
   EXPECT_THAT(of(problem, 16).energy, ElementsAre(energy(500), energy(501)));
   EXPECT_THAT(problem.baseline.rounds.at(0), ElementsAre(sample(Stage::kFinal, 1, 7)));
-  EXPECT_THAT(problem.baseline.rounds.at(1), ElementsAre(sample(Stage::kSteady, 1, 2), sample(Stage::kFloor, 1, 3), sample(Stage::kRace, 1, 5)));
+  EXPECT_THAT(problem.baseline.rounds.at(1),
+              ElementsAre(sample(Stage::kSteady, 1, 2), sample(Stage::kFloor, 1, 3), sample(Stage::kRace, 1, 5)));
   EXPECT_THAT(problem.baseline.energy.at(1), ElementsAre(energy(600)));
   EXPECT_THAT(problem.idle_energy, ElementsAre(energy(82)));
 }

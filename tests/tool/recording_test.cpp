@@ -155,26 +155,25 @@ TEST_F(RecordingTest, AProblemItDoesNotHoldIsRefusedWithThoseItDoes) {
 
 TEST_F(RecordingTest, ASmallerBudgetShowsOnlyWhatWasRecorded) {
   const auto replayed = [&](std::vector<std::string> more) {
-    std::vector<std::string> words{"search", "--shape", "4096x4096x4096", "--device", "replay", "--force", "--json"};
+    std::vector<std::string> words{"search", "--shape",  "4096x4096x4096", "--dtype", "bf16",  "--layout",
+                                   "nt",     "--device", "replay",         "--force", "--json"};
     words.insert(words.end(), more.begin(), more.end());
     const Finished result = pgtune(words);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return json::parse(result.out);
   };
-  std::map<json, json> recorded;
+  std::set<json> finalists;
   const json whole = replayed({});
   ASSERT_TRUE(whole.at("from_final"));
-  for (const json& row : whole.at("ranking")) recorded[row.at("parameters")] = row.at("time_s");
+  for (const json& row : whole.at("ranking")) finalists.insert(row.at("parameters"));
   for (const char* budget : {"6", "40", "200"}) {
     const json small = replayed({"--budget", budget});
     EXPECT_EQ(small.at("counts").at("failed").count("not_recorded"), 0U);
     const bool from_final = small.at("from_final");
     EXPECT_EQ(from_final, small.at("notes").dump().find("the times are from screening") == std::string::npos);
     if (!from_final) continue;
-    for (const json& row : small.at("ranking")) {
-      ASSERT_TRUE(recorded.contains(row.at("parameters"))) << budget << ' ' << row;
-      EXPECT_EQ(recorded.at(row.at("parameters")), row.at("time_s"));
-    }
+    for (const json& row : small.at("ranking"))
+      EXPECT_TRUE(finalists.contains(row.at("parameters"))) << budget << ' ' << row;
   }
 }
 
