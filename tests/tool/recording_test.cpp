@@ -85,18 +85,26 @@ TEST_P(EachRecording, HasARecordedWinnerForEveryProblem) {
   std::string shapes;
   for (const auto& [problem, result] : recorded) shapes += line_of(result.at("problem"));
   write("shapes.txt", shapes);
-  const Finished replayed = pgtune({"search", "--device", "replay", "--json", "--shapes", path("shapes.txt")});
+  const std::string device = "replay:" + GetParam().string();
+  const Finished replayed = pgtune({"search", "--device", device, "--json", "--shapes", path("shapes.txt")});
   ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
-  const auto found = by_problem(json::parse(replayed.out).at("results"));
+  const json output = json::parse(replayed.out);
+  const auto found = by_problem(output.contains("results") ? output.at("results") : json::array({output}));
   ASSERT_EQ(found.size(), recorded.size());
   std::set<std::string> of_other_versions;
   for (const auto& [problem, result] : recorded) {
     SCOPED_TRACE(problem);
     ASSERT_TRUE(found.contains(problem));
     EXPECT_EQ(found.at(problem).at("source"), "replay");
-    EXPECT_EQ(found.at(problem).at("best").at("parameters"), present_parameters(result.at("best")));
-    EXPECT_DOUBLE_EQ(found.at(problem).at("best").at("time_s").get<double>(),
-                     result.at("best").at("time_s").get<double>());
+    const double time_s = found.at(problem).at("best").at("time_s").get<double>();
+    const double recorded_s = result.at("best").at("time_s").get<double>();
+    if (result.at("sampling") == "settled") {
+      EXPECT_EQ(found.at(problem).at("best").at("parameters"), present_parameters(result.at("best")));
+      EXPECT_DOUBLE_EQ(time_s, recorded_s);
+    } else {
+      // Recorded by earlier rules: today's may end a stage elsewhere and pick another of those that were near the best.
+      EXPECT_NEAR(time_s / recorded_s, 1, 0.06);
+    }
     EXPECT_EQ(found.at(problem).at("template_hash"), result.at("template_hash"));
     of_other_versions.merge(found.at(problem).at("other_versions").get<std::set<std::string>>());
   }

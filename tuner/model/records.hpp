@@ -99,12 +99,12 @@ enum class Source {
 /// Part of a session a sample was timed in.
 enum class Stage {
   kScreen,
-  kSteady,  ///< one settled sample of the baseline: whether the problem meets the power cap
-  kFloor,   ///< the baseline against itself: the session's noise
+  kFloor,  ///< the baseline against itself: the session's noise
   kRace,
   kFinal,
+  kSteady,  ///< one settled sample of the baseline, first of all: whether the problem meets the power cap
 };
-/// "screen", "steady", "floor", "race", "final".
+/// "screen", "floor", "race", "final", "steady".
 [[nodiscard]] EnumTable<Stage> enum_table(Stage stage);
 
 /// Whether a sample can have so many launches, and can have taken so long.

@@ -68,14 +68,22 @@ Final::Final(const SessionContext& context, SearchState& state, const BaselineRe
 Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms) {
   while (true) {
     const auto picked = pick(raced);
-    if (picked.empty()) return FinalResult{.not_recorded = not_recorded_};
+    if (picked.empty()) {
+      FinalResult nobody;
+      nobody.not_recorded = not_recorded_;
+      return nobody;
+    }
     progress_.take_counts(state_);
     progress_.enter_rounds(
         Progress::Phase::kFinal, plan_.rounds, static_cast<std::int64_t>(picked.size()),
         expected_round_s(plan_.timing, picked.size() + 2, baseline_launch_s(baseline_)) * plan_.rounds);
     auto finalists = build_finalists(context_, state_, picked);
     if (!finalists) return tl::unexpected(std::move(finalists.error()));
-    if (!*finalists) return FinalResult{.end = RoundRunner::End::kStopped};
+    if (!*finalists) {
+      FinalResult stopped;
+      stopped.end = RoundRunner::End::kStopped;
+      return stopped;
+    }
     std::vector<RoundEntry> field = variant_entries(state_, std::move(**finalists));
     if (!field.empty()) {
       add_baselines(field, algorithms);
