@@ -72,8 +72,7 @@ __device__ inline bool last_block() {
 }
 
 extern "C" __global__ void BOUNDS faulty(float* a, const float* b, const float* c, float* d, int m, int n, int k,
-                                         i64 lda, i64 ldb, i64 ldc, float alpha, float beta,
-                                         float* workspace) {
+                                         i64 lda, i64 ldb, i64 ldc, float alpha, float beta, float* workspace) {
   __shared__ float tile_a[BM][BK + 1], tile_b[BK][BN];
 #if FAULT == LABEL_too_much_static_smem
   __shared__ volatile float too_much[100000];
