@@ -50,6 +50,9 @@ TEST_F(LimitsTest, NoMoreProcessesIsAnErrorWithTheCause) {
   std::filesystem::permissions(path(""), std::filesystem::perms::all);
   launch_.unprivileged = true;  // root has no such limit
   launch_.process_limit = 1;
+  // Where nobody reaches it, whatever folder the build is in.
+  std::filesystem::copy_file(PGTUNE_FAKE_WORKER, path("worker"));
+  launch_.environment["PGTUNE_WORKER"] = path("worker");
   const Finished result = search({"--json", "--device", "GPU-fa4efa4e"});
   EXPECT_EQ(result.exit_code, 3) << result.err;
   EXPECT_THAT(result.err, HasSubstr("Resource temporarily unavailable"));

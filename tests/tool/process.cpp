@@ -51,6 +51,8 @@ void limit(int resource, long value) {
 [[noreturn]] void become(const Launch& launch, char** arguments, char** environment, int out, int err) {
   limit(RLIMIT_FSIZE, launch.file_size_limit);
   if (launch.file_size_limit >= 0) std::signal(SIGXFSZ, SIG_IGN);  // a write beyond fails, as on a full disk
+  // Opened before: nobody may not reach the program where root keeps it, such as below /root.
+  const int program = open(PGTUNE_PROGRAM, O_RDONLY | O_CLOEXEC);
   constexpr id_t kNobody = 65534;
   if (launch.unprivileged && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(127);
   const int in = open("/dev/null", O_RDONLY);
@@ -59,7 +61,7 @@ void limit(int resource, long value) {
   dup2(err, STDERR_FILENO);
   limit(RLIMIT_NPROC, launch.process_limit);
   limit(RLIMIT_NOFILE, launch.descriptor_limit);
-  execve(PGTUNE_PROGRAM, arguments, environment);
+  fexecve(program, arguments, environment);
   _exit(127);
 }
 
