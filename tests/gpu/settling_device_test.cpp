@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/gpu/template_cases.hpp"
@@ -100,60 +103,117 @@ class SettlingOnDevice : public testing::Test {
 constexpr double kMilli = 1e-3;
 constexpr double kSettle_s = 0.5;
 
-/// Time of a launch after a switch, over its time once settled.
-TEST_F(SettlingOnDevice, CurvesOfThreeKernelsAfterASwitch) {
-  constexpr double kWatched_s = 1.5;
-  constexpr int kTurns = 4;
-  constexpr std::array<double, 12> kUpTo_ms{10, 20, 30, 50, 75, 100, 150, 200, 250, 350, 500, 1000};
-  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
-  int max_window_bytes = 0;
-  ASSERT_EQ(cudaDeviceGetAttribute(&max_window_bytes, cudaDevAttrMaxAccessPolicyWindowSize, 0), cudaSuccess);
-  const Driver driver = Driver::load().value();
-  const Stream stream = create_stream().value();
-  const auto kernels = HelperKernels::load(driver, info_.architecture, info_.sm_count).value();
-  const auto timer = SampleTimer::create(*kernels, info_.sm_count, Telemetry()).value();
-  const Problem problem = typed("4096x4096x4096", Dtype::kBf16);
-  const auto buffers = OperandBuffers::allocate(*kernels, problem, {}, 2, stream.get());
-  ASSERT_TRUE(buffers);
-  const std::vector<Load> loads = this->loads(problem);
-  ASSERT_GE(loads.size(), 3U);
-  std::vector<std::unique_ptr<LoadedVariant>> variants;
-  std::vector<LaunchSeries> series;
-  for (std::size_t i = 0; i < 3; ++i) {
-    auto loaded = LoadedVariant::load(driver, *kernels, loads[i].build, loads[i].plan, buffers->copies(),
-                                      max_window_bytes, stream.get());
-    ASSERT_TRUE(loaded) << loaded.error().text;
-    variants.push_back(std::move(*loaded));
+constexpr std::array<double, 14> kUpTo_ms{10, 20, 30, 50, 75, 100, 150, 200, 250, 350, 500, 1000, 1500, 3000};
+
+/// By how much a launch takes longer than once settled, by the time since its load began.
+using Curve = std::map<double, std::vector<double>>;
+
+/// Some variants of gemm_wgmma on one problem, and what watches a load of each settle.
+class CurvesAtTheCap : public SettlingOnDevice {
+ protected:
+  void SetUp() override {
+    SettlingOnDevice::SetUp();
+    if (IsSkipped()) return;
+    ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+    int max_window_bytes = 0;
+    ASSERT_EQ(cudaDeviceGetAttribute(&max_window_bytes, cudaDevAttrMaxAccessPolicyWindowSize, 0), cudaSuccess);
+    driver_ = Driver::load().value();
+    stream_ = create_stream().value();
+    kernels_ = HelperKernels::load(*driver_, info_.architecture, info_.sm_count).value();
+    timer_ = SampleTimer::create(*kernels_, info_.sm_count, Telemetry()).value();
+    buffers_.emplace(OperandBuffers::allocate(*kernels_, problem_, {}, 2, stream_.get()).value());
+    loads_ = loads(problem_);
+    ASSERT_GE(loads_.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      auto loaded = LoadedVariant::load(*driver_, *kernels_, loads_[i].build, loads_[i].plan, buffers_->copies(),
+                                        max_window_bytes, stream_.get());
+      ASSERT_TRUE(loaded) << loaded.error().text;
+      variants_.push_back(std::move(*loaded));
+    }
+    for (const auto& variant : variants_) series_.emplace_back(*variant, 2, stream_.get());
   }
-  for (const auto& variant : variants) series.emplace_back(*variant, 2, stream.get());
-  SettlingRule rule(kWatched_s);
-  rule.piece_s = 5e-3;
-  rule.steady = 1;  // the whole of it is watched, and no more
-  std::array<std::map<double, std::vector<double>>, 3> curves;
+
+  /// Runs a load for `watched_s` and adds how it settled to `curve`, if any. Returns the sample at its end.
+  Sample watch(std::size_t load, double watched_s, Curve* curve) {
+    SettlingRule rule(watched_s);
+    rule.piece_s = 5e-3;
+    rule.steady = 1;  // the whole of it is watched, and no more
+    const auto sample = timer_->time_settled(series_[load], 0.2e-3, 0.3, rule);
+    EXPECT_TRUE(sample) << sample.error().text;
+    if (!sample) return {};
+    if (curve == nullptr) return *sample;
+    for (const SettlingPoint& point : timer_->settling()) {
+      const auto bin = std::find_if(kUpTo_ms.begin(), kUpTo_ms.end(),
+                                    [&](double up_to_ms) { return point.end_s <= up_to_ms * kMilli; });
+      if (bin != kUpTo_ms.end()) (*curve)[*bin].push_back(point.per_launch_s / sample->per_launch_s());
+    }
+    return *sample;
+  }
+
+  static void print_bins() {
+    fmt::print("  up to ms");
+    for (const double up_to_ms : kUpTo_ms) fmt::print(" {:>6}", up_to_ms);
+    fmt::print("\n");
+  }
+  static void print(const Curve& curve) {
+    fmt::print("          ");
+    for (const double up_to_ms : kUpTo_ms) {
+      const auto points = curve.find(up_to_ms);
+      if (points != curve.end()) fmt::print(" {:6.3f}", stats::median(points->second));
+    }
+    fmt::print("\n");
+  }
+
+  const Problem problem_ = typed("4096x4096x4096", Dtype::kBf16);
+  std::optional<Driver> driver_;
+  Stream stream_;
+  std::unique_ptr<HelperKernels> kernels_;
+  std::unique_ptr<SampleTimer> timer_;
+  std::optional<OperandBuffers> buffers_;
+  std::vector<Load> loads_;
+  std::vector<std::unique_ptr<LoadedVariant>> variants_;
+  std::vector<LaunchSeries> series_;
+};
+
+/// Time of a launch after a switch, over its time once settled.
+TEST_F(CurvesAtTheCap, OfThreeKernelsAfterASwitch) {
+  constexpr int kTurns = 4;
+  std::array<Curve, 3> curves;
   std::array<std::vector<double>, 3> clocks_hz;
   for (int turn = 0; turn <= kTurns; ++turn) {
     for (std::size_t i = 0; i < 3; ++i) {
-      const auto sample = timer->time_settled(series[i], 0.2e-3, 0.3, rule);
-      ASSERT_TRUE(sample) << sample.error().text;
-      if (turn == 0) continue;  // its first follows nothing
-      clocks_hz[i].push_back(sample->sm_clock_hz);
-      for (const SettlingPoint& point : timer->settling()) {
-        const auto bin = std::find_if(kUpTo_ms.begin(), kUpTo_ms.end(),
-                                      [&](double up_to_ms) { return point.end_s <= up_to_ms * kMilli; });
-        if (bin != kUpTo_ms.end()) curves[i][*bin].push_back(point.per_launch_s / sample->per_launch_s());
-      }
+      // The first turn's first load follows nothing.
+      const Sample sample = watch(i, 1.5, turn == 0 ? nullptr : &curves.at(i));
+      if (turn > 0) clocks_hz.at(i).push_back(sample.sm_clock_hz);
     }
   }
   fmt::print("time of a launch after a switch, over its time once settled; {}, medians of {} switches\n",
-             problem.title(), kTurns);
+             problem_.title(), kTurns);
+  print_bins();
   for (std::size_t i = 0; i < 3; ++i) {
-    fmt::print("{:<22} settled at {:.0f} MHz, after {}:\n  up to ms", loads[i].name, stats::median(clocks_hz[i]) / 1e6,
-               loads[(i + 2) % 3].name);
-    for (const double up_to_ms : kUpTo_ms) fmt::print(" {:>6}", up_to_ms);
-    fmt::print("\n          ");
-    for (const double up_to_ms : kUpTo_ms) fmt::print(" {:6.3f}", stats::median(curves[i][up_to_ms]));
-    fmt::print("\n");
-    EXPECT_NEAR(stats::median(curves[i][500]), 1, 0.01);
+    fmt::print("{:<22} settled at {:.0f} MHz, after {}:\n", loads_[i].name, stats::median(clocks_hz.at(i)) / 1e6,
+               loads_[(i + 2) % 3].name);
+    print(curves.at(i));
+    EXPECT_NEAR(stats::median(curves.at(i)[500]), 1, 0.01);
+  }
+}
+
+/// Time of a launch after the GPU idled, over its time once settled.
+TEST_F(CurvesAtTheCap, AfterIdling) {
+  constexpr int kTurns = 3;
+  fmt::print("time of a launch of {} after idling, over its time once settled; {}, medians of {}\n", loads_[0].name,
+             problem_.title(), kTurns);
+  print_bins();
+  for (const int idle_ms : {100, 300, 1000, 3000}) {
+    Curve curve;
+    for (int turn = 0; turn < kTurns; ++turn) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(idle_ms));
+      watch(0, 3, &curve);
+    }
+    fmt::print("idle for {} ms:\n", idle_ms);
+    print(curve);
+    EXPECT_NEAR(stats::median(curve[3000]), 1, 0.015);
+    EXPECT_LT(stats::median(curve[500]), 1);  // the rule for idling is there for this
   }
 }
 

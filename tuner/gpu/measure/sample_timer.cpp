@@ -73,9 +73,13 @@ CudaResult<Sample> SampleTimer::time(LaunchSeries& series, std::int64_t launches
 CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
                                              const SettlingRule& rule) {
   const auto launches_in = [&](double seconds) { return launches_for(seconds, per_launch_s, 1, series.granule()); };
-  const auto lead_in = [&] { return settle(series, launches_in(rule.piece_s), rule); };
+  const auto lead_in = [&] {
+    const double idle_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - settled_end_).count();
+    return settle(series, launches_in(rule.piece_s), rule.after(idle_s));
+  };
   auto sample = run_captured_if_launch_bound(series, launches_in(sample_s), lead_in, Watch::kPower);
   if (!sample) return sample;
+  settled_end_ = std::chrono::steady_clock::now();
   float lead_in_ms = 0;
   if (auto ok = check(cudaEventElapsedTime(&lead_in_ms, lead_in_start_.get(), start_.get()), "timing a lead-in"); !ok)
     return tl::unexpected(ok.error());

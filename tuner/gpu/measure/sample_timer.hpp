@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -48,7 +49,8 @@ class SampleTimer {
   [[nodiscard]] CudaResult<Sample> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
                                         Watch watch = Watch::kTemperature);
 
-  /// Runs the series until it has settled by `rule`, then times at least `sample_s` of it without a gap, and watches
+  /// Runs the series until it has settled by `rule`, after idling by what that says of it (whatever ran since the last
+  /// settled sample counts as idling), then times at least `sample_s` of it without a gap, and watches
   /// throttling and power. `per_launch_s`: about what a launch takes. The sample says how long its lead-in was. A
   /// launch-bound sample as in time().
   [[nodiscard]] CudaResult<Sample> time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
@@ -88,8 +90,9 @@ class SampleTimer {
   Event lead_in_start_;
   std::array<Event, kQueuedPieces + 1> piece_ends_;  ///< in turn
   std::vector<SettlingPoint> settling_;
-  CounterPower power_;   ///< of the present settled sample
-  DeviceBuffer clocks_;  ///< readings before the sample, then readings after it
+  CounterPower power_;                                 ///< of the present settled sample
+  std::chrono::steady_clock::time_point settled_end_;  ///< of the last settled sample
+  DeviceBuffer clocks_;                                ///< readings before the sample, then readings after it
   std::vector<ClockReading> before_, after_;
 };
 
