@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/median_interval.hpp"
+#include "bench/simulated_loads.hpp"
 #include "tests/support/power_model.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/session/rounds/final.hpp"
@@ -25,22 +26,9 @@ namespace {
 
 using session::SampleTimes;
 
-/// Finalists differ by up to 1 % in time and by up to 8 % in the clock they settle at, as eight variants of
-/// docs/measurements/power-cap.md did.
-constexpr double kTimes = 0.01, kClocks = 0.08;
-constexpr double kTypicalLaunch_s = 0.2e-3, kTypicalClock_hz = 1.35e9;
+/// Of the finalists' times.
+constexpr double kTimes = 0.01;
 constexpr double kMargin = 0.003;
-
-std::vector<support::PowerLoad> finalists(int count, const support::PowerGpu& gpu, std::mt19937_64& random) {
-  const auto uniform = [&] { return static_cast<double>(random() >> 11U) * 0x1p-53; };
-  std::vector<support::PowerLoad> out;
-  for (int i = 0; i < count; ++i) {
-    const double launch_s = kTypicalLaunch_s * (1 + kTimes * uniform());
-    const double clock_hz = kTypicalClock_hz * (1 + kClocks * (uniform() - 0.5));
-    out.push_back(support::settling_load(std::to_string(i), launch_s, clock_hz, gpu));
-  }
-  return out;
-}
 
 using IntervalOf = std::function<stats::Interval(const std::vector<double>& logs, int looks)>;
 
@@ -77,7 +65,7 @@ SimulatedFinal simulate(int field, int rounds, double lead_in_s, double timed_s,
   support::PowerGpu gpu;
   gpu.sample_noise = noise;
   std::mt19937_64 random(seed);
-  const auto loads = finalists(field, gpu, random);
+  const auto loads = simulated_loads(field, kTimes, gpu, random);
   support::PowerModel model(gpu, random());
   const session::RoundOrder orders(loads.size(), random());
   SimulatedFinal out;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "bench/confirm_bench.hpp"
 #include "bench/coverage_bench.hpp"
 #include "bench/process.hpp"
 #include "bench/race_bench.hpp"
@@ -161,10 +162,13 @@ int main(int argc, char** argv) {
   constexpr int kSeeds = 200;
   const int seeds = race && argc > 3 ? std::atoi(argv[3]) : kSeeds;
   const bool coverage = argc == 6 && std::strcmp(argv[1], "coverage") == 0;
-  if ((argc > 1 && !gpu && !race && !coverage) || seeds < 1 || (coverage && std::atoi(argv[2]) < 1)) {
+  const bool confirm = argc == 6 && std::strcmp(argv[1], "confirm") == 0;
+  const bool simulation = coverage || confirm;
+  if ((argc > 1 && !gpu && !race && !simulation) || seeds < 1 || (simulation && std::atoi(argv[2]) < 1)) {
     fmt::print(stderr,
                "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n"
-               "       pgtune-bench coverage FINALS LEAD_IN_S TIMED_S NOISE\n");
+               "       pgtune-bench coverage FINALS LEAD_IN_S TIMED_S NOISE\n"
+               "       pgtune-bench confirm SEARCHES LEAD_IN_S TIMED_S NOISE\n");
     return 2;
   }
   try {
@@ -172,8 +176,9 @@ int main(int argc, char** argv) {
       pgtune::bench::bench_race(argv[2], seeds, argc > 4 ? argv[4] : "");
       return 0;
     }
-    if (coverage) {
-      pgtune::bench::bench_coverage(std::atoi(argv[2]), std::atof(argv[3]), std::atof(argv[4]), std::atof(argv[5]));
+    if (simulation) {
+      const auto simulate = coverage ? pgtune::bench::bench_coverage : pgtune::bench::bench_confirm;
+      simulate(std::atoi(argv[2]), std::atof(argv[3]), std::atof(argv[4]), std::atof(argv[5]));
       return 0;
     }
     return pgtune::bench::run_all(gpu);

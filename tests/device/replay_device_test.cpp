@@ -179,6 +179,12 @@ TEST_F(ReplayDeviceTest, WhatWasNotRecordedInAStageOrRoundGetsAnOutcome) {
   EXPECT_THAT(report.outcomes.at(1).reason, HasSubstr(name(32) + " in round 1 of the final is not in the recording"));
 }
 
+TEST_F(ReplayDeviceTest, KnowsHowManyRoundsOfAStageWereRecorded) {
+  EXPECT_EQ(device_.recorded_rounds(Stage::kFinal), 3);
+  EXPECT_EQ(device_.recorded_rounds(Stage::kConfirm), 0);
+  EXPECT_EQ(ReplayDevice(recording()).recorded_rounds(Stage::kFinal), 0) << "of no problem";
+}
+
 TEST_F(ReplayDeviceTest, SamplesKeepWhatWasMeasuredOfThem) {
   Recording recorded = recording();
   Sample& sample = recorded.problems[0].variants[name(16)].rounds[1];

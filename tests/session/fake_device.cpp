@@ -194,6 +194,11 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
   return report;
 }
 
+std::optional<int> FakeDevice::recorded_rounds(Stage stage) const {
+  const auto found = recorded.find(stage);
+  return found != recorded.end() ? std::optional(found->second) : std::nullopt;
+}
+
 Result<protocol::VerifyReport> FakeDevice::verify(const protocol::VerifyRequest& request) {
   EXPECT_TRUE(building_.empty() && trying_.empty()) << "a verification with work in flight";
   verify_requests.push_back(request);

@@ -176,5 +176,50 @@ TEST(RankScreening, RangeOverTheSamplesStandsInForTheInterval) {
   EXPECT_DOUBLE_EQ(answer.baseline_first_s, 3);
 }
 
+/// After a final that chose A=1, of whose variants A=1 and A=2 were measured again.
+Answer confirm(const std::vector<double>& chosen, const std::vector<double>& runner_up, double margin = 0.005) {
+  Answer answer = rank({variant(1, kFast), variant(2, kSlow), variant(3, {2, 2, 2, 2, 2, 2, 2, 2})},
+                       {{0, samples({3, 3, 3, 3, 3, 3, 3, 3})}}, margin);
+  rank_confirmed(test_problem(), {variant(1, chosen), variant(2, runner_up)},
+                 {{{0, samples({1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2})}}, 0, margin, 1}, answer);
+  return answer;
+}
+
+TEST(RankConfirmed, FiguresAreThoseOfTheConfirmRounds) {
+  const Answer answer = confirm(kSame, kSlow);
+  EXPECT_EQ(answer.best().variant.key(), "A=1");
+  EXPECT_NEAR(answer.best().ratio_to_baseline, 1.2, 0.001);
+  EXPECT_EQ(answer.baseline_best_s, 1.2);
+  EXPECT_EQ(answer.baseline_first_s, 1.2);
+  EXPECT_EQ(answer.confirm_rounds, 8);
+  ASSERT_EQ(answer.ranking.size(), 3U);
+  EXPECT_EQ(answer.ranking[2].variant.key(), "A=3");
+  EXPECT_DOUBLE_EQ(answer.ranking[2].ratio_to_baseline, 1.5) << "not measured again";
+}
+
+TEST(RankConfirmed, ARunnerUpAheadByMoreThanTheMarginIsDeclaredAndItsIntervalIsThatOfTwoChoices) {
+  const Answer changed = confirm(kSlow, kSame), kept = confirm(kSame, kSlow);
+  EXPECT_EQ(changed.best().variant.key(), "A=2");
+  EXPECT_TRUE(changed.ties.empty());
+  const auto width = [](const RankedVariant& row) { return row.ratio_high - row.ratio_low; };
+  EXPECT_GT(width(changed.best()), 1.1 * width(kept.best()));
+}
+
+TEST(RankConfirmed, ARunnerUpAheadByLessIsATieWhereTheIntervalAgrees) {
+  EXPECT_EQ(confirm(kSame, kFast).best().variant.key(), "A=1");
+  EXPECT_THAT(confirm(kSame, kFast).ties, ElementsAre("A=2"));
+  // 0.4 % in the mean, certainly not 0, and perhaps 0.6 %.
+  const std::vector<double> ahead{0.997, 0.994, 0.998, 0.997, 0.999, 0.994, 0.997, 0.992};
+  EXPECT_EQ(confirm({1, 1, 1, 1, 1, 1, 1, 1}, ahead).best().variant.key(), "A=2");
+  EXPECT_EQ(confirm({1, 1, 1, 1, 1, 1, 1, 1}, ahead, 0.01).best().variant.key(), "A=1") << "inside the margin";
+}
+
+TEST(RankFinal, TooFewRoundsForAnIntervalGiveNoVerdictAndTheFastestWins) {
+  const Answer answer =
+      rank({variant(1, {1.000, 1.001}, 2000), variant(2, {1.001, 1.000}, 1000)}, {{0, samples({1.2, 1.2})}}, 0.01);
+  EXPECT_EQ(answer.best().variant.key(), "A=1") << "not the smaller one";
+  EXPECT_EQ(answer.best().verdict, stats::Verdict::kUnclear);
+}
+
 }  // namespace
 }  // namespace pgtune::session

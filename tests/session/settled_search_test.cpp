@@ -5,73 +5,16 @@
 
 #include <algorithm>
 
+#include "powered_search.hpp"
 #include "test_bench.hpp"
 #include "tuner/session/rounds/steady_run.hpp"
 
 namespace pgtune::session {
 namespace {
 
-using support::PowerGpu;
-using support::PowerLoad;
-using support::PowerModel;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
-
-constexpr double kAlone_s = 0.2068e-3;
-/// In short samples the rival is 3 % faster than the best one, alone it is 1.4 % slower
-/// (docs/measurements/power-cap.md).
-constexpr const char* kRivalKey = "A=4,B=3";
-constexpr double kRatioAlone = 0.986, kAtTheSameClock = 1.03;
-
-PowerLoad load_at_the_cap(const std::string& name) {
-  if (name == kBestKey) return support::settling_load(name, kAlone_s, 1.36e9);
-  if (name == kRivalKey)
-    return support::settling_load(name, kAlone_s / kRatioAlone, 1.36e9 * kRatioAlone / kAtTheSameClock);
-  if (name.starts_with("ref")) return support::settling_load(name, 1.05 * kAlone_s, 1.34e9);
-  return support::settling_load(name, 1.3 * kAlone_s, 1.36e9);
-}
-
-PowerLoad load_below_the_cap(const std::string& name) {
-  PowerLoad load = load_at_the_cap(name);
-  load.joules_per_cycle /= 10;
-  return load;
-}
-
-struct PoweredSearch {
-  TestSearch search;
-  FakeDevice device;
-
-  explicit PoweredSearch(const std::function<PowerLoad(const std::string&)>& load) : device(scripted()) {
-    device.powered.emplace(PoweredGpu{PowerModel(PowerGpu{}, 1), load});
-    device.baseline.algorithms = {{0, "first", 0, 1.05 * kAlone_s, 0.1}, {3, "third", 0, 1.05 * kAlone_s, 0.1}};
-  }
-
-  Answer run() {
-    const auto result = search.run(device);
-    EXPECT_TRUE(result && result->answer);
-    return result && result->answer ? *result->answer : Answer{};
-  }
-
- private:
-  FakeDevice scripted() {
-    search.plan = [](const Variant&) {
-      Script script;
-      script.time_s = kAlone_s;
-      return script;
-    };
-    return search.device();
-  }
-};
-
-/// As a recording answers that was made before there were settled samples.
-void know_no_steady_run(FakeDevice& device) {
-  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage != Stage::kSteady) return;
-    report.samples.front().reset();
-    report.outcomes.front() = {OutcomeKind::kNotRecorded, "not in the recording"};
-  };
-}
 
 TEST(MetPowerCap, ByTheDriversCounterWhereThereIsOne) {
   Sample sample{.launches = 100, .time_s = 0.25, .sm_clock_hz = 1.4e9};
@@ -159,12 +102,11 @@ TEST(SettledSearch, RoundsTakeAboutAsLongAsWasToldBefore) {
       std::find_if(updates.begin(), updates.end(), [](const Progress& update) { return update.settled_rounds_s > 0; });
   ASSERT_NE(first, updates.end());
   EXPECT_EQ(first->phase, Progress::Phase::kSteady) << "before anything else is tried";
-  EXPECT_LT(first->settled_rounds_s, 45);
+  EXPECT_LE(first->settled_rounds_s, kSettledLimit_s);
   const auto race = std::find_if(updates.begin(), updates.end(),
                                  [](const Progress& update) { return update.phase == Progress::Phase::kRace; });
-  const auto after = std::find_if(race, updates.end(), [](const Progress& update) {
-    return update.phase != Progress::Phase::kRace && update.phase != Progress::Phase::kFinal;
-  });
+  const auto after = std::find_if(
+      race, updates.end(), [](const Progress& update) { return update.phase == Progress::Phase::kVerification; });
   ASSERT_NE(after, updates.end());
   const double took_s = after->elapsed_s - race->elapsed_s;
   EXPECT_LE(took_s, first->settled_rounds_s);
@@ -176,7 +118,7 @@ TEST(SettledSearch, ItsSamplesSayWhatALaunchCosts) {
   const Answer answer = powered.run();
   ASSERT_TRUE(answer.best().settled_energy && answer.baseline_settled_energy);
   EXPECT_TRUE(powered.device.energy_requests.empty());
-  EXPECT_EQ(answer.best().settled_energy->samples, 8);
+  EXPECT_EQ(answer.best().settled_energy->samples, answer.confirm_rounds);
   EXPECT_NEAR(answer.best().settled_energy->energy_j(), 700 * kAlone_s, 0.02 * 700 * kAlone_s);
   EXPECT_NEAR(answer.baseline_settled_energy->energy_j() / answer.best().settled_energy->energy_j(), 1.05, 0.02);
 }

@@ -62,6 +62,7 @@ TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
   store_.save_rounds(Stage::kFloor, {of_algorithm(1, Stage::kFloor, 3)});
   store_.save_rounds(Stage::kRace, {of_variant(16, Stage::kRace, 4), of_algorithm(1, Stage::kRace, 5)});
   store_.save_rounds(Stage::kFinal, {of_variant(16, Stage::kFinal, 6), of_algorithm(0, Stage::kFinal, 7)});
+  store_.save_rounds(Stage::kConfirm, {of_variant(16, Stage::kConfirm, 8)});
   store_.save_energy({std::nullopt, 0, energy(82)});
   store_.save_energy({BaselineAlgorithm{1}, 0, energy(600)});
   store_.save_energy({test::variant(16), 0, energy(500)});
@@ -72,7 +73,8 @@ TEST_F(RecordedProblemTest, OfOneSessionHasAllItMeasured) {
   EXPECT_EQ(problem.baseline.report, baseline_);
   EXPECT_EQ(of(problem, 16).trial, test::good_trial(1.5));
   EXPECT_EQ(of(problem, 16).build.cubin_hash, "16");
-  EXPECT_THAT(of(problem, 16).rounds, ElementsAre(sample(Stage::kFinal, 1, 6), sample(Stage::kRace, 1, 4)));
+  EXPECT_THAT(of(problem, 16).rounds,
+              ElementsAre(sample(Stage::kFinal, 1, 6), sample(Stage::kConfirm, 1, 8), sample(Stage::kRace, 1, 4)));
   EXPECT_THAT(of(problem, 16).energy, ElementsAre(energy(500), energy(501)));
   EXPECT_THAT(problem.baseline.rounds.at(0), ElementsAre(sample(Stage::kFinal, 1, 7)));
   EXPECT_THAT(problem.baseline.rounds.at(1),

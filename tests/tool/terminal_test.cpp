@@ -82,9 +82,11 @@ TEST(LiveLineText, SettledSamplesAreToldInAdvanceAndInTheirRounds) {
   session::Progress progress;
   progress.problem.m = progress.problem.n = progress.problem.k = 4096;
   progress.settled_rounds_s = 41.6;
-  EXPECT_EQ(settled_text(progress),
-            "4096x4096x4096 meets the power cap: race and final wait before each sample until the clock stands still, "
-            "and take about 42s");
+  EXPECT_EQ(
+      settled_text(progress),
+      "4096x4096x4096 meets the power cap: race, final and confirm rounds wait before each sample until the clock "
+      "stands still, "
+      "and take about 42s");
   progress.phase = session::Progress::Phase::kRace;
   progress.rounds = 2;
   progress.contenders = 14;

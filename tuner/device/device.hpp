@@ -41,6 +41,9 @@ class Device {
 
   /// Runs one round; nothing else may be in flight. Contenders that fail get an outcome, the others their samples.
   [[nodiscard]] virtual Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) = 0;
+  /// In a replay: how many rounds of the stage were recorded for the current problem; nothing where rounds are
+  /// measured.
+  [[nodiscard]] virtual std::optional<int> recorded_rounds(Stage /*stage*/) const { return std::nullopt; }
 
   /// Checks a finalist again as it was timed; nothing else may be in flight. What goes wrong is the report's outcome.
   [[nodiscard]] virtual Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) = 0;

@@ -124,6 +124,19 @@ Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundReque
   return report;
 }
 
+std::optional<int> ReplayDevice::recorded_rounds(Stage stage) const {
+  int rounds = 0;
+  const auto look_at = [&](const std::vector<Sample>& samples) {
+    for (const Sample& sample : samples) {
+      if (sample.stage == stage) rounds = std::max(rounds, sample.round);
+    }
+  };
+  if (problem_ == nullptr) return 0;
+  for (const auto& [id, recorded] : problem_->variants) look_at(recorded.rounds);
+  for (const auto& [algorithm, samples] : problem_->baseline.rounds) look_at(samples);
+  return rounds;
+}
+
 Result<protocol::VerifyReport> ReplayDevice::verify(const protocol::VerifyRequest& /*request*/) {
   return protocol::VerifyReport{.outcome = not_recorded("whether the finalists were verified")};
 }

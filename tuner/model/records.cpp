@@ -7,11 +7,12 @@ namespace pgtune {
 namespace {
 
 constexpr EnumNames<Source, 2> kSources{{{Source::kGpu, "gpu"}, {Source::kReplay, "replay"}}};
-constexpr EnumNames<Stage, 5> kStages{{{Stage::kScreen, "screen"},
+constexpr EnumNames<Stage, 6> kStages{{{Stage::kScreen, "screen"},
                                        {Stage::kSteady, "steady"},
                                        {Stage::kFloor, "floor"},
                                        {Stage::kRace, "race"},
-                                       {Stage::kFinal, "final"}}};
+                                       {Stage::kFinal, "final"},
+                                       {Stage::kConfirm, "confirm"}}};
 
 /// A day; no sample takes a minute.
 constexpr double kLongestSampleS = 86'400;

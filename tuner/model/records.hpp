@@ -102,9 +102,10 @@ enum class Stage {
   kFloor,  ///< the baseline against itself: the session's noise
   kRace,
   kFinal,
-  kSteady,  ///< one settled sample of the baseline, first of all: whether the problem meets the power cap
+  kSteady,   ///< one settled sample of the baseline, first of all: whether the problem meets the power cap
+  kConfirm,  ///< whom a final of settled samples chose, measured again in rounds that did not choose
 };
-/// "screen", "floor", "race", "final", "steady".
+/// "screen", "floor", "race", "final", "steady", "confirm".
 [[nodiscard]] EnumTable<Stage> enum_table(Stage stage);
 
 /// Whether a sample can have so many launches, and can have taken so long.

@@ -19,7 +19,11 @@ void Evidence::take(const FloorResult& floor) {
 
 void Evidence::take(const FinalResult& final, int best_algorithm) {
   add_notes(recording_notes(final.rounds, final.end == RoundRunner::End::kNotRecorded, final.not_recorded));
-  for (const RoundEntry& entry : final.field) {
+  take_final_samples(final.field, best_algorithm);
+}
+
+void Evidence::take_final_samples(const std::vector<RoundEntry>& field, int best_algorithm) {
+  for (const RoundEntry& entry : field) {
     final_samples_.insert(final_samples_.end(), entry.samples.begin(), entry.samples.end());
     const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender);
     if (algorithm != nullptr && algorithm->index == best_algorithm) take_baseline_samples(entry.samples);

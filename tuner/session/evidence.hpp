@@ -21,6 +21,8 @@ class Evidence {
   void take(const FloorResult& floor);
   /// `best_algorithm`: BaselineReport::best, which floor and race have measured as well.
   void take(const FinalResult& final, int best_algorithm);
+  /// What the rounds of a final or after it measured.
+  void take_final_samples(const std::vector<RoundEntry>& field, int best_algorithm);
   void take_baseline_samples(const std::vector<Sample>& samples);
 
   [[nodiscard]] const std::vector<Sample>& final_samples() const { return final_samples_; }

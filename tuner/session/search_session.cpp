@@ -7,6 +7,7 @@
 
 #include "tuner/search/guided_strategy.hpp"
 #include "tuner/session/answer/answered.hpp"
+#include "tuner/session/confirm_stage.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
@@ -104,6 +105,7 @@ std::vector<SessionStage> search_stages() {
       {"", screen},
       {"in the race", race_stage},
       {"in the final", final_stage},
+      {"in the confirm rounds", confirm_stage},
       {"verifying the finalists", verification_stage},
       {"", measure_wanted_energy},
       {"", screening_ranking_stage, true}};

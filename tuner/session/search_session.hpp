@@ -45,16 +45,16 @@ struct SessionOptions {
 
 /// State of a running search for the live line; all counts of this problem.
 struct Progress {
-  enum class Phase { kPrepare, kSteady, kFloor, kSearch, kRace, kFinal, kVerification, kEnergy, kDone };
+  enum class Phase { kPrepare, kSteady, kFloor, kSearch, kRace, kFinal, kConfirm, kVerification, kEnergy, kDone };
   Phase phase = Phase::kPrepare;
   std::int64_t total = 0, done = 0, failed = 0, cut = 0, resumed = 0;
   std::int64_t not_recorded = 0;  ///< of `done`: those that a replay's recording does not hold
   double best_s = 0;              ///< best median per launch so far, 0 while none
   double baseline_best_s = 0;     ///< 0 before prepare
-  int round = 0, rounds = 0;      ///< of the floor, race or final; windows in the energy phase
+  int round = 0, rounds = 0;      ///< of the floor, race, final or confirm rounds; windows in the energy phase
   std::int64_t contenders = 0;    ///< variants still in the race or final
-  /// Expected of race and final (in a bench: of the final), where the problem meets the power cap and their samples are
-  /// settled; 0 where they are short.
+  /// Expected of race, final and confirm rounds (in a bench: of the final), where the problem meets the power cap and
+  /// their samples are settled; 0 where they are short.
   double settled_rounds_s = 0;
   double elapsed_s = 0;
   std::optional<double> remaining_s;  ///< estimate

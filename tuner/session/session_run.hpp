@@ -11,6 +11,7 @@
 #include "tuner/session/evidence.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/progress_reporter.hpp"
+#include "tuner/session/rounds/confirm.hpp"
 
 namespace pgtune::session {
 
@@ -26,7 +27,8 @@ struct SessionRun {
   std::vector<int> algorithms = {};     ///< of the baseline, by the race or by screening, fastest first
   FinalPlan plan = {};                  ///< of the final
   FinalResult final = {};
-  bool exhausted = false;  ///< every proposal was tried
+  ConfirmResult confirm = {};  ///< the last confirm rounds
+  bool exhausted = false;      ///< every proposal was tried
 
   /// No more stages: by the stop flag, or too many rounds in a row were void.
   [[nodiscard]] bool ended() const { return result.interrupted || result.gave_up; }

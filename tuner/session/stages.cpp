@@ -6,6 +6,7 @@
 
 #include "tuner/session/answer/energy_summary.hpp"
 #include "tuner/session/answer/settled_energy.hpp"
+#include "tuner/session/confirm_stage.hpp"
 #include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/session/pipeline/pipeline.hpp"
 #include "tuner/session/rounds/race.hpp"
@@ -63,13 +64,14 @@ Result<void> steady_stage(SessionRun& run, AfterSteady what) {
   if (!steady) return tl::unexpected(steady.error());
   run.take_end(steady->end);
   run.answer.sampling = steady->sampling;
-  run.plan = final_plan(context.options, steady->sampling);
+  const auto recorded = context.device.recorded_rounds(Stage::kConfirm);
+  run.plan = final_plan(context.options, steady->sampling, !recorded || *recorded > 0);
   run.algorithms = fastest_algorithms(run.result.baseline, run.result.baseline.algorithms.size());
   if (steady->sampling != Sampling::kSettled) return {};
   const double launch_s = baseline_launch_s(run.result.baseline);
-  double expected_s = expected_final_s(context.options, launch_s, steady->sampling);
-  if (what == AfterSteady::kRaceAndFinal) expected_s += expected_race_s(context.options, launch_s, steady->sampling);
-  run.progress.settled(expected_s);
+  run.progress.settled(what == AfterSteady::kRaceAndFinal
+                           ? expected_settled_s(context.options, launch_s)
+                           : expected_final_s(context.options, launch_s, steady->sampling));
   return {};
 }
 
@@ -123,7 +125,7 @@ Result<void> final_stage(SessionRun& run) {
   run.take_end(run.final.end);
   run.answer.stages.final_s = run.final.time_s;
   run.evidence.take(run.final, baseline.best);
-  if (run.final.variants().empty()) return {};
+  if (variants_of(run.final.field).empty()) return {};
   run.answer.lead_in_s = median_lead_in_s(run.evidence.final_samples());
   run.answer.from_final = run.final.whole();
   // In the burst regime a sample's clock follows from the rest before it, not from the contender before.
@@ -135,9 +137,13 @@ Result<void> final_stage(SessionRun& run) {
 }
 
 void rank_final_of(SessionRun& run) {
-  const RankingBasis basis{run.final.baselines(), run.result.baseline.first, run.answer.floor.margin,
-                           planned_final_looks(run.plan)};
-  rank_final(run.context.problem, run.final.variants(), basis, run.answer);
+  RankingBasis basis{baselines_of(run.final.field), run.result.baseline.first, run.answer.floor.margin,
+                     planned_final_looks(run.plan)};
+  rank_final(run.context.problem, variants_of(run.final.field), basis, run.answer);
+  run.answer.confirm_rounds = 0;
+  if (!is_confirmed(run)) return;
+  basis.baselines = baselines_of(run.confirm.field);
+  rank_confirmed(run.context.problem, variants_of(run.confirm.field), basis, run.answer);
 }
 
 Result<void> energy_stage(SessionRun& run, EnergyOf whose) {

@@ -15,8 +15,8 @@ namespace pgtune::session {
 
 enum class AfterSteady { kRaceAndFinal, kFinal };
 
-/// Whether the problem meets the power cap, and the plan of race and final that follows. Where it does, progress says
-/// so and how long they will take.
+/// Whether the problem meets the power cap, and the plan of race, final and confirm rounds that follows. Where it does,
+/// progress says so and how long they will take.
 [[nodiscard]] Result<void> steady_stage(SessionRun& run, AfterSteady what);
 
 /// The noise floor, and the margin of ties that follows from it.
@@ -30,7 +30,8 @@ enum class AfterSteady { kRaceAndFinal, kFinal };
 /// The final, and its ranking; of as many rounds as were run, where it was interrupted.
 [[nodiscard]] Result<void> final_stage(SessionRun& run);
 
-/// Makes the answer's ranking of what is left of the run's final. Precondition: a variant is.
+/// Makes the answer's ranking of what is left of the run's final, and of its confirm rounds where the winner is in
+/// them. Precondition: a variant is left.
 void rank_final_of(SessionRun& run);
 
 enum class EnergyOf { kWinner, kEveryFinalist };

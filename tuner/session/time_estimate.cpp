@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "tuner/model/sample_length.hpp"
-
 namespace pgtune::session {
 namespace {
 
@@ -32,9 +30,9 @@ std::optional<double> TimeEstimate::remaining_s(std::size_t builds_left, std::si
 }
 
 double expected_round_s(const SampleTiming& timing, std::size_t samples, double launch_s) {
-  constexpr double kOverhead = 1.25;  // short lead-ins, and the way to the worker and back
-  return kOverhead * (timing.settle_s + std::max(timing.sample_s, least_sample_s(launch_s))) *
-         static_cast<double>(samples);
+  // Short lead-ins, and the way to the worker and back.
+  const double overhead = timing.settle_s > 0 ? 1 : 1.25;
+  return overhead * expected_sample_s(timing, launch_s) * static_cast<double>(samples);
 }
 
 double expected_race_s(const SessionOptions& options, double launch_s, Sampling sampling) {
@@ -53,7 +51,15 @@ double expected_race_s(const SessionOptions& options, double launch_s, Sampling 
 double expected_final_s(const SessionOptions& options, double launch_s, Sampling sampling) {
   constexpr int kBaselines = 2;
   const FinalPlan plan = final_plan(options, sampling);
-  return expected_round_s(plan.timing, static_cast<std::size_t>(plan.finalists + kBaselines), launch_s) * plan.rounds;
+  const double final_s =
+      expected_round_s(plan.timing, static_cast<std::size_t>(plan.finalists + kBaselines), launch_s) * plan.rounds;
+  if (!plan.confirms) return final_s;
+  return final_s + expected_round_s(plan.timing, kMostConfirmed, launch_s) * confirm_rounds(kMostConfirmed);
+}
+
+double expected_settled_s(const SessionOptions& options, double launch_s) {
+  return expected_sample_s(kSettledSample, launch_s) + expected_race_s(options, launch_s, Sampling::kSettled) +
+         expected_final_s(options, launch_s, Sampling::kSettled);
 }
 
 double reserved_for_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling) {

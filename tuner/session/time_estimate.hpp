@@ -33,11 +33,15 @@ inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 /// Expected wall time of a round, before one has been timed. `launch_s`: of the baseline, a sample lasts
 /// least_sample_s() of it.
 [[nodiscard]] double expected_round_s(const SampleTiming& timing, std::size_t samples, double launch_s);
-/// Expected wall time of a race of usual size, and of a whole final.
+/// Expected wall time of a race of usual size, and of a whole final with its confirm rounds.
 [[nodiscard]] double expected_race_s(const SessionOptions& options, double launch_s,
                                      Sampling sampling = Sampling::kShort);
 [[nodiscard]] double expected_final_s(const SessionOptions& options, double launch_s,
                                       Sampling sampling = Sampling::kShort);
+
+/// GPU time of a search at the power cap but for its screening: steady run, race, final and confirm rounds, with as
+/// many contenders as there may be. By default at most kSettledLimit_s.
+[[nodiscard]] double expected_settled_s(const SessionOptions& options, double launch_s);
 
 /// Wall time of a time budget kept for the race and the final, at most half of it; and for the final alone, at most a
 /// quarter. Whole expectations where there is no budget.

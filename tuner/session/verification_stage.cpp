@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "tuner/session/confirm_stage.hpp"
 #include "tuner/session/pipeline/finalist_builds.hpp"
 #include "tuner/session/stages.hpp"
 
@@ -113,14 +114,15 @@ Result<void> FinalistVerification::leave_out(const Variant& variant, const Outco
   record_failure(context_, run_.state, *entry->index, outcome);
   run_.final.field.erase(entry);
   run_.evidence.add_notes({fmt::format("{} is out: {}", variant.id(), outcome.reason)});
-  if (!run_.final.variants().empty()) {
+  if (!variants_of(run_.final.field).empty()) {
     rank_final_of(run_);
-    return {};
+    return confirm_stage(run_);
   }
   run_.answer.ranking.clear();
   run_.answer.ties.clear();
   run_.answer.from_final = false;
-  return final_stage(run_);
+  if (auto done = final_stage(run_); !done) return done;
+  return confirm_stage(run_);
 }
 
 void FinalistVerification::note() const {

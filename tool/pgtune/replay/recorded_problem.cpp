@@ -157,6 +157,7 @@ device::RecordedProblem recorded_problem(const db::Database& database, const std
   Assembly assembly(recorded, templates);
   assembly.add_trials(database, sessions.front());
   assembly.add_rounds(*final, Stage::kFinal);
+  assembly.add_rounds(*final, Stage::kConfirm);
   assembly.add_rounds(*final, Stage::kSteady);  // it says what the final's samples are
   assembly.add_rounds(*first_with(all, Stage::kFloor), Stage::kFloor);
   assembly.add_rounds(*largest_race(all), Stage::kRace);

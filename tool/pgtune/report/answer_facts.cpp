@@ -20,9 +20,14 @@ std::string final_text(const session::Answer& answer) {
   if (answer.voided_rounds > 0)
     text += fmt::format("; {} round{} void and repeated", answer.voided_rounds,
                         answer.voided_rounds == 1 ? " was" : "s were");
+  if (answer.confirm_rounds > 0)
+    text +=
+        fmt::format("; the figures of #1 and cuBLASLt are from {} rounds after it was chosen", answer.confirm_rounds);
   const session::StageTimes& stages = answer.stages;
-  return text + fmt::format("; GPU time: screen {}, floor {}, race {}, final {}", duration_text(stages.screen_s),
-                            duration_text(stages.floor_s), duration_text(stages.race_s), duration_text(stages.final_s));
+  text += fmt::format("; GPU time: screen {}, floor {}, race {}, final {}", duration_text(stages.screen_s),
+                      duration_text(stages.floor_s), duration_text(stages.race_s), duration_text(stages.final_s));
+  if (stages.confirm_s > 0) text += fmt::format(", confirm {}", duration_text(stages.confirm_s));
+  return text;
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ struct NoiseFloor {
 
 /// Device time of a session's stages as the sum of their samples; of lead-ins only those of settled samples count.
 struct StageTimes {
-  double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0;
+  double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0, confirm_s = 0;
 
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
 
@@ -96,6 +96,7 @@ struct StageTimes {
     visit("floor_s", self.floor_s);
     visit("race_s", self.race_s);
     visit("final_s", self.final_s);
+    visit("confirm_s", self.confirm_s, kUnlessDefault);
   }
 };
 
@@ -167,7 +168,10 @@ struct Answer {
   std::vector<RankedVariant> ranking;
   /// Of race and final. Answers of earlier versions are short or unsettled.
   Sampling sampling = Sampling::kShort;
-  std::optional<double> lead_in_s = {};              ///< median over the final's settled samples
+  std::optional<double> lead_in_s = {};  ///< median over the settled samples of final and confirm rounds
+  /// Rounds in which the winner that the final chose was measured again, and from which its figures and the baseline's
+  /// come; 0: they come from the final.
+  int confirm_rounds = 0;
   std::vector<std::string> ties;                     ///< keys of variants not told apart from the winner
   double baseline_first_s = 0, baseline_best_s = 0;  ///< medians over the final's samples
   double baseline_clock_hz = 0;                      ///< of the best; 0 where no clock was measured
@@ -196,6 +200,7 @@ struct Answer {
     visit("ranking", self.ranking);
     visit("sampling", self.sampling, kMayBeMissing);
     visit("lead_in_s", self.lead_in_s);
+    visit("confirm_rounds", self.confirm_rounds, kUnlessDefault);
     visit("ties", self.ties);
     visit("baseline_first_s", self.baseline_first_s);
     visit("baseline_best_s", self.baseline_best_s);

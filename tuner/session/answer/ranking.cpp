@@ -62,7 +62,7 @@ Ties find_ties(const std::vector<MeasuredVariant>& variants, std::size_t fastest
     if (ratio.pairs == 0) continue;
     if (!within(ratio.interval, margin) && !ratio.interval.contains(0)) continue;
     ties.all.push_back(i);
-    if (ratio.mean <= margin) ties.eligible.push_back(i);
+    if (ratio.pairs >= stats::kLeastValues && ratio.mean <= margin) ties.eligible.push_back(i);
   }
   return ties;
 }
@@ -85,7 +85,7 @@ RankedVariant ranked_against(const Problem& problem, const MeasuredVariant& meas
   row.ratio_to_baseline = std::exp(ratio.mean);
   row.ratio_low = std::exp(ratio.interval.low);
   row.ratio_high = std::exp(ratio.interval.high);
-  row.verdict = stats::verdict(ratio, cycles, basis.margin);
+  if (ratio.pairs >= stats::kLeastValues) row.verdict = stats::verdict(ratio, cycles, basis.margin);
   return row;
 }
 
@@ -127,6 +127,46 @@ void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& vari
   }
   answer.ranking.clear();
   for (const std::size_t i : order) answer.ranking.push_back(std::move(rows[i]));
+  set_baseline_figures(basis, baseline, answer);
+}
+
+void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
+                    Answer& answer) {
+  const double margin = std::log1p(basis.margin);
+  const auto row_of = [&](const MeasuredVariant& measured) {
+    return std::find_if(answer.ranking.begin(), answer.ranking.end(),
+                        [&](const RankedVariant& row) { return row.variant == measured.variant; });
+  };
+  const auto chosen = std::find_if(variants.begin(), variants.end(), [&](const MeasuredVariant& measured) {
+    return measured.variant == answer.best().variant;
+  });
+  const MeasuredBaseline* const baseline = fastest(basis.baselines);
+  const auto is_tie = [&](const stats::LogRatio& ratio) {
+    return within(ratio.interval, margin) || ratio.interval.contains(0);
+  };
+  const MeasuredVariant* winner = &*chosen;
+  double winner_lead = 0;
+  for (const MeasuredVariant& measured : variants) {
+    const bool is_chosen = &measured == &*chosen;
+    RankingBasis own = basis;
+    if (!is_chosen) own.looks = 2;
+    *row_of(measured) = ranked_against(problem, measured, baseline, own);
+    if (is_chosen) continue;
+    const auto lead = log_time_ratio(chosen->samples, measured.samples);
+    if (lead.mean <= winner_lead || (lead.mean <= margin && is_tie(lead))) continue;
+    winner = &measured;
+    winner_lead = lead.mean;
+  }
+  for (const MeasuredVariant& measured : variants) {
+    std::erase(answer.ties, measured.variant.key());
+    if (&measured == winner) continue;
+    if (is_tie(log_time_ratio(measured.samples, winner->samples))) answer.ties.push_back(measured.variant.key());
+  }
+  const auto best = row_of(*winner);
+  std::rotate(answer.ranking.begin(), best, best + 1);
+  std::stable_sort(answer.ranking.begin() + 1, answer.ranking.end(),
+                   [](const RankedVariant& a, const RankedVariant& b) { return a.time_s < b.time_s; });
+  answer.confirm_rounds = static_cast<int>(winner->samples.size());
   set_baseline_figures(basis, baseline, answer);
 }
 

@@ -37,9 +37,19 @@ struct RankingBasis {
 /// fastest: the interval of the paired log ratio contains 0 or lies within the margin. That interval is widened to a
 /// confidence of 1 - 0.05 / k for k variants, as k comparisons are made at once. All intervals hold over basis.looks.
 /// The winner is the fastest or a tie whose mean ratio is within the margin of it: the one with fewer shared-memory
-/// bytes, then fewer registers, then the lower key. Precondition: at least one variant, each with a sample.
+/// bytes, then fewer registers, then the lower key. In fewer rounds than an interval needs it is the fastest, and there
+/// are no verdicts. Precondition: at least one variant, each with a sample.
 void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
                 Answer& answer);
+
+/// After rank_final(): sets the figures of the winner, and of its runner-up where that is among `variants`, and those
+/// of the baseline by confirm rounds, in which they were measured anew. The winner stays the one that the final chose,
+/// unless the runner-up is faster here by more than the margin in the mean, or certainly faster and perhaps by more
+/// than the margin: then that is declared. As it may be, its intervals hold with the confidence for two. Ties among
+/// those measured here are judged anew. Sets Answer::confirm_rounds. Precondition: the answer's best is among
+/// `variants`, and each of these and of the baselines has a sample.
+void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
+                    Answer& answer);
 
 /// Ranks by screening alone, for a search that was interrupted before its final: no ties, ratios are to the baseline's
 /// screening time, their "intervals" the range over the samples. Sets the same, under the same precondition.

@@ -38,23 +38,6 @@ bool FinalResult::whole() const {
   return end == RoundRunner::End::kRan;
 }
 
-std::vector<MeasuredVariant> FinalResult::variants() const {
-  std::vector<MeasuredVariant> out;
-  for (const RoundEntry& entry : field) {
-    if (entry.index) out.push_back(measured_variant(entry));
-  }
-  return out;
-}
-
-std::vector<MeasuredBaseline> FinalResult::baselines() const {
-  std::vector<MeasuredBaseline> out;
-  for (const RoundEntry& entry : field) {
-    if (const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender))
-      out.push_back({algorithm->index, entry.samples});
-  }
-  return out;
-}
-
 Final::Final(const SessionContext& context, SearchState& state, const BaselineReport& baseline, const FinalPlan& plan,
              double margin, ProgressReporter& progress, RoundTroubles& troubles)
     : context_(context),
@@ -118,7 +101,9 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
 
 void Final::add_baselines(std::vector<RoundEntry>& field, const std::vector<int>& algorithms) const {
   std::vector<int> chosen(algorithms.begin(), algorithms.begin() + std::min<std::ptrdiff_t>(2, std::ssize(algorithms)));
-  if (std::find(chosen.begin(), chosen.end(), baseline_.first) == chosen.end()) chosen.push_back(baseline_.first);
+  // Where the final only chooses, the first choice has its rounds beside the chosen ones.
+  const bool has_first = std::find(chosen.begin(), chosen.end(), baseline_.first) != chosen.end();
+  if (!has_first && !plan_.confirms) chosen.push_back(baseline_.first);
   for (const int index : chosen) {
     if (static_cast<std::size_t>(index) < baseline_.algorithms.size()) field.push_back(baseline_entry(index));
   }
@@ -126,14 +111,15 @@ void Final::add_baselines(std::vector<RoundEntry>& field, const std::vector<int>
 
 Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
   const double start_s = context_.clock.now_s();
-  int rounds = plan_.rounds;
+  const auto recorded = context_.device.recorded_rounds(Stage::kFinal);
+  int rounds = std::clamp(recorded.value_or(0), plan_.rounds, std::max(plan_.rounds, plan_.max_rounds));
   while (runner.rounds() < rounds) {
     auto end = runner.run_round();
     if (!end || *end != RoundRunner::End::kRan) return end;
     const auto left = survivors(runner.field());
     if (left == 0) break;
     const int done = runner.rounds();
-    if (done == rounds && best_two_unclear(runner.field())) {
+    if (!recorded && done == rounds && best_two_unclear(runner.field())) {
       rounds = std::max(rounds, std::min(rounds + kMoreFinalRounds, plan_.max_rounds));
     }
     const double spent_s = context_.clock.now_s() - start_s;

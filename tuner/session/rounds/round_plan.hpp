@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many contenders and rounds race and final have, and how long their samples are: by whether the problem meets the
-// power cap. The lengths of settled samples come from docs/measurements/power-cap.md.
+// How many contenders and rounds race, final and confirm rounds have, and how long their samples are: by whether the
+// problem meets the power cap. The lengths of settled samples come from docs/measurements/power-cap.md.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +23,39 @@ struct FinalPlan {
   int rounds = 24;
   int max_rounds = 48;  ///< while the best two are unclear
   SampleTiming timing = {kFinalSample_s, 0};
+  /// The final only chooses, and whom it chose is measured again in rounds of its own, with the baseline's first
+  /// choice.
+  bool confirms = false;
 };
 
-/// Short: as the options say. Settled: two finalists (all of them with options.full), and a third of the rounds, each
-/// of whose samples takes as long as thirty short ones; no rounds are added.
-[[nodiscard]] FinalPlan final_plan(const SessionOptions& options, Sampling sampling);
+/// Short: as the options say. Settled: two finalists in two rounds, and then confirm rounds. With options.full all
+/// finalists, and where energy windows choose the winner, in a third of the short final's rounds, each of whose samples
+/// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed. Likewise where
+/// `can_confirm` is false: in a replay of a recording without confirm rounds.
+[[nodiscard]] FinalPlan final_plan(const SessionOptions& options, Sampling sampling, bool can_confirm = true);
+
+/// Confirm rounds of so many contenders: eight for up to three, and six for four, which is as few as an interval needs.
+[[nodiscard]] int confirm_rounds(std::size_t contenders);
+
+/// In the confirm rounds of a plan: two variants, the baseline's best and its first choice.
+inline constexpr std::size_t kMostConfirmed = 4;
+
+/// A finalist that the final shows further than this behind its best is not measured again beside it.
+inline constexpr double kConfirmReach = 3 * kSettledMargin;
+
+/// GPU time of a problem at the power cap by default: steady run, race, final and confirm rounds.
+inline constexpr double kSettledLimit_s = 40;
 
 /// One round of a settled race over those who are left.
 struct SettledPass {
   SampleTiming timing;
   std::size_t variants = 0, algorithms = 0;  ///< who are in it, at most
 };
+
+/// GPU time of a sample with its lead-in. `launch_s`: of the baseline, a sample lasts least_sample_s() of it. Settled
+/// ones take longer than asked for: a tenth of a second until two neighbouring tenths agree, and a sixth because
+/// launches are counted while the clock is still high (means over the recordings h200-*-settled*.db).
+[[nodiscard]] double expected_sample_s(const SampleTiming& timing, double launch_s);
 
 /// A coarse pass over those who screened best and a settled one over the best of it.
 [[nodiscard]] const std::vector<SettledPass>& settled_passes();

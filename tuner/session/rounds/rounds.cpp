@@ -234,6 +234,23 @@ MeasuredVariant measured_variant(const RoundEntry& entry) {
   return {variant, build, smem_bytes(build, plan), entry.samples};
 }
 
+std::vector<MeasuredVariant> variants_of(const std::vector<RoundEntry>& field) {
+  std::vector<MeasuredVariant> out;
+  for (const RoundEntry& entry : field) {
+    if (entry.index) out.push_back(measured_variant(entry));
+  }
+  return out;
+}
+
+std::vector<MeasuredBaseline> baselines_of(const std::vector<RoundEntry>& field) {
+  std::vector<MeasuredBaseline> out;
+  for (const RoundEntry& entry : field) {
+    if (const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender))
+      out.push_back({algorithm->index, entry.samples});
+  }
+  return out;
+}
+
 double device_time_s(const std::vector<RoundEntry>& field) {
   double sum_s = 0;
   for (const RoundEntry& entry : field) {

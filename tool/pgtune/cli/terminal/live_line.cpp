@@ -36,6 +36,8 @@ std::string work_text(const Progress& progress) {
     case Progress::Phase::kFinal:
       return fmt::format("final{}, round {} of {}", progress.settled_rounds_s > 0 ? " in settled samples" : "",
                          progress.round, progress.rounds);
+    case Progress::Phase::kConfirm:
+      return fmt::format("measuring the winner again, round {} of {}", progress.round, progress.rounds);
     case Progress::Phase::kVerification:
       return fmt::format("verifying the finalists, {} of at most {}", progress.round, progress.rounds);
     case Progress::Phase::kSearch:
@@ -65,7 +67,7 @@ std::string progress_text(const Progress& progress) {
 
 std::string settled_text(const Progress& progress) {
   return fmt::format(
-      "{} meets the power cap: race and final wait before each sample until the clock stands still, "
+      "{} meets the power cap: race, final and confirm rounds wait before each sample until the clock stands still, "
       "and take about {}",
       progress.problem.shape(), duration_text(progress.settled_rounds_s));
 }

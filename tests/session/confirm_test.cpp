@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// At the power cap the final only chooses: claims come from fresh rounds of whom it chose.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "powered_search.hpp"
+#include "test_bench.hpp"
+#include "tuner/session/rounds/confirm.hpp"
+#include "tuner/session/rounds/sample_pairs.hpp"
+#include "tuner/session/time_estimate.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+/// Makes a contender's samples of the final look faster than it is, by that factor.
+void flatter_in_the_final(FakeDevice& device, const std::string& name, double factor) {
+  device.spoil = [name, factor](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kFinal) return;
+    for (std::size_t i = 0; i < report.samples.size(); ++i) {
+      if (contender_name(protocol::contender_of(request.contenders[i])) == name) report.samples[i]->time_s /= factor;
+    }
+  };
+}
+
+/// The rival takes `times` as long as the best one, each alone.
+std::function<support::PowerLoad(const std::string&)> with_rival(double times) {
+  return [times](const std::string& name) {
+    if (name == kRivalKey) return support::settling_load(name, kAlone_s * times, 1.34e9);
+    return load_at_the_cap(name);
+  };
+}
+
+std::vector<Sample> saved(const FakeStore& store, Stage stage, const std::string& name) {
+  for (const ContenderSamples& contender : store.rounds.at(stage).back()) {
+    if (contender_name(contender.contender) == name) return contender.samples;
+  }
+  return {};
+}
+
+TEST(Confirm, TheFinalChoosesInTwoRoundsAndFreshOnesClaim) {
+  PoweredSearch powered(load_at_the_cap);
+  flatter_in_the_final(powered.device, kBestKey, 1.1);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
+  EXPECT_EQ(powered.device.rounds[Stage::kFinal].size(), 2U);
+  const auto rounds = powered.device.rounds[Stage::kConfirm].size();
+  EXPECT_GE(rounds, 6U);
+  EXPECT_EQ(answer.confirm_rounds, static_cast<int>(rounds));
+  const auto fresh = saved(powered.search.store, Stage::kConfirm, kBestKey);
+  EXPECT_EQ(answer.best().time_s, stats::median(per_launch_times(fresh)));
+  EXPECT_NEAR(answer.best().ratio_to_baseline, 1.05, 0.01) << "and not 1.15";
+  EXPECT_NEAR(answer.baseline_best_s, 1.05 * kAlone_s, 0.01 * kAlone_s);
+  EXPECT_GT(answer.stages.confirm_s, 0);
+  EXPECT_EQ(answer.best().verdict, stats::Verdict::kFaster);
+}
+
+TEST(Confirm, ARunnerUpOutOfReachIsNotMeasuredAgain) {
+  PoweredSearch powered(with_rival(1.03));
+  const Answer answer = powered.run();
+  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], Each(AllOf(Contains(kBestKey), Not(Contains(kRivalKey)))));
+  ASSERT_EQ(answer.ranking.size(), 2U);
+  EXPECT_EQ(answer.ranking[1].verdict, stats::Verdict::kUnclear) << "two rounds give no interval";
+}
+
+TEST(Confirm, TheLibrarysFirstChoiceIsInThemThoughNotInTheFinal) {
+  PoweredSearch powered([](const std::string& name) {
+    if (name == "ref0") return support::settling_load(name, 1.2 * kAlone_s, 1.34e9);
+    return with_rival(1.03)(name);
+  });
+  powered.device.baseline.algorithms = {{0, "first", 0, 1.2 * kAlone_s, 0.1},
+                                        {3, "third", 0, 1.05 * kAlone_s, 0.1},
+                                        {5, "fifth", 0, 1.05 * kAlone_s, 0.1}};
+  const Answer answer = powered.run();
+  EXPECT_THAT(powered.device.rounds[Stage::kFinal],
+              Each(AllOf(Contains("ref1"), Contains("ref2"), Not(Contains("ref0")))));
+  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], Each(testing::SizeIs(3)));
+  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], Each(Contains("ref0")));
+  EXPECT_NEAR(answer.baseline_first_s, 1.2 * kAlone_s, 0.01 * kAlone_s);
+  EXPECT_NEAR(answer.baseline_best_s, 1.05 * kAlone_s, 0.01 * kAlone_s);
+}
+
+TEST(Confirm, AWinnerBehindTheRunnerUpIsNotDeclared) {
+  PoweredSearch powered(with_rival(1.012));
+  flatter_in_the_final(powered.device, kRivalKey, 1.02);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
+  EXPECT_NEAR(answer.best().time_s, kAlone_s, 0.01 * kAlone_s);
+  EXPECT_THAT(answer.notes, Contains(AllOf(HasSubstr("the final chose fake/" + std::string(kRivalKey)),
+                                           HasSubstr("faster when both were measured again"))));
+  EXPECT_EQ(powered.device.rounds[Stage::kConfirm].size(), static_cast<std::size_t>(answer.confirm_rounds))
+      << "no further rounds";
+}
+
+TEST(Confirm, AWinnerBehindByLessThanTheMarginStaysAndIsATie) {
+  PoweredSearch powered(with_rival(1.001));
+  flatter_in_the_final(powered.device, kRivalKey, 1.01);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.best().variant.key(), kRivalKey);
+  EXPECT_THAT(answer.ties, UnorderedElementsAre(kBestKey));
+  EXPECT_THAT(answer.notes, Not(Contains(HasSubstr("the final chose"))));
+}
+
+TEST(Confirm, WhoFailsIsOutAndTheNextIsConfirmed) {
+  PoweredSearch powered(load_at_the_cap);
+  TestSearch& search = powered.search;
+  const auto plan = search.plan;
+  search.plan = [plan](const Variant& variant) {
+    Script script = plan(variant);
+    if (variant.key() != kBestKey) return script;
+    script.fails_in_round = 3;
+    script.fails_in = Stage::kConfirm;
+    return script;
+  };
+  FakeDevice device(search.plan);
+  device.powered = powered.device.powered;
+  device.baseline = powered.device.baseline;
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->best().variant.key(), kRivalKey);
+  EXPECT_GE(result->answer->confirm_rounds, 6);
+  EXPECT_EQ(result->answer->ranking.size(), 1U);
+  EXPECT_EQ(result->counts.failed.at(OutcomeKind::kWrongResult), 1);
+}
+
+TEST(Confirm, StoppedInThemThereIsNoWholeFinal) {
+  PoweredSearch powered(load_at_the_cap);
+  powered.device.after_round = [&](Stage stage) { powered.search.stop = stage == Stage::kConfirm; };
+  const Answer answer = powered.run();
+  EXPECT_FALSE(answer.from_final);
+  EXPECT_EQ(answer.confirm_rounds, 0);
+  EXPECT_FALSE(answer.complete);
+}
+
+TEST(Confirm, AReplayOfARecordingWithoutThemShowsTheFinalAsRecorded) {
+  PoweredSearch powered(load_at_the_cap);
+  powered.device.said_source = Source::kReplay;
+  powered.device.recorded = {{Stage::kFinal, 8}, {Stage::kConfirm, 0}};
+  const Answer answer = powered.run();
+  EXPECT_EQ(powered.device.rounds[Stage::kFinal].size(), 8U);
+  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], IsEmpty());
+  EXPECT_EQ(answer.confirm_rounds, 0);
+  EXPECT_EQ(answer.best().time_s,
+            stats::median(per_launch_times(saved(powered.search.store, Stage::kFinal, kBestKey))));
+}
+
+TEST(Confirm, AReplayWhoseWinnerIsNotInThemSaysSo) {
+  PoweredSearch powered(load_at_the_cap);
+  powered.device.said_source = Source::kReplay;
+  powered.device.recorded = {{Stage::kFinal, 2}, {Stage::kConfirm, 8}};
+  powered.device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage == Stage::kConfirm) make_unrecorded(report);
+  };
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
+  EXPECT_TRUE(answer.from_final);
+  EXPECT_EQ(answer.best().verdict, stats::Verdict::kUnclear);
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("rounds that confirm the winner were not recorded")));
+}
+
+TEST(Confirm, IsNotForABenchNorWhereEnergyDecides) {
+  TestBench bench;
+  PoweredSearch powered(load_at_the_cap);
+  bench.search.plan = powered.search.plan;
+  bench.request.variants = {variant(5, 3), variant(4, 3)};
+  bench.request.rounds = 24;
+  ASSERT_TRUE(bench.run(powered.device));
+  EXPECT_EQ(powered.device.rounds[Stage::kFinal].size(), 8U);
+  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], IsEmpty());
+
+  PoweredSearch energy(load_at_the_cap);
+  energy.search.options.objective = Objective::kEnergy;
+  (void)energy.run();
+  EXPECT_EQ(energy.device.rounds[Stage::kFinal].size(), 8U);
+  EXPECT_THAT(energy.device.rounds[Stage::kConfirm], IsEmpty());
+}
+
+TEST(ExpectedSettled, IsWithinTheLimitForTheMostContenders) {
+  for (const double launch_s : {1e-5, 2e-4, 2e-3, 2e-2, 5e-2})
+    EXPECT_LE(expected_settled_s({}, launch_s), kSettledLimit_s) << launch_s;
+}
+
+TEST(ExpectedSettled, IsTheSumOfThePlannedSamples) {
+  // The steady run; 11 variants and 3 algorithms, then 4 and 2; 2 rounds of 2 and 2; 6 rounds of 2 and 2.
+  const double coarse_s = expected_sample_s({0.1, 0.2}, 1e-3), settled_s = expected_sample_s(kSettledSample, 1e-3);
+  EXPECT_NEAR(coarse_s, 0.396, 1e-9);
+  EXPECT_NEAR(settled_s, 0.87, 1e-9);
+  EXPECT_NEAR(expected_settled_s({}, 1e-3), 14 * coarse_s + (1 + 6 + 2 * 4 + 6 * 4) * settled_s, 1e-9);
+}
+
+TEST(ConfirmRounds, AreAsManyAsFewContendersAllowAndAnIntervalNeeds) {
+  EXPECT_EQ(confirm_rounds(1), 8);
+  EXPECT_EQ(confirm_rounds(2), 8);
+  EXPECT_EQ(confirm_rounds(3), 8);
+  EXPECT_EQ(confirm_rounds(4), 6);
+  EXPECT_EQ(confirm_rounds(9), 6);
+}
+
+}  // namespace
+}  // namespace pgtune::session

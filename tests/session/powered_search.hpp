@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// A search on the fake GPU with a power limit: one variant that is best alone and a rival that short samples flatter.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "test_search.hpp"
+
+namespace pgtune::session {
+
+inline constexpr double kAlone_s = 0.2068e-3;
+/// In short samples the rival is 3 % faster than the best one, alone it is 1.4 % slower
+/// (docs/measurements/power-cap.md).
+inline constexpr const char* kRivalKey = "A=4,B=3";
+inline constexpr double kRatioAlone = 0.986, kAtTheSameClock = 1.03;
+
+inline support::PowerLoad load_at_the_cap(const std::string& name) {
+  if (name == kBestKey) return support::settling_load(name, kAlone_s, 1.36e9);
+  if (name == kRivalKey)
+    return support::settling_load(name, kAlone_s / kRatioAlone, 1.36e9 * kRatioAlone / kAtTheSameClock);
+  if (name.starts_with("ref")) return support::settling_load(name, 1.05 * kAlone_s, 1.34e9);
+  return support::settling_load(name, 1.3 * kAlone_s, 1.36e9);
+}
+
+inline support::PowerLoad load_below_the_cap(const std::string& name) {
+  support::PowerLoad load = load_at_the_cap(name);
+  load.joules_per_cycle /= 10;
+  return load;
+}
+
+struct PoweredSearch {
+  TestSearch search;
+  FakeDevice device;
+
+  explicit PoweredSearch(const std::function<support::PowerLoad(const std::string&)>& load) : device(scripted()) {
+    device.powered.emplace(PoweredGpu{support::PowerModel(support::PowerGpu{}, 1), load});
+    device.baseline.algorithms = {{0, "first", 0, 1.05 * kAlone_s, 0.1}, {3, "third", 0, 1.05 * kAlone_s, 0.1}};
+  }
+
+  Answer run() {
+    const auto result = search.run(device);
+    EXPECT_TRUE(result && result->answer);
+    return result && result->answer ? *result->answer : Answer{};
+  }
+
+ private:
+  FakeDevice scripted() {
+    search.plan = [](const Variant&) {
+      Script script;
+      script.time_s = kAlone_s;
+      return script;
+    };
+    return search.device();
+  }
+};
+
+/// As a recording answers that was made before there were settled samples.
+inline void know_no_steady_run(FakeDevice& device) {
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kSteady) return;
+    report.samples.front().reset();
+    report.outcomes.front() = {OutcomeKind::kNotRecorded, "not in the recording"};
+  };
+}
+
+}  // namespace pgtune::session

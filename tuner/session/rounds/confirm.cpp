@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/rounds/confirm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tuner/session/pipeline/finalist_builds.hpp"
+#include "tuner/session/rounds/sample_pairs.hpp"
+#include "tuner/session/time_estimate.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::session {
+namespace {
+
+const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& variant) {
+  for (const RoundEntry& entry : field) {
+    const protocol::BuiltVariant* const built = variant_of(entry.contender);
+    if (built != nullptr && built->variant == variant) return &entry;
+  }
+  return nullptr;
+}
+
+double time_s(const RoundEntry& entry) { return stats::median(per_launch_times(entry.samples)); }
+
+}  // namespace
+
+std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, const std::vector<Variant>& ranked,
+                                      int first) {
+  std::vector<RoundEntry> out;
+  const auto take = [&](const RoundEntry& entry) {
+    RoundEntry& fresh = out.emplace_back(entry);
+    fresh.samples.clear();
+  };
+  const RoundEntry* const winner = entry_of(final, ranked.front());
+  take(*winner);
+  const RoundEntry* const next = ranked.size() > 1 ? entry_of(final, ranked[1]) : nullptr;
+  if (next != nullptr && log_time_ratio(next->samples, winner->samples).mean <= std::log1p(kConfirmReach)) take(*next);
+
+  const RoundEntry* best = nullptr;
+  for (const RoundEntry& entry : final) {
+    if (algorithm_of(entry.contender) != nullptr && (best == nullptr || time_s(entry) < time_s(*best))) best = &entry;
+  }
+  if (best == nullptr) return out;
+  take(*best);
+  if (algorithm_of(best->contender)->index != first) out.push_back(baseline_entry(first));
+  return out;
+}
+
+bool ConfirmResult::whole() const {
+  if (end == RoundRunner::End::kNotRecorded) return rounds >= kMinimumRounds;
+  return end == RoundRunner::End::kRan;
+}
+
+Result<ConfirmResult> run_confirm(const SessionContext& context, SearchState& state, std::vector<RoundEntry> field,
+                                  const SampleTiming& timing, double launch_s, ProgressReporter& progress,
+                                  RoundTroubles& troubles) {
+  const auto contenders = static_cast<std::int64_t>(field.size());
+  const int rounds = context.device.recorded_rounds(Stage::kConfirm).value_or(confirm_rounds(field.size()));
+  const double round_s = expected_round_s(timing, field.size(), launch_s);
+  progress.enter_rounds(Progress::Phase::kConfirm, rounds, contenders, rounds * round_s);
+  RoundRunner runner(context, Stage::kConfirm, timing, std::move(field), troubles, [&](const RoundEntry& entry) {
+    if (entry.index) record_failure(context, state, *entry.index, entry.outcome);
+  });
+  ConfirmResult out;
+  while (runner.rounds() < rounds && out.end == RoundRunner::End::kRan) {
+    const auto end = runner.run_round();
+    if (!end) return tl::unexpected(end.error());
+    out.end = *end;
+    progress.round(runner.rounds(), rounds, contenders, (rounds - runner.rounds()) * round_s);
+  }
+  if (runner.rounds() > 0) context.store.save_rounds(Stage::kConfirm, contender_samples(runner.field()));
+  out.rounds = runner.rounds();
+  out.time_s = device_time_s(runner.field());
+  for (const RoundEntry& entry : runner.field()) {
+    if (!entry.samples.empty() && !entry.out) out.field.push_back(entry);
+  }
+  return out;
+}
+
+}  // namespace pgtune::session
