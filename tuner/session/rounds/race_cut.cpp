@@ -2,8 +2,10 @@
 #include "tuner/session/rounds/race_cut.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "tuner/stats/descriptive.hpp"
 #include "tuner/stats/paired.hpp"
@@ -61,6 +63,23 @@ std::vector<std::size_t> race_entrants(std::span<const SampleTimes> screening, d
   std::erase_if(order, [&](std::size_t i) { return medians_s[i] > limit_s; });
   order.resize(std::min(order.size(), kMostEntrants));
   return order;
+}
+
+std::vector<std::size_t> settled_entrants(std::span<const SampleTimes> screening, std::span<const double> cycles,
+                                          double tie_margin, std::size_t most) {
+  auto by_cycles = ascending({cycles.begin(), cycles.end()});
+  std::erase_if(by_cycles, [&](std::size_t i) { return cycles[i] <= 0; });
+  const std::array<std::vector<std::size_t>, 2> orders{race_entrants(screening, tie_margin), std::move(by_cycles)};
+  std::vector<bool> taken(screening.size(), false);
+  std::vector<std::size_t> out;
+  for (std::size_t place = 0; place < screening.size(); ++place) {
+    for (const auto& order : orders) {
+      if (place >= order.size() || taken[order[place]] || out.size() >= most) continue;
+      taken[order[place]] = true;
+      out.push_back(order[place]);
+    }
+  }
+  return out;
 }
 
 std::vector<std::size_t> race_order(std::span<const SampleTimes> survivors) {

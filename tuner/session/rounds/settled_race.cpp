@@ -9,6 +9,7 @@
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/session/time_estimate.hpp"
+#include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -16,14 +17,25 @@ namespace {
 /// At the power cap screening says little: whoever was within a fifth of the best may be the best.
 constexpr double kScreeningMargin = 1;
 
+double median_cycles(const std::vector<Sample>& samples) {
+  std::vector<double> cycles;
+  for (const Sample& sample : samples) {
+    if (sample.sm_clock_hz > 0) cycles.push_back(sample.per_launch_s() * sample.sm_clock_hz);
+  }
+  return cycles.empty() ? 0 : stats::median(cycles);
+}
+
 std::vector<std::size_t> pick(const SearchState& state, std::size_t most) {
   const auto ranked = state.ranked();
   std::vector<SampleTimes> screening;
-  for (const std::size_t index : ranked) screening.push_back(per_launch_times(state.trial(index).report.samples));
-  std::vector<std::size_t> out;
-  for (const std::size_t i : race_entrants(screening, kScreeningMargin)) {
-    if (out.size() < most) out.push_back(ranked[i]);
+  std::vector<double> cycles;
+  for (const std::size_t index : ranked) {
+    const std::vector<Sample>& samples = state.trial(index).report.samples;
+    screening.push_back(per_launch_times(samples));
+    cycles.push_back(median_cycles(samples));
   }
+  std::vector<std::size_t> out;
+  for (const std::size_t i : settled_entrants(screening, cycles, kScreeningMargin, most)) out.push_back(ranked[i]);
   return out;
 }
 
