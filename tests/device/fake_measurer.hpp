@@ -29,9 +29,9 @@ inline std::uint64_t hash(const std::string& text) {
 /// In [0, 1).
 inline double uniform(const std::string& text) { return static_cast<double>(hash(text) >> 11U) * 0x1p-53; }
 
-inline DeviceInfo gpu() {
+inline DeviceInfo gpu(int number) {
   DeviceInfo device;
-  device.uuid = "GPU-fa4efa4e-0000-0000-0000-000000000000";
+  device.uuid = fmt::format("GPU-fa4efa4e-0000-0000-0000-{:012}", number);
   device.name = "Fake GPU";
   device.architecture = "sm_90a";
   device.compute_major = 9;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // pgtune-fake-worker: a pgtune-worker without CUDA for tests. It answers every request at once: builds always work,
-// times are made up from the variant's key (the same in every run), and there is one GPU, "Fake GPU".
+// times are made up from the variant's key (the same in every run), and there is one GPU, "Fake GPU", or more of them.
 //
-// PGTUNE_FAKE       faults, separated by ';', each "op|pattern|behaviour" or "op|pattern|behaviour|file":
+// PGTUNE_FAKE       faults, separated by ';', each "op|pattern|behaviour" and where it matters "|file|gpu":
 //                     op         hello, build, prepare, trial, round, energy, ceilings, lock,
 //                                release or list
 //                     pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
 //                                keys, e.g. "final 3 "; for energy "idle 0 ", "baseline 1 0 " or a variant's key and
 //                                the window's index; empty: always
-//                     file       the fault is active only while this file exists
+//                     file       the fault is active only while this file exists; empty: always
+//                     gpu        the fault is active only on the GPU of this number
 //                   behaviours:
 //                     segv          dies by SIGSEGV                exit3      writes to stderr, exits with 3
 //                     hang          never answers                  slow       answers after 50 ms
@@ -29,6 +30,7 @@
 //                     no_nvml       round: neither temperature nor throttle times
 //                     suspect       energy: counter and averaged power differ by 20 %
 //                   e.g. PGTUNE_FAKE="build|BM=64,|fail;trial|BM=128,|segv"
+// PGTUNE_FAKE_GPUS  how many GPUs there are, 1 where it is not set; they differ in their UUIDs.
 // PGTUNE_FAKE_LOG   file that gets a line "pid role op key" for each request.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -57,8 +59,10 @@ using fake::FakeMeasurer;
 using nlohmann::json;
 
 struct Fault {
-  std::string op, pattern, behaviour, file;
+  std::string op, pattern, behaviour, file, gpu;
 };
+
+std::string number_of_gpu;  ///< of a measure worker
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -73,8 +77,8 @@ std::vector<Fault> read_faults() {
   for (const std::string& entry : split(text != nullptr ? text : "", ';')) {
     auto fields = split(entry, '|');
     if (fields.size() < 3) std::exit(64);
-    fields.resize(4);
-    faults.push_back({fields[0], fields[1], fields[2], fields[3]});
+    fields.resize(5);
+    faults.push_back({fields[0], fields[1], fields[2], fields[3], fields[4]});
   }
   return faults;
 }
@@ -83,7 +87,8 @@ std::string behaviour_of(const std::string& op, const std::string& key) {
   static const std::vector<Fault> faults = read_faults();
   for (const Fault& fault : faults) {
     if (fault.op == op && key.find(fault.pattern) != std::string::npos &&
-        (fault.file.empty() || std::filesystem::exists(fault.file))) {
+        (fault.file.empty() || std::filesystem::exists(fault.file)) &&
+        (fault.gpu.empty() || fault.gpu == number_of_gpu)) {
       if (fault.behaviour == "killed_once") std::filesystem::remove(fault.file);
       return fault.behaviour;
     }
@@ -181,7 +186,7 @@ json answer(const protocol::Request& request, const std::string& role, const std
   if (request.op == "hello") {
     const bool wrong = behaviour == "wrong_version";
     protocol::Hello hello{wrong ? protocol::kProtocolVersion + 1 : protocol::kProtocolVersion, role, "13.0", {}};
-    if (role == "measure") hello.device = fake::gpu();
+    if (role == "measure") hello.device = fake::gpu(std::stoi(number_of_gpu));
     return hello;
   }
   if (request.op == "prepare") {
@@ -285,6 +290,19 @@ int guard(const std::vector<std::string>& arguments) {
   return step("release", 2, "", {{"sm_mhz", 345}}) ? 0 : 3;
 }
 
+int gpu_count() {
+  const char* const text = std::getenv("PGTUNE_FAKE_GPUS");
+  return text == nullptr ? 1 : std::atoi(text);
+}
+
+/// The number of the GPU of that number or UUID; empty where there is none.
+std::string find_gpu(const std::string& gpu) {
+  for (int number = 0; number < gpu_count(); ++number) {
+    if (gpu == std::to_string(number) || gpu == fake::gpu(number).uuid) return std::to_string(number);
+  }
+  return {};
+}
+
 int list() {
   const std::string behaviour = behaviour_of("list", "");
   misbehave(behaviour);
@@ -292,7 +310,7 @@ int list() {
   if (behaviour == "no_devices") {
     line["problem"] = "fake: no driver is loaded. Install one";
   } else {
-    line["devices"].push_back(fake::gpu());
+    for (int number = 0; number < gpu_count(); ++number) line["devices"].push_back(fake::gpu(number));
   }
   std::cout << line.dump() << std::endl;
   return 0;
@@ -304,5 +322,14 @@ int main(int count, char** arguments) {
   if (count < 3 || std::string(arguments[1]) != "--role") return 64;
   const std::string role = arguments[2];
   if (role == "guard") return guard({arguments + 3, arguments + count});
-  return role == "list" ? list() : serve(role);
+  if (role == "list") return list();
+  if (role == "measure") {
+    if (count < 5) return 64;
+    number_of_gpu = find_gpu(arguments[4]);  // after --gpu
+    if (number_of_gpu.empty()) {
+      std::cerr << "fake: there is no GPU " << arguments[4] << std::endl;
+      return 3;
+    }
+  }
+  return serve(role);
 }

@@ -35,7 +35,8 @@ class FaultsDevice : public testing::Test {
     definition_ = std::move(*loaded);
     device::WorkerDevice::Options options;
     options.worker_path = PGTUNE_WORKER_PATH;
-    options.cache_dir = folder_.path().string();
+    options.compile = std::make_shared<device::CompileService>(
+        device::CompilePool::Options{.worker_path = PGTUNE_WORKER_PATH, .cache_dir = folder_.path().string()});
     auto opened = device::WorkerDevice::open(options);
     if (!opened) GTEST_SKIP() << "needs a GPU: " << opened.error().text();
     device_ = std::move(*opened);

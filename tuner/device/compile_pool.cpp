@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "tuner/util/host_memory.hpp"
+
 namespace pgtune::device {
 namespace {
 
@@ -24,8 +26,18 @@ bool died_of_memory(const std::string& text) {
 
 }  // namespace
 
+std::size_t default_compile_jobs(std::size_t cores, std::optional<std::int64_t> available_bytes,
+                                 std::int64_t worker_bytes) {
+  if (available_bytes) cores = std::min(cores, static_cast<std::size_t>(*available_bytes / worker_bytes));
+  return std::max<std::size_t>(cores, 1);
+}
+
+std::size_t default_compile_jobs(std::int64_t worker_bytes) {
+  return default_compile_jobs(std::thread::hardware_concurrency(), available_memory_bytes(), worker_bytes);
+}
+
 CompilePool::CompilePool(Options options) : options_(std::move(options)) {
-  if (options_.jobs == 0) options_.jobs = std::max(1U, std::thread::hardware_concurrency());
+  if (options_.jobs == 0) options_.jobs = default_compile_jobs(options_.memory_limit_bytes);
   workers_.resize(options_.jobs);
 }
 

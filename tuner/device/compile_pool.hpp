@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -18,12 +19,19 @@
 
 namespace pgtune::device {
 
+/// Compile workers where nobody says how many: one a core, but no more than memory holds if each of them takes all it
+/// may; one at least. `available_bytes`: nothing where it is not known.
+[[nodiscard]] std::size_t default_compile_jobs(std::size_t cores, std::optional<std::int64_t> available_bytes,
+                                               std::int64_t worker_bytes);
+/// Of this machine now.
+[[nodiscard]] std::size_t default_compile_jobs(std::int64_t worker_bytes);
+
 class CompilePool {
  public:
   struct Options {
     std::string worker_path;
     std::string cache_dir;  ///< of cubins
-    std::size_t jobs = 0;   ///< workers at most; 0: one a core
+    std::size_t jobs = 0;   ///< workers at most; 0: default_compile_jobs()
     std::chrono::milliseconds build_timeout{60'000};
     std::int64_t memory_limit_bytes = kDefaultCompileMemoryBytes;  ///< of one worker; more is compile_failed
     std::chrono::milliseconds hello_timeout{60'000};

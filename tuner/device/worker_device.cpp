@@ -59,8 +59,8 @@ WorkerDevice::WorkerDevice(const Options& options)
     : launch_floor_(options.launch_floor),
       trial_floor_(options.trial_floor),
       call_floor_(options.call_floor),
-      compile_({options.worker_path, options.cache_dir, options.jobs, options.compile_timeout,
-                options.compile_memory_bytes, options.hello_timeout}),
+      service_(options.compile),
+      compile_(service_->client()),
       measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}) {}
 
 Result<BaselineReport> WorkerDevice::prepare(const protocol::PrepareRequest& request) {
@@ -76,7 +76,7 @@ Result<BaselineReport> WorkerDevice::prepare(const protocol::PrepareRequest& req
   return report;
 }
 
-void WorkerDevice::submit_build(protocol::BuildRequest request) { compile_.submit(std::move(request)); }
+void WorkerDevice::submit_build(protocol::BuildRequest request) { compile_->submit(std::move(request)); }
 
 void WorkerDevice::submit_trial(protocol::TrialRequest request) {
   trial_ = request.id;
@@ -108,18 +108,16 @@ Result<std::vector<protocol::Event>> WorkerDevice::wait(std::chrono::millisecond
     if (!events.empty() || SteadyClock::now() >= until) return events;
 
     std::vector<pollfd> fds;
-    compile_.add_poll_fds(fds);
+    compile_->add_poll_fds(fds);
     measure_.add_poll_fds(fds);
     SteadyClock::time_point wake = until;
-    for (const auto& deadline : {compile_.deadline(), measure_.deadline()}) {
-      if (deadline) wake = std::min(wake, *deadline);
-    }
+    if (const auto deadline = measure_.deadline()) wake = std::min(wake, *deadline);
     if (!wait_ready(fds, wake)) return events;
   }
 }
 
 Result<void> WorkerDevice::poll(std::vector<protocol::Event>& events) {
-  if (auto built = compile_.poll(events); !built) return built;
+  if (auto built = compile_->poll(events); !built) return built;
   auto answer = measure_.poll();
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (*answer) events.emplace_back(protocol::TrialDone{trial_, trial_report(**answer)});

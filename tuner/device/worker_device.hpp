@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The real thing: a GPU behind one measure worker, and a pool of compile workers.
+// The real thing: a GPU behind one measure worker, and compile workers that it may share with other devices.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/device/compile_pool.hpp"
+#include "tuner/device/compile_service.hpp"
 #include "tuner/device/device.hpp"
 #include "tuner/device/measure_worker.hpp"
 
@@ -26,26 +26,23 @@ class WorkerDevice final : public Device {
  public:
   struct Options {
     std::string worker_path;
-    std::string gpu = "0";  ///< ordinal or UUID
-    std::string cache_dir;  ///< of cubins
-    std::size_t jobs = 0;   ///< compile workers; 0: one a core
-    std::chrono::milliseconds compile_timeout{60'000};
+    std::string gpu = "0";                    ///< ordinal or UUID
+    std::shared_ptr<CompileService> compile;  ///< what builds
     std::chrono::milliseconds prepare_timeout{120'000};
-    std::int64_t compile_memory_bytes = kDefaultCompileMemoryBytes;  ///< of one compile worker
     std::chrono::milliseconds launch_floor{500};
     std::chrono::milliseconds trial_floor{2'000};
     std::chrono::milliseconds call_floor{10'000};  ///< beyond the expected time of an energy window or of the ceilings
     std::chrono::milliseconds hello_timeout{60'000};  ///< creating a context on a large host takes seconds
   };
 
-  /// Starts the measure worker and waits until it has the GPU. Environment errors carry the remedy. Everything runs in
-  /// the calling thread; the workers die with it.
+  /// Starts the measure worker and waits until it has the GPU. Environment errors carry the remedy. The measure worker
+  /// dies with the calling thread, in which everything here runs.
   [[nodiscard]] static Result<std::unique_ptr<WorkerDevice>> open(const Options& options);
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] Source source() const override { return Source::kGpu; }
   [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
-  [[nodiscard]] std::size_t build_slots() const override { return compile_.slots(); }
+  [[nodiscard]] std::size_t build_slots() const override { return compile_->slots(); }
   void submit_build(protocol::BuildRequest request) override;
   void submit_trial(protocol::TrialRequest request) override;
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
@@ -67,7 +64,8 @@ class WorkerDevice final : public Device {
   [[nodiscard]] Result<T> call_for(const std::string& op, nlohmann::json body, double expected_s);
 
   std::chrono::milliseconds launch_floor_, trial_floor_, call_floor_;
-  CompilePool compile_;
+  std::shared_ptr<CompileService> service_;
+  std::unique_ptr<CompileService::Client> compile_;
   MeasureWorker measure_;
   DeviceInfo info_;
   double baseline_s_ = 0;          ///< time of the baseline's first heuristic on the current problem

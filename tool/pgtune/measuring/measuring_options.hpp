@@ -19,7 +19,7 @@ inline constexpr const char* kMeasuringGroup = "Measuring";
 
 /// What compiling may cost.
 struct CompileLimits {
-  std::size_t jobs = 0;                                            ///< compile workers, 0 for one a core
+  std::size_t jobs = 0;                                            ///< compile workers; 0: device::default_compile_jobs()
   std::chrono::milliseconds time{60'000};                          ///< of one build
   std::int64_t memory_bytes = device::kDefaultCompileMemoryBytes;  ///< of one worker
 };

@@ -21,10 +21,12 @@ std::unique_ptr<device::Device> open_gpu(const Paths& paths, const DeviceInfo& g
   device::WorkerDevice::Options options;
   options.worker_path = paths.worker.string();
   options.gpu = gpu.uuid;
-  options.cache_dir = paths.cache.string();
-  options.jobs = compile.jobs;
-  options.compile_timeout = compile.time;
-  options.compile_memory_bytes = compile.memory_bytes;
+  options.compile = std::make_shared<device::CompileService>(
+      device::CompilePool::Options{.worker_path = paths.worker.string(),
+                                   .cache_dir = paths.cache.string(),
+                                   .jobs = compile.jobs,
+                                   .build_timeout = compile.time,
+                                   .memory_limit_bytes = compile.memory_bytes});
   return value_or_throw(device::WorkerDevice::open(options));
 }
 
