@@ -23,8 +23,10 @@ class WorkerDeviceTest : public FakeWorkerTest {
   [[nodiscard]] WorkerDevice::Options options() const {
     WorkerDevice::Options options;
     options.worker_path = worker_path();
-    options.compile = std::make_shared<CompileService>(CompilePool::Options{
-        .worker_path = worker_path(), .cache_dir = folder_.string(), .jobs = 2, .hello_timeout = options.hello_timeout});
+    options.compile = std::make_shared<CompileService>(CompilePool::Options{.worker_path = worker_path(),
+                                                                            .cache_dir = folder_.string(),
+                                                                            .jobs = 2,
+                                                                            .hello_timeout = options.hello_timeout});
     return options;
   }
   /// For tests in which something hangs.

@@ -49,6 +49,7 @@ class CliTest : public ::testing::Test {
     launch_.environment = {{"HOME", folder_.string()},
                            {"PATH", "/usr/bin:/bin"},
                            {"PGTUNE_WORKER", PGTUNE_FAKE_WORKER},
+                           {"PGTUNE_LOCK_DIR", folder_.string()},
                            {"PGTUNE_FAKE_LOG", path("requests.log")}};
   }
   void TearDown() override {

@@ -29,12 +29,15 @@ int kills(int usual) {
   return text == nullptr ? usual : std::max(1, std::atoi(text));
 }
 
-/// Children of a process right now.
+/// Children of a process right now, of any of its threads.
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
-  const std::string task = std::to_string(parent);
-  std::ifstream file("/proc/" + task + "/task/" + task + "/children");
-  for (pid_t child = 0; file >> child;) children.push_back(child);
+  std::error_code ended;
+  for (std::filesystem::directory_iterator task("/proc/" + std::to_string(parent) + "/task", ended), end;
+       !ended && task != end; task.increment(ended)) {
+    std::ifstream file(task->path() / "children");
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+  }
   return children;
 }
 
@@ -191,6 +194,42 @@ TEST_F(KillTest, AnyWorkerCostsTheSearchNothing) {
     EXPECT_EQ(result_of(finished), expected_);
     EXPECT_LE(static_cast<int>(tried().size()), trials_ + (hit ? 1 : 0));
     expect_no_orphans();
+  });
+}
+
+TEST_F(KillTest, PgtuneOnSeveralGpus) {
+  launch_.environment["PGTUNE_FAKE_GPUS"] = "4";
+  write("shapes.txt", "256x256x256\n512x512x512\n256x512x256\n512x256x512\n512x512x256\n256x256x512\n");
+  const auto search_all = [&] {
+    launch_.arguments = {"search",   "--template", path("tiny.json"), "--shapes", path("shapes.txt"),
+                         "--device", "all",        "--jobs",          "2",        "--json"};
+    return run(launch_);
+  };
+  const auto bests = [](const Finished& finished) {
+    std::vector<json> found;
+    for (const json& result : json::parse(finished.out).at("results"))
+      found.push_back(result.at("best").at("parameters"));
+    return found;
+  };
+  const auto start = Clock::now();
+  const Finished undisturbed = search_all();
+  took_ = Clock::now() - start;
+  ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.err;
+  until_killed(kills(4), [&] {
+    start_anew();
+    {
+      Process process(launch_);
+      std::this_thread::sleep_for(random_moment());
+      process.signal(SIGKILL);
+      killed_ += process.wait().exit_code == 128 + SIGKILL ? 1 : 0;
+    }
+    expect_no_orphans();
+    const std::set<std::string> before = stored();  // checks the file
+    const Finished resumed = search_all();
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    EXPECT_EQ(bests(resumed), bests(undisturbed));
+    const std::set<std::string> after = stored();
+    EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end()));
   });
 }
 

@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
     case_name);
 
 TEST_F(UsageTest, UnknownDevices) {
-  for (const char* device : {"all", "sm_90a", "gpu", "", "replay:", "-1"}) {
+  for (const char* device : {"every", "sm_90a", "gpu", "", "replay:", "-1"}) {
     const Finished result = search({"--device", device});
     EXPECT_EQ(result.exit_code, 2) << device;
     EXPECT_THAT(result.err, AllOf(HasSubstr(std::string("unknown device '") + device + "'"), HasSubstr("replay:FILE")));

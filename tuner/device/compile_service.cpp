@@ -3,11 +3,11 @@
 
 #include <sys/eventfd.h>
 
-#include <csignal>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <utility>
+
+#include "tuner/util/quiet_thread.hpp"
 
 namespace pgtune::device {
 namespace {
@@ -24,16 +24,6 @@ void clear_event(const FileDescriptor& event) {
   [[maybe_unused]] const auto taken = ::read(event.get(), &count, sizeof count);
 }
 
-/// Signals are for the threads that measure: one that went here would not end their waits.
-std::thread start_without_signals(const std::function<void()>& body) {
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(body);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 }  // namespace
 
 struct CompileService::Mailbox {
@@ -46,6 +36,7 @@ struct CompileService::Mailbox {
 
 CompileService::CompileService(CompilePool::Options options)
     : pool_(std::move(options)), wake_(std::make_shared<FileDescriptor>(make_event())) {
+  // One that a signal went to would leave the waits of those that measure as they are.
   thread_ = start_without_signals([this] { serve(); });
 }
 

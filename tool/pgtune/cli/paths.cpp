@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/cli/paths.hpp"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <system_error>
 
@@ -13,6 +15,15 @@ fs::path xdg_directory(const Environment& environment, const char* variable, con
   if (const auto value = environment(variable); value && fs::path(*value).is_absolute()) return *value;
   const auto home = environment("HOME");
   return fs::path(home.value_or(".")) / below_home;
+}
+
+/// The same for every user of the machine, or they would not notice each other.
+fs::path find_locks(const Environment& environment) {
+  if (const auto value = environment("PGTUNE_LOCK_DIR")) return *value;
+  constexpr const char* kRunLock = "/run/lock";  // some systems keep it for root
+  struct stat status {};
+  const bool for_all = ::stat(kRunLock, &status) == 0 && (status.st_mode & S_IWOTH) != 0;
+  return for_all ? kRunLock : "/tmp";
 }
 
 fs::path find_worker(const Environment& environment, const fs::path& executable) {
@@ -45,6 +56,7 @@ Paths Paths::find(const Environment& environment, const fs::path& executable) {
     paths.cache = xdg_directory(environment, "XDG_CACHE_HOME", ".cache") / "pgtune";
   }
   paths.config = xdg_directory(environment, "XDG_CONFIG_HOME", ".config") / "pgtune" / "config.json";
+  paths.locks = find_locks(environment);
   paths.worker = find_worker(environment, executable);
   return paths;
 }

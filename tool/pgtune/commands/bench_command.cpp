@@ -88,45 +88,53 @@ std::vector<session::RankedVariant> chosen_variants(const std::vector<std::strin
   return chosen;
 }
 
-ExitCode bench_chosen(Context& context, MeasuringRun& run, const BenchTask& task, ResultDocument& results,
-                      BenchOutcome outcome) {
+BenchOutcome bench_chosen(MeasuringRun& run, const BenchTask& task, BenchOutcome outcome) {
   session::BenchRequest request;
   request.rounds = task.rounds;
   request.measure_energy = run.session().measure_energy;
   for (const session::RankedVariant& row : outcome.chosen) request.variants.push_back(row.variant);
   outcome.result = run.bench(outcome.problem, {outcome.device, outcome.templates}, request);
-  results.add([&] { return bench_text(outcome, context.terminal()); }, [&] { return bench_json(outcome); });
-  return exit_code(outcome.result, run.signals().exit_code());
+  return outcome;
 }
 
-ExitCode bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, ResultDocument& results,
-                       const Problem& problem) {
+Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, ResultDocument& results,
+                    const Problem& problem) {
   const space::TemplateSet all = context.catalogue().select(task.template_selector, problem);
   // A search over all templates answers for them; without one, searches over each of them do.
   std::vector<space::TemplateSet> searched{all};
   if (all.definitions().size() > 1) searched.insert(searched.end(), all.definitions().begin(), all.definitions().end());
   const Conditions& conditions = run.session().conditions;
-  ExitCode code = ExitCode::kDone;
-  bool any = false;
+  std::vector<BenchOutcome> measured;
   for (const space::TemplateSet& candidates : searched) {
     const auto [device, templates] = answering(run.choice(), candidates, problem);
     const session::StoreKey key{problem, templates, device.info, device.source.value(), conditions};
     auto answer = run.store().answer(key);
     if (!answer) continue;
-    any = true;
     auto chosen = chosen_variants(task.variants, templates, *answer, run.store().trials(key), problem);
-    code =
-        worse(code, bench_chosen(context, run, task, results,
-                                 {problem, templates, device, conditions, std::move(*answer), std::move(chosen), {}}));
+    measured.push_back(
+        bench_chosen(run, task, {problem, templates, device, conditions, std::move(*answer), std::move(chosen), {}}));
     if (templates.definitions().size() > 1) break;
   }
-  if (any) return code;
-  context.terminal().error(fmt::format(
+  Terminal& terminal = context.terminal();
+  if (!measured.empty()) {
+    return [&terminal, &results, signal = run.signals().exit_code(), measured = std::move(measured)] {
+      ExitCode code = ExitCode::kDone;
+      for (const BenchOutcome& outcome : measured) {
+        results.add([&] { return bench_text(outcome, terminal); }, [&] { return bench_json(outcome); });
+        code = worse(code, exit_code(outcome.result, signal));
+      }
+      return code;
+    };
+  }
+  std::string nothing = fmt::format(
       "nothing is stored for {} on this {} under these conditions ({}). Results count for the very GPU they "
       "were measured on. Run 'pgtune search --shape {}' with these conditions first; a template of your own "
       "needs --template FILE.json here.",
-      problem.title(), run.choice().info.name, conditions_text(conditions), problem.shape()));
-  return ExitCode::kNothingValid;
+      problem.title(), run.choice().info.name, conditions_text(conditions), problem.shape());
+  return [&terminal, nothing = std::move(nothing)] {
+    terminal.error(nothing);
+    return ExitCode::kNothingValid;
+  };
 }
 
 class BenchCommand final : public Command {
@@ -159,11 +167,10 @@ class BenchCommand final : public Command {
     if (!std::filesystem::exists(task.measuring.database))
       (void)db::Database::open(task.measuring.database, db::OpenMode::kReadOnly);
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
-    const DeviceChoice choice = choose_device(context, task.measuring.device);
-    const ExitCode code = measure(context, task.measuring, choice, [&](MeasuringRun& run) {
-      return run.each(task.problems, results,
-                      [&](const Problem& problem) { return bench_problem(context, run, task, results, problem); });
-    });
+    const auto choices = choose_devices(context, task.measuring.device);
+    const ExitCode code = measure(
+        context, task.measuring, choices, task.problems, results,
+        [&](MeasuringRun& run, const Problem& problem) { return bench_problem(context, run, task, results, problem); });
     results.finish();
     return code;
   }

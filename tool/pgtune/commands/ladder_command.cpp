@@ -129,7 +129,7 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
   out.elapsed_s = result.elapsed_s;
 }
 
-ExitCode climb(Context& context, MeasuringRun& run, const LadderTask& task, ResultDocument& results) {
+Shown climb(Context& context, MeasuringRun& run, const LadderTask& task, ResultDocument& results) {
   const DeviceChoice& choice = run.choice();
   const Conditions& conditions = run.session().conditions;
   const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, choice.info,
@@ -145,7 +145,9 @@ ExitCode climb(Context& context, MeasuringRun& run, const LadderTask& task, Resu
     if (task.counters && !run.signals().exit_code())
       read_counters(context.paths().worker, run.signals().flag(), climbed);
   }
-  return worse(code, show_ladder(context.terminal(), results, climbed));
+  return [&context, &results, code, climbed = std::move(climbed)] {
+    return worse(code, show_ladder(context.terminal(), results, climbed));
+  };
 }
 
 class LadderCommand final : public Command {
@@ -196,9 +198,8 @@ class LadderCommand final : public Command {
       return build_only(context, task, results, choice.info,
                         fmt::format("{}, {}, only built for", choice.info.name, choice.info.architecture));
     }
-    return measure(context, options, choice, [&](MeasuringRun& run) {
-      return run.each({task.problem}, results, [&](const Problem&) { return climb(context, run, task, results); });
-    });
+    return measure(context, options, {choice}, {task.problem}, results,
+                   [&](MeasuringRun& run, const Problem&) { return climb(context, run, task, results); });
   }
 
   [[nodiscard]] LadderTask read(Context& context) const {

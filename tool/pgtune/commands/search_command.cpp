@@ -127,19 +127,20 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
 
 ExitCode search(Context& context, const SearchTask& task, ResultDocument& results) {
   Terminal& terminal = context.terminal();
-  const DeviceChoice choice = choose_device(context, task.measuring.device);
-  return measure(context, task.measuring, choice, [&](MeasuringRun& run) {
-    for (const auto& [kind, templates] : task.templates) {
-      for (const space::TemplateId& id : templates.ids())
-        terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));
-    }
-    return run.each(task.problems, results, [&](const Problem& problem) {
-      const Answering by = answering(choice, task.templates_of(problem), problem);
-      const SearchOutcome outcome{
-          problem, by.templates, by.device, run.session().conditions, run.search(problem, by), task.measuring.database};
-      return show_result(terminal, results, outcome, run.signals().exit_code());
-    });
-  });
+  const std::vector<DeviceChoice> choices = choose_devices(context, task.measuring.device);
+  for (const auto& [kind, templates] : task.templates) {
+    for (const space::TemplateId& id : templates.ids())
+      terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));
+  }
+  const auto search_on = [&](MeasuringRun& run, const Problem& problem) -> Shown {
+    const Answering by = answering(run.choice(), task.templates_of(problem), problem);
+    SearchOutcome outcome{
+        problem, by.templates, by.device, run.session().conditions, run.search(problem, by), task.measuring.database};
+    return [&, signal = run.signals().exit_code(), outcome = std::move(outcome)] {
+      return show_result(terminal, results, outcome, signal);
+    };
+  };
+  return measure(context, task.measuring, choices, task.problems, results, search_on);
 }
 
 class SearchCommand final : public Command {

@@ -37,10 +37,11 @@ void announce(Terminal& terminal, const Announcement& announcement) {
   terminal.note(announcement.clock_unknown
                     ? "clocks    to be locked; at which clock shows then, so nothing stored is counted"
                     : clocks_line(choice.source, conditions));
-  if (!announcement.clock_note.empty()) terminal.note("clocks    " + announcement.clock_note);
+  for (const std::string& note : announcement.clock_notes) terminal.note("clocks    " + note);
   warn_of_easy_data(terminal, conditions);
   for (const std::string& note : choice.notes) terminal.note(note);
   terminal.note("device    " + choice.description);
+  for (const std::string& other : announcement.other_devices) terminal.note("device    " + other);
   if (choice.source == Source::kReplay && !announcement.planning)
     terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
   terminal.note(regime_line(conditions));

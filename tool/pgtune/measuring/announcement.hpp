@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
@@ -13,11 +14,12 @@ namespace pgtune::tool {
 
 struct Announcement {
   const DeviceChoice& choice;
-  const session::SessionOptions& session;  ///< its conditions with the clock that is locked
-  std::string database;                    ///< the file
-  std::string clock_note = {};             ///< what locking them left to say
-  bool planning = false;                   ///< nothing will be measured, nor replayed
-  bool clock_unknown = false;              ///< of a plan: it shows when it is locked
+  const session::SessionOptions& session;       ///< its conditions with the clock that is locked
+  std::string database;                         ///< the file
+  std::vector<std::string> clock_notes = {};    ///< what locking them left to say
+  std::vector<std::string> other_devices = {};  ///< DeviceChoice::description of those that work beside it
+  bool planning = false;                        ///< nothing will be measured, nor replayed
+  bool clock_unknown = false;                   ///< of a plan: it shows when it is locked
 };
 
 void announce(Terminal& terminal, const Announcement& announcement);

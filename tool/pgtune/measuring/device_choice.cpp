@@ -17,10 +17,14 @@
 namespace pgtune::tool {
 namespace {
 
+constexpr std::string_view kAutomatic = "auto", kEveryGpu = "all", kReplay = "replay";
 constexpr std::string_view kReplayFile = "replay:";
 constexpr const char* kPlanArchitecture = "sm_90a";
 constexpr const char* kDeviceRemedy =
     "Give auto, a GPU's number or UUID ('pgtune devices' lists them), replay, or replay:FILE.";
+constexpr const char* kDevicesRemedy =
+    "Give auto, a GPU's number or UUID ('pgtune devices' lists them) or several of these after commas, all, replay, or "
+    "replay:FILE.";
 
 bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -41,8 +45,7 @@ DeviceChoice replay_choice(const std::string& file) {
   return choice;
 }
 
-DeviceChoice chosen_gpu(const Context& context, const std::string& option) {
-  const auto devices = value_or_throw(device::list_devices(context.paths().worker.string()));
+DeviceChoice chosen_gpu(const std::vector<DeviceInfo>& devices, const std::string& option) {
   if (is_number(option)) {
     const std::size_t ordinal = option.size() < 9 ? std::stoul(option) : devices.size();
     if (ordinal < devices.size()) return gpu_choice(devices[ordinal], ordinal);
@@ -56,6 +59,28 @@ DeviceChoice chosen_gpu(const Context& context, const std::string& option) {
   if (found != devices.end()) return gpu_choice(*found, static_cast<std::size_t>(found - devices.begin()));
   throw CommandError(ErrorKind::kUsage,
                      fmt::format("no GPU on this machine has the UUID '{}'. {}", option, kDeviceRemedy));
+}
+
+std::vector<DeviceInfo> gpus_of(const Context& context) {
+  return value_or_throw(device::list_devices(context.paths().worker.string()));
+}
+
+bool names_gpu(const std::string& word) { return is_number(word) || (word.starts_with("GPU-") && word.size() > 4); }
+
+[[noreturn]] void fail_unknown(const std::string& option, const char* remedy) {
+  throw CommandError(ErrorKind::kUsage, fmt::format("unknown device '{}'. {}", option, remedy));
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words{{}};
+  for (const char letter : list) {
+    if (letter == ',') {
+      words.emplace_back();
+    } else {
+      words.back() += letter;
+    }
+  }
+  return words;
 }
 
 DeviceChoice automatic_choice(const Context& context) {
@@ -85,17 +110,40 @@ DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal) {
 }
 
 DeviceChoice choose_device(const Context& context, const std::string& option) {
-  if (option == "auto") return automatic_choice(context);
-  if (option == "replay") return replay_choice("");
+  if (option == kAutomatic) return automatic_choice(context);
+  if (option == kReplay) return replay_choice("");
   if (option.starts_with(kReplayFile) && option.size() > kReplayFile.size())
     return replay_choice(option.substr(kReplayFile.size()));
-  if (is_number(option) || (option.starts_with("GPU-") && option.size() > 4)) return chosen_gpu(context, option);
-  throw CommandError(ErrorKind::kUsage, fmt::format("unknown device '{}'. {}", option, kDeviceRemedy));
+  if (names_gpu(option)) return chosen_gpu(gpus_of(context), option);
+  fail_unknown(option, kDeviceRemedy);
+}
+
+std::vector<DeviceChoice> choose_devices(const Context& context, const std::string& option) {
+  std::vector<DeviceChoice> choices;
+  if (option == kEveryGpu) {
+    const std::vector<DeviceInfo> devices = gpus_of(context);
+    for (std::size_t i = 0; i < devices.size(); ++i) choices.push_back(gpu_choice(devices[i], i));
+    return choices;
+  }
+  if (option == kAutomatic || option == kReplay || option.starts_with(kReplayFile))
+    return {choose_device(context, option)};
+  const std::vector<std::string> words = words_of(option);
+  if (!std::all_of(words.begin(), words.end(), names_gpu)) fail_unknown(option, kDevicesRemedy);
+  const std::vector<DeviceInfo> devices = gpus_of(context);
+  for (const std::string& word : words) {
+    DeviceChoice choice = chosen_gpu(devices, word);
+    const auto same = [&](const DeviceChoice& other) { return other.info.uuid == choice.info.uuid; };
+    if (std::any_of(choices.begin(), choices.end(), same))
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("--device '{}' names GPU {} twice. Name it once.", option, choice.ordinal));
+    choices.push_back(std::move(choice));
+  }
+  return choices;
 }
 
 DeviceChoice choose_device_to_plan(Context& context, const std::string& option) {
-  if (option != "auto" || has_built_in_recording()) {
-    const DeviceChoice choice = choose_device(context, option);
+  if (option != kAutomatic || has_built_in_recording()) {
+    DeviceChoice choice = std::move(choose_devices(context, option).front());
     for (const std::string& note : choice.notes) context.terminal().note(note);
     return choice;
   }

@@ -36,8 +36,13 @@ struct DeviceChoice {
 /// recording (environment); db::Error for a bad recording file.
 [[nodiscard]] DeviceChoice choose_device(const Context& context, const std::string& option);
 
-/// As choose_device() for work that only plans: with auto and neither GPU nor recording, a typical GPU of sm_90a, with
-/// a note.
+/// The devices that `option` names for work on several at once: all (every GPU that CUDA shows), GPUs' numbers and
+/// UUIDs after commas, or what choose_device() takes. Throws CommandError as choose_device() does, and (usage) where a
+/// GPU is named twice.
+[[nodiscard]] std::vector<DeviceChoice> choose_devices(const Context& context, const std::string& option);
+
+/// As choose_devices() for work that only plans, of which the first is enough: with auto and neither GPU nor recording,
+/// a typical GPU of sm_90a, with a note.
 [[nodiscard]] DeviceChoice choose_device_to_plan(Context& context, const std::string& option);
 
 /// For commands that need no GPU: facts about the device or architecture that `option` names. Throws CommandError as

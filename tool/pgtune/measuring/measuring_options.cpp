@@ -42,8 +42,11 @@ void MeasuringArguments::add_to(CommandLine& app, const Offered& offered) {
   };
   (offered.architectures ? add_device_or_architecture_option(app, device_) : add_device_option(app, device_))
       .group(offered.group);
+  app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of ending there")
+      .group(offered.group);
   add_database_option(app, database_).group(offered.group);
-  add("--jobs", jobs_, "N", "Compile workers (default: the configuration file's, else one a core, as far as memory holds)");
+  add("--jobs", jobs_, "N",
+      "Compile workers (default: the configuration file's, else one a core, as far as memory holds)");
   add("--compile-limit", compile_time_, "TIME",
       "How long one variant may compile before it is given up (default: 60s)");
   add("--compile-memory", compile_memory_mib_, "MIB", "Memory one compile worker may take, in MiB (default: 2048)");
@@ -89,6 +92,7 @@ MeasuringOptions MeasuringArguments::read(Context& context) const {
   options.session.conditions = conditions(context.config());
   options.session.measure_energy = power_;
   options.session.command_line = context.command_line();
+  options.wait = wait_;
   options.json = json_;
   return options;
 }

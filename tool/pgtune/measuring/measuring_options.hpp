@@ -19,8 +19,8 @@ inline constexpr const char* kMeasuringGroup = "Measuring";
 
 /// What compiling may cost.
 struct CompileLimits {
-  std::size_t jobs = 0;                                            ///< compile workers; 0: device::default_compile_jobs()
-  std::chrono::milliseconds time{60'000};                          ///< of one build
+  std::size_t jobs = 0;                    ///< compile workers; 0: device::default_compile_jobs()
+  std::chrono::milliseconds time{60'000};  ///< of one build
   std::int64_t memory_bytes = device::kDefaultCompileMemoryBytes;  ///< of one worker
 };
 
@@ -36,12 +36,13 @@ struct ClockWish {
 };
 
 struct MeasuringOptions {
-  std::string device;    ///< for choose_device()
+  std::string device;    ///< for choose_devices()
   std::string database;  ///< the file
   CompileLimits compile;
   ClockWish clock;
   /// Seed, conditions (with the clock observed), energy and command line; the rest is for the command to fill in.
   session::SessionOptions session;
+  bool wait = false;  ///< for a GPU on which another pgtune measures
   bool json = false;
 };
 
@@ -71,7 +72,7 @@ class MeasuringArguments {
   std::string jobs_, compile_time_, compile_memory_mib_;
   std::string regime_, l2_, data_, data_seed_, lock_clocks_;
   Option lock_option_;
-  bool no_lock_clocks_ = false, power_ = false, json_ = false, quiet_ = false, verbose_ = false;
+  bool wait_ = false, no_lock_clocks_ = false, power_ = false, json_ = false, quiet_ = false, verbose_ = false;
 };
 
 }  // namespace pgtune::tool

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
-#include "tool/pgtune/measuring/clock_guard.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/device/replay_device.hpp"
 #include "tuner/device/worker_device.hpp"
@@ -17,64 +17,76 @@
 namespace pgtune::tool {
 namespace {
 
-std::unique_ptr<device::Device> open_gpu(const Paths& paths, const DeviceInfo& gpu, const CompileLimits& compile) {
+constexpr std::chrono::milliseconds kLookAtLock{200};
+
+std::unique_ptr<device::Device> open_gpu(const Paths& paths, const DeviceInfo& gpu,
+                                         std::shared_ptr<device::CompileService> compile) {
   device::WorkerDevice::Options options;
   options.worker_path = paths.worker.string();
   options.gpu = gpu.uuid;
-  options.compile = std::make_shared<device::CompileService>(
-      device::CompilePool::Options{.worker_path = paths.worker.string(),
-                                   .cache_dir = paths.cache.string(),
-                                   .jobs = compile.jobs,
-                                   .build_timeout = compile.time,
-                                   .memory_limit_bytes = compile.memory_bytes});
+  options.compile = std::move(compile);
   return value_or_throw(device::WorkerDevice::open(options));
 }
 
-/// False where the clocks may still be locked.
-bool release(Terminal& terminal, ClockGuard& guard) {
-  const auto released = guard.release();
-  if (!released) terminal.error(released.error().text());
-  return released.has_value();
+std::string holder_text(const GpuLock::Holder& holder) {
+  return holder.pid ? fmt::format("another pgtune (process {})", *holder.pid) : std::string("another pgtune");
 }
 
-void require_lock(const ClockGuard& guard) {
-  if (guard.holds()) return;
+}  // namespace
+
+MeasuringRun::MeasuringRun(const Shared& shared, DeviceChoice choice)
+    : shared_(shared),
+      choice_(std::move(choice)),
+      session_(shared.options.session),
+      database_(db::Database::open(shared.options.database, db::OpenMode::kReadWriteCreate)),
+      store_(database_) {
+  if (const auto request = shared.options.clock.on(choice_.source)) lock_clock(*request);
+}
+
+std::string MeasuringRun::name() const {
+  return choice_.source == Source::kGpu ? fmt::format("GPU {}", choice_.ordinal) : "replay";
+}
+
+void MeasuringRun::lock_clock(const LockRequest& request) {
+  hold_gpu();
+  guard_ = value_or_throw(ClockGuard::lock(shared_.context.paths().worker.string(), choice_.info.uuid, request.mhz));
+  session_.conditions.locked_sm_clock_hz = guard_->locked_hz();
+}
+
+void MeasuringRun::check_clock() const {
+  if (!guard_ || guard_->holds()) return;
   throw CommandError(ErrorKind::kEnvironment,
                      "the guard that holds the GPU's clocks is gone, so they are not locked any more. Run the command "
                      "again.");
 }
 
-}  // namespace
-
-MeasuringRun::MeasuringRun(Context& context, const MeasuringOptions& options, const DeviceChoice& choice, Clock clock,
-                           const StopSignals& signals)
-    : context_(context),
-      options_(options),
-      choice_(choice),
-      clock_(std::move(clock)),
-      signals_(signals),
-      session_(options.session),
-      database_(db::Database::open(options.database, db::OpenMode::kReadWriteCreate)),
-      store_(database_) {
-  session_.conditions.locked_sm_clock_hz = clock_.locked_hz;
+bool MeasuringRun::release_clock() {
+  if (!guard_) return true;
+  const auto released = guard_->release();
+  if (!released) shared_.context.terminal().error(released.error().text());
+  return released.has_value();
 }
 
-ExitCode MeasuringRun::each(const std::vector<Problem>& problems, ResultDocument& results,
-                            const std::function<ExitCode(const Problem&)>& work) {
-  ExitCode code = ExitCode::kDone;
-  for (const Problem& problem : problems) {
-    clock_.check();
-    try {
-      code = worse(code, work(problem));
-    } catch (const CommandError& error) {
-      if (problems.size() == 1 || (error.kind() != ErrorKind::kUsage && choice_.source != Source::kReplay)) throw;
-      context_.terminal().error(fmt::format("{}: {}", problem.title(), error.what()));
-      results.add_error(problem, error.what());
-      code = worse(code, exit_code(error.kind()));
+void MeasuringRun::hold_gpu() {
+  bool told = false;
+  while (!lock_) {
+    auto taken = value_or_throw(GpuLock::take(shared_.context.paths().locks, choice_.info.uuid));
+    if (auto* const lock = std::get_if<GpuLock>(&taken)) {
+      lock_ = std::move(*lock);
+      return;
     }
-    if (signals_.exit_code()) break;
+    const std::string who = holder_text(std::get<GpuLock::Holder>(taken));
+    if (!shared_.options.wait)
+      throw CommandError(ErrorKind::kEnvironment,
+                         fmt::format("{} is measuring on {}, and two at once spoil each other's times. Run this with "
+                                     "--wait, or choose another GPU with --device.",
+                                     who, name()));
+    if (!std::exchange(told, true))
+      shared_.context.terminal().note(fmt::format("{} is busy: waiting for {} to end", name(), who));
+    if (signals().exit_code())
+      throw CommandError(ErrorKind::kEnvironment, fmt::format("{} is still busy: {} measures on it", name(), who));
+    std::this_thread::sleep_for(kLookAtLock);
   }
-  return code;
 }
 
 device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
@@ -84,21 +96,21 @@ device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
     return *replay_;
   }
   if (gpu_ == nullptr) {
+    hold_gpu();
     session::Progress opening;  // which takes seconds on a large host
     opening.problem = problem;
     progress(opening);
-    gpu_ = open_gpu(context_.paths(), by.device.info, options_.compile);
+    gpu_ = open_gpu(shared_.context.paths(), by.device.info, shared_.compile);
   }
   return *gpu_;
 }
 
 template <typename Session>
 auto MeasuringRun::on_device(const Problem& problem, const Answering& by, const Session& session) {
-  announce_versions(context_.terminal(), by.templates);
-  LiveLine live(context_.terminal());
-  const session::ProgressCallback progress = [&live](const session::Progress& state) { live.update(state); };
+  announce_versions(shared_.context.terminal(), by.templates);
+  const session::ProgressCallback progress = [this](const session::Progress& state) { view_->update(state); };
   auto result = session(open(problem, by, progress), progress);
-  live.clear();
+  view_->clear();
   return value_or_throw(std::move(result));
 }
 
@@ -109,42 +121,15 @@ session::SearchResult MeasuringRun::search(const Problem& problem, const Answeri
       return session::result_from_store(std::move(*answer));
   }
   return on_device(problem, by, [&](device::Device& device, const session::ProgressCallback& progress) {
-    return session::run_search(problem, by.templates, device, store_, session_, signals_.flag(), progress);
+    return session::run_search(problem, by.templates, device, store_, session_, signals().flag(), progress);
   });
 }
 
 session::BenchResult MeasuringRun::bench(const Problem& problem, const Answering& by,
                                          const session::BenchRequest& request) {
   return on_device(problem, by, [&](device::Device& device, const session::ProgressCallback& progress) {
-    return session::run_bench(problem, by.templates, device, store_, request, session_, signals_.flag(), progress);
+    return session::run_bench(problem, by.templates, device, store_, request, session_, signals().flag(), progress);
   });
-}
-
-ExitCode measure(Context& context, const MeasuringOptions& options, const DeviceChoice& choice,
-                 const std::function<ExitCode(MeasuringRun&)>& work) {
-  Terminal& terminal = context.terminal();
-  const auto lock = options.clock.on(choice.source);
-  const StopSignals signals;
-  const auto run = [&](MeasuringRun::Clock clock, const std::string& clock_note) {
-    session::SessionOptions session = options.session;
-    session.conditions.locked_sm_clock_hz = clock.locked_hz;
-    announce(terminal, {choice, session, options.database, clock_note});
-    terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
-    terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
-    MeasuringRun measuring(context, options, choice, std::move(clock), signals);
-    return work(measuring);
-  };
-  if (!lock) return run({}, {});
-
-  ClockGuard guard = value_or_throw(ClockGuard::lock(context.paths().worker.string(), choice.info.uuid, lock->mhz));
-  ExitCode code = ExitCode::kDone;
-  try {
-    code = run({guard.locked_hz(), [&guard] { require_lock(guard); }}, guard.note());
-  } catch (...) {
-    (void)release(terminal, guard);
-    throw;
-  }
-  return release(terminal, guard) ? code : worse(code, ExitCode::kEnvironment);
 }
 
 }  // namespace pgtune::tool

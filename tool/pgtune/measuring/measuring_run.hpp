@@ -2,47 +2,56 @@
 // What search, bench and ladder do alike, from the first line on standard error until the clocks are given back.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tool/pgtune/cli/exit_code.hpp"
+#include "tool/pgtune/cli/terminal/progress_view.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/measuring/clock_guard.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/measuring/gpu_lock.hpp"
 #include "tool/pgtune/measuring/measuring_options.hpp"
 #include "tool/pgtune/measuring/signals.hpp"
+#include "tuner/device/compile_service.hpp"
 #include "tuner/session/bench_session.hpp"
 
 namespace pgtune::tool {
 
-/// One command's measuring on the device it chose. The GPU is opened for the first problem that needs it, and kept; a
-/// replay is of one problem.
+/// One device at work for a command, with a connection of its own to the database. A GPU is opened for the first
+/// problem that needs it, and kept, and so is its lock against other processes; a replay is of one problem. Made and
+/// destroyed by the command's thread, used by one thread, which closes the GPU before it ends.
 class MeasuringRun {
  public:
-  struct Clock {
-    double locked_hz = 0;  ///< of the SMs; 0: nothing is locked
-    /// Throws CommandError (environment) where the lock is gone already: what is measured from here on is not locked.
-    std::function<void()> check = [] {};
+  /// What all devices of a command have in common; outlives them.
+  struct Shared {
+    Context& context;
+    const MeasuringOptions& options;
+    const StopSignals& signals;
+    std::shared_ptr<device::CompileService> compile;  ///< null: nothing is built
   };
 
-  /// For measure(). What is referred to outlives this.
-  MeasuringRun(Context& context, const MeasuringOptions& options, const DeviceChoice& choice, Clock clock,
-               const StopSignals& signals);
+  /// Locks the clocks where that is asked for. Throws CommandError (environment, usage) where they cannot be locked,
+  /// db::Error.
+  MeasuringRun(const Shared& shared, DeviceChoice choice);
 
   [[nodiscard]] const DeviceChoice& choice() const { return choice_; }
+  /// "GPU 0"; of a replay "replay".
+  [[nodiscard]] std::string name() const;
   /// As asked for, with the clock that is locked.
   [[nodiscard]] const session::SessionOptions& session() const { return session_; }
   [[nodiscard]] session::Store& store() { return store_; }
-  [[nodiscard]] const StopSignals& signals() const { return signals_; }
+  [[nodiscard]] const StopSignals& signals() const { return shared_.signals; }
+  /// What locking the clocks left to say; empty where nothing.
+  [[nodiscard]] std::string clock_note() const { return guard_ ? guard_->note() : std::string(); }
+  /// Throws CommandError (environment) where a lock of the clocks is gone: what is measured from here on is not locked.
+  void check_clock() const;
 
-  /// Calls `work` for each problem until a signal comes; the worst end of all. Of several problems, one that cannot be
-  /// measured is told, noted in `results`, and does not take the others with it. Throws what `work` throws of a single
-  /// problem, and of a GPU whatever is no usage error: it would be in the way of the others too.
-  [[nodiscard]] ExitCode each(const std::vector<Problem>& problems, ResultDocument& results,
-                              const std::function<ExitCode(const Problem&)>& work);
+  void show_progress_in(ProgressView& view) { view_ = &view; }
 
   /// Each opens the device it is given, or finds it open, and shows the progress. `by`: of answering(). Throw
   /// CommandError. A search that is answered already opens no GPU.
@@ -50,33 +59,51 @@ class MeasuringRun {
   [[nodiscard]] session::BenchResult bench(const Problem& problem, const Answering& by,
                                            const session::BenchRequest& request);
 
-  /// Ends the worker that holds the GPU, for work of other processes there.
+  /// False before the GPU was needed, and where another process has its lock.
+  [[nodiscard]] bool holds_gpu() const { return lock_.has_value(); }
+  /// Ends the worker that holds the GPU, for work of other processes there, or before this thread ends.
   void close_gpu() { gpu_.reset(); }
+  /// Gives the clocks back. False where they may still be locked; the user is told.
+  [[nodiscard]] bool release_clock();
 
  private:
+  void lock_clock(const LockRequest& request);
+  /// Takes the GPU's lock. Throws CommandError (environment) where another process has it, or the wait for it was
+  /// interrupted.
+  void hold_gpu();
   [[nodiscard]] device::Device& open(const Problem& problem, const Answering& by,
                                      const session::ProgressCallback& progress);
-  /// What `session` returns for the device that answers, with a live line of its progress.
+  /// What `session` returns for the device that answers, with its progress shown.
   template <typename Session>
   [[nodiscard]] auto on_device(const Problem& problem, const Answering& by, const Session& session);
 
-  Context& context_;
-  const MeasuringOptions& options_;
-  const DeviceChoice& choice_;
-  Clock clock_;
-  const StopSignals& signals_;
+  Shared shared_;
+  DeviceChoice choice_;
   session::SessionOptions session_;
   db::Database database_;
   DatabaseStore store_;
+  ProgressView* view_ = nullptr;
+  std::optional<GpuLock> lock_;
+  std::optional<ClockGuard> guard_;
   std::unique_ptr<device::Device> gpu_, replay_;
 };
 
-/// Locks the clocks where that is asked for, says on what and how is measured, opens the database and calls `work`. The
-/// device is closed and the clocks are given back before this returns or throws; where they were not, the user is told
-/// and the exit code is no better than kEnvironment. Throws CommandError (environment, usage) where they cannot be
-/// locked, db::Error, and what `work` throws.
-[[nodiscard]] ExitCode measure(Context& context, const MeasuringOptions& options, const DeviceChoice& choice,
-                               const std::function<ExitCode(MeasuringRun&)>& work);
+/// What is left to do of a problem that was measured: shows its result and says how it ended. Called in the thread of
+/// the command, in the order of the problems.
+using Shown = std::function<ExitCode()>;
+/// Measures one problem on the device it is given, in that device's thread.
+using Work = std::function<Shown(MeasuringRun&, const Problem&)>;
+
+/// Locks the clocks where that is asked for, says on what and how is measured, and has each problem measured until a
+/// signal comes: one after the other on one device, side by side on several, which then get the longest expected first.
+/// The worst end of all. Of several problems, one that cannot be measured is told, noted in `results`, and does not
+/// take the others with it. What is in the way of a GPU is thrown where it is the only one; of several another one
+/// takes its problem (fleet.hpp). The devices are closed and the clocks given back before this returns or throws; where
+/// they were not, the user is told and the exit code is no better than kEnvironment. Throws CommandError (environment,
+/// usage), db::Error, and what `work` throws.
+[[nodiscard]] ExitCode measure(Context& context, const MeasuringOptions& options,
+                               const std::vector<DeviceChoice>& choices, const std::vector<Problem>& problems,
+                               ResultDocument& results, const Work& work);
 
 /// What a search or a bench ends with: the signal's code where one interrupted it, kPartial where it gave up on void
 /// rounds. To reach its budget is what a search was asked for, and no end of a kind of its own.

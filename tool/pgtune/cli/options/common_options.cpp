@@ -20,8 +20,10 @@ Option add_template_option(CommandLine& app, std::string& selector) {
 
 Option add_device_option(CommandLine& app, std::string& device) {
   return app
-      .add_option("--device", device,
-                  "auto (the first GPU, else the recording), a GPU's number or UUID, replay, or replay:FILE")
+      .add_option(
+          "--device", device,
+          "auto (the first GPU, else the recording), a GPU's number or UUID, several of these after commas or all: "
+          "problems go to whichever is free; replay, or replay:FILE")
       .option_text("DEVICE");
 }
 

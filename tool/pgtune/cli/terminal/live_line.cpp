@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
@@ -13,9 +12,6 @@ namespace pgtune::tool {
 namespace {
 
 using session::Progress;
-
-constexpr auto kRedrawInterval = std::chrono::milliseconds(200);
-constexpr auto kSparseInterval = std::chrono::seconds(30);
 
 std::string work_text(const Progress& progress) {
   switch (progress.phase) {
@@ -85,7 +81,6 @@ void LiveLine::update(const Progress& progress) {
   if (terminal_.verbosity() == Verbosity::kQuiet || progress.phase == Progress::Phase::kDone) return;
   if (progress.settled_rounds_s > 0 && !told_settled_) {
     told_settled_ = true;
-    clear();
     note(settled_text(progress));
   }
   if (terminal_.error_is_terminal()) {
@@ -101,9 +96,7 @@ void LiveLine::redraw(const Progress& progress) {
   last_ = now;
   drawn_ = true;
   // The last column stays free: filling it makes some terminals wrap.
-  const std::string line = elided(progress_text(progress), terminal_.error_width() - 1);
-  std::fprintf(stderr, "\r%s\033[K", line.c_str());
-  std::fflush(stderr);
+  terminal_.show_live({elided(progress_text(progress), terminal_.error_width() - 1)});
 }
 
 void LiveLine::print_sparse(const Progress& progress) {
@@ -127,10 +120,10 @@ void LiveLine::note(const std::string& text) {
 }
 
 void LiveLine::clear() {
-  if (!drawn_) return;
-  std::fputs("\r\033[K", stderr);
-  std::fflush(stderr);
-  drawn_ = false;
+  terminal_.hide_live();
+  drawn_ = told_settled_ = false;
+  phase_ = Progress::Phase::kDone;
+  last_tenth_ = -1;
 }
 
 }  // namespace pgtune::tool

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "tool/pgtune/cli/terminal/progress_view.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tuner/session/search_session.hpp"
 
@@ -19,19 +20,18 @@ namespace pgtune::tool {
 /// `text` in at most `width` columns, its middle replaced by "..." where it is longer.
 [[nodiscard]] std::string elided(const std::string& text, std::size_t width);
 
-class LiveLine {
+class LiveLine final : public ProgressView {
  public:
   /// Shows nothing with --quiet. `terminal` must outlive the line.
   explicit LiveLine(Terminal& terminal) : terminal_(terminal) {}
   LiveLine(const LiveLine&) = delete;
   LiveLine& operator=(const LiveLine&) = delete;
-  ~LiveLine() { clear(); }
+  ~LiveLine() override { LiveLine::clear(); }
 
   /// Draws at most five times a second on a terminal; elsewhere prints a line at each tenth of the work or 30 seconds.
   /// On both, settled_text() once, as a line of its own.
-  void update(const session::Progress& progress);
-  /// Takes the line off the terminal, before anything else is printed there.
-  void clear();
+  void update(const session::Progress& progress) override;
+  void clear() override;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -82,12 +82,14 @@ void Terminal::set_color(ColorMode mode) {
 
 void Terminal::print(std::string_view text) {
   const std::string shown = output_is_terminal_ ? harmless(text) : std::string(text);
+  const std::lock_guard lock(writing_);
+  take_live_away();
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() && errno != EPIPE) output_failed_ = true;
 }
 
 void Terminal::note(std::string_view line) {
   if (verbosity_ == Verbosity::kQuiet) return;
-  std::fprintf(stderr, "%s\n", harmless(line).c_str());
+  write_error_line(harmless(line));
 }
 
 void Terminal::detail(std::string_view line) {
@@ -96,7 +98,39 @@ void Terminal::detail(std::string_view line) {
 
 void Terminal::error(std::string_view message) {
   const std::string name = wrapped(error_color_, Style::kBad, "pgtune:");
-  std::fprintf(stderr, "%s %s\n", name.c_str(), harmless(message).c_str());
+  write_error_line(name + " " + harmless(message));
+}
+
+void Terminal::write_error_line(const std::string& line) {
+  const std::lock_guard lock(writing_);
+  take_live_away();
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+void Terminal::show_live(const std::vector<std::string>& lines) {
+  if (!error_is_terminal_ || lines.empty()) return;
+  const std::lock_guard lock(writing_);
+  std::string text;
+  for (std::size_t up = 1; up < live_lines_; ++up) text += "\033[A";
+  for (std::size_t i = 0; i < lines.size(); ++i) text += (i > 0 ? "\n\r" : "\r") + harmless(lines[i]) + "\033[K";
+  if (live_lines_ > lines.size()) text += "\033[J";
+  live_lines_ = lines.size();
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+void Terminal::hide_live() {
+  const std::lock_guard lock(writing_);
+  take_live_away();
+}
+
+void Terminal::take_live_away() {
+  if (live_lines_ == 0) return;
+  std::string text;
+  for (; live_lines_ > 1; --live_lines_) text += "\r\033[K\033[A";
+  live_lines_ = 0;
+  std::fputs((text + "\r\033[K").c_str(), stderr);
+  std::fflush(stderr);
 }
 
 std::string Terminal::styled(Style style, std::string_view text) const { return wrapped(output_color_, style, text); }
@@ -105,6 +139,12 @@ std::size_t Terminal::error_width() const {
   winsize size{};
   if (error_is_terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
+}
+
+std::size_t Terminal::error_height() const {
+  winsize size{};
+  if (error_is_terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
+  return 24;
 }
 
 bool Terminal::flush() {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tool/pgtune/cli/paths.hpp"
 
@@ -25,6 +27,7 @@ enum class Style { kPlain, kBold, kGood, kBad, kDim };
 
 enum class Verbosity { kQuiet, kNormal, kVerbose };
 
+/// What is written may come from several threads; options are set before there are any.
 class Terminal {
  public:
   explicit Terminal(Environment environment);
@@ -43,22 +46,34 @@ class Terminal {
   /// "pgtune: message" on standard error, always.
   void error(std::string_view message);
 
+  /// Lines that stay at the end of standard error and are redrawn in place, each no wider than error_width() - 1; only
+  /// where that is a terminal. Whatever else is written takes them away until they are shown again.
+  void show_live(const std::vector<std::string>& lines);
+  void hide_live();
+
   /// `text` in a style where standard output takes colour, else as it is.
   [[nodiscard]] std::string styled(Style style, std::string_view text) const;
 
   [[nodiscard]] bool error_is_terminal() const { return error_is_terminal_; }
   /// Columns of the terminal at standard error now; 80 where it has no width.
   [[nodiscard]] std::size_t error_width() const;
+  /// Its lines; 24 where it has no height.
+  [[nodiscard]] std::size_t error_height() const;
 
   /// Flushes standard output; false when data was lost (full disk, closed file). A reader that went away is no loss.
   [[nodiscard]] bool flush();
 
  private:
+  void write_error_line(const std::string& line);
+  void take_live_away();
+
   Environment environment_;
   bool output_is_terminal_, error_is_terminal_;
   bool output_color_, error_color_;
   bool output_failed_ = false;
   Verbosity verbosity_ = Verbosity::kNormal;
+  std::mutex writing_;
+  std::size_t live_lines_ = 0;  ///< drawn now
 };
 
 }  // namespace pgtune::tool

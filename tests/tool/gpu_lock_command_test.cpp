@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Two processes of pgtune that want one GPU.
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class GpuLockCommandTest : public CliTest {
+ protected:
+  static void await(const std::function<bool()>& ready) {
+    for (int i = 0; i < 6000 && !ready(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(ready());
+  }
+  /// A search that stays on GPU 0 until it is ended.
+  [[nodiscard]] Launch endless() const {
+    Launch launch = launch_;
+    launch.environment["PGTUNE_FAKE"] = "trial||hang";
+    launch.arguments = search_arguments(path("tiny.json"), {"--db", path("first.db"), "--shape", "512x512x512"});
+    return launch;
+  }
+  void await_trial() {
+    await([&] { return requests("trial") > 0; });
+  }
+};
+
+TEST_F(GpuLockCommandTest, TheSecondSaysWhoIsThereAndWhatToDo) {
+  Process first(endless());
+  await_trial();
+  const Finished second = search();
+  EXPECT_EQ(second.exit_code, 3);
+  EXPECT_THAT(second.err, AllOf(HasSubstr("another pgtune (process " + std::to_string(first.pid()) + ")"),
+                                HasSubstr("measuring on GPU 0"), HasSubstr("--wait")));
+  EXPECT_EQ(second.out, "");
+}
+
+TEST_F(GpuLockCommandTest, AHolderThatIsKilledLeavesNoLock) {
+  {
+    Process first(endless());
+    await_trial();
+    first.signal(SIGKILL);
+    EXPECT_EQ(first.wait().exit_code, 137);
+  }
+  EXPECT_EQ(search().exit_code, 0);
+}
+
+TEST_F(GpuLockCommandTest, WaitGoesOnWhenTheHolderEnds) {
+  Process first(endless());
+  await_trial();
+  launch_.arguments = search_arguments(path("tiny.json"), {"--wait", "--json"});
+  const std::string before = read("requests.log");
+  Process second(launch_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it must not have started anything by then
+  EXPECT_EQ(read("requests.log"), before);
+  first.signal(SIGKILL);
+  const Finished finished = second.wait();
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("GPU 0 is busy: waiting for another pgtune (process "));
+  EXPECT_TRUE(json::parse(finished.out).contains("best"));
+}
+
+TEST_F(GpuLockCommandTest, ASignalEndsTheWait) {
+  Process first(endless());
+  await_trial();
+  launch_.arguments = search_arguments(path("tiny.json"), {"--wait"});
+  Process second(launch_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  second.signal(SIGINT);
+  EXPECT_EQ(second.wait().exit_code, 130);
+}
+
+TEST_F(GpuLockCommandTest, OfSeveralGpusTheBusyOneIsLeftOut) {
+  launch_.environment["PGTUNE_FAKE_GPUS"] = "2";
+  Process first(endless());
+  await_trial();
+  write("shapes.txt", "256x256x256\n512x512x512\n256x512x256\n");
+  const Finished second =
+      pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"), "--device", "all", "--json"});
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.err, AllOf(HasSubstr("measuring on GPU 0"), HasSubstr("this GPU is left out from here on")));
+  for (const json& result : json::parse(second.out).at("results"))
+    EXPECT_TRUE(result.at("device").at("uuid").get<std::string>().ends_with('1'));
+}
+
+TEST_F(GpuLockCommandTest, WhatNeedsNoGpuIsNotHeldUp) {
+  ASSERT_EQ(search().exit_code, 0);
+  Process first(endless());
+  await_trial();
+  EXPECT_EQ(search().exit_code, 0) << "the database answers";
+  EXPECT_EQ(search({"--device", "replay:" + database(), "--db", path("replayed.db")}).exit_code, 0);
+}
+
+TEST_F(GpuLockCommandTest, ClocksAreLockedByTheHolderOnly) {
+  Process first(endless());
+  await_trial();
+  EXPECT_EQ(search({"--lock-clocks"}).exit_code, 3);
+  EXPECT_EQ(requests("lock"), 0);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/measuring/fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/fleet_view.hpp"
+#include "tool/pgtune/measuring/handout.hpp"
+#include "tuner/session/problem_estimate.hpp"
+#include "tuner/util/quiet_thread.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+/// How soon a signal is noticed where nothing else happens.
+constexpr std::chrono::milliseconds kLook{100};
+
+std::vector<double> expectations(const std::vector<Problem>& problems, const MeasuringRun& device) {
+  std::vector<double> expected_s;
+  expected_s.reserve(problems.size());
+  for (const Problem& problem : problems)
+    expected_s.push_back(session::expected_search_s(problem, device.choice().info, device.session()));
+  return expected_s;
+}
+
+std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun>>& devices) {
+  std::vector<std::string> names;
+  for (const auto& device : devices) names.push_back(device->name());
+  return names;
+}
+
+/// One call of measure_side_by_side().
+class Fleet {
+ public:
+  Fleet(const std::vector<std::unique_ptr<MeasuringRun>>& devices, const std::vector<Problem>& problems,
+        Terminal& terminal, ResultDocument& results, const Work& work)
+      : devices_(devices),
+        problems_(problems),
+        terminal_(terminal),
+        results_(results),
+        work_(work),
+        view_(terminal, names_of(devices)),
+        expected_s_(expectations(problems, *devices.front())),
+        handout_(expected_s_, devices.size()),
+        shown_(problems.size()),
+        reasons_(problems.size()),
+        at_work_(devices.size()) {}
+
+  ExitCode run() {
+    report_totals();
+    std::vector<std::thread> threads;
+    for (std::size_t device = 0; device < devices_.size(); ++device)
+      threads.push_back(start_without_signals([this, device] { serve(device); }));
+    const ExitCode code = show_results();
+    for (std::thread& thread : threads) thread.join();
+    if (broken_) std::rethrow_exception(broken_);
+    return code;
+  }
+
+ private:
+  /// The thread of one device.
+  void serve(std::size_t device) {
+    MeasuringRun& run = *devices_[device];
+    run.show_progress_in(view_.line(device));
+    while (const auto problem = next(device)) measure(device, *problem);
+    run.close_gpu();
+    const std::lock_guard lock(mutex_);
+    --at_work_;
+    changed_.notify_all();
+  }
+
+  /// Waits while others are at work whose problems may come back.
+  std::optional<std::size_t> next(std::size_t device) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      if (broken_ || stopped() || handout_.is_out(device)) return std::nullopt;
+      if (const auto problem = handout_.take(device)) return problem;
+      if (handout_.is_over()) return std::nullopt;
+      changed_.wait_for(lock, kLook);
+    }
+  }
+
+  void measure(std::size_t device, std::size_t index) {
+    const Problem& problem = problems_[index];
+    const auto start = SteadyClock::now();
+    try {
+      devices_[device]->check_clock();
+      Shown shown = work_(*devices_[device], problem);
+      done(device, index, std::move(shown), std::chrono::duration<double>(SteadyClock::now() - start).count());
+    } catch (const CommandError& error) {
+      if (error.kind() != ErrorKind::kUsage) return failed(device, index, error.what());
+      done(
+          device, index,
+          [this, index, reason = std::string(error.what())] { return tell(index, reason, ExitCode::kUsage); }, 0);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!broken_) broken_ = std::current_exception();
+      handout_.leave(device);
+    }
+  }
+
+  void done(std::size_t device, std::size_t index, Shown shown, double elapsed_s) {
+    {
+      const std::lock_guard lock(mutex_);
+      handout_.done(device, index);
+      shown_[index] = std::move(shown);
+      ++over_;
+      spent_s_ += elapsed_s;
+      expected_over_s_ += expected_s_[index];
+      changed_.notify_all();
+    }
+    view_.say(device, "waiting for the others");
+    view_.over(device, problems_[index].title(), elapsed_s);
+    report_totals();
+  }
+
+  void failed(std::size_t device, std::size_t index, const std::string& reason) {
+    MeasuringRun& run = *devices_[device];
+    run.close_gpu();  // the next problem, if any, starts with a worker of its own
+    Handout::AfterFailure then = Handout::AfterFailure::kNobodyIsLeft;
+    {
+      const std::lock_guard lock(mutex_);
+      reasons_[index] = fmt::format("{}: {}", run.name(), reason);
+      if (stopped()) return handout_.leave(device);  // it was told to stop: nothing is wrong with it
+      then = run.holds_gpu() ? handout_.failed(device, index) : busy(device);
+      changed_.notify_all();
+    }
+    terminal_.error(fmt::format("{}, {}: {}{}", run.name(), problems_[index].title(), reason, what_follows(then)));
+    if (handout_out(device)) view_.say(device, "left out");
+    report_totals();
+  }
+
+  /// Another process has the GPU: it cannot be had for the next problem either.
+  Handout::AfterFailure busy(std::size_t device) {
+    handout_.leave(device);
+    return Handout::AfterFailure::kDeviceIsOut;
+  }
+
+  static std::string_view what_follows(Handout::AfterFailure then) {
+    switch (then) {
+      case Handout::AfterFailure::kElsewhere:
+        return " (another GPU takes the problem)";
+      case Handout::AfterFailure::kGivenUp:
+        return " (as on another GPU: the problem is given up)";
+      case Handout::AfterFailure::kDeviceIsOut:
+        return " (this GPU is left out from here on)";
+      case Handout::AfterFailure::kNobodyIsLeft:
+        break;
+    }
+    return "";
+  }
+
+  /// In the order of the problems, each as soon as those before it are shown.
+  ExitCode show_results() {
+    ExitCode code = ExitCode::kDone;
+    std::unique_lock lock(mutex_);
+    for (std::size_t index = 0; index < problems_.size();) {
+      if (!shown_[index] && at_work_ > 0) {
+        changed_.wait_for(lock, kLook);
+        continue;
+      }
+      const Shown shown = std::move(shown_[index]);
+      const std::string reason = reasons_[index];
+      lock.unlock();
+      if (shown) {
+        code = worse(code, shown());
+      } else if (const auto signal = devices_.front()->signals().exit_code()) {
+        code = worse(code, *signal);
+      } else if (!broken_) {
+        const std::string why = reason.empty() ? "no GPU is left for it" : reason;
+        code = worse(code, tell(index, "not measured: " + why, ExitCode::kEnvironment));
+      }
+      lock.lock();
+      ++index;
+    }
+    return code;
+  }
+
+  ExitCode tell(std::size_t index, const std::string& reason, ExitCode code) {
+    terminal_.error(fmt::format("{}: {}", problems_[index].title(), reason));
+    results_.add_error(problems_[index], reason);
+    return code;
+  }
+
+  void report_totals() {
+    const std::lock_guard lock(mutex_);
+    FleetTotals totals{problems_.size(), over_, handout_.devices_left(), std::nullopt};
+    double expected_s = 0;
+    for (const double each_s : expected_s_) expected_s += each_s;
+    if (expected_over_s_ > 0 && totals.devices > 0)
+      totals.remaining_s =
+          (expected_s - expected_over_s_) * (spent_s_ / expected_over_s_) / static_cast<double>(totals.devices);
+    view_.set_totals(totals);
+  }
+
+  bool handout_out(std::size_t device) {
+    const std::lock_guard lock(mutex_);
+    return handout_.is_out(device);
+  }
+  [[nodiscard]] bool stopped() const { return devices_.front()->signals().exit_code().has_value(); }
+
+  const std::vector<std::unique_ptr<MeasuringRun>>& devices_;
+  const std::vector<Problem>& problems_;
+  Terminal& terminal_;
+  ResultDocument& results_;
+  const Work& work_;
+  FleetView view_;
+  const std::vector<double> expected_s_;
+
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable changed_;
+  Handout handout_;
+  std::vector<Shown> shown_;                  ///< by problem: what was measured and is not shown yet
+  std::vector<std::string> reasons_;          ///< by problem: the last failure
+  std::size_t at_work_;                       ///< threads
+  std::size_t over_ = 0;                      ///< problems
+  double spent_s_ = 0, expected_over_s_ = 0;  ///< of them, over all devices
+  std::exception_ptr broken_;                 ///< what ends the command
+};
+
+}  // namespace
+
+ExitCode measure_side_by_side(const std::vector<std::unique_ptr<MeasuringRun>>& devices,
+                              const std::vector<Problem>& problems, Terminal& terminal, ResultDocument& results,
+                              const Work& work) {
+  return Fleet(devices, problems, terminal, results, work).run();
+}
+
+}  // namespace pgtune::tool

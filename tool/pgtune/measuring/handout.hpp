@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Which problem goes to which device: the longest expected first, to whoever is free, and again to another where a
+// device failed on it. Pure bookkeeping, in one thread or behind the caller's lock.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace pgtune::tool {
+
+class Handout {
+ public:
+  /// What a failure says of who failed.
+  enum class AfterFailure {
+    kElsewhere,     ///< the problem waits for another device
+    kGivenUp,       ///< the problem failed on two devices that work: it is at fault, and not they
+    kDeviceIsOut,   ///< the device failed on two problems in a row, and gets no more
+    kNobodyIsLeft,  ///< the problem waits, and no device is left for it
+  };
+
+  /// `expected_s`: of each problem; of equal ones the first in the list comes first.
+  Handout(const std::vector<double>& expected_s, std::size_t devices);
+
+  /// The next problem of a free device; nothing where none waits that it has not failed on already.
+  [[nodiscard]] std::optional<std::size_t> take(std::size_t device);
+  /// The device is free again, its problem is over.
+  void done(std::size_t device, std::size_t problem);
+  /// The device is free again, but could not do it, for a cause that is not plainly the problem's.
+  [[nodiscard]] AfterFailure failed(std::size_t device, std::size_t problem);
+  /// The device gets no more; the problem it has, if any, waits for another.
+  void leave(std::size_t device);
+
+  [[nodiscard]] bool is_out(std::size_t device) const { return devices_[device].out; }
+  /// Devices that are not.
+  [[nodiscard]] std::size_t devices_left() const;
+  /// Nothing is in work, and nothing that waits can be done by the devices that are left.
+  [[nodiscard]] bool is_over() const;
+
+ private:
+  struct Problem {
+    bool waits = true;
+    std::set<std::size_t> failed_on = {};
+  };
+  struct Device {
+    bool out = false;
+    std::optional<std::size_t> problem = {};  ///< in work
+    std::set<std::size_t> suspects = {};      ///< problems it failed on in a row, that may be its own fault
+  };
+
+  [[nodiscard]] bool may_take(std::size_t device, std::size_t problem) const;
+  [[nodiscard]] bool is_at_fault(std::size_t problem) const;
+  [[nodiscard]] bool anybody_may_take(std::size_t problem) const;
+
+  std::vector<std::size_t> order_;  ///< of the problems
+  std::vector<Problem> problems_;
+  std::vector<Device> devices_;
+};
+
+}  // namespace pgtune::tool

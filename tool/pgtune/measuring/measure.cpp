@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/live_line.hpp"
+#include "tool/pgtune/measuring/announcement.hpp"
+#include "tool/pgtune/measuring/fleet.hpp"
+#include "tool/pgtune/measuring/measuring_run.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using Devices = std::vector<std::unique_ptr<MeasuringRun>>;
+
+std::shared_ptr<device::CompileService> compile_service(const Paths& paths, const CompileLimits& limits,
+                                                        std::size_t gpus) {
+  device::CompilePool::Options options{.worker_path = paths.worker.string(),
+                                       .cache_dir = paths.cache.string(),
+                                       .jobs = limits.jobs,
+                                       .build_timeout = limits.time,
+                                       .memory_limit_bytes = limits.memory_bytes};
+  // While one GPU races others still build: each of several keeps a core for its launches.
+  if (options.jobs == 0 && gpus > 1) {
+    const std::size_t jobs = device::default_compile_jobs(limits.memory_bytes);
+    options.jobs = jobs > gpus ? jobs - gpus : 1;
+  }
+  return std::make_shared<device::CompileService>(std::move(options));
+}
+
+void announce_all(Terminal& terminal, const MeasuringOptions& options, const Devices& devices) {
+  Announcement announcement{devices.front()->choice(), devices.front()->session(), options.database};
+  for (const auto& device : devices) {
+    if (device != devices.front()) announcement.other_devices.push_back(device->choice().description);
+    if (std::string note = device->clock_note(); !note.empty()) announcement.clock_notes.push_back(std::move(note));
+  }
+  announce(terminal, announcement);
+}
+
+ExitCode measure_in_turn(MeasuringRun& device, const std::vector<Problem>& problems, Terminal& terminal,
+                         ResultDocument& results, const Work& work) {
+  LiveLine live(terminal);
+  device.show_progress_in(live);
+  ExitCode code = ExitCode::kDone;
+  const auto signal = [&] { return device.signals().exit_code(); };
+  for (const Problem& problem : problems) {
+    if (signal()) return worse(code, *signal());
+    device.check_clock();
+    try {
+      code = worse(code, work(device, problem)());
+    } catch (const CommandError& error) {
+      live.clear();
+      if (signal()) {  // which ends a wait too
+        terminal.error(error.what());
+        return worse(code, *signal());
+      }
+      const bool of_the_problem = error.kind() == ErrorKind::kUsage || device.choice().source == Source::kReplay;
+      if (problems.size() == 1 || !of_the_problem) throw;
+      terminal.error(fmt::format("{}: {}", problem.title(), error.what()));
+      results.add_error(problem, error.what());
+      code = worse(code, exit_code(error.kind()));
+    }
+  }
+  return code;
+}
+
+/// False where a clock may still be locked.
+bool release_clocks(const Devices& devices) {
+  bool all = true;
+  for (const auto& device : devices) {
+    device->close_gpu();
+    all = device->release_clock() && all;
+  }
+  return all;
+}
+
+}  // namespace
+
+ExitCode measure(Context& context, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
+                 const std::vector<Problem>& problems, ResultDocument& results, const Work& work) {
+  Terminal& terminal = context.terminal();
+  const StopSignals signals;
+  MeasuringRun::Shared shared{context, options, signals, nullptr};
+  if (choices.front().source == Source::kGpu)
+    shared.compile = compile_service(context.paths(), options.compile, choices.size());
+  Devices devices;
+  ExitCode code = ExitCode::kDone;
+  try {
+    for (const DeviceChoice& choice : choices) devices.push_back(std::make_unique<MeasuringRun>(shared, choice));
+    announce_all(terminal, options, devices);
+    terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
+    terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
+    code = devices.size() == 1 ? measure_in_turn(*devices.front(), problems, terminal, results, work)
+                               : measure_side_by_side(devices, problems, terminal, results, work);
+  } catch (...) {
+    (void)release_clocks(devices);
+    throw;
+  }
+  return release_clocks(devices) ? code : worse(code, ExitCode::kEnvironment);
+}
+
+}  // namespace pgtune::tool
