@@ -180,6 +180,39 @@ test_bare_says_why_no_chroot_can_be_made() {
   [ -z "$(ls "$work/tmp")" ] || fail "something was left behind"
 }
 
+# --- record -----------------------------------------------------------------------------------------------------------
+# A pgtune that notes how it was called, ends a search with the code in $work/code and copies what is in the database.
+stand_in_pgtune() {
+  mkdir -p "$tree/recordings"
+  cat >"$tree/scripts/pgtune" <<END
+#!/usr/bin/env bash
+echo "\$*" >>"$work/called"
+while [ \$# -gt 0 ]; do
+  case "\$1" in --db) database=\$2 ;; -o) copy=\$2 ;; search) searches=yes ;; esac
+  shift
+done
+[ -z "\${searches:-}" ] || { echo searched >>"\$database"; exit "\$(cat "$work/code")"; }
+cp "\$database" "\$copy"
+END
+  chmod +x "$tree/scripts/pgtune"
+  : >"$work/called"
+}
+
+record_uses_every_gpu_and_goes_on_where_it_stopped() {
+  stand_in_pgtune
+  echo old | tee "$tree/recordings/h200-f32.db" "$tree/recordings/h200-f32-2.db" >/dev/null
+  echo 130 >"$work/code"
+  expect 130 scripts/record f32
+  [ "$(cat "$tree/recordings/h200-f32.db")" = old ] || fail "a recording of half a suite"
+  echo 0 >"$work/code"
+  expect 0 scripts/record f32
+  [ "$(grep -c searched "$tree/recordings/h200-f32.db")" = 2 ] || fail "the database of the first run was not used again"
+  [ ! -e "$tree/recordings/h200-f32-2.db" ] || fail "a part of the old recording is left"
+  [ "$(grep -c '^search --device all --shapes configs/shapes/sgemm.txt' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
+  expect 0 scripts/record --device 0,2 --budget 28 bf16
+  grep -q '^search --device 0,2 .*--dtype bf16.*--budget 28' "$work/called" || fail "$(cat "$work/called")"
+}
+
 # --- the last line of a failure -------------------------------------------------------------------------------------
 cause_is() {  # STATUS CAUSE, the log from standard input
   cat >"$work/log"
