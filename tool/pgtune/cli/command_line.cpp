@@ -17,6 +17,11 @@ Option Option::group(const std::string& title) {
   return *this;
 }
 
+Option Option::description(const std::string& text) {
+  option_->description(text);
+  return *this;
+}
+
 Option Option::required() {
   option_->required();
   return *this;
@@ -41,6 +46,16 @@ bool Option::given() const { return option_ != nullptr && option_->count() > 0; 
 
 std::string Option::name() const { return option_->get_name(); }
 
+std::vector<std::string> Option::words() const {
+  if (!given()) return {};
+  if (option_->get_expected_max() == 0) return {name()};
+  const CLI::results_t& values = option_->results();
+  std::vector<std::string> words;
+  for (const std::string& value : values) words.push_back(value.empty() ? name() : name() + "=" + value);
+  if (words.empty()) words.push_back(name());
+  return words;
+}
+
 Option CommandLine::add_option(const std::string& names, std::string& target, const std::string& description) {
   return Option(*app_->add_option(names, target, description));
 }
@@ -53,6 +68,18 @@ Option CommandLine::add_option(const std::string& names, std::vector<std::string
 Option CommandLine::add_flag(const std::string& names, bool& target, const std::string& description) {
   return Option(*app_->add_flag(names, target, description));
 }
+
+std::vector<Option> CommandLine::options() const {
+  std::vector<Option> options;
+  for (CLI::Option* option : app_->get_options()) {
+    if (option != app_->get_help_ptr()) options.emplace_back(*option);
+  }
+  return options;
+}
+
+Option CommandLine::option(const std::string& name) const { return Option(*app_->get_option(name)); }
+
+void CommandLine::remove_option(const std::string& name) { app_->remove_option(app_->get_option(name)); }
 
 CommandLine CommandLine::add_command(const std::string& name, const std::string& description) {
   return CommandLine(*app_->add_subcommand(name, description));

@@ -23,6 +23,7 @@ class Option {
   // Each returns the option itself, so that calls chain.
   Option option_text(const std::string& text);  ///< stands for the value in the help, such as FILE
   Option group(const std::string& title);       ///< heading in the help
+  Option description(const std::string& text);  ///< instead of the one it was added with
   Option required();
   Option one_of(const std::vector<std::string>& values);
   Option value_optional();  ///< "--name" alone is allowed, and "--name=value"
@@ -30,6 +31,8 @@ class Option {
 
   [[nodiscard]] bool given() const;
   [[nodiscard]] std::string name() const;  ///< as typed, such as "--shape"
+  /// As it was given, one word each time: "--budget=60s", "--force". None where it was not.
+  [[nodiscard]] std::vector<std::string> words() const;
 
  private:
   CLI::Option* option_ = nullptr;
@@ -45,6 +48,10 @@ class CommandLine {
   /// Repeatable, and each time with as many values as follow.
   Option add_option(const std::string& names, std::vector<std::string>& target, const std::string& description);
   Option add_flag(const std::string& names, bool& target, const std::string& description);
+
+  [[nodiscard]] std::vector<Option> options() const;           ///< all so far, --help aside
+  [[nodiscard]] Option option(const std::string& name) const;  ///< that was added before, such as "--db"
+  void remove_option(const std::string& name);
 
   CommandLine add_command(const std::string& name, const std::string& description);
   void require_command();                       ///< one of its commands must be given

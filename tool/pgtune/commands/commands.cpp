@@ -15,6 +15,7 @@
   command(ladder) \
   command(devices) \
   command(doctor) \
+  command(slurm) \
   command(db) \
   command(completion)
 // clang-format on

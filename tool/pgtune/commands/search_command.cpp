@@ -14,6 +14,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/commands/search_options.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/known_gpu.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
@@ -143,7 +144,7 @@ ExitCode search(Context& context, const SearchTask& task, ResultDocument& result
   return measure(context, task.measuring, choices, task.problems, results, search_on);
 }
 
-class SearchCommand final : public Command {
+class SearchCommand final : public SearchOptions {
  public:
   std::string name() const override { return "search"; }
   std::string description() const override { return "Find the fastest kernel for one or more shapes, and remember it"; }
@@ -178,6 +179,11 @@ class SearchCommand final : public Command {
                  "Try again what crashed or hung in earlier searches and is quarantined since")
         .group(group);
     app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop").group(group);
+  }
+
+  SearchRequest request(Context& context) const override {
+    SearchTask task = read(context);
+    return {std::move(task.problems), std::move(task.measuring.session), task.measuring.compile.jobs};
   }
 
   ExitCode run(Context& context) override {
@@ -225,6 +231,7 @@ class SearchCommand final : public Command {
 
 }  // namespace
 
+std::unique_ptr<SearchOptions> make_search_options() { return std::make_unique<SearchCommand>(); }
 std::unique_ptr<Command> make_search_command() { return std::make_unique<SearchCommand>(); }
 
 }  // namespace pgtune::tool

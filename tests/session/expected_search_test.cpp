@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/expected_search.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pgtune::session {
+namespace {
+
+Problem problem(const char* shape, Dtype dtype, const char* layout = "nn") {
+  Problem made = parse_shape(shape).value();
+  made.dtype = dtype;
+  return with_default_strides(with_layout(made, layout).value()).value();
+}
+
+SessionOptions with_trials(std::int64_t trials) {
+  SessionOptions options;
+  options.budget.trials = trials;
+  return options;
+}
+
+/// Searches that recordings hold, with the wall time between their start and end on an H200 with 16 cores.
+TEST(ExpectedSearch, IsWithinAFactorOfTwoOfWhatWasRecorded) {
+  const struct {
+    const char *shape, *layout;
+    Dtype dtype;
+    std::int64_t trials;
+    double recorded_s;
+  } searches[] = {{"8192x8192x8192", "nn", Dtype::kF32, 40, 35},   {"4096x4096x4096", "nn", Dtype::kF32, 40, 12},
+                  {"1000x1000x1000", "nn", Dtype::kF32, 40, 9},    {"127x129x131", "nn", Dtype::kF32, 40, 8},
+                  {"4096x4096x4096", "nt", Dtype::kBf16, 120, 55}, {"8192x8192x8192", "nt", Dtype::kBf16, 120, 55},
+                  {"4096x4096x4096", "nt", Dtype::kTf32, 120, 60}, {"8192x8192x8192", "nt", Dtype::kE4m3, 120, 52},
+                  {"16x6144x4096", "nt", Dtype::kBf16, 24, 11},    {"1x4608x3584", "nt", Dtype::kE4m3, 18, 10}};
+  for (const auto& search : searches) {
+    const double expected_s =
+        expected_search(problem(search.shape, search.dtype, search.layout), with_trials(search.trials), 16).seconds;
+    EXPECT_GE(expected_s, search.recorded_s / 2) << search.shape << ' ' << to_string(search.dtype);
+    EXPECT_LE(expected_s, search.recorded_s * 2) << search.shape << ' ' << to_string(search.dtype);
+  }
+}
+
+TEST(ExpectedSearch, TellsWhichProblemsMeetThePowerCap) {
+  const SessionOptions options = with_trials(24);
+  EXPECT_EQ(expected_search(problem("4096x4096x4096", Dtype::kBf16), options, 8).sampling, Sampling::kSettled);
+  EXPECT_EQ(expected_search(problem("16x28672x4096", Dtype::kE4m3), options, 8).sampling, Sampling::kShort);
+  EXPECT_EQ(expected_search(problem("8192x8192x8192", Dtype::kF32), options, 8).sampling, Sampling::kShort);
+  SessionOptions burst = options;
+  burst.conditions.regime = Regime::kBurst;
+  EXPECT_EQ(expected_search(problem("4096x4096x4096", Dtype::kBf16), burst, 8).sampling, Sampling::kShort);
+}
+
+TEST(ExpectedSearch, FollowsBudgetsWorkersAndEnergy) {
+  const Problem small = problem("1000x1000x1000", Dtype::kF32);
+  const double whole_s = expected_search(small, {}, 8).seconds;
+  EXPECT_LT(expected_search(small, with_trials(20), 8).seconds, whole_s);
+  EXPECT_GT(expected_search(small, {}, 1).seconds, whole_s);
+  SessionOptions timed;
+  timed.budget.seconds = 20;
+  EXPECT_DOUBLE_EQ(expected_search(small, timed, 8).seconds, 20);
+  timed.measure_energy = true;
+  EXPECT_GT(expected_search(small, timed, 8).seconds, 20);
+}
+
+}  // namespace
+}  // namespace pgtune::session

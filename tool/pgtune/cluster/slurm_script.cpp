@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/cluster/slurm_script.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+#include <utility>
+
+#include "pgtune_cluster.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/version.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// As one word of a POSIX shell.
+std::string shell_word(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; });
+}
+
+/// sbatch reads quotes and backslashes in its lines; in names of files % begins a pattern too.
+Result<void> check(const char* what, std::string_view text, bool file_name) {
+  if (!has_control(text) && text.find_first_of(file_name ? "\"'\\%" : "\"\\") == std::string_view::npos) return {};
+  return fail(ErrorKind::kUsage,
+              fmt::format("{} '{}' has characters that sbatch reads in a way of its own; use others than quotes, "
+                          "backslashes, line breaks{}",
+                          what, text, file_name ? " and %" : ""));
+}
+
+/// Options of sbatch that tasks and merge have in common.
+std::vector<std::string> site_options(const SlurmRequest& request, const std::string& partition) {
+  std::vector<std::string> options;
+  for (const auto& [name, value] :
+       {std::pair{"partition", &partition}, {"account", &request.account}, {"qos", &request.qos}}) {
+    if (!value->empty()) options.push_back(fmt::format("--{}={}", name, *value));
+  }
+  return options;
+}
+
+std::vector<std::string> task_options(const SlurmJob& job) {
+  const SlurmRequest& request = job.request;
+  std::vector<std::string> options{
+      "--job-name=pgtune",
+      fmt::format("--array=0-{}%{}", job.tasks.size() - 1, request.gpus),
+      request.gpu_type.empty() ? "--gres=gpu:1" : fmt::format("--gres=gpu:{}:1", request.gpu_type),
+      "--nodes=1",
+      "--ntasks=1",
+      fmt::format("--cpus-per-task={}", request.cpus)};
+  for (const auto& [name, value] :
+       {std::pair{"mem", &request.memory}, {"time", &request.time}, {"constraint", &request.constraint}}) {
+    if (!value->empty()) options.push_back(fmt::format("--{}={}", name, *value));
+  }
+  for (const std::string& option : site_options(request, request.partition)) options.push_back(option);
+  // A search goes on where it stopped, so that Slurm may start a task again.
+  options.insert(options.end(), {"--requeue", "--open-mode=append", fmt::format("--chdir={}", job.working_folder),
+                                 fmt::format("--output={}/logs/task-%a.log", job.folder)});
+  options.insert(options.end(), request.more.begin(), request.more.end());
+  return options;
+}
+
+/// "--name=value" as sbatch reads it in a script.
+std::string directive(const std::string& option) {
+  const std::size_t equals = option.find('=');
+  if (equals == std::string::npos || option.find_first_of(" &|*;<>()[]#$") == std::string::npos)
+    return fmt::format("#SBATCH {}\n", option);
+  return fmt::format("#SBATCH {}=\"{}\"\n", option.substr(0, equals), option.substr(equals + 1));
+}
+
+std::string words(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : " ") + shell_word(text);
+  return out;
+}
+
+std::string problems_function(const std::vector<SlurmTask>& tasks) {
+  std::string text = "problems() {  # of a task\n  case $1 in\n";
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    text += fmt::format("    {}) # expected to take {}\n      cat <<'END' ;;\n", i, duration_text(tasks[i].expected_s));
+    for (const std::string& problem : tasks[i].problems) text += problem + "\n";
+    text += "END\n";
+  }
+  return text + "  esac\n}\n";
+}
+
+Result<void> check_texts(const SlurmJob& job) {
+  const SlurmRequest& request = job.request;
+  Result<void> fine;
+  for (const auto& [what, text, file_name] : {std::tuple{"--folder", std::string_view(job.folder), true},
+                                              {"the folder", job.working_folder, true},
+                                              {"--output", job.script, true},
+                                              {"the program", job.program, true},
+                                              {"--gpu-type", request.gpu_type, false},
+                                              {"--cpus", request.cpus, false},
+                                              {"--mem", request.memory, false},
+                                              {"--time", request.time, false},
+                                              {"--partition", request.partition, false},
+                                              {"--account", request.account, false},
+                                              {"--qos", request.qos, false},
+                                              {"--constraint", request.constraint, false},
+                                              {"--merge-partition", request.merge_partition, false}}) {
+    if (fine) fine = check(what, text, file_name);
+  }
+  for (const std::string& option : request.more) {
+    if (fine && (!option.starts_with("-") || has_control(option)))
+      fine = fail(ErrorKind::kUsage, fmt::format("--sbatch '{}' is no option of sbatch. Give a whole one, such as "
+                                                 "--sbatch=--mail-type=END.",
+                                                 option));
+  }
+  return fine;
+}
+
+}  // namespace
+
+Result<std::string> slurm_script(const SlurmJob& job) {
+  if (auto fine = check_texts(job); !fine) return tl::unexpected(fine.error());
+  std::size_t problems = 0;
+  for (const SlurmTask& task : job.tasks) problems += task.problems.size();
+  std::string command = job.command_line;
+  std::replace_if(
+      command.begin(), command.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  std::string text = fmt::format(
+      "#!/bin/bash\n"
+      "{}{}: {} problems in {} tasks on up to {} GPUs. Made by:\n"
+      "#   {}\n"
+      "# Submit, and submit again for what failed or was killed:   bash {}\n"
+      "# Where the tasks stand: the same with 'status'. Merge what there is, without Slurm: the same with 'merge'.\n",
+      kSlurmScriptMark, kVersion, problems, job.tasks.size(), std::min(job.request.gpus, job.tasks.size()), command,
+      job.script);
+  for (const std::string& option : task_options(job)) text += directive(option);
+  const std::string& merge_partition =
+      job.request.merge_partition.empty() ? job.request.partition : job.request.merge_partition;
+  text += fmt::format("\nfolder={}\nscript={}\npgtune=${{PGTUNE:-{}}}\ntasks={}\ngpus={}\n", shell_word(job.folder),
+                      shell_word(job.script), shell_word(job.program), job.tasks.size(), job.request.gpus);
+  text +=
+      fmt::format("jobs={}\noptions=({})  # of pgtune search\nmerge_options=({})  # of sbatch\n", shell_word(job.jobs),
+                  words(job.search_options), words(site_options(job.request, merge_partition)));
+  text += problems_function(job.tasks);
+  for (const embedded::File& file : embedded::pgtune_cluster()) text += "\n" + std::string(file.contents);
+  return text;
+}
+
+}  // namespace pgtune::tool

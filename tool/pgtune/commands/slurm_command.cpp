@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// `pgtune slurm`: writes a job array of searches for a cluster under Slurm, and the merge after it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tool/pgtune/cli/command.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/cluster/chunks.hpp"
+#include "tool/pgtune/cluster/script_file.hpp"
+#include "tool/pgtune/cluster/slurm_script.hpp"
+#include "tool/pgtune/cluster/slurm_time.hpp"
+#include "tool/pgtune/commands/search_options.hpp"
+#include "tuner/session/expected_search.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Of a limit, so that what is expected to take it may take longer.
+constexpr double kShareOfLimit = 0.6;
+
+/// A problem as a list of shapes has it; what a list does not say of it (leading dimensions, scalars) is an option of
+/// the search.
+std::string list_line(const Problem& problem) {
+  std::string line = fmt::format("{} {} {}", problem.shape(), to_string(problem.dtype), problem.layout());
+  if (!problem.has_usual_output()) line += fmt::format(" out {}", to_string(problem.type_of_c()));
+  if (problem.epilogue.any()) line += fmt::format(" epilogue {}", to_string(problem.epilogue));
+  if (problem.batch != 1) line += fmt::format(" batch {}", problem.batch);
+  return line;
+}
+
+std::vector<SlurmTask> divide(const SearchRequest& search, std::size_t gpus, std::size_t cpus,
+                              std::optional<double> limit_s) {
+  std::vector<double> expected_s;
+  double total_s = 0;
+  for (const Problem& problem : search.problems) {
+    expected_s.push_back(
+        session::expected_search(problem, search.session, search.jobs != 0 ? search.jobs : cpus).seconds);
+    total_s += expected_s.back();
+  }
+  std::size_t count = gpus;
+  if (limit_s) {
+    const double room_s = std::max(kShareOfLimit * *limit_s - session::kExpectedOpening_s, 1.0);
+    count = std::max(count, static_cast<std::size_t>(std::ceil(total_s / room_s)));
+  }
+  std::vector<SlurmTask> tasks;
+  for (const Chunk& chunk : balanced_chunks(expected_s, count)) {
+    SlurmTask& task = tasks.emplace_back();
+    task.expected_s = session::kExpectedOpening_s + chunk.expected_s;
+    for (const std::size_t item : chunk.items) task.problems.push_back(list_line(search.problems[item]));
+  }
+  return tasks;
+}
+
+double longest_s(const std::vector<SlurmTask>& tasks) {
+  double longest = 0;
+  for (const SlurmTask& task : tasks) longest = std::max(longest, task.expected_s);
+  return longest;
+}
+
+json plan_json(const SlurmJob& job) {
+  json tasks = json::array();
+  for (const SlurmTask& task : job.tasks)
+    tasks.push_back({{"problems", task.problems}, {"expected_s", task.expected_s}});
+  return {{"schema", kJsonSchema},    {"script", job.script},      {"folder", job.folder},
+          {"gpus", job.request.gpus}, {"tasks", std::move(tasks)}, {"search_options", job.search_options}};
+}
+
+class SlurmCommand final : public Command {
+ public:
+  std::string name() const override { return "slurm"; }
+  std::string description() const override { return "Write a job array that searches on a cluster, and its merge"; }
+  std::string examples() const override {
+    return "pgtune slurm --shapes shapes.txt --gpus 8 --time 04:00:00 -o job.sh\n"
+           "pgtune slurm --shapes s.txt --dtype bf16 --budget 200 --gpus 32 -o job.sh\n"
+           "pgtune slurm --shapes s.txt --gpus 8 --folder /shared/tune -o job.sh\n"
+           "bash job.sh           # submits it; again after failures\n"
+           "bash job.sh status    # where each task stands";
+  }
+
+  void add_options(CommandLine& app) override {
+    search_->add_options(app);
+    // Each task has a database of its own; a task that is run again would measure everything anew with --force.
+    for (const char* name : {"--db", "--force", "--dry-run"}) app.remove_option(name);
+    searched_ = app.options();
+    app.option("--device")
+        .description("0 (default), which is the GPU that Slurm gives the task, replay, or replay:FILE");
+    app.option("--jobs").description("Compile workers of a task (default: its cores)");
+    const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
+      return app.add_option(name, target, description).option_text(text).group("Cluster");
+    };
+    add("--gpus", gpus_, "N", "GPUs to search on at once; each has a task at a time").required();
+    add("--folder", folder_, "DIR", "Where results go; all nodes share it (default: the script's name without ending)");
+    add("--time", request_.time, "TIME",
+        "Limit of a task, as sbatch takes it (02:00:00); more tasks where they need it");
+    add("--partition", request_.partition, "NAME", "Partition of the tasks");
+    add("--merge-partition", request_.merge_partition, "NAME",
+        "Partition of the merge, which needs no GPU (default: the same)");
+    add("--account", request_.account, "NAME", "Account to charge");
+    add("--qos", request_.qos, "NAME", "Quality of service");
+    add("--gpu-type", request_.gpu_type, "NAME", "GPUs of this type only, by the cluster's name for it, such as h200");
+    add("--constraint", request_.constraint, "TEXT", "Features that nodes must have");
+    add("--cpus", request_.cpus, "N", "Cores of a task, for compiling (default: 8)");
+    add("--mem", request_.memory, "SIZE", "Memory of a task (32G)");
+    add("--sbatch", request_.more, "OPTION", "Any other option of sbatch, for the tasks; repeatable").one_value_each();
+    app.add_flag("--dry-run", dry_run_, "Say how the problems would be divided, and write nothing").group("Cluster");
+    app.add_option("-o,--output", output_, "Script to write").option_text("FILE").required().group(kOutputGroup);
+  }
+
+  ExitCode run(Context& context) override {
+    const SlurmJob job = plan(context);
+    const std::string text = value_or_throw(slurm_script(job));
+    if (!dry_run_) {
+      make_results_folder(job.folder);
+      write_slurm_script(job.script, text);
+    }
+    if (as_json()) context.terminal().print(plan_json(job).dump(2) + '\n');
+    tell(context.terminal(), job);
+    return ExitCode::kDone;
+  }
+
+ private:
+  [[nodiscard]] SlurmJob plan(Context& context) const {
+    const auto gpus = static_cast<std::size_t>(parse_count("--gpus", gpus_, 1));
+    const auto cpus = static_cast<std::size_t>(parse_count("--cpus", request_.cpus, 1));
+    std::optional<double> limit_s;
+    if (!request_.time.empty()) limit_s = value_or_throw(parse_slurm_time(request_.time));
+    const SearchRequest search = search_->request(context);
+    const fs::path script = fs::absolute(output_).lexically_normal();
+    const fs::path folder =
+        folder_.empty() ? script.parent_path() / script.stem() : fs::absolute(folder_).lexically_normal();
+    if (folder == script)
+      throw CommandError(
+          ErrorKind::kUsage,
+          fmt::format("{} would be both script and folder. Give -o a name that ends in .sh, or --folder.",
+                      script.string()));
+    SlurmJob job;
+    job.request = request_;
+    job.request.gpus = gpus;
+    job.tasks = divide(search, gpus, cpus, limit_s);
+    job.folder = folder.string();
+    job.script = script.string();
+    job.program = own_executable().string();
+    job.working_folder = fs::current_path().string();
+    job.command_line = context.command_line();
+    pass_on(job);
+    return job;
+  }
+
+  /// What the user asked of the search, but for what each task has of its own and how this command talks.
+  void pass_on(SlurmJob& job) const {
+    static const std::set<std::string> kOwn{"--shape", "--shapes", "--json", "--quiet", "--verbose"};
+    bool device = false;
+    for (const Option& option : searched_) {
+      const std::string name = option.name();
+      if (kOwn.contains(name)) continue;
+      const std::vector<std::string> words = option.words();
+      device |= name == "--device" && !words.empty();
+      if (name == "--jobs") {
+        if (!words.empty()) job.jobs = words.back();
+      } else {
+        job.search_options.insert(job.search_options.end(), words.begin(), words.end());
+      }
+    }
+    // Where no GPU can be used, auto would search on a recording.
+    if (!device) job.search_options.insert(job.search_options.begin(), "--device=0");
+  }
+
+  void tell(Terminal& terminal, const SlurmJob& job) const {
+    std::size_t problems = 0;
+    for (const SlurmTask& task : job.tasks) problems += task.problems.size();
+    const double longest = longest_s(job.tasks);
+    terminal.note(fmt::format("{} problem{} in {} task{}, the longest expected to take about {} on an H200", problems,
+                              problems == 1 ? "" : "s", job.tasks.size(), job.tasks.size() == 1 ? "" : "s",
+                              duration_text(longest)));
+    if (!request_.time.empty() && longest > kShareOfLimit * parse_slurm_time(request_.time).value())
+      terminal.note(
+          fmt::format("--time {} may be too short for it: a task that is cut goes on where it stopped when the "
+                      "script is submitted again.",
+                      request_.time));
+    if (dry_run_) {
+      terminal.note(fmt::format("would write {}, with results in {}", job.script, job.folder));
+      return;
+    }
+    terminal.note(fmt::format("wrote {}; results will be in {}, which all nodes must share", job.script, job.folder));
+    terminal.note(fmt::format("submit it, now and again after failures: bash {}", output_));
+  }
+
+  [[nodiscard]] bool as_json() const {
+    return std::any_of(searched_.begin(), searched_.end(),
+                       [](const Option& option) { return option.name() == "--json" && option.given(); });
+  }
+
+  std::unique_ptr<SearchOptions> search_ = make_search_options();
+  std::vector<Option> searched_;
+  SlurmRequest request_;
+  std::string gpus_, folder_, output_;
+  bool dry_run_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_slurm_command() { return std::make_unique<SlurmCommand>(); }
+
+}  // namespace pgtune::tool
