@@ -3,7 +3,6 @@
 // and memory, and with --gpu a whole search on the first GPU. Prints one table; run it on an otherwise idle machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,8 +14,10 @@
 
 #include "bench/confirm_bench.hpp"
 #include "bench/coverage_bench.hpp"
+#include "bench/merge_bench.hpp"
 #include "bench/process.hpp"
 #include "bench/race_bench.hpp"
+#include "bench/scratch_folder.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/paths.hpp"
@@ -33,24 +34,6 @@ namespace {
 constexpr const char* kShape = "4096x4096x4096";
 constexpr std::size_t kPoolJobs = 8;
 constexpr std::size_t kPoolBuilds = 64;
-
-/// A folder for databases and caches of this run, removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("pgtune-bench-{}", getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 class Report {
  public:
@@ -164,16 +147,26 @@ int main(int argc, char** argv) {
   const bool coverage = argc == 6 && std::strcmp(argv[1], "coverage") == 0;
   const bool confirm = argc == 6 && std::strcmp(argv[1], "confirm") == 0;
   const bool simulation = coverage || confirm;
-  if ((argc > 1 && !gpu && !race && !simulation) || seeds < 1 || (simulation && std::atoi(argv[2]) < 1)) {
+  const bool merge = argc >= 2 && argc <= 4 && std::strcmp(argv[1], "merge") == 0;
+  constexpr int kDatabases = 64, kProblems = 4;
+  const int databases = merge && argc > 2 ? std::atoi(argv[2]) : kDatabases;
+  const int problems = merge && argc > 3 ? std::atoi(argv[3]) : kProblems;
+  if ((argc > 1 && !gpu && !race && !simulation && !merge) || seeds < 1 || databases < 1 || problems < 1 ||
+      (simulation && std::atoi(argv[2]) < 1)) {
     fmt::print(stderr,
                "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n"
                "       pgtune-bench coverage FINALS LEAD_IN_S TIMED_S NOISE\n"
-               "       pgtune-bench confirm SEARCHES LEAD_IN_S TIMED_S NOISE\n");
+               "       pgtune-bench confirm SEARCHES LEAD_IN_S TIMED_S NOISE\n"
+               "       pgtune-bench merge [DATABASES [PROBLEMS]]\n");
     return 2;
   }
   try {
     if (race) {
       pgtune::bench::bench_race(argv[2], seeds, argc > 4 ? argv[4] : "");
+      return 0;
+    }
+    if (merge) {
+      pgtune::bench::bench_merge(databases, problems);
       return 0;
     }
     if (simulation) {
