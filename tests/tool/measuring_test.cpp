@@ -62,6 +62,7 @@ TEST_F(MeasuringTest, TheVerdictAndWhatItRestsOnAreUnderTheTable) {
   EXPECT_EQ(object.at("ranking").at(0).at("time_s"), object.at("best").at("time_s"));
   EXPECT_EQ(object.at("race").at("finalists"), object.at("ranking").size());
   EXPECT_EQ(object.at("objective"), "time");
+  EXPECT_EQ(object.at("strategy"), "guided");
   EXPECT_GT(object.at("stages").at("final_s").get<double>(), 0);
 }
 
@@ -216,7 +217,8 @@ TEST_F(MeasuringTest, AStoredAnswerWithoutEnergyIsNoAnswerToPower) {
 }
 
 TEST_F(MeasuringTest, TheObjectiveChoosesByEnergy) {
-  const json object = searched({"--objective", "energy"});
+  const json object = searched({"--objective", "energy", "--strategy", "local"});
+  EXPECT_EQ(object.at("strategy"), "local");
   EXPECT_EQ(object.at("objective"), "energy");
   const json& ranking = object.at("ranking");
   const double best_j = ranking.at(0).at("energy").at("energy_per_gemm_range_j").at(0);

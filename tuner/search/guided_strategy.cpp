@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "tuner/search/shuffle.hpp"
+#include "tuner/search/strategies.hpp"
 
 namespace pgtune::search {
 
@@ -32,7 +33,24 @@ std::vector<std::size_t> order_of(const Group& group, std::uint64_t seed) {
   return order;
 }
 
+Result<std::unique_ptr<Strategy>> make_guided(const SearchSpace& space, std::uint64_t seed) {
+  const auto costs = space.costs();
+  if (!costs) return tl::unexpected<Error>(costs.error());
+  std::vector<Group> groups;
+  std::size_t index = 0;
+  for (const std::size_t size : space.template_sizes) {
+    Group group{size, {}};
+    for (const std::size_t end = index + size; index < end; ++index) {
+      if ((*costs)[index]) group.costs.push_back(*(*costs)[index]);
+    }
+    groups.push_back(std::move(group));
+  }
+  return std::make_unique<GuidedStrategy>(groups, space.tried_first, seed);
+}
+
 }  // namespace
+
+StrategyInfo guided_strategy() { return {"guided", "defaults and seeds, then by the templates' costs", make_guided}; }
 
 GuidedStrategy::GuidedStrategy(const std::vector<Group>& groups, const std::vector<std::size_t>& first,
                                std::uint64_t seed) {

@@ -26,8 +26,8 @@ class Strategy {
   /// search when no proposal is open.
   [[nodiscard]] virtual std::optional<std::size_t> next() = 0;
 
-  /// Called once for every variant that has an outcome: before the first next() for those known from an earlier
-  /// session, later for those proposed. A known variant may be proposed; it costs nothing.
+  /// Called once for every proposal, when its outcome is known: at once where an earlier session tried the variant. A
+  /// strategy thus goes the way it went before it was interrupted.
   virtual void report(std::size_t index, const Observation& observation) = 0;
 };
 

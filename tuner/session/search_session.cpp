@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "tuner/search/guided_strategy.hpp"
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/session/confirm_stage.hpp"
 #include "tuner/session/context.hpp"
@@ -50,21 +49,14 @@ Error empty_space(const SessionContext& context, const space::Enumeration& enume
 }
 
 /// What the templates expect of their variants.
-Result<std::vector<search::Group>> strategy_groups(const SessionContext& context, const SearchState& state) {
-  std::vector<search::Group> groups;
-  std::size_t index = 0;
-  for (const std::size_t size : state.template_sizes()) {
-    search::Group group{size, {}};
-    for (const std::size_t end = index + size; index < end; ++index) {
-      const Variant& variant = state.variant(index);
-      const auto clocks =
-          space::cost_clocks(context.templates.of(variant), variant, context.problem, context.device.info());
-      if (!clocks) return tl::unexpected<Error>(clocks.error());
-      if (*clocks) group.costs.push_back(**clocks);
-    }
-    groups.push_back(std::move(group));
+Result<std::vector<std::optional<double>>> costs(const SessionContext& context, const SearchState& state) {
+  std::vector<std::optional<double>> out;
+  for (const Variant& variant : state.variants()) {
+    auto clocks = space::cost_clocks(context.templates.of(variant), variant, context.problem, context.device.info());
+    if (!clocks) return tl::unexpected<Error>(std::move(clocks.error()));
+    out.push_back(*clocks);
   }
-  return groups;
+  return out;
 }
 
 /// The templates' defaults, then their seeds.
@@ -82,11 +74,13 @@ std::vector<std::size_t> tried_first(const SessionContext& context, const Search
 
 Result<void> screen(SessionRun& run) {
   const SessionContext& context = run.context;
-  const auto groups = strategy_groups(context, run.state);
-  if (!groups) return tl::unexpected<Error>(groups.error());
-  search::GuidedStrategy strategy(*groups, tried_first(context, run.state), context.options.seed);
+  const search::SearchSpace space{run.state.variants(), run.state.template_sizes(), tried_first(context, run.state),
+                                  [&] { return costs(context, run.state); }};
+  const auto strategy = search::make_strategy(context.options.strategy, space, context.options.seed);
+  if (!strategy) return tl::unexpected<Error>(strategy.error());
+  run.answer.strategy = context.options.strategy;
   return screening_stage(
-      run, strategy,
+      run, **strategy,
       reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline), run.answer.sampling));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tuner/device/device.hpp"
+#include "tuner/search/strategies.hpp"
 #include "tuner/session/clock.hpp"
 #include "tuner/session/store.hpp"
 #include "tuner/space/template_set.hpp"
@@ -31,6 +32,7 @@ struct SessionOptions {
   bool retry_failed = false;
   std::uint64_t seed = 1;  ///< order of the search; of rounds too, together with the session's start
   Conditions conditions;
+  std::string strategy{search::kDefaultStrategy};  ///< a name of search::strategies()
   Objective objective = Objective::kTime;
   bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time
   /// Every variant that is right gets all rounds of the race and none is cut: for studies of the race itself.

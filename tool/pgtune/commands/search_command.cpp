@@ -14,6 +14,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/options/strategy_options.hpp"
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/known_gpu.hpp"
@@ -154,6 +155,7 @@ class SearchCommand final : public SearchOptions {
            "pgtune search --shape 4096x4096x4096 --dtype bf16 --epilogue bias,gelu\n"
            "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
            "pgtune search --shape 4096x4096x4096 --retry-failed\n"
+           "pgtune search --shape 4096x4096x4096 --strategy local --budget 64\n"
            "pgtune search --shape 512x512x512 --device replay --dry-run";
   }
 
@@ -165,6 +167,7 @@ class SearchCommand final : public SearchOptions {
     app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
         .option_text("TIME|N")
         .group(group);
+    add_strategy_option(app, strategy_).group(group);
     measuring_.add_to(app, {.group = group});
     app.add_option("--objective", objective_,
                    "What is best: time (default), energy (joules of a GEMM) or edp (energy times time); energy is "
@@ -211,6 +214,8 @@ class SearchCommand final : public SearchOptions {
     task.dry_run = dry_run_;
     session::SessionOptions& session = task.measuring.session;
     if (!budget_.empty()) session.budget = parse_budget(budget_);
+    require_strategy(strategy_);
+    session.strategy = strategy_;
     const auto objective = session::parse_objective(objective_);
     if (!objective)
       throw CommandError(ErrorKind::kUsage,
@@ -225,7 +230,7 @@ class SearchCommand final : public SearchOptions {
   ProblemOptions problems_;
   MeasuringArguments measuring_;
   GridOption grid_;
-  std::string template_, budget_, objective_ = "time";
+  std::string template_, budget_, strategy_{search::kDefaultStrategy}, objective_ = "time";
   bool force_ = false, retry_failed_ = false, full_ = false, dry_run_ = false;
 };
 

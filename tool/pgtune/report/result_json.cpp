@@ -33,6 +33,7 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer
   out["ranking"] = ranking_json(outcome, answer);
   out["from_final"] = answer.from_final;
   out["objective"] = to_string(answer.objective);
+  if (answer.strategy) out["strategy"] = *answer.strategy;
   out["sampling"] = to_string(answer.sampling);
   out["lead_in_s"] = answer.lead_in_s ? json(*answer.lead_in_s) : json(nullptr);
   out["noise"] = {{"rounds", answer.floor.rounds},

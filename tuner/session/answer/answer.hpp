@@ -181,6 +181,7 @@ struct Answer {
   bool from_final = false;  ///< times come from a whole final; false: interrupted before or during it
   std::string finished_at;  ///< UTC, ISO 8601
   Objective objective = Objective::kTime;
+  std::optional<std::string> strategy = {};  ///< of the search, by name; absent in answers of earlier versions
   NoiseFloor floor = {};
   StageTimes stages = {};
   std::int64_t raced = 0;  ///< variants that entered the race
@@ -211,6 +212,7 @@ struct Answer {
     visit("from_final", self.from_final);
     visit("finished_at", self.finished_at);
     visit("objective", self.objective, kMayBeMissing);
+    visit("strategy", self.strategy);
     visit("noise_floor", self.floor, kMayBeMissing);
     visit("stages", self.stages, kMayBeMissing);
     visit("raced", self.raced, kMayBeMissing);

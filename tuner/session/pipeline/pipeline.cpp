@@ -50,17 +50,19 @@ Pipeline::Pipeline(const SessionContext& context, SearchState& state, search::St
 
 Result<Pipeline::End> Pipeline::run() {
   progress_.enter_search(state_, total_);
-  for (std::size_t i = 0; i < state_.size(); ++i) {
-    if (state_.decided(i)) strategy_.report(i, state_.observation(i));
-  }
   while (true) {
     const bool halted = stopped() || out_of_time();
+    const std::size_t decided = state_.decided_count();
     if (!halted) {
       propose();
       submit_trial();
     }
     if (stopped() && !trial_) return End::kInterrupted;
-    if (!in_flight()) break;
+    if (!in_flight()) {
+      // What was decided without building or running it may let the strategy propose more.
+      if (!halted && state_.decided_count() > decided) continue;
+      break;
+    }
     auto events = context_.device.wait(kPoll);
     if (!events) return tl::unexpected(std::move(events.error()));
     for (protocol::Event& event : *events) {
@@ -98,6 +100,7 @@ std::optional<std::size_t> Pipeline::next_unknown() {
     }
     ++proposed_;
     if (!state_.decided(*index)) return index;
+    strategy_.report(*index, state_.observation(*index));
   }
   return std::nullopt;
 }

@@ -23,6 +23,7 @@ class SearchState {
 
   [[nodiscard]] std::size_t size() const { return variants_.size(); }
   [[nodiscard]] const Variant& variant(std::size_t index) const { return variants_[index]; }
+  [[nodiscard]] const std::vector<Variant>& variants() const { return variants_; }
   [[nodiscard]] std::optional<std::size_t> find(const Variant& variant) const;
   /// How many variants each template has; they lie one template after another.
   [[nodiscard]] std::vector<std::size_t> template_sizes() const;
