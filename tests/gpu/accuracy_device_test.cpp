@@ -215,7 +215,7 @@ class Accuracy : public testing::Test {
     std::unique_ptr<LoadedVariant> variant;
   };
   const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit()};
+  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
   DeviceInfo info_;
   Driver driver_;
   Stream stream_;

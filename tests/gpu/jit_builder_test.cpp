@@ -63,7 +63,7 @@ class BuilderTest : public testing::Test {
   }
 
   const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit()};
+  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
 };
 
 TEST_F(BuilderTest, GivesACubinAndItsResources) {

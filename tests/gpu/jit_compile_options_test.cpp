@@ -72,7 +72,7 @@ TEST(CompileOptions, IncludeFoldersAreTheToolkitsAlone) {
   ASSERT_TRUE(options);
   EXPECT_THAT(*options, Contains("-I/toolkit/include"));
   EXPECT_THAT(*options, Contains("--no-source-include"));
-  EXPECT_EQ(options->size(), 8U);
+  EXPECT_EQ(options->size(), 7U);
 }
 
 }  // namespace

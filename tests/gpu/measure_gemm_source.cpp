@@ -90,8 +90,7 @@ BuildInfo build_source(const TestFolder& folder, const std::string& source, cons
   static int count = 0;
   auto program = NvrtcProgram::create({"test.cu", source, {}});
   EXPECT_TRUE(program);
-  std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17", "-default-device",
-                                   "--no-cache"};
+  std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17", "-default-device"};
   for (const Define& define : defines) options.push_back("-D" + define.name + "=" + define.value);
   const Compilation compiled = program->compile(options);
   EXPECT_EQ(compiled.status, NVRTC_SUCCESS) << compiled.log;

@@ -29,8 +29,7 @@ TEST(MeasureKernels, CompileForEveryArchitecture) {
   for (const char* architecture : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
     auto program = NvrtcProgram::create(source);
     ASSERT_TRUE(program) << program.error().text();
-    const Compilation compiled =
-        program->compile({std::string("--gpu-architecture=") + architecture, "--std=c++17", "--no-cache"});
+    const Compilation compiled = program->compile({std::string("--gpu-architecture=") + architecture, "--std=c++17"});
     EXPECT_EQ(compiled.status, NVRTC_SUCCESS) << architecture << ": " << compiled.log;
     EXPECT_EQ(compiled.log.find("warning"), std::string::npos) << compiled.log;
     for (const char* kernel : {"fill_pattern", "fill_data", "copy_matrix", "checksum", "count_changed_bytes",

@@ -95,7 +95,7 @@ class SettlingOnDevice : public testing::Test {
   }
 
   const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit()};
+  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
   DeviceInfo info_;
   space::TemplateDefinition definition_;
 };

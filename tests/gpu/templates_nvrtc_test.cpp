@@ -115,7 +115,7 @@ class TemplatesNvrtc : public testing::TestWithParam<Case> {
   }
 
   const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit()};
+  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
   const DeviceInfo device_ = architecture_info(GetParam().architecture).value();
   space::TemplateDefinition definition_;
 };

@@ -163,7 +163,7 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
   }
 
   const TestFolder folder_;
-  const Builder builder_{CubinCache::open(cubin_folder(folder_)).value(), find_toolkit()};
+  const Builder builder_{CubinCache::open(cubin_folder(folder_)).value(), find_toolkit().value()};
   DeviceInfo info_;
   Driver driver_;
   Stream stream_;

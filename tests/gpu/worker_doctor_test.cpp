@@ -2,9 +2,12 @@
 // The worker's doctor role, on whatever machine this is: a GPU may be missing, an answer may not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/gpu/test_folder.hpp"
 #include "tests/gpu/worker_process.hpp"
 
 namespace pgtune::gpu {
@@ -24,6 +27,12 @@ TEST(WorkerDoctor, AnswersWithWhatIsThereAndWhatIsNot) {
   EXPECT_FALSE(facts.at("nvrtc").at("version").get<std::string>().empty());
   EXPECT_FALSE(facts.at("nvrtc").contains("problem")) << facts.at("nvrtc");
   EXPECT_TRUE(facts.at("nvrtc").contains("headers"));
+  for (const char* library : {"nvrtc", "cublaslt"}) {
+    EXPECT_TRUE(std::filesystem::exists(facts.at(library).at("path").get<std::string>()));
+    const auto is_its_place = [&](const json& place) { return place.at("name") == facts.at(library).at("place"); };
+    const json& places = facts.at("library_places");
+    EXPECT_EQ(std::count_if(places.begin(), places.end(), is_its_place), 1) << facts.at(library);
+  }
   EXPECT_FALSE(facts.at("cublaslt").contains("problem")) << facts.at("cublaslt");
   EXPECT_TRUE(facts.at("administrator").is_boolean());
   if (facts.at("gpus").empty()) {
@@ -36,6 +45,25 @@ TEST(WorkerDoctor, AnswersWithWhatIsThereAndWhatIsNot) {
     EXPECT_GT(facts.at("timers").at("globaltimer_step_s"), 0);
     EXPECT_TRUE(facts.at("nvml").contains("fields") || facts.at("nvml").contains("problem"));
   }
+}
+
+TEST(WorkerDoctor, TakesTheLibrariesItIsTold) {
+  const json before = doctor("0");
+  const TestFolder folder;
+  const auto chosen = folder.path() / "a toolkit";
+  std::filesystem::create_directories(chosen);
+  // All of NVRTC: a lone one cannot find its companions.
+  const auto from = std::filesystem::path(before.at("nvrtc").at("path").get<std::string>()).parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator(from)) {
+    if (entry.path().filename().string().starts_with("libnvrtc"))
+      std::filesystem::create_symlink(entry.path(), chosen / entry.path().filename());
+  }
+  ::setenv("PGTUNE_CUDA_HOME", chosen.c_str(), 1);
+  const json facts = doctor("0");
+  ::unsetenv("PGTUNE_CUDA_HOME");
+  EXPECT_EQ(facts.at("nvrtc").at("place"), "PGTUNE_CUDA_HOME");
+  EXPECT_FALSE(facts.at("nvrtc").contains("problem")) << facts.at("nvrtc");
+  EXPECT_EQ(facts.at("cublaslt"), before.at("cublaslt"));
 }
 
 TEST(WorkerDoctor, SurvivesAMissingNvml) {

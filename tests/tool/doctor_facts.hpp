@@ -9,8 +9,11 @@ namespace pgtune::tool::test {
 inline nlohmann::json good_facts() {
   return nlohmann::json::parse(R"json({
     "administrator": true,
-    "nvrtc": {"version": "13.0", "headers": "/usr/local/cuda/include"},
-    "cublaslt": {"version": "13.0.2"},
+    "nvrtc": {"version": "13.0", "path": "/opt/cuda/lib64/libnvrtc.so.13", "place": "CUDA_HOME",
+              "headers": "/usr/local/cuda/include"},
+    "cublaslt": {"version": "13.0.2", "path": "/opt/cuda/lib64/libcublasLt.so.13", "place": "CUDA_HOME"},
+    "library_places": [{"name": "PGTUNE_CUDA_HOME", "folders": []}, {"name": "CUDA_HOME", "folders": ["/opt/cuda/lib64"]},
+                       {"name": "dynamic loader", "folders": []}],
     "driver": {"cuda": "13.0", "version": "580.65.06"},
     "gpus": [{"name": "other", "architecture": "sm_80", "uuid": "GPU-0a"},
              {"name": "NVIDIA H200", "architecture": "sm_90a", "uuid": "GPU-0b"}],

@@ -32,9 +32,12 @@ TEST_F(DoctorTest, AMachineWithEverythingEndsWith0) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.err, "");
   EXPECT_EQ(read("asked"), "--role doctor --gpu 1\n");
-  EXPECT_THAT(result.out, AllOf(HasSubstr("driver          ok       580.65.06, up to CUDA 13.0\n"),
-                                HasSubstr("database        ok       none yet\n"), HasSubstr("file system"),
-                                HasSubstr("free space"), Not(HasSubstr("missing")), Not(HasSubstr("\x1b["))));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("driver          ok       580.65.06, up to CUDA 13.0\n"),
+                    HasSubstr("NVRTC           ok       13.0, /opt/cuda/lib64/libnvrtc.so.13 (CUDA_HOME)\n"),
+                    HasSubstr("library order   ok       (PGTUNE_CUDA_HOME), CUDA_HOME, dynamic loader\n"),
+                    HasSubstr("database        ok       none yet\n"), HasSubstr("file system"), HasSubstr("free space"),
+                    Not(HasSubstr("missing")), Not(HasSubstr("\x1b["))));
   expect_80_columns(result.out);
   EXPECT_FALSE(std::filesystem::exists(database()));
 }
@@ -78,8 +81,8 @@ TEST_F(DoctorTest, NoWorkerLeavesTheFiles) {
 }
 
 TEST_F(DoctorTest, AWorkerThatFailsIsTold) {
-  use_worker("echo 'w: error while loading shared libraries: libnvrtc.so.13: cannot open' >&2; exit 127");
-  EXPECT_THAT(pgtune({"doctor"}).out, AllOf(HasSubstr("libnvrtc.so.13"), HasSubstr("-> install CUDA Toolkit")));
+  use_worker("echo 'w: error while loading shared libraries: libm.so.6: cannot open' >&2; exit 127");
+  EXPECT_THAT(pgtune({"doctor"}).out, HasSubstr("libm.so.6"));
   use_worker("kill -SEGV $$");
   EXPECT_THAT(pgtune({"doctor"}).out, HasSubstr("SIGSEGV"));
   for (const char* answer : {"no JSON", "{}", "[1]"}) {

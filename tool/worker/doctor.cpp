@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tuner/gpu/baseline/cublaslt_library.hpp"
 #include "tuner/gpu/jit/nvrtc_check.hpp"
 #include "tuner/gpu/jit/toolkit.hpp"
+#include "tuner/gpu/libraries/library_places.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
 #include "tuner/gpu/measure/timer_check.hpp"
@@ -27,16 +29,30 @@ constexpr std::chrono::milliseconds kEnergyPatience{1000};
 json problem(const Error& error) { return {{"problem", error.text()}}; }
 
 json nvrtc_json() {
-  const gpu::Toolkit toolkit = gpu::find_toolkit();
-  json nvrtc = {{"version", toolkit.nvrtc_version}};
-  if (!toolkit.include_folders.empty()) nvrtc["headers"] = toolkit.include_folders.front().string();
+  const Result<gpu::Toolkit> toolkit = gpu::find_toolkit();
+  if (!toolkit) return problem(toolkit.error());
+  json nvrtc = {
+      {"version", toolkit->nvrtc_version}, {"path", toolkit->nvrtc_path.string()}, {"place", toolkit->nvrtc_place}};
+  if (!toolkit->include_folders.empty()) nvrtc["headers"] = toolkit->include_folders.front().string();
   if (const auto works = gpu::check_nvrtc(); !works) nvrtc.update(problem(works.error()));
   return nvrtc;
 }
 
 json cublaslt_json() {
   const Result<std::string> version = gpu::cublaslt_version();
-  return version ? json{{"version", *version}} : problem(version.error());
+  if (!version) return problem(version.error());
+  const gpu::OpenedLibrary& library = *gpu::load_cublaslt();
+  return {{"version", *version}, {"path", library.path.string()}, {"place", library.place}};
+}
+
+json places_json() {
+  json places = json::array();
+  for (const gpu::LibraryPlace& place : gpu::library_places()) {
+    json folders = json::array();
+    for (const auto& folder : place.folders) folders.push_back(folder.string());
+    places.push_back({{"name", place.name}, {"folders", std::move(folders)}});
+  }
+  return places;
 }
 
 json lock_json(const gpu::NvmlDevice& device) {
@@ -80,7 +96,10 @@ json timers_json(int ordinal) {
 }  // namespace
 
 std::string doctor_line(const std::string& gpu) {
-  json line = {{"administrator", ::geteuid() == 0}, {"nvrtc", nvrtc_json()}, {"cublaslt", cublaslt_json()}};
+  json line = {{"administrator", ::geteuid() == 0},
+               {"nvrtc", nvrtc_json()},
+               {"cublaslt", cublaslt_json()},
+               {"library_places", places_json()}};
   const Result<gpu::Nvml> nvml = gpu::Nvml::open();
   line["driver"] = {{"cuda", gpu::driver_cuda_version()}, {"version", nvml ? nvml->driver_version() : ""}};
   const Result<std::vector<DeviceInfo>> gpus = gpu::list_gpus();

@@ -9,8 +9,10 @@ namespace pgtune::worker {
 /// One JSON line. Whatever is missing has a "problem" (cause and remedy) in its place; nothing is a failure. Fields
 /// NVML does not say are absent.
 ///   administrator  whether this process is root's
-///   nvrtc          {"version", "headers": "/usr/local/cuda/include"} or "problem" beside the version
-///   cublaslt       {"version"} or {"problem"}
+///   nvrtc          {"version", "path", "place": "CUDA_HOME", "headers": "/usr/local/cuda/include"}, or "problem" alone
+///                  or, where it does not compile, beside them
+///   cublaslt       {"version", "path", "place"} or {"problem"}
+///   library_places where both are looked for, in this order: [{"name": "CUDA_HOME", "folders": [...]}, ...]
 ///   driver         {"cuda": "13.0", "version": "580.65.06"}, "cuda" empty without a driver
 ///   gpus           all that are visible, as `list` has them; "problem" beside them where there is none
 ///   gpu            ordinal of `gpu`, ordinal or UUID; or "gpu_problem"

@@ -12,7 +12,7 @@ namespace pgtune::worker {
 
 std::string list_gpus_line() {
   using nlohmann::json;
-  json line = {{"devices", json::array()}, {"nvrtc", gpu::find_toolkit().nvrtc_version}};
+  json line = {{"devices", json::array()}, {"nvrtc", gpu::find_toolkit().value_or(gpu::Toolkit()).nvrtc_version}};
   if (const Result<std::vector<DeviceInfo>> devices = gpu::list_gpus(); !devices) {
     line["problem"] = devices.error().text();
   } else if (devices->empty()) {

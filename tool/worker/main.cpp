@@ -37,7 +37,9 @@ Result<void> serve_compile(const WorkerOptions& options, LineChannel& channel) {
     if (!set) return tl::unexpected(refuse(channel, std::move(set.error())));
     limit = *set;
   }
-  CompileService service(gpu::Builder(std::move(*cache), gpu::find_toolkit()), limit);
+  Result<gpu::Toolkit> toolkit = gpu::find_toolkit();
+  if (!toolkit) return tl::unexpected(refuse(channel, std::move(toolkit.error())));
+  CompileService service(gpu::Builder(std::move(*cache), std::move(*toolkit)), limit);
   return serve(channel, service);
 }
 

@@ -245,9 +245,6 @@ std::string ChildProcess::death_reason() {
   std::string reason =
       WIFSIGNALED(*status_) ? signal_text(WTERMSIG(*status_)) : fmt::format("exited with {}", WEXITSTATUS(*status_));
   if (!last_line.empty()) reason += ": " + last_line;
-  // The dynamic loader speaks before the worker can: it names the library, but not what to do about it.
-  if (last_line.find("error while loading shared libraries") != std::string::npos)
-    reason += "; install CUDA Toolkit 12.8 or newer, or add its library folder to LD_LIBRARY_PATH";
   return reason;
 }
 

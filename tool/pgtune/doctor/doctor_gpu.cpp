@@ -55,7 +55,21 @@ Check headers_check(const json& nvrtc) {
 Check library_check(const std::string& name, const json& library) {
   if (library.contains("problem"))
     return failed_check(name, CheckState::kMissing, library.at("problem").get<std::string>());
-  return {name, CheckState::kOk, library.at("version").get<std::string>(), ""};
+  return {name, CheckState::kOk,
+          fmt::format("{}, {} ({})", library.at("version").get<std::string>(), library.at("path").get<std::string>(),
+                      library.at("place").get<std::string>()),
+          ""};
+}
+
+/// The order in which NVRTC and cuBLASLt are looked for, with what does not apply here in brackets.
+Check places_check(const json& places) {
+  std::vector<std::string> names;
+  for (const json& place : places) {
+    const auto name = place.at("name").get<std::string>();
+    const bool applies = !place.at("folders").empty() || name == "dynamic loader";
+    names.push_back(applies ? name : fmt::format("({})", name));
+  }
+  return {"library order", CheckState::kOk, fmt::format("{}", fmt::join(names, ", ")), ""};
 }
 
 Check fields_check(const json& nvml) {
@@ -145,8 +159,12 @@ Result<json> ask_worker(const std::string& worker_path, const std::string& gpu) 
 }
 
 std::vector<Check> gpu_checks(const json& facts) {
-  std::vector<Check> checks{driver_check(facts), gpu_check(facts), headers_check(facts.at("nvrtc")),
-                            library_check("NVRTC", facts.at("nvrtc")), library_check("cuBLASLt", facts.at("cublaslt"))};
+  std::vector<Check> checks{driver_check(facts),
+                            gpu_check(facts),
+                            headers_check(facts.at("nvrtc")),
+                            library_check("NVRTC", facts.at("nvrtc")),
+                            library_check("cuBLASLt", facts.at("cublaslt")),
+                            places_check(facts.at("library_places"))};
   if (!facts.contains("gpu")) return checks;
   const auto uuid = facts.at("gpus").at(facts.at("gpu").get<std::size_t>()).at("uuid").get<std::string>();
   for (Check& check : nvml_checks(facts, uuid)) checks.push_back(std::move(check));

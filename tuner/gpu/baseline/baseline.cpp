@@ -86,7 +86,7 @@ Result<std::unique_ptr<Baseline>> Baseline::create(const Problem& problem, const
   if (report.algorithms.empty()) {
     return fail(ErrorKind::kInternal,
                 fmt::format("{} has {} algorithms for {} and none gives the right result; name the folder of another "
-                            "cuBLAS of the same major version in LD_LIBRARY_PATH",
+                            "cuBLAS in PGTUNE_CUDA_HOME",
                             library, offered->size() + further.size(), problem.title()));
   }
   report.library = library;

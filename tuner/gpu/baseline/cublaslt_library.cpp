@@ -2,27 +2,27 @@
 #include "tuner/gpu/baseline/cublaslt_library.hpp"
 
 #include <cublasLt.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <string>
 #include <type_traits>
 
+#include "tuner/gpu/libraries/forwarding.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
-struct Library {
-  void* handle = nullptr;  // never closed: cuBLASLt holds CUDA state that must not outlive its code
-  std::string problem;
-};
+constexpr std::size_t kMinimumVersion = 120800;
 
-const Library& library() {
-  static const Library loaded = [] {
-    Library result;
-    result.handle = ::dlopen(PGTUNE_CUBLASLT_SONAME, RTLD_NOW | RTLD_LOCAL);
-    if (result.handle == nullptr) result.problem = ::dlerror();
-    return result;
-  }();
+std::string objection(void* handle) {
+  const auto version = function_of<cublasLtGetVersion>(handle, "cublasLtGetVersion");
+  if (version == nullptr) return "is no cuBLASLt";
+  return version() >= kMinimumVersion ? "" : fmt::format("is cuBLASLt {}, older than 12.8", version());
+}
+
+const Result<OpenedLibrary>& library() {
+  static const Result<OpenedLibrary> loaded = open_cuda_library(
+      {"cuBLASLt, the baseline every kernel is compared with", "libcublasLt", "", objection}, library_places());
   return loaded;
 }
 
@@ -33,24 +33,16 @@ Value missing() {
   return Value();
 }
 
-/// Calls the library's function of the declared function's name and type. Each has a look-up of its own, made once, so
-/// that a forward on a timed path costs one load and one branch.
+/// Calls the library's function of the declared function's name and type, looked up once.
 template <auto kDeclared, typename... Arguments>
 auto forward(const char* name, Arguments... arguments) {
-  static const auto target =
-      library().handle == nullptr ? nullptr : reinterpret_cast<decltype(kDeclared)>(::dlsym(library().handle, name));
+  static const auto target = function_of<kDeclared>(library() ? library()->handle : nullptr, name);
   return target == nullptr ? missing<decltype(target(arguments...))>() : target(arguments...);
 }
 
 }  // namespace
 
-Result<void> load_cublaslt() {
-  if (library().handle != nullptr) return {};
-  return fail(ErrorKind::kEnvironment,
-              fmt::format("cannot load {}, the baseline every kernel is compared with: {}; install cuBLAS of the CUDA "
-                          "Toolkit pgtune-worker was built with, or name its folder in LD_LIBRARY_PATH",
-                          PGTUNE_CUBLASLT_SONAME, library().problem));
-}
+const Result<OpenedLibrary>& load_cublaslt() { return library(); }
 
 }  // namespace pgtune::gpu
 

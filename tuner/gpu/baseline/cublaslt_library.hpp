@@ -4,12 +4,12 @@
 // code that calls them reads as usual; one that is missing there is a link error.
 #pragma once
 
-#include "tuner/util/result.hpp"
+#include "tuner/gpu/libraries/cuda_library.hpp"
 
 namespace pgtune::gpu {
 
 /// Loads the library; call it before any cublasLt... function (those return CUBLAS_STATUS_NOT_INITIALIZED without it).
-/// Errors (environment) name the file, the loader's cause and the remedy. Safe to call again.
-[[nodiscard]] Result<void> load_cublaslt();
+/// Errors (environment) name the cause and the remedy. Safe to call again.
+[[nodiscard]] const Result<OpenedLibrary>& load_cublaslt();
 
 }  // namespace pgtune::gpu

@@ -38,7 +38,6 @@ Result<std::vector<std::string>> compile_options(const protocol::BuildRequest& r
       "--gpu-architecture=" + request.architecture,
       "-std=c++17",
       "-default-device",
-      "--no-cache",           // a hit in NVRTC's own cache would drop the resource report from the log
       "--no-source-include",  // the working folder must not decide what a template includes
       "--ptxas-options=-v",
   };

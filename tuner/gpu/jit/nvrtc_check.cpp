@@ -10,7 +10,7 @@ namespace pgtune::gpu {
 Result<void> check_nvrtc() {
   auto program = NvrtcProgram::create({"check.cu", "extern \"C\" __global__ void check(int* x) { *x = 1; }\n", {}});
   if (!program) return tl::unexpected(program.error());
-  const Compilation compiled = program->compile({"--gpu-architecture=sm_80", "--no-cache"});
+  const Compilation compiled = program->compile({"--gpu-architecture=sm_80"});
   if (compiled.status == NVRTC_SUCCESS) return {};
   // The log's first line says it; libnvrtc-builtins is what is missing when NVRTC was copied without its companions.
   return fail(

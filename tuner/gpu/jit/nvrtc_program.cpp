@@ -7,9 +7,21 @@
 #include <chrono>
 #include <utility>
 
+#include "tuner/gpu/libraries/nvrtc_library.hpp"
+
 namespace pgtune::gpu {
+namespace {
+
+bool has_own_cache() {
+  int major = 0, minor = 0;
+  nvrtcVersion(&major, &minor);
+  return std::pair(major, minor) >= std::pair(12, 9);
+}
+
+}  // namespace
 
 Result<NvrtcProgram> NvrtcProgram::create(const TemplateSource& source) {
+  if (const auto& loaded = load_nvrtc(); !loaded) return tl::unexpected(loaded.error());
   std::vector<const char*> names, contents;
   for (const SourceFile& header : source.headers) {
     names.push_back(header.name.c_str());
@@ -28,6 +40,8 @@ Result<NvrtcProgram> NvrtcProgram::create(const TemplateSource& source) {
 Compilation NvrtcProgram::compile(const std::vector<std::string>& options) {
   std::vector<const char*> raw;
   for (const std::string& option : options) raw.push_back(option.c_str());
+  // A hit in its own cache, which came with 12.9, would drop the resource report from the log.
+  if (has_own_cache()) raw.push_back("--no-cache");
 
   Compilation result;
   const auto start = std::chrono::steady_clock::now();

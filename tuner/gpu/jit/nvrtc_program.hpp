@@ -24,10 +24,12 @@ struct Compilation {
 
 class NvrtcProgram {
  public:
-  /// Hands NVRTC the source and its headers, all from memory. Errors (internal): NVRTC refuses to create a program.
+  /// Hands NVRTC the source and its headers, all from memory. Errors: (environment) there is no NVRTC; (internal)
+  /// it refuses to create a program.
   [[nodiscard]] static Result<NvrtcProgram> create(const TemplateSource& source);
 
-  /// Compiles to a cubin; `options` must name a real architecture ("sm_90a"). Call once per program.
+  /// Compiles to a cubin, without NVRTC's own cache; `options` must name a real architecture ("sm_90a"). Call once per
+  /// program.
   [[nodiscard]] Compilation compile(const std::vector<std::string>& options);
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/jit/toolkit.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <nvrtc.h>
 
@@ -9,32 +8,19 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "tuner/gpu/libraries/nvrtc_library.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The file nvrtcVersion comes from; empty where the loader does not say.
-fs::path nvrtc_library() {
-  Dl_info info{};
-  // Through dlsym: in a non-PIE program the function's own address may be a stub inside the program.
-  void* function = ::dlsym(RTLD_DEFAULT, "nvrtcVersion");
-  if (function == nullptr || ::dladdr(function, &info) == 0 || info.dli_fname == nullptr) return {};
-  std::error_code error;
-  fs::path path = fs::canonical(info.dli_fname, error);
-  return error ? fs::path() : path;
-}
-
 std::vector<fs::path> include_candidates(const fs::path& library) {
-  std::vector<fs::path> candidates;
+  const fs::path folder = library.parent_path();  // .../lib64, or a wheel's nvidia/cuda_nvrtc/lib
+  std::vector<fs::path> candidates{folder / "../include", folder / "../../cuda_runtime/include"};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
       candidates.push_back(fs::path(value) / "include");
-  }
-  if (!library.empty()) {
-    const fs::path folder = library.parent_path();  // .../lib64, or a wheel's nvidia/cuda_nvrtc/lib
-    candidates.push_back(folder / "../include");
-    candidates.push_back(folder / "../../cuda_runtime/include");
   }
   candidates.emplace_back(PGTUNE_CUDA_INCLUDE);
   return candidates;
@@ -55,18 +41,21 @@ std::vector<fs::path> find_include_folders(const fs::path& library) {
 
 }  // namespace
 
-Toolkit find_toolkit() {
+Result<Toolkit> find_toolkit() {
+  const auto& library = load_nvrtc();
+  if (!library) return tl::unexpected(library.error());
   int major = 0, minor = 0;
   nvrtcVersion(&major, &minor);
-  const fs::path library = nvrtc_library();
   std::error_code error;
-  std::uintmax_t library_bytes = fs::file_size(library, error);
+  std::uintmax_t library_bytes = fs::file_size(library->path, error);
   if (error) library_bytes = 0;
 
   Toolkit toolkit;
+  toolkit.nvrtc_path = library->path;
+  toolkit.nvrtc_place = library->place;
   toolkit.nvrtc_version = fmt::format("{}.{}", major, minor);
   toolkit.nvrtc_identity = fmt::format("{} ({} bytes)", toolkit.nvrtc_version, library_bytes);
-  toolkit.include_folders = find_include_folders(library);
+  toolkit.include_folders = find_include_folders(library->path);
   return toolkit;
 }
 

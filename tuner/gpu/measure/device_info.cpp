@@ -56,7 +56,7 @@ std::string driver_version_text(const Result<Nvml>& nvml) {
 
 std::string nvrtc_version_text() {
   int major = 0, minor = 0;
-  nvrtcVersion(&major, &minor);
+  if (nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) return "";  // a search needs it, a list of GPUs does not
   return fmt::format("{}.{}", major, minor);
 }
 
@@ -77,7 +77,7 @@ std::string driver_cuda_version() {
 }
 
 Result<std::string> cublaslt_version() {
-  return load_cublaslt().map([] {
+  return load_cublaslt().map([](const OpenedLibrary&) {
     const std::size_t version = cublasLtGetVersion();
     return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
   });
@@ -156,7 +156,7 @@ Result<DeviceInfo> describe_gpu(int ordinal) {
   }
   info.driver_version = driver_version_text(nvml);
   info.nvrtc_version = nvrtc_version_text();
-  info.cublaslt_version = cublaslt_version().value_or("");  // a search needs it, a list of GPUs does not
+  info.cublaslt_version = cublaslt_version().value_or("");
   return info;
 }
 

@@ -69,7 +69,7 @@ Measurer::~Measurer() = default;
 
 Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   forbid_reduced_precision();
-  if (auto ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
+  if (const auto& ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
   const auto ordinal = find_gpu(gpu);
   if (!ordinal) return tl::unexpected(ordinal.error());
   auto info = describe_gpu(*ordinal);
