@@ -39,7 +39,7 @@ TEST_F(CompletionTest, BashOffersWhatFits) {
 TEST_F(CompletionTest, ZshScriptKeepsOffZshsSpecialVariables) {
   const Finished result = pgtune({"completion", "zsh"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("bashcompinit"), HasSubstr("complete -o default -F _pgtune pgtune"),
+  EXPECT_THAT(result.out, AllOf(HasSubstr("bashcompinit"), HasSubstr("complete -o default -F _pgtune_words pgtune"),
                                 Not(HasSubstr(" path=")), Not(HasSubstr(" words="))));
 }
 

@@ -26,7 +26,7 @@ Check check_of(const json& facts, const std::string& name) {
 
 TEST(DoctorGpu, AMachineWithEverything) {
   const auto checks = gpu_checks(good_facts());
-  EXPECT_EQ(checks.size(), 11U);
+  EXPECT_EQ(checks.size(), 12U);
   for (const Check& check : checks) {
     EXPECT_EQ(check.state, CheckState::kOk) << check.name;
     EXPECT_EQ(check.remedy, "") << check.name;

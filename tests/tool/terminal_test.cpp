@@ -2,7 +2,10 @@
 // Colour decision, live line, tables, quantities and paths, without a process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "tool/pgtune/cli/options/number_options.hpp"
@@ -153,6 +156,23 @@ TEST(PathsTest, FollowXdgAndOverrides) {
   EXPECT_EQ(paths.database, "/d.db");
   EXPECT_EQ(paths.cache, "/c");
   EXPECT_EQ(paths.worker, "/w");
+}
+
+TEST(PathsTest, TheWorkerIsBesideTheProgramElseInLibexec) {
+  namespace fs = std::filesystem;
+  const fs::path prefix = fs::path(::testing::TempDir()) / ("a prefix " + std::to_string(::getpid()));
+  const fs::path program = prefix / "bin" / "pgtune", installed = prefix / "libexec" / "pgtune" / "pgtune-worker";
+  const auto put = [](const fs::path& file) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "a worker";
+  };
+  const auto worker = [&] { return Paths::find(environment({}), program).worker; };
+  EXPECT_EQ(worker(), prefix / "bin" / "pgtune-worker") << "where there is none, this one is missed";
+  put(installed);
+  EXPECT_EQ(worker(), installed);
+  put(prefix / "bin" / "pgtune-worker");
+  EXPECT_EQ(worker(), prefix / "bin" / "pgtune-worker");
+  fs::remove_all(prefix);
 }
 
 }  // namespace

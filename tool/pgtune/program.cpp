@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tool/pgtune/cli/command.hpp"
+#include "tool/pgtune/cli/build_facts.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/help_formatter.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
@@ -167,7 +168,13 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal) {
       "pgtune");
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(kMainExamples);
-  app.set_version_flag("--version", std::string("pgtune ") + kVersion, "Print the version and exit");
+  bool verbose = false;
+  CLI::Option* const version = app.set_version_flag(
+      "--version", [&verbose] { return fmt::format("pgtune {}{}", kVersion, verbose ? "\n" + build_facts() : ""); },
+      "Print the version and exit");
+  app.add_flag("--verbose", verbose, "With --version: also commit, compiler, schemas and templates")
+      ->trigger_on_parse()
+      ->needs(version);
   app.require_subcommand(1);
   std::string color = "auto";
   const Commands commands = add_commands(app, color);

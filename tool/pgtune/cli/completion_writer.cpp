@@ -35,7 +35,8 @@ std::vector<std::string> words(const Node& node) {
   return result;
 }
 
-std::string bash_script(const std::vector<Node>& nodes) {
+/// `function`: the name of the shell function that completes.
+std::string bash_script(const std::vector<Node>& nodes, const std::string& function) {
   std::string cases;
   for (const Node& node : nodes)
     cases += fmt::format("    '{}') offered='{}' ;;\n", node.path, fmt::join(words(node), " "));
@@ -45,21 +46,21 @@ std::string bash_script(const std::vector<Node>& nodes) {
   for (const Node& node : nodes) {
     if (!node.path.empty()) known += fmt::format("|'{}'", node.path);
   }
-  return fmt::format(R"(_pgtune() {{
+  return fmt::format(R"({2}() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" typed='' offered='' next i
   for ((i = 1; i < COMP_CWORD; ++i)); do
     next="${{typed:+$typed }}${{COMP_WORDS[i]}}"
     case "$next" in
-      {}) typed="$next" ;;
+      {0}) typed="$next" ;;
     esac
   done
   case "$typed" in
-{}  esac
+{1}  esac
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }}
-complete -o default -F _pgtune pgtune
+complete -o default -F {2} pgtune
 )",
-                     known.substr(1), cases);
+                     known.substr(1), cases, function);
 }
 
 std::string fish_script(const std::vector<Node>& nodes) {
@@ -96,9 +97,13 @@ std::string write_completion(const CommandLine& root, Shell shell) {
   collect(root.app(), "", nodes);
   switch (shell) {
     case Shell::kBash:
-      return bash_script(nodes);
+      return bash_script(nodes, "_pgtune");
     case Shell::kZsh:
-      return fmt::format("autoload -U +X bashcompinit && bashcompinit\n{}", bash_script(nodes));
+      // Sourced, it registers itself. As the file _pgtune on fpath it is, at the first completion, the function _pgtune.
+      return fmt::format(
+          "#compdef pgtune\nautoload -U +X bashcompinit && bashcompinit\n{}"
+          "[[ $funcstack[1] != _pgtune ]] || _bash_complete -o default -F _pgtune_words\n",
+          bash_script(nodes, "_pgtune_words"));
     case Shell::kFish:
       return fish_script(nodes);
   }

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "tool/pgtune/cli/version.hpp"
+
 namespace pgtune::tool {
 namespace {
 
@@ -30,7 +32,7 @@ fs::path find_worker(const Environment& environment, const fs::path& executable)
   if (const auto value = environment("PGTUNE_WORKER")) return *value;
   const fs::path folder = executable.parent_path();
   const fs::path beside = folder / "pgtune-worker";
-  const fs::path libexec = folder.parent_path() / "libexec" / "pgtune-worker";
+  const fs::path libexec = (folder / kLibexecFromBin / "pgtune-worker").lexically_normal();
   std::error_code ignored;
   return !fs::exists(beside, ignored) && fs::exists(libexec, ignored) ? libexec : beside;
 }

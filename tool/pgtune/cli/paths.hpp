@@ -18,7 +18,7 @@ struct Paths {
   std::filesystem::path config;    ///< the user's defaults: $XDG_CONFIG_HOME/pgtune/config.json
   std::filesystem::path cache;     ///< cubins: PGTUNE_CACHE_DIR, else $XDG_CACHE_HOME/pgtune
   std::filesystem::path locks;     ///< of GPUs, for all users: PGTUNE_LOCK_DIR, else /run/lock or /tmp
-  std::filesystem::path worker;    ///< PGTUNE_WORKER, else pgtune-worker beside the executable, else in ../libexec
+  std::filesystem::path worker;    ///< PGTUNE_WORKER, else pgtune-worker beside the executable, else in libexec
 
   /// `executable`: pgtune itself. Relative XDG values are ignored, as the XDG specification wants. With neither XDG
   /// variables nor HOME, files go below the current folder.

@@ -17,7 +17,8 @@
   command(doctor) \
   command(slurm) \
   command(db) \
-  command(completion)
+  command(completion) \
+  command(man)
 // clang-format on
 
 namespace pgtune::tool {
