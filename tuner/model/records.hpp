@@ -15,9 +15,10 @@
 
 namespace pgtune {
 
-/// The GPU and the software under it. Reuse of stored results needs uuid, driver branch and architecture to match.
+/// The GPU, or instance of one (MIG), and the software under it. What is measured counts for its device_class(); the
+/// UUID says which board it was.
 struct DeviceInfo {
-  std::string uuid;  ///< "GPU-..." as nvidia-smi prints it
+  std::string uuid;  ///< "GPU-..." as nvidia-smi prints it, "MIG-..." of an instance
   std::string name;
   std::string architecture;  ///< NVRTC target, e.g. "sm_90a"
   int compute_major = 0, compute_minor = 0;
@@ -27,7 +28,8 @@ struct DeviceInfo {
   std::int64_t smem_per_sm_bytes = 0;
   int registers_per_sm = 0, threads_per_sm = 0;
   double max_sm_clock_hz = 0;
-  double power_limit_w = 0;    ///< 0 where NVML does not say
+  double power_limit_w = 0;    ///< enforced; 0 where NVML does not say
+  std::string mig_profile;     ///< "1g.18gb" of an instance; empty: the whole GPU
   std::string driver_version;  ///< "580.159.04" from NVML; "CUDA 13.0" from the driver API where there is no NVML
   std::string nvrtc_version, cublaslt_version;
 
@@ -47,6 +49,7 @@ struct DeviceInfo {
     visit("threads_per_sm", self.threads_per_sm);
     visit("max_sm_clock_hz", self.max_sm_clock_hz);
     visit("power_limit_w", self.power_limit_w);
+    visit("mig_profile", self.mig_profile, kUnlessDefault);
     visit("driver_version", self.driver_version);
     visit("nvrtc_version", self.nvrtc_version);
     visit("cublaslt_version", self.cublaslt_version);

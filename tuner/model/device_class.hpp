@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The GPUs for which a result counts. Which board measured it is provenance: boards of one class differ by a few
+// percent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tuner/util/fields.hpp"
+
+namespace pgtune {
+
+struct DeviceInfo;
+
+/// GPUs of the same name, architecture, number of SMs, memory, enforced power limit, MIG profile and driver branch.
+struct DeviceClass {
+  std::string name;  ///< as CUDA reports it
+  int compute_major = 0, compute_minor = 0;
+  int sm_count = 0;
+  int memory_gib = 0;         ///< rounded: drivers of one branch keep a few MiB more or less for themselves; 0: unknown
+  int power_limit_w = 0;      ///< enforced, rounded; 0: unknown
+  std::string mig_profile;    ///< "1g.18gb"; empty: the whole GPU
+  std::string driver_branch;  ///< "580"
+  /// Where the memory or the power limit is unknown, the board's UUID: nobody can say that another board is like it, so
+  /// the class has this one alone. Otherwise empty.
+  std::string only_board;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("compute_major", self.compute_major);
+    visit("compute_minor", self.compute_minor);
+    visit("sm_count", self.sm_count);
+    visit("memory_gib", self.memory_gib);
+    visit("power_limit_w", self.power_limit_w);
+    visit("mig_profile", self.mig_profile);
+    visit("driver_branch", self.driver_branch);
+    visit("only_board", self.only_board, kUnlessDefault);
+  }
+  /// A result measured on a GPU of one class counts for those of an equal one, and for no others.
+  friend bool operator==(const DeviceClass&, const DeviceClass&) = default;
+
+  /// "NVIDIA H200, sm_90, 132 SMs, 140 GiB, 700 W": all but the driver branch. Classes differ where it or the branch
+  /// does.
+  [[nodiscard]] std::string hardware() const;
+  /// "NVIDIA H200, sm_90, 132 SMs, 140 GiB, 700 W, driver 580": equal where the classes are.
+  [[nodiscard]] std::string text() const;
+};
+
+[[nodiscard]] DeviceClass device_class(const DeviceInfo& device);
+
+}  // namespace pgtune
