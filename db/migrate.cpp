@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string>
 
+#include "db/hardware.hpp"
 #include "db/session_uid.hpp"
 #include "db/sqlite/file_header.hpp"
 #include "db/sqlite/schema_check.hpp"
@@ -69,6 +70,7 @@ void migrate(Database& database, int target_version) {
     return;
   }
   add_digest_function(database);
+  add_hardware_function(database);
   // A migration may make a table anew that others refer to, https://www.sqlite.org/lang_altertable.html, section 7.
   const ForeignKeysLifted lifted(database);
   Transaction transaction(database, TransactionKind::kWrite);

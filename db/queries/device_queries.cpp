@@ -7,6 +7,7 @@
 #include "db/queries/stored_records.hpp"
 #include "db/sqlite/timestamp.hpp"
 #include "db/sqlite/transaction.hpp"
+#include "tuner/model/device_class.hpp"
 
 namespace pgtune::db {
 
@@ -30,14 +31,20 @@ void save_ceilings(Database& database, const DeviceInfo& device, const Program& 
   transaction.commit();
 }
 
-std::optional<Ceilings> find_ceilings(const Database& database, const std::string& device_uuid,
-                                      const std::string& driver_branch, Source source) {
+std::optional<DeviceInfo> find_session_device(const Database& database, RowId session) {
+  return find_record<DeviceInfo>(database,
+                                 "SELECT info_json FROM devices JOIN sessions ON sessions.device = devices.id"
+                                 " WHERE sessions.id = ?1",
+                                 "a device", session);
+}
+
+std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device, Source source) {
   return find_record<Ceilings>(
       database,
       "SELECT ceilings_json FROM ceilings JOIN devices ON devices.id = ceilings.device"
       " JOIN environments ON environments.id = ceilings.environment "
-      "WHERE uuid = ?1 AND driver_branch = ?2 AND source = ?3 ORDER BY ceilings.id DESC LIMIT 1",
-      "a GPU's ceilings", device_uuid, driver_branch, source);
+      "WHERE uuid = ?1 AND hardware = ?2 AND driver_branch = ?3 AND source = ?4 ORDER BY ceilings.id DESC LIMIT 1",
+      "a GPU's ceilings", device.uuid, device_class(device).hardware(), device.driver_branch(), source);
 }
 
 std::vector<FatalTrial> find_fatal_trials(const Database& database, const std::string& architecture,

@@ -16,12 +16,14 @@ namespace pgtune::db {
 
 /// What a trial or answer is looked up by: results are reused only where all of this matches.
 struct ResultKey {
-  std::string device_uuid, driver_branch, problem_key, template_name, template_hash;
+  std::string device_class;  ///< DeviceClass::text()
+  std::string problem_key, template_name, template_hash;
   Source source = Source::kGpu;
   std::string conditions_key;
+  std::optional<std::string> only_board = {};  ///< UUID: nothing of the class's other boards
 };
 
-/// The key under which a result is stored.
+/// The key under which a result is stored, of its board alone.
 [[nodiscard]] ResultKey key_of(const BestRow& best);
 
 // Writing. Each call is one transaction.
@@ -48,21 +50,28 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 
 /// The best of the newest finished search that has one for the key.
 [[nodiscard]] std::optional<BestRow> find_best(const Database& database, const ResultKey& key);
-/// Newest best per (problem, device, template content, source, conditions) of sessions of the filter's kind, newest
-/// first within problem order m, n, k.
+/// Newest best per (problem, device class but for the driver branch, template content, source, conditions) of sessions
+/// of the filter's kind, newest first within problem order m, n, k.
 [[nodiscard]] std::vector<BestRow> list_best(const Database& database, const BestFilter& filter);
 /// All finished benches for the key that have a best, newest first.
 [[nodiscard]] std::vector<BestRow> list_benches(const Database& database, const ResultKey& key);
 /// Newest trial of each variant of the key's template, with screening samples of that trial, by variant key; in
-/// searches under the rest of the key, over this template or over several.
+/// searches under the rest of the key, over this template or over several. Whatever board they ran on: TrialRow says.
 [[nodiscard]] std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key);
 /// Trials on real GPUs of an architecture that crashed or hung and that no later one of the same variant, problem and
 /// software contradicts. Software is the driver's version for what was built, NVRTC's for what was not.
 [[nodiscard]] std::vector<FatalTrial> find_fatal_trials(const Database& database, const std::string& architecture,
                                                         const std::string& driver_version,
                                                         const std::string& nvrtc_version);
+/// What a search on the board `uuid` has of the trials under a key, which names no board: the newest of each variant;
+/// but where that was right and ran on another board, this board's own newest if that was right too, because times
+/// differ from board to board, and what becomes of a variant does not.
+[[nodiscard]] std::map<std::string, TrialRow> find_trials_for(const Database& database, const ResultKey& key,
+                                                              const std::string& uuid);
 /// As its newest session described it.
 [[nodiscard]] std::optional<DeviceInfo> find_device(const Database& database, const std::string& uuid);
+/// The device as this session found it.
+[[nodiscard]] std::optional<DeviceInfo> find_session_device(const Database& database, RowId session);
 /// Newest first.
 [[nodiscard]] std::vector<SessionRow> list_sessions(const Database& database);
 /// The templates whose variants a session tried, or measured in rounds after an earlier one had tried them, by session.
@@ -72,9 +81,8 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 [[nodiscard]] std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session);
 /// In order of contender and ordinal.
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);
-/// The newest for the device under the driver branch.
-[[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const std::string& device_uuid,
-                                                    const std::string& driver_branch, Source source);
+/// The newest of this very board in its class: under another power limit it reaches something else.
+[[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device, Source source);
 [[nodiscard]] std::optional<Problem> find_problem(const Database& database, const std::string& key);
 [[nodiscard]] Totals totals(const Database& database);
 

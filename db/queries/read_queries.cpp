@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What pgtune asks. "Newest" means the highest id: rows are numbered in the order they were written.
+#include <algorithm>
+
 #include "db/queries/queries.hpp"
 #include "db/queries/row_lookup.hpp"
 #include "db/queries/sample_rows.hpp"
@@ -11,18 +13,19 @@ namespace pgtune::db {
 namespace {
 
 /// Newest trial of each variant of the template in searches under a ResultKey bound to ?1 to ?7, whatever other
-/// templates were searched with it.
+/// templates were searched with it, and its board.
 constexpr std::string_view kNewestTrials =
     "WITH newest AS ("
-    " SELECT max(trials.id) AS trial FROM session_keys JOIN trials ON trials.session = session_keys.session"
+    " SELECT max(trials.id) AS trial, device_uuid AS board"
+    " FROM session_keys JOIN trials ON trials.session = session_keys.session"
     " JOIN variants ON variants.id = trials.variant JOIN templates ON templates.id = variants.template"
-    " WHERE device_uuid = ?1 AND driver_branch = ?2 AND problem_key = ?3 AND templates.name = ?4"
-    "  AND templates.content_hash = ?5 AND source = ?6 AND conditions_key = ?7 AND kind = 'search'"
+    " WHERE device_class = ?1 AND problem_key = ?2 AND templates.name = ?3 AND templates.content_hash = ?4"
+    "  AND source = ?5 AND conditions_key = ?6 AND (?7 IS NULL OR device_uuid = ?7) AND kind = 'search'"
     " GROUP BY trials.variant) ";
 
 void bind_key(Statement& statement, const ResultKey& key) {
-  statement.bind(key.device_uuid, key.driver_branch, key.problem_key, key.template_name, key.template_hash, key.source,
-                 key.conditions_key);
+  statement.bind(key.device_class, key.problem_key, key.template_name, key.template_hash, key.source,
+                 key.conditions_key, key.only_board);
 }
 
 std::string concat(std::initializer_list<std::string_view> parts) {
@@ -51,8 +54,9 @@ TrialRow read_trial(Statement& statement) {
 }
 
 constexpr std::string_view kBestColumns =
-    "best.session, keys.device_uuid, devices.name, devices.architecture, keys.problem_key, keys.template_name,"
-    " keys.template_hash, keys.source, sessions.finished_at, keys.driver_branch, keys.conditions_key,"
+    "best.session, keys.device_uuid, keys.device_class, devices.name, devices.architecture, keys.problem_key, "
+    "keys.template_name,"
+    " keys.template_hash, keys.source, keys.kind, sessions.finished_at, keys.driver_branch, keys.conditions_key,"
     " problems.problem_json, devices.info_json, variants.key, variants.parameters_json,"
     " winners.name, winners.content_hash, best.time_s, best.tflops,"
     " best.ratio, best.ratio_low, best.ratio_high, best.baseline_first_s, best.baseline_best_s, best.complete,"
@@ -68,12 +72,12 @@ std::vector<BestRow> read_best(Statement& statement) {
   std::vector<BestRow> rows;
   while (statement.step()) {
     auto& best = rows.emplace_back();
-    statement >> best.session >> best.device_uuid >> best.device_name >> best.architecture >> best.problem_key >>
-        best.template_name >> best.template_hash >> best.source >> best.finished_at >> best.driver_branch >>
-        best.conditions_key >> best.problem_json >> best.device_json >> best.variant_key >> best.parameters_json >>
-        best.variant_origin.name >> best.variant_origin.content_hash >> best.time_s >> best.tflops >> best.ratio >>
-        best.ratio_low >> best.ratio_high >> best.baseline_first_s >> best.baseline_best_s >> best.complete >>
-        best.answer_json;
+    statement >> best.session >> best.device_uuid >> best.device_class >> best.device_name >> best.architecture >>
+        best.problem_key >> best.template_name >> best.template_hash >> best.source >> best.kind >> best.finished_at >>
+        best.driver_branch >> best.conditions_key >> best.problem_json >> best.device_json >> best.variant_key >>
+        best.parameters_json >> best.variant_origin.name >> best.variant_origin.content_hash >> best.time_s >>
+        best.tflops >> best.ratio >> best.ratio_low >> best.ratio_high >> best.baseline_first_s >>
+        best.baseline_best_s >> best.complete >> best.answer_json;
   }
   return rows;
 }
@@ -81,16 +85,16 @@ std::vector<BestRow> read_best(Statement& statement) {
 }  // namespace
 
 ResultKey key_of(const BestRow& best) {
-  return {best.device_uuid,   best.driver_branch, best.problem_key,   best.template_name,
-          best.template_hash, best.source,        best.conditions_key};
+  return {best.device_class, best.problem_key,    best.template_name, best.template_hash,
+          best.source,       best.conditions_key, best.device_uuid};
 }
 
 std::optional<BestRow> find_best(const Database& database, const ResultKey& key) {
   auto rows = list_best(database, {.problem_key = key.problem_key,
-                                   .device_uuid = key.device_uuid,
+                                   .device_class = key.device_class,
+                                   .device_uuid = key.only_board,
                                    .template_name = key.template_name,
                                    .template_hash = key.template_hash,
-                                   .driver_branch = key.driver_branch,
                                    .conditions_key = key.conditions_key,
                                    .source = key.source});
   if (rows.empty()) {
@@ -106,9 +110,10 @@ std::vector<BestRow> list_best(const Database& database, const BestFilter& filte
               " SELECT max(best.session) AS session FROM best JOIN session_keys ON session_keys.session = best.session"
               " WHERE (?1 IS NULL OR problem_key = ?1) AND (?2 IS NULL OR device_uuid = ?2)"
               "  AND (?3 IS NULL OR template_name = ?3) AND (?4 IS NULL OR template_hash = ?4)"
-              "  AND (?5 IS NULL OR source = ?5) AND (?6 IS NULL OR driver_branch = ?6)"
+              "  AND (?5 IS NULL OR source = ?5) AND (?6 IS NULL OR device_class = ?6)"
               "  AND (?7 IS NULL OR conditions_key = ?7) AND kind = ?8"
-              " GROUP BY problem_key, device_uuid, template_name, template_hash, source, conditions_key)"
+              " GROUP BY problem_key, hardware, iif(?10, device_uuid, ''), template_name, template_hash, source,"
+              "  conditions_key)"
               "SELECT ",
               kBestColumns,
               " FROM newest JOIN best ON best.session = newest.session"
@@ -117,7 +122,7 @@ std::vector<BestRow> list_best(const Database& database, const BestFilter& filte
               "WHERE ?9 IS NULL OR winners.name = ?9 "
               "ORDER BY problems.m, problems.n, problems.k, problems.key, best.session DESC"}));
   statement.bind(filter.problem_key, filter.device_uuid, filter.template_name, filter.template_hash, filter.source,
-                 filter.driver_branch, filter.conditions_key, filter.kind, filter.winner_template);
+                 filter.device_class, filter.conditions_key, filter.kind, filter.winner_template, filter.each_board);
   return read_best(statement);
 }
 
@@ -125,9 +130,10 @@ std::vector<BestRow> list_benches(const Database& database, const ResultKey& key
   Statement statement(
       database, concat({"SELECT ", kBestColumns, " FROM best JOIN session_keys AS keys ON keys.session = best.session",
                         kBestJoins,
-                        "WHERE keys.device_uuid = ?1 AND keys.driver_branch = ?2 AND keys.problem_key = ?3"
-                        " AND keys.template_name = ?4 AND keys.template_hash = ?5 AND keys.source = ?6"
-                        " AND keys.conditions_key = ?7 AND keys.kind = 'bench' ORDER BY best.session DESC"}));
+                        "WHERE keys.device_class = ?1 AND keys.problem_key = ?2 AND keys.template_name = ?3"
+                        " AND keys.template_hash = ?4 AND keys.source = ?5 AND keys.conditions_key = ?6"
+                        " AND (?7 IS NULL OR keys.device_uuid = ?7) AND keys.kind = 'bench'"
+                        " ORDER BY best.session DESC"}));
   bind_key(statement, key);
   return read_best(statement);
 }
@@ -137,17 +143,20 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
   std::map<std::string, TrialRow> trials;
   std::map<RowId, TrialRow*> by_id;
   Statement select_trials(
-      database, concat({kNewestTrials,
-                        "SELECT trials.id, variants.key, parameters_json, kind, reason, cut, max_error, norm_error, ",
-                        build_columns().list(),
-                        " FROM newest JOIN trials ON trials.id = newest.trial"
-                        " JOIN variants ON variants.id = trials.variant JOIN outcomes ON outcomes.id = trials.outcome"
-                        " LEFT JOIN builds ON builds.id = trials.build"}));
+      database,
+      concat({kNewestTrials,
+              "SELECT trials.id, board, variants.key, parameters_json, kind, reason, cut, max_error, norm_error, ",
+              build_columns().list(),
+              " FROM newest JOIN trials ON trials.id = newest.trial"
+              " JOIN variants ON variants.id = trials.variant JOIN outcomes ON outcomes.id = trials.outcome"
+              " LEFT JOIN builds ON builds.id = trials.build"}));
   bind_key(select_trials, key);
   while (select_trials.step()) {
     RowId id = 0;
-    select_trials >> id;
+    std::string board;
+    select_trials >> id >> board;
     TrialRow trial = read_trial(select_trials);
+    trial.device_uuid = std::move(board);
     trial.variant.origin = {key.template_name, key.template_hash};
     std::string variant_key = trial.variant.key;
     by_id[id] = &trials.insert_or_assign(std::move(variant_key), std::move(trial)).first->second;
@@ -173,18 +182,37 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
   return trials;
 }
 
+std::map<std::string, TrialRow> find_trials_for(const Database& database, const ResultKey& key,
+                                                const std::string& uuid) {
+  auto trials = find_trials(database, key);
+  const auto is_right = [](const TrialRow& trial) { return trial.report.outcome.kind == OutcomeKind::kOk; };
+  const auto is_others = [&](const TrialRow& trial) { return trial.device_uuid != uuid && is_right(trial); };
+  if (std::none_of(trials.begin(), trials.end(), [&](const auto& entry) { return is_others(entry.second); })) {
+    return trials;
+  }
+  ResultKey own_key = key;
+  own_key.only_board = uuid;
+  for (auto& [variant, own] : find_trials(database, own_key)) {
+    if (TrialRow& newest = trials.at(variant); is_others(newest) && is_right(own)) {
+      newest = std::move(own);
+    }
+  }
+  return trials;
+}
+
 std::vector<SessionRow> list_sessions(const Database& database) {
   Statement statement(
       database,
-      "SELECT sessions.id, uid, device_uuid, problem_key, template_name, template_hash, driver_branch,"
+      "SELECT sessions.id, uid, device_uuid, device_class, hardware, problem_key, template_name, template_hash, "
+      "driver_branch,"
       " conditions_key, session_keys.kind, sessions.source, started_at, finished_at, seed, command_line "
       "FROM sessions JOIN session_keys ON session_keys.session = sessions.id ORDER BY sessions.id DESC");
   std::vector<SessionRow> rows;
   while (statement.step()) {
     auto& row = rows.emplace_back();
-    statement >> row.id >> row.uid >> row.device_uuid >> row.problem_key >> row.template_name >> row.template_hash >>
-        row.driver_branch >> row.conditions_key >> row.kind >> row.source >> row.started_at >> row.finished_at >>
-        row.seed >> row.command_line;
+    statement >> row.id >> row.uid >> row.device_uuid >> row.device_class >> row.hardware >> row.problem_key >>
+        row.template_name >> row.template_hash >> row.driver_branch >> row.conditions_key >> row.kind >> row.source >>
+        row.started_at >> row.finished_at >> row.seed >> row.command_line;
   }
   return rows;
 }
@@ -230,7 +258,7 @@ Totals totals(const Database& database) {
                      "WITH newest AS ("
                      " SELECT max(trials.id) AS trial FROM trials"
                      " JOIN session_keys ON session_keys.session = trials.session"
-                     " GROUP BY device_uuid, driver_branch, session_keys.problem, source, session_keys.conditions,"
+                     " GROUP BY device_class, session_keys.problem, source, session_keys.conditions,"
                      "  trials.variant)"
                      "SELECT kind, count(*) FROM newest JOIN trials ON trials.id = newest.trial"
                      " JOIN outcomes ON outcomes.id = trials.outcome GROUP BY kind");

@@ -32,8 +32,11 @@ struct TemplateRow {
 
 struct SessionRow {
   RowId id = 0;
-  std::string uid;  ///< the session's name in every copy and merged file; set by the database layer
-  std::string device_uuid, problem_key;
+  std::string uid;           ///< the session's name in every copy and merged file; set by the database layer
+  std::string device_uuid;   ///< the board
+  std::string device_class;  ///< DeviceClass::text(), and hardware its hardware()
+  std::string hardware;
+  std::string problem_key;
   std::string template_name, template_hash;  ///< what was searched: a template, or a set of several
   std::string driver_branch;
   std::string conditions_key;   ///< canonical text
@@ -58,6 +61,7 @@ struct TrialRow {
   VariantRow variant;
   std::optional<BuildInfo> build = {};  ///< absent when nothing was compiled
   TrialReport report = {};
+  std::string device_uuid = {};  ///< the board it ran on; in reading only
 };
 
 /// Who is measured. In the table the idle GPU has a row too, with neither variant nor algorithm.
@@ -78,9 +82,12 @@ struct EnergyWindowRow {
 /// Best variant of a finished session.
 struct BestRow {
   RowId session = 0;
-  std::string device_uuid, device_name, architecture, problem_key, template_name, template_hash, finished_at,
-      driver_branch, conditions_key;
+  std::string device_uuid;   ///< the board
+  std::string device_class;  ///< DeviceClass::text()
+  std::string device_name, architecture, problem_key, template_name, template_hash, finished_at, driver_branch,
+      conditions_key;
   Source source = Source::kGpu;
+  std::string kind;  ///< of the session; in reading only
   std::string problem_json, device_json;
   std::string variant_key, parameters_json;
   TemplateRow variant_origin = {};  ///< as VariantRow::origin; the other template fields are the session's
@@ -93,10 +100,11 @@ struct BestRow {
 /// What `show` and `report` filter by; empty fields match everything. template_name and template_hash are the
 /// session's, winner_template is the best variant's.
 struct BestFilter {
-  std::optional<std::string> problem_key = {}, device_uuid = {}, template_name = {}, template_hash = {},
-                             driver_branch = {}, conditions_key = {}, winner_template = {};
+  std::optional<std::string> problem_key = {}, device_class = {}, device_uuid = {}, template_name = {},
+                             template_hash = {}, conditions_key = {}, winner_template = {};
   std::optional<Source> source = {};
   std::string kind = "search";  ///< or "bench"
+  bool each_board = false;      ///< the newest of every board instead of the newest of the class
 };
 
 /// Totals for `db info`.

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "db/queries/row_lookup.hpp"
 
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::db {
 
 RowId device_row(const Database& database, const DeviceInfo& device) {
-  return find_or_insert(
+  const std::string info = nlohmann::json(device).dump();
+  const auto found = find_row(
       database, "SELECT id FROM devices WHERE uuid = ?1 AND name = ?2 AND architecture = ?3 AND info_json = ?4",
-      "INSERT INTO devices (uuid, name, architecture, info_json) VALUES (?1, ?2, ?3, ?4) RETURNING id", device.uuid,
-      device.name, device.architecture, nlohmann::json(device).dump());
+      device.uuid, device.name, device.architecture, info);
+  return found ? *found
+               : insert_row(database,
+                            "INSERT INTO devices (uuid, name, architecture, info_json, hardware)"
+                            " VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
+                            device.uuid, device.name, device.architecture, info, device_class(device).hardware());
 }
 
 RowId environment_row(const Database& database, const DeviceInfo& device, const Program& program) {

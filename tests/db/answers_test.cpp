@@ -109,7 +109,7 @@ TEST_F(Answers, TheNewestWinsAndSessionsWithoutBestDoNotHideIt) {
 TEST_F(Answers, AreFoundUnderTheirWholeKeyOnly) {
   answer(sample_, "A=1");
   auto key = sample_.key();
-  key.driver_branch = "590";
+  key.device_class = "H200, driver 590";
   EXPECT_FALSE(find_best(database_, key).has_value());
   key = sample_.key();
   key.source = Source::kReplay;
@@ -155,11 +155,11 @@ TEST_F(Answers, AreListedByShape) {
   EXPECT_THAT(winners({}), ElementsAre("A=1", "A=2", "A=3", "A=4"));
 }
 
-TEST_F(Answers, AreListedOncePerDeviceTemplateSourceAndConditionsNewestFirst) {
+TEST_F(Answers, AreListedOncePerClassTemplateSourceAndConditionsNewestFirst) {
   answer(sample_, "A=1");
-  auto other_device = sample_;
-  other_device.device.uuid = "GPU-2";
-  answer(other_device, "A=2");
+  auto other_limit = sample_;
+  other_limit.device.power_limit_w = 500;
+  answer(other_limit, "A=2");
   auto other_template = sample_;
   other_template.template_row.content_hash = "beef";
   answer(other_template, "A=3");
@@ -174,14 +174,53 @@ TEST_F(Answers, AreListedOncePerDeviceTemplateSourceAndConditionsNewestFirst) {
   answer(other_conditions, "A=6");
   EXPECT_THAT(winners({}), ElementsAre("A=6", "A=5", "A=4", "A=3", "A=2"));
   EXPECT_THAT(winners({.conditions_key = "burst rotated"}), ElementsAre("A=6"));
-  EXPECT_THAT(winners({.driver_branch = "580", .conditions_key = "sustained rotated"}),
-              ElementsAre("A=4", "A=3", "A=2", "A=1"));
-  EXPECT_THAT(winners({.device_uuid = "GPU-2"}), ElementsAre("A=2"));
+  EXPECT_THAT(winners({.device_class = sample_.key().device_class, .conditions_key = "sustained rotated"}),
+              ElementsAre("A=4", "A=3", "A=1"));
+  EXPECT_THAT(winners({.device_class = other_limit.key().device_class}), ElementsAre("A=2"));
   EXPECT_THAT(winners({.template_hash = "beef"}), ElementsAre("A=3"));
   EXPECT_THAT(winners({.source = Source::kReplay}), ElementsAre("A=4"));
   EXPECT_THAT(winners({.template_name = "sgemm_simt", .source = Source::kGpu}),
               ElementsAre("A=6", "A=5", "A=3", "A=2"));
   EXPECT_THAT(winners({.problem_key = "none"}), IsEmpty());
+}
+
+TEST_F(Answers, OfOneBoardCountForItsClass) {
+  auto other_board = sample_;
+  other_board.device.uuid = "GPU-2";
+  answer(sample_, "A=1");
+  answer(other_board, "A=2");
+  EXPECT_EQ(other_board.key().device_class, sample_.key().device_class);
+  const auto newest = find_best(database_, sample_.key()).value();
+  EXPECT_EQ(newest.variant_key, "A=2");
+  EXPECT_EQ(newest.device_uuid, "GPU-2");
+  EXPECT_EQ(newest.device_class, sample_.key().device_class);
+  auto own = sample_.key();
+  own.only_board = "GPU-1a2b";
+  EXPECT_EQ(find_best(database_, own).value().variant_key, "A=1");
+  own.only_board = "GPU-3";
+  EXPECT_FALSE(find_best(database_, own).has_value());
+  EXPECT_THAT(winners({}), ElementsAre("A=2"));
+  EXPECT_THAT(winners({.device_uuid = "GPU-1a2b"}), ElementsAre("A=1"));
+  EXPECT_THAT(winners({.each_board = true}), ElementsAre("A=2", "A=1"));
+}
+
+TEST_F(Answers, OfAnUnknownPowerLimitCountForTheirBoardAlone) {
+  auto unknown = sample_, other_board = sample_;
+  unknown.device.power_limit_w = other_board.device.power_limit_w = 0;
+  other_board.device.uuid = "GPU-2";
+  answer(unknown, "A=1");
+  EXPECT_TRUE(find_best(database_, unknown.key()).has_value());
+  EXPECT_FALSE(find_best(database_, other_board.key()).has_value());
+  EXPECT_FALSE(find_best(database_, sample_.key()).has_value());
+}
+
+TEST_F(Answers, OfABenchOnAnotherBoardAreNotThisOnes) {
+  auto other_board = sample_;
+  other_board.device.uuid = "GPU-2";
+  answer(sample_, "A=1");
+  bench(other_board, "A=1");
+  EXPECT_EQ(list_benches(database_, sample_.key()).size(), 1U);
+  EXPECT_THAT(list_benches(database_, key_of(find_best(database_, sample_.key()).value())), IsEmpty());
 }
 
 TEST_F(Answers, NeedATriedVariant) {

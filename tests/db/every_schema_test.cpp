@@ -50,6 +50,23 @@ TEST_P(EverySchema, ReadingWritingAndMergingSeeTheSame) {
   EXPECT_EQ(Database::open(path_, OpenMode::kReadOnlyAsIs).schema_version(), kSchemaVersion);
 }
 
+/// All of them were made on an H200 with 700 W, and their results count for every such board under driver 580.
+TEST_P(EverySchema, ItsResultsCountForTheClassOfTheirBoard) {
+  const auto database = Database::open(path_, OpenMode::kReadOnly);
+  const std::string h200 = "NVIDIA H200, sm_90, 132 SMs, 140 GiB, 700 W, driver 580";
+  const auto all = list_best(database, {});
+  ASSERT_FALSE(all.empty());
+  for (const BestRow& best : all) {
+    EXPECT_EQ(best.device_class, h200);
+    EXPECT_THAT(best.device_uuid, ::testing::StartsWith("GPU-7"));
+    ResultKey key = key_of(best);
+    key.only_board.reset();
+    EXPECT_EQ(find_best(database, key).value().session, best.session);
+    key.device_class = "NVIDIA H200, sm_90, 132 SMs, 140 GiB, 500 W, driver 580";
+    EXPECT_FALSE(find_best(database, key).has_value());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, EverySchema, ::testing::Range(1, kSchemaVersion));
 
 /// The parameters above cover every version before the present one, so a new migration asks for a file of the last.

@@ -14,6 +14,7 @@
 
 #include "db/queries/queries.hpp"
 #include "db/upkeep/dump.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::db::testing {
@@ -78,6 +79,10 @@ struct TestSession {
   DeviceInfo device{.uuid = "GPU-1a2b",
                     .name = "H200",
                     .architecture = "sm_90a",
+                    .sm_count = 132,
+                    .memory_bytes = std::int64_t{140} << 30,
+                    .power_limit_w = 700,
+                    .mig_profile = {},
                     .driver_version = "580.10",
                     .nvrtc_version = "13.0",
                     .cublaslt_version = "13.0.2"};
@@ -97,8 +102,8 @@ struct TestSession {
     return begin_session(database, device, program, problem, template_row, session);
   }
   [[nodiscard]] ResultKey key() const {
-    return {device.uuid,    device.driver_branch(), problem.key(), template_row.name, template_row.content_hash,
-            session.source, session.conditions_key};
+    return {device_class(device).text(), problem.key(),  template_row.name,
+            template_row.content_hash,   session.source, session.conditions_key};
   }
 };
 

@@ -101,7 +101,19 @@ TEST_F(MergeTest, HoldsEverySessionOfEveryInput) {
   EXPECT_EQ(find_trials(c, on_a.key()).at("A=0").report.samples.at(0).time_s, 3e-3);
   EXPECT_EQ(session_rounds(c, sessions[1].id).size(), 2U);
   EXPECT_EQ(energy_windows(c, sessions[1].id).at(0).window.energy_j, 100);
-  EXPECT_EQ(find_ceilings(c, "GPU-1a2b", "580", Source::kGpu), testing::ceilings(4));
+  EXPECT_EQ(find_ceilings(c, TestSession().device, Source::kGpu), testing::ceilings(4));
+}
+
+TEST_F(MergeTest, BoardsOfAClassAnswerForEachOther) {
+  const auto c = reader(merged("c.db", {a_, b_}));
+  TestSession on_b;
+  on_b.device.uuid = "GPU-b";
+  ResultKey own = on_b.key();
+  own.only_board = "GPU-b";
+  EXPECT_EQ(find_best(c, own).value().time_s, 2e-3);
+  EXPECT_EQ(find_best(c, on_b.key()).value().device_uuid, "GPU-a");
+  EXPECT_EQ(find_trials_for(c, on_b.key(), "GPU-b").at("A=1").device_uuid, "GPU-b");
+  EXPECT_EQ(find_trials_for(c, on_b.key(), "GPU-b").at("A=3").device_uuid, "GPU-a") << "it tried A=0 and A=1 alone";
 }
 
 TEST_F(MergeTest, IsTheSameFileInAnyOrderAndWithRepeats) {
@@ -140,7 +152,9 @@ TEST_F(MergeTest, TakesASessionFromTheFileThatKnowsMostOfIt) {
   EXPECT_EQ(contents(merged("reversed.db", {a_, folder_ / "late.db", folder_ / "early.db"})), expected);
   const auto late =
       Database::open(merged("unfinished.db", {folder_ / "late.db", folder_ / "early.db"}), OpenMode::kReadOnly);
-  EXPECT_EQ(find_trials(late, TestSession().key()).size(), 2U);
+  ResultKey own = TestSession().key();
+  own.only_board = TestSession().device.uuid;
+  EXPECT_EQ(find_trials(late, own).size(), 2U);
 }
 
 TEST_F(MergeTest, OfVersionsThatDifferInNothingButContentIsStillOrderIndependent) {

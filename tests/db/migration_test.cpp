@@ -6,6 +6,7 @@
 #include <string>
 
 #include "db/database.hpp"
+#include "db/migrate.hpp"
 #include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
@@ -53,6 +54,34 @@ TEST(Migrations, ForeignKeysAreEnforced) {
                 execute(database, "INSERT INTO variants (template, key, parameters_json) VALUES (7, 'A=1', '{}')");
               }).what(),
               ::testing::HasSubstr("FOREIGN KEY"));
+}
+
+/// What a row of schema 5 becomes whose device is described by `info_json`.
+std::string migrated_hardware(const std::string& info_json) {
+  auto database = Database::open_memory(5);
+  Statement(database,
+            "INSERT INTO devices (uuid, name, architecture, info_json) VALUES ('GPU-7', 'H200', 'sm_90a', ?1)")
+      .bind(info_json)
+      .run();
+  migrate(database);
+  return query_text(database, "SELECT hardware FROM devices");
+}
+
+TEST(MigrationToClasses, TakesThemFromWhatWasKnownOfTheDevice) {
+  DeviceInfo device = testing::TestSession().device;
+  device.compute_major = 9;
+  EXPECT_EQ(migrated_hardware(nlohmann::json(device).dump()), "H200, sm_90, 132 SMs, 140 GiB, 700 W");
+}
+
+TEST(MigrationToClasses, LeavesABoardToItselfOfWhichTooLittleWasKnown) {
+  DeviceInfo device = testing::TestSession().device;
+  device.compute_major = 9;
+  device.power_limit_w = 0;
+  EXPECT_EQ(migrated_hardware(nlohmann::json(device).dump()),
+            "H200, sm_90, 132 SMs, 140 GiB, power limit unknown, only GPU-7");
+  for (const char* unreadable : {"", "[]", "{}", R"({"uuid": 7})"}) {
+    EXPECT_EQ(migrated_hardware(unreadable), "H200, sm_00, 0 SMs, memory unknown, power limit unknown, only GPU-7");
+  }
 }
 
 }  // namespace

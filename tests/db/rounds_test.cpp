@@ -160,16 +160,21 @@ TEST_F(Rounds, EnergyWindowsComeBackAsTheyWereSaved) {
   EXPECT_THAT(error_of([&] { save_energy(database_, 77, idle); }).what(), HasSubstr("no session 77"));
 }
 
-TEST_F(Rounds, TheNewestCeilingsOfADeviceDriverAndSourceCount) {
-  EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "580", Source::kGpu).has_value());
+TEST_F(Rounds, TheNewestCeilingsOfABoardClassAndSourceCount) {
+  EXPECT_FALSE(find_ceilings(database_, sample_.device, Source::kGpu).has_value());
   save_ceilings(database_, sample_.device, sample_.program, Source::kGpu, testing::ceilings(1));
   save_ceilings(database_, sample_.device, sample_.program, Source::kGpu, testing::ceilings(2));
   save_ceilings(database_, sample_.device, sample_.program, Source::kReplay, testing::ceilings(3));
-  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", Source::kGpu), testing::ceilings(2));
+  EXPECT_EQ(find_ceilings(database_, sample_.device, Source::kGpu), testing::ceilings(2));
   EXPECT_EQ(query_text(database_, "SELECT max(measured_at) FROM ceilings").size(), 20U);
-  EXPECT_EQ(find_ceilings(database_, "GPU-1a2b", "580", Source::kReplay), testing::ceilings(3));
-  EXPECT_FALSE(find_ceilings(database_, "GPU-1a2b", "590", Source::kGpu).has_value());
-  EXPECT_FALSE(find_ceilings(database_, "GPU-2", "580", Source::kGpu).has_value());
+  EXPECT_EQ(find_ceilings(database_, sample_.device, Source::kReplay), testing::ceilings(3));
+  for (const auto change :
+       {+[](DeviceInfo& device) { device.driver_version = "590.10"; },
+        +[](DeviceInfo& device) { device.power_limit_w = 500; }, +[](DeviceInfo& device) { device.uuid = "GPU-2"; }}) {
+    DeviceInfo other = sample_.device;
+    change(other);
+    EXPECT_FALSE(find_ceilings(database_, other, Source::kGpu).has_value()) << device_class(other).text();
+  }
 }
 
 TEST_F(Rounds, AContenderIsAVariantOrAnAlgorithmAndOncePerSession) {

@@ -79,7 +79,7 @@ TEST(SessionUid, CeilingsAreNeverOlderThanTheLast) {
   save_ceilings(database, sample.device, sample.program, Source::kGpu, testing::ceilings(1));
   execute(database, "UPDATE ceilings SET measured_at = '2099-01-01T00:00:00Z'");
   save_ceilings(database, sample.device, sample.program, Source::kGpu, testing::ceilings(2));
-  EXPECT_EQ(find_ceilings(database, sample.device.uuid, "580", Source::kGpu), testing::ceilings(2));
+  EXPECT_EQ(find_ceilings(database, sample.device, Source::kGpu), testing::ceilings(2));
   EXPECT_EQ(query_integer(database, "SELECT count(*) FROM ceilings WHERE measured_at = '2099-01-01T00:00:00Z'"), 2);
 }
 

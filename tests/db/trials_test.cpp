@@ -104,7 +104,7 @@ TEST_F(Trials, TheNewestOfAVariantCountsAndAllAreKept) {
 TEST_F(Trials, AreFoundUnderTheirWholeKeyOnly) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1"));
   const std::vector<std::function<void(TestSession&)>> changes{
-      [](TestSession& s) { s.device.uuid = "GPU-other"; },
+      [](TestSession& s) { s.device.power_limit_w = 500; },
       [](TestSession& s) { s.device.driver_version = "590.1"; },
       [](TestSession& s) { s.problem.m = 1024; },
       [](TestSession& s) { s.template_row.name = "other"; },
@@ -124,7 +124,7 @@ TEST_F(Trials, AreFoundUnderTheirWholeKeyOnly) {
 TEST_F(Trials, SurviveOtherDriversOfTheSameBranchAndChangedDeviceFacts) {
   save_trial(database_, sample_.begin(database_), good_trial("A=1"));
   sample_.device.driver_version = "580.99";
-  sample_.device.power_limit_w = 600;
+  sample_.device.memory_bytes -= 1 << 20;
   save_trial(database_, sample_.begin(database_), good_trial("A=2"));
   EXPECT_EQ(find_trials(database_, sample_.key()).size(), 2U);
 }
@@ -174,6 +174,50 @@ TEST_F(Trials, WithABuildWithoutHashAreRefusedWhole) {
   trial.build->key_hash.clear();
   EXPECT_THAT(error_of([&] { save_trial(database_, session, trial); }).what(), HasSubstr("key_hash"));
   EXPECT_EQ(totals(database_).rows.at("variants"), 0);
+}
+
+/// Trials of one class on two boards, each with what a search on GPU-1 has of them.
+class TrialsOfTwoBoards : public Trials {
+ protected:
+  void save(const std::string& board, const TrialRow& trial) {
+    TestSession on_board = sample_;
+    on_board.device.uuid = board;
+    save_trial(database_, on_board.begin(database_), trial);
+  }
+  [[nodiscard]] TrialRow known() { return find_trials_for(database_, sample_.key(), "GPU-1").at("A=1"); }
+};
+
+TEST_F(TrialsOfTwoBoards, TheOwnTimesCount) {
+  save("GPU-1", good_trial("A=1", 1e-3));
+  save("GPU-2", good_trial("A=1", 2e-3));
+  EXPECT_EQ(find_trials(database_, sample_.key()).at("A=1").device_uuid, "GPU-2");
+  EXPECT_EQ(known().device_uuid, "GPU-1");
+  EXPECT_EQ(known().report.samples.at(0).time_s, 1e-3);
+}
+
+TEST_F(TrialsOfTwoBoards, WhereThereAreNoneTheOthersCome) {
+  save("GPU-2", good_trial("A=1", 2e-3));
+  EXPECT_EQ(known().device_uuid, "GPU-2");
+}
+
+TEST_F(TrialsOfTwoBoards, AFailureCountsOnWhateverBoard) {
+  save("GPU-1", good_trial("A=1"));
+  save("GPU-2", failed_trial("A=1", OutcomeKind::kCrashed, "illegal address"));
+  EXPECT_EQ(known().report.outcome.kind, OutcomeKind::kCrashed);
+}
+
+TEST_F(TrialsOfTwoBoards, AFailureThatAnotherBoardContradictsLaterIsNone) {
+  save("GPU-1", failed_trial("A=1", OutcomeKind::kTimeout, "hung"));
+  save("GPU-2", good_trial("A=1"));
+  EXPECT_EQ(known().report.outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(known().device_uuid, "GPU-2");
+}
+
+TEST_F(TrialsOfTwoBoards, OfAnotherClassNothingCounts) {
+  sample_.device.power_limit_w = 500;
+  save("GPU-2", good_trial("A=1"));
+  EXPECT_EQ(find_trials_for(database_, sample_.key(), "GPU-1").size(), 1U);
+  EXPECT_THAT(find_trials_for(database_, TestSession().key(), "GPU-1"), IsEmpty());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -29,6 +30,12 @@ inline std::uint64_t hash(const std::string& text) {
 /// In [0, 1).
 inline double uniform(const std::string& text) { return static_cast<double>(hash(text) >> 11U) * 0x1p-53; }
 
+inline std::string setting(const char* name, const char* otherwise) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? text : otherwise;
+}
+
+/// PGTUNE_FAKE_UUID makes it another board, PGTUNE_FAKE_POWER_W limits its power otherwise than to 700 W.
 inline DeviceInfo gpu(int number) {
   DeviceInfo device;
   device.uuid = fmt::format("GPU-fa4efa4e-0000-0000-0000-{:012}", number);
@@ -43,10 +50,11 @@ inline DeviceInfo gpu(int number) {
   device.registers_per_sm = 65536;
   device.threads_per_sm = 2048;
   device.max_sm_clock_hz = 1.98e9;
-  device.power_limit_w = 700;
+  device.power_limit_w = std::stod(setting("PGTUNE_FAKE_POWER_W", "700"));
   device.driver_version = "580.00.00";
   device.nvrtc_version = "13.0";
   device.cublaslt_version = "13.0.0";
+  device.uuid = setting("PGTUNE_FAKE_UUID", device.uuid.c_str());
   return device;
 }
 
@@ -134,7 +142,10 @@ class FakeMeasurer {
   }
 
  private:
-  [[nodiscard]] double at_tflops(double tflops) const { return problem_.flops() / (tflops * 1e12); }
+  /// PGTUNE_FAKE_SLOWDOWN times as long as on the usual board.
+  [[nodiscard]] double at_tflops(double tflops) const {
+    return std::stod(setting("PGTUNE_FAKE_SLOWDOWN", "1")) * problem_.flops() / (tflops * 1e12);
+  }
   /// Between 20 and 50 TFLOP/s.
   [[nodiscard]] double variant_s(const std::string& key) const { return at_tflops(20 + 30 * uniform(key)); }
 

@@ -51,9 +51,8 @@ class FaultsSearch : public testing::Test {
     EXPECT_FALSE(sessions.empty());
     if (sessions.empty()) return {};
     const db::SessionRow& session = sessions.front();
-    return db::find_trials(opened,
-                           {session.device_uuid, session.driver_branch, session.problem_key, session.template_name,
-                            session.template_hash, session.source, session.conditions_key});
+    return db::find_trials(opened, {session.device_class, session.problem_key, session.template_name,
+                                    session.template_hash, session.source, session.conditions_key});
   }
 
   const TestFolder folder_;

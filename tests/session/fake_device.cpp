@@ -56,6 +56,7 @@ FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
   device_info.compute_major = 9;
   device_info.sm_count = 132;
   device_info.memory_bytes = std::int64_t{1} << 30;
+  device_info.power_limit_w = 700;
   device_info.smem_per_block_bytes = 232448;
   device_info.smem_per_sm_bytes = 233472;
   device_info.registers_per_sm = 65536;

@@ -3,28 +3,45 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "tuner/model/device_class.hpp"
+
 namespace pgtune::session {
 namespace {
 
 std::string text(const StoreKey& key) {
   return key.problem.key() + "|" + key.templates.id().name + "|" + key.templates.id().content_hash + "|" +
-         key.device.uuid + "|" + key.device.driver_branch() + "|" + std::string(to_string(key.source)) + "|" +
-         key.conditions.key();
+         device_class(key.device).text() + "|" + std::string(to_string(key.source)) + "|" + key.conditions.key();
 }
 
 }  // namespace
 
-std::optional<Answer> FakeStore::answer(const StoreKey& key) {
-  const auto found = answers_.find(text(key));
-  if (found == answers_.end()) return std::nullopt;
-  return found->second;
+std::optional<Answer> FakeStore::answer(const StoreKey& key, Boards boards) {
+  const std::vector<Answer>& all = answers_[text(key)];
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Answer& answer) {
+    return boards == Boards::kOfClass || answer.board == key.device.uuid;
+  });
+  if (found == all.rend()) return std::nullopt;
+  return *found;
 }
 
-std::map<std::string, StoredTrial> FakeStore::trials(const StoreKey& key) { return trials_[text(key)]; }
+/// Those of one board a class; which one's are newer is the database's business.
+std::map<std::string, StoredTrial> FakeStore::trials(const StoreKey& key) {
+  std::map<std::string, StoredTrial> found;
+  for (const auto& [board, trials] : trials_[text(key)]) {
+    for (const auto& [id, trial] : trials) {
+      found.insert_or_assign(id, trial);
+      found[id].on_this_board = board == key.device.uuid;
+    }
+  }
+  return found;
+}
 
 void FakeStore::begin(const StoreKey& key, SessionKind kind, std::uint64_t /*seed*/, const std::string& command_line) {
   ++sessions;
   current_ = text(key);
+  board_ = key.device.uuid;
   last_command_line = command_line;
   last_kind = kind;
 }
@@ -37,7 +54,7 @@ void FakeStore::save_baseline(const BaselineReport& /*baseline*/) {
 void FakeStore::save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) {
   EXPECT_FALSE(current_.empty()) << "saved outside a session";
   saved_trials.push_back(variant.key());
-  trials_[current_][variant.id()] = {report, build};
+  trials_[current_][board_][variant.id()] = {report, build};
 }
 
 void FakeStore::save_rounds(Stage stage, const std::vector<ContenderSamples>& samples) {
@@ -52,7 +69,7 @@ void FakeStore::save_ceilings(const Ceilings& ceilings) { saved_ceilings = ceili
 
 void FakeStore::finish(const std::optional<Answer>& answer) {
   finished.push_back(answer);
-  if (answer && last_kind == SessionKind::kSearch) answers_[current_] = *answer;
+  if (answer && last_kind == SessionKind::kSearch) answers_[current_].push_back(*answer);
   current_.clear();
 }
 

@@ -12,7 +12,7 @@ namespace pgtune::session {
 
 class FakeStore final : public Store {
  public:
-  [[nodiscard]] std::optional<Answer> answer(const StoreKey& key) override;
+  [[nodiscard]] std::optional<Answer> answer(const StoreKey& key, Boards boards) override;
   [[nodiscard]] std::map<std::string, StoredTrial> trials(const StoreKey& key) override;
   [[nodiscard]] std::vector<FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return known_killers; }
   void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) override;
@@ -35,9 +35,9 @@ class FakeStore final : public Store {
   SessionKind last_kind = SessionKind::kSearch;
 
  private:
-  std::string current_;
-  std::map<std::string, std::map<std::string, StoredTrial>> trials_;
-  std::map<std::string, Answer> answers_;
+  std::string current_, board_;
+  std::map<std::string, std::map<std::string, std::map<std::string, StoredTrial>>> trials_;  ///< by key, board and id
+  std::map<std::string, std::vector<Answer>> answers_;
 };
 
 }  // namespace pgtune::session

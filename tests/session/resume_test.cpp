@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "test_search.hpp"
@@ -153,6 +155,93 @@ TEST(Resume, WhatARecordingDidNotHoldIsAskedAgain) {
   EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
   EXPECT_EQ(partial->counts.not_recorded, 20);
   EXPECT_EQ(result->counts.not_recorded, 0);
+}
+
+/// A device of the same class.
+FakeDevice other_board(const TestSearch& search) {
+  FakeDevice device = search.device();
+  device.device_info.uuid = "GPU-other";
+  return device;
+}
+
+/// What a first board found right in its screening, without what was cut.
+std::vector<std::string> right_and_whole(const std::map<std::string, StoredTrial>& trials) {
+  std::vector<std::string> ids;
+  for (const auto& [id, trial] : trials) {
+    if (trial.report.outcome.kind == OutcomeKind::kOk && !trial.report.cut) ids.push_back(id);
+  }
+  return ids;
+}
+
+TEST(OtherBoard, IsAnsweredUnlessItAsksForItself) {
+  TestSearch search;
+  auto first = search.device();
+  ASSERT_TRUE(search.run(first));
+  auto second = other_board(search);
+  auto answered = search.run(second);
+  ASSERT_TRUE(answered && answered->answer);
+  EXPECT_TRUE(answered->from_store);
+  EXPECT_EQ(answered->answer->board, first.device_info.uuid);
+  EXPECT_TRUE(second.trials.empty());
+
+  search.options.this_board = true;
+  answered = search.run(second);
+  ASSERT_TRUE(answered && answered->answer);
+  EXPECT_FALSE(answered->from_store);
+  EXPECT_EQ(answered->answer->board, "GPU-other");
+  EXPECT_TRUE(answered->answer->complete);
+}
+
+TEST(OtherBoard, TakesOverFailuresAndTriesAgainWhatWasRight) {
+  TestSearch search;
+  search.plan = mixed_script;
+  auto first = search.device();
+  ASSERT_TRUE(search.run(first));
+  const auto known = search.store.trials({search.problem, search.definition, first.device_info});
+  search.options.this_board = true;
+  auto second = other_board(search);
+  const auto result = search.run(second);
+  ASSERT_TRUE(result && result->answer);
+  const std::vector<std::string> again = right_and_whole(known);
+  EXPECT_EQ(second.trials.size(), again.size());
+  for (const std::string& key : second.trials) {
+    EXPECT_TRUE(std::any_of(again.begin(), again.end(), [&](const std::string& id) { return id.ends_with(key); }))
+        << key << " failed or was cut on the first board";
+  }
+  ASSERT_FALSE(second.trials.empty());
+  EXPECT_EQ(second.trials.front(), kBestKey) << "what was fastest there comes first";
+  EXPECT_EQ(result->counts.failed,
+            (std::map<OutcomeKind, std::int64_t>{{OutcomeKind::kCrashed, 5}, {OutcomeKind::kTimeout, 5}}));
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+}
+
+TEST(OtherBoard, WhatItsHardwareFailedInIsTriedAgain) {
+  TestSearch search;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == kBestKey) script.trial = {OutcomeKind::kCrashed, "cudaErrorECCUncorrectable"};
+    return script;
+  };
+  auto first = search.device();
+  ASSERT_TRUE(search.run(first));
+  search.plan = plain_script;
+  search.options.this_board = true;
+  auto second = other_board(search);
+  const auto result = search.run(second);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+}
+
+TEST(OtherBoard, OfAnotherClassKnowsNothing) {
+  TestSearch search;
+  auto first = search.device();
+  ASSERT_TRUE(search.run(first));
+  auto second = other_board(search);
+  second.device_info.power_limit_w = 500;
+  const auto result = search.run(second);
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->from_store);
+  EXPECT_EQ(second.trials.size(), first.trials.size());
 }
 
 }  // namespace

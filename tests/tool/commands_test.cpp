@@ -46,10 +46,10 @@ TEST_F(ShowTest, TextHasTheBestOfEachProblem) {
   const Finished result = pgtune({"show"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(result.out,
-              AllOf(HasSubstr("256x256x256 f32 nn\n"), HasSubstr("1000x512x64 f32 nn\n"), HasSubstr("Fake GPU, driver"),
-                    HasSubstr(") of cuBLASLt's best\n"), HasSubstr("\n  sustained, L2 rotated, "),
-                    HasSubstr(" times the speed of cuBLASLt's best\n"), HasSubstr("\n  tiny BM=")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn\n"), HasSubstr("1000x512x64 f32 nn\n"),
+                                HasSubstr("Fake GPU, sm_90, 132 SMs, 80 GiB, 700 W, driver"),
+                                HasSubstr(") of cuBLASLt's best\n"), HasSubstr("\n  sustained, L2 rotated, "),
+                                HasSubstr(" times the speed of cuBLASLt's best\n"), HasSubstr("\n  tiny BM=")));
   expect_80_columns(result.out);
 }
 
@@ -78,7 +78,7 @@ TEST_F(ShowTest, FiltersChoose) {
 TEST_F(ShowTest, AReplaySaysSoInLinesThatFit) {
   replay();
   const Finished result = pgtune({"show", "--db", path("replayed.db")});
-  EXPECT_THAT(result.out, HasSubstr("Fake GPU (replayed from a recording)"));
+  EXPECT_THAT(result.out, HasSubstr("700 W (replayed from a recording)"));
   expect_80_columns(result.out);
   EXPECT_EQ(results({"show", "--db", path("replayed.db"), "--json"}).at(0).at("source"), "replay");
 }
@@ -145,9 +145,10 @@ TEST_F(ReportTest, ColumnsAreTheSearchsNumbers) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   char percent[32];
   std::snprintf(percent, sizeof percent, " %.1f ", 100 * best.at("ratio_to_baseline").get<double>());
-  EXPECT_THAT(text.out, AllOf(::testing::StartsWith("Fake GPU, driver 580.00.00; sustained, L2 rotated, "),
-                              HasSubstr("256x256x256 "), HasSubstr(percent), Not(HasSubstr("*  ")),
-                              Not(HasSubstr("* replayed"))));
+  EXPECT_THAT(
+      text.out,
+      AllOf(::testing::StartsWith("Fake GPU, sm_90, 132 SMs, 80 GiB, 700 W, driver 580.00.00; sustained, L2\n"),
+            HasSubstr("256x256x256 "), HasSubstr(percent), Not(HasSubstr("*  ")), Not(HasSubstr("* replayed"))));
   expect_80_columns(text.out);
 }
 

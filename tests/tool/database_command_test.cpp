@@ -31,12 +31,12 @@ TEST_F(DatabaseCommandTest, InfoSaysWhatItHolds) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(
       text.out,
-      AllOf(HasSubstr(database() + "\n"), HasSubstr("schema version 5"), ::testing::ContainsRegex("\nsessions +1\n"),
+      AllOf(HasSubstr(database() + "\n"), HasSubstr("schema version 6"), ::testing::ContainsRegex("\nsessions +1\n"),
             ::testing::ContainsRegex("\nok +10\n"), ::testing::ContainsRegex("\nround_samples +[1-9]"),
             ::testing::ContainsRegex("\nenergy_windows +0\n"), ::testing::ContainsRegex("\nceilings +[0-9]+\n")));
   const json object = json::parse(pgtune({"db", "info", "--json"}).out);
   EXPECT_EQ(object.at("path"), database());
-  EXPECT_EQ(object.at("schema_version"), 5);
+  EXPECT_EQ(object.at("schema_version"), 6);
   EXPECT_EQ(object.at("rows").at("conditions"), 1);
   EXPECT_EQ(object.at("bytes"), std::filesystem::file_size(database()));
   EXPECT_EQ(object.at("rows").at("trials"), 10);
@@ -60,7 +60,7 @@ TEST_F(DatabaseCommandTest, AnOlderFileIsReadAndStaysAsItIs) {
   EXPECT_EQ(pgtune({"db", "check", "--db", path("old.db")}).out, path("old.db") + ": sound\n");
   EXPECT_EQ(read("old.db"), bytes.str());
   EXPECT_EQ(pgtune({"db", "copy", "--db", path("old.db"), "-o", path("new.db")}).exit_code, 0);
-  EXPECT_THAT(pgtune({"db", "info", "--db", path("new.db")}).out, HasSubstr("schema version 5"));
+  EXPECT_THAT(pgtune({"db", "info", "--db", path("new.db")}).out, HasSubstr("schema version 6"));
   EXPECT_EQ(pgtune({"show", "--json", "--db", path("new.db")}).out, shown.out);
 }
 

@@ -7,6 +7,7 @@
 #include "db/queries/queries.hpp"
 #include "tests/tool/store_fixture.hpp"
 #include "tool/pgtune/measuring/store_rows.hpp"
+#include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -23,6 +24,10 @@ class DatabaseStoreTest : public ::testing::Test {
     store_.begin(key, kind, 7, "pgtune search");
   }
   std::optional<Ceilings> ceilings_of(const session::StoreKey& key) { return store_.ceilings(key.device, key.source); }
+  /// Of whatever board.
+  std::optional<session::Answer> stored(const session::StoreKey& key) {
+    return store_.answer(key, session::Boards::kOfClass);
+  }
   db::RowId last_session() { return db::list_sessions(database_).at(0).id; }
 
   db::Database database_ = db::Database::open_memory();
@@ -44,13 +49,13 @@ TEST_F(DatabaseStoreTest, AnswersAndTrialsBelongToTheirConditions) {
   begin(store_key());
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
   store_.finish(answer(variant(16), 1));
-  EXPECT_FALSE(store_.answer(burst).has_value());
+  EXPECT_FALSE(stored(burst).has_value());
   EXPECT_TRUE(store_.trials(burst).empty());
   begin(burst);
   store_.save_trial(variant(16), test::build("a"), test::good_trial(2));
   store_.finish(answer(variant(16), 2));
-  EXPECT_EQ(store_.answer(store_key()).value().best().time_s, 1);
-  EXPECT_EQ(store_.answer(burst).value().best().time_s, 2);
+  EXPECT_EQ(stored(store_key()).value().best().time_s, 1);
+  EXPECT_EQ(stored(burst).value().best().time_s, 2);
   EXPECT_EQ(store_.trials(store_key()).at(variant(16).id()).report, test::good_trial(1));
   EXPECT_EQ(store_.trials(burst).at(variant(16).id()).report, test::good_trial(2));
   EXPECT_EQ(db::list_sessions(database_).at(0).conditions_key, "burst rotated uniform:20231107 observed");
@@ -65,8 +70,8 @@ TEST_F(DatabaseStoreTest, TrialsAreTheTemplatesAndTheAnswerIsTheSetsThatWasSearc
   store_.save_trial(other, test::build("b"), test::good_trial(2));
   store_.save_rounds(Stage::kFinal, {{other, {sample(Stage::kFinal, 1, 2)}}});
   store_.finish(answer(other, 2));
-  EXPECT_EQ(store_.answer(both).value().best().variant, other);
-  EXPECT_FALSE(store_.answer(store_key()).has_value()) << "nobody searched it alone";
+  EXPECT_EQ(stored(both).value().best().variant, other);
+  EXPECT_FALSE(stored(store_key()).has_value()) << "nobody searched it alone";
   EXPECT_EQ(store_.trials(both).size(), 2U);
   const auto alone = store_.trials(store_key());
   ASSERT_EQ(alone.size(), 1U);
@@ -91,12 +96,54 @@ TEST_F(DatabaseStoreTest, ACompleteAnswerOfTheWholeGridAnswersForThePreset) {
     store_.finish(found);
   };
   finish(whole, partial);
-  EXPECT_EQ(store_.answer(store_key()).value().best().time_s, 3) << "better than none";
+  EXPECT_EQ(stored(store_key()).value().best().time_s, 3) << "better than none";
   finish(store_key(), answer(variant(16), 2));
-  EXPECT_EQ(store_.answer(store_key()).value().best().time_s, 2);
-  EXPECT_EQ(store_.answer(whole).value().best().time_s, 3) << "the preset says nothing of the rest";
+  EXPECT_EQ(stored(store_key()).value().best().time_s, 2);
+  EXPECT_EQ(stored(whole).value().best().time_s, 3) << "the preset says nothing of the rest";
   finish(whole, answer(variant(16), 1));
-  EXPECT_EQ(store_.answer(store_key()).value().best().time_s, 1);
+  EXPECT_EQ(stored(store_key()).value().best().time_s, 1);
+}
+
+/// The key on another board; `power_limit_w` other than 700: of another class.
+session::StoreKey on_board(const std::string& uuid, double power_limit_w = 700) {
+  session::StoreKey key = store_key();
+  key.device.uuid = uuid;
+  key.device.power_limit_w = power_limit_w;
+  return key;
+}
+
+TEST_F(DatabaseStoreTest, WhatABoardMeasuredCountsForItsClass) {
+  begin(on_board("GPU-a"));
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  store_.save_trial(variant(32), test::build("b"), {{OutcomeKind::kWrongResult, "off by one"}, false, {}, {}});
+  store_.finish(answer(variant(16), 1));
+  const session::StoreKey b = on_board("GPU-b");
+  EXPECT_EQ(stored(b).value().board, "GPU-a");
+  EXPECT_FALSE(store_.answer(b, session::Boards::kThisOne).has_value());
+  EXPECT_EQ(session::stored_answer(store_, b, false).value().board, "GPU-a");
+  EXPECT_FALSE(session::stored_answer(store_, b, true).has_value());
+  EXPECT_FALSE(store_.trials(b).at(variant(16).id()).on_this_board);
+  EXPECT_EQ(store_.trials(b).at(variant(32).id()).report.outcome.kind, OutcomeKind::kWrongResult);
+  EXPECT_TRUE(store_.trials(on_board("GPU-a")).at(variant(16).id()).on_this_board);
+}
+
+TEST_F(DatabaseStoreTest, TheOwnAnswerIsPreferredToANewerOneOfAnotherBoard) {
+  for (const char* board : {"GPU-a", "GPU-b"}) {
+    begin(on_board(board));
+    store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+    store_.finish(answer(variant(16), 1));
+  }
+  EXPECT_EQ(session::stored_answer(store_, on_board("GPU-a"), false).value().board, "GPU-a");
+  EXPECT_EQ(session::stored_answer(store_, on_board("GPU-c"), false).value().board, "GPU-b");
+}
+
+TEST_F(DatabaseStoreTest, UnderAnotherPowerLimitNothingCounts) {
+  begin(on_board("GPU-a"));
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  store_.finish(answer(variant(16), 1));
+  const session::StoreKey limited = on_board("GPU-a", 500);
+  EXPECT_FALSE(stored(limited).has_value());
+  EXPECT_TRUE(store_.trials(limited).empty());
 }
 
 TEST_F(DatabaseStoreTest, AnotherVersionOfATemplateHasNoTrials) {
@@ -106,7 +153,7 @@ TEST_F(DatabaseStoreTest, AnotherVersionOfATemplateHasNoTrials) {
   session::StoreKey changed = store_key();
   changed.templates = test::tiny("decade");
   EXPECT_TRUE(store_.trials(changed).empty());
-  EXPECT_FALSE(store_.answer(changed).has_value());
+  EXPECT_FALSE(stored(changed).has_value());
 }
 
 TEST_F(DatabaseStoreTest, WhatWasStoredInFormerNamesIsFoundInPresentOnes) {
@@ -120,7 +167,7 @@ TEST_F(DatabaseStoreTest, WhatWasStoredInFormerNamesIsFoundInPresentOnes) {
   key.templates = renamed;
   const Variant present{"tiny", {{"TILE", std::int64_t{16}}}};
   EXPECT_TRUE(store_.trials(key).contains(present.id()));
-  const session::Answer found = store_.answer(key).value();
+  const session::Answer found = stored(key).value();
   ASSERT_EQ(found.ranking.size(), 1U);
   EXPECT_EQ(found.ranking[0].variant, present);
 }
@@ -132,7 +179,7 @@ TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
   begin(store_key(), SessionKind::kBench);
   store_.save_rounds(Stage::kFinal, {{variant(32), {sample(Stage::kFinal, 1, 0.5)}}});
   store_.finish(answer(variant(32), 0.5));
-  EXPECT_EQ(store_.answer(store_key()).value().best().variant, variant(16));
+  EXPECT_EQ(stored(store_key()).value().best().variant, variant(16));
   EXPECT_EQ(store_.trials(store_key()).size(), 1U);
   const auto benches = db::list_benches(database_, result_key(store_key(), store_key().templates.id()));
   ASSERT_EQ(benches.size(), 1U);

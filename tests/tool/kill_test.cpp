@@ -94,9 +94,9 @@ class KillTest : public CliTest {
     auto file = db::Database::open(database(), db::OpenMode::kReadWriteCreate);
     EXPECT_TRUE(file.check().empty()) << file.check().front();
     for (const db::SessionRow& session : db::list_sessions(file)) {
-      for (const auto& [key, trial] : db::find_trials(
-               file, {session.device_uuid, session.driver_branch, session.problem_key, session.template_name,
-                      session.template_hash, session.source, session.conditions_key}))
+      for (const auto& [key, trial] :
+           db::find_trials(file, {session.device_class, session.problem_key, session.template_name,
+                                  session.template_hash, session.source, session.conditions_key}))
         keys.insert(key);
     }
     return keys;

@@ -128,11 +128,13 @@ TEST_F(ReportsTest, PowerHasBothSidesAndTheVerdictInWords) {
   ASSERT_EQ(search({"--power", "-q"}).exit_code, 0);
   const Finished text = pgtune({"report", "--power"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out,
-              AllOf(HasSubstr("Fake GPU, driver 580.00.00; sustained, L2 rotated, uniform data"),
-                    HasSubstr("256x256x256 f32 nn with tiny"), HasSubstr("\n  winner "),
-                    HasSubstr("\n  cuBLASLt best "), HasSubstr("GFLOP/J"), HasSubstr("at the same power budget"),
-                    HasSubstr("energy per GEMM"), HasSubstr("idle power 80 W"), HasSubstr("not absolute")));
+  EXPECT_THAT(
+      text.out,
+      AllOf(
+          HasSubstr("Fake GPU, sm_90, 132 SMs, 80 GiB, 700 W, driver 580.00.00; sustained, L2\nrotated, uniform data"),
+          HasSubstr("256x256x256 f32 nn with tiny"), HasSubstr("\n  winner "), HasSubstr("\n  cuBLASLt best "),
+          HasSubstr("GFLOP/J"), HasSubstr("at the same power budget"), HasSubstr("energy per GEMM"),
+          HasSubstr("idle power 80 W"), HasSubstr("not absolute")));
   expect_80_columns(text.out);
   const json line = results({"report", "--power", "--json"}).at(0);
   EXPECT_EQ(line.at("conditions").at("regime"), "sustained");

@@ -59,12 +59,14 @@ Result<std::vector<std::optional<double>>> costs(const SessionContext& context, 
   return out;
 }
 
-/// The templates' defaults, then their seeds.
+/// What was fast on another board, then the templates' defaults and their seeds.
 std::vector<std::size_t> tried_first(const SessionContext& context, const SearchState& state) {
   std::vector<std::size_t> first;
   const auto add = [&](const Variant& variant) {
     if (const auto index = state.find(variant)) first.push_back(*index);
   };
+  const auto& elsewhere = state.right_elsewhere();
+  first.assign(elsewhere.begin(), elsewhere.end());
   const auto& definitions = context.templates.definitions();
   for (const space::TemplateDefinition& definition : definitions) add(definition.default_variant());
   for (const space::TemplateDefinition& definition : definitions)
@@ -111,7 +113,11 @@ Result<SearchResult> search(const SessionContext& context, const StoreKey& key, 
   if (enumeration->variants.empty()) return tl::unexpected(empty_space(context, *enumeration));
 
   SearchState state(std::move(*enumeration));
-  if (!context.options.force) state.resume(resumable(context.store.trials(key), context.options.retry_failed));
+  if (!context.options.force) {
+    auto known = context.store.trials(key);
+    state.expect_right(right_elsewhere(known));
+    state.resume(resumable(std::move(known), context.options.retry_failed));
+  }
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
   auto ran = run_session(context, state, callback, {"searching " + context.problem.title(), search_stages()});
   if (!ran) return tl::unexpected(std::move(ran.error()));

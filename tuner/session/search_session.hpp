@@ -28,6 +28,8 @@ struct Budget {
 struct SessionOptions {
   Budget budget;
   bool force = false;  ///< measure again even where stored results answer
+  /// No answer of another board of the device's class will do.
+  bool this_board = false;
   /// Try again what crashed, hung or was quarantined, also where a stored answer would do without it.
   bool retry_failed = false;
   std::uint64_t seed = 1;  ///< order of the search; of rounds too, together with the session's start

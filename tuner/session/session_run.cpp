@@ -37,6 +37,7 @@ void finish(SessionRun& run) {
     answer.counts = run.result.counts;
     answer.complete = run.exhausted && !run.ended();
     answer.finished_at = context.clock.utc_iso8601();
+    answer.board = context.device.info().uuid;
     answer.objective = context.options.objective;
     answer.voided_rounds = run.evidence.troubles().voided();
     answer.notes = run.evidence.notes(context.problem, answer.baseline, context.options.conditions);

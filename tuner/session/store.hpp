@@ -20,12 +20,12 @@
 
 namespace pgtune::session {
 
-/// Identifies results that may be compared and reused: same problem, contents of the templates, device uuid, driver
-/// branch and conditions. A trial is one template's and is reused whatever others it was searched with.
+/// Identifies results that may be compared and reused: same problem, contents of the templates, device class and
+/// conditions. A trial is one template's and is reused whatever others it was searched with.
 struct StoreKey {
   Problem problem;
   space::TemplateSet templates;
-  DeviceInfo device;
+  DeviceInfo device;  ///< the board at hand: results of its class count, and its own are preferred
   Source source = Source::kGpu;
   Conditions conditions = {};
 };
@@ -33,9 +33,13 @@ struct StoreKey {
 /// A search finds the answer; a bench measures chosen variants again and never replaces it.
 enum class SessionKind { kSearch, kBench };
 
+/// Whose answers are asked for: those of every board of the class, or of the board at hand alone.
+enum class Boards { kOfClass, kThisOne };
+
 struct StoredTrial {
   TrialReport report;
   BuildInfo build;
+  bool on_this_board = true;  ///< else on another one of its class
 };
 
 /// A contender's samples of one stage of rounds (floor, race or final), paired by Sample::round with the others'.
@@ -57,8 +61,9 @@ class Store {
 
   /// The last finished session for this key, if any. One that tried the whole grid of the key's templates, and ended
   /// complete, answers for the preset too; one that did not, where there is no other.
-  [[nodiscard]] virtual std::optional<Answer> answer(const StoreKey& key) = 0;
-  /// Trials already known for this key, by Variant::id(): a resumed search does not repeat them.
+  [[nodiscard]] virtual std::optional<Answer> answer(const StoreKey& key, Boards boards) = 0;
+  /// Trials already known for this key, by Variant::id(), the newest of each variant; where it was right on another
+  /// board, this board's own if that was right too.
   [[nodiscard]] virtual std::map<std::string, StoredTrial> trials(const StoreKey& key) = 0;
 
   /// Whatever crashed or hung when it was last tried on a problem, under the device's driver version (compilers:
@@ -74,7 +79,7 @@ class Store {
   virtual void save_rounds(Stage stage, const std::vector<ContenderSamples>& samples) = 0;
   /// Adds one energy window.
   virtual void save_energy(const EnergyRecord& record) = 0;
-  /// The newest ceilings measured on this device under its driver branch, and new ones.
+  /// The newest ceilings measured on this very board while it was of its class, and new ones.
   [[nodiscard]] virtual std::optional<Ceilings> ceilings(const DeviceInfo& device, Source source) = 0;
   virtual void save_ceilings(const Ceilings& ceilings) = 0;
   /// Marks the session finished with its answer (absent: nothing valid).

@@ -14,6 +14,8 @@
 #include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/bench_outcome.hpp"
+#include "tuner/model/device_class.hpp"
+#include "tuner/session/answer/answered.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/template/variant_text.hpp"
 #include "tuner/util/suggestion.hpp"
@@ -108,7 +110,7 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
   for (const space::TemplateSet& candidates : searched) {
     const auto [device, templates] = answering(run.choice(), candidates, problem);
     const session::StoreKey key{problem, templates, device.info, device.source.value(), conditions};
-    auto answer = run.store().answer(key);
+    auto answer = session::stored_answer(run.store(), key, run.session().this_board);
     if (!answer) continue;
     auto chosen = chosen_variants(task.variants, templates, *answer, run.store().trials(key), problem);
     measured.push_back(
@@ -126,11 +128,15 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
       return code;
     };
   }
+  const bool this_board = run.session().this_board;
   std::string nothing = fmt::format(
-      "nothing is stored for {} on this {} under these conditions ({}). Results count for the very GPU they "
-      "were measured on. Run 'pgtune search --shape {}' with these conditions first; a template of your own "
-      "needs --template FILE.json here.",
-      problem.title(), run.choice().info.name, conditions_text(conditions), problem.shape());
+      "nothing is stored for {} {} under these conditions ({}). {}Run 'pgtune search --shape {}' with these conditions "
+      "first; a template of your own needs --template FILE.json here.",
+      problem.title(),
+      this_board ? fmt::format("on {}", run.choice().info.uuid)
+                 : fmt::format("on GPUs of this class, {},", device_class(run.choice().info).text()),
+      conditions_text(conditions), this_board ? "Without --this-board, other boards of its class count too. " : "",
+      problem.shape());
   return [&terminal, nothing = std::move(nothing)] {
     terminal.error(nothing);
     return ExitCode::kNothingValid;
@@ -143,6 +149,7 @@ class BenchCommand final : public Command {
   std::string description() const override { return "Measure stored variants again, and say whether they hold"; }
   std::string examples() const override {
     return "pgtune bench --shape 4096x4096x4096\n"
+           "pgtune bench --shape 4096x4096x4096 --device 1 --this-board\n"
            "pgtune bench --shape 4096x4096x4096 --rounds 48 --power\n"
            "pgtune bench --shape 512x512x512 --variant best --variant BM=64,BN=64,...";
   }
@@ -156,6 +163,9 @@ class BenchCommand final : public Command {
         .group(group);
     app.add_option("--rounds", rounds_, "Rounds, each with a sample of every variant and of cuBLASLt (default: 24)")
         .option_text("N")
+        .group(group);
+    app.add_flag("--this-board", this_board_,
+                 "Only what this very GPU measured; else what another GPU of its class did will do")
         .group(group);
     add_template_option(app, template_).group(group);
     measuring_.add_to(app, {.group = group});
@@ -177,17 +187,20 @@ class BenchCommand final : public Command {
 
  private:
   [[nodiscard]] BenchTask read(Context& context) const {
-    return {.measuring = measuring_.read(context),
-            .problems = problems_.problems(),
-            .template_selector = template_,
-            .variants = variants_.empty() ? std::vector<std::string>{kBest} : variants_,
-            .rounds = parse_rounds(rounds_)};
+    BenchTask task{.measuring = measuring_.read(context),
+                   .problems = problems_.problems(),
+                   .template_selector = template_,
+                   .variants = variants_.empty() ? std::vector<std::string>{kBest} : variants_,
+                   .rounds = parse_rounds(rounds_)};
+    task.measuring.session.this_board = this_board_;
+    return task;
   }
 
   ProblemOptions problems_;
   MeasuringArguments measuring_;
   std::vector<std::string> variants_;
   std::string template_, rounds_ = "24";
+  bool this_board_ = false;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tool/pgtune/ladder/ladder_builds.hpp"
 #include "tool/pgtune/ladder/ladder_counters.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
+#include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -33,7 +34,7 @@ struct LadderTask {
 FindBest stored_best(session::Store& store, const Problem& problem, const DeviceInfo& device,
                      const Conditions& conditions) {
   return [&store, problem, device, conditions](const space::TemplateSet& searched) -> std::optional<StoredBest> {
-    const auto answer = store.answer({problem, searched, device, Source::kGpu, conditions});
+    const auto answer = session::stored_answer(store, {problem, searched, device, Source::kGpu, conditions}, false);
     if (!answer) return std::nullopt;
     return StoredBest{answer->best().variant, answer->best().time_s};
   };

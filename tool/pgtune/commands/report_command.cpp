@@ -9,6 +9,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
+#include "tool/pgtune/report/boards_report.hpp"
 #include "tool/pgtune/report/power_report.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/roofline_report.hpp"
@@ -27,6 +28,7 @@ class ReportCommand final : public Command {
   std::string examples() const override {
     return "pgtune report\n"
            "pgtune report --power --shape 4096x4096x4096\n"
+           "pgtune report --boards --on H200\n"
            "pgtune report --roofline --on H200 --source gpu --csv";
   }
 
@@ -36,18 +38,23 @@ class ReportCommand final : public Command {
         .group("Report");
     app.add_flag("--roofline", roofline_, "This GPU's measured ceilings, and where each winner sits below them")
         .group("Report");
+    app.add_flag("--boards", boards_, "Boards of one class side by side: time, ratio and clock of the same variant")
+        .group("Report");
     add_json_option(app, json_);
     app.add_flag("--csv", csv_, "Print CSV on standard output, in SI units").group(kOutputGroup);
   }
 
   ExitCode run(Context& context) override {
-    if (power_ && roofline_)
-      throw CommandError(ErrorKind::kUsage, "--power and --roofline are two reports. Ask for one at a time.");
+    if (power_ + roofline_ + boards_ > 1)
+      throw CommandError(ErrorKind::kUsage,
+                         "--power, --roofline and --boards are reports of their own. Ask for one at a time.");
     if (json_ && csv_) throw CommandError(ErrorKind::kUsage, "--json and --csv exclude each other. Give one.");
-    std::vector<StoredResult> results = filter_.load(context);
+    std::vector<StoredResult> results = boards_ ? filter_.load_boards(context) : filter_.load(context);
     if (power_) take_bench_energy(filter_.open_database(context), results);
     if (roofline_) {
       report_roofline(context, results);
+    } else if (boards_) {
+      report_boards(context, results);
     } else if (json_) {
       print_json(context, power_ ? power_report_json(results) : speed_report_json(results));
     } else if (csv_) {
@@ -76,13 +83,23 @@ class ReportCommand final : public Command {
     }
   }
 
+  void report_boards(Context& context, const std::vector<StoredResult>& results) const {
+    if (json_) {
+      context.terminal().print(boards_report_json(results).dump(2) + '\n');
+    } else if (csv_) {
+      context.terminal().print(boards_report_csv(results));
+    } else {
+      print_boards_report(context.terminal(), results);
+    }
+  }
+
   static void print_json(Context& context, json results) {
     const json document = {{"schema", kJsonSchema}, {"results", std::move(results)}};
     context.terminal().print(document.dump(2) + '\n');
   }
 
   ResultFilter filter_;
-  bool power_ = false, roofline_ = false, json_ = false, csv_ = false;
+  bool power_ = false, roofline_ = false, boards_ = false, json_ = false, csv_ = false;
 };
 
 }  // namespace

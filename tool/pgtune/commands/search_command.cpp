@@ -46,12 +46,20 @@ struct SearchTask {
   }
 };
 
+/// At most 80 columns a line.
+std::string answered_note(const session::Answer& answer, const DeviceInfo& device) {
+  if (answer.board == device.uuid)
+    return fmt::format("Answered from the database ({}); --force measures again.", answer.finished_at);
+  return fmt::format(
+      "Answered from the database ({}) by another GPU of this class;\n--this-board measures on this one.",
+      answer.finished_at);
+}
+
 ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOutcome& outcome,
                      std::optional<ExitCode> signal) {
   const session::SearchResult& result = outcome.result;
   results.add([&] { return result_text(outcome, terminal); }, [&] { return result_json(outcome); });
-  if (result.from_store)
-    terminal.note(fmt::format("Answered from the database ({}); --force measures again.", result.answer->finished_at));
+  if (result.from_store) terminal.note(answered_note(*result.answer, outcome.device.info));
   if (const auto known = result.counts.failed.find(OutcomeKind::kQuarantined); known != result.counts.failed.end())
     terminal.note(fmt::format("{} not run, because the same build crashed or hung before; --retry-failed tries again.",
                               known->second));
@@ -156,6 +164,7 @@ class SearchCommand final : public SearchOptions {
            "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
            "pgtune search --shape 4096x4096x4096 --retry-failed\n"
            "pgtune search --shape 4096x4096x4096 --strategy local --budget 64\n"
+           "pgtune search --shape 4096x4096x4096 --device 1 --this-board\n"
            "pgtune search --shape 512x512x512 --device replay --dry-run";
   }
 
@@ -178,6 +187,9 @@ class SearchCommand final : public SearchOptions {
                  "No cuts: every variant that is right gets all rounds of the race; slow, for studies of the race")
         .group(kMeasuringGroup);
     app.add_flag("--force", force_, "Measure again what the database already answers").group(group);
+    app.add_flag("--this-board", this_board_,
+                 "Measure on this very GPU what only other GPUs of its class have measured so far")
+        .group(group);
     app.add_flag("--retry-failed", retry_failed_,
                  "Try again what crashed or hung in earlier searches and is quarantined since")
         .group(group);
@@ -223,6 +235,7 @@ class SearchCommand final : public SearchOptions {
     session.objective = *objective;
     session.full = full_;
     session.force = force_;
+    session.this_board = this_board_;
     session.retry_failed = retry_failed_;
     return task;
   }
@@ -231,7 +244,7 @@ class SearchCommand final : public SearchOptions {
   MeasuringArguments measuring_;
   GridOption grid_;
   std::string template_, budget_, strategy_{search::kDefaultStrategy}, objective_ = "time";
-  bool force_ = false, retry_failed_ = false, full_ = false, dry_run_ = false;
+  bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false;
 };
 
 }  // namespace

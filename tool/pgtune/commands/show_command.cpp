@@ -14,6 +14,7 @@
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -25,7 +26,10 @@ json shown_json(const StoredResult& result) {
   return {
       {"problem", result.problem},
       {"device",
-       {{"name", result.device.name}, {"uuid", result.device.uuid}, {"driver", result.device.driver_version}}},
+       {{"name", result.device.name},
+        {"class", device_class(result.device).text()},
+        {"uuid", result.device.uuid},
+        {"driver", result.device.driver_version}}},
       {"source", to_string(result.row.source)},
       {"conditions", conditions_json(conditions_of(result))},
       {"finished_at", result.row.finished_at},
@@ -70,7 +74,7 @@ class ShowCommand final : public Command {
   static void print(Terminal& terminal, const StoredResult& result) {
     const session::RankedVariant& best = result.answer.best();
     terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));
-    print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", result.device.name,
+    print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", device_class(result.device).hardware(),
                                         result.row.source == Source::kReplay ? " (replayed from a recording)" : "",
                                         result.device.driver_version, result.row.finished_at,
                                         result.answer.complete ? "" : ", partial"));

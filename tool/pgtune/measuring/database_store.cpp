@@ -9,6 +9,7 @@
 #include "db/queries/stored_records.hpp"
 #include "tool/pgtune/measuring/store_rows.hpp"
 #include "tool/pgtune/replay/record_text.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
 #include "tuner/template/former_parameters.hpp"
@@ -20,6 +21,7 @@ db::BestRow best_row(const session::StoreKey& key, const session::Answer& answer
   const session::RankedVariant& best = answer.best();
   db::BestRow row;
   row.device_uuid = key.device.uuid;
+  row.device_class = device_class(key.device).text();
   row.device_name = key.device.name;
   row.architecture = key.device.architecture;
   row.device_json = nlohmann::json(key.device).dump();
@@ -56,20 +58,23 @@ void use_present_names(Variant& variant, const space::TemplateSet& templates) {
 
 }  // namespace
 
-std::optional<session::Answer> DatabaseStore::answer(const session::StoreKey& key) {
-  auto wider = answer_of(key, key.templates.whole_grid_id());
+std::optional<session::Answer> DatabaseStore::answer(const session::StoreKey& key, session::Boards boards) {
+  auto wider = answer_of(key, key.templates.whole_grid_id(), boards);
   if (wider && wider->complete) return wider;
-  auto own = answer_of(key, key.templates.id());
+  auto own = answer_of(key, key.templates.id(), boards);
   return own ? own : wider;
 }
 
-std::optional<session::Answer> DatabaseStore::answer_of(const session::StoreKey& key,
-                                                        const space::TemplateId& searched) {
-  const auto row = db::find_best(database_, result_key(key, searched));
+std::optional<session::Answer> DatabaseStore::answer_of(const session::StoreKey& key, const space::TemplateId& searched,
+                                                        session::Boards boards) {
+  db::ResultKey wanted = result_key(key, searched);
+  if (boards == session::Boards::kThisOne) wanted.only_board = key.device.uuid;
+  const auto row = db::find_best(database_, wanted);
   if (!row) return std::nullopt;
   auto answer =
       db::record_of<session::Answer>(row->answer_json, database_.origin() + ": a stored answer", kSearchAgainRemedy);
   answer.finished_at = row->finished_at;
+  answer.board = row->device_uuid;
   for (session::RankedVariant& ranked : answer.ranking) use_present_names(ranked.variant, key.templates);
   return answer;
 }
@@ -77,9 +82,10 @@ std::optional<session::Answer> DatabaseStore::answer_of(const session::StoreKey&
 std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session::StoreKey& key) {
   std::map<std::string, session::StoredTrial> trials;
   for (const space::TemplateId& id : key.templates.ids()) {
-    for (const auto& [variant_key, row] : db::find_trials(database_, result_key(key, id)))
-      trials.emplace(space::recorded_variant_id(key.templates.of({id.name, {}}), variant_key),
-                     session::StoredTrial{row.report, row.build.value_or(BuildInfo())});
+    for (const auto& [variant_key, row] : db::find_trials_for(database_, result_key(key, id), key.device.uuid))
+      trials.emplace(
+          space::recorded_variant_id(key.templates.of({id.name, {}}), variant_key),
+          session::StoredTrial{row.report, row.build.value_or(BuildInfo()), row.device_uuid == key.device.uuid});
   }
   return trials;
 }
@@ -128,7 +134,7 @@ void DatabaseStore::save_energy(const session::EnergyRecord& record) {
 }
 
 std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device, Source source) {
-  return db::find_ceilings(database_, device.uuid, device.driver_branch(), source);
+  return db::find_ceilings(database_, device, source);
 }
 
 void DatabaseStore::save_ceilings(const Ceilings& ceilings) {

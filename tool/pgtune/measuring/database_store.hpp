@@ -14,7 +14,7 @@ class DatabaseStore : public session::Store {
   /// `database` must outlive the store.
   explicit DatabaseStore(db::Database& database) : database_(database) {}
 
-  [[nodiscard]] std::optional<session::Answer> answer(const session::StoreKey& key) override;
+  [[nodiscard]] std::optional<session::Answer> answer(const session::StoreKey& key, session::Boards boards) override;
   [[nodiscard]] std::map<std::string, session::StoredTrial> trials(const session::StoreKey& key) override;
   [[nodiscard]] std::vector<FatalTrial> fatal_trials(const DeviceInfo& device) override;
   void begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
@@ -30,7 +30,7 @@ class DatabaseStore : public session::Store {
  private:
   /// The answer of the newest session that searched exactly this.
   [[nodiscard]] std::optional<session::Answer> answer_of(const session::StoreKey& key,
-                                                         const space::TemplateId& searched);
+                                                         const space::TemplateId& searched, session::Boards boards);
 
   db::Database& database_;
   db::RowId session_ = 0;

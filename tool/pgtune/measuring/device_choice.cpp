@@ -30,9 +30,9 @@ bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// The GPU becomes the one of `database`.
-void replay_on(DeviceChoice& choice, const db::Database& database) {
-  choice.info = recorded_device(database);
+/// The GPU becomes `info`, of `database`.
+void replay_on(DeviceChoice& choice, DeviceInfo info, const db::Database& database) {
+  choice.info = std::move(info);
   choice.description =
       fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, database.origin());
 }
@@ -41,7 +41,7 @@ DeviceChoice replay_choice(const std::string& file) {
   DeviceChoice choice;
   choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
   choice.source = Source::kReplay;
-  replay_on(choice, choice.recordings->front());
+  replay_on(choice, recorded_device(choice.recordings->front()), choice.recordings->front());
   return choice;
 }
 
@@ -171,7 +171,7 @@ Answering answering(const DeviceChoice& choice, const space::TemplateSet& templa
   if (choice.source != Source::kReplay) return {choice, templates};
   Answering out{choice, recorded_versions(*choice.recordings, templates, problem)};
   if (const db::Database* const database = database_holding(*choice.recordings, out.templates, problem))
-    replay_on(out.device, *database);
+    replay_on(out.device, recorded_device(*database, out.templates, problem), *database);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tool/pgtune/cli/version.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -28,8 +29,7 @@ std::string host_system() {
 db::Program this_program() { return {kVersion, host_system()}; }
 
 db::ResultKey result_key(const session::StoreKey& key, const space::TemplateId& searched) {
-  return {.device_uuid = key.device.uuid,
-          .driver_branch = key.device.driver_branch(),
+  return {.device_class = device_class(key.device).text(),
           .problem_key = key.problem.key(),
           .template_name = searched.name,
           .template_hash = searched.content_hash,

@@ -12,7 +12,7 @@ namespace pgtune::tool {
 
 /// This program and the system it runs on.
 [[nodiscard]] db::Program this_program();
-/// The key of results of `searched`: one of the key's templates, or the id of all of them.
+/// The key of results of `searched`, of every board of the class: one of the key's templates, or the id of all of them.
 [[nodiscard]] db::ResultKey result_key(const session::StoreKey& key, const space::TemplateId& searched);
 // Of a variant of one of `templates`.
 [[nodiscard]] db::VariantRow variant_row(const Variant& variant, const space::TemplateSet& templates);

@@ -76,9 +76,12 @@ class Assembly {
 
   void add_trials(const db::Database& database, const db::SessionRow& like) {
     for (const space::TemplateId& id : templates_) {
-      const db::ResultKey key{like.device_uuid, like.driver_branch, like.problem_key,   id.name,
-                              id.content_hash,  like.source,        like.conditions_key};
-      for (const auto& [variant_key, row] : db::find_trials(database, key)) {
+      const db::ResultKey key{like.device_class, like.problem_key, id.name,
+                              id.content_hash,   like.source,      like.conditions_key};
+      for (const auto& [variant_key, row] : db::find_trials_for(database, key, like.device_uuid)) {
+        // Beside rounds of one board, what another one was timed at would mislead; that it failed there does not.
+        const bool right = row.report.outcome.kind == OutcomeKind::kOk && !row.report.cut;
+        if (right && row.device_uuid != like.device_uuid) continue;
         problem_.variants[id_here(id.name, variant_key)] = {row.report, row.build.value_or(BuildInfo()), {}, {}};
       }
     }

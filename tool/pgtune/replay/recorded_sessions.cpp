@@ -18,7 +18,7 @@ std::vector<RecordedSession> replayable_sessions(const db::Database& database) {
   std::vector<RecordedSession> sessions;
   for (db::SessionRow& row : db::list_sessions(database)) {
     if (row.source != Source::kGpu || row.kind != "search" || row.finished_at.empty()) continue;
-    if (!sessions.empty() && row.device_uuid != sessions.front().row.device_uuid) continue;
+    if (!sessions.empty() && row.hardware != sessions.front().row.hardware) continue;
     sessions.push_back({std::move(row), {}});
   }
   if (sessions.empty())
@@ -50,8 +50,6 @@ const space::TemplateDefinition* of_name(const space::TemplateSet& templates, co
 }
 
 }  // namespace
-
-std::string recorded_gpu(const db::Database& database) { return replayable_sessions(database).front().row.device_uuid; }
 
 std::vector<RecordedSession> recorded_sessions(const db::Database& database) {
   return with_tried(database, replayable_sessions(database));

@@ -16,9 +16,8 @@ struct RecordedSession {
   std::vector<space::TemplateId> tried;  ///< the templates of the variants it tried, in the versions it tried
 };
 
-/// The UUID of the newest finished search's GPU. Throws CommandError (environment): there is none.
-[[nodiscard]] std::string recorded_gpu(const db::Database& database);
-/// The finished searches on that GPU, newest first; at least one. Throws as recorded_gpu().
+/// The finished searches on boards like the newest one's, under whatever driver, newest first; at least one. Throws
+/// CommandError (environment): there is none.
 [[nodiscard]] std::vector<RecordedSession> recorded_sessions(const db::Database& database);
 /// Those of them that searched `problem`; maybe none.
 [[nodiscard]] std::vector<RecordedSession> recorded_sessions(const db::Database& database, const Problem& problem);

@@ -31,8 +31,8 @@ bool is_legal_here(const space::TemplateDefinition& definition, const std::strin
 bool any_right_is_legal(const db::Database& database, const space::TemplateSet& versions, const db::SessionRow& session,
                         const Problem& problem, const DeviceInfo& device) {
   for (const space::TemplateDefinition& definition : versions.definitions()) {
-    const db::ResultKey key{session.device_uuid,     session.driver_branch, session.problem_key,   definition.name,
-                            definition.content_hash, session.source,        session.conditions_key};
+    const db::ResultKey key{session.device_class,    session.problem_key, definition.name,
+                            definition.content_hash, session.source,      session.conditions_key};
     for (const auto& [variant_key, trial] : db::find_trials(database, key)) {
       if (trial.report.outcome.kind == OutcomeKind::kOk && is_legal_here(definition, variant_key, problem, device))
         return true;

@@ -87,24 +87,36 @@ std::string nearest_text(const Problem& wanted, std::vector<Problem> known) {
                   origin_of(databases), problem.title(), nearest_text(problem, std::move(known))));
 }
 
-/// The sessions of `problem` that tried these templates, all in these versions, by the conditions it was measured
-/// under; of each, those under the newest one's driver. Those over exactly these templates come first, each kind newest
-/// first.
-std::map<std::string, std::vector<db::SessionRow>> sessions_by_conditions(const db::Database& database,
-                                                                          const space::TemplateSet& templates,
-                                                                          const Problem& problem) {
+/// The sessions of `problem` that tried these templates, all in these versions. Those over exactly these templates come
+/// first, each kind newest first.
+std::vector<RecordedSession> fitting_sessions(const db::Database& database, const space::TemplateSet& templates,
+                                              const Problem& problem) {
   std::vector<RecordedSession> sessions = recorded_sessions(database, problem);
   std::erase_if(sessions, [&](const RecordedSession& session) { return !tried_in_these_versions(session, templates); });
   std::stable_partition(sessions.begin(), sessions.end(), [&](const RecordedSession& session) {
     return space::TemplateId{session.row.template_name, session.row.template_hash} == templates.id();
   });
-  std::map<std::string, std::vector<db::SessionRow>> by_conditions;
+  return sessions;
+}
+
+/// By the conditions it was measured under; of each, those on the first one's board and under its driver.
+std::map<std::string, std::vector<db::SessionRow>> by_conditions(std::vector<RecordedSession> sessions) {
+  std::map<std::string, std::vector<db::SessionRow>> found;
   for (RecordedSession& session : sessions) {
-    std::vector<db::SessionRow>& fitting = by_conditions[session.row.conditions_key];
-    if (fitting.empty() || session.row.driver_branch == fitting.front().driver_branch)
+    std::vector<db::SessionRow>& fitting = found[session.row.conditions_key];
+    if (fitting.empty() || (session.row.device_uuid == fitting.front().device_uuid &&
+                            session.row.device_class == fitting.front().device_class))
       fitting.push_back(std::move(session.row));
   }
-  return by_conditions;
+  return found;
+}
+
+DeviceInfo device_of(const db::Database& database, const RecordedSession& session) {
+  if (auto device = db::find_session_device(database, session.row.id)) return *device;
+  throw db::Error(fmt::format("{}: a session names a device that is not there. Restore the file from a copy, "
+                              "or record it anew.",
+                              database.origin()),
+                  0);
 }
 
 }  // namespace
@@ -126,12 +138,11 @@ std::vector<db::Database> open_recordings(const std::string& file) {
 }
 
 DeviceInfo recorded_device(const db::Database& database) {
-  const std::string uuid = recorded_gpu(database);
-  if (auto device = db::find_device(database, uuid)) return *device;
-  throw db::Error(fmt::format("{}: a session names a device that is not there. Restore the file from a copy, "
-                              "or record it anew.",
-                              database.origin()),
-                  0);
+  return device_of(database, recorded_sessions(database).front());
+}
+
+DeviceInfo recorded_device(const db::Database& database, const space::TemplateSet& templates, const Problem& problem) {
+  return device_of(database, fitting_sessions(database, templates, problem).front());
 }
 
 std::vector<Problem> recorded_problems(const db::Database& database, const space::TemplateSet& templates) {
@@ -164,10 +175,9 @@ device::Recording load_recording(std::span<const db::Database> databases, const 
   if (database == nullptr) fail_unrecorded(databases, templates, problem);
   device::Recording recording;
   recording.origin = database->origin();
-  recording.device = recorded_device(*database);
-  const std::string branch = recording.device.driver_branch();
-  recording.ceilings = db::find_ceilings(*database, recording.device.uuid, branch, Source::kGpu);
-  for (const auto& [key, fitting] : sessions_by_conditions(*database, templates, problem))
+  recording.device = recorded_device(*database, templates, problem);
+  recording.ceilings = db::find_ceilings(*database, recording.device, Source::kGpu);
+  for (const auto& [key, fitting] : by_conditions(fitting_sessions(*database, templates, problem)))
     recording.problems.push_back(recorded_problem(*database, fitting, problem, templates));
   return recording;
 }

@@ -20,9 +20,13 @@ namespace pgtune::tool {
 /// Whether this build has a recording.
 [[nodiscard]] bool has_built_in_recording();
 
-/// The GPU a recording was made on: that of its newest finished session. Throws CommandError (environment) where it
-/// holds no finished session from a GPU.
+/// The GPU a recording was made on: that of its newest finished session. A recording may hold several boards of one
+/// kind. Throws CommandError (environment) where it holds no finished session from a GPU.
 [[nodiscard]] DeviceInfo recorded_device(const db::Database& database);
+/// The board on which `database`, which holds it (database_holding()), has the problem: where several measured it, that
+/// of the search that load_recording() prefers.
+[[nodiscard]] DeviceInfo recorded_device(const db::Database& database, const space::TemplateSet& templates,
+                                         const Problem& problem);
 
 /// The problems recorded with any of these templates, in whatever version, each once.
 [[nodiscard]] std::vector<Problem> recorded_problems(const db::Database& database, const space::TemplateSet& templates);
@@ -34,7 +38,8 @@ namespace pgtune::tool {
 
 /// What finished searches for `problem` found with just these versions of the templates (recorded_versions() chooses
 /// them), under each of the conditions it was measured under, from the first of `databases` that holds it. A search
-/// that tried another version of any of them is not taken. Throws CommandError (environment): the problem is recorded
+/// that tried another version of any of them is not taken; nor, where several boards measured it under some conditions,
+/// one of another board than the preferred search's. Throws CommandError (environment): the problem is recorded
 /// with other versions only, or not at all, each with what there is and the remedy.
 [[nodiscard]] device::Recording load_recording(std::span<const db::Database> databases,
                                                const space::TemplateSet& templates, const Problem& problem);

@@ -2,6 +2,7 @@
 #include "tool/pgtune/report/bench_outcome.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_json.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -24,6 +26,39 @@ using nlohmann::json;
 std::string stored_ratio(const session::RankedVariant& stored) {
   return stored.ratio_to_baseline > 0 ? ratio_text(stored.ratio_to_baseline, stored.ratio_low, stored.ratio_high)
                                       : "not in a final";
+}
+
+/// Whether what is stored is of the board at hand too.
+bool measured_here(const BenchOutcome& outcome) { return outcome.stored.board == outcome.device.info.uuid; }
+
+/// "3.1 % longer" or "0.4 % less" of a time that is `ratio` times another.
+std::string longer_text(double ratio) {
+  const double percent = 100 * (ratio - 1);
+  return percent < 0 ? fmt::format("{:.1f} % less", -percent) : fmt::format("{:.1f} % longer", percent);
+}
+
+double time_ratio(double now_s, double stored_s) { return stored_s > 0 ? now_s / stored_s : 0; }
+
+double baseline_time_ratio(const BenchOutcome& outcome) {
+  return time_ratio(outcome.result.answer->baseline_best_s, outcome.stored.baseline_best_s);
+}
+
+json ratio_json(double ratio) { return ratio > 0 ? json(ratio) : json(nullptr); }
+
+/// By how much the board at hand differs from the one that is stored; empty where that is the same.
+std::string boards_text(const BenchOutcome& outcome, const std::vector<BenchComparison>& compared) {
+  if (measured_here(outcome)) return {};
+  std::vector<std::string> parts;
+  if (const double ratio = baseline_time_ratio(outcome); ratio > 0)
+    parts.push_back(fmt::format("cuBLASLt's best takes {}", longer_text(ratio)));
+  int place = 0;
+  for (const BenchComparison& comparison : compared) {
+    ++place;
+    if (const double ratio = time_ratio(comparison.now->time_s, comparison.stored->time_s); ratio > 0)
+      parts.push_back(fmt::format("#{} {}", place, longer_text(ratio)));
+  }
+  return fmt::format("another GPU of this class was stored, {}; on this one {}", outcome.stored.board,
+                     fmt::join(parts, ", "));
 }
 
 /// What is stored may not hold because it never was right.
@@ -78,6 +113,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
     for (const BenchComparison& comparison : compared)
       out += fact(fmt::format("#{}", ++place).c_str(), comparison.held.sentence);
     out += fact("stored", outcome.stored.finished_at + stored_mark(outcome.stored));
+    out += fact("boards", boards_text(outcome, compared));
     out += answer_facts(*outcome.result.answer, outcome.conditions);
   }
   for (const auto& [variant, reason] : outcome.result.failed)
@@ -93,6 +129,7 @@ json bench_json(const BenchOutcome& outcome) {
     variants.push_back({{"variant", comparison.now->variant.key()},
                         {"stored", ranked_json(*comparison.stored, outcome.problem)},
                         {"now", ranked_json(*comparison.now, outcome.problem)},
+                        {"time_to_stored", ratio_json(time_ratio(comparison.now->time_s, comparison.stored->time_s))},
                         {"held", to_string(comparison.held.held)},
                         {"summary", comparison.held.sentence}});
   json failed = json::array();
@@ -103,6 +140,9 @@ json bench_json(const BenchOutcome& outcome) {
   json out = {{"schema", kJsonSchema},
               {"problem", outcome.problem},
               {"device", outcome.device.info},
+              {"device_class", device_class(outcome.device.info).text()},
+              {"stored_on", outcome.stored.board},
+              {"this_board", measured_here(outcome)},
               {"source", source_word(outcome.device)},
               {"template", outcome.templates.id().name},
               {"other_versions", other_versions_json(outcome.templates.other_versions())},
@@ -125,6 +165,7 @@ json bench_json(const BenchOutcome& outcome) {
     out["baseline"] = {{"library", outcome.result.baseline.library},
                        {"first_time_s", answer->baseline_first_s},
                        {"best_time_s", answer->baseline_best_s},
+                       {"best_time_to_stored", ratio_json(baseline_time_ratio(outcome))},
                        {"energy", energy_json(answer->baseline_energy, outcome.problem)},
                        {"settled_energy", settled_energy_json(answer->baseline_settled_energy)}};
     out["idle_power_w"] = answer->idle_power_w ? json(*answer->idle_power_w) : json(nullptr);

@@ -31,7 +31,10 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
     const session::StoreKey key{problem, templates, device.info, *device.source, options.conditions};
     const auto trials = session::resumable(store->trials(key), options.retry_failed);
     for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
-    if (const auto answer = session::answered_already(*store, key, options)) run.answered_at = answer->finished_at;
+    if (const auto answer = session::answered_already(*store, key, options)) {
+      run.answered_at = answer->finished_at;
+      run.answered_by = answer->board;
+    }
   }
   run.to_build = options.force ? run.valid : run.valid - run.known;
   return run;
@@ -46,8 +49,13 @@ std::string dry_run_text(const DryRun& run) {
   if (run.valid != run.legal) out += fmt::format("  {:>9}  of them in the preset; --grid full takes all\n", run.valid);
   out += fmt::format("  {:>9}  of them known from earlier searches\n", run.known);
   out += fmt::format("  {:>9}  to build and measure\n", run.to_build);
-  if (!run.answered_at.empty())
+  if (!run.answered_at.empty() && run.answered_by == run.device.info.uuid)
     out += fmt::format("  Answered in the database since {}: only --force measures again.\n", run.answered_at);
+  if (!run.answered_at.empty() && run.answered_by != run.device.info.uuid)
+    out += fmt::format(
+        "  Answered in the database since {} by another GPU of this class:\n"
+        "  only --this-board or --force measures here.\n",
+        run.answered_at);
   return out;
 }
 
@@ -67,7 +75,8 @@ nlohmann::json dry_run_json(const DryRun& run) {
             {"searched", run.valid},
             {"known", run.known},
             {"to_build", run.to_build}}},
-          {"answered_at", run.answered_at.empty() ? nlohmann::json(nullptr) : nlohmann::json(run.answered_at)}};
+          {"answered_at", run.answered_at.empty() ? nlohmann::json(nullptr) : nlohmann::json(run.answered_at)},
+          {"answered_by", run.answered_by.empty() ? nlohmann::json(nullptr) : nlohmann::json(run.answered_by)}};
 }
 
 }  // namespace pgtune::tool

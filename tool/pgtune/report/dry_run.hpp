@@ -25,6 +25,7 @@ struct DryRun {
   std::int64_t known = 0;     ///< valid variants with a stored outcome
   std::int64_t to_build = 0;  ///< valid variants without, all of them with --force
   std::string answered_at;    ///< when the stored answer was found that a search would return; empty: none
+  std::string answered_by;    ///< UUID of the GPU that found it
 };
 
 /// `store` may be null where there is no database yet. Throws CommandError (usage) for a space that cannot be

@@ -14,6 +14,7 @@
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_json.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -29,30 +30,11 @@ Conditions conditions_of(const StoredResult& result) {
 }
 
 std::vector<std::string> result_columns() {
-  return {"problem",
-          "dtype",
-          "out",
-          "layout",
-          "m",
-          "n",
-          "k",
-          "batch",
-          "epilogue",
-          "device",
-          "device_uuid",
-          "driver",
-          "source",
-          "template",
-          "template_hash",
-          "other_version",
-          "variant",
-          "finished_at",
-          "regime",
-          "l2",
-          "data",
-          "data_seed",
-          "locked_sm_clock_hz",
-          "sampling"};
+  return {
+      "problem",       "dtype",   "out",          "layout",      "m",      "n",      "k",         "batch",
+      "epilogue",      "device",  "device_class", "device_uuid", "driver", "source", "template",  "template_hash",
+      "other_version", "variant", "finished_at",  "regime",      "l2",     "data",   "data_seed", "locked_sm_clock_hz",
+      "sampling"};
 }
 
 std::vector<std::string> result_cells(const StoredResult& result) {
@@ -70,6 +52,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
           std::to_string(problem.batch),
           to_string(problem.epilogue),
           result.device.name,
+          device_class(result.device).text(),
           result.device.uuid,
           result.device.driver_version,
           std::string(to_string(result.row.source)),
@@ -89,6 +72,8 @@ std::vector<std::string> result_cells(const StoredResult& result) {
 nlohmann::json result_identity(const StoredResult& result) {
   return {{"problem", result.problem},
           {"device", result.device.name},
+          {"device_class", device_class(result.device).text()},
+          {"device_uuid", result.device.uuid},
           {"source", to_string(result.row.source)},
           {"template", result.answer.best().variant.template_name},
           {"other_versions", other_versions_json(result.other_versions)},
@@ -100,8 +85,8 @@ nlohmann::json result_identity(const StoredResult& result) {
 std::vector<ResultGroup> grouped(const std::vector<StoredResult>& results) {
   std::map<std::string, ResultGroup> groups;
   for (const StoredResult& result : results) {
-    const std::string headline = fmt::format("{}, driver {}; {}", result.device.name, result.device.driver_version,
-                                             conditions_text(conditions_of(result)));
+    const std::string headline = fmt::format("{}, driver {}; {}", device_class(result.device).hardware(),
+                                             result.device.driver_version, conditions_text(conditions_of(result)));
     groups[headline].headline = headline;
     groups[headline].results.push_back(&result);
   }

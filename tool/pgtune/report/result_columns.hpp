@@ -18,12 +18,13 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::string> result_columns();
 [[nodiscard]] std::vector<std::string> result_cells(const StoredResult& result);
 
-/// "problem", "device", "source", "template", "other_versions", "variant", "conditions", "sampling".
+/// "problem", "device", "device_class", "device_uuid", "source", "template", "other_versions", "variant", "conditions",
+/// "sampling".
 [[nodiscard]] nlohmann::json result_identity(const StoredResult& result);
 
-/// Results of one GPU under the same conditions, with a headline that says so.
+/// Results of GPUs of one class under the same conditions, with a headline that says so.
 struct ResultGroup {
-  std::string headline;  ///< "NVIDIA H200, driver 580.159.04; sustained, L2 rotated, uniform data, clocks observed"
+  std::string headline;  ///< "NVIDIA H200, sm_90, 132 SMs, 140 GiB, 700 W, driver 580.159.04; sustained, ..."
   std::vector<const StoredResult*> results;
 };
 /// Groups in the order of their headlines; pointers into `results`.

@@ -5,6 +5,7 @@
 
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -115,6 +116,9 @@ json result_json(const SearchOutcome& outcome) {
   json out = {{"schema", kJsonSchema},
               {"problem", outcome.problem},
               {"device", outcome.device.info},
+              {"device_class", device_class(outcome.device.info).text()},
+              {"measured_on", answer != nullptr ? json(answer->board) : json(nullptr)},
+              {"this_board", answer != nullptr ? json(answer->board == outcome.device.info.uuid) : json(nullptr)},
               {"source", source_word(outcome.device)},
               {"conditions", conditions_json(outcome.conditions)},
               {"templates", templates_json(outcome.templates)},

@@ -12,6 +12,7 @@
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
+#include "tuner/model/device_class.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -140,6 +141,9 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
   append_wrapped(out, outcome.device.description);
   out += fact("version", versions_text(outcome.templates.other_versions()));
   if (result.answer) {
+    if (result.answer->board != outcome.device.info.uuid)
+      out += fact("board", fmt::format("measured on {}, another GPU of the class {}", result.answer->board,
+                                       device_class(outcome.device.info).text()));
     out += best_table(outcome, *result.answer) + energy_table(outcome.problem, *result.answer) +
            answer_facts(*result.answer, outcome.conditions);
   } else {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -56,7 +57,11 @@ void ResultFilter::add_to(CommandLine& app) {
       .one_of({"gpu", "replay"});
 }
 
-std::vector<StoredResult> ResultFilter::load(const Context& context) const {
+std::vector<StoredResult> ResultFilter::load(const Context& context) const { return load(context, false); }
+
+std::vector<StoredResult> ResultFilter::load_boards(const Context& context) const { return load(context, true); }
+
+std::vector<StoredResult> ResultFilter::load(const Context& context, bool boards) const {
   if (const std::string option = problems_.option_without_shape(); !option.empty())
     throw CommandError(ErrorKind::kUsage, fmt::format("{0} says more about a shape, and no shape is given. Add --shape "
                                                       "MxNxK, or leave out {0}.",
@@ -69,8 +74,14 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
   if (problems_.any_shape()) {
     for (const Problem& problem : problems_.problems()) keys.push_back(problem.key());
   }
+  filter.each_board = boards;
+  std::vector<db::BestRow> rows = db::list_best(database, filter);
+  if (boards) {
+    filter.kind = "bench";
+    std::ranges::move(db::list_best(database, filter), std::back_inserter(rows));
+  }
   std::vector<StoredResult> results;
-  for (db::BestRow& row : db::list_best(database, filter)) {
+  for (db::BestRow& row : rows) {
     if (!keys.empty() && std::find(keys.begin(), keys.end(), row.problem_key) == keys.end()) continue;
     if (!device_.empty() && row.device_uuid != device_ && row.device_name.find(device_) == std::string::npos) continue;
     results.push_back(read_row(std::move(row), database.origin()));

@@ -33,6 +33,9 @@ class ResultFilter {
   /// row that cannot be read, naming it.
   [[nodiscard]] std::vector<StoredResult> load(const Context& context) const;
 
+  /// The same of every board, not of every class alone, and of benches too: for board_groups().
+  [[nodiscard]] std::vector<StoredResult> load_boards(const Context& context) const;
+
   /// The database of load(), to read. Throws db::Error.
   [[nodiscard]] db::Database open_database(const Context& context) const;
 
@@ -40,6 +43,8 @@ class ResultFilter {
   [[nodiscard]] std::string nothing_found(const Context& context) const;
 
  private:
+  [[nodiscard]] std::vector<StoredResult> load(const Context& context, bool boards) const;
+
   ProblemOptions problems_;
   std::string database_, device_, template_, source_;
 };

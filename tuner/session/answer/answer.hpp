@@ -180,6 +180,8 @@ struct Answer {
   bool complete = false;  ///< every proposed variant was tried and the final ran; false: budget or interrupt came first
   bool from_final = false;  ///< times come from a whole final; false: interrupted before or during it
   std::string finished_at;  ///< UTC, ISO 8601
+  /// UUID of the GPU that it was measured on. The store knows it of a session, so that it is no part of the JSON.
+  std::string board = {};
   Objective objective = Objective::kTime;
   std::optional<std::string> strategy = {};  ///< of the search, by name; absent in answers of earlier versions
   NoiseFloor floor = {};

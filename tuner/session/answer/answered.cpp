@@ -23,15 +23,28 @@ bool has_wanted_energy(const Answer& answer, const SessionOptions& options) {
   return !wanted || (!answer.ranking.empty() && answer.ranking.front().energy);
 }
 
+bool will_do(const Answer& answer, const SessionOptions& options) {
+  if (answer.objective != options.objective) return false;
+  if (options.retry_failed && has_fatal_trials(answer.counts)) return false;
+  return has_wanted_energy(answer, options) && tried_enough(answer, options.budget);
+}
+
 }  // namespace
 
 std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options) {
   if (options.force || options.full) return std::nullopt;
-  auto answer = store.answer(key);
-  if (!answer || answer->objective != options.objective) return std::nullopt;
-  if (options.retry_failed && has_fatal_trials(answer->counts)) return std::nullopt;
-  if (!has_wanted_energy(*answer, options) || !tried_enough(*answer, options.budget)) return std::nullopt;
-  return answer;
+  // This board's own comes first, though another's be newer: boards differ.
+  for (const Boards boards : {Boards::kThisOne, Boards::kOfClass}) {
+    if (boards == Boards::kOfClass && options.this_board) break;
+    auto answer = store.answer(key, boards);
+    if (answer && will_do(*answer, options)) return answer;
+  }
+  return std::nullopt;
+}
+
+std::optional<Answer> stored_answer(Store& store, const StoreKey& key, bool this_board) {
+  auto own = store.answer(key, Boards::kThisOne);
+  return own || this_board ? own : store.answer(key, Boards::kOfClass);
 }
 
 SearchResult result_from_store(Answer answer) {

@@ -10,7 +10,12 @@
 
 namespace pgtune::session {
 
-/// The stored answer that a search under `options` returns instead of measuring; nothing where it would measure. The
+/// What is stored of the board at hand, else, unless `this_board` is asked for, of another one of its class. Throws
+/// what the store throws.
+[[nodiscard]] std::optional<Answer> stored_answer(Store& store, const StoreKey& key, bool this_board);
+
+/// The stored answer that a search under `options` returns instead of measuring; nothing where it would measure. One of
+/// the board at hand is preferred to one of another board of its class, which with options.this_board is none. The
 /// answer must be complete, or a whole final over as many variants as a trial budget names; by the same objective; with
 /// energy where that is wanted. None answers with options.force, with options.full, which is about the rounds, or with
 /// options.retry_failed where it left something to retry. Throws what the store throws.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
+#include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::session {
@@ -28,6 +30,17 @@ Outcome quarantined(const FatalTrial& fatal_trial) {
                                  fatal_trial.problem.title(), fatal_trial.template_name, fatal_trial.variant_key));
 }
 
+bool is_right_elsewhere(const StoredTrial& trial) {
+  return !trial.on_this_board && trial.report.outcome.kind == OutcomeKind::kOk && !trial.report.cut;
+}
+
+/// What another board's hardware did says nothing of this one.
+bool failed_with_its_board(const StoredTrial& trial) {
+  const OutcomeKind kind = trial.report.outcome.kind;
+  return !trial.on_this_board && (kind == OutcomeKind::kCrashed || kind == OutcomeKind::kTimeout) &&
+         !is_fatal(trial.report.outcome);
+}
+
 }  // namespace
 
 bool is_fatal(const Outcome& outcome) {
@@ -40,9 +53,21 @@ std::map<std::string, StoredTrial> resumable(std::map<std::string, StoredTrial> 
   std::erase_if(trials, [&](const auto& entry) {
     const OutcomeKind kind = entry.second.report.outcome.kind;
     const bool fatal_trial = kind == OutcomeKind::kCrashed || kind == OutcomeKind::kTimeout;
-    return kind == OutcomeKind::kQuarantined || (retry_failed && fatal_trial);
+    return kind == OutcomeKind::kQuarantined || (retry_failed && fatal_trial) || is_right_elsewhere(entry.second) ||
+           failed_with_its_board(entry.second);
   });
   return trials;
+}
+
+std::vector<std::string> right_elsewhere(const std::map<std::string, StoredTrial>& trials) {
+  std::vector<std::pair<double, std::string>> found;
+  for (const auto& [id, trial] : trials) {
+    if (is_right_elsewhere(trial)) found.emplace_back(median_per_launch_s(trial.report.samples), id);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> ids;
+  for (auto& [time_s, id] : found) ids.push_back(std::move(id));
+  return ids;
 }
 
 bool has_fatal_trials(const CountsRecord& counts) {

@@ -18,9 +18,13 @@ namespace pgtune::session {
 [[nodiscard]] bool is_fatal(const Outcome& outcome);
 
 /// The stored trials that a search takes over: not what was only quarantined, because the reason may be gone, and with
-/// `retry_failed` not what crashed or hung either.
+/// `retry_failed` not what crashed or hung either. What another board found right it tries again, because times differ
+/// from board to board by a few percent; not what was cut there as clearly slow, which is more than that. Nor what
+/// another board's hardware failed in.
 [[nodiscard]] std::map<std::string, StoredTrial> resumable(std::map<std::string, StoredTrial> trials,
                                                            bool retry_failed);
+/// Variant::id() of what another board found right and this one tries again, fastest first.
+[[nodiscard]] std::vector<std::string> right_elsewhere(const std::map<std::string, StoredTrial>& trials);
 
 /// Whether a search left something to be retried: what crashed, hung or was quarantined.
 [[nodiscard]] bool has_fatal_trials(const CountsRecord& counts);

@@ -49,6 +49,13 @@ void SearchState::resume(const std::map<std::string, StoredTrial>& trials) {
   resumed_screen_s_ = all_screen_time_s();
 }
 
+void SearchState::expect_right(const std::vector<std::string>& ids) {
+  for (const std::string& id : ids) {
+    if (const auto index = index_of_id_.find(id); index != index_of_id_.end())
+      right_elsewhere_.push_back(index->second);
+  }
+}
+
 void SearchState::record(std::size_t index, BuildInfo build, TrialReport report) {
   if (!trials_[index]) ++decided_count_;
   const bool ok = report.outcome.kind == OutcomeKind::kOk;

@@ -31,6 +31,9 @@ class SearchState {
   /// Takes over trials of earlier sessions, by Variant::id(). What a recording did not hold is asked for again: another
   /// one may.
   void resume(const std::map<std::string, StoredTrial>& trials);
+  /// Notes what another board found right, by Variant::id(), fastest first: it is not decided here.
+  void expect_right(const std::vector<std::string>& ids);
+  [[nodiscard]] const std::vector<std::size_t>& right_elsewhere() const { return right_elsewhere_; }
   /// Notes a variant's outcome; a later one replaces an earlier one.
   void record(std::size_t index, BuildInfo build, TrialReport report);
 
@@ -68,6 +71,7 @@ class SearchState {
   std::map<std::string, std::size_t> index_of_id_;
   std::vector<std::optional<StoredTrial>> trials_;
   std::vector<double> screening_s_;  ///< median per launch; 0 where undecided or failed
+  std::vector<std::size_t> right_elsewhere_;
   std::size_t decided_count_ = 0, resumed_count_ = 0;
   double resumed_screen_s_ = 0;
   std::optional<std::size_t> best_;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/boards_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/cli/terminal/csv_writer.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/board_groups.hpp"
+#include "tool/pgtune/report/result_columns.hpp"
+#include "tool/pgtune/report/result_json.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+/// Fits 80 columns beside a problem's title.
+constexpr std::size_t kBoardsInTable = 2;
+
+/// "A", "B", ..., then "27".
+std::string letter(std::size_t board) {
+  constexpr std::size_t kLetters = 26;
+  return board < kLetters ? std::string(1, static_cast<char>('A' + board)) : std::to_string(board + 1);
+}
+
+/// "1.8 % more" of a ratio of times.
+std::string more_text(double ratio) {
+  const double percent = 100 * (ratio - 1);
+  return fmt::format("{:.1f} % {}", percent < 0 ? -percent : percent, percent < 0 ? "less" : "more");
+}
+
+std::string table_text(const BoardGroup& group, std::size_t begin, std::size_t end) {
+  std::vector<TextTable::Column> columns{{"problem", Align::kLeft, true}};
+  for (std::size_t board = begin; board < end; ++board) {
+    columns.push_back({letter(board) + " ms", Align::kRight});
+    columns.push_back({"x best", Align::kRight});
+    columns.push_back({"MHz", Align::kRight});
+  }
+  TextTable table(columns);
+  for (const BoardRow& row : group.rows) {
+    std::vector<std::string> cells{marked_title(*row.winner)};
+    for (std::size_t board = begin; board < end; ++board) {
+      const auto& cell = row.cells[board];
+      if (!cell) {
+        cells.insert(cells.end(), {"-", "-", "-"});
+        continue;
+      }
+      const session::RankedVariant& shown = *cell->shown;
+      cells.push_back(milliseconds_text(shown.time_s) + (cell->same_variant ? "" : "~"));
+      cells.push_back(shown.ratio_to_baseline > 0 ? fmt::format("{:.3f}", shown.ratio_to_baseline) : "-");
+      cells.push_back(shown.sm_clock_hz > 0 ? fmt::format("{:.0f}", shown.sm_clock_hz / 1e6) : "-");
+    }
+    table.add_row(std::move(cells));
+  }
+  return table.text();
+}
+
+void print_group(Terminal& terminal, const BoardGroup& group) {
+  for (const std::string& line : wrap_text(group.device_class + "; " + group.conditions, kTextWidth))
+    terminal.print(terminal.styled(Style::kBold, line) + '\n');
+  for (std::size_t board = 0; board < group.boards.size(); ++board)
+    terminal.print(fmt::format("{:<2} {}\n", letter(board), group.boards[board]));
+  for (std::size_t begin = 0; begin < group.boards.size(); begin += kBoardsInTable)
+    terminal.print(table_text(group, begin, std::min(begin + kBoardsInTable, group.boards.size())) + '\n');
+  for (const BoardDifference& difference : group.differences) {
+    const std::string baseline = difference.baseline_median > 0
+                                     ? fmt::format("; cuBLASLt's best takes {}", more_text(difference.baseline_median))
+                                     : std::string();
+    for (const std::string& line :
+         wrap_text(fmt::format("{} takes {} time than A (median of {} problem{}; {} to {}){}", letter(difference.board),
+                               more_text(difference.median), difference.problems, difference.problems == 1 ? "" : "s",
+                               more_text(difference.low), more_text(difference.high), baseline),
+                   kTextWidth))
+      terminal.print(line + '\n');
+  }
+  terminal.print("\n");
+}
+
+json cell_json(const BoardCell& cell) {
+  const session::RankedVariant& shown = *cell.shown;
+  const bool compared = shown.ratio_to_baseline > 0;
+  const double baseline_s = cell.result->answer.baseline_best_s;
+  return {{"uuid", cell.result->device.uuid},
+          {"driver", cell.result->device.driver_version},
+          {"kind", cell.result->row.kind},
+          {"finished_at", cell.result->row.finished_at},
+          {"variant", shown.variant.key()},
+          {"same_variant", cell.same_variant},
+          {"sampling", to_string(cell.result->answer.sampling)},
+          {"time_s", shown.time_s},
+          {"baseline_best_s", baseline_s > 0 ? json(baseline_s) : json(nullptr)},
+          {"ratio_to_baseline", compared ? json(shown.ratio_to_baseline) : json(nullptr)},
+          {"ratio_interval", compared ? json{shown.ratio_low, shown.ratio_high} : json(nullptr)},
+          {"sm_clock_hz", shown.sm_clock_hz > 0 ? json(shown.sm_clock_hz) : json(nullptr)}};
+}
+
+}  // namespace
+
+void print_boards_report(Terminal& terminal, const std::vector<StoredResult>& results) {
+  if (results.empty()) return;
+  const std::vector<BoardGroup> groups = board_groups(results);
+  bool others = false;
+  for (const BoardGroup& group : groups) {
+    print_group(terminal, group);
+    for (const BoardRow& row : group.rows)
+      others = others || std::any_of(row.cells.begin(), row.cells.end(),
+                                     [](const auto& cell) { return cell && !cell->same_variant; });
+  }
+  terminal.print(
+      "x best: speed against cuBLASLt's best algorithm on the same board; times are of\n"
+      "the variant that the newest search found best, from searches and benches\n");
+  if (others) terminal.print("~ the board's own best: it has not timed that variant\n");
+  print_marks_legend(terminal, results);
+}
+
+json boards_report_json(const std::vector<StoredResult>& results) {
+  json rows = json::array(), differences = json::array();
+  for (const BoardGroup& group : board_groups(results)) {
+    for (const BoardRow& row : group.rows) {
+      json boards = json::array();
+      for (const auto& cell : row.cells) {
+        if (cell) boards.push_back(cell_json(*cell));
+      }
+      rows.push_back({{"problem", row.winner->problem},
+                      {"device_class", group.device_class},
+                      {"source", to_string(row.winner->row.source)},
+                      {"conditions", conditions_json(row.winner->conditions)},
+                      {"template", row.winner->answer.best().variant.template_name},
+                      {"other_versions", other_versions_json(row.winner->other_versions)},
+                      {"variant", row.winner->answer.best().variant.key()},
+                      {"boards", std::move(boards)}});
+    }
+    for (const BoardDifference& difference : group.differences)
+      differences.push_back(
+          {{"device_class", group.device_class},
+           {"board", group.boards[difference.board]},
+           {"to", group.boards.front()},
+           {"problems", difference.problems},
+           {"time_ratio", difference.median},
+           {"time_ratio_range", {difference.low, difference.high}},
+           {"baseline_time_ratio", difference.baseline_median > 0 ? json(difference.baseline_median) : json(nullptr)}});
+  }
+  return {{"schema", kJsonSchema}, {"results", std::move(rows)}, {"differences", std::move(differences)}};
+}
+
+std::string boards_report_csv(const std::vector<StoredResult>& results) {
+  const std::vector<BoardGroup> groups = board_groups(results);
+  std::vector<std::string> boards;
+  for (const BoardGroup& group : groups) {
+    for (const std::string& board : group.boards) {
+      if (std::find(boards.begin(), boards.end(), board) == boards.end()) boards.push_back(board);
+    }
+  }
+  std::vector<std::string> columns{"problem", "device_class", "source", "conditions", "template", "variant"};
+  for (const std::string& board : boards) {
+    for (const char* what : {"time_s", "ratio_to_baseline", "sm_clock_hz", "same_variant"})
+      columns.push_back(fmt::format("{} {}", board, what));
+  }
+  CsvWriter csv(columns);
+  for (const BoardGroup& group : groups) {
+    for (const BoardRow& row : group.rows) {
+      const Variant& variant = row.winner->answer.best().variant;
+      std::vector<std::string> cells{
+          row.winner->problem.title(),    group.device_class,    std::string(to_string(row.winner->row.source)),
+          row.winner->row.conditions_key, variant.template_name, variant.key()};
+      for (const std::string& board : boards) {
+        const auto place = std::find(group.boards.begin(), group.boards.end(), board);
+        const auto* const cell =
+            place != group.boards.end() ? &row.cells[static_cast<std::size_t>(place - group.boards.begin())] : nullptr;
+        if (cell == nullptr || !*cell) {
+          cells.insert(cells.end(), {"", "", "", ""});
+          continue;
+        }
+        const session::RankedVariant& shown = *(*cell)->shown;
+        cells.push_back(csv_number(shown.time_s));
+        cells.push_back(shown.ratio_to_baseline > 0 ? csv_number(shown.ratio_to_baseline) : "");
+        cells.push_back(shown.sm_clock_hz > 0 ? csv_number(shown.sm_clock_hz) : "");
+        cells.push_back((*cell)->same_variant ? "1" : "0");
+      }
+      csv.add_row(cells);
+    }
+  }
+  return csv.text();
+}
+
+}  // namespace pgtune::tool
