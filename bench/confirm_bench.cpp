@@ -70,16 +70,14 @@ struct SimulatedGpu {
   int samples = 0;
 };
 
-std::vector<RoundEntry> final_field(bool with_first) {
+std::vector<RoundEntry> final_field() {
   std::vector<RoundEntry> field;
   for (std::size_t i = 0; i < kVariants; ++i) {
     protocol::BuiltVariant built;
     built.variant = {"simulated", {{"A", static_cast<std::int64_t>(i)}}};
     field.push_back({built, i});
   }
-  for (int i = 0; i < kAlgorithms; ++i) {
-    if (i != kFirst || with_first) field.push_back(session::baseline_entry(i));
-  }
+  for (int i = 0; i < kAlgorithms; ++i) field.push_back(session::baseline_entry(i));
   return field;
 }
 
@@ -92,7 +90,7 @@ struct ClaimTally {
 void simulate_search(SimulatedGpu& gpu, bool confirms, ClaimTally& tally) {
   session::SessionOptions options;
   const session::FinalPlan plan = session::final_plan(options, Sampling::kSettled, confirms);
-  std::vector<RoundEntry> field = final_field(!confirms);
+  std::vector<RoundEntry> field = final_field();
   gpu.measure(field, plan.rounds);
   session::RankingBasis basis{session::baselines_of(field), kFirst, session::kSettledMargin, 1};
   session::Answer answer;

@@ -185,6 +185,14 @@ TEST_F(ReplayDeviceTest, KnowsHowManyRoundsOfAStageWereRecorded) {
   EXPECT_EQ(ReplayDevice(recording()).recorded_rounds(Stage::kFinal), 0) << "of no problem";
 }
 
+TEST_F(ReplayDeviceTest, KnowsWhoWasInTheRoundsOfAStage) {
+  EXPECT_TRUE(device_.is_recorded(Stage::kFinal, variant(16)));
+  EXPECT_TRUE(device_.is_recorded(Stage::kFinal, BaselineAlgorithm{1}));
+  EXPECT_FALSE(device_.is_recorded(Stage::kRace, variant(16)));
+  EXPECT_FALSE(device_.is_recorded(Stage::kFinal, variant(32)));
+  EXPECT_FALSE(device_.is_recorded(Stage::kFinal, BaselineAlgorithm{0}));
+}
+
 TEST_F(ReplayDeviceTest, SamplesKeepWhatWasMeasuredOfThem) {
   Recording recorded = recording();
   Sample& sample = recorded.problems[0].variants[name(16)].rounds[1];

@@ -73,7 +73,7 @@ TEST(Confirm, ARunnerUpOutOfReachIsNotMeasuredAgain) {
   EXPECT_EQ(answer.ranking[1].verdict, stats::Verdict::kUnclear) << "two rounds give no interval";
 }
 
-TEST(Confirm, TheLibrarysFirstChoiceIsInThemThoughNotInTheFinal) {
+TEST(Confirm, TheLibrarysFirstChoiceIsInThemWhereNoRunnerUpIs) {
   PoweredSearch powered([](const std::string& name) {
     if (name == "ref0") return support::settling_load(name, 1.2 * kAlone_s, 1.34e9);
     return with_rival(1.03)(name);
@@ -82,11 +82,11 @@ TEST(Confirm, TheLibrarysFirstChoiceIsInThemThoughNotInTheFinal) {
                                         {3, "third", 0, 1.05 * kAlone_s, 0.1},
                                         {5, "fifth", 0, 1.05 * kAlone_s, 0.1}};
   const Answer answer = powered.run();
-  EXPECT_THAT(powered.device.rounds[Stage::kFinal],
-              Each(AllOf(Contains("ref1"), Contains("ref2"), Not(Contains("ref0")))));
+  EXPECT_THAT(powered.device.rounds[Stage::kFinal], Each(testing::IsSupersetOf({"ref0", "ref1", "ref2"})));
   EXPECT_THAT(powered.device.rounds[Stage::kConfirm], Each(testing::SizeIs(3)));
   EXPECT_THAT(powered.device.rounds[Stage::kConfirm], Each(Contains("ref0")));
-  EXPECT_NEAR(answer.baseline_first_s, 1.2 * kAlone_s, 0.01 * kAlone_s);
+  const auto fresh = saved(powered.search.store, Stage::kConfirm, "ref0");
+  EXPECT_EQ(answer.baseline_first_s, stats::median(per_launch_times(fresh)));
   EXPECT_NEAR(answer.baseline_best_s, 1.05 * kAlone_s, 0.01 * kAlone_s);
 }
 
@@ -191,17 +191,19 @@ TEST(ExpectedSettled, IsWithinTheLimitForTheMostContenders) {
 }
 
 TEST(ExpectedSettled, IsTheSumOfThePlannedSamples) {
-  // The steady run; 11 variants and 3 algorithms, then 4 and 2; 2 rounds of 2 and 2; 6 rounds of 2 and 2.
+  // The steady run; 10 variants and 3 algorithms, then 3 and 2; 2 rounds of 2 and 3; 6 rounds of 3. Steady run, race
+  // and final each begin after a pause.
   const double coarse_s = expected_sample_s({0.1, 0.2}, 1e-3), settled_s = expected_sample_s(kSettledSample, 1e-3);
   EXPECT_NEAR(coarse_s, 0.396, 1e-9);
   EXPECT_NEAR(settled_s, 0.87, 1e-9);
-  EXPECT_NEAR(expected_settled_s({}, 1e-3), 14 * coarse_s + (1 + 6 + 2 * 4 + 6 * 4) * settled_s, 1e-9);
+  const double pauses_s = 1.5 + 1.8 + 1.5;
+  EXPECT_NEAR(expected_settled_s({}, 1e-3), pauses_s + 13 * coarse_s + (1 + 5 + 2 * 5 + 6 * 3) * settled_s, 1e-9);
 }
 
 TEST(ConfirmRounds, AreAsManyAsFewContendersAllowAndAnIntervalNeeds) {
   EXPECT_EQ(confirm_rounds(1), 8);
   EXPECT_EQ(confirm_rounds(2), 8);
-  EXPECT_EQ(confirm_rounds(3), 8);
+  EXPECT_EQ(confirm_rounds(3), 6);
   EXPECT_EQ(confirm_rounds(4), 6);
   EXPECT_EQ(confirm_rounds(9), 6);
 }

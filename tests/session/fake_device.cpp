@@ -200,6 +200,12 @@ std::optional<int> FakeDevice::recorded_rounds(Stage stage) const {
   return found != recorded.end() ? std::optional(found->second) : std::nullopt;
 }
 
+bool FakeDevice::is_recorded(Stage stage, const Contender& contender) const {
+  const auto names = recorded_names.find(stage);
+  return names != recorded_names.end() &&
+         std::find(names->second.begin(), names->second.end(), contender_name(contender)) != names->second.end();
+}
+
 Result<protocol::VerifyReport> FakeDevice::verify(const protocol::VerifyRequest& request) {
   EXPECT_TRUE(building_.empty() && trying_.empty()) << "a verification with work in flight";
   verify_requests.push_back(request);

@@ -65,6 +65,7 @@ class FakeDevice final : public device::Device {
   std::size_t dies_after_trials = 0;  ///< 0: never
   /// In a replay: rounds of a stage; of what is not among them nothing is known, as where rounds are measured.
   std::map<Stage, int> recorded;
+  std::map<Stage, std::vector<std::string>> recorded_names;  ///< in a replay: contenders of a stage
   /// Window of a request; unset: there is no energy counter. Lead-in and window pass in virtual time.
   std::function<Result<EnergyWindow>(const protocol::EnergyRequest&)> energy;
 
@@ -90,6 +91,7 @@ class FakeDevice final : public device::Device {
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
   [[nodiscard]] std::optional<int> recorded_rounds(Stage stage) const override;
+  [[nodiscard]] bool is_recorded(Stage stage, const Contender& contender) const override;
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;

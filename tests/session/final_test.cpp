@@ -264,6 +264,18 @@ TEST(ReplayedFinal, IsThatOfTheNextBestWhereNoneOfTheBestWasRecorded) {
   EXPECT_TRUE(result->counts.failed.empty());
 }
 
+TEST(ReplayedFinal, HasWhomItsRulesChoseThoughTodaysWouldChooseOthers) {
+  TestSearch search;
+  search.options.finalists = 2;
+  auto device = search.device();
+  device.baseline.algorithms.push_back({5, "fifth", 0, 2e-3, 0.1});
+  device.baseline.algorithms.push_back({6, "sixth", 0, 3e-3, 0.1});
+  device.recorded_names[Stage::kFinal] = {"A=1,B=1", "ref3"};
+  ASSERT_TRUE(search.run(device));
+  EXPECT_THAT(device.rounds[Stage::kFinal], testing::Each(testing::SizeIs(6)));
+  EXPECT_THAT(device.rounds[Stage::kFinal], testing::Each(testing::IsSupersetOf({"A=1,B=1", "ref3", kBestKey})));
+}
+
 TEST(ReplayedFinal, OfNobodyLeavesTheTimesOfScreening) {
   TestSearch search;
   const auto result = replay_final(search, 48, lacks_everybody);

@@ -18,10 +18,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<Sample> baseline_samples(const std::vector<double>& times_s) {
+/// Two in each round, in order AB BA AB ...
+std::vector<Sample> pairs_of(const std::vector<double>& first_s, const std::vector<double>& second_s) {
   std::vector<Sample> out;
-  for (std::size_t i = 0; i < times_s.size(); ++i) {
-    out.push_back({Stage::kFloor, static_cast<int>(i) + 1, 0, 1, times_s[i], 0});
+  for (std::size_t i = 0; i < first_s.size(); ++i) {
+    const int round = static_cast<int>(i) + 1, place = static_cast<int>(i % 2);
+    out.push_back({Stage::kFloor, round, place, 1, first_s[i], 0});
+    out.push_back({Stage::kFloor, round, 1 - place, 1, second_s[i], 0});
   }
   return out;
 }
@@ -35,25 +38,37 @@ std::vector<FakeDevice::Names> pairs(FakeDevice& device) {
 
 TEST(NoiseFloor, IsHalfTheIntervalOfThePairedRatios) {
   // ln ratios of -0.010, -0.005, -0.001 and the same above 0, one by one: t(5) = 2.5706 times their standard error.
-  const auto first = baseline_samples({0.990050, 0.995012, 0.999, 1.001, 1.005013, 1.010050});
-  const auto second = baseline_samples({1, 1, 1, 1, 1, 1});
-  const NoiseFloor floor = noise_floor(first, second);
+  const NoiseFloor floor =
+      noise_floor(pairs_of({0.990050, 0.995012, 0.999, 1.001, 1.005013, 1.010050}, {1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(floor.rounds, 6);
   EXPECT_NEAR(floor.half_width, 0.007478, 1e-6);
   EXPECT_NEAR(floor.margin, 0.014956, 2e-6);
 }
 
 TEST(NoiseFloor, AQuietSessionKeepsTheSmallestMargin) {
-  const auto first = baseline_samples({1.0001, 0.9999, 1.0002, 1, 1, 0.9998});
-  const NoiseFloor floor = noise_floor(first, baseline_samples({1, 1, 1, 1, 1, 1}));
+  const NoiseFloor floor = noise_floor(pairs_of({1.0001, 0.9999, 1.0002, 1, 1, 0.9998}, {1, 1, 1, 1, 1, 1}));
   EXPECT_NEAR(floor.half_width, 0.000148, 1e-6);
   EXPECT_EQ(floor.margin, 0.003);
 }
 
 TEST(NoiseFloor, FewerThanSixPairsAreNone) {
-  const NoiseFloor floor = noise_floor(baseline_samples({1, 2, 3, 4, 5}), baseline_samples({1, 1, 1, 1, 1}));
+  const NoiseFloor floor = noise_floor(pairs_of({1, 2, 3, 4, 5}, {1, 1, 1, 1, 1}));
   EXPECT_EQ(floor.rounds, 0);
   EXPECT_EQ(floor.margin, 0.003);
+}
+
+TEST(NoiseFloor, FollowsFromPositionsWhicheverEntryHasThem) {
+  const auto samples = pairs_of({0.990, 0.995, 0.999, 1.001, 1.005, 1.011}, {1, 1.002, 1, 1, 0.997, 1});
+  const NoiseFloor floor = noise_floor(samples);
+  EXPECT_GT(floor.half_width, 0);
+  // As the database gives them back: by round and position, whoever's they were.
+  auto stored = samples;
+  std::sort(stored.begin(), stored.end(), [](const Sample& a, const Sample& b) {
+    return std::pair(a.round, a.position) < std::pair(b.round, b.position);
+  });
+  EXPECT_EQ(noise_floor(stored), floor);
+  std::reverse(stored.begin(), stored.end());
+  EXPECT_EQ(noise_floor(stored), floor);
 }
 
 TEST(Floor, IsMeasuredBeforeTheSearchWithTheBestBaselineTwiceInARound) {

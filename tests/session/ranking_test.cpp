@@ -197,6 +197,14 @@ TEST(RankConfirmed, FiguresAreThoseOfTheConfirmRounds) {
   EXPECT_DOUBLE_EQ(answer.ranking[2].ratio_to_baseline, 1.5) << "not measured again";
 }
 
+TEST(RankConfirmed, AFirstChoiceThatIsNotMeasuredAgainKeepsItsTimeOfTheFinal) {
+  Answer answer = rank({variant(1, kFast)}, {{0, samples({3, 3, 3, 3, 3, 3})}, {1, samples({2, 2, 2, 2, 2, 2})}});
+  rank_confirmed(test_problem(), {variant(1, kFast)}, {{{1, samples({2.1, 2.1, 2.1, 2.1, 2.1, 2.1})}}, 0, 0.005, 1},
+                 answer);
+  EXPECT_EQ(answer.baseline_best_s, 2.1);
+  EXPECT_EQ(answer.baseline_first_s, 3);
+}
+
 TEST(RankConfirmed, ARunnerUpAheadByMoreThanTheMarginIsDeclaredAndItsIntervalIsThatOfTwoChoices) {
   const Answer changed = confirm(kSlow, kSame), kept = confirm(kSame, kSlow);
   EXPECT_EQ(changed.best().variant.key(), "A=2");

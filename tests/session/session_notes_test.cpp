@@ -76,13 +76,23 @@ TEST(ClockNotes, SingleOutliersAndMissingClocksSayNothing) {
   EXPECT_THAT(clock_notes({}, samples_at({0, 0})), IsEmpty());
 }
 
-TEST(PowerNotes, TellTheShareOfSamplesAtTheCap) {
-  auto samples = samples_at({1500, 1500, 1500, 1500});
+TEST(PowerNotes, TellTheShareOfTimeAtTheCap) {
+  auto samples = samples_at({1500, 1500, 1500, 1500, 1500});
   EXPECT_THAT(power_notes(samples), IsEmpty());
   for (Sample& sample : samples) sample.power_cap_s = 0;
   EXPECT_THAT(power_notes(samples), IsEmpty());
-  for (std::size_t i = 0; i < 3; ++i) samples[i].power_cap_s = 0.024;
-  EXPECT_THAT(power_notes(samples), ElementsAre(HasSubstr("75 % of the final's samples")));
+  samples[1].power_cap_s = 0.075;
+  EXPECT_THAT(power_notes(samples), ElementsAre(HasSubstr("75 % of the final's time")))
+      << "one step of the counter is longer than a sample";
+  samples[1].power_cap_s = 0.005;
+  EXPECT_THAT(power_notes(samples), IsEmpty()) << "a twentieth";
+}
+
+TEST(PowerNotes, TheCounterRunsInLeadInsToo) {
+  auto samples = samples_at({1500});
+  samples[0].lead_in_s = 0.08;
+  samples[0].power_cap_s = 0.05;
+  EXPECT_THAT(power_notes(samples), ElementsAre(HasSubstr("50 % of the final's time")));
 }
 
 TEST(Notes, ReachTheAnswer) {
@@ -99,7 +109,7 @@ TEST(Notes, ReachTheAnswer) {
   ASSERT_TRUE(result && result->answer);
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the data are zeros")));
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("clock moved from 1500 to 1980 MHz")));
-  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("100 % of the final's samples")));
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("100 % of the final's time")));
 }
 
 }  // namespace

@@ -123,12 +123,28 @@ TEST(SettledSearch, ItsSamplesSayWhatALaunchCosts) {
   EXPECT_NEAR(answer.baseline_settled_energy->energy_j() / answer.best().settled_energy->energy_j(), 1.05, 0.02);
 }
 
+TEST(SettledSearch, TheirJoulesHaveIntervals) {
+  PoweredSearch powered(load_at_the_cap);
+  const Answer answer = powered.run();
+  ASSERT_TRUE(answer.best().settled_energy && answer.baseline_settled_energy);
+  const SettledEnergy& own = *answer.best().settled_energy;
+  EXPECT_LT(own.low_j, own.energy_j());
+  EXPECT_GT(own.high_j, own.energy_j());
+  EXPECT_LT(own.high_j / own.low_j, 1.02);
+  EXPECT_LE(own.ratio_low, 1.05 * 1.005);
+  EXPECT_GE(own.ratio_high, 1.05 * 0.995);
+  EXPECT_LT(own.ratio_low, own.ratio_to_baseline);
+  EXPECT_GT(answer.baseline_settled_energy->high_j, answer.baseline_settled_energy->low_j);
+  EXPECT_EQ(answer.baseline_settled_energy->ratio_to_baseline, 0);
+}
+
 /// What a window of `power_w` says; 200 us a launch.
 void give_windows(PoweredSearch& powered, double power_w) {
   powered.search.options.measure_energy = true;
   powered.device.energy = [power_w](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
     EnergyWindow window;
     window.window_s = 5;
+    window.uncertainty = 0.01;
     window.energy_j = 80 * window.window_s;
     if (!request.contender) return window;
     const bool is_baseline = variant_of(*request.contender) == nullptr;
@@ -144,14 +160,15 @@ TEST(SettledSearch, EnergyWindowsThatAgreeWithItsSamplesSaySo) {
   give_windows(powered, 700);
   const Answer answer = powered.run();
   ASSERT_TRUE(answer.best().energy);
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("settled samples agree within 2 %")));
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("settled samples agree within their uncertainty of")));
 }
 
 TEST(SettledSearch, EnergyWindowsThatDoNotAgreeSaySoToo) {
   PoweredSearch powered(load_at_the_cap);
   give_windows(powered, 650);
   const Answer answer = powered.run();
-  EXPECT_THAT(answer.notes, Contains(AllOf(HasSubstr("settled samples differ by more than 2 %"), HasSubstr("J"))));
+  EXPECT_THAT(answer.notes,
+              Contains(AllOf(HasSubstr("settled samples differ by more than their uncertainty of"), HasSubstr("J"))));
 }
 
 TEST(SettledBench, SamplesAsASearchDoes) {

@@ -52,6 +52,27 @@ TEST(Verification, OfTheWinnerFirstOnOtherDataAndWhatWasDoneIsTold) {
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("the winner, and 1 of the other 7 finalists; 342 launches")));
 }
 
+TEST(Verification, ItsTimeIsKeptAndToldWhereItIsLong) {
+  TestSearch search;
+  auto quick = search.device();
+  const auto short_one = search.run(quick);
+  ASSERT_TRUE(short_one && short_one->answer);
+  EXPECT_NEAR(short_one->answer->stages.verify_s, 342 * (1 + 1.1) * 1e-3, 0.02);
+  EXPECT_THAT(short_one->answer->notes, Not(Contains(HasSubstr("that took"))));
+
+  TestSearch slow;
+  slow.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    script.time_s *= 10;
+    return script;
+  };
+  auto device = slow.device();
+  const auto result = slow.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_NEAR(result->answer->stages.verify_s, 342 * 10e-3, 0.05);
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("; that took 3.4 s")));
+}
+
 TEST(Verification, AWinnerThatFailsIsOutAndTheNextTakesItsPlace) {
   TestSearch search;
   fail_verified(search, kBestKey);

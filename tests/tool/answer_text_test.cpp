@@ -113,8 +113,18 @@ TEST(AnswerFacts, JoulesOfSettledSamplesWithTheirOrigin) {
   answer.ranking.front().settled_energy = session::SettledEnergy{8, 700, 0.2e-3};
   answer.baseline_settled_energy = session::SettledEnergy{8, 690, 0.21e-3};
   EXPECT_THAT(answer_facts(answer, {}),
-              AllOf(HasSubstr("joules    140.0 mJ per GEMM, 0.966 of cuBLASLt's 144.9 mJ: median power times\n"),
-                    HasSubstr("8 settled samples")));
+              AllOf(HasSubstr("joules    140.0 mJ per GEMM, 0.966 of cuBLASLt's 144.9 mJ: power times time"),
+                    HasSubstr("settled samples\n")))
+      << "of before intervals were kept";
+  session::SettledEnergy& energy = *answer.ranking.front().settled_energy;
+  energy.mean_j = 0.1401;
+  energy.low_j = 0.1395;
+  energy.high_j = 0.1407;
+  energy.ratio_to_baseline = 1 / 0.967;
+  energy.ratio_low = 1 / 0.971;
+  energy.ratio_high = 1 / 0.963;
+  EXPECT_THAT(answer_facts(answer, {}),
+              HasSubstr("joules    140.1 mJ (139.5 to 140.7) per GEMM, 0.967 (0.963 to 0.971) of"));
 }
 
 EnergySummary energy_of(double low, double high) {

@@ -92,6 +92,7 @@ TEST_P(EachRecording, HasARecordedWinnerForEveryProblem) {
   const auto found = by_problem(output.contains("results") ? output.at("results") : json::array({output}));
   ASSERT_EQ(found.size(), recorded.size());
   std::set<std::string> of_other_versions;
+  std::size_t other_ties = 0;
   for (const auto& [problem, result] : recorded) {
     SCOPED_TRACE(problem);
     ASSERT_TRUE(found.contains(problem));
@@ -102,12 +103,19 @@ TEST_P(EachRecording, HasARecordedWinnerForEveryProblem) {
       EXPECT_EQ(found.at(problem).at("best").at("parameters"), present_parameters(result.at("best")));
       EXPECT_DOUBLE_EQ(time_s, recorded_s);
     } else {
-      // Recorded by earlier rules: today's may end a stage elsewhere and pick another of those that were near the best.
-      EXPECT_NEAR(time_s / recorded_s, 1, 0.06);
+      // The finalists and their rounds are the recorded ones. Which of those inside the margin of ties wins follows
+      // from the noise floor, whose pairs had no order that is stored, and from how intervals were formed then.
+      const auto margin = [](const json& of) { return of.at("noise").at("margin").get<double>(); };
+      const double most = std::max(margin(result), margin(found.at(problem)));
+      if (time_s != recorded_s) {
+        ++other_ties;
+        EXPECT_NEAR(time_s / recorded_s, 1, most);
+      }
     }
     EXPECT_EQ(found.at(problem).at("template_hash"), result.at("template_hash"));
     of_other_versions.merge(found.at(problem).at("other_versions").get<std::set<std::string>>());
   }
+  EXPECT_LE(other_ties, (recorded.size() + 9) / 10);
   EXPECT_EQ(of_other_versions, listed_for(GetParam().stem().string())) << "kOfOtherVersions is out of date";
 }
 

@@ -44,6 +44,8 @@ class Device {
   /// In a replay: how many rounds of the stage were recorded for the current problem; nothing where rounds are
   /// measured.
   [[nodiscard]] virtual std::optional<int> recorded_rounds(Stage /*stage*/) const { return std::nullopt; }
+  /// In a replay: whether the contender has samples of the stage's rounds; false where rounds are measured.
+  [[nodiscard]] virtual bool is_recorded(Stage /*stage*/, const Contender& /*contender*/) const { return false; }
 
   /// Checks a finalist again as it was timed; nothing else may be in flight. What goes wrong is the report's outcome.
   [[nodiscard]] virtual Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) = 0;

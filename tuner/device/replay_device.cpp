@@ -92,10 +92,10 @@ Result<std::vector<protocol::Event>> ReplayDevice::wait(std::chrono::millisecond
   return std::exchange(done_, {});
 }
 
-const std::vector<Sample>* ReplayDevice::rounds_of(const protocol::BuiltContender& contender) const {
+const std::vector<Sample>* ReplayDevice::rounds_of(const Contender& contender) const {
   const BaselineAlgorithm* const algorithm = algorithm_of(contender);
   if (algorithm == nullptr) {
-    const RecordedVariant* const recorded = find(contender);
+    const RecordedVariant* const recorded = find(*variant_of(contender));
     return recorded != nullptr ? &recorded->rounds : nullptr;
   }
   if (problem_ == nullptr) return nullptr;
@@ -111,7 +111,7 @@ Result<protocol::RoundReport> ReplayDevice::run_round(const protocol::RoundReque
     const auto index = static_cast<std::size_t>(request.order[position]);
     const protocol::BuiltContender& contender = request.contenders.at(index);
     const RoundPlace place{request.stage, request.round, seen[name(contender)]++};
-    const std::vector<Sample>* const rounds = rounds_of(contender);
+    const std::vector<Sample>* const rounds = rounds_of(protocol::contender_of(contender));
     auto sample = rounds != nullptr ? recorded_sample(*rounds, place) : std::nullopt;
     if (!sample) {
       report.outcomes[index] = not_recorded(
@@ -135,6 +135,12 @@ std::optional<int> ReplayDevice::recorded_rounds(Stage stage) const {
   for (const auto& [id, recorded] : problem_->variants) look_at(recorded.rounds);
   for (const auto& [algorithm, samples] : problem_->baseline.rounds) look_at(samples);
   return rounds;
+}
+
+bool ReplayDevice::is_recorded(Stage stage, const Contender& contender) const {
+  const std::vector<Sample>* const rounds = rounds_of(contender);
+  return rounds != nullptr &&
+         std::any_of(rounds->begin(), rounds->end(), [&](const Sample& sample) { return sample.stage == stage; });
 }
 
 Result<protocol::VerifyReport> ReplayDevice::verify(const protocol::VerifyRequest& /*request*/) {

@@ -30,6 +30,7 @@ class ReplayDevice final : public Device {
   /// Samples are those of recorded_sample(); whoever has none in this round of this stage gets kNotRecorded.
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
   [[nodiscard]] std::optional<int> recorded_rounds(Stage stage) const override;
+  [[nodiscard]] bool is_recorded(Stage stage, const Contender& contender) const override;
   /// kNotRecorded: a recording holds what came of a search, not whether its finalists were verified.
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
   /// The recorded window request.index of the contender or of the idle GPU, whatever lengths are asked for. Errors
@@ -43,7 +44,7 @@ class ReplayDevice final : public Device {
   /// Null for a baseline algorithm too.
   [[nodiscard]] const RecordedVariant* find(const protocol::BuiltContender& contender) const;
   /// Samples of all stages of rounds; null where the contender was not recorded.
-  [[nodiscard]] const std::vector<Sample>* rounds_of(const protocol::BuiltContender& contender) const;
+  [[nodiscard]] const std::vector<Sample>* rounds_of(const Contender& contender) const;
   /// Recorded windows of a contender or of the idle GPU; null where it was not recorded.
   [[nodiscard]] const std::vector<EnergyWindow>* energy_of(const protocol::EnergyRequest& request) const;
   [[nodiscard]] Outcome not_recorded(const std::string& what) const;

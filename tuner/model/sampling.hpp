@@ -14,6 +14,10 @@ enum class Sampling {
 /// "short", "settled", "unsettled".
 [[nodiscard]] EnumTable<Sampling> enum_table(Sampling sampling);
 
+/// Least lead-in of a settled sample after a pause of the GPU, for which an idle one saves up under the power cap
+/// (docs/measurements/power-cap.md, section 4).
+inline constexpr double kLeadInAfterIdling_s = 2;
+
 /// Lengths of a round's samples.
 struct SampleTiming {
   double sample_s = 0;  ///< what is timed

@@ -37,7 +37,7 @@ double expected_round_s(const SampleTiming& timing, std::size_t samples, double 
 
 double expected_race_s(const SessionOptions& options, double launch_s, Sampling sampling) {
   if (sampling == Sampling::kSettled) {
-    double sum_s = 0;
+    double sum_s = kLeadInAfterIdling_s - settled_passes().front().timing.settle_s;
     for (const SettledPass& pass : settled_passes())
       sum_s += expected_round_s(pass.timing, pass.variants + pass.algorithms, launch_s);
     return sum_s;
@@ -49,16 +49,19 @@ double expected_race_s(const SessionOptions& options, double launch_s, Sampling 
 }
 
 double expected_final_s(const SessionOptions& options, double launch_s, Sampling sampling) {
-  constexpr int kBaselines = 2;
+  const bool settled = sampling == Sampling::kSettled;
+  const int baselines = settled ? 3 : 2;  // the best and the first, which often is among the best two
   const FinalPlan plan = final_plan(options, sampling);
-  const double final_s =
-      expected_round_s(plan.timing, static_cast<std::size_t>(plan.finalists + kBaselines), launch_s) * plan.rounds;
+  double final_s =
+      expected_round_s(plan.timing, static_cast<std::size_t>(plan.finalists + baselines), launch_s) * plan.rounds;
+  if (settled) final_s += kLeadInAfterIdling_s - plan.timing.settle_s;
   if (!plan.confirms) return final_s;
   return final_s + expected_round_s(plan.timing, kMostConfirmed, launch_s) * confirm_rounds(kMostConfirmed);
 }
 
 double expected_settled_s(const SessionOptions& options, double launch_s) {
-  return expected_sample_s(kSettledSample, launch_s) + expected_race_s(options, launch_s, Sampling::kSettled) +
+  const SampleTiming steady{kSettledSample.sample_s, kLeadInAfterIdling_s};
+  return expected_sample_s(steady, launch_s) + expected_race_s(options, launch_s, Sampling::kSettled) +
          expected_final_s(options, launch_s, Sampling::kSettled);
 }
 

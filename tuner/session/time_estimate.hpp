@@ -33,7 +33,8 @@ inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 /// Expected wall time of a round, before one has been timed. `launch_s`: of the baseline, a sample lasts
 /// least_sample_s() of it.
 [[nodiscard]] double expected_round_s(const SampleTiming& timing, std::size_t samples, double launch_s);
-/// Expected wall time of a race of usual size, and of a whole final with its confirm rounds.
+/// Expected wall time of a race of usual size, and of a whole final with its confirm rounds. Settled ones begin after a
+/// pause of the GPU.
 [[nodiscard]] double expected_race_s(const SessionOptions& options, double launch_s,
                                      Sampling sampling = Sampling::kShort);
 [[nodiscard]] double expected_final_s(const SessionOptions& options, double launch_s,

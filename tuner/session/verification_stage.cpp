@@ -85,7 +85,9 @@ Result<FinalistVerification::Next> FinalistVerification::verify(const RankedVari
   // Far from the seeds that users choose, and another one in each search.
   request.data_seed = (context_.options.conditions.data_seed + context_.options.seed) * 0x9e3779b97f4a7c15ULL + 1;
   request.launch_s = row.time_s;
+  const double start_s = context_.clock.now_s();
   const auto report = context_.device.verify(request);
+  run_.answer.stages.verify_s += context_.clock.now_s() - start_s;
   if (!report) return tl::unexpected(report.error());
   if (report->outcome.kind == OutcomeKind::kNotRecorded) return Next::kDone;
   if (report->outcome.kind != OutcomeKind::kOk) {
@@ -130,12 +132,14 @@ void FinalistVerification::note() const {
   const std::string of_others = all == 0 ? "" : fmt::format(", and {} of the other {} finalists", others, all);
   const auto winner = verified_.find(run_.answer.best().variant.id());
   if (winner == verified_.end()) return;
+  const double took_s = run_.answer.stages.verify_s;
+  const std::string took = took_s > kToldFrom_s ? fmt::format("; that took {:.1f} s", took_s) : "";
   const double found = 1 - std::pow(1 - kFoundRate, static_cast<double>(winner->second));
   run_.evidence.add_notes(
       {fmt::format("verified after the final, on other data: the winner{}; {} launches of the winner over a poisoned D "
                    "were compared, "
-                   "which finds what is wrong once in {:.0f} launches with {:.1f} %",
-                   of_others, winner->second, 1 / kFoundRate, 100 * found)});
+                   "which finds what is wrong once in {:.0f} launches with {:.1f} %{}",
+                   of_others, winner->second, 1 / kFoundRate, 100 * found, took)});
 }
 
 }  // namespace

@@ -23,6 +23,14 @@ EnergyUnit unit_of(double joules) {
   return joules >= 1e-3 ? EnergyUnit{"mJ", 1e-3} : EnergyUnit{"uJ", 1e-6};
 }
 
+nlohmann::json number_or_null(double value) { return value > 0 ? nlohmann::json(value) : nlohmann::json(nullptr); }
+
+/// null where there is no interval.
+nlohmann::json pair_or_null(double low, double high) {
+  if (!(high > 0)) return nullptr;
+  return {low, high};
+}
+
 /// Four significant digits, in units of `unit`.
 std::string digits(double joules, const EnergyUnit& unit) {
   const double value = joules / unit.joules;
@@ -62,15 +70,22 @@ nlohmann::json settled_energy_json(const std::optional<session::SettledEnergy>& 
   return {{"samples", energy->samples},
           {"power_w", energy->power_w},
           {"time_s", energy->time_s},
-          {"energy_per_gemm_j", energy->energy_j()}};
+          {"energy_per_gemm_j", energy->energy_j()},
+          {"energy_per_gemm_interval_j", pair_or_null(energy->low_j, energy->high_j)},
+          {"ratio_to_baseline", number_or_null(energy->ratio_to_baseline)},
+          {"ratio_interval", pair_or_null(energy->ratio_low, energy->ratio_high)}};
 }
 
 std::string settled_energy_text(const session::SettledEnergy& energy, const session::SettledEnergy& baseline) {
   const EnergyUnit unit = unit_of(energy.energy_j());
-  return fmt::format(
-      "{} {} per GEMM, {:.3f} of cuBLASLt's {} {}: median power times median time of {} settled samples of the final",
-      digits(energy.energy_j(), unit), unit.name, energy.energy_j() / baseline.energy_j(),
-      digits(baseline.energy_j(), unit), unit.name, energy.samples);
+  std::string own = fmt::format("{} {}", digits(energy.energy_j(), unit), unit.name);
+  std::string share = fmt::format("{:.3f}", energy.energy_j() / baseline.energy_j());
+  if (energy.high_j > 0) own += fmt::format(" ({} to {})", digits(energy.low_j, unit), digits(energy.high_j, unit));
+  if (energy.ratio_to_baseline > 0)
+    share = fmt::format("{:.3f} ({:.3f} to {:.3f})", 1 / energy.ratio_to_baseline, 1 / energy.ratio_high,
+                        1 / energy.ratio_low);
+  return fmt::format("{} per GEMM, {} of cuBLASLt's {} {}: power times time of {} settled samples", own, share,
+                     digits(baseline.energy_j(), unit), unit.name, energy.samples);
 }
 
 std::vector<TextTable::Column> energy_columns() {

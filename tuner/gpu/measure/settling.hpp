@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 
+#include "tuner/model/sampling.hpp"
+
 namespace pgtune::gpu {
 
 /// One piece of a load's lead-in.
@@ -25,14 +27,13 @@ struct SettlingRule {
   [[nodiscard]] SettlingRule after(double idle_s) const {
     SettlingRule rule = *this;
     if (idle_s < kIdle_s) return rule;
-    rule.least_s = std::max(least_s, kAfterIdling_s);
+    rule.least_s = std::max(least_s, kLeadInAfterIdling_s);
     rule.most_s = rule.least_s + (most_s - least_s);
     return rule;
   }
 
   static constexpr double kIdle_s =
       50e-3;  ///< twice what lies between the rounds of a stage, half of what was measured
-  static constexpr double kAfterIdling_s = 2;  ///< least lead-in then
 
   double piece_s = 10e-3;  ///< length of a piece
   double least_s;          ///< no load counts as settled before

@@ -51,12 +51,17 @@ struct EnergySummary {
   }
 };
 
-/// Energy of one launch by the settled samples of a final, which is known without energy windows.
+/// Energy of one launch by the settled samples of final or confirm rounds, which is known without energy windows.
 struct SettledEnergy {
   int samples = 0;
   double power_w = 0, time_s = 0;  ///< medians over the samples; the time is that of one launch
+  /// Mean over the samples of power times time of a launch, and its 95 % interval; 0 in answers of before.
+  double mean_j = 0, low_j = 0, high_j = 0;
+  /// The baseline's energy over the own in the same rounds, mean and 95 % interval; > 1 needs less energy. 0 for the
+  /// baseline itself, and in answers of before.
+  double ratio_to_baseline = 0, ratio_low = 0, ratio_high = 0;
 
-  [[nodiscard]] double energy_j() const { return power_w * time_s; }
+  [[nodiscard]] double energy_j() const { return mean_j > 0 ? mean_j : power_w * time_s; }
 
   friend bool operator==(const SettledEnergy&, const SettledEnergy&) = default;
 
@@ -65,6 +70,10 @@ struct SettledEnergy {
     visit("samples", self.samples);
     visit("power_w", self.power_w);
     visit("time_s", self.time_s);
+    visit("energy_j", self.mean_j, kMayBeMissing);
+    visit("energy_interval_j", low_high(self.low_j, self.high_j), kMayBeMissing);
+    visit("ratio_to_baseline", self.ratio_to_baseline, kMayBeMissing);
+    visit("ratio_interval", low_high(self.ratio_low, self.ratio_high), kMayBeMissing);
   }
 };
 
@@ -84,9 +93,10 @@ struct NoiseFloor {
   }
 };
 
-/// Device time of a session's stages as the sum of their samples; of lead-ins only those of settled samples count.
+/// Device time of a session's stages as the sum of their samples; of lead-ins only those of settled samples count. Of
+/// the verification, which has no samples, it is the wall time.
 struct StageTimes {
-  double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0, confirm_s = 0;
+  double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0, confirm_s = 0, verify_s = 0;
 
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
 
@@ -97,6 +107,7 @@ struct StageTimes {
     visit("race_s", self.race_s);
     visit("final_s", self.final_s);
     visit("confirm_s", self.confirm_s, kUnlessDefault);
+    visit("verify_s", self.verify_s, kUnlessDefault);
   }
 };
 

@@ -71,8 +71,11 @@ RankedVariant ranked_against(const Problem& problem, const MeasuredVariant& meas
                              const RankingBasis& basis) {
   RankedVariant row = ranked_by_samples(problem, measured);
   row.sm_clock_hz = stats::median(clocks_hz(measured.samples));
-  row.settled_energy = settled_energy(measured.samples);
-  if (baseline == nullptr) return row;
+  if (baseline == nullptr) {
+    row.settled_energy = settled_energy(measured.samples);
+    return row;
+  }
+  row.settled_energy = settled_energy(measured.samples, baseline->samples, basis.looks);
   const double confidence = stats::look_confidence(basis.looks);
   const auto cycles = log_cycles_ratio(baseline->samples, measured.samples, confidence);
   if (cycles.pairs > 0) {
@@ -167,7 +170,9 @@ void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& 
   std::stable_sort(answer.ranking.begin() + 1, answer.ranking.end(),
                    [](const RankedVariant& a, const RankedVariant& b) { return a.time_s < b.time_s; });
   answer.confirm_rounds = static_cast<int>(winner->samples.size());
+  const double first_s = answer.baseline_first_s;
   set_baseline_figures(basis, baseline, answer);
+  if (answer.baseline_first_s <= 0) answer.baseline_first_s = first_s;
 }
 
 void rank_screening(const Problem& problem, const std::vector<MeasuredVariant>& variants,

@@ -46,7 +46,8 @@ void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& vari
 /// of the baseline by confirm rounds, in which they were measured anew. The winner stays the one that the final chose,
 /// unless the runner-up is faster here by more than the margin in the mean, or certainly faster and perhaps by more
 /// than the margin: then that is declared. As it may be, its intervals hold with the confidence for two. Ties among
-/// those measured here are judged anew. Sets Answer::confirm_rounds. Precondition: the answer's best is among
+/// those measured here are judged anew. A first choice that is not in these
+/// rounds keeps its time of the final. Sets Answer::confirm_rounds. Precondition: the answer's best is among
 /// `variants`, and each of these and of the baselines has a sample.
 void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
                     Answer& answer);

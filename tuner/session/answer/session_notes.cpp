@@ -54,17 +54,18 @@ std::vector<std::string> clock_notes(const Conditions& conditions, const std::ve
 }
 
 std::vector<std::string> power_notes(const std::vector<Sample>& final_samples) {
-  std::size_t known = 0, capped = 0;
+  constexpr double kShare = 0.05;
+  double held_s = 0, time_s = 0;
   for (const Sample& sample : final_samples) {
     if (!sample.power_cap_s) continue;
-    ++known;
-    if (*sample.power_cap_s > sample.time_s / 2) ++capped;
+    held_s += *sample.power_cap_s;
+    time_s += sample.time_s + sample.lead_in_s.value_or(0);
   }
-  if (capped == 0) return {};
-  return {
-      fmt::format("the power cap held the clocks down in {:.0f} % of the final's samples: contenders are compared at "
-                  "equal power, not at equal clock",
-                  100 * static_cast<double>(capped) / static_cast<double>(known))};
+  if (held_s <= kShare * time_s) return {};
+  return {fmt::format(
+      "the power cap held the clocks down for {:.0f} % of the final's time: contenders are compared at equal "
+      "power, not at equal clock",
+      100 * std::min(held_s / time_s, 1.0))};
 }
 
 std::vector<std::string> recording_notes(int rounds, bool ended_early, std::int64_t lacking_variants) {

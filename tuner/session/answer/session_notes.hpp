@@ -23,8 +23,8 @@ namespace pgtune::session {
 [[nodiscard]] std::vector<std::string> clock_notes(const Conditions& conditions,
                                                    const std::vector<Sample>& baseline_samples);
 
-/// The power cap held the clocks down during the final: for which share of its samples. A sample counts when the cap
-/// held for more than half of its time.
+/// The power cap held the clocks down for more than a twentieth of the final's time: for which share of it, by the sum
+/// over the samples, because the driver's counter steps every tenth of a second and says nothing of a short one.
 [[nodiscard]] std::vector<std::string> power_notes(const std::vector<Sample>& final_samples);
 
 /// What a replayed final lacks: it ended after `rounds` because no more were recorded (`ended_early`), and

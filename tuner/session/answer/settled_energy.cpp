@@ -5,20 +5,34 @@
 
 #include <cmath>
 
+#include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 #include "tuner/stats/interval.hpp"
 
 namespace pgtune::session {
 
-std::optional<SettledEnergy> settled_energy(const std::vector<Sample>& samples) {
-  std::vector<double> powers_w, times_s;
+std::optional<SettledEnergy> settled_energy(const std::vector<Sample>& samples, const std::vector<Sample>& baseline,
+                                            int looks) {
+  std::vector<double> powers_w, times_s, energies_j;
   for (const Sample& sample : samples) {
     if (!sample.lead_in_s || sample.power_w.value_or(0) <= 0) continue;
     powers_w.push_back(*sample.power_w);
     times_s.push_back(sample.per_launch_s());
+    energies_j.push_back(powers_w.back() * times_s.back());
   }
   if (powers_w.size() < stats::kLeastValues) return std::nullopt;
-  return SettledEnergy{static_cast<int>(powers_w.size()), stats::median(powers_w), stats::median(times_s)};
+  const double confidence = stats::look_confidence(looks);
+  const auto energy = stats::batch_mean_interval(energies_j, confidence);
+  SettledEnergy out{static_cast<int>(powers_w.size()), stats::median(powers_w), stats::median(times_s)};
+  out.mean_j = energy.mean;
+  out.low_j = energy.interval.low;
+  out.high_j = energy.interval.high;
+  const auto ratio = log_energy_ratio(baseline, samples, confidence);
+  if (ratio.pairs < stats::kLeastValues) return out;
+  out.ratio_to_baseline = std::exp(ratio.mean);
+  out.ratio_low = std::exp(ratio.interval.low);
+  out.ratio_high = std::exp(ratio.interval.high);
+  return out;
 }
 
 std::optional<double> median_lead_in_s(const std::vector<Sample>& samples) {
@@ -31,21 +45,27 @@ std::optional<double> median_lead_in_s(const std::vector<Sample>& samples) {
 }
 
 std::optional<std::string> energy_agreement(const Answer& answer) {
-  constexpr double kAgree = 0.02;
   const RankedVariant& best = answer.best();
   if (!best.energy || !best.settled_energy || !answer.baseline_energy || !answer.baseline_settled_energy) return {};
   struct Pair {
     const char* whose;
-    double windows_j, samples_j;
-    [[nodiscard]] double difference() const { return std::abs(samples_j / windows_j - 1); }
+    const EnergySummary& windows;
+    const SettledEnergy& samples;
+    [[nodiscard]] double difference() const { return std::abs(samples.energy_j() / windows.energy_j - 1); }
+    /// Windows without a stated uncertainty, and samples without an interval, are taken for exact.
+    [[nodiscard]] double uncertainty() const {
+      return windows.uncertainty + (samples.high_j - samples.low_j) / 2 / samples.energy_j();
+    }
+    [[nodiscard]] double excess() const { return difference() - uncertainty(); }
   };
-  const Pair own{"the winner", best.energy->energy_j, best.settled_energy->energy_j()};
-  const Pair other{"the baseline", answer.baseline_energy->energy_j, answer.baseline_settled_energy->energy_j()};
-  if (own.windows_j <= 0 || other.windows_j <= 0) return {};
-  const Pair& worse = own.difference() >= other.difference() ? own : other;
-  return fmt::format("energy windows and the final's settled samples {} {:.0f} %: {:.4g} J and {:.4g} J a launch of {}",
-                     worse.difference() <= kAgree ? "agree within" : "differ by more than", 100 * kAgree,
-                     worse.windows_j, worse.samples_j, worse.whose);
+  const Pair own{"the winner", *best.energy, *best.settled_energy};
+  const Pair other{"the baseline", *answer.baseline_energy, *answer.baseline_settled_energy};
+  if (own.windows.energy_j <= 0 || other.windows.energy_j <= 0) return {};
+  const Pair& worse = own.excess() >= other.excess() ? own : other;
+  return fmt::format(
+      "energy windows and settled samples {} their uncertainty of {:.1f} %: {:.4g} J and {:.4g} J a launch of {}",
+      worse.excess() <= 0 ? "agree within" : "differ by more than", 100 * worse.uncertainty(), worse.windows.energy_j,
+      worse.samples.energy_j(), worse.whose);
 }
 
 }  // namespace pgtune::session

@@ -34,16 +34,17 @@ std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, cons
   };
   const RoundEntry* const winner = entry_of(final, ranked.front());
   take(*winner);
-  const RoundEntry* const next = ranked.size() > 1 ? entry_of(final, ranked[1]) : nullptr;
-  if (next != nullptr && log_time_ratio(next->samples, winner->samples).mean <= std::log1p(kConfirmReach)) take(*next);
-
   const RoundEntry* best = nullptr;
   for (const RoundEntry& entry : final) {
     if (algorithm_of(entry.contender) != nullptr && (best == nullptr || time_s(entry) < time_s(*best))) best = &entry;
   }
-  if (best == nullptr) return out;
-  take(*best);
-  if (algorithm_of(best->contender)->index != first) out.push_back(baseline_entry(first));
+  if (best != nullptr) take(*best);
+  const RoundEntry* const next = ranked.size() > 1 ? entry_of(final, ranked[1]) : nullptr;
+  if (next != nullptr && log_time_ratio(next->samples, winner->samples).mean <= std::log1p(kConfirmReach)) {
+    take(*next);
+  } else if (best != nullptr && algorithm_of(best->contender)->index != first) {
+    out.push_back(baseline_entry(first));
+  }
   return out;
 }
 

@@ -13,9 +13,10 @@
 
 namespace pgtune::session {
 
-/// Who is in the confirm rounds after a final whose ranking begins with `ranked`: its winner, the next of the ranking
-/// where the final shows it inside kConfirmReach of that, the fastest of the final's algorithms, and the library's
-/// first choice `first`. Without samples. Pure. Precondition: the final has the winner.
+/// Who is in the confirm rounds after a final whose ranking begins with `ranked`: its winner, the fastest of the
+/// final's algorithms, and a third: the next of the ranking where the final shows it inside kConfirmReach of the
+/// winner, else the library's first choice `first` where that is another one. Without samples. Pure. Precondition: the
+/// final has the winner.
 [[nodiscard]] std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final,
                                                     const std::vector<Variant>& ranked, int first);
 

@@ -96,14 +96,21 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
   };
   for (const std::size_t index : raced) take(index);
   for (const std::size_t index : state_.ranked()) take(index);
+  // Whom today's rules would not have chosen, but those of the recording did.
+  for (const std::size_t index : state_.ranked()) {
+    const bool recorded = context_.device.is_recorded(Stage::kFinal, state_.variant(index));
+    if (recorded && seen.insert(index).second) picked.push_back(index);
+  }
   return picked;
 }
 
 void Final::add_baselines(std::vector<RoundEntry>& field, const std::vector<int>& algorithms) const {
   std::vector<int> chosen(algorithms.begin(), algorithms.begin() + std::min<std::ptrdiff_t>(2, std::ssize(algorithms)));
-  // Where the final only chooses, the first choice has its rounds beside the chosen ones.
-  const bool has_first = std::find(chosen.begin(), chosen.end(), baseline_.first) != chosen.end();
-  if (!has_first && !plan_.confirms) chosen.push_back(baseline_.first);
+  if (std::find(chosen.begin(), chosen.end(), baseline_.first) == chosen.end()) chosen.push_back(baseline_.first);
+  for (int index = 0; index < static_cast<int>(baseline_.algorithms.size()); ++index) {
+    const bool recorded = context_.device.is_recorded(Stage::kFinal, BaselineAlgorithm{index});
+    if (recorded && std::find(chosen.begin(), chosen.end(), index) == chosen.end()) chosen.push_back(index);
+  }
   for (const int index : chosen) {
     if (static_cast<std::size_t>(index) < baseline_.algorithms.size()) field.push_back(baseline_entry(index));
   }

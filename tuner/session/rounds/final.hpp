@@ -42,12 +42,12 @@ class Final {
   /// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
   /// state, then the next best by screening until there are plan.finalists. Whoever fails in a round is out and gets
   /// the failure as its outcome; when nobody is left, the next best variants get their final. A replay has the recorded
-  /// rounds of the recorded finalists: whom it lacks is left out without having failed. Elsewhere, while the best two
-  /// can neither be told apart nor called a tie, eight rounds at a time are added, up to plan.max_rounds: by intervals
-  /// that hold over all these looks (stats::look_confidence). A time budget may shorten it to as few rounds as an
-  /// interval needs. An empty field: nobody lived through a final, or was recorded in one. Errors: those of the device,
-  /// or a baseline that failed in every round or was recorded in none. `algorithms`: of the baseline, fastest first;
-  /// the first two are in the final, and the library's own first choice where nothing is confirmed.
+  /// rounds of all recorded finalists that were tried; whom else today's rules choose is left out without having
+  /// failed. Elsewhere, while the best two can neither be told apart nor called a tie, eight rounds at a time are
+  /// added, up to plan.max_rounds: by intervals that hold over all these looks (stats::look_confidence). A time budget
+  /// may shorten it to as few rounds as an interval needs. An empty field: nobody lived through a final, or was
+  /// recorded in one. Errors: those of the device, or a baseline that failed in every round or was recorded in none.
+  /// `algorithms`: of the baseline, fastest first; the first two and the library's own first choice are in the final.
   [[nodiscard]] Result<FinalResult> run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms);
 
  private:

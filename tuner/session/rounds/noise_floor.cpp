@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "tuner/session/rounds/sample_pairs.hpp"
@@ -57,9 +58,19 @@ FloorResult given_up(RoundTroubles& troubles) {
 
 }  // namespace
 
-NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sample>& second) {
+NoiseFloor noise_floor(const std::vector<Sample>& samples) {
+  std::map<int, std::vector<Sample>> rounds;
+  for (const Sample& sample : samples) rounds[sample.round].push_back(sample);
+  std::vector<Sample> over, under;
+  for (auto& [round, pair] : rounds) {
+    if (pair.size() != 2) continue;
+    const bool in_order = pair[0].position < pair[1].position;
+    if (in_order != (round % 2 == 1)) std::swap(pair[0], pair[1]);
+    over.push_back(pair[0]);
+    under.push_back(pair[1]);
+  }
   NoiseFloor floor;
-  const auto ratio = log_time_ratio(first, second);
+  const auto ratio = log_time_ratio(over, under);
   if (ratio.pairs < static_cast<std::size_t>(kMinimumRounds)) return floor;
   floor.rounds = static_cast<int>(ratio.pairs);
   floor.half_width = std::expm1(stats::half_width(ratio));
@@ -111,10 +122,10 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
     progress.round(runner.rounds(), rounds, 0, spent_s / runner.rounds() * (rounds - runner.rounds()));
   }
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kFloor, contender_samples(field));
-  out.floor = noise_floor(field[0].samples, field[1].samples);
   out.time_s = device_time_s(field);
   for (const RoundEntry& entry : field)
     out.baseline_samples.insert(out.baseline_samples.end(), entry.samples.begin(), entry.samples.end());
+  out.floor = noise_floor(out.baseline_samples);
   return out;
 }
 

@@ -21,8 +21,11 @@ struct FloorResult {
 };
 
 /// Half width of the 95 % interval of the mean of the paired ln ratios, as a ratio, and the margin that follows from
-/// it: the larger of 0.3 % and twice the half width. Pure. Too few pairs for an interval: rounds 0 and 0.3 %.
-[[nodiscard]] NoiseFloor noise_floor(const std::vector<Sample>& first, const std::vector<Sample>& second);
+/// it: the larger of 0.3 % and twice the half width. Pure. `samples`: of the baseline, in any order; a round with just
+/// two is a pair. Which of them is the numerator follows from what is stored of them, so that a replay finds the same
+/// floor: the earlier one in rounds 1, 3, 5 ..., the later one in the others. Too few pairs for an interval: rounds 0
+/// and 0.3 %.
+[[nodiscard]] NoiseFloor noise_floor(const std::vector<Sample>& samples);
 
 /// Warms the GPU up with the baseline's best algorithm (on a GPU only, at most a second), then gives that algorithm
 /// two samples in each of options.floor_rounds rounds, in order AB BA AB ..., and saves them. A time budget shortens

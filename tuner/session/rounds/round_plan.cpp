@@ -12,7 +12,7 @@ namespace {
 constexpr int kSettledFinalists = 2, kChoosingRounds = 2;
 constexpr int kIntervalRounds = static_cast<int>(stats::kLeastValues);
 /// Confirm rounds of few contenders; of more, as many as have about as many samples.
-constexpr int kConfirmRounds = 8, kConfirmSamples = 24;
+constexpr int kConfirmRounds = 8, kConfirmSamples = 18;
 /// Short rounds for which a settled one counts.
 constexpr int kShortRoundsOfOne = 3;
 
@@ -46,7 +46,7 @@ double expected_sample_s(const SampleTiming& timing, double launch_s) {
 }
 
 const std::vector<SettledPass>& settled_passes() {
-  static const std::vector<SettledPass> passes{{{0.1, 0.2}, 11, 3}, {kSettledSample, 4, 2}};
+  static const std::vector<SettledPass> passes{{{0.1, 0.2}, 10, 3}, {kSettledSample, 3, 2}};
   return passes;
 }
 

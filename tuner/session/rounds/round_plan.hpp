@@ -23,8 +23,7 @@ struct FinalPlan {
   int rounds = 24;
   int max_rounds = 48;  ///< while the best two are unclear
   SampleTiming timing = {kFinalSample_s, 0};
-  /// The final only chooses, and whom it chose is measured again in rounds of its own, with the baseline's first
-  /// choice.
+  /// The final only chooses, and whom it chose is measured again in rounds of its own, with the baseline.
   bool confirms = false;
 };
 
@@ -34,11 +33,11 @@ struct FinalPlan {
 /// `can_confirm` is false: in a replay of a recording without confirm rounds.
 [[nodiscard]] FinalPlan final_plan(const SessionOptions& options, Sampling sampling, bool can_confirm = true);
 
-/// Confirm rounds of so many contenders: eight for up to three, and six for four, which is as few as an interval needs.
+/// Confirm rounds of so many contenders: eight for two, and six for more, which is as few as an interval needs.
 [[nodiscard]] int confirm_rounds(std::size_t contenders);
 
-/// In the confirm rounds of a plan: two variants, the baseline's best and its first choice.
-inline constexpr std::size_t kMostConfirmed = 4;
+/// In confirm rounds: the winner, the baseline's best, and the runner-up or the library's first choice.
+inline constexpr std::size_t kMostConfirmed = 3;
 
 /// A finalist that the final shows further than this behind its best is not measured again beside it.
 inline constexpr double kConfirmReach = 3 * kSettledMargin;

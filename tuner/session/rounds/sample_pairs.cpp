@@ -7,6 +7,7 @@ namespace pgtune::session {
 namespace {
 
 double time_of(const Sample& sample) { return sample.per_launch_s(); }
+double energy_of(const Sample& sample) { return sample.per_launch_s() * sample.power_w.value_or(0); }
 double cycles_of(const Sample& sample) { return sample.per_launch_s() * sample.sm_clock_hz; }
 
 stats::LogRatio log_ratio(std::span<const Sample> over, std::span<const Sample> under,
@@ -46,6 +47,10 @@ stats::LogRatio log_time_ratio(std::span<const Sample> over, std::span<const Sam
 
 stats::LogRatio log_cycles_ratio(std::span<const Sample> over, std::span<const Sample> under, double confidence) {
   return log_ratio(over, under, cycles_of, confidence);
+}
+
+stats::LogRatio log_energy_ratio(std::span<const Sample> over, std::span<const Sample> under, double confidence) {
+  return log_ratio(over, under, energy_of, confidence);
 }
 
 bool within(const stats::Interval& interval, double bound) { return interval.low >= -bound && interval.high <= bound; }

@@ -24,6 +24,10 @@ namespace pgtune::session {
 [[nodiscard]] stats::LogRatio log_cycles_ratio(std::span<const Sample> over, std::span<const Sample> under,
                                                double confidence = 0.95);
 
+/// The same of energy: time per launch times power, in the rounds in which both have a power.
+[[nodiscard]] stats::LogRatio log_energy_ratio(std::span<const Sample> over, std::span<const Sample> under,
+                                               double confidence = 0.95);
+
 /// The interval lies within +-bound: a tie, however exactly the difference is known.
 [[nodiscard]] bool within(const stats::Interval& interval, double bound);
 
