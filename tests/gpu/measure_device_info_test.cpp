@@ -13,6 +13,7 @@ namespace {
 TEST(DeviceInfoText, UuidIsPrintedAsNvidiaSmiDoes) {
   const char bytes[16] = {0x01, 0x23, 0x45, 0x67, '\x89', '\xab', '\xcd', '\xef', 0, 1, 2, 3, 4, 5, 6, '\xff'};
   EXPECT_EQ(uuid_text(bytes), "GPU-01234567-89ab-cdef-0001-0203040506ff");
+  EXPECT_EQ(uuid_text(bytes, true), "MIG-01234567-89ab-cdef-0001-0203040506ff");
 }
 
 TEST(DeviceInfoText, SpecificArchitecturesStartWithHopper) {

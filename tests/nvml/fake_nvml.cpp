@@ -67,12 +67,21 @@ int give(const char* function, Value* out, long long value) {
 
 extern "C" {
 
+int nvmlDeviceIsMigDeviceHandle(void* device, unsigned* is_instance);  // fake_nvml_core.cpp
+
 const char* nvmlErrorString(int status) {
   return status == 4 ? "Insufficient Permissions" : status == kNotSupported ? "Not Supported" : "Unknown Error";
 }
 
-int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* limit_mw) {
-  return give("nvmlDeviceGetEnforcedPowerLimit", limit_mw, 650500);
+int nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned* limit_mw) {
+  unsigned is_instance = 0;
+  if (nvmlDeviceIsMigDeviceHandle(device, &is_instance) != kSuccess || is_instance != 0) return kNotSupported;
+  return give("nvmlDeviceGetEnforcedPowerLimit", limit_mw, state().number("power_limit_mw", 650500));
+}
+
+int nvmlDeviceGetMigMode(void*, unsigned* now, unsigned* after_reset) {
+  *after_reset = 0;
+  return give("nvmlDeviceGetMigMode", now, state().number("mig_mode", 0));
 }
 
 int nvmlDeviceGetTemperature(void*, int sensor, unsigned* degrees) {

@@ -8,6 +8,8 @@
 //   shows_lock 1           0: the SM clock does not follow the lock
 //   clocks 345 1980 15     lowest and highest supported SM clock, and the step between two
 //   temperature 41         degrees
+//   power_limit_mw 650500  enforced
+//   mig_mode 0             1: divided into instances
 //   energy_mj 5000         the counter; energy_period_ms 0: when not 0 it moves by 1000 every so many ms
 //   field ID VALUE         a field of nvmlDeviceGetFieldValues; those that are not named are not supported
 //   process PID BYTES      a process on the GPU, any number of them; BYTES -1: not available

@@ -27,6 +27,27 @@ TEST_F(NvmlTest, ReadsDriverAndPowerLimitByUuid) {
   EXPECT_FALSE(nvml->device("GPU-other"));
 }
 
+TEST_F(NvmlTest, OfAnInstanceReadsTheProfileAndTheLimitOfItsGpu) {
+  const auto instance = Nvml::open().value().device("MIG-known");
+  ASSERT_TRUE(instance);
+  EXPECT_EQ(instance->mig_profile(), "1g.18gb");
+  EXPECT_DOUBLE_EQ(instance->power_limit_w(), 650.5);
+  EXPECT_EQ(device().mig_profile(), "");
+}
+
+TEST_F(NvmlTest, SaysWhetherTheGpuIsDivided) {
+  EXPECT_FALSE(device().in_mig_mode());
+  gpu().add("mig_mode 1");
+  EXPECT_TRUE(device().in_mig_mode());
+  EXPECT_TRUE(Nvml::open().value().device("MIG-known").value().in_mig_mode());
+}
+
+TEST(MigProfile, IsWhatTheNameHasAfterMig) {
+  EXPECT_EQ(mig_profile_in("NVIDIA H200 MIG 1g.18gb"), "1g.18gb");
+  EXPECT_EQ(mig_profile_in("MIG 3g.71gb Device"), "3g.71gb");
+  for (const char* whole : {"NVIDIA H200", "", "OMIG 1g", "MIG"}) EXPECT_EQ(mig_profile_in(whole), "") << whole;
+}
+
 TEST_F(NvmlTest, MissingLibraryIsAnEnvironmentError) {
   const auto nvml = Nvml::open("libpgtune-no-such-library.so.1");
   ASSERT_FALSE(nvml);

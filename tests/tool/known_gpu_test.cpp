@@ -41,10 +41,17 @@ class KnownGpuTest : public ::testing::Test {
   }
   [[nodiscard]] std::optional<DeviceInfo> find(const std::string& option) const {
     return known_gpu(
-        database_, option, [](const char*) { return std::optional<std::string>(); }, folder_);
+        database_, option, [](const char*) { return std::optional<std::string>(); }, folder_, limits());
+  }
+  [[nodiscard]] ReadLimits limits() const {
+    return [this](const std::string& uuid) {
+      EXPECT_EQ(uuid, "GPU-11112222-3333-4444-5555-666677778888");
+      return limits_;
+    };
   }
 
   fs::path folder_;
+  Result<device::GpuLimits> limits_ = device::GpuLimits{700, false};
   db::Database database_ = db::Database::open_memory();
 };
 
@@ -74,7 +81,20 @@ TEST_F(KnownGpuTest, AnotherDriverOrNoneIsInDoubt) {
 
 TEST_F(KnownGpuTest, VisibleDevicesAreLeftToCuda) {
   const auto environment = [](const char*) { return std::optional<std::string>("0"); };
-  EXPECT_FALSE(known_gpu(database_, "auto", environment, folder_));
+  EXPECT_FALSE(known_gpu(database_, "auto", environment, folder_, limits()));
+}
+
+TEST_F(KnownGpuTest, HasThePowerLimitOfToday) {
+  EXPECT_EQ(find("auto").value().power_limit_w, 700);
+  limits_ = device::GpuLimits{500, false};
+  EXPECT_EQ(find("auto").value().power_limit_w, 500);
+}
+
+TEST_F(KnownGpuTest, ThatWasDividedOrSaysNothingIsInDoubt) {
+  limits_ = device::GpuLimits{700, true};
+  EXPECT_FALSE(find("auto"));
+  limits_ = fail(ErrorKind::kEnvironment, "no NVML");
+  EXPECT_FALSE(find("auto"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tool/worker/compile_service.hpp"
 #include "tool/worker/doctor.hpp"
 #include "tool/worker/guard.hpp"
+#include "tool/worker/limits.hpp"
 #include "tool/worker/line_channel.hpp"
 #include "tool/worker/list_gpus.hpp"
 #include "tool/worker/measure_service.hpp"
@@ -69,6 +70,7 @@ Result<void> run(const std::vector<std::string>& arguments) {
   if (options->role == Role::kGuard)
     return options->restore ? restore_clocks(*options, channel) : guard_clocks(*options, channel);
   if (options->role == Role::kList) return channel.write_line(list_gpus_line());
+  if (options->role == Role::kLimits) return channel.write_line(limits_line(options->gpu));
 
   // A file of requests ends by itself, and a profiler in between may start this process from a thread that ends first.
   if (!input->is_open()) {

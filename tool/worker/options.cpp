@@ -12,14 +12,12 @@ namespace pgtune::worker {
 namespace {
 
 Result<Role> parse_role(const std::string& text) {
-  static const std::map<std::string, Role> roles{{"compile", Role::kCompile},
-                                                 {"measure", Role::kMeasure},
-                                                 {"list", Role::kList},
-                                                 {"guard", Role::kGuard},
-                                                 {"doctor", Role::kDoctor}};
+  static const std::map<std::string, Role> roles{{"compile", Role::kCompile}, {"measure", Role::kMeasure},
+                                                 {"list", Role::kList},       {"limits", Role::kLimits},
+                                                 {"guard", Role::kGuard},     {"doctor", Role::kDoctor}};
   if (const auto found = roles.find(text); found != roles.end()) return found->second;
   return fail(ErrorKind::kUsage,
-              fmt::format("--role is '{}'; it must be compile, measure, list, guard or doctor", text));
+              fmt::format("--role is '{}'; it must be compile, measure, list, limits, guard or doctor", text));
 }
 
 /// Nothing where the option was not given.
@@ -36,8 +34,8 @@ Result<std::optional<Number>> parse_positive(const char* name, const std::string
 
 /// What a role cannot do without.
 Result<WorkerOptions> checked(WorkerOptions options) {
-  const bool needs_gpu =
-      options.role == Role::kMeasure || options.role == Role::kGuard || options.role == Role::kDoctor;
+  const bool needs_gpu = options.role == Role::kMeasure || options.role == Role::kLimits ||
+                         options.role == Role::kGuard || options.role == Role::kDoctor;
   if (options.role == Role::kCompile && options.cache_folder.empty())
     return fail(ErrorKind::kUsage, "the compile role needs --cache-dir");
   if (needs_gpu && options.gpu.empty()) return fail(ErrorKind::kUsage, "this role needs --gpu");

@@ -12,13 +12,13 @@
 
 namespace pgtune::worker {
 
-enum class Role { kCompile, kMeasure, kList, kGuard, kDoctor, kHelp };
+enum class Role { kCompile, kMeasure, kList, kLimits, kGuard, kDoctor, kHelp };
 
 struct WorkerOptions {
   Role role = Role::kHelp;
   std::string cache_folder;                        ///< compile: where cubins go
   std::optional<std::int64_t> memory_limit_bytes;  ///< compile: a build that needs more is compile_failed
-  std::string gpu;                                 ///< measure, guard, doctor: ordinal or UUID; guard: UUID
+  std::string gpu;                                 ///< measure, doctor: ordinal or UUID; limits, guard: UUID
   std::optional<int> lock_mhz;                     ///< guard: the clock; nothing: one the GPU can hold
   bool restore = false;                            ///< guard: only give the clocks back
   std::string input;                               ///< measure: file of requests; empty: standard input
@@ -28,14 +28,16 @@ inline constexpr std::string_view kUsage =
     "usage: pgtune-worker --role compile --cache-dir DIR [--memory-limit BYTES]\n"
     "       pgtune-worker --role measure --gpu ORDINAL-OR-UUID [--input FILE]\n"
     "       pgtune-worker --role list\n"
+    "       pgtune-worker --role limits --gpu UUID\n"
     "       pgtune-worker --role doctor --gpu ORDINAL-OR-UUID\n"
     "       pgtune-worker --role guard --gpu UUID [--lock-mhz MHZ | --restore]\n"
     "\n"
     "The CUDA half of pgtune, which starts it as a child process. compile and\n"
     "measure read one JSON request a line from standard input, measure also from\n"
     "FILE, and answer each with one line until the input ends. list prints the GPUs\n"
-    "as one JSON line, doctor what there is to know about one. guard locks a GPU's\n"
-    "clocks until its input ends or a signal comes, and gives them back; with\n"
+    "as one JSON line, limits what may change of one from day to day (without CUDA,\n"
+    "which takes longer), doctor what there is to know about one. guard locks a\n"
+    "GPU's clocks until its input ends or a signal comes, and gives them back; with\n"
     "--restore it only does that.\n";
 
 /// Errors (usage) name the option and what it needs.

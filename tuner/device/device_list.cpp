@@ -15,13 +15,29 @@ namespace {
 constexpr std::chrono::seconds kTimeout{60};
 constexpr std::size_t kMaxListBytes = 1U << 20U;
 
+/// The one line of a worker with such arguments.
+Result<std::string> only_line(const std::string& worker_path, std::vector<std::string> arguments) {
+  if (auto found = check_worker_program(worker_path); !found) return tl::unexpected<Error>(std::move(found.error()));
+  arguments.insert(arguments.begin(), worker_path);
+  auto child = ChildProcess::start(arguments, kMaxListBytes);
+  if (!child) return tl::unexpected<Error>(std::move(child.error()));
+  return wait_for_line(**child, worker_path, kTimeout);
+}
+
 }  // namespace
 
+Result<GpuLimits> gpu_limits(const std::string& worker_path, const std::string& uuid) {
+  const auto line = only_line(worker_path, {"--role", "limits", "--gpu", uuid});
+  if (!line) return fail(line.error(), "cannot read the GPU's limits");
+  const auto limits = nlohmann::json::parse(*line, nullptr, false);
+  if (limits.is_object() && limits.contains("power_limit_w") && limits["power_limit_w"].is_number() &&
+      limits.contains("mig_mode") && limits["mig_mode"].is_boolean())
+    return GpuLimits{limits["power_limit_w"].get<double>(), limits["mig_mode"].get<bool>()};
+  return fail(ErrorKind::kEnvironment, fmt::format("cannot read the limits of GPU {}: {}", uuid, *line));
+}
+
 Result<std::vector<DeviceInfo>> list_devices(const std::string& worker_path) {
-  if (auto found = check_worker_program(worker_path); !found) return tl::unexpected<Error>(std::move(found.error()));
-  auto child = ChildProcess::start({worker_path, "--role", "list"}, kMaxListBytes);
-  if (!child) return tl::unexpected<Error>(std::move(child.error()));
-  const auto line = wait_for_line(**child, worker_path, kTimeout);
+  const auto line = only_line(worker_path, {"--role", "list"});
   if (!line) return fail(line.error(), "cannot list the GPUs");
   try {
     const auto list = nlohmann::json::parse(*line);

@@ -109,7 +109,9 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
     session.conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
   }
   db::Database database = db::Database::open(options.database, db::OpenMode::kReadWriteCreate);
-  const auto info = known_gpu(database, options.device, process_environment, "/proc/driver/nvidia");
+  const auto info =
+      known_gpu(database, options.device, process_environment, "/proc/driver/nvidia",
+                [&](const std::string& uuid) { return device::gpu_limits(context.paths().worker.string(), uuid); });
   if (!info) return std::nullopt;
   DatabaseStore store(database);
   std::vector<session::Answer> found;

@@ -48,7 +48,8 @@ std::vector<fs::path> entries(const fs::path& folder) {
 }  // namespace
 
 std::optional<DeviceInfo> known_gpu(const db::Database& database, const std::string& option,
-                                    const Environment& environment, const fs::path& driver_folder) {
+                                    const Environment& environment, const fs::path& driver_folder,
+                                    const ReadLimits& read_limits) {
   if (environment("CUDA_VISIBLE_DEVICES")) return std::nullopt;
   const std::vector<fs::path> gpus = entries(driver_folder / "gpus");
   if (gpus.size() != 1) return std::nullopt;
@@ -58,7 +59,10 @@ std::optional<DeviceInfo> known_gpu(const db::Database& database, const std::str
   const bool meant = option == "auto" || option == "0" || (option.starts_with("GPU-") && uuid->starts_with(option));
   if (!meant) return std::nullopt;
   auto info = db::find_device(database, *uuid);
-  if (info && info->driver_version != *driver) info.reset();
+  if (!info || info->driver_version != *driver) return std::nullopt;
+  const auto limits = read_limits(*uuid);
+  if (!limits || limits->mig_mode) return std::nullopt;
+  info->power_limit_w = limits->power_limit_w;
   return info;
 }
 

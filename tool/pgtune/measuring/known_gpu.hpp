@@ -3,20 +3,26 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "db/database.hpp"
 #include "tool/pgtune/cli/paths.hpp"
+#include "tuner/device/device_list.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::tool {
 
-/// What the database knows of this machine's GPU, where the kernel driver shows exactly one, it is the one that
-/// `option` (--device) means, and neither it nor the driver changed since. Nothing where any of that is in doubt.
-/// `driver_folder` is /proc/driver/nvidia outside tests.
+/// The limits of the GPU with a UUID: device::gpu_limits() outside tests.
+using ReadLimits = std::function<Result<device::GpuLimits>(const std::string& uuid)>;
+
+/// What the database knows of this machine's GPU, with the power limit that it has now, where the kernel driver shows
+/// exactly one, it is the one that `option` (--device) means, neither it nor the driver changed since, and it is not
+/// divided into instances. Nothing where any of that is in doubt. `driver_folder` is /proc/driver/nvidia outside tests.
 [[nodiscard]] std::optional<DeviceInfo> known_gpu(const db::Database& database, const std::string& option,
                                                   const Environment& environment,
-                                                  const std::filesystem::path& driver_folder);
+                                                  const std::filesystem::path& driver_folder,
+                                                  const ReadLimits& read_limits);
 
 }  // namespace pgtune::tool

@@ -68,6 +68,11 @@ Result<cudaDeviceProp> properties_of(int ordinal) {
   return properties;
 }
 
+/// CUDA says with the name alone that a device is an instance; its UUID is the instance's.
+std::string uuid_of(const cudaDeviceProp& properties) {
+  return uuid_text(properties.uuid.bytes, !mig_profile_in(properties.name).empty());
+}
+
 }  // namespace
 
 std::string driver_cuda_version() {
@@ -83,8 +88,8 @@ Result<std::string> cublaslt_version() {
   });
 }
 
-std::string uuid_text(const char (&bytes)[16]) {
-  std::string text = "GPU-";
+std::string uuid_text(const char (&bytes)[16], bool instance) {
+  std::string text = instance ? "MIG-" : "GPU-";
   for (int i = 0; i < 16; ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
     text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
@@ -118,7 +123,7 @@ Result<int> find_gpu(const std::string& gpu) {
   for (int i = 0; i < *count; ++i) {
     const auto properties = properties_of(i);
     if (!properties) return tl::unexpected(properties.error());
-    const std::string uuid = uuid_text(properties->uuid.bytes);
+    const std::string uuid = uuid_of(*properties);
     known += (known.empty() ? "" : ", ") + uuid;
     if (gpu.empty() || uuid.compare(0, gpu.size(), gpu) != 0) continue;
     if (found >= 0) return fail(ErrorKind::kUsage, fmt::format("'{}' fits more than one GPU: {}", gpu, known));
@@ -138,7 +143,7 @@ Result<DeviceInfo> describe_gpu(int ordinal) {
   const Result<Nvml> nvml = Nvml::open();
 
   DeviceInfo info;
-  info.uuid = uuid_text(p.uuid.bytes);
+  info.uuid = uuid_of(p);
   info.name = p.name;
   info.architecture = architecture_name(p.major, p.minor);
   info.compute_major = p.major;
@@ -152,8 +157,12 @@ Result<DeviceInfo> describe_gpu(int ordinal) {
   info.threads_per_sm = p.maxThreadsPerMultiProcessor;
   info.max_sm_clock_hz = clock_khz * 1e3;
   if (nvml) {
-    if (const auto gpu = nvml->device(info.uuid)) info.power_limit_w = gpu->power_limit_w();
+    if (const auto gpu = nvml->device(info.uuid)) {
+      info.power_limit_w = gpu->power_limit_w();
+      info.mig_profile = gpu->mig_profile();
+    }
   }
+  if (info.mig_profile.empty()) info.mig_profile = mig_profile_in(info.name);  // which CUDA knows without NVML
   info.driver_version = driver_version_text(nvml);
   info.nvrtc_version = nvrtc_version_text();
   info.cublaslt_version = cublaslt_version().value_or("");

@@ -20,8 +20,8 @@ namespace pgtune::gpu {
 [[nodiscard]] Result<int> find_gpu(const std::string& gpu);
 [[nodiscard]] Result<DeviceInfo> describe_gpu(int ordinal);
 
-/// "GPU-" and the 16 bytes in the grouping of a UUID.
-[[nodiscard]] std::string uuid_text(const char (&bytes)[16]);
+/// "GPU-", of an `instance` (MIG) "MIG-", and the 16 bytes in the grouping of a UUID.
+[[nodiscard]] std::string uuid_text(const char (&bytes)[16], bool instance = false);
 /// The architecture to compile for: "sm_90a" where the GPU has architecture-specific instructions, else "sm_86".
 [[nodiscard]] std::string architecture_name(int compute_major, int compute_minor);
 

@@ -12,7 +12,7 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr unsigned kVersionBytes = 80;
+constexpr unsigned kVersionBytes = 80, kNameBytes = 96;
 constexpr std::size_t kUsualProcesses = 64;
 constexpr int kTemperatureGpu = 0, kThresholdSlowdown = 1;
 // Field ids: times in nanoseconds since the driver was loaded, power in milliwatts.
@@ -48,6 +48,14 @@ std::array<NvmlFieldValue, size> read_fields(const NvmlLibrary& library, void* d
 
 }  // namespace
 
+std::string mig_profile_in(std::string_view name) {
+  constexpr std::string_view kMig = "MIG ";
+  const std::size_t mark = name.find(kMig);
+  if (mark == std::string_view::npos || (mark > 0 && name[mark - 1] != ' ')) return {};
+  const std::string_view profile = name.substr(mark + kMig.size());
+  return std::string(profile.substr(0, profile.find(' ')));
+}
+
 Result<Nvml> Nvml::open() {
   const char* const other = std::getenv("PGTUNE_NVML_LIBRARY");
   return open(other != nullptr && *other != '\0' ? other : "libnvidia-ml.so.1");
@@ -73,8 +81,29 @@ Result<NvmlDevice> Nvml::device(const std::string& uuid) const {
   return NvmlDevice(library_, handle, uuid);
 }
 
+void* NvmlDevice::whole_gpu() const {
+  void* gpu = nullptr;
+  const bool instance = read<unsigned>(library_->is_mig_instance, handle_).value_or(0) != 0;
+  if (!instance || library_->gpu_of_mig_instance == nullptr) return handle_;
+  return library_->gpu_of_mig_instance(handle_, &gpu) == kNvmlSuccess ? gpu : handle_;
+}
+
 double NvmlDevice::power_limit_w() const {
-  return read<unsigned>(library_->enforced_power_limit, handle_).value_or(0) / 1000.0;
+  return read<unsigned>(library_->enforced_power_limit, whole_gpu()).value_or(0) / 1000.0;
+}
+
+std::string NvmlDevice::mig_profile() const {
+  if (read<unsigned>(library_->is_mig_instance, handle_).value_or(0) == 0 || library_->device_name == nullptr)
+    return {};
+  std::array<char, kNameBytes> name{};
+  if (library_->device_name(handle_, name.data(), kNameBytes) != kNvmlSuccess) return {};
+  return mig_profile_in(name.data());
+}
+
+bool NvmlDevice::in_mig_mode() const {
+  unsigned now = 0, after_reset = 0;
+  return library_->mig_mode != nullptr && library_->mig_mode(whole_gpu(), &now, &after_reset) == kNvmlSuccess &&
+         now != 0;
 }
 
 std::optional<double> NvmlDevice::temperature_c() const {

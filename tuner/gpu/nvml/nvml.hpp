@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tuner/util/result.hpp"
@@ -29,10 +30,18 @@ struct GpuProcess {
 };
 
 /// One GPU. Copies share the library.
+/// The profile in the name that NVIDIA gives an instance of a GPU: "1g.18gb" of "NVIDIA H200 MIG 1g.18gb"; empty where
+/// it names a whole GPU.
+[[nodiscard]] std::string mig_profile_in(std::string_view name);
+
 class NvmlDevice {
  public:
-  /// The power limit in force; 0 where NVML does not say.
+  /// The power limit in force, of an instance that of its GPU; 0 where NVML does not say.
   [[nodiscard]] double power_limit_w() const;
+  /// "1g.18gb" of an instance; empty: the whole GPU.
+  [[nodiscard]] std::string mig_profile() const;
+  /// Whether the GPU is divided, so that work on it runs on an instance.
+  [[nodiscard]] bool in_mig_mode() const;
   [[nodiscard]] std::optional<double> temperature_c() const;           ///< costs about 1 us on an H200
   [[nodiscard]] std::optional<double> slowdown_temperature_c() const;  ///< where the hardware starts to slow down
   [[nodiscard]] ThrottleTimes throttle_times() const;                  ///< one call, about 1 ms on an H200
@@ -45,6 +54,9 @@ class NvmlDevice {
  private:
   friend class Nvml;
   friend class ClockLock;
+  /// The handle of the GPU that an instance is of; else the own one.
+  [[nodiscard]] void* whole_gpu() const;
+
   NvmlDevice(std::shared_ptr<const NvmlLibrary> library, void* handle, std::string uuid)
       : library_(std::move(library)), handle_(handle), uuid_(std::move(uuid)) {}
 
@@ -62,7 +74,8 @@ class Nvml {
 
   /// "580.159.04"; empty where NVML does not say.
   [[nodiscard]] std::string driver_version() const;
-  /// By UUID ("GPU-..."), because NVML's numbering ignores CUDA_VISIBLE_DEVICES. Errors (environment): no such GPU.
+  /// By UUID ("GPU-...", "MIG-..."), because NVML's numbering ignores CUDA_VISIBLE_DEVICES. Errors (environment): no
+  /// such GPU.
   [[nodiscard]] Result<NvmlDevice> device(const std::string& uuid) const;
 
  private:

@@ -35,6 +35,10 @@ Result<std::shared_ptr<const NvmlLibrary>> NvmlLibrary::open(const std::string& 
   }
   look_up(handle, "nvmlErrorString", library->error_string);
   look_up(handle, "nvmlDeviceGetEnforcedPowerLimit", library->enforced_power_limit);
+  look_up(handle, "nvmlDeviceGetName", library->device_name);
+  look_up(handle, "nvmlDeviceIsMigDeviceHandle", library->is_mig_instance);
+  look_up(handle, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", library->gpu_of_mig_instance);
+  look_up(handle, "nvmlDeviceGetMigMode", library->mig_mode);
   look_up(handle, "nvmlDeviceGetTemperature", library->temperature);
   look_up(handle, "nvmlDeviceGetTemperatureThreshold", library->temperature_threshold);
   look_up(handle, "nvmlDeviceGetFieldValues", library->field_values);

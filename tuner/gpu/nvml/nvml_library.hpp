@@ -41,6 +41,11 @@ struct NvmlLibrary {
 
   const char* (*error_string)(NvmlStatus) = nullptr;
   NvmlStatus (*enforced_power_limit)(void*, unsigned*) = nullptr;
+  /// Of an instance "NVIDIA H200 MIG 1g.18gb".
+  NvmlStatus (*device_name)(void*, char*, unsigned) = nullptr;
+  NvmlStatus (*is_mig_instance)(void*, unsigned*) = nullptr;
+  NvmlStatus (*gpu_of_mig_instance)(void*, void**) = nullptr;
+  NvmlStatus (*mig_mode)(void*, unsigned* now, unsigned* after_reset) = nullptr;
   NvmlStatus (*temperature)(void*, int, unsigned*) = nullptr;
   NvmlStatus (*temperature_threshold)(void*, int, unsigned*) = nullptr;
   NvmlStatus (*field_values)(void*, int, NvmlFieldValue*) = nullptr;
