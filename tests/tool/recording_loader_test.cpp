@@ -19,17 +19,24 @@ using ::testing::HasSubstr;
 
 Problem shaped(const char* shape) { return with_default_strides(*parse_shape(shape)).value(); }
 
-/// A recording of one finished search, on a GPU of its own.
-db::Database recording_of(const Problem& problem, const std::string& gpu) {
-  db::Database database = db::Database::open_memory();
+/// A finished search whose one variant took `time_s`.
+void record(db::Database& database, const Problem& problem, const std::string& gpu, double power_limit_w = 700,
+            double time_s = 1.5) {
   DatabaseStore store(database);
   session::StoreKey key = test::store_key();
   key.problem = problem;
   key.device.uuid = gpu;
+  key.device.power_limit_w = power_limit_w;
   store.begin(key, session::SessionKind::kSearch, 1, "pgtune search");
   store.save_baseline({"cuBLASLt 13", {{0, "first", 0, 2, 0}}, 0, 0, 1, 0});
-  store.save_trial(test::variant(16), test::build("16"), test::good_trial(1.5));
+  store.save_trial(test::variant(16), test::build("16"), test::good_trial(time_s));
   store.finish(std::nullopt);
+}
+
+/// A recording of one finished search, on a GPU of its own.
+db::Database recording_of(const Problem& problem, const std::string& gpu) {
+  db::Database database = db::Database::open_memory();
+  record(database, problem, gpu);
   return database;
 }
 
@@ -51,6 +58,39 @@ TEST_F(RecordingsTest, TheOneThatHoldsTheProblemAnswersWithItsOwnGpu) {
     ASSERT_EQ(recording.problems.size(), 1U);
     EXPECT_EQ(recording.problems.front().variants.size(), 1U);
   }
+}
+
+TEST(RecordingOfSeveralBoards, EachProblemIsReplayedOnTheBoardThatMeasuredIt) {
+  std::vector<db::Database> recordings;
+  recordings.push_back(db::Database::open_memory());
+  record(recordings[0], shaped("512x512x512"), "GPU-1111");
+  record(recordings[0], shaped("256x256x256"), "GPU-2222");
+  EXPECT_EQ(recorded_problems(recordings[0], test::tiny()).size(), 2U);
+  for (const auto& [shape, gpu] : {std::pair{"512x512x512", "GPU-1111"}, std::pair{"256x256x256", "GPU-2222"}}) {
+    EXPECT_EQ(load_recording(recordings, test::tiny(), shaped(shape)).device.uuid, gpu);
+    EXPECT_EQ(recorded_device(recordings[0], test::tiny(), shaped(shape)).uuid, gpu);
+  }
+}
+
+TEST(RecordingOfSeveralBoards, AProblemThatTwoMeasuredIsTheNewerOnesAlone) {
+  std::vector<db::Database> recordings;
+  recordings.push_back(db::Database::open_memory());
+  record(recordings[0], shaped("512x512x512"), "GPU-1111", 700, 1.5);
+  record(recordings[0], shaped("512x512x512"), "GPU-2222", 700, 1.6);
+  record(recordings[0], shaped("256x256x256"), "GPU-1111", 700, 1.7);
+  const device::Recording recording = load_recording(recordings, test::tiny(), shaped("512x512x512"));
+  EXPECT_EQ(recording.device.uuid, "GPU-2222");
+  ASSERT_EQ(recording.problems.size(), 1U);
+  EXPECT_EQ(recording.problems.front().variants.at(test::variant(16).id()).trial.samples.front().time_s, 1.6);
+}
+
+TEST(RecordingOfSeveralBoards, OnesOfAnotherPowerLimitAreNotReplayed) {
+  std::vector<db::Database> recordings;
+  recordings.push_back(db::Database::open_memory());
+  record(recordings[0], shaped("512x512x512"), "GPU-1111", 500);
+  record(recordings[0], shaped("256x256x256"), "GPU-2222");
+  EXPECT_EQ(recorded_problems(recordings[0], test::tiny()), std::vector{shaped("256x256x256")});
+  EXPECT_EQ(database_holding(recordings, test::tiny(), shaped("512x512x512")), nullptr);
 }
 
 TEST_F(RecordingsTest, WhereNoneDoesAllTheyHoldIsNamed) {
