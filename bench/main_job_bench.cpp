@@ -14,6 +14,7 @@
 
 #include "bench/confirm_bench.hpp"
 #include "bench/coverage_bench.hpp"
+#include "bench/fleet_bench.hpp"
 #include "bench/merge_bench.hpp"
 #include "bench/process.hpp"
 #include "bench/race_bench.hpp"
@@ -151,13 +152,15 @@ int main(int argc, char** argv) {
   constexpr int kDatabases = 64, kProblems = 4;
   const int databases = merge && argc > 2 ? std::atoi(argv[2]) : kDatabases;
   const int problems = merge && argc > 3 ? std::atoi(argv[3]) : kProblems;
-  if ((argc > 1 && !gpu && !race && !simulation && !merge) || seeds < 1 || databases < 1 || problems < 1 ||
-      (simulation && std::atoi(argv[2]) < 1)) {
+  const bool fleet = argc >= 4 && argc <= 5 && std::strcmp(argv[1], "fleet") == 0;
+  if ((argc > 1 && !gpu && !race && !simulation && !merge && !fleet) || seeds < 1 || databases < 1 || problems < 1 ||
+      (simulation && std::atoi(argv[2]) < 1) || (fleet && (std::atoi(argv[2]) < 1 || std::atoi(argv[3]) < 1))) {
     fmt::print(stderr,
                "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n"
                "       pgtune-bench coverage FINALS LEAD_IN_S TIMED_S NOISE\n"
                "       pgtune-bench confirm SEARCHES LEAD_IN_S TIMED_S NOISE\n"
-               "       pgtune-bench merge [DATABASES [PROBLEMS]]\n");
+               "       pgtune-bench merge [DATABASES [PROBLEMS]]\n"
+               "       pgtune-bench fleet PROBLEMS MOST_GPUS [SEED]\n");
     return 2;
   }
   try {
@@ -172,6 +175,11 @@ int main(int argc, char** argv) {
     if (simulation) {
       const auto simulate = coverage ? pgtune::bench::bench_coverage : pgtune::bench::bench_confirm;
       simulate(std::atoi(argv[2]), std::atof(argv[3]), std::atof(argv[4]), std::atof(argv[5]));
+      return 0;
+    }
+    if (fleet) {
+      pgtune::bench::bench_fleet(std::atoi(argv[2]), std::atoi(argv[3]),
+                                 argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1);
       return 0;
     }
     return pgtune::bench::run_all(gpu);

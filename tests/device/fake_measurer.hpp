@@ -38,7 +38,8 @@ inline std::string setting(const char* name, const char* otherwise) {
 /// PGTUNE_FAKE_UUID makes it another board, PGTUNE_FAKE_POWER_W limits its power otherwise than to 700 W.
 inline DeviceInfo gpu(int number) {
   DeviceInfo device;
-  device.uuid = fmt::format("GPU-fa4efa4e-0000-0000-0000-{:012}", number);
+  const char* const kind = std::getenv("PGTUNE_FAKE_MIG") != nullptr ? "MIG" : "GPU";
+  device.uuid = fmt::format("{}-fa4efa4e-0000-0000-0000-{:012}", kind, number);
   device.name = "Fake GPU";
   device.architecture = "sm_90a";
   device.compute_major = 9;

@@ -31,6 +31,7 @@
 //                     suspect       energy: counter and averaged power differ by 20 %
 //                   e.g. PGTUNE_FAKE="build|BM=64,|fail;trial|BM=128,|segv"
 // PGTUNE_FAKE_GPUS  how many GPUs there are, 1 where it is not set; they differ in their UUIDs.
+// PGTUNE_FAKE_MIG   set: the GPUs are MIG instances.
 // PGTUNE_FAKE_LOG   file that gets a line "pid role op key" for each request.
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -111,6 +111,14 @@ TEST_F(FleetTest, ChosenGpusOnly) {
   }
 }
 
+TEST_F(FleetTest, MigInstancesAreNamedByTheirUuids) {
+  launch_.environment["PGTUNE_FAKE_MIG"] = "1";
+  const Finished finished = search_all({"--device", "MIG-fa4efa4e-0000-0000-0000-000000000001", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(measured_by(results(finished)), (std::map<char, int>{{'1', 6}}));
+  EXPECT_TRUE(std::filesystem::exists(path("pgtune-MIG-fa4efa4e-0000-0000-0000-000000000001.lock")));
+}
+
 TEST_F(FleetTest, ASlowGpuGetsFewerProblems) {
   fault("round||slow||1;trial||slow||1");
   const auto counts = measured_by(results(search_all({"--device", "all", "--json"})));

@@ -65,7 +65,10 @@ std::vector<DeviceInfo> gpus_of(const Context& context) {
   return value_or_throw(device::list_devices(context.paths().worker.string()));
 }
 
-bool names_gpu(const std::string& word) { return is_number(word) || (word.starts_with("GPU-") && word.size() > 4); }
+bool names_gpu(const std::string& word) {
+  const bool uuid = word.starts_with("GPU-") || word.starts_with("MIG-");
+  return is_number(word) || (uuid && word.size() > 4);
+}
 
 [[noreturn]] void fail_unknown(const std::string& option, const char* remedy) {
   throw CommandError(ErrorKind::kUsage, fmt::format("unknown device '{}'. {}", option, remedy));
