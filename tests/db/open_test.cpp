@@ -8,6 +8,7 @@
 
 #include "db/database.hpp"
 #include "db/sqlite/statement.hpp"
+#include "db/sqlite/transaction.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {
@@ -157,6 +158,24 @@ TEST(OpenRefuses, ANewerVersionAndLeavesItUntouched) {
   }
   EXPECT_EQ(contents(path), before);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1) << "files were left beside it";
+}
+
+/// Two versions side by side: a search of the older one is running when the newer one brings the file up to date.
+TEST(OpenDatabase, IsNoLongerWrittenToOnceANewerVersionHasIt) {
+  const ScratchFolder folder;
+  const auto older = Database::open(folder / "shared.db", OpenMode::kReadWriteCreate);
+  Transaction(older, TransactionKind::kWrite).commit();
+  const auto newer = Database::open(folder / "shared.db", OpenMode::kReadWriteCreate);
+  execute(newer, "PRAGMA user_version = 99");
+  try {
+    Transaction(older, TransactionKind::kWrite).commit();
+    ADD_FAILURE() << "an older version writes to a newer file";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("shared.db"), HasSubstr("schema version 99"), HasSubstr("newer pgtune")));
+  }
+  // It holds no lock, and reads what it can.
+  execute(newer, "PRAGMA user_version = 100");
+  EXPECT_EQ(older.schema_version(), 100);
 }
 
 TEST(OpenRefuses, ANewerVersionThatIsStillInTheLog) {
