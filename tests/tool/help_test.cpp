@@ -22,8 +22,8 @@ TEST_F(HelpTest, MainHelpListsCommandsAndExamples) {
 }
 
 TEST_F(HelpTest, EveryCommandHasExamplesIn80Columns) {
-  for (const char* command : {"search", "bench", "show", "report", "export", "space", "inspect", "ladder", "devices",
-                              "doctor", "slurm", "db", "completion", "man"}) {
+  for (const char* command : {"search", "bench", "show", "report", "export", "space", "inspect", "ladder", "simulate",
+                              "devices", "doctor", "slurm", "db", "completion", "man"}) {
     const Finished help = pgtune({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, AllOf(HasSubstr(std::string("Usage: pgtune ") + command), HasSubstr("Examples:\n  pgtune ")))
@@ -39,12 +39,13 @@ TEST_F(HelpTest, Version) {
 }
 
 TEST_F(HelpTest, VerboseVersionSaysWhatTheBuildIsMadeOf) {
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"--version", "--verbose"}, {"--verbose", "--version"}}) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--version", "--verbose"}, {"--verbose", "--version"}}) {
     const Finished version = pgtune(words);
     EXPECT_EQ(version.exit_code, 0) << version.err;
-    EXPECT_THAT(version.out, AllOf(StartsWith(pgtune({"--version"}).out), HasSubstr("\ncommit      "),
-                                   HasSubstr("\ncompiler    "), HasSubstr("\nschemas     database "),
-                                   HasSubstr("\nrecordings  ")));
+    EXPECT_THAT(version.out,
+                AllOf(StartsWith(pgtune({"--version"}).out), HasSubstr("\ncommit      "), HasSubstr("\ncompiler    "),
+                      HasSubstr("\nschemas     database "), HasSubstr("\nrecordings  ")));
   }
   EXPECT_EQ(pgtune({"--verbose"}).exit_code, 2);
 }

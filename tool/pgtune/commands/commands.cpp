@@ -13,6 +13,7 @@
   command(space) \
   command(inspect) \
   command(ladder) \
+  command(simulate) \
   command(devices) \
   command(doctor) \
   command(slurm) \

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/simulate/recorded_tables.hpp"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "db/queries/queries.hpp"
+#include "tests/tool/store_fixture.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
+#include "tool/pgtune/simulate/simulation_run.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+TEST(RecordedTables, OfATemplateThatIsNotAtHandHoldTheNewestTrialsOfAllSessions) {
+  db::Database database = db::Database::open_memory();
+  DatabaseStore store(database);
+  const auto searched = [&](std::vector<std::pair<std::int64_t, double>> trials) {
+    store.begin(test::store_key(), session::SessionKind::kSearch, 1, "pgtune search");
+    for (const auto& [tile, time_s] : trials)
+      store.save_trial(test::variant(tile), test::build(std::to_string(tile)), test::good_trial(time_s));
+    store.finish(std::nullopt);
+  };
+  searched({{16, 1.5}, {32, 2.0}});
+  searched({{16, 1.0}, {64, 3.0}});
+  const auto tables = recorded_tables(database, Catalogue());
+  ASSERT_THAT(tables, SizeIs(1));
+  const RecordedTable& table = tables.front();
+  EXPECT_EQ(table.problem, test::store_key().problem);
+  EXPECT_THAT(table.templates, ElementsAre("tiny"));
+  ASSERT_THAT(table.table.variants, SizeIs(3));
+  EXPECT_EQ(table.table.variants.front(), test::variant(16));
+  const double half_s = table.table.observations[0].time_s;
+  EXPECT_DOUBLE_EQ(table.table.observations[1].time_s / half_s, 2);
+  EXPECT_DOUBLE_EQ(table.table.observations[2].time_s / half_s, 3);
+  EXPECT_EQ(table.table.best_s(), half_s);
+}
+
+TEST(RecordedTables, OfTheShippedTemplatesHavePresentNamesCostsAndSeeds) {
+  const db::Database database =
+      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", db::OpenMode::kReadOnly);
+  const auto tables = recorded_tables(database, Catalogue());
+  ASSERT_THAT(tables, SizeIs(35));
+  std::size_t first = 0;
+  for (const RecordedTable& table : tables) {
+    const auto& rows = table.table;
+    EXPECT_EQ(table.templates.size(), rows.template_sizes.size());
+    EXPECT_EQ(std::accumulate(rows.template_sizes.begin(), rows.template_sizes.end(), std::size_t{0}),
+              rows.variants.size());
+    EXPECT_THAT(rows.costs, SizeIs(rows.variants.size()));
+    EXPECT_THAT(rows.observations, SizeIs(rows.variants.size()));
+    first += rows.tried_first.size();
+    for (std::size_t i = 0; i < rows.variants.size(); ++i)
+      EXPECT_EQ(rows.costs[i].has_value(), rows.variants[i].template_name != "sgemm_small") << rows.variants[i].id();
+  }
+  EXPECT_GT(first, tables.size());
+}
+
+TEST(Simulate, ABudgetCountsForTablesWithTwiceAsManyVariants) {
+  RecordedTable table;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    table.table.variants.push_back(test::variant(i));
+    table.table.observations.push_back({OutcomeKind::kOk, false, static_cast<double>(10 - i)});
+  }
+  table.table.template_sizes = {10};
+  table.table.costs.resize(10);
+  SimulationTask task{{"exhaustive"}, {5, 6}, 3, 1};
+  const auto losses = simulate({table, table}, task);
+  ASSERT_THAT(losses, SizeIs(2));
+  EXPECT_THAT(losses[1].losses[0], ElementsAre(5, 5, 5));  // the fifth takes 6, the best 1
+  EXPECT_THAT(losses[1].losses[1], SizeIs(0));
+  EXPECT_EQ(summary(losses, 0, 0).tables, 2U);
+  EXPECT_EQ(summary(losses, 0, 0).median, 5);
+  EXPECT_EQ(summary(losses, 0, 1).tables, 0U);
+}
+
+}  // namespace
+}  // namespace pgtune::tool

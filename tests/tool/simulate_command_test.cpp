@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class SimulateCommandTest : public CliTest {
+ protected:
+  Finished simulate(std::vector<std::string> words) {
+    words.insert(words.begin(), {"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", "--strategy",
+                                 "guided,random", "--budget", "16,8", "--repeats", "3"});
+    return pgtune(words);
+  }
+};
+
+TEST_F(SimulateCommandTest, TextSaysWhatTheFiguresAreWorth) {
+  const Finished result = simulate({"--per-problem"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("35 tables"), HasSubstr("strategy"), HasSubstr("\nguided"),
+                    HasSubstr("A recording holds what its search tried"), HasSubstr("\n4096x4096x4096 f32 tn")));
+}
+
+TEST_F(SimulateCommandTest, JsonAndCsvHoldEveryTableAndRepeatByTheSeed) {
+  const Finished once = simulate({"--json"}), again = simulate({"--json"}), other = simulate({"--json", "--seed", "9"});
+  ASSERT_EQ(once.exit_code, 0) << once.err;
+  EXPECT_EQ(once.out, again.out);
+  EXPECT_NE(once.out, other.out);
+  const json object = json::parse(once.out);
+  EXPECT_EQ(object.at("all").size(), 4U);
+  EXPECT_EQ(object.at("problems").size(), 4U * 35);
+  for (const json& row : object.at("problems")) {
+    EXPECT_GE(row.at("median").get<double>(), 0);
+    EXPECT_LE(row.at("median"), row.at("p90"));
+    EXPECT_LE(row.at("p90"), row.at("worst"));
+    EXPECT_GE(row.at("rows"), 2 * row.at("budget").get<int>());
+  }
+  const Finished csv = simulate({"--csv"});
+  EXPECT_THAT(csv.out, ::testing::StartsWith("strategy,budget,problem,device,rows,tables,median,p90,mean,worst\n"));
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4 + 4 * 35);
+}
+
+TEST_F(SimulateCommandTest, WrongInputIsRefused) {
+  for (const auto& [option, value] : {std::pair{"--strategy", "guided,best"}, std::pair{"--budget", "8,,16"},
+                                      std::pair{"--budget", "0"}, std::pair{"--repeats", "none"}}) {
+    const Finished result = pgtune({"simulate", option, value});
+    EXPECT_EQ(result.exit_code, 2) << option;
+    EXPECT_THAT(result.err, HasSubstr(option));
+  }
+  EXPECT_EQ(pgtune({"simulate", "--from", path("none.db")}).exit_code, 4);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// `pgtune simulate`: search strategies on what was measured before.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/cli/command.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/options/strategy_options.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/simulate/simulation_view.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// The parts of "8,16,32".
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+class SimulateCommand final : public Command {
+ public:
+  std::string name() const override { return "simulate"; }
+  std::string description() const override { return "Try search strategies on what was measured before"; }
+  std::string examples() const override {
+    return "pgtune simulate\n"
+           "pgtune simulate --strategy guided,random,genetic --budget 8,16,32\n"
+           "pgtune simulate --from results.db --repeats 100 --per-problem\n"
+           "pgtune simulate --csv > losses.csv";
+  }
+
+  void add_options(CommandLine& app) override {
+    const char* group = "Simulation";
+    app.add_option("--from", from_,
+                   "Databases whose searches on GPUs are the tables (default: the recordings in this build)")
+        .option_text("FILE")
+        .one_value_each()
+        .group(group);
+    app.add_option("--strategy", strategies_, "Which, separated by commas (default: all)")
+        .option_text("NAMES")
+        .group(group);
+    app.add_option("--budget", budgets_, "Variants a search may try (default: 8,16,32,64,128)")
+        .option_text("NUMBERS")
+        .group(group);
+    app.add_option("--repeats", repeats_, "Runs of each strategy on each table (default: 20)")
+        .option_text("N")
+        .group(group);
+    app.add_option("--seed", seed_, "Of the first run; the others count on from it (default: 1)")
+        .option_text("N")
+        .group(group);
+    app.add_flag("--per-problem", per_problem_, "Losses of every problem too").group(kOutputGroup);
+    add_json_option(app, json_);
+    app.add_flag("--csv", csv_, "Print CSV on standard output, losses as fractions").group(kOutputGroup);
+  }
+
+  ExitCode run(Context& context) override {
+    if (json_ && csv_) throw CommandError(ErrorKind::kUsage, "--json and --csv exclude each other. Give one.");
+    Simulation simulation{read(), {}, {}};
+    simulation.tables = load(context);
+    if (simulation.tables.empty()) {
+      context.terminal().error("no search on a GPU is in there. Search first, or leave --from out.");
+      return ExitCode::kNothingValid;
+    }
+    simulation.losses = simulate(simulation.tables, simulation.task);
+    context.terminal().print(csv_    ? simulation_csv(simulation)
+                             : json_ ? simulation_json(simulation).dump(2) + '\n'
+                                     : simulation_text(simulation, per_problem_));
+    return ExitCode::kDone;
+  }
+
+ private:
+  [[nodiscard]] SimulationTask read() const {
+    SimulationTask task;
+    if (strategies_.empty()) {
+      for (const search::StrategyInfo& info : search::strategies()) task.strategies.push_back(info.name);
+    } else {
+      task.strategies = parts_of(strategies_);
+    }
+    for (const std::string& strategy : task.strategies) require_strategy(strategy);
+    for (const std::string& budget : parts_of(budgets_))
+      task.budgets.push_back(static_cast<std::size_t>(parse_count("--budget", budget, 1)));
+    std::sort(task.budgets.begin(), task.budgets.end());
+    task.budgets.erase(std::unique(task.budgets.begin(), task.budgets.end()), task.budgets.end());
+    constexpr std::int64_t kMostRepeats = 100'000;
+    const std::int64_t repeats = parse_count("--repeats", repeats_, 1);
+    if (repeats > kMostRepeats)
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("--repeats {} is more than {}. Give fewer.", repeats, kMostRepeats));
+    task.repeats = static_cast<int>(repeats);
+    task.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
+    return task;
+  }
+
+  [[nodiscard]] std::vector<RecordedTable> load(Context& context) const {
+    std::vector<RecordedTable> tables;
+    for (const std::string& file : from_.empty() ? std::vector<std::string>{""} : from_) {
+      for (const db::Database& database : open_recordings(file)) {
+        for (RecordedTable& table : recorded_tables(database, context.catalogue())) tables.push_back(std::move(table));
+      }
+    }
+    return tables;
+  }
+
+  std::vector<std::string> from_;
+  std::string strategies_, budgets_ = "8,16,32,64,128", repeats_ = "20", seed_ = "1";
+  bool per_problem_ = false, json_ = false, csv_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_simulate_command() { return std::make_unique<SimulateCommand>(); }
+
+}  // namespace pgtune::tool

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What a database's searches measured, as tables that strategies can be tried on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/database.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tuner/search/simulation.hpp"
+
+namespace pgtune::tool {
+
+struct RecordedTable {
+  std::string origin;  ///< the file
+  Problem problem;
+  DeviceInfo device;
+  std::vector<std::string> templates;  ///< in the order of the table
+  search::MeasuredTable table;
+};
+
+/// One for each device, driver branch, problem and conditions that was searched on a GPU, with the newest trial of each
+/// variant, of each template in the version that was searched last; in the order of the problems' keys. Variants of a
+/// template of the catalogue have its present names, and its defaults, seeds and costs; those that it has no more are
+/// left out. Throws db::Error.
+[[nodiscard]] std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue);
+
+}  // namespace pgtune::tool

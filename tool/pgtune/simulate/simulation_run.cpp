@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/simulate/simulation_run.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+Result<void> run_one(const RecordedTable& table, const SimulationTask& task, TableLosses& out) {
+  const search::StrategyInfo& strategy = *search::find_strategy(task.strategies[out.strategy]);
+  const search::SearchSpace space = table.table.space();
+  std::vector<std::size_t> budgets = task.budgets;
+  std::erase_if(budgets, [&](std::size_t budget) { return 2 * budget > table.table.variants.size(); });
+  out.losses.resize(task.budgets.size());
+  for (int repeat = 0; repeat < task.repeats && !budgets.empty(); ++repeat) {
+    const auto losses =
+        search::simulated_losses(table.table, space, strategy, task.seed + static_cast<std::uint64_t>(repeat), budgets);
+    if (!losses) return tl::unexpected<Error>(losses.error());
+    for (std::size_t i = 0; i < losses->size(); ++i) out.losses[i].push_back((*losses)[i]);
+  }
+  return {};
+}
+
+LossSummary summary_of(const std::vector<double>& losses, std::size_t tables) {
+  if (losses.empty()) return {};
+  const double sum = std::accumulate(losses.begin(), losses.end(), 0.0);
+  return {tables, stats::median(losses), stats::quantile(losses, 0.9), sum / static_cast<double>(losses.size()),
+          *std::max_element(losses.begin(), losses.end())};
+}
+
+}  // namespace
+
+std::vector<TableLosses> simulate(const std::vector<RecordedTable>& tables, const SimulationTask& task) {
+  std::vector<TableLosses> all;
+  for (std::size_t strategy = 0; strategy < task.strategies.size(); ++strategy) {
+    for (std::size_t table = 0; table < tables.size(); ++table) all.push_back({strategy, table, {}});
+  }
+  std::vector<Result<void>> ends(all.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < all.size(); i = next++) ends[i] = run_one(tables[all[i].table], task, all[i]);
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+  work();
+  threads.clear();  // joins
+  for (const Result<void>& end : ends) {
+    if (!end) throw CommandError(end.error());
+  }
+  return all;
+}
+
+LossSummary summary(const TableLosses& losses, std::size_t budget) { return summary_of(losses.losses[budget], 1); }
+
+LossSummary summary(const std::vector<TableLosses>& all, std::size_t strategy, std::size_t budget) {
+  std::vector<double> losses;
+  std::size_t tables = 0;
+  for (const TableLosses& own : all) {
+    if (own.strategy != strategy || own.losses[budget].empty()) continue;
+    ++tables;
+    losses.insert(losses.end(), own.losses[budget].begin(), own.losses[budget].end());
+  }
+  return summary_of(losses, tables);
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Strategies on many tables: what each loses after so many variants, over repeats.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/simulate/recorded_tables.hpp"
+
+namespace pgtune::tool {
+
+struct SimulationTask {
+  std::vector<std::string> strategies;  ///< names of search::strategies()
+  std::vector<std::size_t> budgets;     ///< ascending
+  int repeats = 20;                     ///< with seeds from `seed` on
+  std::uint64_t seed = 1;
+};
+
+/// Losses of one strategy on one table.
+struct TableLosses {
+  std::size_t strategy = 0, table = 0;      ///< into the task's strategies and the tables
+  std::vector<std::vector<double>> losses;  ///< by budget, one for each repeat; none where the table is too small
+};
+
+/// Runs every strategy on every table, on all cores; strategy by strategy, in the order of the tables. A budget of
+/// more than half of a table's variants says little there and is left out. Throws CommandError.
+[[nodiscard]] std::vector<TableLosses> simulate(const std::vector<RecordedTable>& tables, const SimulationTask& task);
+
+/// Over repeats, or over repeats and tables.
+struct LossSummary {
+  std::size_t tables = 0;
+  double median = 0, p90 = 0, mean = 0, worst = 0;  ///< 0.01 is 1 % slower than the table's best
+};
+
+/// Of one table: nothing was simulated where `tables` is 0.
+[[nodiscard]] LossSummary summary(const TableLosses& losses, std::size_t budget);
+/// Of one strategy on all tables, each of which counts the same.
+[[nodiscard]] LossSummary summary(const std::vector<TableLosses>& all, std::size_t strategy, std::size_t budget);
+
+}  // namespace pgtune::tool

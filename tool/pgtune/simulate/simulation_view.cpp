@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/simulate/simulation_view.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tool/pgtune/cli/terminal/csv_writer.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+/// Whoever reads the figures without this takes them for more than they are.
+constexpr const char* kBias =
+    "A recording holds what its search tried, not the whole space: what costs and seeds passed over is in no table, so "
+    "losses come out too small, random's most of all, and whatever chose the rows is favoured. Strategies are compared "
+    "fairly only on tables of whole spaces or random samples of them.";
+
+std::string cell(const LossSummary& summary) {
+  if (summary.tables == 0) return "-";
+  return fmt::format("{:.1f}/{:.1f}", 100 * summary.median, 100 * summary.p90);
+}
+
+TextTable table_of(const Simulation& simulation, const char* first) {
+  std::vector<TextTable::Column> columns{{first}};
+  for (const std::size_t budget : simulation.task.budgets) columns.push_back({std::to_string(budget), Align::kRight});
+  return TextTable(std::move(columns));
+}
+
+std::string overall_text(const Simulation& simulation) {
+  TextTable text = table_of(simulation, "strategy");
+  const std::size_t budgets = simulation.task.budgets.size();
+  for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy) {
+    std::vector<std::string> cells{simulation.task.strategies[strategy]};
+    for (std::size_t i = 0; i < budgets; ++i) cells.push_back(cell(summary(simulation.losses, strategy, i)));
+    text.add_row(std::move(cells));
+  }
+  std::vector<std::string> counts{"tables"};
+  for (std::size_t i = 0; i < budgets; ++i) counts.push_back(std::to_string(summary(simulation.losses, 0, i).tables));
+  text.add_row(std::move(counts));
+  return text.text();
+}
+
+std::string problems_text(const Simulation& simulation, std::size_t strategy) {
+  TextTable text = table_of(simulation, "problem");
+  for (const TableLosses& own : simulation.losses) {
+    if (own.strategy != strategy) continue;
+    std::vector<std::string> cells{simulation.tables[own.table].problem.title()};
+    for (std::size_t i = 0; i < own.losses.size(); ++i) cells.push_back(cell(summary(own, i)));
+    text.add_row(std::move(cells));
+  }
+  return text.text();
+}
+
+json summary_json(const Simulation& simulation, std::size_t strategy, std::size_t budget, const LossSummary& summary) {
+  return {{"strategy", simulation.task.strategies[strategy]},
+          {"budget", simulation.task.budgets[budget]},
+          {"tables", summary.tables},
+          {"median", summary.median},
+          {"p90", summary.p90},
+          {"mean", summary.mean},
+          {"worst", summary.worst}};
+}
+
+std::vector<std::string> csv_cells(const Simulation& simulation, std::size_t strategy, std::size_t budget,
+                                   const LossSummary& summary, const RecordedTable* table) {
+  return {simulation.task.strategies[strategy],
+          std::to_string(simulation.task.budgets[budget]),
+          table != nullptr ? table->problem.key() : "",
+          table != nullptr ? table->device.name : "",
+          table != nullptr ? std::to_string(table->table.variants.size()) : "",
+          std::to_string(summary.tables),
+          csv_number(summary.median),
+          csv_number(summary.p90),
+          csv_number(summary.mean),
+          csv_number(summary.worst)};
+}
+
+}  // namespace
+
+std::string simulation_text(const Simulation& simulation, bool per_problem) {
+  std::set<std::string> devices;
+  std::size_t rows = 0;
+  for (const RecordedTable& table : simulation.tables) {
+    devices.insert(table.device.name);
+    rows += table.table.variants.size();
+  }
+  std::string out = fmt::format(
+      "Loss against the table's best after so many variants, in %: median/90th percentile\n"
+      "{} tables with {} variants, {}; {} runs each;\n"
+      "a budget counts for tables with at least twice as many variants\n\n",
+      simulation.tables.size(), rows, fmt::join(devices, ", "), simulation.task.repeats);
+  out += overall_text(simulation);
+  if (per_problem) {
+    for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy)
+      out += fmt::format("\n{}\n{}", simulation.task.strategies[strategy], problems_text(simulation, strategy));
+  }
+  out += '\n';
+  for (const std::string& line : wrap_text(kBias, kTextWidth)) out += line + '\n';
+  return out;
+}
+
+json simulation_json(const Simulation& simulation) {
+  json all = json::array(), problems = json::array();
+  for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy) {
+    for (std::size_t i = 0; i < simulation.task.budgets.size(); ++i)
+      all.push_back(summary_json(simulation, strategy, i, summary(simulation.losses, strategy, i)));
+  }
+  for (const TableLosses& own : simulation.losses) {
+    const RecordedTable& table = simulation.tables[own.table];
+    for (std::size_t i = 0; i < own.losses.size(); ++i) {
+      if (own.losses[i].empty()) continue;
+      json row = summary_json(simulation, own.strategy, i, summary(own, i));
+      row["problem"] = table.problem;
+      row["device"] = table.device.name;
+      row["templates"] = table.templates;
+      row["rows"] = table.table.variants.size();
+      problems.push_back(std::move(row));
+    }
+  }
+  return {{"schema", kJsonSchema}, {"repeats", simulation.task.repeats}, {"seed", simulation.task.seed},
+          {"all", std::move(all)}, {"problems", std::move(problems)},    {"bias", kBias}};
+}
+
+std::string simulation_csv(const Simulation& simulation) {
+  CsvWriter csv({"strategy", "budget", "problem", "device", "rows", "tables", "median", "p90", "mean", "worst"});
+  for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy) {
+    for (std::size_t i = 0; i < simulation.task.budgets.size(); ++i)
+      csv.add_row(csv_cells(simulation, strategy, i, summary(simulation.losses, strategy, i), nullptr));
+  }
+  for (const TableLosses& own : simulation.losses) {
+    for (std::size_t i = 0; i < own.losses.size(); ++i) {
+      if (!own.losses[i].empty())
+        csv.add_row(csv_cells(simulation, own.strategy, i, summary(own, i), &simulation.tables[own.table]));
+    }
+  }
+  return csv.text();
+}
+
+}  // namespace pgtune::tool

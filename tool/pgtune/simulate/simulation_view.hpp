@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What simulations found, for people and programs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tool/pgtune/simulate/simulation_run.hpp"
+
+namespace pgtune::tool {
+
+/// Everything that was simulated.
+struct Simulation {
+  SimulationTask task;
+  std::vector<RecordedTable> tables;
+  std::vector<TableLosses> losses;
+};
+
+/// A line a strategy, and what the reader of such figures has to know; `per_problem`: a table of the problems too.
+[[nodiscard]] std::string simulation_text(const Simulation& simulation, bool per_problem);
+[[nodiscard]] nlohmann::json simulation_json(const Simulation& simulation);
+/// A line for each strategy and budget, of all tables (no problem) and of each.
+[[nodiscard]] std::string simulation_csv(const Simulation& simulation);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// A strategy's search in a table of what was measured before, instead of on a GPU.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tuner/search/strategies.hpp"
+
+namespace pgtune::search {
+
+/// A problem's variants with what became of each: the whole space of a simulated search.
+struct MeasuredTable {
+  std::vector<Variant> variants;  ///< one template after another
+  std::vector<std::size_t> template_sizes;
+  std::vector<std::size_t> tried_first;      ///< of SearchSpace
+  std::vector<std::optional<double>> costs;  ///< likewise; one for each variant
+  std::vector<Observation> observations;     ///< likewise
+
+  /// What a strategy is told of it; borrows the table.
+  [[nodiscard]] SearchSpace space() const;
+  /// The shortest and the longest time of a variant that was right and timed to the end; nothing where none was.
+  [[nodiscard]] std::optional<double> best_s() const;
+  [[nodiscard]] std::optional<double> worst_s() const;
+};
+
+/// For each of `budgets`, which ascend: the time of the best that a search of so many variants finds over the time of
+/// the table's best, less 1. Where it finds none that is right, the table's worst counts as found. Reports come as soon
+/// as the strategy takes them. Precondition: the table has a best. Errors: those of the space.
+[[nodiscard]] Result<std::vector<double>> simulated_losses(const MeasuredTable& table, const SearchSpace& space,
+                                                           const StrategyInfo& strategy, std::uint64_t seed,
+                                                           std::span<const std::size_t> budgets);
+
+}  // namespace pgtune::search
