@@ -83,6 +83,7 @@ foreach(folder doctor export ladder cluster simulate)
 endforeach()
 room(tool/pgtune/commands "${tool_host}" ${below} tool/pgtune/doctor/ tool/pgtune/export/ tool/pgtune/ladder/ tool/pgtune/cluster/ tool/pgtune/simulate/)
 check_includes(templates "${project}" "" "")
+check_includes(exported "${project};\"exported/" exported/ "")
 
 file(GLOB folders LIST_DIRECTORIES TRUE RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/tuner/* ${SOURCE_DIR}/tool/pgtune/*)
 foreach(folder IN LISTS folders)

@@ -63,6 +63,19 @@ TEST(TemplateParser, OptionalPartsMayBeAbsent) {
   EXPECT_EQ(definition.zero_workspace, ZeroWorkspace::kNever);
 }
 
+TEST(TemplateParser, WhatOnlyCallersNeedIsReadAndLeavesTheContentHashAsItIs) {
+  json document = sample_json();
+  document["workspace"]["zero"] = "once";
+  const std::string before = parse_or_die(document).content_hash;
+  document["workspace"]["zero_from"] = "M * 4";
+  document["kernels"][0]["co_resident"] = "N > 1";
+  const TemplateDefinition definition = parse_or_die(document);
+  EXPECT_EQ(definition.zero_workspace_from.value().text(), "M * 4");
+  EXPECT_EQ(definition.kernels[0].co_resident.value().text(), "N > 1");
+  EXPECT_FALSE(definition.kernels[1].co_resident);
+  EXPECT_EQ(definition.content_hash, before);
+}
+
 TEST(TemplateParser, OneDimensionalTensorMapNeedsNoStrides) {
   json document = sample_json();
   json& map = document["tensor_maps"][0];

@@ -119,7 +119,8 @@ TEST_F(ShowTest, WrongFiltersAreUsageErrors) {
 TEST_F(StoredResultsTest, ADatabaseWithoutResults) {
   launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
   ASSERT_EQ(search({"--db", path("empty.db"), "-q"}).exit_code, 1);
-  for (const auto& command : std::vector<std::vector<std::string>>{{"show"}, {"report"}, {"export", "header"}}) {
+  for (const auto& command :
+       std::vector<std::vector<std::string>>{{"show"}, {"report"}, {"export", "header", "--table"}}) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), {"--db", path("empty.db")});
     const Finished result = pgtune(arguments);
@@ -170,7 +171,7 @@ TEST_F(ReportTest, ALongProblemStillFits80Columns) {
 }
 
 TEST_F(ExportTest, HeaderCompilesAsCxx17AndFindsTheEntry) {
-  const Finished result = pgtune({"export", "header", "--namespace", "my::gemm", "-o", path("best.hpp")});
+  const Finished result = pgtune({"export", "header", "--table", "--namespace", "my::gemm", "-o", path("best.hpp")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err, "wrote " + path("best.hpp") + " with 2 entries\n");
@@ -190,24 +191,24 @@ TEST_F(ExportTest, HeaderCompilesAsCxx17AndFindsTheEntry) {
 }
 
 TEST_F(ExportTest, StandardOutputGetsTheSameText) {
-  const Finished result = pgtune({"export", "header", "--shape", "256x256x256"});
+  const Finished result = pgtune({"export", "header", "--table", "--shape", "256x256x256"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
   EXPECT_THAT(result.out, AllOf(HasSubstr("namespace pgtune_best {"), HasSubstr("256x256x256 f32 nn: "),
                                 HasSubstr("GPU-fa4efa4e"), Not(HasSubstr("1000x512x64"))));
-  ASSERT_EQ(pgtune({"export", "header", "--shape", "256x256x256", "-o", path("one.hpp")}).exit_code, 0);
+  ASSERT_EQ(pgtune({"export", "header", "--table", "--shape", "256x256x256", "-o", path("one.hpp")}).exit_code, 0);
   EXPECT_EQ(read("one.hpp"), result.out);
 }
 
 TEST_F(ExportTest, WrongNamespaceOrFile) {
-  const Finished bad = pgtune({"export", "header", "--namespace", "2fast"});
+  const Finished bad = pgtune({"export", "header", "--table", "--namespace", "2fast"});
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_THAT(bad.err, AllOf(HasSubstr("--namespace '2fast'"), HasSubstr("my::gemm")));
-  const Finished lost = pgtune({"export", "header", "-o", path("no-folder/best.hpp")});
+  const Finished lost = pgtune({"export", "header", "--table", "-o", path("no-folder/best.hpp")});
   EXPECT_EQ(lost.exit_code, 3);
   EXPECT_THAT(lost.err,
               AllOf(HasSubstr("cannot write " + path("no-folder/best.hpp")), HasSubstr("folder that exists")));
-  const Finished nothing = pgtune({"export", "header", "--on", "H200", "-o", path("none.hpp")});
+  const Finished nothing = pgtune({"export", "header", "--table", "--on", "H200", "-o", path("none.hpp")});
   EXPECT_EQ(nothing.exit_code, 1);
   EXPECT_FALSE(std::filesystem::exists(path("none.hpp")));
 }
@@ -215,7 +216,7 @@ TEST_F(ExportTest, WrongNamespaceOrFile) {
 TEST_F(ExportTest, ALinkIsWrittenThroughNotReplaced) {
   write("target.hpp", "old\n");
   std::filesystem::create_symlink(path("target.hpp"), path("link.hpp"));
-  ASSERT_EQ(pgtune({"export", "header", "-o", path("link.hpp")}).exit_code, 0);
+  ASSERT_EQ(pgtune({"export", "header", "--table", "-o", path("link.hpp")}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(path("link.hpp")));
   EXPECT_THAT(read("target.hpp"), HasSubstr("find_tiny"));
 }
@@ -224,9 +225,10 @@ TEST_F(ExportTest, AMeasurementBeatsAReplayOfTheSameProblem) {
   const Finished replayed = search({"--device", "replay:" + database(), "-q"});
   ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
   ASSERT_EQ(results({"show", "--json", "--shape", "256x256x256"}).size(), 2U);
-  const Finished result = pgtune({"export", "header", "--shape", "256x256x256"});
+  const Finished result = pgtune({"export", "header", "--table", "--shape", "256x256x256"});
   EXPECT_THAT(result.out, Not(HasSubstr("REPLAY")));
-  EXPECT_THAT(pgtune({"export", "header", "--source", "replay"}).out, HasSubstr("from a REPLAY of a recording"));
+  EXPECT_THAT(pgtune({"export", "header", "--table", "--source", "replay"}).out,
+              HasSubstr("from a REPLAY of a recording"));
 }
 
 TEST_F(ExportTest, AMeasurementBeatsAReplayOfAnotherVersion) {
@@ -237,10 +239,23 @@ TEST_F(ExportTest, AMeasurementBeatsAReplayOfAnotherVersion) {
                     "replay:" + path("recording.db"), "-q"})
                 .exit_code,
             0);
-  const Finished result = pgtune({"export", "header"});
+  const Finished result = pgtune({"export", "header", "--table"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn: "), Not(HasSubstr("REPLAY"))));
   EXPECT_THAT(result.err, HasSubstr("left out 1000x512x64 f32 nn: tuned with another version of template tiny"));
+}
+
+TEST_F(ExportTest, CallableLeavesOutWhatIsNotThereOrDoesNotBuild) {
+  const Finished unknown = pgtune({"export", "header"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_EQ(unknown.out, "");
+  EXPECT_THAT(unknown.err, HasSubstr("template tiny is not built in; give its JSON with --template"));
+  launch_.environment["PGTUNE_FAKE"] = "build||fail";
+  const Finished failing = pgtune({"export", "header", "--template", path("tiny.json")});
+  EXPECT_EQ(failing.exit_code, 1);
+  EXPECT_THAT(failing.err, AllOf(HasSubstr("left out 256x256x256 f32 nn: its kernel was not built"),
+                                 HasSubstr("nothing can be exported")));
+  EXPECT_EQ(pgtune({"export", "header", "--neighbour-loss", "much"}).exit_code, 2);
 }
 
 using MissingDatabaseTest = CliTest;
@@ -248,7 +263,7 @@ using MissingDatabaseTest = CliTest;
 TEST_F(MissingDatabaseTest, IsExitCodeFourWithTheRemedyAndStaysMissing) {
   for (const auto& command : std::vector<std::vector<std::string>>{{"show"},
                                                                    {"report"},
-                                                                   {"export", "header"},
+                                                                   {"export", "header", "--table"},
                                                                    {"db", "info"},
                                                                    {"db", "check"},
                                                                    {"db", "copy", "-o", path("copy.db")}}) {

@@ -202,7 +202,7 @@ std::vector<Words> HostileDatabase::readers() const {
           {"report", "--power"},
           {"report", "--power", "--json"},
           {"report", "--roofline"},
-          {"export", "header", "-o", path("out")}};
+          {"export", "header", "--table", "-o", path("out")}};
 }
 
 std::vector<Words> HostileDatabase::searchers() const {
@@ -218,7 +218,7 @@ std::vector<Words> HostileDatabase::users() const {
                               {"report", "--json"},
                               {"report", "--power"},
                               {"report", "--roofline"},
-                              {"export", "header", "-o", path("out")}};
+                              {"export", "header", "--table", "-o", path("out")}};
   for (const Words& command : searchers()) {
     if (command.front() == "bench" || std::find(command.begin(), command.end(), "--power") != command.end())
       commands.push_back(command);

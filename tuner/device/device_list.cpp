@@ -24,6 +24,11 @@ Result<std::string> only_line(const std::string& worker_path, std::vector<std::s
   return wait_for_line(**child, worker_path, kTimeout);
 }
 
+tl::unexpected<Error> not_understood(const std::string& worker_path, const nlohmann::json::exception& error) {
+  return fail(ErrorKind::kEnvironment,
+              fmt::format("{} gave an answer that is not understood: {}", worker_path, error.what()));
+}
+
 }  // namespace
 
 Result<GpuLimits> gpu_limits(const std::string& worker_path, const std::string& uuid) {
@@ -45,9 +50,17 @@ Result<std::vector<DeviceInfo>> list_devices(const std::string& worker_path) {
     if (!devices.empty()) return devices;
     return fail(ErrorKind::kEnvironment, list.value("problem", "there is no NVIDIA GPU on this machine"));
   } catch (const nlohmann::json::exception& error) {
-    return fail(
-        ErrorKind::kEnvironment,
-        fmt::format("cannot list the GPUs: {} gave an answer that is not understood: {}", worker_path, error.what()));
+    return fail(not_understood(worker_path, error).value(), "cannot list the GPUs");
+  }
+}
+
+Result<std::string> compiler_version(const std::string& worker_path) {
+  const auto line = only_line(worker_path, {"--role", "list"});
+  if (!line) return fail(line.error(), "cannot ask for the compiler's version");
+  try {
+    return nlohmann::json::parse(*line).at("nvrtc").get<std::string>();
+  } catch (const nlohmann::json::exception& error) {
+    return fail(not_understood(worker_path, error).value(), "cannot ask for the compiler's version");
   }
 }
 

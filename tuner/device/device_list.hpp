@@ -22,4 +22,7 @@ struct GpuLimits {
 /// Runs `pgtune-worker --role limits`, which asks NVML alone: far quicker than CUDA. Errors (environment).
 [[nodiscard]] Result<GpuLimits> gpu_limits(const std::string& worker_path, const std::string& uuid);
 
+/// NVRTC's version as the worker has it, such as "13.0". Errors (environment): no worker, or none that can be asked.
+[[nodiscard]] Result<std::string> compiler_version(const std::string& worker_path);
+
 }  // namespace pgtune::device

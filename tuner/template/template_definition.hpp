@@ -76,6 +76,7 @@ struct KernelSpec {
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> dynamic_smem_bytes;
   std::optional<Expression> programmatic_dependent_launch;
+  std::optional<Expression> co_resident;  ///< non-zero: its CTAs wait for each other, so all of them must run at a time
   std::vector<ArgumentSpec> arguments;
   std::optional<L2Window> l2_window;
 };
@@ -106,6 +107,7 @@ struct TemplateDefinition {
   std::vector<TensorMapSpec> tensor_maps;
   std::optional<Expression> workspace_bytes;
   ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
+  std::optional<Expression> zero_workspace_from;  ///< first byte of kOnce's zeros; absent: 0
   std::optional<Expression> l2_bytes;  ///< "traffic": what a launch reads through L2
   std::optional<CostModel> cost;
 

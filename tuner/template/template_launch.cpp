@@ -27,11 +27,16 @@ class LaunchReader {
   LaunchReader(const KnownNames& names, TemplateDefinition& definition) : names_(names), definition_(definition) {}
 
   void workspace(const JsonCursor& cursor) {
-    cursor.expect_fields({"bytes", "zero"});
+    cursor.expect_fields({"bytes", "zero", "zero_from"});
     definition_.workspace_bytes = names_.read(cursor.required("bytes"), Reach::kProblem);
     if (const auto zero = cursor.optional("zero")) {
       definition_.zero_workspace =
           enumerator_of<ZeroWorkspace>(zero->choice({"never", "once", "every_launch"})).value_or(ZeroWorkspace::kNever);
+    }
+    if (const auto from = cursor.optional("zero_from")) {
+      if (definition_.zero_workspace != ZeroWorkspace::kOnce)
+        from->problem("it says where zeros begin that are written \"once\"");
+      definition_.zero_workspace_from = names_.read(*from, Reach::kProblem);
     }
   }
 
@@ -83,7 +88,7 @@ class LaunchReader {
 
   void kernel(const JsonCursor& cursor) {
     cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "programmatic_dependent_launch",
-                          "l2_window", "arguments"});
+                          "co_resident", "l2_window", "arguments"});
     KernelSpec kernel;
     const JsonCursor symbol = cursor.required("symbol");
     kernel.symbol = symbol.string();
@@ -98,6 +103,8 @@ class LaunchReader {
     if (const auto early = cursor.optional("programmatic_dependent_launch")) {
       kernel.programmatic_dependent_launch = names_.read(*early, Reach::kProblem);
     }
+    if (const auto together = cursor.optional("co_resident"))
+      kernel.co_resident = names_.read(*together, Reach::kProblem);
     if (const auto window = cursor.optional("l2_window")) kernel.l2_window = l2_window(*window);
     for (const JsonCursor& element : cursor.required("arguments").elements(0, kMaxArguments)) {
       kernel.arguments.push_back(argument(element));

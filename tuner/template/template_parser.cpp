@@ -118,6 +118,12 @@ TemplateDefinition read_definition(const JsonCursor& root) {
   return out;
 }
 
+/// What only programs need to know that call an exported kernel: no build, launch or measurement depends on it.
+void erase_calling_facts(nlohmann::json& document) {
+  if (const auto workspace = document.find("workspace"); workspace != document.end()) workspace->erase("zero_from");
+  for (nlohmann::json& kernel : document.at("kernels")) kernel.erase("co_resident");
+}
+
 }  // namespace
 
 Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text, const std::string& origin,
@@ -141,6 +147,7 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
   // None of these changes what is compiled.
   for (const char* name : {"source", "description", "preset", "seeds", "cost", "former_parameters"})
     document->erase(name);
+  erase_calling_facts(*document);
   out.content_hash = hash_template(*source, document->dump());
   out.source = std::make_shared<const TemplateSource>(std::move(*source));
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header`: the winners as a C++17 header.
+// `pgtune export header`: the winners as a C++17 header, to be called or to be read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +9,11 @@
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/export/callable_export.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/header_writer.hpp"
+#include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
 namespace pgtune::tool {
@@ -31,12 +34,6 @@ HeaderRow header_row(const StoredResult& result) {
           .ratio = best.ratio_to_baseline,
           .ratio_low = best.ratio_low,
           .ratio_high = best.ratio_high};
-}
-
-/// Newer is who has the higher number: a clock may have been set back.
-bool is_better(const StoredResult& a, const StoredResult& b) {
-  if (a.row.source != b.row.source) return a.row.source == Source::kGpu;
-  return a.row.session > b.row.session;
 }
 
 /// Rows a table can hold: one for each device name, problem and template; a measured one beats a replayed one, then the
@@ -102,40 +99,73 @@ class ExportCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     app.require_command();
-    CommandLine header =
-        app.add_command("header", "A C++17 header: a constexpr table of the best variants and a lookup");
+    CommandLine header = app.add_command(
+        "header", "A C++17 header that a program calls: the kernels, and what chooses and launches them");
     filter_.add_to(header);
     header.add_option("-o,--output", output_, "File to write (default: standard output)").option_text("FILE");
-    header.add_option("--namespace", name_space_, "C++ namespace of the header (default: pgtune_best)")
+    header
+        .add_option("--namespace", name_space_,
+                    "C++ namespace of the header (default: best_gemm; of a table pgtune_best)")
         .option_text("NAME");
+    header
+        .add_option("--neighbour-loss", neighbour_loss_,
+                    "Serve problems near tuned ones where that was seen to lose at most so much time in the median, in "
+                    "percent (default: 3)")
+        .option_text("PERCENT");
+    header.add_flag("--table", table_, "Instead a constexpr table of the best variants' parameters, and a lookup");
   }
 
   ExitCode run(Context& context) override {
+    if (name_space_.empty()) name_space_ = table_ ? "pgtune_best" : "best_gemm";
     if (const auto why = why_no_namespace(name_space_))
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("--namespace '{}' cannot be used: {}. Give identifiers joined by ::, such as "
                                      "my::gemm.",
                                      name_space_, *why));
+    const double neighbour_loss = parse_real("--neighbour-loss", neighbour_loss_);
     const std::vector<StoredResult> results = filter_.load(context);
     if (results.empty()) {
       context.terminal().error(filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
-    const std::vector<HeaderRow> rows = choose_rows(results, context.terminal());
-    const std::string text = write_header(rows, name_space_);
-    if (output_.empty() || output_ == "-") {
-      context.terminal().print(text);
-    } else {
-      write_file(output_, text);
-      context.terminal().note(
-          fmt::format("wrote {} with {} entr{}", output_, rows.size(), rows.size() == 1 ? "y" : "ies"));
-    }
-    return ExitCode::kDone;
+    return table_ ? write_table(context, results) : write_callable(context, results, neighbour_loss / 100);
   }
 
  private:
+  ExitCode write_table(Context& context, const std::vector<StoredResult>& results) {
+    const std::vector<HeaderRow> rows = choose_rows(results, context.terminal());
+    write(context, write_header(rows, name_space_), rows.size());
+    return ExitCode::kDone;
+  }
+
+  ExitCode write_callable(Context& context, const std::vector<StoredResult>& results, double neighbour_loss) {
+    const bool to_file = !output_.empty() && output_ != "-";
+    const CallableHeader content =
+        callable_export(context, results, filter_.open_database(context),
+                        {.name_space = name_space_,
+                         .file_name = to_file ? std::filesystem::path(output_).filename().string() : "best_gemm.hpp",
+                         .template_selector = filter_.template_selector(),
+                         .largest_loss = neighbour_loss});
+    if (content.entries.empty()) {
+      context.terminal().error("nothing can be exported; search again with this version of pgtune");
+      return ExitCode::kNothingValid;
+    }
+    write(context, write_callable_header(content), content.entries.size());
+    return ExitCode::kDone;
+  }
+
+  void write(Context& context, const std::string& text, std::size_t entries) const {
+    if (output_.empty() || output_ == "-") {
+      context.terminal().print(text);
+      return;
+    }
+    write_file(output_, text);
+    context.terminal().note(fmt::format("wrote {} with {} entr{}", output_, entries, entries == 1 ? "y" : "ies"));
+  }
+
   ResultFilter filter_;
-  std::string output_, name_space_ = "pgtune_best";
+  std::string output_, name_space_, neighbour_loss_ = "3";
+  bool table_ = false;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 
 #include "tuner/util/identifier.hpp"
@@ -54,6 +55,22 @@ std::optional<std::string> why_no_part(std::string_view part, bool outermost) {
 }  // namespace
 
 bool is_cpp_keyword(std::string_view word) { return std::binary_search(kKeywords.begin(), kKeywords.end(), word); }
+
+std::string cpp_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (std::iscntrl(static_cast<unsigned char>(c)) == 0) out += c;
+  }
+  out += '"';
+  return out;
+}
+
+std::string cpp_comment(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += std::iscntrl(static_cast<unsigned char>(c)) != 0 || c == '\\' ? ' ' : c;
+  return out;
+}
 
 std::optional<std::string> why_no_namespace(std::string_view text) {
   std::size_t begin = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which names an exported C++ header may use.
+// Which names an exported C++ header may use, and how it writes text that came from elsewhere.
 #pragma once
 
 #include <optional>
@@ -15,5 +15,11 @@ namespace pgtune::tool {
 /// nothing where it can. A namespace may be nested ("my::gemm"). Keywords, names that C++ reserves to its
 /// implementation ([lex.name], [namespace.future], [namespace.posix]) and `std` are refused.
 [[nodiscard]] std::optional<std::string> why_no_namespace(std::string_view text);
+
+/// A string literal, without what is no character to print.
+[[nodiscard]] std::string cpp_string(const std::string& text);
+
+/// Text that is safe inside a // comment.
+[[nodiscard]] std::string cpp_comment(const std::string& text);
 
 }  // namespace pgtune::tool

@@ -67,23 +67,6 @@ std::string element_types() {
   return lines;
 }
 
-std::string c_string(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (std::iscntrl(static_cast<unsigned char>(c)) == 0) out += c;
-  }
-  out += '"';
-  return out;
-}
-
-/// Text that is safe inside a // comment.
-std::string comment(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += std::iscntrl(static_cast<unsigned char>(c)) != 0 || c == '\\' ? ' ' : c;
-  return out;
-}
-
 /// "sgemm_simt" -> "SgemmSimt".
 std::string type_name(const std::string& template_name) {
   std::string out;
@@ -101,17 +84,17 @@ std::string type_name(const std::string& template_name) {
 
 std::string literal(const ParameterValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-  return c_string(std::get<std::string>(value));
+  return cpp_string(std::get<std::string>(value));
 }
 
 std::string problem_literal(const Problem& p) {
   std::string more;
   if (!p.has_usual_output() || p.epilogue.any()) {
-    more = fmt::format(", {}", c_string(p.has_usual_output() ? "" : std::string(to_string(p.type_of_c()))));
+    more = fmt::format(", {}", cpp_string(p.has_usual_output() ? "" : std::string(to_string(p.type_of_c()))));
   }
-  if (p.epilogue.any()) more += fmt::format(", {}", c_string(to_string(p.epilogue)));
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}}}", c_string(std::string(to_string(p.dtype))),
-                     c_string(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta, more);
+  if (p.epilogue.any()) more += fmt::format(", {}", cpp_string(to_string(p.epilogue)));
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}}}", cpp_string(std::string(to_string(p.dtype))),
+                     cpp_string(p.layout()), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.alpha, p.beta, more);
 }
 
 auto order(const HeaderRow& row) {
@@ -143,7 +126,7 @@ std::string table_row(const HeaderRow& row) {
   for (const Assignment& parameter : row.variant.parameters) values += fmt::format(", {}", literal(parameter.value));
   const Activation activation = row.problem.epilogue.activation;
   std::string solved = cublaslt_fuses(activation) ? "" : fmt::format(" without {}", to_string(activation));
-  if (!row.enlarged_shape.empty()) solved += " on " + comment(row.enlarged_shape);
+  if (!row.enlarged_shape.empty()) solved += " on " + cpp_comment(row.enlarged_shape);
   const char* const mark =
       row.sampling == Sampling::kUnsettled
           ? "    // unsettled: measured in short samples at the power cap, so the ratio may be off "
@@ -153,10 +136,11 @@ std::string table_row(const HeaderRow& row) {
       "    // {}: {:.4g} ms, {:.1f} TFLOP/s, {:.3f} of cuBLASLt{} [{:.3f}, {:.3f}]\n"
       "{}    // {}, driver {}, {}, template {}{}\n"
       "    {{{}, {}{}}},\n",
-      comment(row.problem.title()), row.time_s * 1e3, row.tflops, row.ratio, solved, row.ratio_low, row.ratio_high,
-      mark, comment(row.device.uuid), comment(row.device.driver_version), comment(row.finished_at),
-      comment(row.template_hash.substr(0, 12)), row.source == Source::kReplay ? ", from a REPLAY of a recording" : "",
-      c_string(row.device.name), problem_literal(row.problem), values);
+      cpp_comment(row.problem.title()), row.time_s * 1e3, row.tflops, row.ratio, solved, row.ratio_low, row.ratio_high,
+      mark, cpp_comment(row.device.uuid), cpp_comment(row.device.driver_version), cpp_comment(row.finished_at),
+      cpp_comment(row.template_hash.substr(0, 12)),
+      row.source == Source::kReplay ? ", from a REPLAY of a recording" : "", cpp_string(row.device.name),
+      problem_literal(row.problem), values);
 }
 
 std::string template_section(const std::string& template_name, std::vector<HeaderRow> rows) {

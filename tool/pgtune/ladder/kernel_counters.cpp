@@ -14,8 +14,8 @@
 #include <sstream>
 #include <utility>
 
-#include "tool/pgtune/ladder/scratch_folder.hpp"
-#include "tool/pgtune/ladder/toolkit_program.hpp"
+#include "tool/pgtune/cli/scratch_folder.hpp"
+#include "tool/pgtune/cli/toolkit_program.hpp"
 #include "tuner/util/child_process.hpp"
 
 namespace pgtune::tool {

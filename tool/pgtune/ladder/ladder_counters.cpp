@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "tool/pgtune/ladder/scratch_folder.hpp"
+#include "tool/pgtune/cli/scratch_folder.hpp"
 #include "tuner/protocol/codec.hpp"
 
 namespace pgtune::tool {

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include "tool/pgtune/ladder/toolkit_program.hpp"
+#include "tool/pgtune/cli/toolkit_program.hpp"
 
 extern char** environ;
 

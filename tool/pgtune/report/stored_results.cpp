@@ -51,7 +51,8 @@ void ResultFilter::add_to(CommandLine& app) {
   problems_.add_to(app);
   add_database_option(app, database_);
   app.add_option("--on", device_, "Only results of this device: its UUID or part of its name").option_text("DEVICE");
-  app.add_option("--template", template_, "Only results whose best variant is of this template").option_text("NAME");
+  app.add_option("--template", template_, "Only results whose best variant is of this template")
+      .option_text("NAME|FILE.json");
   app.add_option("--source", source_, "Only results measured on a GPU, or only replayed ones")
       .option_text("gpu|replay")
       .one_of({"gpu", "replay"});
@@ -68,7 +69,8 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, bool boards
                                                       option));
   const db::Database database = open_database(context);
   db::BestFilter filter;
-  if (!template_.empty()) filter.winner_template = template_;
+  if (!template_.empty())
+    filter.winner_template = Catalogue::is_path(template_) ? context.catalogue().load(template_).name : template_;
   if (!source_.empty()) filter.source = enumerator_of<Source>(source_);
   std::vector<std::string> keys;
   if (problems_.any_shape()) {

@@ -36,6 +36,9 @@ class ResultFilter {
   /// The same of every board, not of every class alone, and of benches too: for board_groups().
   [[nodiscard]] std::vector<StoredResult> load_boards(const Context& context) const;
 
+  /// --template as given: a name, a template's JSON by path, or nothing.
+  [[nodiscard]] const std::string& template_selector() const { return template_; }
+
   /// The database of load(), to read. Throws db::Error.
   [[nodiscard]] db::Database open_database(const Context& context) const;
 

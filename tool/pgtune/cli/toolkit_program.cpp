@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/ladder/toolkit_program.hpp"
+#include "tool/pgtune/cli/toolkit_program.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

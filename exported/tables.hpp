@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The rows of the generated tables.
+#pragma once
+
+#include "exported/plan.hpp"
+
+namespace pgtune_export::detail {
+
+/// A cubin, or a fatbin with one in it.
+struct Image {
+  const std::uint64_t* data;
+  const char* const* symbols;  ///< of its template
+  int symbol_count;
+  int arch;        ///< compute capability times ten
+  bool only_arch;  ///< of exactly that capability ("sm_90a"); else of its major version, from that minor one on
+};
+
+struct VariantRow {
+  int template_number, image;
+  const Int* parameters;  ///< in the order of the template
+  const Int* built;       ///< its macros that depend on problem or device
+  Type type;
+  Element out;
+  Epilogue epilogue;
+};
+
+}  // namespace pgtune_export::detail

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Programs that call an exported header, against a driver that only records.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "tests/exported/sample_export.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+constexpr const char* kPrograms = PGTUNE_SOURCE_DIR "/tests/exported/programs/";
+const std::string kWithFake = "LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ";
+
+bool have(const std::string& compiler) {
+  return std::system(("command -v " + compiler + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+/// One header and its program for all scenarios: compiling them is what takes time.
+class ExportedCalls : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    content_ = std::make_unique<CallableHeader>(sample_export());
+    folder_ = std::make_unique<ExportFolder>(write_callable_header(*content_));
+    compiled_ = folder_->compile("c++ -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
+                                 std::string(kPrograms) + "calls.cpp", "calls");
+  }
+  static void TearDownTestSuite() {
+    folder_.reset();
+    content_.reset();
+  }
+
+  static std::string run(const std::string& scenario, int expected = 0) {
+    EXPECT_TRUE(compiled_);
+    std::string output;
+    // The fake driver is not instrumented and lives as long as the process.
+    EXPECT_EQ(folder_->run("ASAN_OPTIONS=detect_leaks=0 " + kWithFake + "./calls " + scenario, &output), expected)
+        << output;
+    return output;
+  }
+
+  static inline std::unique_ptr<CallableHeader> content_;
+  static inline std::unique_ptr<ExportFolder> folder_;
+  static inline bool compiled_ = false;
+};
+
+class ExportedScenario : public ExportedCalls, public testing::WithParamInterface<const char*> {};
+
+TEST_P(ExportedScenario, Holds) { run(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(All, ExportedScenario,
+                         testing::Values("unprepared", "prepared", "wrong_arguments", "biases", "streams", "capture",
+                                         "no_driver", "old_driver", "wrong_device", "other_device", "dispatch", "pin",
+                                         "alignment"),
+                         [](const auto& scenario) { return std::string(scenario.param); });
+
+char kind_letter(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::kPointer:
+      return 'p';
+    case ArgumentKind::kTensorMap:
+      return 'm';
+    case ArgumentKind::kInt32:
+      return 'i';
+    case ArgumentKind::kInt64:
+      return 'l';
+    case ArgumentKind::kFloat32:
+      break;
+  }
+  return 'f';
+}
+
+std::uint64_t address_of(Operand operand, const Problem& problem) {
+  switch (operand) {
+    case Operand::kA:
+      return 0x11000000;
+    case Operand::kB:
+      return 0x20000000;
+    case Operand::kC:
+      return problem.beta != 0 ? 0x30000000 : 0x40000000;
+    case Operand::kD:
+      return 0x40000000;
+    case Operand::kBias:
+      return 0x50000000;
+    case Operand::kWorkspace:
+      break;
+  }
+  return 0x60000000;
+}
+
+/// The start of a launch as the fake driver logs it, and its arguments but for maps and scalars.
+std::string launch_start(const KernelLaunch& kernel) {
+  std::string line =
+      fmt::format("{} grid {} {} {} block {} {} {} smem {}", kernel.symbol, kernel.grid.x, kernel.grid.y, kernel.grid.z,
+                  kernel.block.x, kernel.block.y, kernel.block.z, kernel.dynamic_smem_bytes);
+  if (kernel.cluster.count() > 1)
+    line += fmt::format(" cluster {} {} {}", kernel.cluster.x, kernel.cluster.y, kernel.cluster.z);
+  return line + (kernel.overlaps_previous ? " overlaps" : "");
+}
+
+TEST_F(ExportedCalls, LaunchWhatTheInterpreterPlans) {
+  std::map<std::string, std::string> signatures;
+  for (const space::TemplateDefinition& definition : content_->templates) {
+    for (const space::KernelSpec& kernel : definition.kernels) {
+      std::string kinds;
+      for (const space::ArgumentSpec& argument : kernel.arguments) kinds += kind_letter(argument.kind);
+      signatures[kernel.symbol] = kinds;
+    }
+  }
+  std::string text;
+  for (const auto& [symbol, kinds] : signatures) text += symbol + " " + kinds + "\n";
+  folder_->write("signatures", text);
+  std::istringstream output(run("launches"));
+  int with_flags = 0, together = 0;
+  std::string line;
+  std::getline(output, line);
+  for (std::size_t i = 0; i < content_->entries.size(); ++i) {
+    const ExportedEntry& entry = content_->entries[i];
+    const ExportedVariant& variant = content_->variants[entry.variant];
+    const LaunchPlan plan = space::make_launch_plan(content_->templates[variant.template_number], variant.variant,
+                                                    entry.problem, sample_device())
+                                .value();
+    ASSERT_EQ(line, fmt::format("entry {} workspace {}", i, plan.workspace_bytes));
+    std::optional<std::uint64_t> flags_at;
+    std::size_t kernel = 0;
+    while (std::getline(output, line) && !line.starts_with("entry ")) {
+      if (line.starts_with("memset ")) {
+        // The flags, up to the end of the workspace.
+        std::istringstream words(line.substr(7));
+        std::uint64_t address = 0, value = 1, bytes = 0;
+        words >> std::hex >> address >> std::dec >> value >> bytes;
+        EXPECT_EQ(value, 0U);
+        EXPECT_EQ(address + bytes, 0x60000000 + static_cast<std::uint64_t>(plan.workspace_bytes));
+        flags_at = address - 0x60000000;
+        ++with_flags;
+        continue;
+      }
+      ASSERT_LT(kernel, plan.kernels.size());
+      const KernelLaunch& launch = plan.kernels[kernel++];
+      ASSERT_TRUE(line.starts_with(launch_start(launch))) << line << "\n" << launch_start(launch);
+      const bool waits = line.find(" co-resident") != std::string::npos;
+      together += waits ? 1 : 0;
+      std::istringstream words(
+          line.substr(launch_start(launch).size() + (waits ? std::string(" co-resident").size() : 0)));
+      bool passes_flags = false;
+      for (const KernelArgument& argument : launch.arguments) {
+        std::string word;
+        words >> word;
+        switch (argument.kind) {
+          case ArgumentKind::kPointer:
+            EXPECT_EQ(word, fmt::format("{:#x}", address_of(argument.operand, entry.problem)));
+            break;
+          case ArgumentKind::kTensorMap: {
+            const TensorMapPlan& map = plan.tensor_maps[static_cast<std::size_t>(argument.integer)];
+            EXPECT_EQ(word, fmt::format("map({:#x}", address_of(map.operand, entry.problem)));
+            std::string rest;
+            std::getline(words, rest, ')');
+            EXPECT_THAT(rest, testing::HasSubstr(fmt::format(" dims {}", map.dims[0])));
+            break;
+          }
+          case ArgumentKind::kInt32:
+          case ArgumentKind::kInt64:
+            EXPECT_EQ(word, std::to_string(argument.integer));
+            passes_flags = passes_flags || (flags_at && static_cast<std::uint64_t>(argument.integer) == *flags_at);
+            break;
+          case ArgumentKind::kFloat32:
+            EXPECT_EQ(word.back(), 'f');
+            break;
+        }
+      }
+      // Who waits for flags finds them where they were zeroed.
+      EXPECT_TRUE(!waits || passes_flags) << line;
+    }
+    EXPECT_EQ(kernel, plan.kernels.size());
+  }
+  EXPECT_GT(with_flags, 10);
+  EXPECT_GT(together, 10);
+}
+
+TEST_F(ExportedCalls, SixteenThreadsRaceTheFirstCall) {
+  ASSERT_TRUE(
+      folder_->compile("c++ -std=c++17 -O1 -g -fsanitize=thread", std::string(kPrograms) + "threads.cpp", "threads"));
+  std::string output;
+  EXPECT_EQ(folder_->run(kWithFake + "./threads", &output), 0) << output;
+}
+
+/// Another export for the same program.
+std::string other_header() {
+  CallableHeader other = sample_export(3);
+  other.name_space = "other_gemm";
+  return write_callable_header(other);
+}
+
+TEST(ExportedHeaders, ShareNothingWithOthersAndEverythingBetweenUnits) {
+  const ExportFolder folder(write_callable_header(sample_export(5)));
+  folder.write("other_gemm.hpp", other_header());
+  for (const std::string compiler : {"g++", "clang++-14", "clang++"}) {
+    if (!have(compiler)) continue;
+    for (const char* standard : {"17", "20"}) {
+      const std::string sources = std::string(kPrograms) + "unit_one.cpp " + kPrograms + "unit_two.cpp";
+      ASSERT_TRUE(folder.compile(compiler + " -std=c++" + standard + " -fno-exceptions -fno-rtti", sources, "units"))
+          << compiler << standard;
+      EXPECT_EQ(folder.run(kWithFake + "./units"), 0) << compiler << standard;
+      // No code runs before main() on its account.
+      std::string symbols;
+      EXPECT_EQ(folder.run("nm -C units", &symbols), 0);
+      EXPECT_THAT(symbols, testing::Not(testing::HasSubstr("GLOBAL__sub_I")));
+    }
+  }
+}
+
+TEST(ExportedHeaders, CompileWithNvcc) {
+  if (!have("nvcc")) GTEST_SKIP() << "no working nvcc on PATH";
+  const ExportFolder folder(write_callable_header(sample_export(5)));
+  folder.write("unit.cu", "#include \"best_gemm.hpp\"\nint main() { return 0; }\n");
+  for (const char* standard : {"17", "20"}) {
+    std::string output;
+    EXPECT_EQ(
+        folder.run(fmt::format("nvcc -std=c++{} -Werror all-warnings -I. -c unit.cu -o unit.o", standard), &output), 0)
+        << output;
+  }
+}
+
+TEST(ExportedHeaders, AreTheSameForTheSameContentAndNamedAfterIt) {
+  const std::string one = write_callable_header(sample_export(4));
+  EXPECT_EQ(one, write_callable_header(sample_export(4)));
+  const auto hash_of = [](const std::string& text) { return text.substr(text.find("inline namespace h"), 31); };
+  EXPECT_NE(hash_of(one), hash_of(write_callable_header(sample_export(5))));
+  EXPECT_THAT(one, testing::StartsWith("// SPDX-License-Identifier: MIT\n"));
+}
+
+TEST(ExportedHeaders, NeedNothingOfPgtune) {
+  const std::string text = write_callable_header(sample_export(4));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\n#include \"")));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("pgtune_export")));
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// `pgtune export header` with the real compiler: a recording becomes a header that compiles and is called.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/exported/sample_export.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+const std::string kRecording = PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db";
+
+std::string export_command(const std::string& cache, const std::string& more) {
+  return fmt::format("XDG_CACHE_HOME=$PWD/{} HOME=$PWD '{}' export header --db '{}' {}", cache, PGTUNE_PROGRAM,
+                     kRecording, more);
+}
+
+TEST(ExportCommand, ARecordingBecomesTheSameHeaderFromAnyCache) {
+  const ExportFolder folder("");
+  std::string output;
+  ASSERT_EQ(folder.run(export_command("one", "-o best_gemm.hpp"), &output), 0) << output;
+  EXPECT_THAT(output, testing::HasSubstr("wrote best_gemm.hpp with 2 entries"));
+  ASSERT_EQ(folder.run(export_command("two", "-o again/best_gemm.hpp"), &output), 3) << "the folder is not there";
+  ASSERT_EQ(folder.run("mkdir again && " + export_command("two", "-o again/best_gemm.hpp"), &output), 0) << output;
+  EXPECT_EQ(folder.run("cmp best_gemm.hpp again/best_gemm.hpp", &output), 0) << output;
+  folder.write("consumer.cpp",
+               "#include \"best_gemm.hpp\"\n#include <cstdio>\nusing namespace best_gemm;\n"
+               "int main() {\n  int count = 0;\n  const Entry& e = entries(&count)[0];\n  Gemm gemm;\n"
+               "  if (count != 2 || Gemm::prepare(0) != Status::ok) return 1;\n"
+               "  if (Gemm::select(e.problem, {}, 0, {}, gemm) != Status::ok) return 2;\n"
+               "  return gemm.choice().match == Match::exact ? 0 : 3;\n}\n");
+  ASSERT_TRUE(folder.compile("c++ -std=c++17 -O1", "consumer.cpp", "consumer"));
+  EXPECT_EQ(folder.run("LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ./consumer"), 0);
+}
+
+TEST(ExportCommand, WithoutTheToolkitsFatbinaryKernelsAreNotCompressed) {
+  const ExportFolder folder("");
+  std::string output;
+  ASSERT_EQ(folder.run(export_command("one", "-o small.hpp"), &output), 0) << output;
+  ASSERT_EQ(folder.run("PGTUNE_FATBINARY=/nowhere " + export_command("one", "-o large.hpp"), &output), 0) << output;
+  EXPECT_GT(std::filesystem::file_size(folder.path() / "large.hpp"),
+            std::filesystem::file_size(folder.path() / "small.hpp"));
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// A CUDA driver without a GPU: what an exported header calls, recorded. Built as libcuda.so.1.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+struct FakeCuda {
+  // What it pretends to be.
+  int version = 13000, devices = 2, arch = 90, sm_count = 132;
+  std::string name = "NVIDIA H200";
+  int init_result = 0, load_result = 0, launch_result = 0;  ///< CUresult
+  /// A global capture is under way in the calling thread: what loads or creates fails and breaks it.
+  bool capturing = false, capture_broken = false;
+  /// Kinds of each kernel's arguments by its name: p pointer, m tensor map, i int32, l int64, f float.
+  std::map<std::string, std::string> signatures;
+
+  // What was called.
+  std::atomic<int> loads{0}, kernels_loaded{0}, encodes{0}, replacements{0}, launches{0}, memsets{0};
+  std::mutex mutex;
+  std::vector<std::string> log;  ///< of launches and memsets
+};
+
+extern "C" FakeCuda* fake_cuda();
+/// A stream of the device's primary context; of another context of it where `own` is set.
+extern "C" void* fake_stream(int device, bool own);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/export/neighbour_loss.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/exported/sample_export.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+Problem f32_problem(std::int64_t m) {
+  Problem p;
+  p.m = m;
+  p.n = p.k = 1024;
+  return with_default_strides(p).value();
+}
+
+Variant small_variant(const space::TemplateDefinition& definition, std::int64_t bm) {
+  Variant variant = definition.default_variant();
+  for (Assignment& parameter : variant.parameters) {
+    if (parameter.name == "BM") parameter.value = bm;
+  }
+  return variant;
+}
+
+/// Ten problems a quarter of a doubling apart; every second one was tuned to the other of two variants.
+CallableHeader quarter_doublings() {
+  const space::TemplateDefinition definition = Catalogue().load("sgemm_small");
+  CallableHeader content;
+  content.device_classes = {sample_device()};
+  for (int i = 0; i < 10; ++i)
+    add_sample(content, definition, small_variant(definition, i % 2 == 0 ? 32 : 64),
+               f32_problem(static_cast<std::int64_t>(1024 * std::pow(2.0, i / 4.0)) / 4 * 4));
+  return content;
+}
+
+/// Times in which a borrowed variant takes `loss` longer than the problem's own.
+std::vector<std::map<std::string, double>> times(const CallableHeader& content, double loss) {
+  std::vector<std::map<std::string, double>> out;
+  for (const ExportedEntry& entry : content.entries) {
+    out.emplace_back();
+    for (std::size_t v = 0; v < content.variants.size(); ++v)
+      out.back()[content.variants[v].variant.id()] = v == entry.variant ? 1.0 : 1.0 + loss;
+  }
+  return out;
+}
+
+/// The loss of the radius that an export would take with at most 3 %.
+std::optional<MeasuredLoss> chosen(const CallableHeader& content,
+                                   const std::vector<std::map<std::string, double>>& tried) {
+  for (const MeasuredLoss& loss : measured_losses(content, tried, 0.03)) {
+    if (loss.chosen) return loss;
+  }
+  return std::nullopt;
+}
+
+TEST(NeighbourLoss, IsThatOfTheCheapestNeighbourWhereItWasTried) {
+  const CallableHeader content = quarter_doublings();
+  ASSERT_EQ(content.variants.size(), 2U);
+  const auto loss = chosen(content, times(content, 0.02));
+  ASSERT_TRUE(loss);
+  EXPECT_EQ(loss->dtype, Dtype::kF32);
+  EXPECT_EQ(loss->radius, 3);
+  EXPECT_EQ(loss->held_out, 10);
+  EXPECT_EQ(loss->measured, 10);
+  std::vector<double> expected;
+  for (const ExportedEntry& entry : content.entries) {
+    const auto taken = neighbour(content, entry.problem, sample_device(), loss->radius);
+    ASSERT_TRUE(taken);
+    expected.push_back(*taken == entry.variant ? 0 : 0.02);
+  }
+  // Some problems were tuned to the neighbours' variant, others to another.
+  EXPECT_THAT(expected, testing::AllOf(testing::Contains(0), testing::Contains(0.02)));
+  EXPECT_NEAR(loss->median, stats::median(expected), 1e-9);
+  EXPECT_NEAR(loss->p90, stats::quantile(expected, 0.9), 1e-9);
+}
+
+TEST(NeighbourLoss, NoNeighbourIsTakenWhereTheyLoseTooMuchOrTooLittleIsKnown) {
+  const CallableHeader content = quarter_doublings();
+  EXPECT_FALSE(chosen(content, times(content, 0.2)));
+  auto known = times(content, 0.01);
+  for (std::size_t i = 0; i < 3; ++i) known[i].clear();
+  EXPECT_FALSE(chosen(content, known));
+}
+
+TEST(NeighbourLoss, DistanceCountsDoublings) {
+  Problem a = f32_problem(1024), b = f32_problem(2048);
+  EXPECT_DOUBLE_EQ(problem_distance(a, b), 1);
+  b.k = 512;
+  EXPECT_DOUBLE_EQ(problem_distance(a, b), std::sqrt(2.0));
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "tests/exported/sample_export.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include "db/queries/queries.hpp"
+#include "db/queries/stored_records.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/export/template_code.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+#include "tuner/template/former_parameters.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+std::size_t number_of_template(CallableHeader& content, const space::TemplateDefinition& definition) {
+  for (std::size_t i = 0; i < content.templates.size(); ++i) {
+    if (content.templates[i].name == definition.name) return i;
+  }
+  content.templates.push_back(definition);
+  return content.templates.size() - 1;
+}
+
+}  // namespace
+
+DeviceInfo sample_device() {
+  DeviceInfo device;
+  device.name = "NVIDIA H200";
+  device.architecture = "sm_90a";
+  device.compute_major = 9;
+  device.sm_count = 132;
+  device.smem_per_block_bytes = 232448;
+  device.smem_per_sm_bytes = 233472;
+  device.registers_per_sm = 65536;
+  device.threads_per_sm = 2048;
+  device.l2_bytes = 52428800;
+  return device;
+}
+
+void add_sample(CallableHeader& content, const space::TemplateDefinition& definition, const Variant& variant,
+                const Problem& problem) {
+  const std::size_t number = number_of_template(content, definition);
+  const std::vector<Define> defines = space::make_defines(definition, variant, problem, sample_device()).value();
+  const std::vector<std::int64_t> built = built_values(definition, defines);
+  const auto same = std::find_if(content.variants.begin(), content.variants.end(), [&](const ExportedVariant& other) {
+    return other.template_number == number && other.variant == variant && other.built == built &&
+           other.problem.dtype == problem.dtype && other.problem.type_of_c() == problem.type_of_c() &&
+           other.problem.epilogue == problem.epilogue;
+  });
+  const auto index = static_cast<std::size_t>(same - content.variants.begin());
+  if (same == content.variants.end()) {
+    content.images.push_back(
+        {fmt::format("image {} {}", content.images.size(), variant.id()), number, sample_device()});
+    content.variants.push_back({number, content.images.size() - 1, variant, problem, built});
+  }
+  content.entries.push_back({problem, index, 0, 1e-5, 100, 1.1, 1.05, 1.15, "a sample"});
+}
+
+CallableHeader sample_export(std::size_t limit) {
+  CallableHeader content;
+  content.name_space = "best_gemm";
+  content.file_name = "best_gemm.hpp";
+  content.pgtune_version = "test";
+  content.nvrtc_version = "13.0";
+  content.least_driver = 13000;
+  content.device_classes = {sample_device()};
+  const Catalogue catalogue;
+  for (const db::Database& database : open_recordings("")) {
+    for (const db::BestRow& row : db::list_best(database, {})) {
+      if (limit != 0 && content.entries.size() == limit) break;
+      const auto problem = db::record_of<Problem>(row.problem_json, "a recording's problem");
+      const space::TemplateDefinition definition = catalogue.load(row.variant_origin.name);
+      const auto variant = space::recorded_variant(definition, row.variant_key);
+      const bool known = std::any_of(content.entries.begin(), content.entries.end(),
+                                     [&](const ExportedEntry& entry) { return entry.problem == problem; });
+      if (known || !variant) continue;
+      const auto reason = space::why_illegal(definition, *variant, problem, sample_device());
+      if (reason && !*reason) add_sample(content, definition, *variant, problem);
+    }
+  }
+  std::vector<Dtype> dtypes;
+  for (const ExportedEntry& entry : content.entries) dtypes.push_back(entry.problem.dtype);
+  std::sort(dtypes.begin(), dtypes.end());
+  dtypes.erase(std::unique(dtypes.begin(), dtypes.end()), dtypes.end());
+  for (const Dtype dtype : dtypes) content.losses.push_back({dtype, true, 1.5, 20, 12, 0.012, 0.05});
+  return content;
+}
+
+ExportFolder::ExportFolder(const std::string& header) {
+  std::string name = (std::filesystem::temp_directory_path() / "exported-XXXXXX").string();
+  path_ = ::mkdtemp(name.data());
+  write("best_gemm.hpp", header);
+}
+
+ExportFolder::~ExportFolder() { std::filesystem::remove_all(path_); }
+
+void ExportFolder::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path_ / name, std::ios::binary) << text;
+}
+
+int ExportFolder::run(const std::string& command, std::string* output) const {
+  FILE* const pipe = popen(fmt::format("cd '{}' && ({}) 2>&1", path_.string(), command).c_str(), "r");
+  if (pipe == nullptr) return -1;
+  std::string text;
+  std::array<char, 65536> chunk{};
+  for (std::size_t got = 0; (got = fread(chunk.data(), 1, chunk.size(), pipe)) > 0;) text.append(chunk.data(), got);
+  const int status = pclose(pipe);
+  if (output != nullptr) *output = std::move(text);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool ExportFolder::compile(const std::string& compiler, const std::string& sources, const std::string& name) const {
+  std::string output;
+  const int code =
+      run(fmt::format("{} -Wall -Wextra -Wpedantic -Werror -isystem '{}' -I. -I'{}' {} -o {} -pthread -ldl", compiler,
+                      PGTUNE_CUDA_INCLUDE, PGTUNE_SOURCE_DIR, sources, name),
+          &output);
+  if (code != 0) std::fputs(output.substr(0, 4000).c_str(), stderr);
+  return code == 0;
+}
+
+}  // namespace pgtune::tool::test

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// A callable header of everything the shipped recordings hold, with images that are no kernels: for host code alone.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/export/callable_header.hpp"
+
+namespace pgtune::tool::test {
+
+/// The winners of the built-in recordings in this build's templates, at most `limit` (0: all), as entries for an H200.
+[[nodiscard]] CallableHeader sample_export(std::size_t limit = 0);
+
+/// A variant of a template as an entry for the problem, appended to `content`.
+void add_sample(CallableHeader& content, const space::TemplateDefinition& definition, const Variant& variant,
+                const Problem& problem);
+
+/// H200 as the fake driver says it.
+[[nodiscard]] DeviceInfo sample_device();
+
+/// A folder with the header as best_gemm.hpp, gone with the object.
+class ExportFolder {
+ public:
+  explicit ExportFolder(const std::string& header);
+  ExportFolder(const ExportFolder&) = delete;
+  ExportFolder& operator=(const ExportFolder&) = delete;
+  ~ExportFolder();
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& name, const std::string& text) const;
+  /// `command` run in the folder by the shell: its exit code, and what it printed.
+  int run(const std::string& command, std::string* output = nullptr) const;
+  /// `<compiler> -I... <sources> -o <name>`, warnings as errors; true where it compiled.
+  [[nodiscard]] bool compile(const std::string& compiler, const std::string& sources, const std::string& name) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace pgtune::tool::test

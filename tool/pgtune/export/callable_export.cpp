@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/export/callable_export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/version.hpp"
+#include "tool/pgtune/export/kernel_images.hpp"
+#include "tool/pgtune/export/neighbour_loss.hpp"
+#include "tool/pgtune/export/result_choice.hpp"
+#include "tool/pgtune/export/template_code.hpp"
+#include "tuner/device/compile_pool.hpp"
+#include "tuner/device/device_list.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+#include "tuner/template/former_parameters.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// A winner in the names of this build's templates.
+struct Winner {
+  const StoredResult* result = nullptr;
+  std::size_t template_number = 0;
+  Variant variant;
+  std::vector<Define> defines;
+  bool other_version = false;
+};
+
+class CallableExport {
+ public:
+  CallableExport(Context& context, const CallableOptions& options) : context_(context), options_(options) {
+    content_.name_space = options.name_space;
+    content_.file_name = options.file_name;
+    content_.pgtune_version = kVersion;
+  }
+
+  CallableHeader run(const std::vector<StoredResult>& results, const db::Database& database) {
+    std::vector<Winner> winners;
+    for (const StoredResult& result : results) {
+      std::string why;
+      if (auto winner = resolve(result, why)) {
+        winners.push_back(std::move(*winner));
+      } else {
+        left_out(result, why);
+      }
+    }
+    if (winners.empty()) return std::move(content_);
+    content_.nvrtc_version = value_or_throw(device::compiler_version(context_.paths().worker));
+    compile(winners);
+    std::vector<std::map<std::string, double>> tried;
+    for (const StoredResult* result : exported_) tried.push_back(tried_times(database, *result, content_.templates));
+    content_.losses = measured_losses(content_, tried, options_.largest_loss);
+    return std::move(content_);
+  }
+
+ private:
+  void left_out(const StoredResult& result, const std::string& why) {
+    context_.terminal().note(fmt::format("left out {}: {}", result.problem.title(), why));
+  }
+
+  /// The number of the template with this name; nothing where this build has none.
+  std::optional<std::size_t> template_number(const std::string& name) {
+    const auto known = std::find_if(content_.templates.begin(), content_.templates.end(),
+                                    [&](const auto& definition) { return definition.name == name; });
+    if (known != content_.templates.end()) return static_cast<std::size_t>(known - content_.templates.begin());
+    const std::vector<std::string> names = context_.catalogue().names();
+    if (Catalogue::is_path(options_.template_selector)) {
+      space::TemplateDefinition own = context_.catalogue().load(options_.template_selector);
+      if (own.name != name) return std::nullopt;
+      content_.templates.push_back(std::move(own));
+    } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+      content_.templates.push_back(context_.catalogue().load(name));
+    } else {
+      return std::nullopt;
+    }
+    return content_.templates.size() - 1;
+  }
+
+  std::optional<Winner> resolve(const StoredResult& result, std::string& why) {
+    const Variant& best = result.answer.best().variant;
+    const auto number = template_number(best.template_name);
+    if (!number) {
+      why = fmt::format("template {} is not built in; give its JSON with --template", best.template_name);
+      return std::nullopt;
+    }
+    const space::TemplateDefinition& definition = content_.templates[*number];
+    Winner winner{&result, *number, best, {}, result.row.variant_origin.content_hash != definition.content_hash};
+    const auto variant = space::recorded_variant(definition, best.key());
+    if (!variant) {
+      why = fmt::format("tuned with another version of template {}, which had other parameters", definition.name);
+      return std::nullopt;
+    }
+    winner.variant = *variant;
+    if (auto refused = why_not_exported(definition)) {
+      why = *refused;
+      return std::nullopt;
+    }
+    const auto reason = space::why_illegal(definition, winner.variant, result.problem, result.device);
+    if (!reason || *reason) {
+      why = fmt::format("tuned with another version of template {}: {}", definition.name,
+                        reason ? **reason : reason.error().text());
+      return std::nullopt;
+    }
+    winner.defines = value_or_throw(space::make_defines(definition, winner.variant, result.problem, result.device));
+    return winner;
+  }
+
+  /// Compiles each variant once and fills in images, variants, device classes and entries.
+  void compile(const std::vector<Winner>& winners) {
+    std::vector<protocol::BuildRequest> requests;
+    std::vector<const Winner*> builds;      // what each request builds
+    std::vector<std::size_t> build_number;  // of each winner
+    for (const Winner& winner : winners) {
+      const auto same = std::find_if(builds.begin(), builds.end(), [&](const Winner* other) {
+        return other->template_number == winner.template_number && other->variant == winner.variant &&
+               other->result->device.architecture == winner.result->device.architecture &&
+               same_defines(other->defines, winner.defines) &&
+               other->result->problem.dtype == winner.result->problem.dtype &&
+               other->result->problem.type_of_c() == winner.result->problem.type_of_c() &&
+               other->result->problem.epilogue == winner.result->problem.epilogue;
+      });
+      build_number.push_back(static_cast<std::size_t>(same - builds.begin()));
+      if (same != builds.end()) continue;
+      builds.push_back(&winner);
+      protocol::BuildRequest request;
+      request.id = static_cast<protocol::RequestId>(requests.size()) + 1;
+      request.variant = winner.variant;
+      request.source = content_.templates[winner.template_number].source;
+      request.defines = winner.defines;
+      request.architecture = winner.result->device.architecture;
+      requests.push_back(std::move(request));
+    }
+    const auto done = value_or_throw(device::compile_all(
+        {.worker_path = context_.paths().worker, .cache_dir = context_.paths().cache}, std::move(requests)));
+    const auto fatbinary = find_fatbinary();
+    content_.least_driver = least_driver(content_.nvrtc_version, fatbinary.has_value());
+    std::vector<std::optional<std::size_t>> variants;
+    for (std::size_t i = 0; i < builds.size(); ++i) variants.push_back(add_variant(*builds[i], done[i], fatbinary));
+    for (std::size_t i = 0; i < winners.size(); ++i) {
+      if (const auto variant = variants[build_number[i]]) {
+        add_entry(winners[i], *variant);
+      } else {
+        left_out(*winners[i].result, "its kernel was not built: " + done[build_number[i]].outcome.reason);
+      }
+    }
+  }
+
+  static bool same_defines(const std::vector<Define>& a, const std::vector<Define>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Define& x, const Define& y) { return x.name == y.name && x.value == y.value; });
+  }
+
+  std::optional<std::size_t> add_variant(const Winner& winner, const protocol::BuildDone& done,
+                                         const std::optional<std::filesystem::path>& fatbinary) {
+    if (done.outcome.kind != OutcomeKind::kOk) return std::nullopt;
+    const DeviceInfo& device = winner.result->device;
+    std::string bytes = value_or_throw(kernel_image(done.build.cubin_path, device, fatbinary));
+    const auto same = std::find_if(content_.images.begin(), content_.images.end(), [&](const KernelImage& image) {
+      return image.template_number == winner.template_number && image.bytes == bytes;
+    });
+    const auto image = static_cast<std::size_t>(same - content_.images.begin());
+    if (same == content_.images.end()) content_.images.push_back({std::move(bytes), winner.template_number, device});
+    content_.variants.push_back({winner.template_number, image, winner.variant, winner.result->problem,
+                                 built_values(content_.templates[winner.template_number], winner.defines)});
+    return content_.variants.size() - 1;
+  }
+
+  void add_entry(const Winner& winner, std::size_t variant) {
+    const StoredResult& result = *winner.result;
+    auto& classes = content_.device_classes;
+    const auto same = std::find_if(classes.begin(), classes.end(),
+                                   [&](const DeviceInfo& device) { return same_device_class(device, result.device); });
+    const auto device_class = static_cast<std::size_t>(same - classes.begin());
+    if (same == classes.end()) classes.push_back(result.device);
+    const session::RankedVariant& best = result.answer.best();
+    content_.entries.push_back({.problem = result.problem,
+                                .variant = variant,
+                                .device_class = device_class,
+                                .time_s = best.time_s,
+                                .tflops = best.tflops,
+                                .ratio = best.ratio_to_baseline,
+                                .ratio_low = best.ratio_low,
+                                .ratio_high = best.ratio_high,
+                                .origin = origin(winner)});
+    exported_.push_back(&result);
+  }
+
+  [[nodiscard]] static std::string origin(const Winner& winner) {
+    const StoredResult& result = *winner.result;
+    std::string text = fmt::format("{}, driver {}, {}, template {}", result.device.uuid, result.device.driver_version,
+                                   result.row.finished_at, result.row.variant_origin.content_hash.substr(0, 12));
+    if (winner.other_version)
+      text += "; the kernel here is of another version of that template, so its figures are a hint";
+    if (result.row.source == Source::kReplay) text += "; from a REPLAY of a recording";
+    if (result.answer.sampling == Sampling::kUnsettled)
+      text += "; unsettled: measured in short samples at the power cap, so the ratio may be off by several percent";
+    if (!result.answer.baseline.enlarged_shape.empty())
+      text += fmt::format("; cuBLASLt was timed on {}", result.answer.baseline.enlarged_shape);
+    if (!cublaslt_fuses(result.problem.epilogue.activation))
+      text += fmt::format("; cuBLASLt was timed without {}", to_string(result.problem.epilogue.activation));
+    return text;
+  }
+
+  Context& context_;
+  const CallableOptions& options_;
+  CallableHeader content_;
+  std::vector<const StoredResult*> exported_;  ///< of each entry
+};
+
+}  // namespace
+
+CallableHeader callable_export(Context& context, const std::vector<StoredResult>& results, const db::Database& database,
+                               const CallableOptions& options) {
+  const std::vector<StoredResult> chosen = best_of_each_problem(results);
+  return CallableExport(context, options).run(chosen, database);
+}
+
+}  // namespace pgtune::tool

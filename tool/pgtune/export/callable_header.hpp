@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// `pgtune export header`: kernels, and the code that chooses and launches them, as one C++17 header.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tuner/model/problem.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/model/variant.hpp"
+#include "tuner/template/template_definition.hpp"
+
+namespace pgtune::tool {
+
+/// What cuLibraryLoadData() takes: a cubin, or a fatbin with one in it.
+struct KernelImage {
+  std::string bytes;
+  std::size_t template_number = 0;  ///< whose kernels it holds
+  DeviceInfo device = {};           ///< one of the architecture it was compiled for
+};
+
+/// A variant as it was compiled for a problem.
+struct ExportedVariant {
+  std::size_t template_number = 0, image = 0;
+  Variant variant;
+  Problem problem;                  ///< one that it was compiled for: its types and epilogue count
+  std::vector<std::int64_t> built;  ///< built_values()
+};
+
+struct ExportedEntry {
+  Problem problem;
+  std::size_t variant = 0, device_class = 0;
+  double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
+  std::string origin;  ///< for people: board, driver, date, template version, and what is to be known of the figures
+};
+
+/// What taking a neighbour's variant costs, by trials of the problems themselves.
+struct MeasuredLoss {
+  Dtype dtype = Dtype::kF32;
+  bool chosen = false;  ///< neighbours up to the radius are taken: none of a dtype, or one
+  double radius = 0;    ///< in doublings
+  int held_out = 0, measured = 0;
+  double median = 0, p90 = 0;
+};
+
+struct CallableHeader {
+  std::string name_space, file_name;
+  std::string pgtune_version, nvrtc_version;
+  int least_driver = 0;  ///< as cuDriverGetVersion() counts: 13000
+  std::vector<space::TemplateDefinition> templates;
+  std::vector<DeviceInfo> device_classes;
+  std::vector<KernelImage> images;
+  std::vector<ExportedVariant> variants;
+  std::vector<ExportedEntry> entries;
+  std::vector<MeasuredLoss> losses;  ///< of each dtype of the entries, for several radii
+};
+
+/// The header's text. The same content gives the same text. `name_space` is one for which why_no_namespace() has
+/// nothing to say; there is at least one entry.
+[[nodiscard]] std::string write_callable_header(const CallableHeader& content);
+
+}  // namespace pgtune::tool

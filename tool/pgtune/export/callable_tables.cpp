@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/export/callable_tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <map>
+
+#include "tool/pgtune/export/cpp_names.hpp"
+#include "tool/pgtune/export/template_code.hpp"
+#include "tuner/expression/expression.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::size_t kWordsOfALine = 6;
+
+/// Words of 64 bits: compilers read them many times faster than bytes, and they are aligned. Little-endian, as every
+/// host that CUDA runs on.
+std::string image_words(const std::string& bytes) {
+  std::string out;
+  out.reserve(bytes.size() * 5 / 2);
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+    // Zeros are many, and shorter in decimal.
+    out += word < 10 ? fmt::format("{},", word) : fmt::format("0x{:x},", word);
+    if (at / 8 % kWordsOfALine == kWordsOfALine - 1) out += '\n';
+  }
+  return out;
+}
+
+std::int64_t number_of(const ParameterValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  return space::label_value(std::get<std::string>(value));
+}
+
+std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
+  // An array of no elements is none.
+  return fmt::format("inline constexpr Int {}[] = {{{}}};\n", name,
+                     values.empty() ? "0" : fmt::format("{}", fmt::join(values, ", ")));
+}
+
+std::string element_word(const Problem& problem) { return fmt::format("Element::{}", to_string(problem.type_of_c())); }
+std::string epilogue_words(const Epilogue& epilogue) {
+  return fmt::format("{{{}, Activation::{}}}", epilogue.bias, to_string(epilogue.activation));
+}
+
+std::string image_tables(const CallableHeader& content) {
+  std::string out, rows;
+  for (std::size_t i = 0; i < content.templates.size(); ++i) {
+    out += fmt::format("inline constexpr const char* kSymbols{}[] = {{\"{}\"}};\n", i,
+                       fmt::join(kernel_symbols(content.templates[i]), "\", \""));
+  }
+  for (std::size_t i = 0; i < content.images.size(); ++i) {
+    const KernelImage& image = content.images[i];
+    out +=
+        fmt::format("alignas(16) inline constexpr std::uint64_t kImage{}[] = {{\n{}}};\n", i, image_words(image.bytes));
+    // "sm_90a": architecture-specific code runs on no other.
+    const bool only = !image.device.architecture.empty() && image.device.architecture.back() == 'a';
+    rows +=
+        fmt::format("    {{kImage{}, kSymbols{}, {}, {}, {}}},\n", i, image.template_number,
+                    kernel_symbols(content.templates[image.template_number]).size(), image.device.arch_number(), only);
+  }
+  return out + fmt::format("inline constexpr Image kImages[] = {{\n{}}};\n", rows);
+}
+
+std::string variant_tables(const CallableHeader& content) {
+  std::string out, rows, names;
+  for (std::size_t i = 0; i < content.variants.size(); ++i) {
+    const ExportedVariant& variant = content.variants[i];
+    std::vector<std::int64_t> parameters;
+    for (const Assignment& parameter : variant.variant.parameters) parameters.push_back(number_of(parameter.value));
+    out += integers(fmt::format("kParameters{}", i), parameters) + integers(fmt::format("kBuilt{}", i), variant.built);
+    rows += fmt::format("    {{{}, {}, kParameters{}, kBuilt{}, Type::{}, {}, {}}},\n", variant.template_number,
+                        variant.image, i, i, to_string(variant.problem.dtype), element_word(variant.problem),
+                        epilogue_words(variant.problem.epilogue));
+    names +=
+        fmt::format("    {{{}, {}}},\n", cpp_string(variant.variant.template_name), cpp_string(variant.variant.key()));
+  }
+  return out + fmt::format(
+                   "inline constexpr VariantRow kVariantRows[] = {{\n{}}};\ninline constexpr Variant kVariants[] = "
+                   "{{\n{}}};\nconstexpr int kVariantCount = {};\n",
+                   rows, names, content.variants.size());
+}
+
+std::string device_tables(const CallableHeader& content) {
+  std::string rows, archs;
+  for (const DeviceInfo& device : content.device_classes) {
+    rows +=
+        fmt::format("    {{{}, {}, {}}},\n", cpp_string(device.name), cpp_string(device.architecture), device.sm_count);
+    archs += fmt::format("{}, ", device.arch_number());
+  }
+  return fmt::format(
+      "inline constexpr DeviceClass kDeviceClasses[] = {{\n{}}};\ninline constexpr int kClassArchs[] = {{{}}};\n"
+      "constexpr int kDeviceClassCount = {};\n",
+      rows, archs, content.device_classes.size());
+}
+
+std::string entry_table(const CallableHeader& content) {
+  std::string rows;
+  for (const ExportedEntry& entry : content.entries) {
+    const Problem& p = entry.problem;
+    rows += fmt::format(
+        "    // {}\n    {{{{Type::{}, Layout::{}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}}}, {}, {}, {},\n"
+        "     {:.6g}, {:.5g}, {:.5g}, {:.5g}, {:.5g},\n     {}}},\n",
+        cpp_comment(p.title()), to_string(p.dtype), p.layout(), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc,
+        element_word(p), epilogue_words(p.epilogue), p.beta != 0, entry.variant, entry.device_class, entry.time_s,
+        entry.tflops, entry.ratio, entry.ratio_low, entry.ratio_high, cpp_string(entry.origin));
+  }
+  return fmt::format("inline constexpr Entry kEntries[] = {{\n{}}};\nconstexpr int kEntryCount = {};\n", rows,
+                     content.entries.size());
+}
+
+std::string loss_table(const CallableHeader& content) {
+  std::string out =
+      "// Neighbours. Each tuned problem was dispatched as if it were not there, to the cheapest of its neighbours' "
+      "variants\n"
+      "// by the templates' cost. Where the problem's own search had tried that variant, the loss is its time in "
+      "screening\n"
+      "// over that of the best variant tried there, less one. What a search does not try is not in it, and is rather "
+      "worse.\n";
+  std::map<Dtype, const MeasuredLoss*> chosen;
+  for (const MeasuredLoss& loss : content.losses) {
+    out += fmt::format(
+        "//   {}: within {} doublings {} of the tuned problems had a neighbour, and {} had tried its variant",
+        to_string(loss.dtype), loss.radius, loss.held_out, loss.measured);
+    if (loss.measured > 0)
+      out += fmt::format(": median {:.1f} %, 90th percentile {:.1f} %", 100 * loss.median, 100 * loss.p90);
+    out += loss.chosen ? ". This is the radius below.\n" : ".\n";
+    const MeasuredLoss*& known = chosen[loss.dtype];
+    if (loss.chosen) known = &loss;
+  }
+  std::string rows;
+  for (const auto& [dtype, loss] : chosen) {
+    rows += loss == nullptr ? fmt::format("    {{Type::{}, 0, 0, 0, 0, 0}},\n", to_string(dtype))
+                            : fmt::format("    {{Type::{}, {}, {}, {}, {:.4f}, {:.4f}}},\n", to_string(dtype),
+                                          loss->radius, loss->held_out, loss->measured, loss->median, loss->p90);
+  }
+  return out +
+         fmt::format(
+             "inline constexpr NeighbourLoss kNeighbourLosses[] = {{\n{}}};\nconstexpr int kNeighbourLossCount = {};\n",
+             rows, chosen.size());
+}
+
+}  // namespace
+
+std::string tables(const CallableHeader& content, const std::string& content_hash) {
+  return image_tables(content) + variant_tables(content) + device_tables(content) + entry_table(content) +
+         loss_table(content) +
+         fmt::format("inline constexpr Build kBuild = {{{}, {}, {}, {}}};\n", cpp_string(content.pgtune_version),
+                     cpp_string(content.nvrtc_version), content.least_driver, cpp_string(content_hash));
+}
+
+}  // namespace pgtune::tool

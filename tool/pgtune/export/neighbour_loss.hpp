@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What a header's dispatch to neighbours costs, by what was tried at the problems themselves.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/database.hpp"
+#include "tool/pgtune/export/callable_header.hpp"
+#include "tool/pgtune/report/stored_results.hpp"
+
+namespace pgtune::tool {
+
+/// Screening times (median, seconds) of the right variants that the result's session tried, by Variant::id() in the
+/// names that `templates` have now.
+[[nodiscard]] std::map<std::string, double> tried_times(const db::Database& database, const StoredResult& result,
+                                                        const std::vector<space::TemplateDefinition>& templates);
+
+/// In doublings, as an exported header has it.
+[[nodiscard]] double problem_distance(const Problem& a, const Problem& b);
+
+/// The variant that an exported header takes for the problem from its neighbours within `radius`, an index into
+/// content.variants: the cheapest by cost. Entries of the very problem are passed over. Nothing where there is none.
+[[nodiscard]] std::optional<std::size_t> neighbour(const CallableHeader& content, const Problem& problem,
+                                                   const DeviceInfo& device, double radius);
+
+/// For each dtype the loss within several radii. Chosen is the largest whose neighbours lose at most `largest_loss` in
+/// the median over at least eight problems. `tried[i]` are the times of content.entries[i]'s problem.
+[[nodiscard]] std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
+                                                        const std::vector<std::map<std::string, double>>& tried,
+                                                        double largest_loss);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Which of the stored results an export takes.
+#pragma once
+
+#include <vector>
+
+#include "tool/pgtune/report/stored_results.hpp"
+
+namespace pgtune::tool {
+
+/// A measured result beats a replayed one, then the newer wins: newer is who has the higher session number, because a
+/// clock may have been set back.
+[[nodiscard]] bool is_better(const StoredResult& a, const StoredResult& b);
+
+/// Whether what was tuned on one GPU counts for the other: name, architecture and SM count.
+[[nodiscard]] bool same_device_class(const DeviceInfo& a, const DeviceInfo& b);
+
+/// The best result of each problem on each class of device, in the order given.
+[[nodiscard]] std::vector<StoredResult> best_of_each_problem(const std::vector<StoredResult>& results);
+
+}  // namespace pgtune::tool
