@@ -26,6 +26,14 @@ endif()
 
 # pgtune_install_rules() comes after the programs. The manual page and the completions are what the program says of itself.
 function(pgtune_install_rules)
+  if(PGTUNE_PREBUILT)
+    # The worker beside the program is found in any layout.
+    install(PROGRAMS ${PGTUNE_PREBUILT}/bin/pgtune DESTINATION ${PGTUNE_BINDIR})
+    install(PROGRAMS ${PGTUNE_PREBUILT}/bin/pgtune-worker DESTINATION ${PGTUNE_BINDIR} OPTIONAL)
+    add_custom_target(programs)
+    pgtune_install_files(${PGTUNE_PREBUILT}/share)
+    return()
+  endif()
   install(TARGETS pgtune RUNTIME DESTINATION ${PGTUNE_BINDIR})
   if(TARGET pgtune-worker)
     install(TARGETS pgtune-worker RUNTIME DESTINATION ${PGTUNE_WORKERDIR})
@@ -43,6 +51,11 @@ function(pgtune_install_rules)
     VERBATIM)
   add_custom_target(pgtune_share ALL DEPENDS ${generated}/pgtune.1)
   add_dependencies(programs pgtune_share)
+  pgtune_install_files(${generated})
+endfunction()
+
+# pgtune_install_files(GENERATED) installs what is no program; GENERATED holds the manual page and the completions.
+function(pgtune_install_files generated)
   install(FILES ${generated}/pgtune.1 DESTINATION ${PGTUNE_MANDIR}/man1)
   install(FILES ${generated}/pgtune.bash DESTINATION ${PGTUNE_DATADIR}/bash-completion/completions RENAME pgtune)
   install(FILES ${generated}/_pgtune DESTINATION ${PGTUNE_DATADIR}/zsh/site-functions)

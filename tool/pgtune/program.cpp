@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/build_facts.hpp"
+#include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/help_formatter.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
