@@ -9,7 +9,8 @@
 namespace pgtune::session {
 namespace {
 
-constexpr int kSettledFinalists = 2, kChoosingRounds = 2;
+/// One round chooses between two: confirm rounds have both where they are near each other.
+constexpr int kSettledFinalists = 2, kChoosingRounds = 1;
 constexpr int kIntervalRounds = static_cast<int>(stats::kLeastValues);
 /// Confirm rounds of few contenders; of more, as many as have about as many samples.
 constexpr int kConfirmRounds = 8, kConfirmSamples = 18;
@@ -46,7 +47,7 @@ double expected_sample_s(const SampleTiming& timing, double launch_s) {
 }
 
 const std::vector<SettledPass>& settled_passes() {
-  static const std::vector<SettledPass> passes{{{0.1, 0.2}, 10, 3}, {kSettledSample, 3, 2}};
+  static const std::vector<SettledPass> passes{{{0.1, 0.1}, 25, 3}, {kSettledSample, 3, 2}};
   return passes;
 }
 

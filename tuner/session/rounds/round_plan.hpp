@@ -27,7 +27,7 @@ struct FinalPlan {
   bool confirms = false;
 };
 
-/// Short: as the options say. Settled: two finalists in two rounds, and then confirm rounds. With options.full all
+/// Short: as the options say. Settled: two finalists in one round, and then confirm rounds. With options.full all
 /// finalists, and where energy windows choose the winner, in a third of the short final's rounds, each of whose samples
 /// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed. Likewise where
 /// `can_confirm` is false: in a replay of a recording without confirm rounds.
