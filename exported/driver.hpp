@@ -171,12 +171,12 @@ inline Status load_images(const Driver& d, const Device& device) noexcept {
       }
     }
     for (int s = 0; s < image.symbol_count; ++s) {
-      CUkernel& kernel = state.kernels[i][s];
+      CUkernel kernel = state.kernels[i][s];
       if (kernel == nullptr) {
         const CUresult code = d.library_kernel(&kernel, state.libraries[i], image.symbols[s]);
-        if (code == CUDA_ERROR_NOT_FOUND) kernel = nullptr;  // compiled out
-        if (code == CUDA_ERROR_NOT_FOUND) continue;
+        if (code == CUDA_ERROR_NOT_FOUND) continue;  // compiled out: it stays null, which other threads may be reading
         if (code != CUDA_SUCCESS) return failed(code);
+        state.kernels[i][s] = kernel;
       }
       int smem = 0;
       CUresult code = d.kernel_attribute(&smem, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel, device.handle);

@@ -214,6 +214,17 @@ TEST(ExportedHeaders, ShareNothingWithOthersAndEverythingBetweenUnits) {
   }
 }
 
+TEST(ExportedHeaders, CompileWithTheirCublasLtFallback) {
+  if (!std::filesystem::exists(PGTUNE_CUDA_INCLUDE "/cublasLt.h")) GTEST_SKIP() << "no cublasLt.h";
+  const ExportFolder folder(write_callable_header(sample_export(5)));
+  folder.write("unit.cpp",
+               "#define PGTUNE_CUBLASLT_FALLBACK\n#include \"best_gemm.hpp\"\n"
+               "best_gemm::Policy policy(void* handle);\n"
+               "best_gemm::Policy policy(void* handle) {\n  best_gemm::Policy out;\n"
+               "  out.fallback = best_gemm::cublaslt_fallback;\n  out.user = handle;\n  return out;\n}\n");
+  EXPECT_TRUE(folder.compile("c++ -std=c++17 -c", "unit.cpp", "unit.o"));
+}
+
 TEST(ExportedHeaders, CompileWithNvcc) {
   if (!have("nvcc")) GTEST_SKIP() << "no working nvcc on PATH";
   const ExportFolder folder(write_callable_header(sample_export(5)));

@@ -172,6 +172,7 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, 
   return static_cast<CUresult>(fake.load_result);
 }
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary, const char* name) {
+  if (fake.missing == name) return CUDA_ERROR_NOT_FOUND;
   const std::lock_guard lock(fake.mutex);
   kernels.push_back({name});
   *kernel = reinterpret_cast<CUkernel>(&kernels.back());

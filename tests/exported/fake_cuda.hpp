@@ -15,6 +15,7 @@ struct FakeCuda {
   int init_result = 0, load_result = 0, launch_result = 0;  ///< CUresult
   /// A global capture is under way in the calling thread: what loads or creates fails and breaks it.
   bool capturing = false, capture_broken = false;
+  std::string missing;  ///< a kernel that no library has
   /// Kinds of each kernel's arguments by its name: p pointer, m tensor map, i int32, l int64, f float.
   std::map<std::string, std::string> signatures;
 

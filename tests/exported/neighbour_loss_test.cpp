@@ -8,6 +8,7 @@
 
 #include "tests/exported/sample_export.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/export/coverage.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::tool::test {
@@ -86,6 +87,21 @@ TEST(NeighbourLoss, NoNeighbourIsTakenWhereTheyLoseTooMuchOrTooLittleIsKnown) {
   auto known = times(content, 0.01);
   for (std::size_t i = 0; i < 3; ++i) known[i].clear();
   EXPECT_FALSE(chosen(content, known));
+}
+
+TEST(Coverage, SaysHowEachShapeIsServed) {
+  CallableHeader content = quarter_doublings();
+  content.losses = {{Dtype::kF32, true, 0.5, 10, 10, 0.012, 0.03}};
+  const ExportFolder folder("");
+  folder.write("shapes", "1024x1024x1024\n1100x1024x1024 # between two\n1024x1024x1024 tn\n64x64x64 bf16\n");
+  const std::string text = coverage_text(content, problems_of_file((folder.path() / "shapes").string()));
+  EXPECT_THAT(text, testing::AllOf(testing::StartsWith("NVIDIA H200\n"),
+                                   testing::ContainsRegex("1024x1024x1024 f32 nn +exact +0 %\n"),
+                                   testing::ContainsRegex("1100x1024x1024 f32 nn +neighbour +1.2 % +[0-9x]+ f32 nn\n"),
+                                   testing::ContainsRegex("1024x1024x1024 f32 tn +fallback\n"),
+                                   testing::ContainsRegex("64x64x64 bf16 nn +fallback\n")));
+  content.losses.front().chosen = false;
+  EXPECT_THAT(coverage_text(content, {f32_problem(1100)}), testing::HasSubstr("fallback"));
 }
 
 TEST(NeighbourLoss, DistanceCountsDoublings) {

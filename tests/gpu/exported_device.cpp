@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#define PGTUNE_CUBLASLT_FALLBACK
 #include "best_gemm.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/scratch_folder.hpp"
@@ -30,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kReplays = 1000, kThreads = 16, kCallsOfAThread = 50;
 constexpr std::int64_t kMostCopies = 64;
+constexpr std::size_t kFallbackBytes = std::size_t{32} << 20;
 
 int failures = 0;
 
@@ -88,6 +91,10 @@ class ExportedDevice {
     driver_ = Driver::load().value();
     stream_ = create_stream().value();
     kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
+    if (cublasLtCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) {
+      fmt::print("cuBLASLt cannot be used\n");
+      std::exit(1);
+    }
   }
 
   bool prepare() {
@@ -135,6 +142,7 @@ class ExportedDevice {
     replay(gemm, o, workspace.data, problem, buffers);
     identical("differs after graph replays");
     on_two_streams(gemm, o, problem, buffers, expected);
+    fall_back(entry, o, problem, buffers, expected);
     fmt::print("{:44} workspace {:>9}", problem.title(), gemm.workspace_bytes());
     if (time) show_times(entry, gemm, workspace.data, problem, buffers, *worker);
     fmt::print("\n");
@@ -281,6 +289,42 @@ class ExportedDevice {
         problem.title() + ": differs on the other of two streams");
   }
 
+  /// cuBLASLt in the kernel's place: nearly the same, where it knows the type.
+  void fall_back(const best_gemm::Entry& entry, const best_gemm::Operands& o, const Problem& problem,
+                 const OperandBuffers& buffers, const std::vector<char>& expected) {
+    const Memory workspace(kFallbackBytes);
+    best_gemm::Policy policy;
+    policy.pinned = 1 << 30;  // nobody
+    policy.fallback = best_gemm::cublaslt_fallback;
+    policy.user = cublas_;
+    policy.fallback_workspace_bytes = kFallbackBytes;
+    best_gemm::Gemm gemm;
+    expect(best_gemm::Gemm::select(entry.problem, o, ordinal_, policy, gemm) == best_gemm::Status::ok &&
+               gemm.choice().match == best_gemm::Match::fallback,
+           problem.title() + ": no fallback");
+    require(buffers.poison(0, stream_.get()));
+    const best_gemm::Status status = gemm.run(o, workspace.data, kFallbackBytes, stream_.get());
+    if (status == best_gemm::Status::not_supported) return;
+    sync();
+    const std::vector<char> got = bytes_of(buffers.copies()[0].d);
+    const auto bytes = static_cast<std::size_t>(element_bytes(problem.type_of_c()));
+    double difference = 0, largest = 0;
+    for (std::int64_t row = 0; row < problem.m; row += 1 + problem.m / 64) {
+      for (std::int64_t column = 0; column < problem.n; ++column) {
+        std::uint32_t wanted = 0, seen = 0;
+        const std::size_t at = static_cast<std::size_t>(row * problem.ldc + column) * bytes;
+        std::memcpy(&wanted, expected.data() + at, bytes);
+        std::memcpy(&seen, got.data() + at, bytes);
+        const double value = element_value(problem.type_of_c(), wanted);
+        largest = std::max(largest, std::abs(value));
+        difference = std::max(difference, std::abs(value - element_value(problem.type_of_c(), seen)));
+      }
+    }
+    expect(status == best_gemm::Status::ok && difference <= 0.02 * largest,
+           fmt::format("{}: the fallback: {} ({}), off by {} of {}", problem.title(), best_gemm::text(status),
+                       best_gemm::last_cuda_error(), difference, largest));
+  }
+
   /// Seconds a launch, over 0.4 s after as long a lead-in.
   template <typename Launch>
   double device_time(const Launch& launch, double about_s) {
@@ -335,6 +379,7 @@ class ExportedDevice {
   }
 
   int ordinal_;
+  cublasLtHandle_t cublas_ = nullptr;
   const tool::ScratchFolder folder_;
   const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit()};
   DeviceInfo info_;

@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/export/callable_export.hpp"
+#include "tool/pgtune/export/coverage.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/header_writer.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
@@ -112,10 +113,16 @@ class ExportCommand final : public Command {
                     "Serve problems near tuned ones where that was seen to lose at most so much time in the median, in "
                     "percent (default: 3)")
         .option_text("PERCENT");
+    header
+        .add_option("--coverage", coverage_,
+                    "Write nothing: show what the shapes of a file (as --shapes takes) would be served with")
+        .option_text("FILE");
     header.add_flag("--table", table_, "Instead a constexpr table of the best variants' parameters, and a lookup");
   }
 
   ExitCode run(Context& context) override {
+    if (table_ && !coverage_.empty())
+      throw CommandError(ErrorKind::kUsage, "--coverage is of the header that programs call. Leave out --table.");
     if (name_space_.empty()) name_space_ = table_ ? "pgtune_best" : "best_gemm";
     if (const auto why = why_no_namespace(name_space_))
       throw CommandError(ErrorKind::kUsage,
@@ -150,6 +157,10 @@ class ExportCommand final : public Command {
       context.terminal().error("nothing can be exported; search again with this version of pgtune");
       return ExitCode::kNothingValid;
     }
+    if (!coverage_.empty()) {
+      context.terminal().print(coverage_text(content, problems_of_file(coverage_)));
+      return ExitCode::kDone;
+    }
     write(context, write_callable_header(content), content.entries.size());
     return ExitCode::kDone;
   }
@@ -164,7 +175,7 @@ class ExportCommand final : public Command {
   }
 
   ResultFilter filter_;
-  std::string output_, name_space_, neighbour_loss_ = "3";
+  std::string output_, name_space_, coverage_, neighbour_loss_ = "3";
   bool table_ = false;
 };
 

@@ -23,7 +23,8 @@ constexpr std::string_view kOpening = "namespace pgtune_export";
 constexpr std::string_view kIncludes =
     "\n#include <cuda.h>\n#include <dlfcn.h>\n\n#include <atomic>\n#include <cmath>\n#include <cstddef>\n#include "
     "<cstdint>\n"
-    "#include <cstring>\n#include <mutex>\n\n"
+    "#include <cstring>\n#include <mutex>\n"
+    "#ifdef PGTUNE_CUBLASLT_FALLBACK\n#include <cublasLt.h>\n#endif\n\n"
     "static_assert(CUDA_VERSION >= 12000, \"this header needs cuda.h of CUDA 12.0 or newer\");\n\n";
 
 /// What stands in the namespace of one of the files of exported/, comments included.
@@ -104,7 +105,7 @@ std::string code(const CallableHeader& content, const std::string& content_hash)
   out += in_detail(body_of("checked.hpp") + word_tables() + body_of("facts.hpp") + limits(content) +
                    body_of("plan.hpp") + body_of("tables.hpp") + template_functions(content));
   out += in_detail(tables(content, content_hash) + body_of("driver.hpp") + body_of("dispatch.hpp"));
-  return out + body_of("gemm.hpp");
+  return out + body_of("gemm.hpp") + "#ifdef PGTUNE_CUBLASLT_FALLBACK\n" + body_of("cublaslt.hpp") + "#endif\n";
 }
 
 }  // namespace

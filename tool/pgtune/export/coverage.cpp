@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/export/coverage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/options/shape_list.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/export/neighbour_loss.hpp"
+#include "tool/pgtune/export/result_choice.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// The radius within which neighbours of the dtype are taken; null: none are.
+const MeasuredLoss* chosen_loss(const CallableHeader& content, Dtype dtype) {
+  const auto found = std::find_if(content.losses.begin(), content.losses.end(),
+                                  [&](const MeasuredLoss& loss) { return loss.dtype == dtype && loss.chosen; });
+  return found == content.losses.end() ? nullptr : &*found;
+}
+
+/// The nearest problem that the variant was tuned for.
+std::string nearest_title(const CallableHeader& content, std::size_t variant, const Problem& problem) {
+  const ExportedEntry* nearest = nullptr;
+  for (const ExportedEntry& entry : content.entries) {
+    if (entry.variant != variant) continue;
+    if (nearest == nullptr || problem_distance(entry.problem, problem) < problem_distance(nearest->problem, problem))
+      nearest = &entry;
+  }
+  return nearest->problem.title();
+}
+
+std::vector<std::string> row_of(const CallableHeader& content, const Problem& problem, std::size_t device_class) {
+  const auto exact = std::find_if(content.entries.begin(), content.entries.end(), [&](const ExportedEntry& entry) {
+    return entry.device_class == device_class && entry.problem == problem;
+  });
+  if (exact != content.entries.end()) return {problem.title(), "exact", "0 %", ""};
+  const MeasuredLoss* const loss = chosen_loss(content, problem.dtype);
+  const auto variant =
+      loss == nullptr ? std::nullopt : neighbour(content, problem, content.device_classes[device_class], loss->radius);
+  if (!variant) return {problem.title(), "fallback", "", ""};
+  return {problem.title(), "neighbour", fmt::format("{:.1f} %", 100 * loss->median),
+          nearest_title(content, *variant, problem)};
+}
+
+}  // namespace
+
+std::vector<Problem> problems_of_file(const std::string& file) {
+  std::vector<Problem> problems;
+  for (const ListedShape& shape : parse_shape_list(read_shape_list(file), file)) {
+    Problem problem = shape.problem;
+    problem.dtype = shape.dtype.value_or(Dtype::kF32);
+    problem.output = shape.output;
+    problem.epilogue = shape.epilogue.value_or(Epilogue{});
+    if (shape.batch) problem.batch = parse_count(fmt::format("{}:{}: batch", file, shape.line), *shape.batch, 1);
+    problems.push_back(
+        value_or_throw(with_layout(problem, shape.layout.value_or("nn")).and_then(with_default_strides)));
+  }
+  return problems;
+}
+
+std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems) {
+  std::string text;
+  for (std::size_t i = 0; i < content.device_classes.size(); ++i) {
+    TextTable table({{"problem", Align::kLeft, true}, {"served"}, {"expected loss", Align::kRight}, {"tuned for"}});
+    for (const Problem& problem : problems) table.add_row(row_of(content, problem, i));
+    text += fmt::format("{}{}\n{}", i == 0 ? "" : "\n", content.device_classes[i].name, table.text());
+  }
+  return text;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// `pgtune export header --coverage`: what the problems of a list would be served with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/export/callable_header.hpp"
+
+namespace pgtune::tool {
+
+/// The problems of a file as --shapes takes; what a line leaves out is f32, nn, one matrix. Throws CommandError
+/// (usage).
+[[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file);
+
+/// A table of how a program with this header would be served on each class of device, for pointers aligned to 256
+/// bytes: the entry itself, a neighbour with the problem it was tuned for and its expected loss, or nothing here.
+[[nodiscard]] std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems);
+
+}  // namespace pgtune::tool
