@@ -381,7 +381,7 @@ class ExportedDevice {
   int ordinal_;
   cublasLtHandle_t cublas_ = nullptr;
   const tool::ScratchFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit()};
+  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
   DeviceInfo info_;
   Driver driver_;
   Stream stream_;
