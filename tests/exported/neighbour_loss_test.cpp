@@ -84,6 +84,13 @@ TEST(NeighbourLoss, IsThatOfTheCheapestNeighbourWhereItWasTried) {
 TEST(NeighbourLoss, NoNeighbourIsTakenWhereTheyLoseTooMuchOrTooLittleIsKnown) {
   const CallableHeader content = quarter_doublings();
   EXPECT_FALSE(chosen(content, times(content, 0.2)));
+  // The median is small, and some lose much.
+  auto tail = times(content, 0.5);
+  for (std::size_t i = 0; i < tail.size(); ++i) {
+    if (i % 4 >= 2) continue;
+    for (auto& [variant, time] : tail[i]) time = 1;
+  }
+  EXPECT_FALSE(chosen(content, tail));
   auto known = times(content, 0.01);
   for (std::size_t i = 0; i < 3; ++i) known[i].clear();
   EXPECT_FALSE(chosen(content, known));

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::array kRadii{0.5, 1.0, 1.5, 2.0, 3.0};
 constexpr std::size_t kLeastMeasured = 8;
+/// A good median says nothing of the few neighbours that lose half of the time.
+constexpr double kLargestTail = 4;  ///< 90th percentile over the median that is allowed
 
 bool same_kind_of_problem(const Problem& a, const Problem& b) {
   return a.dtype == b.dtype && a.type_of_c() == b.type_of_c() && a.layout() == b.layout() && a.epilogue == b.epilogue &&
@@ -151,7 +153,9 @@ std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
     for (const double radius : kRadii) {
       out.push_back(loss_within(content, problems, radius));
       out.back().dtype = dtype;
-      if (out.back().measured >= static_cast<int>(kLeastMeasured) && out.back().median <= largest_loss)
+      const MeasuredLoss& loss = out.back();
+      if (loss.measured >= static_cast<int>(kLeastMeasured) && loss.median <= largest_loss &&
+          loss.p90 <= kLargestTail * largest_loss)
         chosen = out.size() - 1;
     }
     if (chosen) out[*chosen].chosen = true;

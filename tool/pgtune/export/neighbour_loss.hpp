@@ -26,7 +26,8 @@ namespace pgtune::tool {
                                                    const DeviceInfo& device, double radius);
 
 /// For each dtype the loss within several radii. Chosen is the largest whose neighbours lose at most `largest_loss` in
-/// the median over at least eight problems. `tried[i]` are the times of content.entries[i]'s problem.
+/// the median, and four times that in the 90th percentile, over at least eight problems. `tried[i]` are the times of
+/// content.entries[i]'s problem.
 [[nodiscard]] std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
                                                         const std::vector<std::map<std::string, double>>& tried,
                                                         double largest_loss);
