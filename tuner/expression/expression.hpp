@@ -62,8 +62,8 @@ class Expression {
   /// Whether bounds() can tell something whatever is not known: nothing but adding, multiplying and comparing.
   [[nodiscard]] bool has_bounds() const;
 
-  /// C++17 that computes the value by the functions of exported/checked.hpp and sets the bool `x` where evaluate() is an
-  /// error. cpp_names[i] is what names()[i] is called there: an identifier of a std::int64_t.
+  /// C++17 that computes the value by the functions of exported/checked.hpp and sets the bool `x` where evaluate() is
+  /// an error. cpp_names[i] is what names()[i] is called there: an identifier of a std::int64_t.
   [[nodiscard]] std::string cpp(std::span<const std::string> cpp_names) const;
 
   /// Names used, in order of first appearance.

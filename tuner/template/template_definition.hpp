@@ -108,7 +108,7 @@ struct TemplateDefinition {
   std::optional<Expression> workspace_bytes;
   ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
   std::optional<Expression> zero_workspace_from;  ///< first byte of kOnce's zeros; absent: 0
-  std::optional<Expression> l2_bytes;  ///< "traffic": what a launch reads through L2
+  std::optional<Expression> l2_bytes;             ///< "traffic": what a launch reads through L2
   std::optional<CostModel> cost;
 
   std::shared_ptr<const TemplateSource> source;
