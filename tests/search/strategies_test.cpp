@@ -56,9 +56,11 @@ std::unique_ptr<Strategy> made(const std::string& name, const SearchSpace& space
   return std::move(*strategy);
 }
 
-/// All proposals, where up to `ahead` are open and the reports of those come in an order that `shuffle` decides.
+/// All proposals, where up to `ahead` are open and the reports of those come in an order that `shuffle` decides; only
+/// those up to `last`, where that is proposed.
 template <class Observe>
-Order drive(Strategy& strategy, const Observe& observe, std::size_t ahead, std::uint64_t shuffle) {
+Order drive(Strategy& strategy, const Observe& observe, std::size_t ahead, std::uint64_t shuffle,
+            std::optional<std::size_t> last = std::nullopt) {
   Random random(shuffle);
   Order order, open;
   while (true) {
@@ -67,6 +69,7 @@ Order drive(Strategy& strategy, const Observe& observe, std::size_t ahead, std::
       if (!index) break;
       order.push_back(*index);
       open.push_back(*index);
+      if (index == last) return order;
     }
     if (open.empty()) return order;
     const std::size_t place = random.below(open.size());
@@ -141,7 +144,7 @@ TEST(Strategies, TheDefaultIsThereAndOthersAreRefusedWithTheNames) {
   const auto unknown = make_strategy("best", test.space, 1);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(unknown.error().text(), testing::HasSubstr("guided, random,"));
+  EXPECT_THAT(unknown.error().text(), testing::HasSubstr("guided, model, random,"));
 }
 
 /// How many proposals until the best is found, on average over seeds.
@@ -168,7 +171,8 @@ double proposals_to_best(const std::string& name) {
 TEST(Strategies, ThoseThatLearnFindTheBestSooner) {
   const double random = proposals_to_best("random");
   EXPECT_GT(random, 55);
-  for (const char* name : {"local", "annealing", "genetic"}) EXPECT_LT(proposals_to_best(name), 0.8 * random) << name;
+  for (const char* name : {"model", "local", "annealing", "genetic"})
+    EXPECT_LT(proposals_to_best(name), 0.8 * random) << name;
 }
 
 TEST(Neighbourhood, DifferInOneParameterAndAreLegal) {

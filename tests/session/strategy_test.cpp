@@ -56,7 +56,7 @@ TEST_P(ByStrategy, GoesOnAfterEverythingThatWasReadyIsQuarantined) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ByName, ByStrategy,
-                         testing::Values("guided", "random", "local", "annealing", "genetic", "exhaustive"),
+                         testing::Values("guided", "model", "random", "local", "annealing", "genetic", "exhaustive"),
                          [](const auto& name) { return std::string(name.param); });
 
 }  // namespace

@@ -43,8 +43,9 @@ TEST_F(SimulateCommandTest, JsonAndCsvHoldEveryTableAndRepeatByTheSeed) {
 }
 
 TEST_F(SimulateCommandTest, WrongInputIsRefused) {
-  for (const auto& [option, value] : {std::pair{"--strategy", "guided,best"}, std::pair{"--budget", "8,,16"},
-                                      std::pair{"--budget", "0"}, std::pair{"--repeats", "none"}}) {
+  for (const auto& [option, value] :
+       {std::pair{"--strategy", "guided,best"}, std::pair{"--budget", "8,,16"}, std::pair{"--budget", "0"},
+        std::pair{"--repeats", "none"}, std::pair{"--leave-out", "nobody"}}) {
     const Finished result = pgtune({"simulate", option, value});
     EXPECT_EQ(result.exit_code, 2) << option;
     EXPECT_THAT(result.err, HasSubstr(option));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tuner/model/variant.hpp"
+#include "tuner/search/predictor.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune::search {
@@ -20,6 +21,9 @@ struct SearchSpace {
   /// A guess at each variant's time by its template, in a unit that only compares variants of one template; nothing
   /// where the template does not say. Errors (usage): a template's expression that fails.
   std::function<Result<std::vector<std::optional<double>>>()> costs;
+  /// What searches of other problems let expect of each variant; empty where there is nothing to learn from. Errors
+  /// likewise.
+  std::function<Result<Expectation>()> expectation = {};
 };
 
 }  // namespace pgtune::search

@@ -9,6 +9,7 @@
 // clang-format off
 #define PGTUNE_STRATEGIES(strategy) \
   strategy(guided) \
+  strategy(model) \
   strategy(random) \
   strategy(local) \
   strategy(annealing) \

@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/strategy_options.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/simulate/learned_expectation.hpp"
 #include "tool/pgtune/simulate/simulation_view.hpp"
 
 namespace pgtune::tool {
@@ -34,6 +35,7 @@ class SimulateCommand final : public Command {
   std::string examples() const override {
     return "pgtune simulate\n"
            "pgtune simulate --strategy guided,random,genetic --budget 8,16,32\n"
+           "pgtune simulate --strategy model,guided --leave-out dtype\n"
            "pgtune simulate --from results.db --repeats 100 --per-problem\n"
            "pgtune simulate --csv > losses.csv";
   }
@@ -57,6 +59,11 @@ class SimulateCommand final : public Command {
     app.add_option("--seed", seed_, "Of the first run; the others count on from it (default: 1)")
         .option_text("N")
         .group(group);
+    app.add_option("--leave-out", leave_out_,
+                   "Let model learn from the other tables, without those of the same shape (problem), dtype or device; "
+                   "it takes minutes (default: it learns from none, as in a search)")
+        .option_text("NAME")
+        .group(group);
     app.add_flag("--per-problem", per_problem_, "Losses of every problem too").group(kOutputGroup);
     add_json_option(app, json_);
     app.add_flag("--csv", csv_, "Print CSV on standard output, losses as fractions").group(kOutputGroup);
@@ -64,12 +71,18 @@ class SimulateCommand final : public Command {
 
   ExitCode run(Context& context) override {
     if (json_ && csv_) throw CommandError(ErrorKind::kUsage, "--json and --csv exclude each other. Give one.");
-    Simulation simulation{read(), {}, {}};
+    Simulation simulation{read(), {}, {}, {}};
+    const auto leave_out = parse_leave_out(leave_out_);
+    if (!leave_out_.empty() && !leave_out)
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("unknown --leave-out '{}'. Give problem, dtype or device.", leave_out_));
     simulation.tables = load(context);
     if (simulation.tables.empty()) {
       context.terminal().error("no search on a GPU is in there. Search first, or leave --from out.");
       return ExitCode::kNothingValid;
     }
+    if (leave_out) simulation.task.expected = cross_expectations(simulation.tables, context.catalogue(), *leave_out);
+    simulation.left_out = leave_out_;
     simulation.losses = simulate(simulation.tables, simulation.task);
     context.terminal().print(csv_    ? simulation_csv(simulation)
                              : json_ ? simulation_json(simulation).dump(2) + '\n'
@@ -111,7 +124,7 @@ class SimulateCommand final : public Command {
   }
 
   std::vector<std::string> from_;
-  std::string strategies_, budgets_ = "8,16,32,64,128", repeats_ = "20", seed_ = "1";
+  std::string strategies_, budgets_ = "8,16,32,64,128", repeats_ = "20", seed_ = "1", leave_out_;
   bool per_problem_ = false, json_ = false, csv_ = false;
 };
 

@@ -15,7 +15,9 @@ namespace {
 
 Result<void> run_one(const RecordedTable& table, const SimulationTask& task, TableLosses& out) {
   const search::StrategyInfo& strategy = *search::find_strategy(task.strategies[out.strategy]);
-  const search::SearchSpace space = table.table.space();
+  search::SearchSpace space = table.table.space();
+  if (!task.expected.empty() && task.expected[out.table])
+    space.expectation = [&] { return Result<search::Expectation>(*task.expected[out.table]); };
   std::vector<std::size_t> budgets = task.budgets;
   std::erase_if(budgets, [&](std::size_t budget) { return 2 * budget > table.table.variants.size(); });
   out.losses.resize(task.budgets.size());

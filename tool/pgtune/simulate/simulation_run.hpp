@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct SimulationTask {
   std::vector<std::size_t> budgets;     ///< ascending
   int repeats = 20;                     ///< with seeds from `seed` on
   std::uint64_t seed = 1;
+  /// Of `model`, for each table: what it expects there. Empty: no strategy is told anything.
+  std::vector<std::optional<search::Expectation>> expected = {};
 };
 
 /// Losses of one strategy on one table.

@@ -98,6 +98,8 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
       "a budget counts for tables with at least twice as many variants\n\n",
       simulation.tables.size(), rows, fmt::join(devices, ", "), simulation.task.repeats);
   out += overall_text(simulation);
+  if (!simulation.left_out.empty())
+    out += fmt::format("\nmodel has learnt from the other tables but those of the same {}\n", simulation.left_out);
   if (per_problem) {
     for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy)
       out += fmt::format("\n{}\n{}", simulation.task.strategies[strategy], problems_text(simulation, strategy));
@@ -125,8 +127,13 @@ json simulation_json(const Simulation& simulation) {
       problems.push_back(std::move(row));
     }
   }
-  return {{"schema", kJsonSchema}, {"repeats", simulation.task.repeats}, {"seed", simulation.task.seed},
-          {"all", std::move(all)}, {"problems", std::move(problems)},    {"bias", kBias}};
+  return {{"schema", kJsonSchema},
+          {"repeats", simulation.task.repeats},
+          {"seed", simulation.task.seed},
+          {"left_out", simulation.left_out.empty() ? json(nullptr) : json(simulation.left_out)},
+          {"all", std::move(all)},
+          {"problems", std::move(problems)},
+          {"bias", kBias}};
 }
 
 std::string simulation_csv(const Simulation& simulation) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/search/gaussian_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace pgtune::search {
+namespace {
+
+TEST(Matern52, KnownValues) {
+  EXPECT_DOUBLE_EQ(matern52(0, 1), 1);
+  EXPECT_NEAR(matern52(1, 1), (1 + std::sqrt(5.0) + 5.0 / 3) * std::exp(-std::sqrt(5.0)), 1e-15);
+  EXPECT_DOUBLE_EQ(matern52(2, 4), matern52(0.5, 1));
+}
+
+TEST(ExpectedImprovement, KnownValues) {
+  EXPECT_NEAR(expected_improvement(0, 0, 1), 0.3989422804, 1e-9);      // 1 / sqrt(2 pi)
+  EXPECT_NEAR(expected_improvement(0, 1, 1), 0.0833154706, 1e-9);      // phi(1) - (1 - Phi(1))
+  EXPECT_NEAR(expected_improvement(1, 0, 2), 2 * 0.6977965574, 1e-9);  // 2 (z Phi(z) + phi(z)) at z = 1/2
+  EXPECT_EQ(expected_improvement(1, 0.25, 0), 0.75);
+  EXPECT_EQ(expected_improvement(0, 1, 0), 0);
+}
+
+// Of one observation everything is known in closed form.
+TEST(GaussianProcess, OfOnePoint) {
+  const GaussianProcess process(std::vector{0.0}, std::vector{3.0}, {4, 1, 0.5});
+  const double k = matern52(0.7, 1);
+  const auto there = process.predict(std::vector{0.7});
+  EXPECT_NEAR(there.mean, k * 3 / 1.5, 1e-12);
+  EXPECT_NEAR(there.variance, 4 * (1 - k * k / 1.5), 1e-12);
+  EXPECT_NEAR(process.log_likelihood(), -0.5 * (9 / 6.0 + std::log(6.0) + std::log(2 * 3.14159265358979)), 1e-12);
+  EXPECT_NEAR(process.likeliest_variance(), 6, 1e-12);
+}
+
+// Of two: the inverse of a symmetric matrix of two by two.
+TEST(GaussianProcess, OfTwoPoints) {
+  const double apart = matern52(1, 1), near = matern52(0.4, 1), far = matern52(0.6, 1), diagonal = 1.1;
+  const GaussianProcess process(std::vector{0.0, 1.0, 1.0, 0.0}, std::vector{1.0, -2.0}, {1, 1, 0.1});
+  const double determinant = diagonal * diagonal - apart * apart;
+  const double first = (diagonal * 1 - apart * -2) / determinant, second = (diagonal * -2 - apart * 1) / determinant;
+  const auto there = process.predict(std::vector{0.4, 0.6});
+  EXPECT_NEAR(there.mean, near * first + far * second, 1e-12);
+  const double explained = (diagonal * near * near - 2 * apart * near * far + diagonal * far * far) / determinant;
+  EXPECT_NEAR(there.variance, 1 - explained, 1e-12);
+  const double square = 1 * first + -2 * second;
+  EXPECT_NEAR(process.log_likelihood(), -0.5 * (square + std::log(determinant)) - std::log(2 * 3.14159265358979),
+              1e-12);
+}
+
+TEST(GaussianProcess, FarFromEverythingNothingIsKnown) {
+  const GaussianProcess process(std::vector{0.0}, std::vector{3.0}, {4, 1, 0.1});
+  EXPECT_NEAR(process.predict(std::vector{100.0}).mean, 0, 1e-9);
+  EXPECT_NEAR(process.predict(std::vector{100.0}).variance, 4, 1e-9);
+}
+
+}  // namespace
+}  // namespace pgtune::search

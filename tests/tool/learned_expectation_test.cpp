@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/simulate/learned_expectation.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace pgtune::tool {
+namespace {
+
+using ::testing::SizeIs;
+
+/// Variants of sgemm_simt on a problem with M = N = K = extent, whose time is what `time_s` says of BM and BK.
+template <class TimeOf>
+RecordedTable table(std::int64_t extent, const TimeOf& time_s) {
+  Problem problem = with_default_strides({.m = extent, .n = extent, .k = extent}).value();
+  DeviceInfo device;
+  device.name = "GPU";
+  device.compute_major = 9;
+  device.sm_count = 132;
+  device.smem_per_block_bytes = device.smem_per_sm_bytes = 233472;
+  device.registers_per_sm = 65536;
+  device.threads_per_sm = 2048;
+  device.l2_bytes = 50 << 20;
+  RecordedTable out{"", problem, device, {"sgemm_simt"}, {}};
+  const space::TemplateDefinition definition = Catalogue().load("sgemm_simt");
+  const Variant base = definition.default_variant();
+  for (const space::Parameter& parameter : definition.parameters) {
+    for (const ParameterValue& value : parameter.values) {
+      Variant variant = base;
+      for (Assignment& own : variant.parameters) {
+        if (own.name == parameter.name) own.value = value;
+      }
+      if (variant == base && !out.table.variants.empty()) continue;
+      out.table.observations.push_back({OutcomeKind::kOk, false, time_s(variant)});
+      out.table.variants.push_back(std::move(variant));
+      out.table.costs.emplace_back();
+    }
+  }
+  out.table.template_sizes = {out.table.variants.size()};
+  return out;
+}
+
+double bm(const Variant& variant) { return static_cast<double>(std::get<std::int64_t>(*variant.find("BM"))); }
+
+TEST(LearnedExpectation, IsLearntFromTheOtherProblemsAlone) {
+  std::vector<RecordedTable> tables;
+  // All but the last agree that time falls with BM; the last says the opposite, and must not have been asked.
+  for (const std::int64_t extent : {512, 1024, 2048, 3072, 4096, 6144})
+    tables.push_back(table(extent, [](const Variant& variant) { return 1 / bm(variant); }));
+  tables.push_back(table(8192, [](const Variant& variant) { return bm(variant); }));
+  const auto expected = cross_expectations(tables, Catalogue(), LeaveOut::kProblem);
+  ASSERT_THAT(expected, SizeIs(tables.size()));
+  ASSERT_TRUE(expected.back());
+  const auto& variants = tables.back().table.variants;
+  ASSERT_THAT(expected.back()->log_times, SizeIs(variants.size()));
+  const auto by_bm = [&](std::size_t a, std::size_t b) { return bm(variants[a]) < bm(variants[b]); };
+  std::vector<std::size_t> order(variants.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto [least, most] = std::minmax_element(order.begin(), order.end(), by_bm);
+  ASSERT_LT(bm(variants[*least]), bm(variants[*most]));
+  const auto& times = expected.back()->log_times;
+  EXPECT_GT(times[*least], times[*most]);
+}
+
+TEST(LearnedExpectation, OfOneProblemAloneNothingIsLearnt) {
+  const std::vector<RecordedTable> one{table(512, [](const Variant& variant) { return bm(variant); })};
+  const auto expected = cross_expectations(one, Catalogue(), LeaveOut::kProblem);
+  ASSERT_TRUE(expected.front());
+  const auto known = experiences(one.front(), Catalogue());
+  EXPECT_EQ(expected.front()->log_times, known.front().variants.offsets);
+}
+
+TEST(LearnedExpectation, ATemplateThatIsNotAtHandSaysNothing) {
+  RecordedTable unknown = table(512, [](const Variant& variant) { return bm(variant); });
+  unknown.templates = {"somebody's"};
+  EXPECT_THAT(experiences(unknown, Catalogue()), SizeIs(0));
+  EXPECT_FALSE(cross_expectations({unknown}, Catalogue(), LeaveOut::kDtype).front());
+}
+
+TEST(LearnedExpectation, WhatIsAlike) {
+  RecordedTable one = table(512, bm), other = one;
+  other.problem.dtype = Dtype::kTf32;
+  EXPECT_EQ(left_out_key(one, LeaveOut::kProblem), left_out_key(other, LeaveOut::kProblem));
+  EXPECT_NE(left_out_key(one, LeaveOut::kDtype), left_out_key(other, LeaveOut::kDtype));
+  other.problem.batch = 2;
+  EXPECT_NE(left_out_key(one, LeaveOut::kProblem), left_out_key(other, LeaveOut::kProblem));
+  EXPECT_EQ(left_out_key(one, LeaveOut::kDevice), left_out_key(other, LeaveOut::kDevice));
+}
+
+}  // namespace
+}  // namespace pgtune::tool

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/simulate/learned_expectation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/space/estimate.hpp"
+#include "tuner/space/features.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;  ///< of the trees: which rows and columns each is fitted to
+
+std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", problem.shape(), problem.batch); }
+
+}  // namespace
+
+Result<search::DescribedVariants> described(const space::TemplateDefinition& definition, const Problem& problem,
+                                            const DeviceInfo& device, std::span<const Variant> variants) {
+  const space::Features features(definition, problem, device);
+  search::DescribedVariants out{features.names(), {features.names().size(), {}}, {}};
+  std::vector<std::optional<double>> costs;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Variant& variant : variants) {
+    const auto row = features.of(variant);
+    if (!row) return tl::unexpected<Error>(row.error());
+    out.features.values.insert(out.features.values.end(), row->begin(), row->end());
+    const auto cost = space::cost_clocks(definition, variant, problem, device);
+    if (!cost) return tl::unexpected<Error>(cost.error());
+    costs.push_back(*cost);
+    least = std::min(least, cost->value_or(least));
+  }
+  for (const auto& cost : costs) out.offsets.push_back(search::cost_offset(cost, least));
+  return out;
+}
+
+std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue) {
+  std::vector<search::Experience> out;
+  const auto names = catalogue.names();
+  const search::MeasuredTable& rows = table.table;
+  const double best_s = *rows.best_s();
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < table.templates.size(); ++i) {
+    const std::size_t end = begin + rows.template_sizes[i];
+    if (std::find(names.begin(), names.end(), table.templates[i]) != names.end()) {
+      const space::TemplateDefinition definition = catalogue.load(table.templates[i]);
+      search::Experience own{value_or_throw(described(definition, table.problem, table.device,
+                                                      std::span(rows.variants).subspan(begin, end - begin))),
+                             {},
+                             shape_of(table.problem)};
+      for (std::size_t row = begin; row < end; ++row) {
+        const search::Observation& seen = rows.observations[row];
+        const bool timed = seen.outcome == OutcomeKind::kOk && seen.time_s > 0;
+        own.log_times.push_back(timed ? std::min(search::kMostLog, std::log(seen.time_s / best_s)) : search::kMostLog);
+      }
+      out.push_back(std::move(own));
+    }
+    begin = end;
+  }
+  return out;
+}
+
+std::optional<LeaveOut> parse_leave_out(std::string_view word) {
+  if (word == "problem") return LeaveOut::kProblem;
+  if (word == "dtype") return LeaveOut::kDtype;
+  if (word == "device") return LeaveOut::kDevice;
+  return std::nullopt;
+}
+
+std::string left_out_key(const RecordedTable& table, LeaveOut leave_out) {
+  switch (leave_out) {
+    case LeaveOut::kProblem:
+      return shape_of(table.problem);
+    case LeaveOut::kDtype:
+      return std::string(to_string(table.problem.dtype));
+    case LeaveOut::kDevice:
+      break;
+  }
+  return table.device.name;
+}
+
+std::vector<std::optional<search::Expectation>> cross_expectations(const std::vector<RecordedTable>& tables,
+                                                                   const Catalogue& catalogue, LeaveOut leave_out) {
+  std::vector<std::vector<search::Experience>> known;
+  std::map<std::string, std::vector<std::size_t>> alike;  // tables by what is left out
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    known.push_back(experiences(tables[i], catalogue));
+    alike[left_out_key(tables[i], leave_out)].push_back(i);
+  }
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> folds(alike.begin(), alike.end());
+  std::vector<std::optional<search::Expectation>> out(tables.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t fold = next++; fold < folds.size(); fold = next++) {
+      std::vector<const search::Experience*> others;
+      for (std::size_t i = 0; i < tables.size(); ++i) {
+        const bool left_out = left_out_key(tables[i], leave_out) == folds[fold].first;
+        for (const search::Experience& experience : known[i]) {
+          if (!left_out) others.push_back(&experience);
+        }
+      }
+      const search::Predictor predictor = search::Predictor::fit(others, kSeed);
+      for (const std::size_t i : folds[fold].second) {
+        if (known[i].size() != tables[i].templates.size()) continue;
+        search::Expectation expected{{}, predictor.deviation()};
+        for (const search::Experience& experience : known[i]) {
+          const auto own = predictor.predict(experience.variants);
+          expected.log_times.insert(expected.log_times.end(), own.begin(), own.end());
+        }
+        out[i] = std::move(expected);
+      }
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+  work();
+  threads.clear();  // joins
+  return out;
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// From tables of what was measured to what is expected of variants that were not.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tool/pgtune/simulate/recorded_tables.hpp"
+#include "tuner/search/predictor.hpp"
+#include "tuner/template/template_definition.hpp"
+
+namespace pgtune::tool {
+
+/// One template's variants by features and cost. Errors (usage): an expression that fails.
+[[nodiscard]] Result<search::DescribedVariants> described(const space::TemplateDefinition& definition,
+                                                          const Problem& problem, const DeviceInfo& device,
+                                                          std::span<const Variant> variants);
+
+/// What a table's templates of the catalogue say, one after another; templates it lacks say nothing. Throws
+/// CommandError.
+[[nodiscard]] std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue);
+
+/// What is left out when the model is fitted that is tried on a table: tables that are alike in this.
+enum class LeaveOut { kProblem, kDtype, kDevice };
+/// "problem", "dtype", "device"; nothing for other words.
+[[nodiscard]] std::optional<LeaveOut> parse_leave_out(std::string_view word);
+/// A problem's shape and batch, whatever its dtype, layout and epilogue; its dtype; the device's name.
+[[nodiscard]] std::string left_out_key(const RecordedTable& table, LeaveOut leave_out);
+
+/// For each table what a model fitted to all others expects that are not alike in `leave_out`; nothing for a table with
+/// a template the catalogue lacks. Models are fitted on all cores.
+[[nodiscard]] std::vector<std::optional<search::Expectation>> cross_expectations(
+    const std::vector<RecordedTable>& tables, const Catalogue& catalogue, LeaveOut leave_out);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/search/gaussian_process.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace pgtune::search {
+
+double matern52(double distance, double length) {
+  const double d = std::sqrt(5.0) * distance / length;
+  return (1 + d + d * d / 3) * std::exp(-d);
+}
+
+double expected_improvement(double best, double mean, double deviation) {
+  if (deviation <= 0) return std::max(0.0, best - mean);
+  const double z = (best - mean) / deviation;
+  const double below = 0.5 * std::erfc(-z / std::numbers::sqrt2);
+  const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+  return deviation * (z * below + density);
+}
+
+GaussianProcess::GaussianProcess(std::span<const double> distances, std::span<const double> values, const Shape& shape)
+    : shape_(shape), count_(values.size()), factor_(count_ * count_), weights_(values.begin(), values.end()) {
+  const auto at = [&](std::size_t row, std::size_t column) -> double& { return factor_[row * count_ + column]; };
+  for (std::size_t i = 0; i < count_; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = matern52(distances[i * count_ + j], shape.length) + (i == j ? shape.noise : 0);
+      for (std::size_t k = 0; k < j; ++k) sum -= at(i, k) * at(j, k);
+      at(i, j) = i == j ? std::sqrt(sum) : sum / at(j, j);
+    }
+    log_determinant_ += 2 * std::log(at(i, i));
+  }
+  double square = 0;  // values^T covariance^-1 values
+  for (std::size_t i = 0; i < count_; ++i) {
+    for (std::size_t k = 0; k < i; ++k) weights_[i] -= at(i, k) * weights_[k];
+    weights_[i] /= at(i, i);
+    square += weights_[i] * weights_[i];
+  }
+  for (std::size_t i = count_; i-- > 0;) {
+    for (std::size_t k = i + 1; k < count_; ++k) weights_[i] -= at(k, i) * weights_[k];
+    weights_[i] /= at(i, i);
+  }
+  likeliest_variance_ = count_ > 0 ? square / static_cast<double>(count_) : 0;
+}
+
+double GaussianProcess::log_likelihood(double variance) const {
+  const auto n = static_cast<double>(count_);
+  return -0.5 * (n * likeliest_variance_ / variance + log_determinant_ + n * std::log(2 * std::numbers::pi * variance));
+}
+
+GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> distances) const {
+  std::vector<double> covariance(count_);
+  Prediction out;
+  for (std::size_t i = 0; i < count_; ++i) {
+    covariance[i] = matern52(distances[i], shape_.length);
+    out.mean += covariance[i] * weights_[i];
+  }
+  double explained = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    for (std::size_t k = 0; k < i; ++k) covariance[i] -= factor_[i * count_ + k] * covariance[k];
+    covariance[i] /= factor_[i * count_ + i];
+    explained += covariance[i] * covariance[i];
+  }
+  out.variance = shape_.variance * std::max(0.0, 1 - explained);
+  return out;
+}
+
+}  // namespace pgtune::search

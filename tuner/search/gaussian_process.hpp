@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Regression by a Gaussian process of mean 0: Matern 5/2 covariance, exact. Rasmussen and Williams, Gaussian Processes
+// for Machine Learning, algorithm 2.1.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace pgtune::search {
+
+/// (1 + d + d^2 / 3) exp(-d) with d = sqrt(5) distance / length.
+[[nodiscard]] double matern52(double distance, double length);
+
+/// How much one expects to fall below `best` where a normal value of this mean and deviation is drawn.
+[[nodiscard]] double expected_improvement(double best, double mean, double deviation);
+
+class GaussianProcess {
+ public:
+  struct Shape {
+    double variance = 1, length = 1;
+    double noise = 0.1;  ///< variance of the noise over `variance`
+  };
+
+  /// `distances`: of every two observed points, row by row. Precondition: shape.noise > 0.
+  GaussianProcess(std::span<const double> distances, std::span<const double> values, const Shape& shape);
+
+  struct Prediction {
+    double mean = 0, variance = 0;  ///< without noise
+  };
+  /// Of a point by its distances from the observed ones.
+  [[nodiscard]] Prediction predict(std::span<const double> distances) const;
+  /// Natural logarithm of the values' likelihood under the shape.
+  [[nodiscard]] double log_likelihood() const { return log_likelihood(shape_.variance); }
+  /// The same with another variance.
+  [[nodiscard]] double log_likelihood(double variance) const;
+  /// The variance that makes the values most likely, with length and noise as they are.
+  [[nodiscard]] double likeliest_variance() const { return likeliest_variance_; }
+
+ private:
+  Shape shape_;
+  std::size_t count_;
+  std::vector<double> factor_;   ///< of Cholesky, row by row, of the covariance over shape.variance
+  std::vector<double> weights_;  ///< covariance^-1 values, likewise
+  double log_determinant_ = 0;   ///< likewise
+  double likeliest_variance_ = 0;
+};
+
+}  // namespace pgtune::search
