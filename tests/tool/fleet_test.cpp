@@ -78,6 +78,9 @@ TEST_F(FleetTest, EveryGpuTakesItsShareAndTheResultsAreInTheOrderOfTheFile) {
               AllOf(HasSubstr("GPU 0, sm_90a"), HasSubstr("GPU 1, sm_90a"), HasSubstr(" is over after ")));
   for (const json& result : found) EXPECT_EQ(result.at("counts").at("measured"), 10);
   EXPECT_EQ(json::parse(pgtune({"report", "--json"}).out).at("results").size(), 6U) << "all in one database";
+  // Whichever GPU a problem goes to next time, it is answered.
+  for (const json& result : results(search_all({"--device", "all", "--json"})))
+    EXPECT_EQ(result.at("from_database"), true) << shape_of(result);
 }
 
 TEST_F(FleetTest, OneGpuAndSeveralFindTheSame) {

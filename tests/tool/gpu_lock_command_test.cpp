@@ -88,6 +88,18 @@ TEST_F(GpuLockCommandTest, OfSeveralGpusTheBusyOneIsLeftOut) {
     EXPECT_TRUE(result.at("device").at("uuid").get<std::string>().ends_with('1'));
 }
 
+TEST_F(GpuLockCommandTest, OfSeveralGpusNoProblemWaitsForTheBusyOne) {
+  launch_.environment["PGTUNE_FAKE_GPUS"] = "2";
+  Process first(endless());
+  await_trial();
+  write("shapes.txt", "256x256x256\n512x512x512\n256x512x256\n");
+  const Finished second = pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"), "--device",
+                                  "all", "--wait", "--json"});
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.err, HasSubstr("GPU 0 is busy: waiting for another pgtune"));
+  EXPECT_EQ(json::parse(second.out).at("results").size(), 3U);
+}
+
 TEST_F(GpuLockCommandTest, WhatNeedsNoGpuIsNotHeldUp) {
   ASSERT_EQ(search().exit_code, 0);
   Process first(endless());

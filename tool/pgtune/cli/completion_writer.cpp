@@ -99,7 +99,8 @@ std::string write_completion(const CommandLine& root, Shell shell) {
     case Shell::kBash:
       return bash_script(nodes, "_pgtune");
     case Shell::kZsh:
-      // Sourced, it registers itself. As the file _pgtune on fpath it is, at the first completion, the function _pgtune.
+      // Sourced, it registers itself. As the file _pgtune on fpath it is, at the first completion, the function
+      // _pgtune.
       return fmt::format(
           "#compdef pgtune\nautoload -U +X bashcompinit && bashcompinit\n{}"
           "[[ $funcstack[1] != _pgtune ]] || _bash_complete -o default -F _pgtune_words\n",

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -23,6 +25,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 /// How soon a signal is noticed where nothing else happens.
 constexpr std::chrono::milliseconds kLook{100};
+/// What takes less was answered by the database, and says nothing about how long the others take.
+constexpr double kMeasured_s = 1;
 
 std::vector<double> expectations(const std::vector<Problem>& problems, const MeasuringRun& device) {
   std::vector<double> expected_s;
@@ -53,7 +57,8 @@ class Fleet {
         handout_(expected_s_, devices.size()),
         shown_(problems.size()),
         reasons_(problems.size()),
-        at_work_(devices.size()) {}
+        at_work_(devices.size()),
+        expected_left_s_(std::accumulate(expected_s_.begin(), expected_s_.end(), 0.0)) {}
 
   ExitCode run() {
     report_totals();
@@ -71,11 +76,28 @@ class Fleet {
   void serve(std::size_t device) {
     MeasuringRun& run = *devices_[device];
     run.show_progress_in(view_.line(device));
+    // A problem that waited for a busy GPU would be kept from the others.
+    if (run.waits_for_gpu()) wait_for_gpu(device);
     while (const auto problem = next(device)) measure(device, *problem);
     run.close_gpu();
     const std::lock_guard lock(mutex_);
     --at_work_;
     changed_.notify_all();
+  }
+
+  void wait_for_gpu(std::size_t device) {
+    try {
+      devices_[device]->hold_gpu([this] { return nothing_to_do(); });
+    } catch (const CommandError& error) {
+      terminal_.error(fmt::format("{}: {} (this GPU is left out)", devices_[device]->name(), error.what()));
+      const std::lock_guard lock(mutex_);
+      handout_.leave(device);
+    }
+  }
+
+  bool nothing_to_do() {
+    const std::lock_guard lock(mutex_);
+    return broken_ || stopped() || handout_.is_over();
   }
 
   /// Waits while others are at work whose problems may come back.
@@ -114,8 +136,11 @@ class Fleet {
       handout_.done(device, index);
       shown_[index] = std::move(shown);
       ++over_;
-      spent_s_ += elapsed_s;
-      expected_over_s_ += expected_s_[index];
+      expected_left_s_ -= expected_s_[index];
+      if (elapsed_s >= kMeasured_s) {
+        spent_s_ += elapsed_s;
+        expected_spent_s_ += expected_s_[index];
+      }
       changed_.notify_all();
     }
     view_.say(device, "waiting for the others");
@@ -194,11 +219,9 @@ class Fleet {
   void report_totals() {
     const std::lock_guard lock(mutex_);
     FleetTotals totals{problems_.size(), over_, handout_.devices_left(), std::nullopt};
-    double expected_s = 0;
-    for (const double each_s : expected_s_) expected_s += each_s;
-    if (expected_over_s_ > 0 && totals.devices > 0)
+    if (expected_spent_s_ > 0 && totals.devices > 0)
       totals.remaining_s =
-          (expected_s - expected_over_s_) * (spent_s_ / expected_over_s_) / static_cast<double>(totals.devices);
+          std::max(0.0, expected_left_s_) * (spent_s_ / expected_spent_s_) / static_cast<double>(totals.devices);
     view_.set_totals(totals);
   }
 
@@ -219,12 +242,13 @@ class Fleet {
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
   Handout handout_;
-  std::vector<Shown> shown_;                  ///< by problem: what was measured and is not shown yet
-  std::vector<std::string> reasons_;          ///< by problem: the last failure
-  std::size_t at_work_;                       ///< threads
-  std::size_t over_ = 0;                      ///< problems
-  double spent_s_ = 0, expected_over_s_ = 0;  ///< of them, over all devices
-  std::exception_ptr broken_;                 ///< what ends the command
+  std::vector<Shown> shown_;                   ///< by problem: what was measured and is not shown yet
+  std::vector<std::string> reasons_;           ///< by problem: the last failure
+  std::size_t at_work_;                        ///< threads
+  std::size_t over_ = 0;                       ///< problems
+  double expected_left_s_;                     ///< of problems that are not over
+  double spent_s_ = 0, expected_spent_s_ = 0;  ///< on those that were measured, over all devices
+  std::exception_ptr broken_;                  ///< what ends the command
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ std::string MeasuringRun::name() const {
 }
 
 void MeasuringRun::lock_clock(const LockRequest& request) {
-  hold_gpu();
+  require_gpu();
   guard_ = value_or_throw(ClockGuard::lock(shared_.context.paths().worker.string(), choice_.info.uuid, request.mhz));
   session_.conditions.locked_sm_clock_hz = guard_->locked_hz();
 }
@@ -67,7 +67,7 @@ bool MeasuringRun::release_clock() {
   return released.has_value();
 }
 
-void MeasuringRun::hold_gpu() {
+void MeasuringRun::hold_gpu(const std::function<bool()>& give_up) {
   bool told = false;
   while (!lock_) {
     auto taken = value_or_throw(GpuLock::take(shared_.context.paths().locks, choice_.info.uuid));
@@ -83,10 +83,14 @@ void MeasuringRun::hold_gpu() {
                                      who, name()));
     if (!std::exchange(told, true))
       shared_.context.terminal().note(fmt::format("{} is busy: waiting for {} to end", name(), who));
-    if (signals().exit_code())
-      throw CommandError(ErrorKind::kEnvironment, fmt::format("{} is still busy: {} measures on it", name(), who));
+    if (give_up()) return;
     std::this_thread::sleep_for(kLookAtLock);
   }
+}
+
+void MeasuringRun::require_gpu() {
+  hold_gpu([this] { return signals().exit_code().has_value(); });
+  if (!lock_) throw CommandError(ErrorKind::kEnvironment, fmt::format("{} is still busy with another pgtune", name()));
 }
 
 device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
@@ -96,7 +100,7 @@ device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
     return *replay_;
   }
   if (gpu_ == nullptr) {
-    hold_gpu();
+    require_gpu();
     session::Progress opening;  // which takes seconds on a large host
     opening.problem = problem;
     progress(opening);

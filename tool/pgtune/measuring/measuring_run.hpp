@@ -59,6 +59,11 @@ class MeasuringRun {
   [[nodiscard]] session::BenchResult bench(const Problem& problem, const Answering& by,
                                            const session::BenchRequest& request);
 
+  /// With --wait, on a GPU whose lock it does not have yet.
+  [[nodiscard]] bool waits_for_gpu() const { return shared_.options.wait && choice_.source == Source::kGpu && !lock_; }
+  /// Takes the GPU's lock. Where another process has it, waits with --wait until `give_up` says that it is not worth
+  /// it any more, else throws CommandError (environment).
+  void hold_gpu(const std::function<bool()>& give_up);
   /// False before the GPU was needed, and where another process has its lock.
   [[nodiscard]] bool holds_gpu() const { return lock_.has_value(); }
   /// Ends the worker that holds the GPU, for work of other processes there, or before this thread ends.
@@ -68,9 +73,8 @@ class MeasuringRun {
 
  private:
   void lock_clock(const LockRequest& request);
-  /// Takes the GPU's lock. Throws CommandError (environment) where another process has it, or the wait for it was
-  /// interrupted.
-  void hold_gpu();
+  /// Takes the GPU's lock or throws CommandError (environment), also where a signal ended the wait.
+  void require_gpu();
   [[nodiscard]] device::Device& open(const Problem& problem, const Answering& by,
                                      const session::ProgressCallback& progress);
   /// What `session` returns for the device that answers, with its progress shown.
