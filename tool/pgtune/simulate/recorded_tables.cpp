@@ -16,7 +16,7 @@ namespace pgtune::tool {
 namespace {
 
 /// What a table is of.
-using TableKey = std::tuple<std::string, std::string, std::string, std::string>;  // problem, device, branch, conditions
+using TableKey = std::tuple<std::string, std::string, std::string>;  // problem, device class, conditions
 
 struct Searched {
   db::SessionRow newest;
@@ -31,8 +31,7 @@ std::map<TableKey, Searched> searched(const db::Database& database) {
     const auto templates = tried.find(row.id);
     if (templates == tried.end()) continue;
     Searched& searched =
-        out.try_emplace({row.problem_key, row.device_uuid, row.driver_branch, row.conditions_key}, Searched{row, {}})
-            .first->second;
+        out.try_emplace({row.problem_key, row.device_class, row.conditions_key}, Searched{row, {}}).first->second;
     for (const db::TemplateRow& version : templates->second)
       searched.versions.try_emplace(version.name, version.content_hash);
   }

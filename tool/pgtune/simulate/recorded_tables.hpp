@@ -14,12 +14,12 @@ namespace pgtune::tool {
 struct RecordedTable {
   std::string origin;  ///< the file
   Problem problem;
-  DeviceInfo device;
+  DeviceInfo device;                   ///< the board searched last
   std::vector<std::string> templates;  ///< in the order of the table
   search::MeasuredTable table;
 };
 
-/// One for each device, driver branch, problem and conditions that was searched on a GPU, with the newest trial of each
+/// One for each device class, problem and conditions that was searched on a GPU, with the newest trial of each
 /// variant, of each template in the version that was searched last; in the order of the problems' keys. Variants of a
 /// template of the catalogue have its present names, and its defaults, seeds and costs; those that it has no more are
 /// left out. Throws db::Error.
