@@ -148,8 +148,8 @@ std::vector<RecordedTable> recorded_tables(const db::Database& database, const C
     for (const auto& [name, content_hash] : searched.versions) {
       const auto known = definitions.find(name);
       TableMaker maker(table, known != definitions.end() ? &known->second : nullptr);
-      const db::ResultKey rows{session.device_class, session.problem_key, name,
-                               content_hash,         session.source,      session.conditions_key};
+      const db::ResultKey rows{session.device_class,   session.problem_key, name, content_hash, session.source,
+                               session.conditions_key, session.device_uuid};
       for (const auto& [variant_key, trial] : db::find_trials(database, rows))
         maker.add(name, variant_key, trial.report);
       maker.finish();
