@@ -33,7 +33,9 @@ using session::SampleTimes;
 /// A store that remembers nothing, so that every search measures.
 class NoStore final : public session::Store {
  public:
-  std::optional<session::Answer> answer(const session::StoreKey& /*key*/) override { return std::nullopt; }
+  std::optional<session::Answer> answer(const session::StoreKey& /*key*/, session::Boards /*boards*/) override {
+    return std::nullopt;
+  }
   std::map<std::string, session::StoredTrial> trials(const session::StoreKey& /*key*/) override { return {}; }
   std::vector<FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return {}; }
   void begin(const session::StoreKey& /*key*/, session::SessionKind /*kind*/, std::uint64_t /*seed*/,

@@ -41,6 +41,12 @@ std::function<support::PowerLoad(const std::string&)> with_rival(double times) {
   };
 }
 
+/// So that it is the baseline's best too, and the runner-up has its place in the confirm rounds.
+void only_the_first_choice(FakeDevice& device) {
+  device.baseline.algorithms.resize(1);
+  device.baseline.best = 0;
+}
+
 std::vector<Sample> saved(const FakeStore& store, Stage stage, const std::string& name) {
   for (const ContenderSamples& contender : store.rounds.at(stage).back()) {
     if (contender_name(contender.contender) == name) return contender.samples;
@@ -48,12 +54,12 @@ std::vector<Sample> saved(const FakeStore& store, Stage stage, const std::string
   return {};
 }
 
-TEST(Confirm, TheFinalChoosesInTwoRoundsAndFreshOnesClaim) {
+TEST(Confirm, TheFinalChoosesInOneRoundAndFreshOnesClaim) {
   PoweredSearch powered(load_at_the_cap);
   flatter_in_the_final(powered.device, kBestKey, 1.1);
   const Answer answer = powered.run();
   EXPECT_EQ(answer.best().variant.key(), kBestKey);
-  EXPECT_EQ(powered.device.rounds[Stage::kFinal].size(), 2U);
+  EXPECT_EQ(powered.device.rounds[Stage::kFinal].size(), 1U);
   const auto rounds = powered.device.rounds[Stage::kConfirm].size();
   EXPECT_GE(rounds, 6U);
   EXPECT_EQ(answer.confirm_rounds, static_cast<int>(rounds));
@@ -73,25 +79,48 @@ TEST(Confirm, ARunnerUpOutOfReachIsNotMeasuredAgain) {
   EXPECT_EQ(answer.ranking[1].verdict, stats::Verdict::kUnclear) << "one round gives no interval";
 }
 
-TEST(Confirm, TheLibrarysFirstChoiceIsInThemWhereNoRunnerUpIs) {
-  PoweredSearch powered([](const std::string& name) {
-    if (name == "ref0") return support::settling_load(name, 1.2 * kAlone_s, 1.34e9);
-    return with_rival(1.03)(name);
-  });
-  powered.device.baseline.algorithms = {{0, "first", 0, 1.2 * kAlone_s, 0.1},
-                                        {3, "third", 0, 1.05 * kAlone_s, 0.1},
-                                        {5, "fifth", 0, 1.05 * kAlone_s, 0.1}};
+/// Two algorithms that take 1.05 times as long as the best variant, and a first choice that takes `times` as long as
+/// they do.
+struct WithFirstChoice : PoweredSearch {
+  explicit WithFirstChoice(double times)
+      : PoweredSearch([times](const std::string& name) {
+          if (name == "ref0") return support::settling_load(name, times * 1.05 * kAlone_s, 1.34e9);
+          return with_rival(1.001)(name);
+        }) {
+    device.baseline.algorithms = {{0, "first", 0, times * 1.05 * kAlone_s, 0.1},
+                                  {3, "third", 0, 1.05 * kAlone_s, 0.1},
+                                  {5, "fifth", 0, 1.05 * kAlone_s, 0.1}};
+  }
+};
+
+TEST(Confirm, TheLibrarysFirstChoiceIsInThemBeforeTheRunnerUp) {
+  WithFirstChoice powered(1.01);
   const Answer answer = powered.run();
   EXPECT_THAT(powered.device.rounds[Stage::kFinal], Each(testing::IsSupersetOf({"ref0", "ref1", "ref2"})));
-  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], Each(testing::SizeIs(3)));
-  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], Each(Contains("ref0")));
+  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], Each(AllOf(testing::SizeIs(3), Contains("ref0"))));
   const auto fresh = saved(powered.search.store, Stage::kConfirm, "ref0");
   EXPECT_EQ(answer.baseline_first_s, stats::median(per_launch_times(fresh)));
   EXPECT_NEAR(answer.baseline_best_s, 1.05 * kAlone_s, 0.01 * kAlone_s);
 }
 
+TEST(Confirm, AFirstChoiceFarBehindLeavesItsPlaceToTheRunnerUp) {
+  WithFirstChoice powered(1.2);
+  (void)powered.run();
+  EXPECT_THAT(powered.device.rounds[Stage::kConfirm],
+              Each(AllOf(testing::SizeIs(3), Not(Contains("ref0")), Contains(kBestKey), Contains(kRivalKey))));
+}
+
+TEST(Confirm, AFirstChoiceThatOnlySeemedSlowerInTheFinalIsTheBestAllTheSame) {
+  WithFirstChoice powered(0.99);
+  flatter_in_the_final(powered.device, "ref1", 1.03);
+  const Answer answer = powered.run();
+  EXPECT_NEAR(answer.baseline_best_s, 0.99 * 1.05 * kAlone_s, 0.005 * kAlone_s);
+  EXPECT_EQ(answer.baseline_best_s, answer.baseline_first_s);
+}
+
 TEST(Confirm, AWinnerBehindTheRunnerUpIsNotDeclared) {
   PoweredSearch powered(with_rival(1.012));
+  only_the_first_choice(powered.device);
   flatter_in_the_final(powered.device, kRivalKey, 1.02);
   const Answer answer = powered.run();
   EXPECT_EQ(answer.best().variant.key(), kBestKey);
@@ -104,6 +133,7 @@ TEST(Confirm, AWinnerBehindTheRunnerUpIsNotDeclared) {
 
 TEST(Confirm, AWinnerBehindByLessThanTheMarginStaysAndIsATie) {
   PoweredSearch powered(with_rival(1.001));
+  only_the_first_choice(powered.device);
   flatter_in_the_final(powered.device, kRivalKey, 1.01);
   const Answer answer = powered.run();
   EXPECT_EQ(answer.best().variant.key(), kRivalKey);

@@ -21,6 +21,14 @@ const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& 
   return nullptr;
 }
 
+const RoundEntry* entry_of(const std::vector<RoundEntry>& field, int algorithm) {
+  for (const RoundEntry& entry : field) {
+    const BaselineAlgorithm* const has = algorithm_of(entry.contender);
+    if (has != nullptr && has->index == algorithm) return &entry;
+  }
+  return nullptr;
+}
+
 double time_s(const RoundEntry& entry) { return stats::median(per_launch_times(entry.samples)); }
 
 }  // namespace
@@ -39,12 +47,16 @@ std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, cons
     if (algorithm_of(entry.contender) != nullptr && (best == nullptr || time_s(entry) < time_s(*best))) best = &entry;
   }
   if (best != nullptr) take(*best);
-  const RoundEntry* const next = ranked.size() > 1 ? entry_of(final, ranked[1]) : nullptr;
-  if (next != nullptr && log_time_ratio(next->samples, winner->samples).mean <= std::log1p(kConfirmReach)) {
-    take(*next);
-  } else if (best != nullptr && algorithm_of(best->contender)->index != first) {
-    out.push_back(baseline_entry(first));
+  const auto near = [](const RoundEntry& entry, const RoundEntry& fastest, double reach) {
+    return log_time_ratio(entry.samples, fastest.samples).mean <= std::log1p(reach);
+  };
+  const RoundEntry* const first_choice = entry_of(final, first);
+  if (best != nullptr && first_choice != nullptr && first_choice != best && near(*first_choice, *best, kFirstReach)) {
+    take(*first_choice);
+    return out;
   }
+  const RoundEntry* const next = ranked.size() > 1 ? entry_of(final, ranked[1]) : nullptr;
+  if (next != nullptr && near(*next, *winner, kConfirmReach)) take(*next);
   return out;
 }
 

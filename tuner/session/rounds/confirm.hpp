@@ -14,9 +14,10 @@
 namespace pgtune::session {
 
 /// Who is in the confirm rounds after a final whose ranking begins with `ranked`: its winner, the fastest of the
-/// final's algorithms, and a third: the next of the ranking where the final shows it inside kConfirmReach of the
-/// winner, else the library's first choice `first` where that is another one. Without samples. Pure. Precondition: the
-/// final has the winner.
+/// final's algorithms, and a third: the library's first choice `first` where that is another one and the final shows
+/// it inside kFirstReach of the fastest, because a ratio to an algorithm that only looked fastest flatters; else the
+/// next of the ranking where the final shows it inside kConfirmReach of the winner. Without samples. Pure.
+/// Precondition: the final has the winner.
 [[nodiscard]] std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final,
                                                     const std::vector<Variant>& ranked, int first);
 

@@ -39,6 +39,10 @@ struct FinalPlan {
 /// In confirm rounds: the winner, the baseline's best, and the runner-up or the library's first choice.
 inline constexpr std::size_t kMostConfirmed = 3;
 
+/// The library's first choice that the final shows further than this behind its fastest algorithm is not measured
+/// again. One sample tells algorithms apart by 2 %.
+inline constexpr double kFirstReach = 0.03;
+
 /// A finalist that the final shows further than this behind its best is not measured again beside it.
 inline constexpr double kConfirmReach = 3 * kSettledMargin;
 
