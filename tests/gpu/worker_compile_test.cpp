@@ -156,7 +156,7 @@ TEST(CompileWorkerStart, UnusableCacheFolderIsTheAnswerToHello) {
 TEST(WorkerOptions, WrongUseIsRefusedWithTheReason) {
   const std::array<std::pair<std::vector<std::string>, std::string>, 7> cases{{
       {{}, "--role is missing"},
-      {{"--role", "tune"}, "compile, measure, list, guard or doctor"},
+      {{"--role", "tune"}, "compile, measure, list, limits, guard or doctor"},
       {{"--role"}, "--role needs a value"},
       {{"--role", "compile"}, "--cache-dir"},
       {{"--role", "measure"}, "--gpu"},

@@ -19,7 +19,7 @@ TEST_F(SimulateCommandTest, TextSaysWhatTheFiguresAreWorth) {
   const Finished result = simulate({"--per-problem"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out,
-              AllOf(HasSubstr("35 tables"), HasSubstr("strategy"), HasSubstr("\nguided"),
+              AllOf(HasSubstr("40 tables"), HasSubstr("strategy"), HasSubstr("\nguided"),
                     HasSubstr("A recording holds what its search tried"), HasSubstr("\n4096x4096x4096 f32 tn")));
 }
 
@@ -30,7 +30,7 @@ TEST_F(SimulateCommandTest, JsonAndCsvHoldEveryTableAndRepeatByTheSeed) {
   EXPECT_NE(once.out, other.out);
   const json object = json::parse(once.out);
   EXPECT_EQ(object.at("all").size(), 4U);
-  EXPECT_EQ(object.at("problems").size(), 4U * 35);
+  EXPECT_EQ(object.at("problems").size(), 4U * 40);
   for (const json& row : object.at("problems")) {
     EXPECT_GE(row.at("median").get<double>(), 0);
     EXPECT_LE(row.at("median"), row.at("p90"));
@@ -39,7 +39,7 @@ TEST_F(SimulateCommandTest, JsonAndCsvHoldEveryTableAndRepeatByTheSeed) {
   }
   const Finished csv = simulate({"--csv"});
   EXPECT_THAT(csv.out, ::testing::StartsWith("strategy,budget,problem,device,rows,tables,median,p90,mean,worst\n"));
-  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4 + 4 * 35);
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4 + 4 * 40);
 }
 
 TEST_F(SimulateCommandTest, WrongInputIsRefused) {
