@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -76,11 +77,19 @@ std::vector<std::filesystem::path> recordings() {
 class RecordingTest : public CliTest {};
 class EachRecording : public CliTest, public testing::WithParamInterface<std::filesystem::path> {};
 
-TEST_P(EachRecording, HasARecordedWinnerForEveryProblem) {
+/// All problems take minutes of replays; scripts/release-check asks for them, otherwise every third has to do.
+bool whole_recordings() { return std::getenv("PGTUNE_TEST_WHOLE_RECORDINGS") != nullptr; }
+
+TEST_P(EachRecording, HasItsRecordedWinners) {
   const Finished stored = pgtune({"show", "--json", "--db", GetParam().string()});
   ASSERT_EQ(stored.exit_code, 0) << stored.err;
-  const auto recorded = by_problem(json::parse(stored.out).at("results"));
+  auto recorded = by_problem(json::parse(stored.out).at("results"));
   ASSERT_FALSE(recorded.empty());
+  if (!whole_recordings()) {
+    std::size_t index = 0;
+    for (auto problem = recorded.begin(); problem != recorded.end(); ++index)
+      problem = index % 3 == 0 ? std::next(problem) : recorded.erase(problem);
+  }
   std::string shapes;
   for (const auto& [problem, result] : recorded) shapes += line_of(result.at("problem"));
   write("shapes.txt", shapes);
@@ -111,7 +120,12 @@ TEST_P(EachRecording, HasARecordedWinnerForEveryProblem) {
     of_other_versions.merge(found.at(problem).at("other_versions").get<std::set<std::string>>());
   }
   EXPECT_LE(other_ties, (recorded.size() + 4) / 5) << "most of all are exactly as recorded";
-  EXPECT_EQ(of_other_versions, listed_for(GetParam().stem().string())) << "kOfOtherVersions is out of date";
+  const auto listed = listed_for(GetParam().stem().string());
+  EXPECT_TRUE(std::includes(listed.begin(), listed.end(), of_other_versions.begin(), of_other_versions.end()))
+      << "kOfOtherVersions is out of date";
+  if (whole_recordings()) {
+    EXPECT_EQ(of_other_versions, listed) << "kOfOtherVersions is out of date";
+  }
 }
 
 TEST_F(RecordingTest, OnlyFilesThatAreThereAreListedAsOfOtherVersions) {

@@ -100,14 +100,17 @@ The database, where \-\-db is not given.
 .B PGTUNE_CACHE_DIR
 The folder of compiled kernels.
 .TP
+.B PGTUNE_LOCK_DIR
+The folder of the locks of GPUs, where neither /run/lock nor /tmp will do.
+.TP
 .B PGTUNE_WORKER
 The program pgtune\-worker, where it is neither beside pgtune nor in libexec.
 .TP
 .B PGTUNE_CUDA_HOME
 A CUDA Toolkit, or a folder with NVRTC and cuBLASLt, that is looked into before any other.
 .TP
-.B PGTUNE_NVDISASM, PGTUNE_NCU
-The disassembler and the profiler for inspect and ladder.
+.B PGTUNE_NVDISASM, PGTUNE_NCU, PGTUNE_FATBINARY
+The disassembler for inspect, the profiler for ladder, and what compresses the kernels of export header.
 .TP
 .B CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, VIRTUAL_ENV, CONDA_PREFIX
 Looked into for CUDA's libraries, in the order that pgtune doctor prints.
