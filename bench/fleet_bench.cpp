@@ -18,7 +18,7 @@
 #include "tool/pgtune/measuring/handout.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/device/compile_pool.hpp"
-#include "tuner/session/problem_estimate.hpp"
+#include "tuner/session/expected_search.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::bench {
@@ -29,6 +29,9 @@ struct Recorded {
   double wall_s = 0, expected_s = 0;
   double compile_s = 0;  ///< NVRTC time of all its builds
 };
+
+/// Of the machine that the recordings were made on.
+constexpr std::size_t kCores = 16;
 
 double seconds_of(const std::string& utc) {
   std::tm time{};
@@ -42,14 +45,13 @@ std::vector<Recorded> recorded_searches() {
     for (const db::SessionRow& session : db::list_sessions(database)) {
       if (session.finished_at.empty() || session.kind != "search" || session.source != Source::kGpu) continue;
       const auto problem = db::find_problem(database, session.problem_key);
-      const auto device = db::find_device(database, session.device_uuid);
-      if (!problem || !device) continue;
+      if (!problem) continue;
       const std::string builds =
           fmt::format("FROM trials JOIN builds ON builds.id = trials.build WHERE session = {}", session.id);
       session::SessionOptions options;
       options.budget.trials = db::query_integer(database, "SELECT COUNT(*) " + builds);
       out.push_back({seconds_of(session.finished_at) - seconds_of(session.started_at),
-                     session::expected_search_s(*problem, *device, options),
+                     session::expected_search(*problem, options, kCores).seconds,
                      1e-3 * static_cast<double>(db::query_integer(
                                 database, "SELECT CAST(1000 * COALESCE(SUM(compile_s), 0) AS INTEGER) " + builds))});
     }

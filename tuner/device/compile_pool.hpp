@@ -40,8 +40,9 @@ class CompilePool {
   /// Starts no worker: that happens as builds arrive.
   explicit CompilePool(Options options);
 
+  [[nodiscard]] std::size_t workers() const { return workers_.size(); }
   /// Builds that may be in flight: twice the workers, so that a worker finds its next build waiting.
-  [[nodiscard]] std::size_t slots() const { return 2 * workers_.size(); }
+  [[nodiscard]] std::size_t slots() const { return 2 * workers(); }
   void submit(protocol::BuildRequest request);
 
   /// Does what can be done without waiting and appends finished builds to `events`. The error (environment) ends the

@@ -35,7 +35,7 @@ struct CompileService::Mailbox {
 };
 
 CompileService::CompileService(CompilePool::Options options)
-    : pool_(std::move(options)), wake_(std::make_shared<FileDescriptor>(make_event())) {
+    : pool_(std::move(options)), workers_(pool_.workers()), wake_(std::make_shared<FileDescriptor>(make_event())) {
   // One that a signal went to would leave the waits of those that measure as they are.
   thread_ = start_without_signals([this] { serve(); });
 }

@@ -26,6 +26,8 @@ class CompileService {
   CompileService& operator=(const CompileService&) = delete;
   ~CompileService();
 
+  /// However many devices.
+  [[nodiscard]] std::size_t workers() const { return workers_; }
   /// One device's access. Where several have builds waiting, they take turns.
   [[nodiscard]] std::unique_ptr<Client> client();
 
@@ -42,7 +44,8 @@ class CompileService {
   void deliver(std::vector<protocol::Event> events);
   void end(const Error& error);
 
-  CompilePool pool_;  ///< touched by the thread alone
+  CompilePool pool_;  ///< touched by the thread alone once that runs
+  std::size_t workers_;
   std::map<protocol::RequestId, Owner> in_pool_;
   protocol::RequestId last_id_ = 0;
 

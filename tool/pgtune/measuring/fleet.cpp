@@ -15,7 +15,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/fleet_view.hpp"
 #include "tool/pgtune/measuring/handout.hpp"
-#include "tuner/session/problem_estimate.hpp"
+#include "tuner/session/expected_search.hpp"
 #include "tuner/util/quiet_thread.hpp"
 
 namespace pgtune::tool {
@@ -28,11 +28,13 @@ constexpr std::chrono::milliseconds kLook{100};
 /// What takes less was answered by the database, and says nothing about how long the others take.
 constexpr double kMeasured_s = 1;
 
-std::vector<double> expectations(const std::vector<Problem>& problems, const MeasuringRun& device) {
+std::vector<double> expectations(const std::vector<Problem>& problems, const MeasuringRun& device,
+                                 std::size_t devices) {
+  const std::size_t workers = std::max<std::size_t>(device.compile_workers() / devices, 1);
   std::vector<double> expected_s;
   expected_s.reserve(problems.size());
   for (const Problem& problem : problems)
-    expected_s.push_back(session::expected_search_s(problem, device.choice().info, device.session()));
+    expected_s.push_back(session::expected_search(problem, device.session(), workers).seconds);
   return expected_s;
 }
 
@@ -53,7 +55,7 @@ class Fleet {
         results_(results),
         work_(work),
         view_(terminal, names_of(devices)),
-        expected_s_(expectations(problems, *devices.front())),
+        expected_s_(expectations(problems, *devices.front(), devices.size())),
         handout_(expected_s_, devices.size()),
         shown_(problems.size()),
         reasons_(problems.size()),

@@ -44,6 +44,8 @@ class MeasuringRun {
   [[nodiscard]] std::string name() const;
   /// As asked for, with the clock that is locked.
   [[nodiscard]] const session::SessionOptions& session() const { return session_; }
+  /// Of the pool that all devices share; 1 where nothing is built.
+  [[nodiscard]] std::size_t compile_workers() const { return shared_.compile ? shared_.compile->workers() : 1; }
   [[nodiscard]] session::Store& store() { return store_; }
   [[nodiscard]] const StopSignals& signals() const { return shared_.signals; }
   /// What locking the clocks left to say; empty where nothing.
