@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Migration 5 marks what short samples said at the power cap, and nothing else.
+// Migration 5 marks what short samples said at the power cap, and migration 7 takes the mark from the burst regime's.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -66,6 +66,14 @@ TEST_F(SettledMigration, JudgesByTheSumAsTheCounterStepsSeldom) {
   EXPECT_EQ(marks(), "6, 8 unsettled") << "8 % of the time";
   set_power_cap("0", "round = 7");
   EXPECT_EQ(marks(), "6, 8") << "4 %";
+}
+
+TEST_F(SettledMigration, LeavesTheBurstRegimeUnmarked) {
+  set_power_cap("0.06 * time_s", "true");
+  auto writer = Database::open_memory();
+  execute(writer, "ATTACH '" + path_.string() + "' AS old");
+  execute(writer, "UPDATE old.conditions SET conditions_json = json_set(conditions_json, '$.regime', 'burst')");
+  EXPECT_EQ(marks(), "6, 8 short");
 }
 
 TEST_F(SettledMigration, LooksAtTheFinalAlone) {

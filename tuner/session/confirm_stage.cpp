@@ -21,12 +21,6 @@ bool has(const std::vector<RoundEntry>& field, const Variant& variant) {
   return std::any_of(field.begin(), field.end(), [&](const RoundEntry& entry) { return is_of(entry, variant); });
 }
 
-std::vector<Variant> ranked(const Answer& answer) {
-  std::vector<Variant> out;
-  for (const RankedVariant& row : answer.ranking) out.push_back(row.variant);
-  return out;
-}
-
 /// Takes those from the final that failed in the confirm rounds.
 void leave_out_failed(SessionRun& run, const std::vector<RoundEntry>& asked) {
   for (const RoundEntry& entry : asked) {
@@ -51,7 +45,7 @@ void note_change(SessionRun& run, const Variant& chosen) {
 /// Confirm rounds for the answer's best.
 Result<void> confirm(SessionRun& run) {
   const Variant chosen = run.answer.best().variant;
-  const auto asked = confirm_field(run.final.field, ranked(run.answer), run.result.baseline.first);
+  const auto asked = confirm_field(run.final.field, chosen);
   auto confirmed = run_confirm(run.context, run.state, asked, run.plan.timing, run.answer.best().time_s, run.progress,
                                run.evidence.troubles());
   if (!confirmed) return tl::unexpected(std::move(confirmed.error()));

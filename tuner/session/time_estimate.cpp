@@ -37,10 +37,8 @@ double expected_round_s(const SampleTiming& timing, std::size_t samples, double 
 
 double expected_race_s(const SessionOptions& options, double launch_s, Sampling sampling) {
   if (sampling == Sampling::kSettled) {
-    double sum_s = kLeadInAfterIdling_s - settled_passes().front().timing.settle_s;
-    for (const SettledPass& pass : settled_passes())
-      sum_s += expected_round_s(pass.timing, pass.variants + pass.algorithms, launch_s);
-    return sum_s;
+    return kLeadInAfterIdling_s - kSettledRace.timing.settle_s +
+           expected_round_s(kSettledRace.timing, kSettledRace.variants + kSettledRace.algorithms, launch_s);
   }
   // Of some thousand variants a few dozen are near the best, and half of them leave after three rounds.
   constexpr std::size_t kEntrants = 32;
@@ -50,7 +48,7 @@ double expected_race_s(const SessionOptions& options, double launch_s, Sampling 
 
 double expected_final_s(const SessionOptions& options, double launch_s, Sampling sampling) {
   const bool settled = sampling == Sampling::kSettled;
-  const int baselines = settled ? 3 : 2;  // the best and the first, which often is among the best two
+  const int baselines = settled ? 3 : 2;  // the best two and the first, which often is one of them
   const FinalPlan plan = final_plan(options, sampling);
   double final_s =
       expected_round_s(plan.timing, static_cast<std::size_t>(plan.finalists + baselines), launch_s) * plan.rounds;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tuner/session/answer/settled_energy.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -47,6 +48,10 @@ const MeasuredBaseline* fastest(const std::vector<MeasuredBaseline>& baselines) 
   return best;
 }
 
+bool is_tie(const stats::LogRatio& ratio, double margin) {
+  return within(ratio.interval, std::log1p(margin)) || ratio.interval.contains(0);
+}
+
 struct Ties {
   std::vector<std::size_t> all;       ///< the fastest included
   std::vector<std::size_t> eligible;  ///< of these, who may be declared the winner
@@ -54,15 +59,15 @@ struct Ties {
 
 Ties find_ties(const std::vector<MeasuredVariant>& variants, std::size_t fastest_index, const RankingBasis& basis) {
   Ties ties{{fastest_index}, {fastest_index}};
-  const double margin = std::log1p(basis.margin);
   const double confidence = stats::look_confidence(basis.looks, 1 - 0.05 / static_cast<double>(variants.size()));
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (i == fastest_index) continue;
     const auto ratio = log_time_ratio(variants[i].samples, variants[fastest_index].samples, confidence);
     if (ratio.pairs == 0) continue;
-    if (!within(ratio.interval, margin) && !ratio.interval.contains(0)) continue;
+    const bool has_interval = ratio.pairs >= stats::kLeastValues;
+    if (has_interval ? !is_tie(ratio, basis.margin) : ratio.mean > std::log1p(kConfirmReach)) continue;
     ties.all.push_back(i);
-    if (ratio.pairs >= stats::kLeastValues && ratio.mean <= margin) ties.eligible.push_back(i);
+    if (has_interval && ratio.mean <= std::log1p(basis.margin)) ties.eligible.push_back(i);
   }
   return ties;
 }
@@ -144,9 +149,6 @@ void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& 
     return measured.variant == answer.best().variant;
   });
   const MeasuredBaseline* const baseline = fastest(basis.baselines);
-  const auto is_tie = [&](const stats::LogRatio& ratio) {
-    return within(ratio.interval, margin) || ratio.interval.contains(0);
-  };
   const MeasuredVariant* winner = &*chosen;
   double winner_lead = 0;
   for (const MeasuredVariant& measured : variants) {
@@ -156,14 +158,14 @@ void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& 
     *row_of(measured) = ranked_against(problem, measured, baseline, own);
     if (is_chosen) continue;
     const auto lead = log_time_ratio(chosen->samples, measured.samples);
-    if (lead.mean <= winner_lead || (lead.mean <= margin && is_tie(lead))) continue;
+    if (lead.mean <= winner_lead || (lead.mean <= margin && is_tie(lead, basis.margin))) continue;
     winner = &measured;
     winner_lead = lead.mean;
   }
   for (const MeasuredVariant& measured : variants) {
     std::erase(answer.ties, measured.variant.key());
     if (&measured == winner) continue;
-    if (is_tie(log_time_ratio(measured.samples, winner->samples))) answer.ties.push_back(measured.variant.key());
+    if (is_tie(log_time_ratio(measured.samples, winner->samples), basis.margin)) answer.ties.push_back(measured.variant.key());
   }
   const auto best = row_of(*winner);
   std::rotate(answer.ranking.begin(), best, best + 1);

@@ -21,42 +21,32 @@ const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& 
   return nullptr;
 }
 
-const RoundEntry* entry_of(const std::vector<RoundEntry>& field, int algorithm) {
-  for (const RoundEntry& entry : field) {
-    const BaselineAlgorithm* const has = algorithm_of(entry.contender);
-    if (has != nullptr && has->index == algorithm) return &entry;
-  }
-  return nullptr;
-}
-
 double time_s(const RoundEntry& entry) { return stats::median(per_launch_times(entry.samples)); }
 
 }  // namespace
 
-std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, const std::vector<Variant>& ranked,
-                                      int first) {
-  std::vector<RoundEntry> out;
-  const auto take = [&](const RoundEntry& entry) {
-    RoundEntry& fresh = out.emplace_back(entry);
-    fresh.samples.clear();
-  };
-  const RoundEntry* const winner = entry_of(final, ranked.front());
-  take(*winner);
-  const RoundEntry* best = nullptr;
+std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, const Variant& chosen) {
+  const RoundEntry* const winner = entry_of(final, chosen);
+  const RoundEntry* fastest = nullptr;  // of the baseline's algorithms
   for (const RoundEntry& entry : final) {
-    if (algorithm_of(entry.contender) != nullptr && (best == nullptr || time_s(entry) < time_s(*best))) best = &entry;
+    if (algorithm_of(entry.contender) == nullptr) continue;
+    if (fastest == nullptr || time_s(entry) < time_s(*fastest)) fastest = &entry;
   }
-  if (best != nullptr) take(*best);
-  const auto near = [](const RoundEntry& entry, const RoundEntry& fastest, double reach) {
-    return log_time_ratio(entry.samples, fastest.samples).mean <= std::log1p(reach);
-  };
-  const RoundEntry* const first_choice = entry_of(final, first);
-  if (best != nullptr && first_choice != nullptr && first_choice != best && near(*first_choice, *best, kFirstReach)) {
-    take(*first_choice);
-    return out;
+  const RoundEntry* third = nullptr;
+  double nearest = std::log1p(kConfirmReach);
+  for (const RoundEntry& entry : final) {
+    if (&entry == winner || &entry == fastest) continue;
+    const RoundEntry& best = algorithm_of(entry.contender) != nullptr ? *fastest : *winner;
+    const auto behind = log_time_ratio(entry.samples, best.samples);
+    if (behind.pairs == 0 || behind.mean > nearest) continue;
+    third = &entry;
+    nearest = behind.mean;
   }
-  const RoundEntry* const next = ranked.size() > 1 ? entry_of(final, ranked[1]) : nullptr;
-  if (next != nullptr && near(*next, *winner, kConfirmReach)) take(*next);
+  std::vector<RoundEntry> out;
+  for (const RoundEntry* const entry : {winner, fastest, third}) {
+    if (entry == nullptr) continue;
+    out.emplace_back(*entry).samples.clear();
+  }
   return out;
 }
 

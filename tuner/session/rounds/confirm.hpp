@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Confirm rounds: whom the final chose, its runner-up where that is near, and the baseline are measured again, in
-// rounds that had no part in choosing, and what is claimed comes from these.
+// Confirm rounds: whom the final chose, the baseline and who was nearest to one of them are measured again, in rounds
+// that had no part in choosing, and what is claimed comes from these.
 #pragma once
 
 #include <vector>
@@ -13,13 +13,10 @@
 
 namespace pgtune::session {
 
-/// Who is in the confirm rounds after a final whose ranking begins with `ranked`: its winner, the fastest of the
-/// final's algorithms, and a third: the library's first choice `first` where that is another one and the final shows
-/// it inside kFirstReach of the fastest, because a ratio to an algorithm that only looked fastest flatters; else the
-/// next of the ranking where the final shows it inside kConfirmReach of the winner. Without samples. Pure.
-/// Precondition: the final has the winner.
-[[nodiscard]] std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final,
-                                                    const std::vector<Variant>& ranked, int first);
+/// Who is in the confirm rounds after a final that chose `chosen`: that, the fastest of the final's algorithms, and of the others the one that the final shows nearest to the best of its kind, if inside
+/// kConfirmReach: a variant that may be the faster one, or an algorithm, as a ratio to one that only looked fastest
+/// flatters. Without samples. Pure. Precondition: the final has `chosen`.
+[[nodiscard]] std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, const Variant& chosen);
 
 struct ConfirmResult {
   std::vector<RoundEntry> field;  ///< who lived through every round run; each has a sample

@@ -9,8 +9,8 @@
 namespace pgtune::session {
 namespace {
 
-/// One round chooses between two: confirm rounds have both where they are near each other.
-constexpr int kSettledFinalists = 2, kChoosingRounds = 1;
+/// Two rounds choose among three: confirm rounds have whom these cannot tell from the best.
+constexpr int kSettledFinalists = 3, kChoosingRounds = 2;
 constexpr int kIntervalRounds = static_cast<int>(stats::kLeastValues);
 /// Confirm rounds of few contenders; of more, as many as have about as many samples.
 constexpr int kConfirmRounds = 8, kConfirmSamples = 18;
@@ -44,11 +44,6 @@ double expected_sample_s(const SampleTiming& timing, double launch_s) {
   const double timed_s = std::max(timing.sample_s, least_sample_s(launch_s));
   if (timing.settle_s <= 0) return timed_s;
   return timing.settle_s + kLonger_s + kMoreLaunches * timed_s;
-}
-
-const std::vector<SettledPass>& settled_passes() {
-  static const std::vector<SettledPass> passes{{{0.1, 0.1}, 25, 3}, {kSettledSample, 3, 2}};
-  return passes;
 }
 
 }  // namespace pgtune::session

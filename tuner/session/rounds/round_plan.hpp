@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "tuner/model/sampling.hpp"
 #include "tuner/session/search_session.hpp"
@@ -27,7 +26,7 @@ struct FinalPlan {
   bool confirms = false;
 };
 
-/// Short: as the options say. Settled: two finalists in one round, and then confirm rounds. With options.full all
+/// Short: as the options say. Settled: three finalists in two rounds, and then confirm rounds. With options.full all
 /// finalists, and where energy windows choose the winner, in a third of the short final's rounds, each of whose samples
 /// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed. Likewise where
 /// `can_confirm` is false: in a replay of a recording without confirm rounds.
@@ -36,31 +35,25 @@ struct FinalPlan {
 /// Confirm rounds of so many contenders: eight for two, and six for more, which is as few as an interval needs.
 [[nodiscard]] int confirm_rounds(std::size_t contenders);
 
-/// In confirm rounds: the winner, the baseline's best, and the runner-up or the library's first choice.
+/// In confirm rounds: the winner, the baseline's best, and the nearest to one of them.
 inline constexpr std::size_t kMostConfirmed = 3;
 
-/// The library's first choice that the final shows further than this behind its fastest algorithm is not measured
-/// again. One sample tells algorithms apart by 2 %.
-inline constexpr double kFirstReach = 0.03;
-
-/// A finalist that the final shows further than this behind its best is not measured again beside it.
+/// Who is further than this behind the best of its kind in the final is not measured again beside it.
 inline constexpr double kConfirmReach = 3 * kSettledMargin;
 
 /// GPU time of a problem at the power cap by default: steady run, race, final and confirm rounds.
 inline constexpr double kSettledLimit_s = 40;
 
-/// One round of a settled race over those who are left.
-struct SettledPass {
+/// The race at the power cap: one round.
+struct SettledRacePlan {
   SampleTiming timing;
   std::size_t variants = 0, algorithms = 0;  ///< who are in it, at most
 };
+inline constexpr SettledRacePlan kSettledRace{{0.1, 0.1}, 20, 3};
 
 /// GPU time of a sample with its lead-in. `launch_s`: of the baseline, a sample lasts least_sample_s() of it. Settled
 /// ones take longer than asked for: a tenth of a second until two neighbouring tenths agree, and a sixth because
 /// launches are counted while the clock is still high (means over the recordings h200-*-settled*.db).
 [[nodiscard]] double expected_sample_s(const SampleTiming& timing, double launch_s);
-
-/// A coarse pass over those who screened best and a settled one over the best of it.
-[[nodiscard]] const std::vector<SettledPass>& settled_passes();
 
 }  // namespace pgtune::session

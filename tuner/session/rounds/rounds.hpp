@@ -67,9 +67,6 @@ class RoundRunner {
   /// somebody is not out. Errors: those of the device.
   [[nodiscard]] Result<End> run_round();
 
-  /// Of the rounds to come.
-  void set_timing(SampleTiming timing) { timing_ = timing; }
-
   [[nodiscard]] int rounds() const { return rounds_; }  ///< that count
   [[nodiscard]] const std::vector<RoundEntry>& field() const { return field_; }
   [[nodiscard]] std::vector<RoundEntry>& field() { return field_; }

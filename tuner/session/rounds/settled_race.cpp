@@ -41,7 +41,7 @@ std::vector<std::size_t> pick(const SearchState& state, std::size_t most) {
 
 bool is_variant(const RoundEntry& entry) { return entry.index.has_value(); }
 
-/// Into the field: those still in, of one kind, by their last sample.
+/// Into the field: those still in, of one kind, by their sample.
 std::vector<std::size_t> fastest(const std::vector<RoundEntry>& field, bool variants) {
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < field.size(); ++i) {
@@ -53,17 +53,11 @@ std::vector<std::size_t> fastest(const std::vector<RoundEntry>& field, bool vari
   return left;
 }
 
-void keep(std::vector<RoundEntry>& field, bool variants, std::size_t most) {
-  const auto left = fastest(field, variants);
-  for (std::size_t i = most; i < left.size(); ++i) field[left[i]].out = true;
-}
-
 }  // namespace
 
 Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& state, const BaselineReport& baseline,
                                     ProgressReporter& progress, RoundTroubles& troubles) {
-  const std::vector<SettledPass>& passes = settled_passes();
-  const auto picked = pick(state, passes.front().variants);
+  const auto picked = pick(state, kSettledRace.variants);
   const double launch_s = baseline_launch_s(baseline);
   const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
   const auto time_left_s = context.time_left_s();
@@ -76,26 +70,19 @@ Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& 
 
   std::vector<RoundEntry> field = variant_entries(state, std::move(**built));
   const auto entrants = static_cast<std::int64_t>(field.size());
-  for (const int algorithm : fastest_algorithms(baseline, passes.front().algorithms))
+  for (const int algorithm : fastest_algorithms(baseline, kSettledRace.algorithms))
     field.push_back(baseline_entry(algorithm));
   progress.take_counts(state);
-  progress.enter_rounds(Progress::Phase::kRace, static_cast<int>(passes.size()), entrants,
+  progress.enter_rounds(Progress::Phase::kRace, 1, entrants,
                         expected_race_s(context.options, launch_s, Sampling::kSettled) + final_s);
-  RoundRunner runner(context, Stage::kRace, passes.front().timing, std::move(field), troubles,
+  RoundRunner runner(context, Stage::kRace, kSettledRace.timing, std::move(field), troubles,
                      [&](const RoundEntry& entry) {
                        if (entry.index) record_failure(context, state, *entry.index, entry.outcome);
                      });
-  for (const SettledPass& pass : passes) {
-    keep(runner.field(), true, pass.variants);
-    keep(runner.field(), false, pass.algorithms);
-    if (fastest(runner.field(), true).empty() && runner.rounds() > 0) break;
-    runner.set_timing(pass.timing);
-    const auto end = runner.run_round();
-    if (!end) return tl::unexpected(end.error());
-    out.end = *end;
-    if (*end != RoundRunner::End::kRan) break;
-    progress.round(runner.rounds(), static_cast<int>(passes.size()), static_cast<std::int64_t>(pass.variants), final_s);
-  }
+  const auto end = runner.run_round();
+  if (!end) return tl::unexpected(end.error());
+  out.end = *end;
+  progress.round(runner.rounds(), 1, entrants, final_s);
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
   out.entrants = measured_variants(runner.field());
   out.time_s = device_time_s(runner.field());
