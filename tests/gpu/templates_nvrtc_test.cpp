@@ -192,6 +192,64 @@ TEST_P(BetweenNvrtc, EveryDtypeCompiles) {
 
 INSTANTIATE_TEST_SUITE_P(All, BetweenNvrtc, testing::ValuesIn(cases_between()), case_name);
 
+// Users of what needs no Hopper have these. What differs between them is how much shared memory there is and what the
+// tensor cores multiply at once.
+std::vector<Case> portable_cases() {
+  std::vector<Case> cases;
+  for (const char* name : {"gemm_mma", "sgemm_simt"})
+    for (const char* architecture : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"})
+      cases.push_back({fs::path(PGTUNE_SOURCE_DIR) / "configs" / (std::string(name) + ".json"), architecture});
+  return cases;
+}
+
+class PortableNvrtc : public TemplatesNvrtc {
+ protected:
+  struct Planned {
+    Variant variant;
+    KernelLaunch launch;
+  };
+
+  /// Of every kStep-th legal variant the one whose kernel takes most dynamic shared memory.
+  [[nodiscard]] std::optional<Planned> largest(const Problem& problem, const std::vector<Variant>& legal) const {
+    constexpr std::size_t kStep = 61;  // no multiple of how many values a parameter has
+    std::optional<Planned> found;
+    for (std::size_t i = 0; i < legal.size(); i += kStep) {
+      auto plan = space::make_launch_plan(definition_, legal[i], problem, device_);
+      if (!plan) {
+        ADD_FAILURE() << legal[i].key() << ": " << plan.error().text();
+        continue;
+      }
+      const KernelLaunch& launch = plan->kernels.back();
+      if (!found || launch.dynamic_smem_bytes > found->launch.dynamic_smem_bytes) found = {legal[i], launch};
+    }
+    return found;
+  }
+};
+
+TEST_P(PortableNvrtc, TheLargestLegalVariantsFitTheDevice) {
+  bool any = false;
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16, Dtype::kE4m3}) {
+    Problem types;
+    types.dtype = dtype;
+    types = with_types(problem_of("4096x4096x4096", "nt"), types);
+    if (!definition_.computes(types)) continue;
+    const std::vector<Variant> legal = enumerate(types).variants;
+    EXPECT_EQ(legal.empty(), dtype == Dtype::kE4m3 && device_.arch_number() < 89) << to_string(dtype);
+    const auto found = largest(types, legal);
+    if (!found) continue;
+    any = true;
+    const BuildInfo build = must_build(found->variant, types);
+    EXPECT_LE(build.static_smem_bytes + found->launch.dynamic_smem_bytes, device_.smem_per_block_bytes)
+        << found->variant.key();
+    EXPECT_GT(4 * found->launch.dynamic_smem_bytes, device_.smem_per_block_bytes)
+        << "hardly the largest: " << found->variant.key();
+    EXPECT_LE(build.registers * found->launch.block.count(), device_.registers_per_sm) << found->variant.key();
+  }
+  EXPECT_TRUE(any);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PortableNvrtc, testing::ValuesIn(portable_cases()), case_name);
+
 TEST(TemplatesNvrtcCoverage, ThereAreTemplatesToCompile) {
   EXPECT_FALSE(all_cases().empty()) << "no template JSON in configs/ or tests/templates/";
 }

@@ -37,6 +37,8 @@ TEST(Occupancy, RegistersAreGivenInUnitsOfWarps) {
 TEST(Occupancy, SmallerArchitecturesHaveFewerSlots) {
   EXPECT_EQ(occupancy(architecture_info("sm_86").value(), 16, 0, 32).ctas_per_sm, 16);
   EXPECT_EQ(occupancy(architecture_info("sm_89").value(), 16, 0, 32).ctas_per_sm, 24);
+  EXPECT_EQ(occupancy(architecture_info("sm_120").value(), 16, 0, 32).ctas_per_sm, 24);
+  EXPECT_EQ(occupancy(architecture_info("sm_100").value(), 16, 0, 32).ctas_per_sm, 32);
   EXPECT_FALSE(architecture_info("sm_12"));
 }
 

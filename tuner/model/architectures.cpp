@@ -19,6 +19,8 @@ constexpr std::array kArchitectures{
     Architecture{"sm_89", "L40S", 8, 9, 142, 48, 96, 99, 100, 1536},
     Architecture{"sm_90", "H100", 9, 0, 132, 80, 50, 227, 228, 2048},
     Architecture{"sm_90a", "H100", 9, 0, 132, 80, 50, 227, 228, 2048},
+    Architecture{"sm_100", "B200", 10, 0, 148, 180, 126, 227, 228, 2048},
+    Architecture{"sm_120", "RTX 5090", 12, 0, 170, 32, 96, 99, 100, 1536},
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr std::int64_t kSmemReservedPerCta = 1024;  // taken by the system for e
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 std::int64_t cta_slots(const DeviceInfo& device) {
-  if (device.compute_major == 8 && device.compute_minor == 9) return 24;
+  if (device.compute_major == 12 || (device.compute_major == 8 && device.compute_minor == 9)) return 24;
   if (device.compute_major == 8 && device.compute_minor != 0) return 16;
   return 32;
 }
