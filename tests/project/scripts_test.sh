@@ -213,6 +213,18 @@ record_uses_every_gpu_and_goes_on_where_it_stopped() {
   grep -q '^search --device 0,2 .*--dtype bf16.*--budget 28' "$work/called" || fail "$(cat "$work/called")"
 }
 
+record_draws_unbiased_tables_into_a_folder_of_their_own() {
+  stand_in_pgtune
+  echo 0 >"$work/code"
+  expect 0 scripts/record unbiased-gemm unbiased-sgemm
+  [ -s "$tree/recordings/unbiased/h200-gemm.db" ] && [ -s "$tree/recordings/unbiased/h200-sgemm.db" ] || fail "no recording"
+  [ "$(grep -c -- '--strategy stratified --grid full --settled 32' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
+  [ "$(grep -c -- '--budget 300' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
+  grep -- 'unbiased-gemm.txt' "$work/called" | grep -q -- '--template gemm_wgmma' || fail "$(cat "$work/called")"
+  expect 0 scripts/record --budget 40 unbiased-sgemm
+  grep -q -- '--budget 40' "$work/called" || fail "$(cat "$work/called")"
+}
+
 # --- the last line of a failure -------------------------------------------------------------------------------------
 cause_is() {  # STATUS CAUSE, the log from standard input
   cat >"$work/log"
@@ -263,6 +275,16 @@ END
   cause_is 137 'it was ended by signal SIGKILL' <<<'[1/3] Building'
   cause_is 1 'sudo: a password is required' <<<'sudo: a password is required'
   cause_is 4 'nothing was said, exit status 4' </dev/null
+}
+
+# --- validation suites ------------------------------------------------------------------------------------------------
+validation_suites_are_as_drawn() {
+  command -v python3 >/dev/null || exit 77
+  mkdir -p "$tree/configs"
+  cp -r "$source/configs/shapes" "$tree/configs/"
+  rm -r "$tree/configs/shapes/validation"
+  expect 0 scripts/draw-validation-shapes
+  diff -r "$source/configs/shapes/validation" "$tree/configs/shapes/validation" >"$work/said" || fail "the files are not what the script draws"
 }
 
 "$2"

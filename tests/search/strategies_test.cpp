@@ -175,6 +175,44 @@ TEST(Strategies, ThoseThatLearnFindTheBestSooner) {
     EXPECT_LT(proposals_to_best(name), 0.8 * random) << name;
 }
 
+/// Two templates; tiles of 64x64 (16 variants), 128x64 and 64x128 (16 of the next size), and one without a tile (4).
+struct TileSpace {
+  std::vector<Variant> variants;
+  SearchSpace space;
+
+  TileSpace() {
+    for (const auto& [bm, bn] : {std::pair{64, 64}, std::pair{128, 64}, std::pair{64, 128}}) {
+      for (std::int64_t stages = 0; stages < (bm == bn ? 16 : 8); ++stages)
+        variants.push_back({"tiles", {{"BM", bm}, {"BN", bn}, {"STAGES", stages}}});
+    }
+    for (std::int64_t i = 0; i < 4; ++i) variants.push_back({"labels", {{"BM", "wide"}, {"STAGES", i}}});
+    space = {variants, {32, 4}, {5}, {}};
+  }
+};
+
+TEST(Stratified, TakesEverySizeOfTileAsOftenAsAnyOther) {
+  const TileSpace test;
+  const auto strategy = made("stratified", test.space, 1);
+  std::vector<int> small_large_none(3);
+  std::set<std::size_t> seen;
+  for (int i = 0; i < 12; ++i) {
+    const std::size_t index = strategy->next().value();
+    EXPECT_TRUE(seen.insert(index).second);
+    ++small_large_none[index < 16 ? 0 : index < 32 ? 1 : 2];
+  }
+  EXPECT_THAT(small_large_none, ElementsAre(4, 4, 4));
+  for (int i = 0; i < 24; ++i) EXPECT_LT(strategy->next().value(), 32U) << "the smallest stratum is through";
+  EXPECT_EQ(strategy->next(), std::nullopt);
+}
+
+TEST(Stratified, DrawsInAStratumAreEvenOverSeeds) {
+  const TileSpace test;
+  std::vector<int> first(16);
+  constexpr int kSeeds = 1600;
+  for (int seed = 0; seed < kSeeds; ++seed) ++first.at(made("stratified", test.space, seed)->next().value());
+  for (const int count : first) EXPECT_NEAR(count, 100, 45) << "4.6 standard deviations";
+}
+
 TEST(Neighbourhood, DifferInOneParameterAndAreLegal) {
   const TestSpace test;
   const Neighbourhood grid(std::span(test.variants).first(test.space.template_sizes[0]));

@@ -229,6 +229,14 @@ TEST(ExpectedSettled, IsTheSumOfThePlannedSamples) {
   EXPECT_NEAR(expected_settled_s({}, 1e-3), pauses_s + 23 * coarse_s + (1 + 2 * 6 + 6 * 3) * settled_s, 1e-9);
 }
 
+TEST(ExpectedSettled, WithMoreSettledEntrantsCountsThemAtFullLength) {
+  SessionOptions options;
+  options.settled_entrants = 32;
+  const double settled_s = expected_sample_s(kSettledSample, 1e-3);
+  const double pauses_s = 1.5 + 1.5 + 1.5;
+  EXPECT_NEAR(expected_settled_s(options, 1e-3), pauses_s + (1 + 35 + 5 + 5 + 6 * 3) * settled_s, 1e-9);
+}
+
 TEST(ConfirmRounds, AreAsManyAsFewContendersAllowAndAnIntervalNeeds) {
   EXPECT_EQ(confirm_rounds(1), 8);
   EXPECT_EQ(confirm_rounds(2), 8);

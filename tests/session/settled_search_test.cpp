@@ -113,6 +113,20 @@ TEST(SettledSearch, RoundsTakeAboutAsLongAsWasToldBefore) {
   EXPECT_GT(took_s, 0.5 * first->settled_rounds_s);
 }
 
+TEST(SettledSearch, AsManyAsAskedForHaveASettledSampleOfFullLength) {
+  const auto race_of = [](std::size_t entrants) {
+    PoweredSearch powered(load_at_the_cap);
+    powered.search.options.settled_entrants = entrants;
+    (void)powered.run();
+    return std::pair{powered.device.rounds[Stage::kRace].at(0).size(), powered.device.sample_s[Stage::kRace]};
+  };
+  const auto [two, two_s] = race_of(2);
+  const auto [more, more_s] = race_of(4);
+  EXPECT_EQ(more, two + 2) << "the baseline's algorithms are in both";
+  EXPECT_EQ(two_s, 0.25);
+  EXPECT_EQ(more_s, 0.25);
+}
+
 TEST(SettledSearch, ItsSamplesSayWhatALaunchCosts) {
   PoweredSearch powered(load_at_the_cap);
   const Answer answer = powered.run();

@@ -2,6 +2,7 @@
 // Whole searches of the real program on the fake worker.
 #include <csignal>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <set>
@@ -37,6 +38,28 @@ TEST_F(SearchTest, PrintsTheBestAgainstTheBaseline) {
                     HasSubstr("cuBLASLt first"), HasSubstr("12 points in the space, 10 to try here")));
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST_F(SearchTest, AStratifiedDrawIsRepeatableAndHasEverySizeOfTile) {
+  const auto drawn = [&](const std::string& seed) {
+    std::filesystem::remove(path("requests.log"));
+    const Finished result = search({"--strategy", "stratified", "--grid", "full", "--budget", "6", "--settled", "4",
+                                    "--seed", seed, "--db", path("drawn-" + seed + ".db"), "--force"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::set<std::string> variants;
+    std::istringstream lines(read("requests.log"));
+    for (std::string pid, role, operation, key; lines >> pid >> role >> operation && std::getline(lines, key);)
+      if (operation == "trial") variants.insert(key);
+    return variants;
+  };
+  const std::set<std::string> first = drawn("5");
+  EXPECT_EQ(first.size(), 6U);
+  EXPECT_EQ(first, drawn("5"));
+  EXPECT_NE(first, drawn("6"));
+  // Areas of 1024, 2048 and 4096, of which the space has 2, 4 and 4: two of each.
+  EXPECT_EQ(std::count_if(first.begin(), first.end(),
+                          [](const std::string& key) { return key.find("BM=32,BN=32,") != std::string::npos; }),
+            2);
 }
 
 TEST_F(SearchTest, JsonHasTheAgreedFields) {

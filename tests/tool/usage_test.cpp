@@ -64,6 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"l2", with("--l2", "cold"), {"unknown --l2 'cold'", "rotated or warm"}},
         WrongInput{"data", with("--data", "ones"), {"unknown --data 'ones'", "uniform, normal, integers or zeros"}},
         WrongInput{"data_seed", with("--data-seed", "-1"), {"--data-seed '-1'"}},
+        WrongInput{"settled", with("--settled", "1"), {"--settled"}},
         WrongInput{"strategy", with("--strategy", "best"), {"unknown --strategy 'best'", "guided, model"}},
         WrongInput{"objective", with("--objective", "power"), {"unknown --objective 'power'", "energy or edp"}},
         WrongInput{"lock_clocks", with("--lock-clocks", "high"), {"--lock-clocks 'high'"}},

@@ -11,6 +11,7 @@
   strategy(guided) \
   strategy(model) \
   strategy(random) \
+  strategy(stratified) \
   strategy(local) \
   strategy(annealing) \
   strategy(genetic) \

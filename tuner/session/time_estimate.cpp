@@ -37,8 +37,9 @@ double expected_round_s(const SampleTiming& timing, std::size_t samples, double 
 
 double expected_race_s(const SessionOptions& options, double launch_s, Sampling sampling) {
   if (sampling == Sampling::kSettled) {
-    return kLeadInAfterIdling_s - kSettledRace.timing.settle_s +
-           expected_round_s(kSettledRace.timing, kSettledRace.variants + kSettledRace.algorithms, launch_s);
+    const SettledRacePlan plan = settled_race_plan(options);
+    return kLeadInAfterIdling_s - plan.timing.settle_s +
+           expected_round_s(plan.timing, plan.variants + plan.algorithms, launch_s);
   }
   // Of some thousand variants a few dozen are near the best, and half of them leave after three rounds.
   constexpr std::size_t kEntrants = 32;

@@ -188,6 +188,11 @@ class SearchCommand final : public SearchOptions {
     app.add_flag("--full", full_,
                  "No cuts: every variant that is right gets all rounds of the race; slow, for studies of the race")
         .group(kMeasuringGroup);
+    app.add_option("--settled", settled_,
+                   "At the power cap, race so many of the fastest variants, each in a settled sample of full length "
+                   "(a second); without it 25 in shorter ones")
+        .option_text("N")
+        .group(kMeasuringGroup);
     app.add_flag("--force", force_, "Measure again what the database already answers").group(group);
     app.add_flag("--this-board", this_board_,
                  "Measure on this very GPU what only other GPUs of its class have measured so far")
@@ -236,6 +241,7 @@ class SearchCommand final : public SearchOptions {
                          fmt::format("unknown --objective '{}'. Give time, energy or edp.", objective_));
     session.objective = *objective;
     session.full = full_;
+    if (!settled_.empty()) session.settled_entrants = static_cast<std::size_t>(parse_count("--settled", settled_, 2));
     session.force = force_;
     session.this_board = this_board_;
     session.retry_failed = retry_failed_;
@@ -245,7 +251,7 @@ class SearchCommand final : public SearchOptions {
   ProblemOptions problems_;
   MeasuringArguments measuring_;
   GridOption grid_;
-  std::string template_, budget_, strategy_{search::kDefaultStrategy}, objective_ = "time";
+  std::string template_, budget_, strategy_{search::kDefaultStrategy}, objective_ = "time", settled_;
   bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false;
 };
 

@@ -19,6 +19,11 @@ constexpr int kShortRoundsOfOne = 3;
 
 }  // namespace
 
+SettledRacePlan settled_race_plan(const SessionOptions& options) {
+  if (options.settled_entrants > 0) return {kSettledSample, options.settled_entrants, 3};
+  return {{0.1, 0.1}, 20, 3};
+}
+
 FinalPlan final_plan(const SessionOptions& options, Sampling sampling, bool can_confirm) {
   FinalPlan plan;
   plan.finalists = std::max(options.finalists, 1);

@@ -49,7 +49,9 @@ struct SettledRacePlan {
   SampleTiming timing;
   std::size_t variants = 0, algorithms = 0;  ///< who are in it, at most
 };
-inline constexpr SettledRacePlan kSettledRace{{0.1, 0.1}, 20, 3};
+
+/// Coarse samples. With options.settled_entrants they are settled, and of so many variants.
+[[nodiscard]] SettledRacePlan settled_race_plan(const SessionOptions& options);
 
 /// GPU time of a sample with its lead-in. `launch_s`: of the baseline, a sample lasts least_sample_s() of it. Settled
 /// ones take longer than asked for: a tenth of a second until two neighbouring tenths agree, and a sixth because

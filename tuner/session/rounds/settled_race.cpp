@@ -57,7 +57,8 @@ std::vector<std::size_t> fastest(const std::vector<RoundEntry>& field, bool vari
 
 Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& state, const BaselineReport& baseline,
                                     ProgressReporter& progress, RoundTroubles& troubles) {
-  const auto picked = pick(state, kSettledRace.variants);
+  const SettledRacePlan plan = settled_race_plan(context.options);
+  const auto picked = pick(state, plan.variants);
   const double launch_s = baseline_launch_s(baseline);
   const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
   const auto time_left_s = context.time_left_s();
@@ -70,12 +71,12 @@ Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& 
 
   std::vector<RoundEntry> field = variant_entries(state, std::move(**built));
   const auto entrants = static_cast<std::int64_t>(field.size());
-  for (const int algorithm : fastest_algorithms(baseline, kSettledRace.algorithms))
+  for (const int algorithm : fastest_algorithms(baseline, plan.algorithms))
     field.push_back(baseline_entry(algorithm));
   progress.take_counts(state);
   progress.enter_rounds(Progress::Phase::kRace, 1, entrants,
                         expected_race_s(context.options, launch_s, Sampling::kSettled) + final_s);
-  RoundRunner runner(context, Stage::kRace, kSettledRace.timing, std::move(field), troubles,
+  RoundRunner runner(context, Stage::kRace, plan.timing, std::move(field), troubles,
                      [&](const RoundEntry& entry) {
                        if (entry.index) record_failure(context, state, *entry.index, entry.outcome);
                      });

@@ -6,7 +6,7 @@
 
 namespace pgtune::session {
 
-/// Runs kSettledRace over variants, those that screened fastest and those of the fewest cycles in turns, and the
+/// Runs the one round of settled_race_plan() over variants, those that screened fastest and those of the fewest cycles in turns, and the
 /// algorithms of the baseline that screened best. The order of the result holds all who came through. No race where
 /// there is only one variant, or time for less than a final. Otherwise as run_race().
 [[nodiscard]] Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& state,

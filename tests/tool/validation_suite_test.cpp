@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The validation suites are only measured: nothing that pgtune ships was chosen by, fitted to or recorded on their
+// problems. project.validation_suites_are_as_drawn proves that nobody chose the problems either.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <tuple>
+
+#include "db/database.hpp"
+#include "db/sqlite/statement.hpp"
+#include "tool/pgtune/cli/options/shape_list.hpp"
+#include "tuner/util/own_files.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using Extents = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+
+std::vector<fs::path> files_in(const char* folder, std::string_view extension) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(PGTUNE_SOURCE_DIR) / folder))
+    if (entry.path().extension() == extension) files.push_back(entry.path());
+  return files;
+}
+
+std::vector<Extents> extents_in(const fs::path& file) {
+  std::vector<Extents> found;
+  for (const ListedShape& shape : parse_shape_list(read_shape_list(file.string()), file.string()))
+    found.emplace_back(shape.problem.m, shape.problem.n, shape.problem.k);
+  return found;
+}
+
+std::set<Extents> validation_extents() {
+  std::set<Extents> all;
+  for (const fs::path& file : files_in("configs/shapes/validation", ".txt"))
+    for (const Extents& extents : extents_in(file)) all.insert(extents);
+  return all;
+}
+
+/// All texts of a JSON value, however deep.
+void collect_texts(const nlohmann::json& value, std::vector<std::string>& texts) {
+  if (value.is_string()) texts.push_back(value.get<std::string>());
+  if (value.is_structured())
+    for (const nlohmann::json& part : value) collect_texts(part, texts);
+}
+
+/// An extent of the problem compared with a number that is no mere corner case such as one row.
+const std::regex kNamedExtent(R"(\b(M|N|K|BATCH|ROWS|COLUMNS|LD[ABC])\s*==\s*\d\d|\b\d\d+\s*==\s*(M|N|K|BATCH)\b)");
+
+TEST(ValidationSuites, HaveFortyProblemsForEachGroupOfDtypes) {
+  const auto files = files_in("configs/shapes/validation", ".txt");
+  EXPECT_EQ(files.size(), 4U);
+  for (const fs::path& file : files) {
+    const auto shapes = extents_in(file);
+    EXPECT_GE(shapes.size(), 40U) << file;
+    EXPECT_EQ(std::set<Extents>(shapes.begin(), shapes.end()).size(), shapes.size()) << file << " names one twice";
+  }
+}
+
+TEST(ValidationSuites, ShareNoProblemWithATuningSuite) {
+  const std::set<Extents> validation = validation_extents();
+  for (const fs::path& file : files_in("configs/shapes", ".txt"))
+    for (const auto& [m, n, k] : extents_in(file))
+      EXPECT_FALSE(validation.contains({m, n, k})) << file << " has " << fmt::format("{}x{}x{}", m, n, k);
+}
+
+TEST(ValidationSuites, AreInNoRecordingFromWhichModelsLearn) {
+  const std::set<Extents> validation = validation_extents();
+  std::vector<fs::path> recordings = files_in("recordings", ".db");
+  if (fs::exists(PGTUNE_SOURCE_DIR "/recordings/unbiased"))
+    for (const fs::path& file : files_in("recordings/unbiased", ".db")) recordings.push_back(file);
+  for (const fs::path& file : recordings) {
+    const db::Database database = db::Database::open(file, db::OpenMode::kReadOnly);
+    db::Statement problems(database, "SELECT problem_json FROM problems");
+    std::size_t seen = 0;
+    while (problems.step()) {
+      std::string text;
+      problems >> text;
+      const auto json = nlohmann::json::parse(text);
+      const Extents extents{json.at("m"), json.at("n"), json.at("k")};
+      EXPECT_FALSE(validation.contains(extents)) << file << " has " << text;
+      ++seen;
+    }
+    EXPECT_GT(seen, 0U) << file;
+  }
+}
+
+TEST(ValidationSuites, AreNamedByNoSeedPresetOrCostOfATemplate) {
+  EXPECT_TRUE(std::regex_search("M == 384 && N > 8", kNamedExtent));
+  EXPECT_FALSE(std::regex_search("BM == 128 && M == 1", kNamedExtent));
+  std::size_t seeds = 0;
+  for (const fs::path& file : files_in("configs", ".json")) {
+    const auto json = nlohmann::json::parse(read_file(file).value());
+    std::vector<std::string> texts;
+    for (const char* field : {"seeds", "preset", "cost"})
+      if (json.contains(field)) collect_texts(json.at(field), texts);
+    if (json.contains("seeds")) seeds += json.at("seeds").size();
+    for (const std::string& text : texts) {
+      EXPECT_FALSE(std::regex_search(text, kNamedExtent)) << file << ": " << text;
+      for (const auto& [m, n, k] : validation_extents())
+        EXPECT_EQ(text.find(fmt::format("{}x{}x{}", m, n, k)), std::string::npos) << file << ": " << text;
+    }
+  }
+  EXPECT_GT(seeds, 20U);
+}
+
+}  // namespace
+}  // namespace pgtune::tool
