@@ -18,6 +18,7 @@ struct Driver {
   CUresult (*device_get)(CUdevice*, int) = nullptr;
   CUresult (*device_name)(char*, int, CUdevice) = nullptr;
   CUresult (*device_attribute)(int*, CUdevice_attribute, CUdevice) = nullptr;
+  CUresult (*device_memory)(std::size_t*, CUdevice) = nullptr;
   CUresult (*primary_context)(CUcontext*, CUdevice) = nullptr;
   CUresult (*context_get)(CUcontext*) = nullptr;
   CUresult (*context_device)(CUdevice*) = nullptr;
@@ -97,6 +98,7 @@ inline Status open_driver(Driver& d) noexcept {
   const bool complete =
       look_up(library, "cuDeviceGet", d.device_get) && look_up(library, "cuDeviceGetName", d.device_name) &&
       look_up(library, "cuDeviceGetAttribute", d.device_attribute) &&
+      look_up(library, "cuDeviceTotalMem_v2", d.device_memory) &&
       look_up(library, "cuDevicePrimaryCtxRetain", d.primary_context) &&
       look_up(library, "cuCtxGetCurrent", d.context_get) && look_up(library, "cuCtxGetDevice", d.context_device) &&
       look_up(library, "cuCtxPushCurrent_v2", d.context_push) &&
@@ -141,11 +143,15 @@ inline Status read_device(const Driver& d, Device& device) noexcept {
     return Status::cuda_error;
   if (const CUresult code = d.device_name(name, sizeof name - 1, device.handle); code != CUDA_SUCCESS)
     return failed(code);
+  std::size_t memory = 0;
+  if (const CUresult code = d.device_memory(&memory, device.handle); code != CUDA_SUCCESS) return failed(code);
+  const std::size_t memory_gib = (memory + (std::size_t{1} << 29)) >> 30;
   device.arch = 10 * major + minor;
   device.device_class = -1;
   for (int i = 0; i < kDeviceClassCount; ++i) {
-    if (kClassArchs[i] == device.arch && kDeviceClasses[i].sm_count == device.sm_count &&
-        same_text(kDeviceClasses[i].name, name))
+    const DeviceClass& known = kDeviceClasses[i];
+    if (kClassArchs[i] == device.arch && known.sm_count == device.sm_count && same_text(known.name, name) &&
+        (known.memory_gib == 0 || static_cast<std::size_t>(known.memory_gib) == memory_gib))
       device.device_class = i;
   }
   for (const Image& image : kImages) {

@@ -129,11 +129,13 @@ struct Entry {
   const char* origin;                   ///< board, driver, date and template version it was measured with
 };
 
-/// GPUs that entries count for.
+/// GPUs that entries count for. Of what makes a class the CUDA driver tells a program all but the power limit.
 struct DeviceClass {
-  const char* name;
+  const char* name;  ///< with the profile of a MIG instance
   const char* architecture;
   int sm_count;
+  int memory_gib;    ///< rounded; 0: not recorded, any counts
+  const char* text;  ///< "NVIDIA H200, sm_90, 132 SMs, 140 GiB, 700 W"
 };
 
 /// One compiled kernel with its parameters.

@@ -51,8 +51,9 @@ class ExportedCalls : public testing::Test {
 
 /// One test, because each process has to compile the program that plays them.
 TEST_F(ExportedCalls, EveryScenarioHolds) {
-  for (const char* scenario : {"unprepared", "prepared", "wrong_arguments", "biases", "streams", "capture", "no_driver",
-                               "old_driver", "wrong_device", "other_device", "dispatch", "pin", "alignment"}) {
+  for (const char* scenario :
+       {"unprepared", "prepared", "wrong_arguments", "biases", "streams", "capture", "no_driver", "old_driver",
+        "wrong_device", "other_device", "other_memory", "dispatch", "pin", "alignment"}) {
     SCOPED_TRACE(scenario);
     run(scenario);
   }

@@ -138,6 +138,10 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
       return CUDA_ERROR_INVALID_VALUE;
   }
 }
+CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
+  *bytes = fake.memory_bytes;
+  return CUDA_SUCCESS;
+}
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   *context = reinterpret_cast<CUcontext>(&primary[static_cast<std::size_t>(device)]);
   return unsafe();

@@ -102,7 +102,7 @@ TEST(Coverage, SaysHowEachShapeIsServed) {
   const ExportFolder folder("");
   folder.write("shapes", "1024x1024x1024\n1100x1024x1024 # between two\n1024x1024x1024 tn\n64x64x64 bf16\n");
   const std::string text = coverage_text(content, problems_of_file((folder.path() / "shapes").string()));
-  EXPECT_THAT(text, testing::AllOf(testing::StartsWith("NVIDIA H200\n"),
+  EXPECT_THAT(text, testing::AllOf(testing::StartsWith("NVIDIA H200, sm_90, 132 SMs, 140 GiB, 700 W\n"),
                                    testing::ContainsRegex("1024x1024x1024 f32 nn +exact +0 %\n"),
                                    testing::ContainsRegex("1100x1024x1024 f32 nn +neighbour +1.2 % +[0-9x]+ f32 nn\n"),
                                    testing::ContainsRegex("1024x1024x1024 f32 tn +fallback\n"),

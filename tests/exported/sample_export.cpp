@@ -39,6 +39,8 @@ DeviceInfo sample_device() {
   device.architecture = "sm_90a";
   device.compute_major = 9;
   device.sm_count = 132;
+  device.memory_bytes = 150'121'545'728;
+  device.power_limit_w = 700;
   device.smem_per_block_bytes = 232448;
   device.smem_per_sm_bytes = 233472;
   device.registers_per_sm = 65536;

@@ -226,6 +226,15 @@ void other_device() {
   CHECK(served > count / 2);
 }
 
+/// The same chip with other memory is another class.
+void other_memory() {
+  fake().memory_bytes = std::size_t{80} << 30;
+  CHECK(Gemm::prepare(0) == Status::ok);
+  Gemm gemm;
+  CHECK(Gemm::select(entry(0).problem, operands_of(entry(0)), 0, {}, gemm) == Status::not_supported);
+  CHECK(std::strstr(gemm.choice().why, "class of device") != nullptr);
+}
+
 Status called(const Problem&, const Operands&, void* given, std::size_t bytes, CUstream, void* user) {
   CHECK(given == workspace && bytes >= 4096);
   ++*static_cast<int*>(user);
@@ -354,6 +363,7 @@ const Scenario kScenarios[] = {{"unprepared", unprepared},
                                {"old_driver", old_driver},
                                {"wrong_device", wrong_device},
                                {"other_device", other_device},
+                               {"other_memory", other_memory},
                                {"dispatch", dispatch},
                                {"pin", pin},
                                {"alignment", alignment},

@@ -216,7 +216,8 @@ class CallableExport {
 
 CallableHeader callable_export(Context& context, const std::vector<StoredResult>& results, const db::Database& database,
                                const CallableOptions& options) {
-  const std::vector<StoredResult> chosen = best_of_each_problem(results);
+  std::vector<StoredResult> chosen = best_of_each_problem(results);
+  for (const std::string& note : drop_look_alikes(chosen)) context.terminal().note(note);
   return CallableExport(context, options).run(chosen, database);
 }
 

@@ -10,6 +10,7 @@
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/expression/expression.hpp"
+#include "tuner/model/device_class.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -88,8 +89,9 @@ std::string variant_tables(const CallableHeader& content) {
 std::string device_tables(const CallableHeader& content) {
   std::string rows, archs;
   for (const DeviceInfo& device : content.device_classes) {
-    rows +=
-        fmt::format("    {{{}, {}, {}}},\n", cpp_string(device.name), cpp_string(device.architecture), device.sm_count);
+    const DeviceClass shared = device_class(device);
+    rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", cpp_string(device.name), cpp_string(device.architecture),
+                        device.sm_count, shared.memory_gib, cpp_string(shared.hardware()));
     archs += fmt::format("{}, ", device.arch_number());
   }
   return fmt::format(

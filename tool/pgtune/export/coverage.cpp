@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/export/neighbour_loss.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
+#include "tuner/model/device_class.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -67,7 +68,8 @@ std::string coverage_text(const CallableHeader& content, const std::vector<Probl
   for (std::size_t i = 0; i < content.device_classes.size(); ++i) {
     TextTable table({{"problem", Align::kLeft, true}, {"served"}, {"expected loss", Align::kRight}, {"tuned for"}});
     for (const Problem& problem : problems) table.add_row(row_of(content, problem, i));
-    text += fmt::format("{}{}\n{}", i == 0 ? "" : "\n", content.device_classes[i].name, table.text());
+    text +=
+        fmt::format("{}{}\n{}", i == 0 ? "" : "\n", device_class(content.device_classes[i]).hardware(), table.text());
   }
   return text;
 }

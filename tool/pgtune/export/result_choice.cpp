@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/export/result_choice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "tuner/model/device_class.hpp"
+
 namespace pgtune::tool {
+namespace {
+
+/// A program sees no difference between the two. Memory that nobody recorded may be any.
+bool look_alike(const DeviceClass& a, const DeviceClass& b) {
+  return a.name == b.name && a.compute_major == b.compute_major && a.compute_minor == b.compute_minor &&
+         a.sm_count == b.sm_count && (a.memory_gib == b.memory_gib || a.memory_gib == 0 || b.memory_gib == 0);
+}
+
+}  // namespace
 
 bool is_better(const StoredResult& a, const StoredResult& b) {
   if (a.row.source != b.row.source) return a.row.source == Source::kGpu;
@@ -11,7 +24,7 @@ bool is_better(const StoredResult& a, const StoredResult& b) {
 }
 
 bool same_device_class(const DeviceInfo& a, const DeviceInfo& b) {
-  return a.name == b.name && a.architecture == b.architecture && a.sm_count == b.sm_count;
+  return device_class(a).hardware() == device_class(b).hardware();
 }
 
 std::vector<StoredResult> best_of_each_problem(const std::vector<StoredResult>& results) {
@@ -27,6 +40,30 @@ std::vector<StoredResult> best_of_each_problem(const std::vector<StoredResult>& 
     }
   }
   return chosen;
+}
+
+std::vector<std::string> drop_look_alikes(std::vector<StoredResult>& results) {
+  std::vector<const StoredResult*> leading;
+  for (const StoredResult& result : results) leading.push_back(&result);
+  std::stable_sort(leading.begin(), leading.end(), [](const auto* a, const auto* b) { return is_better(*a, *b); });
+  std::vector<DeviceClass> kept;
+  std::vector<std::string> dropped, notes;
+  for (const StoredResult* result : leading) {
+    const DeviceClass own = device_class(result->device);
+    const auto twin = std::find_if(kept.begin(), kept.end(), [&](const auto& other) { return look_alike(other, own); });
+    if (twin == kept.end()) {
+      kept.push_back(own);
+    } else if (twin->hardware() != own.hardware() &&
+               std::find(dropped.begin(), dropped.end(), own.hardware()) == dropped.end()) {
+      dropped.push_back(own.hardware());
+      notes.push_back(fmt::format("left out the results of {}: a program cannot tell it from {}; --on chooses",
+                                  own.hardware(), twin->hardware()));
+    }
+  }
+  std::erase_if(results, [&](const StoredResult& result) {
+    return std::find(dropped.begin(), dropped.end(), device_class(result.device).hardware()) != dropped.end();
+  });
+  return notes;
 }
 
 }  // namespace pgtune::tool

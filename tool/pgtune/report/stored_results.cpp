@@ -13,6 +13,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/replay/record_text.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
 #include "tuner/util/json_depth.hpp"
@@ -50,7 +51,9 @@ void compare_versions(std::vector<StoredResult>& results, const Catalogue& catal
 void ResultFilter::add_to(CommandLine& app) {
   problems_.add_to(app);
   add_database_option(app, database_);
-  app.add_option("--on", device_, "Only results of this device: its UUID or part of its name").option_text("DEVICE");
+  app.add_option("--on", device_,
+                 "Only results of this device: its UUID, or part of its class as show prints it (H200, 700 W)")
+      .option_text("DEVICE");
   app.add_option("--template", template_, "Only results whose best variant is of this template")
       .option_text("NAME|FILE.json");
   app.add_option("--source", source_, "Only results measured on a GPU, or only replayed ones")
@@ -85,8 +88,11 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, bool boards
   std::vector<StoredResult> results;
   for (db::BestRow& row : rows) {
     if (!keys.empty() && std::find(keys.begin(), keys.end(), row.problem_key) == keys.end()) continue;
-    if (!device_.empty() && row.device_uuid != device_ && row.device_name.find(device_) == std::string::npos) continue;
-    results.push_back(read_row(std::move(row), database.origin()));
+    StoredResult result = read_row(std::move(row), database.origin());
+    if (!device_.empty() && result.row.device_uuid != device_ &&
+        device_class(result.device).text().find(device_) == std::string::npos)
+      continue;
+    results.push_back(std::move(result));
   }
   compare_versions(results, context.catalogue());
   const auto order = [](const StoredResult& result) {
