@@ -34,6 +34,40 @@ TEST(ExportCommand, ARecordingBecomesTheSameHeaderFromAnyCache) {
   EXPECT_EQ(folder.run("LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ./consumer"), 0);
 }
 
+TEST(ExportCommand, SplitsTheKernelsFromTheHeader) {
+  const ExportFolder folder("");
+  std::string output;
+  ASSERT_EQ(folder.run(export_command("one", "--split -o best_gemm.hpp"), &output), 0) << output;
+  EXPECT_GT(std::filesystem::file_size(folder.path() / "best_gemm.cpp"), 20'000U);
+  folder.write("consumer.cpp",
+               "#include \"best_gemm.hpp\"\nint main() { return best_gemm::Gemm::prepare(0) == "
+               "best_gemm::Status::ok ? 0 : 1; }\n");
+  ASSERT_TRUE(folder.compile("c++ -std=c++17", "consumer.cpp best_gemm.cpp", "consumer"));
+  EXPECT_EQ(folder.run("LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ./consumer"), 0);
+}
+
+TEST(ExportCommand, WritesAPackageAndSaysHowItIsFound) {
+  const ExportFolder folder("");
+  std::string output;
+  ASSERT_EQ(folder.run(export_command("one", "--namespace my::gemm --library package"), &output), 0) << output;
+  EXPECT_THAT(output, testing::HasSubstr("find_package(my_gemm CONFIG) gives my_gemm::my_gemm"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "package/lib/cmake/my_gemm/my_gemmConfig.cmake"));
+  folder.write("file", "");
+  EXPECT_EQ(folder.run(export_command("one", "--library file/package"), &output), 3);
+  EXPECT_THAT(output, testing::HasSubstr("cannot make the folder"));
+}
+
+TEST(ExportCommand, OptionsThatAskForTwoThingsAreRefused) {
+  const ExportFolder folder("");
+  for (const char* options :
+       {"--table --split -o x.hpp", "--table --library x", "--table --coverage x", "--library x -o y",
+        "--library x --split", "--library x --coverage y", "--split", "--split -o -", "--split -o x.cpp"}) {
+    std::string output;
+    EXPECT_EQ(folder.run(export_command("one", options), &output), 2) << options << output;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "x.hpp") || std::filesystem::exists(folder.path() / "x"));
+}
+
 TEST(ExportCommand, WithoutTheToolkitsFatbinaryKernelsAreNotCompressed) {
   const ExportFolder folder("");
   std::string output;

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <span>
@@ -12,6 +14,10 @@
 #undef cuStreamGetCtx
 #undef cuMemsetD8Async
 #undef cuLaunchKernelEx
+#undef cuMemsetD8
+#undef cuMemsetD16
+#undef cuMemcpyDtoH
+#undef cuStreamSynchronize
 
 namespace {
 
@@ -236,6 +242,39 @@ CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, std::size_t b
   if (current() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   ++fake.memsets;
   record(fmt::format("memset {:#x} {} {}", address, value, bytes));
+  return CUDA_SUCCESS;
+}
+// What the examples call themselves: the device's memory is the host's.
+CUresult cuCtxSetCurrent(CUcontext context) {
+  stack.assign(1, reinterpret_cast<Context*>(context));
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  *stream = static_cast<CUstream>(fake_stream(current()->device, false));
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
+CUresult cuStreamDestroy_v2(CUstream) { return CUDA_SUCCESS; }
+CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
+  constexpr std::size_t kAlignment = 256;
+  void* const memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  *address = reinterpret_cast<CUdeviceptr>(memory);
+  return memory == nullptr ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  std::free(reinterpret_cast<void*>(address));
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, std::size_t count) {
+  std::fill_n(reinterpret_cast<unsigned char*>(address), count, value);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD16_v2(CUdeviceptr address, unsigned short value, std::size_t count) {
+  std::fill_n(reinterpret_cast<unsigned short*>(address), count, value);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
   return CUDA_SUCCESS;
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {

@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/export/callable_export.hpp"
+#include "tool/pgtune/export/callable_package.hpp"
 #include "tool/pgtune/export/coverage.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/header_writer.hpp"
+#include "tool/pgtune/export/output_file.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
@@ -69,33 +70,14 @@ std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Ter
   return rows;
 }
 
-/// Written under a temporary name and renamed, so that a reader never sees half a header; what is there and no plain
-/// file (a device, a pipe, a link) is written to instead of replaced.
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::error_code error;
-  const auto there = std::filesystem::symlink_status(path, error);
-  const bool replace = !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
-  const std::filesystem::path written = replace ? fmt::format("{}.tmp", path.string()) : path.string();
-  std::ofstream file(written, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  error.clear();
-  if (file && replace) std::filesystem::rename(written, path, error);
-  if (!file || error) {
-    if (replace) std::filesystem::remove(written, error);
-    throw CommandError(
-        ErrorKind::kEnvironment,
-        fmt::format("cannot write {}; give a path in a folder that exists, is writable and has room", path.string()));
-  }
-}
-
 class ExportCommand final : public Command {
  public:
   std::string name() const override { return "export"; }
   std::string description() const override { return "Write the winners as code"; }
   std::string examples() const override {
     return "pgtune export header -o best_gemm.hpp\n"
-           "pgtune export header --on H200 --namespace my::gemm";
+           "pgtune export header --on H200 --namespace my::gemm\n"
+           "pgtune export header --library best_gemm";
   }
 
   void add_options(CommandLine& app) override {
@@ -117,12 +99,17 @@ class ExportCommand final : public Command {
         .add_option("--coverage", coverage_,
                     "Write nothing: show what the shapes of a file (as --shapes takes) would be served with")
         .option_text("FILE");
+    header.add_flag("--split", split_,
+                    "Write the kernels to a source beside the header (FILE.cpp), to be compiled once");
+    header
+        .add_option("--library", library_,
+                    "Instead a folder with a CMake package: header, source, and an interface for C")
+        .option_text("FOLDER");
     header.add_flag("--table", table_, "Instead a constexpr table of the best variants' parameters, and a lookup");
   }
 
   ExitCode run(Context& context) override {
-    if (table_ && !coverage_.empty())
-      throw CommandError(ErrorKind::kUsage, "--coverage is of the header that programs call. Leave out --table.");
+    check_forms();
     if (name_space_.empty()) name_space_ = table_ ? "pgtune_best" : "best_gemm";
     if (const auto why = why_no_namespace(name_space_))
       throw CommandError(ErrorKind::kUsage,
@@ -139,6 +126,26 @@ class ExportCommand final : public Command {
   }
 
  private:
+  /// Throws CommandError (usage) where two options ask for different outputs.
+  void check_forms() const {
+    const char* const other = !coverage_.empty()  ? "--coverage"
+                              : !library_.empty() ? "--library"
+                              : split_            ? "--split"
+                                                  : "";
+    if (table_ && *other != '\0')
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("{} is of the header that programs call. Leave out --table.", other));
+    if (!library_.empty() && (split_ || !output_.empty() || !coverage_.empty()))
+      throw CommandError(ErrorKind::kUsage,
+                         "--library writes a folder of its own. Leave out -o, --split and --coverage.");
+    if (split_ && (output_.empty() || output_ == "-"))
+      throw CommandError(ErrorKind::kUsage, "--split writes two files. Name the header with -o FILE.hpp.");
+    if (split_ && std::filesystem::path(output_).extension() == ".cpp")
+      throw CommandError(ErrorKind::kUsage,
+                         "-o is the header's name, and --split writes the source beside it, with "
+                         ".cpp. Give -o another ending, such as .hpp.");
+  }
+
   ExitCode write_table(Context& context, const std::vector<StoredResult>& results) {
     const std::vector<HeaderRow> rows = choose_rows(results, context.terminal());
     write(context, write_header(rows, name_space_), rows.size());
@@ -146,13 +153,11 @@ class ExportCommand final : public Command {
   }
 
   ExitCode write_callable(Context& context, const std::vector<StoredResult>& results, double neighbour_loss) {
-    const bool to_file = !output_.empty() && output_ != "-";
-    const CallableHeader content =
-        callable_export(context, results, filter_.open_database(context),
-                        {.name_space = name_space_,
-                         .file_name = to_file ? std::filesystem::path(output_).filename().string() : "best_gemm.hpp",
-                         .template_selector = filter_.template_selector(),
-                         .largest_loss = neighbour_loss});
+    const CallableHeader content = callable_export(context, results, filter_.open_database(context),
+                                                   {.name_space = name_space_,
+                                                    .file_name = file_name(),
+                                                    .template_selector = filter_.template_selector(),
+                                                    .largest_loss = neighbour_loss});
     if (content.entries.empty()) {
       context.terminal().error("nothing can be exported; search again with this version of pgtune");
       return ExitCode::kNothingValid;
@@ -161,8 +166,42 @@ class ExportCommand final : public Command {
       context.terminal().print(coverage_text(content, problems_of_file(coverage_)));
       return ExitCode::kDone;
     }
-    write(context, write_callable_header(content), content.entries.size());
+    if (!library_.empty()) {
+      write_library(context, content);
+    } else if (split_) {
+      const SplitHeader split = write_split_header(content);
+      write_file(std::filesystem::path(output_).replace_extension(".cpp"), split.source);
+      write(context, split.header, content.entries.size());
+    } else {
+      write(context, write_callable_header(content), content.entries.size());
+    }
     return ExitCode::kDone;
+  }
+
+  /// What the output's text calls its header.
+  [[nodiscard]] std::string file_name() const {
+    if (!library_.empty()) return package_name(name_space_) + ".hpp";
+    return output_.empty() || output_ == "-" ? "best_gemm.hpp" : std::filesystem::path(output_).filename().string();
+  }
+
+  void write_library(Context& context, const CallableHeader& content) const {
+    for (const PackageFile& file : write_package(content)) {
+      const std::filesystem::path path = std::filesystem::path(library_) / file.path;
+      std::error_code error;
+      std::filesystem::create_directories(path.parent_path(), error);
+      if (error)
+        throw CommandError(ErrorKind::kEnvironment, fmt::format("cannot make the folder {}: {}; give --library a path "
+                                                                "where folders can be made",
+                                                                path.parent_path().string(), error.message()));
+      write_file(path, file.text);
+    }
+    const std::string name = package_name(content.name_space);
+    context.terminal().note(fmt::format("wrote {} with {}: find_package({} CONFIG) gives {}::{}", library_,
+                                        entries_text(content.entries.size()), name, name, name));
+  }
+
+  static std::string entries_text(std::size_t entries) {
+    return fmt::format("{} entr{}", entries, entries == 1 ? "y" : "ies");
   }
 
   void write(Context& context, const std::string& text, std::size_t entries) const {
@@ -171,12 +210,18 @@ class ExportCommand final : public Command {
       return;
     }
     write_file(output_, text);
-    context.terminal().note(fmt::format("wrote {} with {} entr{}", output_, entries, entries == 1 ? "y" : "ies"));
+    context.terminal().note(fmt::format("wrote {} with {}", output_, entries_text(entries)));
+    constexpr std::size_t kLargeHeader = 1'000'000;
+    if (!table_ && !split_ && text.size() > kLargeHeader)
+      context.terminal().note(
+          fmt::format("it has {:.1f} MB, which every file that includes it reads; with --split the "
+                      "kernels are in a source of their own",
+                      1e-6 * static_cast<double>(text.size())));
   }
 
   ResultFilter filter_;
-  std::string output_, name_space_, coverage_, neighbour_loss_ = "3";
-  bool table_ = false;
+  std::string output_, name_space_, coverage_, library_, neighbour_loss_ = "3";
+  bool table_ = false, split_ = false;
 };
 
 }  // namespace

@@ -60,4 +60,17 @@ struct CallableHeader {
 /// nothing to say; there is at least one entry.
 [[nodiscard]] std::string write_callable_header(const CallableHeader& content);
 
+/// The same in two files: programs include the header, and compile the source, which holds the kernels' machine code,
+/// once. The source includes the header as content.file_name.
+struct SplitHeader {
+  std::string header, source;
+};
+[[nodiscard]] SplitHeader write_split_header(const CallableHeader& content);
+
+/// The most that a template of the export has of each.
+struct CallableSizes {
+  std::size_t kernels = 1, maps = 1, arguments = 1, symbols = 1;
+};
+[[nodiscard]] CallableSizes callable_sizes(const CallableHeader& content);
+
 }  // namespace pgtune::tool

@@ -56,8 +56,6 @@ std::string image_tables(const CallableHeader& content) {
   }
   for (std::size_t i = 0; i < content.images.size(); ++i) {
     const KernelImage& image = content.images[i];
-    out +=
-        fmt::format("alignas(16) inline constexpr std::uint64_t kImage{}[] = {{\n{}}};\n", i, image_words(image.bytes));
     // "sm_90a": architecture-specific code runs on no other.
     const bool only = !image.device.architecture.empty() && image.device.architecture.back() == 'a';
     rows +=
@@ -147,6 +145,22 @@ std::string loss_table(const CallableHeader& content) {
 }
 
 }  // namespace
+
+std::string image_arrays(const CallableHeader& content, ImageForm form) {
+  std::string out;
+  for (std::size_t i = 0; i < content.images.size(); ++i)
+    out +=
+        fmt::format("alignas(16) {} std::uint64_t kImage{}[] = {{\n{}}};\n",
+                    form == ImageForm::kInline ? "inline constexpr" : "const", i, image_words(content.images[i].bytes));
+  return out;
+}
+
+std::string image_declarations(const CallableHeader& content) {
+  std::string out;
+  for (std::size_t i = 0; i < content.images.size(); ++i)
+    out += fmt::format("extern const std::uint64_t kImage{}[];\n", i);
+  return out;
+}
 
 std::string tables(const CallableHeader& content, const std::string& content_hash) {
   return image_tables(content) + variant_tables(content) + device_tables(content) + entry_table(content) +

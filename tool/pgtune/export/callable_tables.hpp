@@ -8,6 +8,12 @@
 
 namespace pgtune::tool {
 
+/// All but the arrays of the images.
 [[nodiscard]] std::string tables(const CallableHeader& content, const std::string& content_hash);
+
+/// The images: constants of a header, or definitions of what image_declarations() declares.
+enum class ImageForm { kInline, kDefinition };
+[[nodiscard]] std::string image_arrays(const CallableHeader& content, ImageForm form);
+[[nodiscard]] std::string image_declarations(const CallableHeader& content);
 
 }  // namespace pgtune::tool

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// `pgtune export header --library DIR`: a CMake package with the kernels for C++ and C.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/export/callable_header.hpp"
+
+namespace pgtune::tool {
+
+struct PackageFile {
+  std::string path;  ///< relative to the package's folder
+  std::string text;
+};
+
+/// What find_package() and the C functions are called: the namespace, with _ for ::.
+[[nodiscard]] std::string package_name(const std::string& name_space);
+
+/// The package's files: a config file for CMake, the header and its source, the C interface, and the header that holds
+/// everything. content.file_name is package_name() with .hpp. The same content gives the same files.
+[[nodiscard]] std::vector<PackageFile> write_package(const CallableHeader& content);
+
+}  // namespace pgtune::tool
