@@ -234,7 +234,7 @@ TEST(ExpectedSettled, WithMoreSettledEntrantsCountsThemAtFullLength) {
   options.settled_entrants = 32;
   const double settled_s = expected_sample_s(kSettledSample, 1e-3);
   const double pauses_s = 1.5 + 1.5 + 1.5;
-  EXPECT_NEAR(expected_settled_s(options, 1e-3), pauses_s + (1 + 35 + 5 + 5 + 6 * 3) * settled_s, 1e-9);
+  EXPECT_NEAR(expected_settled_s(options, 1e-3), pauses_s + (1 + 35 + 2 * 6 + 6 * 3) * settled_s, 1e-9);
 }
 
 TEST(ConfirmRounds, AreAsManyAsFewContendersAllowAndAnIntervalNeeds) {
