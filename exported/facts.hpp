@@ -14,7 +14,7 @@ struct Facts {
   Int v_ARCH, v_SM_COUNT, v_SMEM_LIMIT, v_SMEM_PER_SM, v_REGS_PER_SM, v_L2_BYTES;
   // Of the problem.
   Int v_M, v_N, v_K, v_BATCH, v_LDA, v_LDB, v_LDC, v_STRIDE_A, v_STRIDE_B, v_STRIDE_C, v_TRANS_A, v_TRANS_B;
-  Int v_ALIGN_A, v_ALIGN_B, v_ALIGN_C, v_ALPHA_IS_ONE, v_BETA_IS_ZERO, v_HAS_BIAS, v_ACTIVATION;
+  Int v_ALIGN_A, v_ALIGN_B, v_ALIGN_C, v_ALPHA_IS_ONE, v_BETA_IS_ZERO, v_HAS_BIAS, v_ACTIVATION, v_CHAINED;
   Int v_ELEM_BYTES, v_OUT_BYTES, v_DTYPE;
   CUtensorMapDataType tensor_a, tensor_b, tensor_c;
 };
@@ -103,6 +103,7 @@ inline void describe(Facts& f, const Problem& p, const Operands& o, bool pointer
   f.v_ALPHA_IS_ONE = truth(o.alpha == 1), f.v_BETA_IS_ZERO = truth(o.beta == 0);
   f.v_HAS_BIAS = truth(p.epilogue.bias);
   f.v_ACTIVATION = kActivationLabels[static_cast<int>(p.epilogue.activation)];
+  f.v_CHAINED = 0;  // a program's launches may be anything
   f.tensor_a = type.tensor_a, f.tensor_b = type.tensor_b, f.tensor_c = out.tensor;
 }
 

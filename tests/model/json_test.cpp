@@ -81,6 +81,11 @@ TEST(ModelJson, ValuesSurviveARoundTrip) {
   EXPECT_EQ(round_trip(sample_problem()), sample_problem());
   // What was stored before there were output types reads and writes as it did.
   EXPECT_FALSE(json(sample_problem()).contains("out"));
+  Problem chained = sample_problem();
+  chained.chained = true;
+  EXPECT_EQ(json(chained).at("chained"), true);
+  EXPECT_EQ(json(chained).get<Problem>(), chained);
+  EXPECT_FALSE(json(sample_problem()).contains("chained"));
   Problem wide = sample_problem();
   wide.dtype = Dtype::kF16;
   wide.output = ElementType::kFloat32;

@@ -150,6 +150,15 @@ TEST(Problem, OutputTypesOfOtherModesAreRefusedWithTheReason) {
   EXPECT_THAT(refused(Dtype::kF32, ElementType::kFloat16), HasSubstr("C and D can be f32"));
 }
 
+TEST(Problem, AChainedOneIsAnotherProblemAndSaysSo) {
+  const Problem alone = with_default_strides(parse_shape("16x4096x4096").value()).value();
+  Problem chained = alone;
+  chained.chained = true;
+  EXPECT_NE(chained, alone);
+  EXPECT_EQ(chained.key(), alone.key() + " chained");
+  EXPECT_EQ(chained.title(), alone.title() + " chained");
+}
+
 std::string refused_int8(const char* shape, double alpha = 1, double beta = 0, const char* epilogue = "none") {
   Problem problem = parse_shape(shape).value();
   problem.dtype = Dtype::kInt8;

@@ -245,6 +245,21 @@ TEST(Plan, OnlyALaterKernelOverlapsTheOneBefore) {
   EXPECT_FALSE(plan_of(document).value().kernels[1].overlaps_previous);
 }
 
+TEST(Plan, TheFirstKernelOverlapsTheLaunchBeforeInAChainAlone) {
+  json document = sample_json();
+  document["kernels"][0]["overlaps_launch_before"] = "CHAINED && BM > 0";
+  document["kernels"][1]["overlaps_launch_before"] = "1";
+  document["kernels"][1].erase("when");
+  Problem chained = problem();
+  EXPECT_FALSE(plan_of(document, chained).value().kernels[0].overlaps_previous);
+  chained.chained = true;
+  const LaunchPlan plan = plan_of(document, chained).value();
+  EXPECT_TRUE(plan.kernels[0].overlaps_previous);
+  EXPECT_FALSE(plan.kernels[1].overlaps_previous) << "it is about the first kernel";
+  document["kernels"][0]["overlaps_launch_before"] = "0";
+  EXPECT_FALSE(plan_of(document, chained).value().kernels[0].overlaps_previous);
+}
+
 TEST(Plan, ClustersAndTensorMapsNeedSm90) {
   DeviceInfo ampere = device();
   ampere.architecture = "sm_80";

@@ -97,7 +97,7 @@ TEST(TemplateParser, EveryDocumentedNameIsKnown) {
   document["legality"].push_back({{"expr",
                                    "M + N + K + BATCH + LDA + LDB + LDC + STRIDE_A + STRIDE_B + STRIDE_C + TRANS_A + "
                                    "TRANS_B + ALIGN_A + ALIGN_B + ALIGN_C + ALPHA_IS_ONE + BETA_IS_ZERO + ELEM_BYTES + "
-                                   "OUT_BYTES + DTYPE"},
+                                   "OUT_BYTES + DTYPE + CHAINED"},
                                   {"reason", "r"}});
   EXPECT_TRUE(testing::parse(document));
 }

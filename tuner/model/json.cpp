@@ -15,6 +15,7 @@ struct WrittenProblem {
   std::int64_t lda = 0, ldb = 0, ldc = 0;
   double alpha = 0, beta = 0;
   std::optional<std::string> out, epilogue;  ///< absent: the dtype's usual output type, no epilogue
+  bool chained = false;
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -31,15 +32,16 @@ struct WrittenProblem {
     visit("beta", self.beta);
     visit("out", self.out);
     visit("epilogue", self.epilogue);
+    visit("chained", self.chained, kUnlessDefault);
   }
 };
 
 }  // namespace
 
 void to_json(json& out, const Problem& value) {
-  WrittenProblem written{value.m,        value.n,   value.k,   value.batch, std::string(to_string(value.dtype)),
-                         value.layout(), value.lda, value.ldb, value.ldc,   value.alpha,
-                         value.beta,     {},        {}};
+  WrittenProblem written{value.m,        value.n,   value.k,   value.batch,  std::string(to_string(value.dtype)),
+                         value.layout(), value.lda, value.ldb, value.ldc,    value.alpha,
+                         value.beta,     {},        {},        value.chained};
   if (!value.has_usual_output()) written.out = to_string(value.type_of_c());
   if (value.epilogue.any()) written.epilogue = to_string(value.epilogue);
   out = written;
@@ -59,7 +61,8 @@ void from_json(const json& in, Problem& value) {
                .ldb = written.ldb,
                .ldc = written.ldc,
                .alpha = written.alpha,
-               .beta = written.beta};
+               .beta = written.beta,
+               .chained = written.chained};
   read.dtype = require(parse_dtype(written.dtype));
   if (written.out) read.output = require(parse_output_type(*written.out));
   if (written.epilogue) read.epilogue = require(parse_epilogue(*written.epilogue));

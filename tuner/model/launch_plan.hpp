@@ -84,8 +84,8 @@ struct KernelLaunch {
   std::string symbol;  ///< extern "C" name
   Dim3 grid, block, cluster;
   std::int64_t dynamic_smem_bytes = 0;
-  /// May start before the plan's kernel before it has ended (programmatic dependent launch). Never set on the first
-  /// one: a launch of the plan never overlaps the launch before it.
+  /// May start before the plan's kernel before it has ended (programmatic dependent launch); on the first one, before
+  /// the launch before has ended, which is set in chained problems alone and may be ignored.
   bool overlaps_previous = false;
   std::vector<KernelArgument> arguments;
   std::optional<L2Window> l2_window;

@@ -127,6 +127,7 @@ std::string Problem::key() const {
                                  ldb, ldc, alpha, beta);
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
   if (epilogue.any()) text += fmt::format(" epilogue {}", to_string(epilogue));
+  if (chained) text += " chained";
   return text;
 }
 
@@ -138,6 +139,7 @@ std::string Problem::title() const {
   if (lda != columns_a() || ldb != columns_b() || ldc != n) text += fmt::format(" ld {},{},{}", lda, ldb, ldc);
   if (alpha != 1) text += fmt::format(" alpha {}", alpha);
   if (beta != 0) text += fmt::format(" beta {}", beta);
+  if (chained) text += " chained";
   return text;
 }
 

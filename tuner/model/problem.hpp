@@ -24,6 +24,9 @@ struct Problem {
   std::int64_t lda = 0, ldb = 0, ldc = 0;  ///< elements between rows as stored; filled by with_default_strides
   double alpha = 1.0, beta = 0.0;
   Epilogue epilogue = {};
+  /// Launches follow one another, each on a B of its own that none of them writes, while A, C and the bias may be what
+  /// the one before has written: a launch may start, and read B, before the one before it has ended.
+  bool chained = false;
 
   friend bool operator==(const Problem&, const Problem&) = default;
 
@@ -45,8 +48,8 @@ struct Problem {
   [[nodiscard]] std::string layout() const;  ///< "nn", "nt", "tn" or "tt"
   [[nodiscard]] std::string shape() const;   ///< "4096x4096x4096"
   /// Canonical text; equal exactly when problems are equal. E.g. "f32 nn 4096x4096x4096 b1 ld4096,4096,4096 a1 b0".
-  /// An output type that is not the dtype's usual one and an epilogue follow: "bf16 nn ... a1 b0 out f32 epilogue
-  /// bias+gelu".
+  /// An output type that is not the dtype's usual one, an epilogue and a chain follow: "bf16 nn ... a1 b0 out f32
+  /// epilogue bias+gelu chained".
   [[nodiscard]] std::string key() const;
   /// For people: the key without what has its default value. E.g. "4096x4096x4096 f32 nn".
   [[nodiscard]] std::string title() const;

@@ -72,10 +72,13 @@ class PlanBuilder {
     launch.block = dimensions(spec.block, field + ".block");
     launch.cluster = dimensions(spec.cluster, field + ".cluster");
     if (spec.dynamic_smem_bytes) launch.dynamic_smem_bytes = number(*spec.dynamic_smem_bytes, field + ".dynamic_smem");
-    if (spec.programmatic_dependent_launch && !plan_.kernels.empty()) {
+    const bool first = plan_.kernels.empty();
+    if (!first && spec.programmatic_dependent_launch) {
       launch.overlaps_previous =
           number(*spec.programmatic_dependent_launch, field + ".programmatic_dependent_launch") != 0;
     }
+    if (first && problem_.chained && spec.overlaps_launch_before)
+      launch.overlaps_previous = number(*spec.overlaps_launch_before, field + ".overlaps_launch_before") != 0;
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
       launch.arguments.push_back(argument(spec.arguments[i], fmt::format("{}.arguments[{}]", field, i)));
     }

@@ -62,6 +62,7 @@ constexpr std::array kProblem{
     Builtin<Problem>{"BETA_IS_ZERO", [](const Problem& p) { return std::int64_t{p.beta == 0.0}; }},
     Builtin<Problem>{"HAS_BIAS", [](const Problem& p) { return std::int64_t{p.epilogue.bias}; }},
     Builtin<Problem>{"ACTIVATION", [](const Problem& p) { return label_value(to_string(p.epilogue.activation)); }},
+    Builtin<Problem>{"CHAINED", [](const Problem& p) { return std::int64_t{p.chained}; }},
     Builtin<Problem>{"ELEM_BYTES", bytes_ab},
     Builtin<Problem>{"OUT_BYTES", bytes_c},
     Builtin<Problem>{"DTYPE", [](const Problem& p) { return label_value(to_string(p.dtype)); }},

@@ -76,6 +76,8 @@ struct KernelSpec {
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> dynamic_smem_bytes;
   std::optional<Expression> programmatic_dependent_launch;
+  /// Non-zero, of the first kernel launched: in a chained problem it may start before the launch before has ended.
+  std::optional<Expression> overlaps_launch_before;
   std::optional<Expression> co_resident;  ///< non-zero: its CTAs wait for each other, so all of them must run at a time
   std::vector<ArgumentSpec> arguments;
   std::optional<L2Window> l2_window;

@@ -88,7 +88,7 @@ class LaunchReader {
 
   void kernel(const JsonCursor& cursor) {
     cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "programmatic_dependent_launch",
-                          "co_resident", "l2_window", "arguments"});
+                          "overlaps_launch_before", "co_resident", "l2_window", "arguments"});
     KernelSpec kernel;
     const JsonCursor symbol = cursor.required("symbol");
     kernel.symbol = symbol.string();
@@ -103,6 +103,8 @@ class LaunchReader {
     if (const auto early = cursor.optional("programmatic_dependent_launch")) {
       kernel.programmatic_dependent_launch = names_.read(*early, Reach::kProblem);
     }
+    if (const auto before = cursor.optional("overlaps_launch_before"))
+      kernel.overlaps_launch_before = names_.read(*before, Reach::kProblem);
     if (const auto together = cursor.optional("co_resident"))
       kernel.co_resident = names_.read(*together, Reach::kProblem);
     if (const auto window = cursor.optional("l2_window")) kernel.l2_window = l2_window(*window);

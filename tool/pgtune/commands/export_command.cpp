@@ -117,7 +117,11 @@ class ExportCommand final : public Command {
                                      "my::gemm.",
                                      name_space_, *why));
     const double neighbour_loss = parse_real("--neighbour-loss", neighbour_loss_);
-    const std::vector<StoredResult> results = filter_.load(context);
+    std::vector<StoredResult> results = filter_.load(context);
+    // What a header launches may follow anything, so it must not begin before that has ended.
+    if (const auto chained = std::erase_if(results, [](const auto& result) { return result.problem.chained; }))
+      context.terminal().note(
+          fmt::format("{} of chained launches left out: a header launches its kernels one by one.", chained));
     if (results.empty()) {
       context.terminal().error(filter_.nothing_found(context));
       return ExitCode::kNothingValid;

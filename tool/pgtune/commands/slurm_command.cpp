@@ -37,6 +37,7 @@ std::string list_line(const Problem& problem) {
   if (!problem.has_usual_output()) line += fmt::format(" out {}", to_string(problem.type_of_c()));
   if (problem.epilogue.any()) line += fmt::format(" epilogue {}", to_string(problem.epilogue));
   if (problem.batch != 1) line += fmt::format(" batch {}", problem.batch);
+  if (problem.chained) line += " chained";
   return line;
 }
 

@@ -45,7 +45,7 @@ auto distance(const Problem& wanted, const Problem& other) {
     squares += times * times;
   }
   const bool otherwise = wanted.type_of_c() != other.type_of_c() || wanted.epilogue != other.epilogue ||
-                         wanted.alpha != other.alpha || wanted.beta != other.beta;
+                         wanted.alpha != other.alpha || wanted.beta != other.beta || wanted.chained != other.chained;
   return std::make_tuple(wanted.dtype != other.dtype, wanted.layout() != other.layout(), squares, otherwise,
                          other.title());
 }

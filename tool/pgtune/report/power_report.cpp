@@ -57,6 +57,7 @@ std::string problem_options(const Problem& problem) {
   if (problem.lda != problem.columns_a()) options += fmt::format(" --lda {}", problem.lda);
   if (problem.ldb != problem.columns_b()) options += fmt::format(" --ldb {}", problem.ldb);
   if (problem.ldc != problem.n) options += fmt::format(" --ldc {}", problem.ldc);
+  if (problem.chained) options += " --chain";
   return options;
 }
 

@@ -94,7 +94,7 @@ CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Modul
   return prepared;
 }
 
-CudaResult<> PreparedPlan::launch(std::size_t copy, cudaStream_t stream) const {
+CudaResult<> PreparedPlan::launch(std::size_t copy, cudaStream_t stream, bool follows) const {
   const Copy& operands = *copies_[copy];
   if (zero_every_launch_) {
     const DeviceSpan& workspace = operands.operands.workspace;
@@ -104,19 +104,20 @@ CudaResult<> PreparedPlan::launch(std::size_t copy, cudaStream_t stream) const {
     if (!ok) return ok;
   }
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    auto ok = launch_kernel(kernels_[i], operands.operands, operands.arguments[i], stream);
+    const bool overlaps = kernels_[i].launch.overlaps_previous && (i > 0 || follows);
+    auto ok = launch_kernel(kernels_[i], operands.operands, operands.arguments[i], stream, overlaps);
     if (!ok) return ok;
   }
   return {};
 }
 
 CudaResult<> PreparedPlan::launch_kernel(const Kernel& kernel, const OperandSet& operands,
-                                         const ArgumentBlock& arguments, cudaStream_t stream) const {
+                                         const ArgumentBlock& arguments, cudaStream_t stream, bool overlaps) const {
   const KernelLaunch& launch = kernel.launch;
   std::array<CUlaunchAttribute, 3> attributes{};
   unsigned attribute_count = 0;
   if (launch.cluster.count() > 1) attributes[attribute_count++] = cluster_attribute(launch.cluster);
-  if (launch.overlaps_previous) attributes[attribute_count++] = overlap_attribute();
+  if (overlaps) attributes[attribute_count++] = overlap_attribute();
   if (launch.l2_window && max_window_bytes_ > 0) {
     attributes[attribute_count++] =
         window_attribute(*launch.l2_window, operands[launch.l2_window->operand], max_window_bytes_);

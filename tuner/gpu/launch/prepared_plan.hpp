@@ -28,8 +28,9 @@ class PreparedPlan {
                                                         std::int64_t max_window_bytes);
 
   /// Enqueues the whole plan on operand copy `copy`: the zeroing of the workspace where every launch needs it, then its
-  /// kernels in order.
-  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) const;
+  /// kernels in order. `follows`: the stream's last work was a launch of this plan, and the problem is chained: then
+  /// the first kernel may start before that launch has ended, where the plan says so.
+  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream, bool follows = false) const;
 
   /// Some kernel asks for persisting L2 lines, which need a set-aside part of L2 while it runs.
   [[nodiscard]] bool wants_persisting_l2() const { return wants_persisting_l2_; }
@@ -48,7 +49,7 @@ class PreparedPlan {
 
   PreparedPlan() = default;
   [[nodiscard]] CudaResult<> launch_kernel(const Kernel& kernel, const OperandSet& operands,
-                                           const ArgumentBlock& arguments, cudaStream_t stream) const;
+                                           const ArgumentBlock& arguments, cudaStream_t stream, bool overlaps) const;
 
   const Driver* driver_ = nullptr;
   std::vector<Kernel> kernels_;

@@ -11,10 +11,10 @@ constexpr std::int64_t kMinGraphLaunches = 64, kMaxGraphLaunches = 128;
 
 }  // namespace
 
-CudaResult<> LaunchSeries::launch_next() {
+CudaResult<> LaunchSeries::launch_next(bool follows) {
   const std::size_t copy = next_copy_;
   next_copy_ = (next_copy_ + 1) % copies_;
-  return launchable_->launch(copy, stream_);
+  return follows ? launchable_->launch_next(copy, stream_) : launchable_->launch(copy, stream_);
 }
 
 std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches, std::int64_t granule) {
@@ -45,7 +45,7 @@ CudaResult<> LaunchSeries::capture() {
 CudaResult<GraphExec> LaunchSeries::capture_graph(std::int64_t launches) {
   auto ok = check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   if (!ok) return tl::unexpected(ok.error());
-  for (std::int64_t i = 0; i < launches && ok; ++i) ok = launch_next();
+  for (std::int64_t i = 0; i < launches && ok; ++i) ok = launch_next(i > 0);
   // Ends the capture also after a failure: the stream is of no use otherwise.
   cudaGraph_t raw = nullptr;
   const auto ended = check(cudaStreamEndCapture(stream_, &raw), "capturing a graph");
@@ -61,8 +61,8 @@ CudaResult<GraphExec> LaunchSeries::capture_graph(std::int64_t launches) {
   return owned;
 }
 
-CudaResult<> LaunchSeries::launch_piece() {
-  if (graphs_.empty()) return launch_next();
+CudaResult<> LaunchSeries::launch_piece(bool follows) {
+  if (graphs_.empty()) return launch_next(follows);
   const std::size_t graph = next_graph_;
   next_graph_ = (next_graph_ + 1) % graphs_.size();
   return check(cudaGraphLaunch(graphs_[graph].get(), stream_), "launching a graph");
@@ -71,7 +71,7 @@ CudaResult<> LaunchSeries::launch_piece() {
 CudaResult<std::int64_t> LaunchSeries::enqueue(std::int64_t launches) {
   const std::int64_t pieces = (launches + granule_ - 1) / granule_;
   for (std::int64_t i = 0; i < pieces; ++i) {
-    if (auto ok = launch_piece(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = launch_piece(i > 0); !ok) return tl::unexpected(ok.error());
   }
   return pieces * granule_;
 }

@@ -40,8 +40,9 @@ class LaunchSeries {
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
  private:
-  [[nodiscard]] CudaResult<> launch_next();
-  [[nodiscard]] CudaResult<> launch_piece();
+  /// `follows`: nothing else is between this launch and the series' last.
+  [[nodiscard]] CudaResult<> launch_next(bool follows);
+  [[nodiscard]] CudaResult<> launch_piece(bool follows);
   [[nodiscard]] CudaResult<GraphExec> capture_graph(std::int64_t launches);
 
   Launchable* launchable_;

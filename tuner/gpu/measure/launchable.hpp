@@ -23,6 +23,9 @@ class Launchable {
   /// Enqueues one computation of the whole problem on operand copy `copy`.
   [[nodiscard]] virtual CudaResult<> launch(std::size_t copy, cudaStream_t stream) = 0;
 
+  /// The same right behind another launch of this launchable, which it may overlap where the problem is chained.
+  [[nodiscard]] virtual CudaResult<> launch_next(std::size_t copy, cudaStream_t stream) { return launch(copy, stream); }
+
   /// Enqueues what brings the result of the launch on operand copy `copy` to that copy's D, where launches leave it in
   /// private memory. Part of checking, not of the computation, so it is never timed.
   [[nodiscard]] virtual CudaResult<> deliver(std::size_t /*copy*/, cudaStream_t /*stream*/) { return {}; }

@@ -65,6 +65,10 @@ CudaResult<std::unique_ptr<LoadedVariant>> LoadedVariant::load(const Driver& dri
 
 CudaResult<> LoadedVariant::launch(std::size_t copy, cudaStream_t stream) { return plan_.launch(copy, stream); }
 
+CudaResult<> LoadedVariant::launch_next(std::size_t copy, cudaStream_t stream) {
+  return plan_.launch(copy, stream, true);
+}
+
 std::vector<std::size_t> LoadedVariant::checked_copies() const {
   if (guarded_ == 0) return {0};
   std::vector<std::size_t> copies;

@@ -25,6 +25,7 @@ class LoadedVariant : public Launchable {
       std::vector<OperandSet> copies, std::int64_t max_window_bytes, cudaStream_t stream, std::size_t guarded = 0);
 
   [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override;
+  [[nodiscard]] CudaResult<> launch_next(std::size_t copy, cudaStream_t stream) override;
   [[nodiscard]] std::vector<std::size_t> checked_copies() const override;
   [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override;
   [[nodiscard]] std::vector<DeviceSpan> guards(std::size_t copy) const override;

@@ -53,6 +53,10 @@ void ProblemOptions::add_to(CommandLine& app) {
   add_more("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");
   add_more("--ldb", ldb_, "N", "The same for B");
   add_more("--ldc", ldc_, "N", "The same for C and the result");
+  options_.push_back(app.add_flag("--chain", chained_,
+                                  "Launches form a chain, as a network's layers do: each may start, and read its B, "
+                                  "before the one before it has ended, since none of them writes any B")
+                         .group(kProblemGroup));
 }
 
 Problem ProblemOptions::complete(const ListedShape& listed) const {
@@ -64,6 +68,7 @@ Problem ProblemOptions::complete(const ListedShape& listed) const {
   shape.epilogue = listed.epilogue ? *listed.epilogue : value_or_throw(parse_epilogue(epilogue_));
   shape.alpha = parse_real("--alpha", alpha_);
   shape.beta = parse_real("--beta", beta_);
+  shape.chained = listed.chained || chained_;
   shape.lda = parse_count("--lda", lda_, 0);
   shape.ldb = parse_count("--ldb", ldb_, 0);
   shape.ldc = parse_count("--ldc", ldc_, 0);

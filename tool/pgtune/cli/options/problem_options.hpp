@@ -34,6 +34,7 @@ class ProblemOptions {
   std::vector<Option> options_;  ///< all but --shape and --shapes
   std::vector<std::string> shapes_;
   std::string shapes_file_;
+  bool chained_ = false;
   std::string dtype_ = "f32", output_, layout_ = "nn", epilogue_ = "none";
   std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";
 };

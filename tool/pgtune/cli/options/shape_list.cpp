@@ -40,6 +40,8 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
       shape.epilogue = *epilogue;
     } else if (word == "batch" && i + 1 < words.size() && !shape.batch) {
       shape.batch = words[++i];
+    } else if (word == "chained" && !shape.chained) {
+      shape.chained = true;
     } else if (const auto dtype = parse_dtype(word); dtype && !shape.dtype) {
       shape.dtype = *dtype;
     } else if (with_layout(*problem, word) && !shape.layout) {
@@ -48,7 +50,7 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
       return fail(
           ErrorKind::kUsage,
           fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu' "
-                      "and 'batch N' may follow it, each once",
+                      "'batch N' and 'chained' may follow it, each once",
                       word, dtype_words()));
     }
   }

@@ -23,6 +23,7 @@ struct ListedShape {
   std::optional<Epilogue> epilogue = {};
   std::optional<std::string> layout = {};
   std::optional<std::string> batch = {};  ///< as written
+  bool chained = false;
 };
 
 /// Throws CommandError (usage) that says where in `origin` what is wrong: a line that is no shape, too many of them.
