@@ -35,7 +35,9 @@ class FaultsSearch : public testing::Test {
     tool::test::Launch launch;
     launch.environment = {
         {"HOME", folder_.path().string()}, {"PATH", "/usr/bin:/bin"}, {"PGTUNE_WORKER", PGTUNE_WORKER_PATH}};
-    if (const char* libraries = std::getenv("LD_LIBRARY_PATH")) launch.environment["LD_LIBRARY_PATH"] = libraries;
+    for (const char* const inherited : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"}) {
+      if (const char* value = std::getenv(inherited)) launch.environment[inherited] = value;
+    }
     launch.arguments = {
         "search", "--template", json_path, "--shape",         shape, "--device",         "0",  "--db", file(database),
         "--json", "--budget",   "60s",     "--compile-limit", "5s",  "--compile-memory", "512"};

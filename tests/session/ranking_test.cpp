@@ -144,6 +144,7 @@ TEST(RankFinal, RatiosArePairedWithTheFasterBaseline) {
   EXPECT_NEAR(answer.best().ratio_low, 1.1, 1e-9);
   EXPECT_NEAR(answer.baseline_first_s, 1.3, 1e-9);
   EXPECT_NEAR(answer.baseline_best_s, 1.1, 1e-9);
+  EXPECT_EQ(answer.baseline_algorithm, 5);
 }
 
 TEST(RankFinal, EveryPlannedLookWidensThePrintedInterval) {
@@ -202,6 +203,7 @@ TEST(RankConfirmed, AFirstChoiceThatIsNotMeasuredAgainKeepsItsTimeOfTheFinal) {
   rank_confirmed(test_problem(), {variant(1, kFast)}, {{{1, samples({2.1, 2.1, 2.1, 2.1, 2.1, 2.1})}}, 0, 0.005, 1},
                  answer);
   EXPECT_EQ(answer.baseline_best_s, 2.1);
+  EXPECT_EQ(answer.baseline_algorithm, 1);
   EXPECT_EQ(answer.baseline_first_s, 3);
 }
 

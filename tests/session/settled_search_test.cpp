@@ -177,6 +177,24 @@ TEST(SettledSearch, EnergyWindowsThatAgreeWithItsSamplesSaySo) {
   EXPECT_THAT(answer.notes, Contains(HasSubstr("settled samples agree within their uncertainty of")));
 }
 
+TEST(SettledSearch, EnergyIsComparedWithTheAlgorithmThatTimesAreComparedWith) {
+  // By screening the first choice is slower; settled, at the cap, it is the faster one.
+  PoweredSearch powered([](const std::string& name) {
+    if (name == "ref0") return support::settling_load(name, 1.02 * kAlone_s, 1.3e9);
+    return load_at_the_cap(name);
+  });
+  powered.device.baseline.algorithms[0].time_s = 1.1 * kAlone_s;
+  powered.device.baseline.best = 1;
+  give_windows(powered, 700);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.baseline_algorithm, 0);
+  ASSERT_FALSE(powered.device.energy_requests.empty());
+  for (const protocol::EnergyRequest& request : powered.device.energy_requests) {
+    const BaselineAlgorithm* const algorithm = request.contender ? algorithm_of(*request.contender) : nullptr;
+    if (algorithm != nullptr) EXPECT_EQ(algorithm->index, 0);
+  }
+}
+
 TEST(SettledSearch, EnergyWindowsThatDoNotAgreeSaySoToo) {
   PoweredSearch powered(load_at_the_cap);
   give_windows(powered, 650);

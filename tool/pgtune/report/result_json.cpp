@@ -111,6 +111,8 @@ json best_json(const session::Answer& answer, const Problem& problem) {
 json result_json(const SearchOutcome& outcome) {
   const session::SearchResult& result = outcome.result;
   const session::Answer* answer = result.answer ? &*result.answer : nullptr;
+  const int best_algorithm =
+      answer != nullptr ? answer->baseline_algorithm.value_or(result.baseline.best) : result.baseline.best;
   json out = {{"schema", kJsonSchema},
               {"problem", outcome.problem},
               {"device", outcome.device.info},
@@ -128,7 +130,7 @@ json result_json(const SearchOutcome& outcome) {
                {{"library", result.baseline.library},
                 {"first", algorithm_json(outcome, result.baseline, result.baseline.first,
                                          answer != nullptr ? answer->baseline_first_s : 0)},
-                {"best", algorithm_json(outcome, result.baseline, result.baseline.best,
+                {"best", algorithm_json(outcome, result.baseline, best_algorithm,
                                         answer != nullptr ? answer->baseline_best_s : 0)}}},
               {"counts", counts_json(result.counts)},
               {"complete", !result.interrupted && !result.budget_reached && !result.gave_up &&

@@ -185,7 +185,10 @@ struct Answer {
   int confirm_rounds = 0;
   std::vector<std::string> ties;                     ///< keys of variants not told apart from the winner
   double baseline_first_s = 0, baseline_best_s = 0;  ///< medians over the final's samples
-  double baseline_clock_hz = 0;                      ///< of the best; 0 where no clock was measured
+  /// Into BaselineReport::algorithms: the one that was fastest where baseline_best_s was measured, which need not be
+  /// BaselineReport::best, the fastest by screening. Absent in answers of earlier versions.
+  std::optional<int> baseline_algorithm = {};
+  double baseline_clock_hz = 0;  ///< of the best; 0 where no clock was measured
   BaselineReport baseline;
   CountsRecord counts;
   bool complete = false;  ///< every proposed variant was tried and the final ran; false: budget or interrupt came first
@@ -218,6 +221,7 @@ struct Answer {
     visit("ties", self.ties);
     visit("baseline_first_s", self.baseline_first_s);
     visit("baseline_best_s", self.baseline_best_s);
+    visit("baseline_algorithm", self.baseline_algorithm);
     visit("baseline_clock_hz", self.baseline_clock_hz, kMayBeMissing);
     visit("baseline", self.baseline);
     visit("counts", self.counts);

@@ -104,7 +104,9 @@ void set_baseline_figures(const RankingBasis& basis, const MeasuredBaseline* bes
     answer.baseline_first_s = stats::median(per_launch_times(measured.samples));
   }
   answer.baseline_settled_energy.reset();
+  answer.baseline_algorithm.reset();
   if (best == nullptr) return;
+  answer.baseline_algorithm = best->algorithm;
   answer.baseline_settled_energy = settled_energy(best->samples);
   answer.baseline_best_s = stats::median(per_launch_times(best->samples));
   answer.baseline_clock_hz = stats::median(clocks_hz(best->samples));
@@ -165,7 +167,8 @@ void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& 
   for (const MeasuredVariant& measured : variants) {
     std::erase(answer.ties, measured.variant.key());
     if (&measured == winner) continue;
-    if (is_tie(log_time_ratio(measured.samples, winner->samples), basis.margin)) answer.ties.push_back(measured.variant.key());
+    if (is_tie(log_time_ratio(measured.samples, winner->samples), basis.margin))
+      answer.ties.push_back(measured.variant.key());
   }
   const auto best = row_of(*winner);
   std::rotate(answer.ranking.begin(), best, best + 1);
@@ -198,6 +201,7 @@ void rank_screening(const Problem& problem, const std::vector<MeasuredVariant>& 
   for (const std::size_t i : order_by_time(rows)) answer.ranking.push_back(std::move(rows[i]));
   answer.baseline_first_s = baseline_s(baseline.first);
   answer.baseline_best_s = baseline_s(baseline.best);
+  answer.baseline_algorithm.reset();
   answer.baseline_clock_hz = 0;
   answer.baseline_settled_energy.reset();
 }

@@ -37,8 +37,9 @@ struct RankingBasis {
 /// fastest: the interval of the paired log ratio contains 0 or lies within the margin. That interval is widened to a
 /// confidence of 1 - 0.05 / k for k variants, as k comparisons are made at once. All intervals hold over basis.looks.
 /// The winner is the fastest or a tie whose mean ratio is within the margin of it: the one with fewer shared-memory
-/// bytes, then fewer registers, then the lower key. In fewer rounds than an interval needs it is the fastest, there are no
-/// verdicts, and whom the mean shows inside kConfirmReach of it is not told apart from it: a tie. Precondition: at least one variant, each with a sample.
+/// bytes, then fewer registers, then the lower key. In fewer rounds than an interval needs it is the fastest, there are
+/// no verdicts, and whom the mean shows inside kConfirmReach of it is not told apart from it: a tie. Precondition: at
+/// least one variant, each with a sample.
 void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
                 Answer& answer);
 
@@ -46,8 +47,8 @@ void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& vari
 /// of the baseline by confirm rounds, in which they were measured anew. The winner stays the one that the final chose,
 /// unless the runner-up is faster here by more than the margin in the mean, or certainly faster and perhaps by more
 /// than the margin: then that is declared. As it may be, its intervals hold with the confidence for two. Ties among
-/// those measured here are judged anew, and those that only the final measured stay. A first choice that is not in these
-/// rounds keeps its time of the final. Sets Answer::confirm_rounds. Precondition: the answer's best is among
+/// those measured here are judged anew, and those that only the final measured stay. A first choice that is not in
+/// these rounds keeps its time of the final. Sets Answer::confirm_rounds. Precondition: the answer's best is among
 /// `variants`, and each of these and of the baselines has a sample.
 void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
                     Answer& answer);

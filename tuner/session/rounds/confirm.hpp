@@ -13,9 +13,10 @@
 
 namespace pgtune::session {
 
-/// Who is in the confirm rounds after a final that chose `chosen`: that, the fastest of the final's algorithms, and of the others the one that the final shows nearest to the best of its kind, if inside
-/// kConfirmReach: a variant that may be the faster one, or an algorithm, as a ratio to one that only looked fastest
-/// flatters. Without samples. Pure. Precondition: the final has `chosen`.
+/// Who is in the confirm rounds after a final that chose `chosen`: that, the fastest of the final's algorithms, and of
+/// the others the one that the final shows nearest to the best of its kind, if inside kConfirmReach: a variant that may
+/// be the faster one, or an algorithm, as a ratio to one that only looked fastest flatters. Without samples. Pure.
+/// Precondition: the final has `chosen`.
 [[nodiscard]] std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, const Variant& chosen);
 
 struct ConfirmResult {

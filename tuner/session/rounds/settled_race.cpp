@@ -71,15 +71,13 @@ Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& 
 
   std::vector<RoundEntry> field = variant_entries(state, std::move(**built));
   const auto entrants = static_cast<std::int64_t>(field.size());
-  for (const int algorithm : fastest_algorithms(baseline, plan.algorithms))
-    field.push_back(baseline_entry(algorithm));
+  for (const int algorithm : fastest_algorithms(baseline, plan.algorithms)) field.push_back(baseline_entry(algorithm));
   progress.take_counts(state);
   progress.enter_rounds(Progress::Phase::kRace, 1, entrants,
                         expected_race_s(context.options, launch_s, Sampling::kSettled) + final_s);
-  RoundRunner runner(context, Stage::kRace, plan.timing, std::move(field), troubles,
-                     [&](const RoundEntry& entry) {
-                       if (entry.index) record_failure(context, state, *entry.index, entry.outcome);
-                     });
+  RoundRunner runner(context, Stage::kRace, plan.timing, std::move(field), troubles, [&](const RoundEntry& entry) {
+    if (entry.index) record_failure(context, state, *entry.index, entry.outcome);
+  });
   const auto end = runner.run_round();
   if (!end) return tl::unexpected(end.error());
   out.end = *end;
