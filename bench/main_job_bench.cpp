@@ -19,6 +19,7 @@
 #include "bench/process.hpp"
 #include "bench/race_bench.hpp"
 #include "bench/scratch_folder.hpp"
+#include "bench/space_bench.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/paths.hpp"
@@ -153,14 +154,17 @@ int main(int argc, char** argv) {
   const int databases = merge && argc > 2 ? std::atoi(argv[2]) : kDatabases;
   const int problems = merge && argc > 3 ? std::atoi(argv[3]) : kProblems;
   const bool fleet = argc >= 4 && argc <= 5 && std::strcmp(argv[1], "fleet") == 0;
-  if ((argc > 1 && !gpu && !race && !simulation && !merge && !fleet) || seeds < 1 || databases < 1 || problems < 1 ||
-      (simulation && std::atoi(argv[2]) < 1) || (fleet && (std::atoi(argv[2]) < 1 || std::atoi(argv[3]) < 1))) {
+  const bool spaces = argc == 2 && std::strcmp(argv[1], "spaces") == 0;
+  if ((argc > 1 && !gpu && !race && !simulation && !merge && !fleet && !spaces) || seeds < 1 || databases < 1 ||
+      problems < 1 || (simulation && std::atoi(argv[2]) < 1) ||
+      (fleet && (std::atoi(argv[2]) < 1 || std::atoi(argv[3]) < 1))) {
     fmt::print(stderr,
                "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n"
                "       pgtune-bench coverage FINALS LEAD_IN_S TIMED_S NOISE\n"
                "       pgtune-bench confirm SEARCHES LEAD_IN_S TIMED_S NOISE\n"
                "       pgtune-bench merge [DATABASES [PROBLEMS]]\n"
-               "       pgtune-bench fleet PROBLEMS MOST_GPUS [SEED]\n");
+               "       pgtune-bench fleet PROBLEMS MOST_GPUS [SEED]\n"
+               "       pgtune-bench spaces\n");
     return 2;
   }
   try {
@@ -170,6 +174,10 @@ int main(int argc, char** argv) {
     }
     if (merge) {
       pgtune::bench::bench_merge(databases, problems);
+      return 0;
+    }
+    if (spaces) {
+      pgtune::bench::bench_spaces();
       return 0;
     }
     if (simulation) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 
+#include "tests/space/shipped_template.hpp"
 #include "tests/template/sample_template.hpp"
 #include "tuner/space/template_set.hpp"
 
@@ -23,6 +24,7 @@ using testing::json;
 using testing::parse_or_die;
 using testing::problem;
 using testing::sample_json;
+using testing::shipped_template;
 
 std::vector<std::string> keys(const Enumeration& enumeration) {
   std::vector<std::string> out;
@@ -137,6 +139,10 @@ TEST_P(RandomSpace, EqualsBruteForce) {
   const auto found = enumerate(definition, shape, device());
   ASSERT_TRUE(found) << found.error().text();
   EXPECT_EQ(keys(*found), expected);
+  const auto listed = legal_variants(definition, shape, device());
+  ASSERT_TRUE(listed) << listed.error().text();
+  EXPECT_EQ(listed->variants, found->variants);
+  EXPECT_EQ(listed->space, found->space);
 
   std::int64_t constrained = 0, illegal = 0;
   for (const Removal& removal : found->removals)
@@ -214,6 +220,30 @@ TEST(Enumerate, DivisionByZeroNamesRuleCaretAndValues) {
             "  A % (B - 4) == 0 || A > 0\n"
             "    ^\n"
             "  with A=1,B=4");
+}
+
+TEST(LegalVariants, FailsAsEnumerateDoes) {
+  const json parameters = json::array({parameter("A", {1, 2}), parameter("B", {3, 4})});
+  const auto definition =
+      parse_or_die(bare(parameters, json::array(), json::array({rule("A % (B - 4) == 0 || A > 0")})));
+  EXPECT_EQ(legal_variants(definition, problem(), device()).error().text(),
+            enumerate(definition, problem(), device()).error().text());
+}
+
+TEST(LegalVariants, ThoseOfShippedTemplatesAreEnumerates) {
+  for (const char* name : {"sgemm_tma", "gemm_mma"}) {
+    TemplateDefinition definition = shipped_template(name);
+    Problem shape = problem(1000, 4096, 512);
+    shape.dtype = definition.dtypes.front();
+    for (const bool preset : {true, false}) {
+      if (!preset) definition.preset.clear();
+      const auto listed = legal_variants(definition, shape, device());
+      const auto counted = enumerate(definition, shape, device());
+      ASSERT_TRUE(listed && counted) << name;
+      EXPECT_FALSE(listed->variants.empty()) << name;
+      EXPECT_EQ(listed->variants, counted->variants) << name;
+    }
+  }
 }
 
 TEST(Enumerate, AnEarlierRuleGuardsALaterOneAndItsDerivedValues) {

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "tests/space/shipped_template.hpp"
 #include "tests/template/sample_template.hpp"
+#include "tuner/space/enumerate.hpp"
 #include "tuner/space/estimate.hpp"
+#include "tuner/space/features.hpp"
 #include "tuner/template/variant_text.hpp"
 
 namespace pgtune::space {
@@ -19,6 +22,7 @@ using testing::parse_or_die;
 using testing::problem;
 using testing::reader;
 using testing::sample_json;
+using testing::shipped_template;
 
 Result<std::optional<double>> traffic(const std::string& expression) {
   json document = sample_json();
@@ -114,6 +118,46 @@ TEST(Cost, ItsStepsAreNamesOfItsOwn) {
   const auto taken = parse_template(document.dump(), "any.json", reader(testing::sample_files()));
   ASSERT_FALSE(taken);
   EXPECT_THAT(taken.error().text(), HasSubstr("BM"));
+}
+
+TEST(Cost, OfManyVariantsIsThatOfEach) {
+  const TemplateDefinition definition = shipped_template("sgemm_tma");
+  const Problem shape = problem(1000, 4096, 512);
+  const auto list = legal_variants(definition, shape, device());
+  ASSERT_TRUE(list && !list->variants.empty());
+  const auto all = cost_clocks(definition, list->variants, shape, device());
+  ASSERT_TRUE(all) << all.error().text();
+  for (std::size_t i = 0; i < all->size(); ++i)
+    ASSERT_EQ((*all)[i], cost_clocks(definition, list->variants[i], shape, device()).value());
+}
+
+TEST(Cost, OfManyVariantsFailsAsOfOne) {
+  json document = sample_json();
+  document["cost"] = {{"steps", json::array()}, {"clocks", "M / (BM - 64)"}};
+  const TemplateDefinition definition = parse_or_die(document);
+  const std::vector<Variant> variants{definition.default_variant()};
+  EXPECT_EQ(cost_clocks(definition, variants, problem(), device()).error().text(),
+            cost_clocks(definition, variants.front(), problem(), device()).error().text());
+}
+
+TEST(Features, OfManyVariantsAreThoseOfEach) {
+  for (const char* name : {"sgemm_tma", "sgemm_small"}) {
+    const TemplateDefinition definition = shipped_template(name);
+    const Problem shape = problem(100, 64, 512);
+    const auto list = legal_variants(definition, shape, device());
+    ASSERT_TRUE(list && !list->variants.empty()) << name;
+    const Features features(definition, shape, device());
+    const auto all = features.of(list->variants);
+    ASSERT_TRUE(all) << all.error().text();
+    ASSERT_EQ(all->features.size(), list->variants.size() * features.names().size());
+    auto row = all->features.begin();
+    for (const Variant& variant : list->variants) {
+      const auto own = features.of(variant);
+      ASSERT_TRUE(own);
+      ASSERT_TRUE(std::equal(own->begin(), own->end(), row)) << variant.key();
+      row += static_cast<std::ptrdiff_t>(own->size());
+    }
+  }
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ Problem mma_problem(Dtype dtype, std::string_view shape, std::string_view layout
 }
 
 std::vector<Variant> mma_variants(const Problem& problem, const std::string& architecture = "sm_90a") {
-  const auto space = enumerate(mma_template(), problem, architecture_info(architecture).value());
+  const auto space = legal_variants(mma_template(), problem, architecture_info(architecture).value());
   EXPECT_TRUE(space) << space.error().text();
   return space ? space->variants : std::vector<Variant>{};
 }

@@ -43,7 +43,7 @@ const std::vector<std::vector<Variant>>& presets(const Kind& kind) {
     for (const auto& [m, n, k] :
          {std::tuple{5120, 5120, 4096}, std::tuple{2048, 2048, 2048}, std::tuple{256, 256, 16384},
           std::tuple{64, 2048, 4096}, std::tuple{16, 4096, 4096}}) {
-      const auto space = enumerate(wgmma(), typed(kind.dtype, m, n, k, kind.layout), device());
+      const auto space = legal_variants(wgmma(), typed(kind.dtype, m, n, k, kind.layout), device());
       EXPECT_TRUE(space) << space.error().text();
       if (space) all.push_back(space->variants);
     }
@@ -74,7 +74,7 @@ TEST_P(WgmmaModes, PresetsTakeAMinuteAndHoldSeeds) {
 bool is_tried_on_odd_rows(const Variant& variant) {
   for (const std::int64_t extent : {1001, 4095}) {
     const Problem problem = typed(Dtype::kBf16, extent, extent, extent, "nn");
-    const auto space = enumerate(wgmma(), problem, device());
+    const auto space = legal_variants(wgmma(), problem, device());
     EXPECT_TRUE(space) << space.error().text();
     if (std::find(space->variants.begin(), space->variants.end(), variant) != space->variants.end()) return true;
   }
@@ -112,7 +112,7 @@ TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
        "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,BK_BYTES=256,STAGES=12,DECOMPOSITION=stream_k,EPILOGUE=direct"},
   };
   for (const auto& winner : winners) {
-    const auto space = enumerate(wgmma(), typed(winner.dtype, winner.m, winner.n, winner.k), device());
+    const auto space = legal_variants(wgmma(), typed(winner.dtype, winner.m, winner.n, winner.k), device());
     ASSERT_TRUE(space) << space.error().text();
     EXPECT_THAT(space->variants, ::testing::Contains(parse_variant(wgmma(), winner.variant).value()))
         << winner.variant << " at " << winner.m << "x" << winner.n << "x" << winner.k;
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(All, WgmmaModes,
                          });
 
 TEST(WgmmaSpace, RowsThatTmaCannotWriteWholeAreWrittenByThreads) {
-  const auto space = enumerate(wgmma(), typed(Dtype::kBf16, 512, 1001, 256), device());
+  const auto space = legal_variants(wgmma(), typed(Dtype::kBf16, 512, 1001, 256), device());
   ASSERT_TRUE(space) << space.error().text();
   ASSERT_FALSE(space->variants.empty());
   for (const Variant& variant : space->variants) {

@@ -77,7 +77,7 @@ std::vector<std::filesystem::path> recordings() {
 class RecordingTest : public CliTest {};
 class EachRecording : public CliTest, public testing::WithParamInterface<std::filesystem::path> {};
 
-/// All problems take minutes of replays; scripts/release-check asks for them, otherwise every sixth has to do.
+/// All problems take minutes of replays; scripts/release-check asks for them, otherwise every third has to do.
 bool whole_recordings() { return std::getenv("PGTUNE_TEST_WHOLE_RECORDINGS") != nullptr; }
 
 TEST_P(EachRecording, HasItsRecordedWinners) {
@@ -88,7 +88,7 @@ TEST_P(EachRecording, HasItsRecordedWinners) {
   if (!whole_recordings()) {
     std::size_t index = 0;
     for (auto problem = recorded.begin(); problem != recorded.end(); ++index)
-      problem = index % 6 == 0 ? std::next(problem) : recorded.erase(problem);
+      problem = index % 3 == 0 ? std::next(problem) : recorded.erase(problem);
   }
   std::string shapes;
   for (const auto& [problem, result] : recorded) shapes += line_of(result.at("problem"));

@@ -72,6 +72,9 @@ class Expression {
   [[nodiscard]] std::size_t name_position(std::size_t index) const;
   [[nodiscard]] const std::string& text() const;
 
+  /// For tuner/expression, which compiles it.
+  [[nodiscard]] const ExpressionProgram& program() const { return *program_; }
+
  private:
   explicit Expression(std::shared_ptr<const ExpressionProgram> program);
   template <typename Load>

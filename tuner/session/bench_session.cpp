@@ -76,9 +76,9 @@ void add_without_figures(const SearchState& state, BenchResult& result) {
   }
 }
 
-Result<BenchResult> bench(const SessionContext& context, space::Enumeration enumeration, const BenchRequest& request,
+Result<BenchResult> bench(const SessionContext& context, space::VariantList list, const BenchRequest& request,
                           const ProgressCallback& progress) {
-  SearchState state(std::move(enumeration));
+  SearchState state(std::move(list));
   std::vector<RankedVariant> screened;
   const auto final = [&](SessionRun& run) {
     leave_out_slow(run, request.slowest_in_rounds, screened);
@@ -103,10 +103,10 @@ Result<BenchResult> bench(const SessionContext& context, space::Enumeration enum
 }
 
 /// The variants to measure as a space of their own; those that the problem does not allow go to `illegal`.
-Result<space::Enumeration> chosen(const space::TemplateSet& templates, const Problem& problem, const DeviceInfo& device,
+Result<space::VariantList> chosen(const space::TemplateSet& templates, const Problem& problem, const DeviceInfo& device,
                                   const std::vector<Variant>& variants,
                                   std::vector<std::pair<Variant, Outcome>>& illegal) {
-  space::Enumeration out;
+  space::VariantList out;
   std::set<std::string> seen;
   for (const Variant& variant : variants) {
     if (!seen.insert(variant.id()).second) continue;
@@ -119,7 +119,6 @@ Result<space::Enumeration> chosen(const space::TemplateSet& templates, const Pro
       out.variants.push_back(variant);
     }
   }
-  out.after_constraints = static_cast<std::int64_t>(out.variants.size());
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/session/confirm_stage.hpp"
@@ -51,10 +52,13 @@ Error empty_space(const SessionContext& context, const space::Enumeration& enume
 /// What the templates expect of their variants.
 Result<std::vector<std::optional<double>>> costs(const SessionContext& context, const SearchState& state) {
   std::vector<std::optional<double>> out;
-  for (const Variant& variant : state.variants()) {
-    auto clocks = space::cost_clocks(context.templates.of(variant), variant, context.problem, context.device.info());
-    if (!clocks) return tl::unexpected<Error>(std::move(clocks.error()));
-    out.push_back(*clocks);
+  std::span<const Variant> left = state.variants();
+  for (const std::size_t size : state.template_sizes()) {
+    const auto own = space::cost_clocks(context.templates.of(left.front()), left.first(size), context.problem,
+                                        context.device.info());
+    if (!own) return tl::unexpected<Error>(own.error());
+    out.insert(out.end(), own->begin(), own->end());
+    left = left.subspan(size);
   }
   return out;
 }
@@ -108,11 +112,14 @@ std::vector<SessionStage> search_stages() {
 }
 
 Result<SearchResult> search(const SessionContext& context, const StoreKey& key, const ProgressCallback& callback) {
-  auto enumeration = space::enumerate(context.templates, context.problem, context.device.info());
-  if (!enumeration) return tl::unexpected(std::move(enumeration.error()));
-  if (enumeration->variants.empty()) return tl::unexpected(empty_space(context, *enumeration));
+  auto list = space::legal_variants(context.templates, context.problem, context.device.info());
+  if (!list) return tl::unexpected(std::move(list.error()));
+  if (list->variants.empty()) {
+    const auto counted = space::enumerate(context.templates, context.problem, context.device.info());
+    return tl::unexpected(counted ? empty_space(context, *counted) : counted.error());
+  }
 
-  SearchState state(std::move(*enumeration));
+  SearchState state(std::move(*list));
   if (!context.options.force) {
     auto known = context.store.trials(key);
     state.expect_right(right_elsewhere(known));

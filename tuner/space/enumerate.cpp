@@ -6,16 +6,23 @@
 
 #include <algorithm>
 
+#include "tuner/space/legal_walk.hpp"
 #include "tuner/space/rule_schedule.hpp"
+#include "tuner/space/walk_limits.hpp"
 #include "tuner/template/variant_check.hpp"
 
 namespace pgtune::space {
 namespace {
 
-/// A search can neither hold nor try more; each variant takes about a kilobyte.
-constexpr std::size_t kMaxVariants = 1'000'000;
-/// Half a minute or so of walking.
-constexpr std::int64_t kMaxSteps = 400'000'000;
+/// Product of the numbers of values of the parameters from each on; nothing where it does not fit.
+std::optional<std::vector<std::int64_t>> points_below(const TemplateDefinition& definition) {
+  std::vector<std::int64_t> below(definition.parameters.size() + 1, 1);
+  for (std::size_t i = below.size() - 1; i-- > 0;) {
+    const auto count = static_cast<std::int64_t>(definition.parameters[i].values.size());
+    if (__builtin_mul_overflow(below[i + 1], count, &below[i])) return std::nullopt;
+  }
+  return below;
+}
 
 class Walk {
  public:
@@ -23,7 +30,6 @@ class Walk {
       : definition_(definition),
         schedule_(definition, problem, device),
         values_(schedule_.initial_values()),
-        below_(definition.parameters.size() + 1, 1),
         current_(definition.default_variant()) {
     for (const Parameter& parameter : definition.parameters) {
       auto& numbers = numeric_values_.emplace_back();
@@ -37,13 +43,12 @@ class Walk {
   }
 
   Result<Enumeration> run() {
-    for (std::size_t i = below_.size() - 1; i-- > 0;) {
-      const auto count = static_cast<std::int64_t>(numeric_values_[i].size());
-      if (__builtin_mul_overflow(below_[i + 1], count, &below_[i])) {
-        return fail(ErrorKind::kUsage,
-                    fmt::format("the space of '{}' has more than 2^63 points; list fewer values", definition_.name));
-      }
+    auto below = points_below(definition_);
+    if (!below) {
+      return fail(ErrorKind::kUsage,
+                  fmt::format("the space of '{}' has more than 2^63 points; list fewer values", definition_.name));
     }
+    below_ = std::move(*below);
     out_.space = below_[0];
     if (auto walked = descend(0); !walked) return tl::unexpected<Error>(std::move(walked.error()));
     return std::move(out_);
@@ -144,6 +149,16 @@ class Walk {
 
 Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
   if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  return Walk(definition, problem, device).run();
+}
+
+Result<VariantList> legal_variants(const TemplateDefinition& definition, const Problem& problem,
+                                   const DeviceInfo& device) {
+  if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  if (const auto below = points_below(definition)) {
+    if (auto variants = walk_legal(definition, problem, device))
+      return VariantList{below->front(), std::move(*variants)};
+  }
   return Walk(definition, problem, device).run();
 }
 

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "tuner/space/point_evaluator.hpp"
 #include "tuner/space/variant_scope.hpp"
 
 namespace pgtune::space {
@@ -51,6 +52,31 @@ Result<std::optional<double>> cost_clocks(const TemplateDefinition& definition, 
                                           const Problem& problem, const DeviceInfo& device) {
   if (!definition.cost) return std::nullopt;
   return estimate(definition, variant, problem, device, definition.cost->steps, definition.cost->clocks, "cost.clocks");
+}
+
+Result<std::vector<std::optional<double>>> cost_clocks(const TemplateDefinition& definition,
+                                                       std::span<const Variant> variants, const Problem& problem,
+                                                       const DeviceInfo& device) {
+  std::vector<std::optional<double>> out(variants.size());
+  if (!definition.cost) return out;
+  PointEvaluator evaluator(definition, problem, device);
+  std::vector<StepProgram::Step> steps;
+  for (const NamedExpression& step : definition.cost->steps) steps.push_back(evaluator.names().add_step(step));
+  steps.push_back(evaluator.names().value(definition.cost->clocks));
+  const StepProgram program = StepProgram::compile(steps, evaluator.names().memory());
+  evaluator.prepare();
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const bool done = evaluator.take(variants[i]) && evaluator.run(program);
+    const std::int64_t clocks = done ? evaluator.value(*steps.back().target) : -1;
+    if (clocks >= 0) {
+      out[i] = static_cast<double>(clocks);
+      continue;
+    }
+    const auto slowly = cost_clocks(definition, variants[i], problem, device);  // says what is wrong
+    if (!slowly) return tl::unexpected<Error>(slowly.error());
+    out[i] = *slowly;
+  }
+  return out;
 }
 
 }  // namespace pgtune::space

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "tuner/template/template_definition.hpp"
 
@@ -17,5 +19,10 @@ namespace pgtune::space {
 /// of one template; it is no prediction. Errors as above.
 [[nodiscard]] Result<std::optional<double>> cost_clocks(const TemplateDefinition& definition, const Variant& variant,
                                                         const Problem& problem, const DeviceInfo& device);
+
+/// The same of many variants, many times faster.
+[[nodiscard]] Result<std::vector<std::optional<double>>> cost_clocks(const TemplateDefinition& definition,
+                                                                     std::span<const Variant> variants,
+                                                                     const Problem& problem, const DeviceInfo& device);
 
 }  // namespace pgtune::space

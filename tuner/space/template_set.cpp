@@ -101,4 +101,15 @@ Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& probl
   return all;
 }
 
+Result<VariantList> legal_variants(const TemplateSet& templates, const Problem& problem, const DeviceInfo& device) {
+  VariantList all;
+  for (const TemplateDefinition& definition : templates.definitions()) {
+    auto one = legal_variants(definition, problem, device);
+    if (!one) return one;
+    all.space += one->space;
+    std::move(one->variants.begin(), one->variants.end(), std::back_inserter(all.variants));
+  }
+  return all;
+}
+
 }  // namespace pgtune::space

@@ -61,5 +61,8 @@ class TemplateSet {
 /// enumerate() of each template, one after another; Removal::template_name tells whose a removal is.
 [[nodiscard]] Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& problem,
                                             const DeviceInfo& device);
+/// legal_variants() of each template, likewise.
+[[nodiscard]] Result<VariantList> legal_variants(const TemplateSet& templates, const Problem& problem,
+                                                 const DeviceInfo& device);
 
 }  // namespace pgtune::space

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tuner/space/estimate.hpp"
 #include "tuner/space/features.hpp"
 
 namespace pgtune::tool {
@@ -27,19 +26,12 @@ std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", prob
 Result<search::DescribedVariants> described(const space::TemplateDefinition& definition, const Problem& problem,
                                             const DeviceInfo& device, std::span<const Variant> variants) {
   const space::Features features(definition, problem, device);
-  search::DescribedVariants out{features.names(), {features.names().size(), {}}, {}};
-  std::vector<std::optional<double>> costs;
+  auto rows = features.of(variants);
+  if (!rows) return tl::unexpected<Error>(std::move(rows.error()));
+  search::DescribedVariants out{features.names(), {features.names().size(), std::move(rows->features)}, {}};
   double least = std::numeric_limits<double>::infinity();
-  for (const Variant& variant : variants) {
-    const auto row = features.of(variant);
-    if (!row) return tl::unexpected<Error>(row.error());
-    out.features.values.insert(out.features.values.end(), row->begin(), row->end());
-    const auto cost = space::cost_clocks(definition, variant, problem, device);
-    if (!cost) return tl::unexpected<Error>(cost.error());
-    costs.push_back(*cost);
-    least = std::min(least, cost->value_or(least));
-  }
-  for (const auto& cost : costs) out.offsets.push_back(search::cost_offset(cost, least));
+  for (const auto& cost : rows->costs) least = std::min(least, cost.value_or(least));
+  for (const auto& cost : rows->costs) out.offsets.push_back(search::cost_offset(cost, least));
   return out;
 }
 

@@ -16,9 +16,9 @@ bool was_compiled(const BuildInfo& build) { return build.registers > 0 || !build
 
 double median_per_launch_s(const std::vector<Sample>& samples) { return stats::median(per_launch_times(samples)); }
 
-SearchState::SearchState(space::Enumeration enumeration)
-    : space_(enumeration.space),
-      variants_(std::move(enumeration.variants)),
+SearchState::SearchState(space::VariantList list)
+    : space_(list.space),
+      variants_(std::move(list.variants)),
       trials_(variants_.size()),
       screening_s_(variants_.size(), 0.0) {
   for (std::size_t i = 0; i < variants_.size(); ++i) index_of_id_.emplace(variants_[i].id(), i);

@@ -19,7 +19,7 @@ using FailureExamples = std::map<OutcomeKind, std::vector<std::pair<std::string,
 
 class SearchState {
  public:
-  explicit SearchState(space::Enumeration enumeration);
+  explicit SearchState(space::VariantList list);
 
   [[nodiscard]] std::size_t size() const { return variants_.size(); }
   [[nodiscard]] const Variant& variant(std::size_t index) const { return variants_[index]; }
