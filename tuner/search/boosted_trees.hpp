@@ -6,10 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace pgtune::search {
+
+class ByteReader;
+class ByteWriter;
 
 inline constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
@@ -22,6 +26,34 @@ struct FeatureRows {
   [[nodiscard]] const float* row(std::size_t index) const { return values.data() + index * columns; }
 };
 
+/// Rows with each column cut into at most 63 bins and one for missing values: what trees are grown on. Made once,
+/// however many models are fitted to parts of it.
+class BinnedRows {
+ public:
+  static constexpr std::size_t kBins = 64;  ///< 0 is for missing values
+
+  explicit BinnedRows(const FeatureRows& rows);
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  /// Columns with more than one value: others split nothing.
+  [[nodiscard]] std::size_t columns() const { return columns_.size(); }
+  /// Bins of a row's columns().
+  [[nodiscard]] const std::uint8_t* row(std::size_t index) const { return bins_.data() + index * columns_.size(); }
+  /// The column of the features that `column` of columns() is.
+  [[nodiscard]] std::size_t feature(std::size_t column) const { return columns_[column].feature; }
+  /// Where each bin from 1 on ends; the end belongs to it.
+  [[nodiscard]] const std::vector<float>& edges(std::size_t column) const { return columns_[column].edges; }
+
+ private:
+  struct Column {
+    std::size_t feature;
+    std::vector<float> edges;
+  };
+  std::size_t rows_;
+  std::vector<Column> columns_;
+  std::vector<std::uint8_t> bins_;  ///< row by row
+};
+
 class BoostedTrees {
  public:
   struct Options {
@@ -31,7 +63,11 @@ class BoostedTrees {
     std::uint64_t seed = 1;
   };
 
-  /// Of no rows: predicts 0. Precondition: a target for each row.
+  /// Of no rows: predicts 0. `targets` has one for each row of `rows`; fitted to those in `chosen`, of which there are
+  /// fewer than 2^24.
+  [[nodiscard]] static BoostedTrees fit(const BinnedRows& rows, std::span<const double> targets,
+                                        std::span<const std::uint32_t> chosen, const Options& options);
+  /// To all rows.
   [[nodiscard]] static BoostedTrees fit(const FeatureRows& rows, std::span<const double> targets,
                                         const Options& options);
   [[nodiscard]] static BoostedTrees fit(const FeatureRows& rows, std::span<const double> targets) {
@@ -40,6 +76,10 @@ class BoostedTrees {
 
   /// `row` has the columns it was fitted to.
   [[nodiscard]] double predict(const float* row) const;
+
+  void write(ByteWriter& out) const;
+  /// Trees over so many columns; nothing where these are none.
+  [[nodiscard]] static std::optional<BoostedTrees> read(ByteReader& in, std::size_t columns);
 
   struct Node {
     std::uint32_t column = 0;

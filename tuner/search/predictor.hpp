@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tuner/search/boosted_trees.hpp"
@@ -31,6 +32,7 @@ struct Experience {
   DescribedVariants variants;
   std::vector<double> log_times;  ///< over the problem's best, at most kMostLog, which failures have too
   std::string problem;            ///< what is the same in experiences that say much the same
+  std::string hardware;           ///< DeviceClass::hardware()
 };
 
 /// What is expected of each variant of a space.
@@ -42,17 +44,46 @@ struct Expectation {
 /// Boosted trees on what the offsets miss.
 class Predictor {
  public:
-  /// Of nothing: predicts the offsets.
-  [[nodiscard]] static Predictor fit(std::span<const Experience* const> experiences, std::uint64_t seed);
-
   [[nodiscard]] std::vector<double> predict(const DescribedVariants& variants) const;
   /// The standard deviation of its errors on every fifth problem when it was fitted to the others.
   [[nodiscard]] double deviation() const { return deviation_; }
+  /// Whether it was fitted to something of these devices.
+  [[nodiscard]] bool has_seen(const std::string& hardware) const;
+  [[nodiscard]] std::size_t problems() const { return problems_; }  ///< that it was fitted to
+
+  /// As bytes for a file, for machines of the same byte order.
+  [[nodiscard]] std::string bytes() const;
+  /// Nothing where these are not bytes(), or damaged: safe for any text.
+  [[nodiscard]] static std::optional<Predictor> from_bytes(std::string_view bytes);
 
  private:
+  friend class PredictorTrainer;
   std::vector<std::string> names_;  ///< of the trees' columns, sorted
   BoostedTrees trees_;
   double deviation_ = 0;
+  std::set<std::string> seen_;
+  std::size_t problems_ = 0;
+};
+
+/// Fits predictors to experiences or parts of them, which share the work.
+class PredictorTrainer {
+ public:
+  explicit PredictorTrainer(const std::vector<Experience>& experiences);
+
+  /// To those whose place in `chosen` is set. Of none: it predicts the offsets. For several threads at once.
+  [[nodiscard]] Predictor fit(const std::vector<bool>& chosen, std::uint64_t seed) const;
+  [[nodiscard]] Predictor fit_all(std::uint64_t seed) const;
+
+ private:
+  struct Source {
+    std::uint32_t first_row, end_row;
+    std::string problem, hardware;
+  };
+  std::vector<std::string> names_;
+  std::vector<Source> sources_;  ///< of each experience
+  std::vector<double> targets_;
+  FeatureRows features_;
+  BinnedRows rows_;
 };
 
 }  // namespace pgtune::search

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/space/features.hpp"
 
 namespace pgtune::tool {
@@ -48,7 +49,8 @@ std::vector<search::Experience> experiences(const RecordedTable& table, const Ca
       search::Experience own{value_or_throw(described(definition, table.problem, table.device,
                                                       std::span(rows.variants).subspan(begin, end - begin))),
                              {},
-                             shape_of(table.problem)};
+                             shape_of(table.problem),
+                             device_class(table.device).hardware()};
       for (std::size_t row = begin; row < end; ++row) {
         const search::Observation& seen = rows.observations[row];
         const bool timed = seen.outcome == OutcomeKind::kOk && seen.time_s > 0;
@@ -82,31 +84,32 @@ std::string left_out_key(const RecordedTable& table, LeaveOut leave_out) {
 
 std::vector<std::optional<search::Expectation>> cross_expectations(const std::vector<RecordedTable>& tables,
                                                                    const Catalogue& catalogue, LeaveOut leave_out) {
-  std::vector<std::vector<search::Experience>> known;
+  std::vector<search::Experience> known;
+  std::vector<std::size_t> first(1, 0);                   // of each table's experiences
   std::map<std::string, std::vector<std::size_t>> alike;  // tables by what is left out
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    known.push_back(experiences(tables[i], catalogue));
+    for (search::Experience& own : experiences(tables[i], catalogue)) known.push_back(std::move(own));
+    first.push_back(known.size());
     alike[left_out_key(tables[i], leave_out)].push_back(i);
   }
-  std::vector<std::pair<std::string, std::vector<std::size_t>>> folds(alike.begin(), alike.end());
+  const search::PredictorTrainer trainer(known);
+  std::vector<std::vector<std::size_t>> folds;
+  for (auto& [key, members] : alike) folds.push_back(std::move(members));
   std::vector<std::optional<search::Expectation>> out(tables.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t fold = next++; fold < folds.size(); fold = next++) {
-      std::vector<const search::Experience*> others;
-      for (std::size_t i = 0; i < tables.size(); ++i) {
-        const bool left_out = left_out_key(tables[i], leave_out) == folds[fold].first;
-        for (const search::Experience& experience : known[i]) {
-          if (!left_out) others.push_back(&experience);
-        }
+      std::vector<bool> others(known.size(), true);
+      for (const std::size_t i : folds[fold]) {
+        for (std::size_t own = first[i]; own < first[i + 1]; ++own) others[own] = false;
       }
-      const search::Predictor predictor = search::Predictor::fit(others, kSeed);
-      for (const std::size_t i : folds[fold].second) {
-        if (known[i].size() != tables[i].templates.size()) continue;
+      const search::Predictor predictor = trainer.fit(others, kSeed);
+      for (const std::size_t i : folds[fold]) {
+        if (first[i + 1] - first[i] != tables[i].templates.size()) continue;
         search::Expectation expected{{}, predictor.deviation()};
-        for (const search::Experience& experience : known[i]) {
-          const auto own = predictor.predict(experience.variants);
-          expected.log_times.insert(expected.log_times.end(), own.begin(), own.end());
+        for (std::size_t own = first[i]; own < first[i + 1]; ++own) {
+          const auto log_times = predictor.predict(known[own].variants);
+          expected.log_times.insert(expected.log_times.end(), log_times.begin(), log_times.end());
         }
         out[i] = std::move(expected);
       }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What other problems teach: features by name, parts of the experiences, and a fitted model as a file.
+#include "tuner/search/predictor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tuner/search/random.hpp"
+
+namespace pgtune::search {
+namespace {
+
+/// Variants of a template with a tile that suits a problem's size, which another name may hide, and something random.
+Experience experience(int size, std::uint64_t seed, const std::string& tile_name = "tile") {
+  Random random(seed);
+  Experience out{{{"size", tile_name, "noise"}, {3, {}}, {}}, {}, "problem " + std::to_string(size), "a GPU"};
+  for (int i = 0; i < 40; ++i) {
+    const auto tile = static_cast<float>(random.below(8));
+    for (const float value : {static_cast<float>(size), tile, static_cast<float>(random.unit())})
+      out.variants.features.values.push_back(value);
+    out.variants.offsets.push_back(0.1);
+    out.log_times.push_back(0.1 * std::abs(tile - static_cast<float>(size)));
+  }
+  return out;
+}
+
+std::vector<Experience> experiences() {
+  std::vector<Experience> out;
+  for (const int size : {0, 1, 2, 4, 5, 6, 7}) out.push_back(experience(size, static_cast<std::uint64_t>(size)));
+  return out;
+}
+
+double mean_error(const Predictor& predictor, const Experience& experience) {
+  const auto predicted = predictor.predict(experience.variants);
+  double sum = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) sum += std::abs(predicted[i] - experience.log_times[i]);
+  return sum / static_cast<double>(predicted.size());
+}
+
+TEST(Predictor, TransfersToAProblemItHasNotSeen) {
+  const auto known = experiences();
+  const Predictor predictor = PredictorTrainer(known).fit_all(1);
+  EXPECT_LT(mean_error(predictor, experience(3, 99)), 0.1);
+  EXPECT_GT(predictor.deviation(), 0);
+  EXPECT_EQ(predictor.problems(), known.size());
+  EXPECT_TRUE(predictor.has_seen("a GPU"));
+  EXPECT_FALSE(predictor.has_seen("another GPU"));
+}
+
+TEST(Predictor, GoesByTheNamesOfFeatures) {
+  const Predictor predictor = PredictorTrainer(experiences()).fit_all(1);
+  EXPECT_GT(mean_error(predictor, experience(6, 99, "block")), 2 * mean_error(predictor, experience(6, 99)));
+}
+
+TEST(Predictor, LearnsNothingFromWhatIsLeftOut) {
+  auto known = experiences();
+  const PredictorTrainer trainer(known);
+  std::vector<bool> chosen(known.size(), true);
+  chosen.back() = false;
+  const Predictor without = trainer.fit(chosen, 1);
+  for (double& time : known.back().log_times) time = 1;
+  const Predictor of_other_times = PredictorTrainer(known).fit(chosen, 1);
+  EXPECT_EQ(without.predict(known.back().variants), of_other_times.predict(known.back().variants));
+  EXPECT_EQ(without.problems(), known.size() - 1);
+}
+
+TEST(Predictor, OfNothingPredictsTheOffsets) {
+  const Predictor predictor = PredictorTrainer({}).fit_all(1);
+  for (const double predicted : predictor.predict(experience(3, 1).variants)) EXPECT_DOUBLE_EQ(predicted, 0.1);
+}
+
+TEST(Predictor, ComesBackFromItsBytes) {
+  const Predictor predictor = PredictorTrainer(experiences()).fit_all(1);
+  const auto again = Predictor::from_bytes(predictor.bytes());
+  ASSERT_TRUE(again);
+  const Experience other = experience(3, 99);
+  EXPECT_EQ(again->predict(other.variants), predictor.predict(other.variants));
+  EXPECT_EQ(again->deviation(), predictor.deviation());
+  EXPECT_EQ(again->problems(), predictor.problems());
+  EXPECT_TRUE(again->has_seen("a GPU"));
+  EXPECT_EQ(again->bytes(), predictor.bytes());
+}
+
+TEST(Predictor, DamagedBytesAreNone) {
+  const std::string bytes = PredictorTrainer(experiences()).fit_all(1).bytes();
+  EXPECT_FALSE(Predictor::from_bytes(""));
+  EXPECT_FALSE(Predictor::from_bytes("not a model, but longer than a check sum"));
+  for (const std::size_t size : {std::size_t{8}, bytes.size() / 2, bytes.size() - 1})
+    EXPECT_FALSE(Predictor::from_bytes(std::string_view(bytes).substr(0, size))) << size;
+  for (std::size_t at = 0; at < bytes.size(); at += 997) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
+    EXPECT_FALSE(Predictor::from_bytes(damaged)) << at;
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::search
