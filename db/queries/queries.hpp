@@ -2,6 +2,7 @@
 // What pgtune asks of and writes to a database. All functions throw db::Error.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -74,11 +75,21 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 [[nodiscard]] std::optional<DeviceInfo> find_session_device(const Database& database, RowId session);
 /// Newest first.
 [[nodiscard]] std::vector<SessionRow> list_sessions(const Database& database);
+/// Calls `take` for each session with what its search went through, in the order in which it was tried: the newest
+/// trial of each variant, with its screening samples, of this session and of earlier searches of the same problem in
+/// the same state of the same board, under the same conditions and over the same contents of templates.
+void for_each_history(const Database& database, const std::vector<RowId>& sessions,
+                      const std::function<void(RowId, std::vector<PastTrialRow>)>& take);
+/// What measured in each session.
+[[nodiscard]] std::map<RowId, Program> session_programs(const Database& database);
 /// The templates whose variants a session tried, or measured in rounds after an earlier one had tried them, by session.
 [[nodiscard]] std::map<RowId, std::vector<TemplateRow>> tried_templates(const Database& database);
 [[nodiscard]] std::optional<BaselineReport> find_baseline(const Database& database, RowId session);
 /// Samples of all stages of rounds of one session, in order of stage, round and position.
 [[nodiscard]] std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session);
+/// The same of several sessions, sooner than one by one.
+void for_each_rounds(const Database& database, const std::vector<RowId>& sessions,
+                     const std::function<void(RowId, std::vector<ContenderSamplesRow>)>& take);
 /// In order of contender and ordinal.
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);
 /// The newest of this very board in its class: under another power limit it reaches something else.

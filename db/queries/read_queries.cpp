@@ -182,6 +182,69 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
   return trials;
 }
 
+void for_each_history(const Database& database, const std::vector<RowId>& sessions,
+                      const std::function<void(RowId, std::vector<PastTrialRow>)>& take) {
+  // CROSS JOIN fixes the order in which SQLite goes through the tables: from the session to its trials, by indices.
+  constexpr std::string_view kHistory =
+      "WITH tried AS ("
+      " SELECT variants.template AS template FROM trials JOIN variants ON variants.id = trials.variant"
+      " WHERE trials.session = ?1"
+      " UNION SELECT variants.template FROM contenders JOIN variants ON variants.id = contenders.variant"
+      " WHERE contenders.session = ?1"
+      "), newest AS ("
+      " SELECT max(trials.id) AS trial FROM sessions AS answered"
+      " CROSS JOIN sessions AS earlier ON earlier.problem = answered.problem AND earlier.device = answered.device"
+      "  AND earlier.conditions = answered.conditions AND earlier.source = answered.source"
+      "  AND earlier.kind = 'search' AND earlier.id <= answered.id"
+      " CROSS JOIN trials ON trials.session = earlier.id CROSS JOIN variants ON variants.id = trials.variant"
+      " WHERE answered.id = ?1 AND variants.template IN (SELECT template FROM tried)"
+      " GROUP BY trials.variant) ";
+  Transaction transaction(database, TransactionKind::kRead);
+  Statement select_trials(
+      database,
+      concat({kHistory,
+              "SELECT trials.id, recorded_at, templates.name, templates.content_hash,"
+              " variants.key, parameters_json, kind, reason, cut, max_error, norm_error, ",
+              build_columns().list(),
+              " FROM newest CROSS JOIN trials ON trials.id = newest.trial"
+              " JOIN variants ON variants.id = trials.variant JOIN templates ON templates.id = variants.template"
+              " JOIN outcomes ON outcomes.id = trials.outcome LEFT JOIN builds ON builds.id = trials.build"
+              " ORDER BY trials.id"}));
+  Statement select_samples(database, concat({"SELECT ", selected_sample_columns(),
+                                             " FROM samples JOIN stages ON stages.id = samples.stage WHERE trial = ?1"
+                                             " ORDER BY ordinal"}));
+  for (const RowId session : sessions) {
+    std::vector<PastTrialRow> rows;
+    select_trials.bind(session);
+    while (select_trials.step()) {
+      RowId id = 0;
+      PastTrialRow& row = rows.emplace_back();
+      TemplateRow origin;
+      select_trials >> id >> row.recorded_at_ms >> origin.name >> origin.content_hash;
+      row.trial = read_trial(select_trials);
+      row.trial.variant.origin = std::move(origin);
+      select_samples.bind(id);
+      while (select_samples.step()) row.trial.report.samples.push_back(read_sample(select_samples));
+    }
+    take(session, std::move(rows));
+  }
+  transaction.commit();
+}
+
+std::map<RowId, Program> session_programs(const Database& database) {
+  Statement statement(database,
+                      "SELECT sessions.id, pgtune_version, host_os FROM sessions"
+                      " JOIN environments ON environments.id = sessions.environment");
+  std::map<RowId, Program> programs;
+  while (statement.step()) {
+    RowId session = 0;
+    Program program;
+    statement >> session >> program.version >> program.host_os;
+    programs.insert_or_assign(session, std::move(program));
+  }
+  return programs;
+}
+
 std::map<std::string, TrialRow> find_trials_for(const Database& database, const ResultKey& key,
                                                 const std::string& uuid) {
   auto trials = find_trials(database, key);

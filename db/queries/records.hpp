@@ -64,6 +64,12 @@ struct TrialRow {
   std::string device_uuid = {};  ///< the board it ran on; in reading only
 };
 
+/// A trial as a search's history shows it.
+struct PastTrialRow {
+  TrialRow trial;
+  std::int64_t recorded_at_ms = 0;  ///< Unix time
+};
+
 /// Who is measured. In the table the idle GPU has a row too, with neither variant nor algorithm.
 using ContenderRow = std::variant<VariantRow, BaselineAlgorithm>;
 

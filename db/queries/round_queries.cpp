@@ -28,6 +28,7 @@ RowId contender_row(const Database& database, RowId session, const std::optional
 /// What read_contender() reads; from kContenderJoins.
 constexpr const char* kContenderColumns =
     "variants.key, variants.parameters_json, templates.name, templates.content_hash, algorithm";
+constexpr int kContenderColumnCount = 5;
 constexpr const char* kContenderJoins =
     " LEFT JOIN variants ON variants.id = contenders.variant LEFT JOIN templates ON templates.id = variants.template ";
 
@@ -75,26 +76,39 @@ void save_rounds(Database& database, RowId session, Stage stage, const std::vect
 }
 
 std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session) {
+  std::vector<ContenderSamplesRow> rows;
+  for_each_rounds(database, {session}, [&](RowId /*session*/, std::vector<ContenderSamplesRow> of_session) {
+    rows = std::move(of_session);
+  });
+  return rows;
+}
+
+void for_each_rounds(const Database& database, const std::vector<RowId>& sessions,
+                     const std::function<void(RowId, std::vector<ContenderSamplesRow>)>& take) {
   Statement statement(database,
                       std::string("SELECT contenders.id, ") + kContenderColumns + ", " + selected_sample_columns() +
                           " FROM contenders JOIN round_samples ON round_samples.contender = contenders.id"
                           " JOIN stages ON stages.id = round_samples.stage" +
                           kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, stage, round, position");
-  statement.bind(session);
-  std::vector<ContenderSamplesRow> rows;
-  RowId last = 0;
-  while (statement.step()) {
-    RowId id = 0;
-    statement >> id;
-    auto contender = read_contender(statement);
-    if (!contender) continue;  // the idle GPU has no samples of rounds; only a damaged file says so
-    if (rows.empty() || id != last) {
-      rows.push_back({std::move(*contender), {}});
-      last = id;
+  for (const RowId session : sessions) {
+    std::vector<ContenderSamplesRow> rows;
+    RowId last = 0;
+    statement.bind(session);
+    while (statement.step()) {
+      RowId id = 0;
+      statement >> id;
+      if (rows.empty() || id != last) {
+        auto contender = read_contender(statement);
+        if (!contender) continue;  // the idle GPU has no samples of rounds; only a damaged file says so
+        rows.push_back({std::move(*contender), {}});
+        last = id;
+      } else {
+        statement.skip(kContenderColumnCount);  // long texts, the same for each of its samples
+      }
+      rows.back().samples.push_back(read_sample(statement));
     }
-    rows.back().samples.push_back(read_sample(statement));
+    take(session, std::move(rows));
   }
-  return rows;
 }
 
 void save_energy(Database& database, RowId session, const EnergyWindowRow& row) {

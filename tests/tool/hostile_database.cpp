@@ -202,6 +202,7 @@ std::vector<Words> HostileDatabase::readers() const {
           {"report", "--power"},
           {"report", "--power", "--json"},
           {"report", "--roofline"},
+          {"report", "--html", "-"},
           {"export", "header", "--table", "-o", path("out")}};
 }
 

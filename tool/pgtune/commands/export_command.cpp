@@ -9,12 +9,12 @@
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/export/callable_export.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
 #include "tool/pgtune/export/coverage.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/header_writer.hpp"
-#include "tool/pgtune/export/output_file.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
@@ -174,7 +174,7 @@ class ExportCommand final : public Command {
       write_library(context, content);
     } else if (split_) {
       const SplitHeader split = write_split_header(content);
-      write_file(std::filesystem::path(output_).replace_extension(".cpp"), split.source);
+      write_output_file(std::filesystem::path(output_).replace_extension(".cpp"), split.source);
       write(context, split.header, content.entries.size());
     } else {
       write(context, write_callable_header(content), content.entries.size());
@@ -197,7 +197,7 @@ class ExportCommand final : public Command {
         throw CommandError(ErrorKind::kEnvironment, fmt::format("cannot make the folder {}: {}; give --library a path "
                                                                 "where folders can be made",
                                                                 path.parent_path().string(), error.message()));
-      write_file(path, file.text);
+      write_output_file(path, file.text);
     }
     const std::string name = package_name(content.name_space);
     context.terminal().note(fmt::format("wrote {} with {}: find_package({} CONFIG) gives {}::{}", library_,
@@ -213,7 +213,7 @@ class ExportCommand final : public Command {
       context.terminal().print(text);
       return;
     }
-    write_file(output_, text);
+    write_output_file(output_, text);
     context.terminal().note(fmt::format("wrote {} with {}", output_, entries_text(entries)));
     constexpr std::size_t kLargeHeader = 1'000'000;
     if (!table_ && !split_ && text.size() > kLargeHeader)

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs.
+// `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
-#include "tool/pgtune/measuring/database_store.hpp"
+#include "tool/pgtune/page/browser.hpp"
+#include "tool/pgtune/page/page_data.hpp"
+#include "tool/pgtune/page/page_writer.hpp"
 #include "tool/pgtune/report/boards_report.hpp"
 #include "tool/pgtune/report/power_report.hpp"
 #include "tool/pgtune/report/result_json.hpp"
@@ -29,7 +36,8 @@ class ReportCommand final : public Command {
     return "pgtune report\n"
            "pgtune report --power --shape 4096x4096x4096\n"
            "pgtune report --boards --on H200\n"
-           "pgtune report --roofline --on H200 --source gpu --csv";
+           "pgtune report --roofline --on H200 --source gpu --csv\n"
+           "pgtune report --html report.html --open";
   }
 
   void add_options(CommandLine& app) override {
@@ -40,15 +48,22 @@ class ReportCommand final : public Command {
         .group("Report");
     app.add_flag("--boards", boards_, "Boards of one class side by side: time, ratio and clock of the same variant")
         .group("Report");
+    app.add_option("--html", html_,
+                   "Write a page that any browser shows, with charts and all that is known of each problem; - for "
+                   "standard output")
+        .option_text("FILE")
+        .group("Report");
+    app.add_option("--against", against_, "In the page: what got faster and what slower than in this older database")
+        .option_text("FILE")
+        .group("Report");
+    app.add_flag("--open", open_, "Show the page in a browser").group("Report");
     add_json_option(app, json_);
     app.add_flag("--csv", csv_, "Print CSV on standard output, in SI units").group(kOutputGroup);
   }
 
   ExitCode run(Context& context) override {
-    if (power_ + roofline_ + boards_ > 1)
-      throw CommandError(ErrorKind::kUsage,
-                         "--power, --roofline and --boards are reports of their own. Ask for one at a time.");
-    if (json_ && csv_) throw CommandError(ErrorKind::kUsage, "--json and --csv exclude each other. Give one.");
+    require_one_form();
+    if (!html_.empty()) return write_html(context);
     std::vector<StoredResult> results = boards_ ? filter_.load_boards(context) : filter_.load(context);
     if (power_) take_bench_energy(filter_.open_database(context), results);
     if (roofline_) {
@@ -70,10 +85,55 @@ class ReportCommand final : public Command {
   }
 
  private:
+  void require_one_form() const {
+    if (power_ + roofline_ + boards_ + !html_.empty() > 1)
+      throw CommandError(ErrorKind::kUsage,
+                         "--power, --roofline, --boards and --html are reports of their own. Ask for one at a time.");
+    if (json_ + csv_ + !html_.empty() > 1)
+      throw CommandError(ErrorKind::kUsage, "--json, --csv and --html exclude each other. Give one.");
+    if (html_.empty() && !against_.empty())
+      throw CommandError(ErrorKind::kUsage, "--against adds a comparison to the page. Add --html FILE.");
+    if (open_ && (html_.empty() || html_ == "-"))
+      throw CommandError(ErrorKind::kUsage, "--open shows a page that is a file. Add --html FILE.");
+  }
+
+  /// Whether any class has results of more than one board: else their reading can be spared.
+  static bool several_boards(const db::Database& database) {
+    std::map<std::string, std::string> board_of;
+    const std::vector<db::SessionRow> sessions = db::list_sessions(database);
+    return std::any_of(sessions.begin(), sessions.end(), [&](const db::SessionRow& session) {
+      return board_of.try_emplace(session.device_class, session.device_uuid).first->second != session.device_uuid;
+    });
+  }
+
+  ExitCode write_html(Context& context) const {
+    std::vector<StoredResult> results = filter_.load(context);
+    if (results.empty()) {
+      context.terminal().error(filter_.nothing_found(context));
+      return ExitCode::kNothingValid;
+    }
+    const db::Database database = filter_.open_database(context);
+    take_bench_energy(database, results);
+    std::vector<StoredResult> before;
+    if (!against_.empty()) before = filter_.load_from(context, against_);
+    const std::string name = std::filesystem::path(database.origin()).filename().string();
+    const std::vector<StoredResult> boards =
+        several_boards(database) ? filter_.load_boards(context) : std::vector<StoredResult>();
+    const std::string before_name = std::filesystem::path(against_).filename().string();
+    const std::string page = write_page(page_data(context, {database, name, results, boards, before, before_name}));
+    if (html_ == "-") {
+      context.terminal().print(page);
+      return ExitCode::kDone;
+    }
+    write_output_file(html_, page);
+    context.terminal().note(fmt::format("wrote {}: {} problem{}, {} KiB", html_, results.size(),
+                                        results.size() == 1 ? "" : "s", (page.size() + 1023) / 1024));
+    if (open_) open_in_browser(html_);
+    return ExitCode::kDone;
+  }
+
   void report_roofline(Context& context, const std::vector<StoredResult>& results) const {
-    db::Database database = filter_.open_database(context);
-    DatabaseStore store(database);
-    const std::vector<RooflinePoint> points = roofline(context, store, results);
+    const std::vector<RooflinePoint> points = roofline(context, filter_.open_database(context), results);
     if (json_) {
       print_json(context, roofline_report_json(points));
     } else if (csv_) {
@@ -99,7 +159,8 @@ class ReportCommand final : public Command {
   }
 
   ResultFilter filter_;
-  bool power_ = false, roofline_ = false, boards_ = false, json_ = false, csv_ = false;
+  std::string html_, against_;
+  bool open_ = false, power_ = false, roofline_ = false, boards_ = false, json_ = false, csv_ = false;
 };
 
 }  // namespace

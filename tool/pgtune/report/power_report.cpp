@@ -134,6 +134,9 @@ bool take_energy(StoredResult& result, const session::Answer& bench) {
 }  // namespace
 
 void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results) {
+  const std::vector<db::SessionRow> sessions = db::list_sessions(database);
+  if (std::none_of(sessions.begin(), sessions.end(), [](const auto& session) { return session.kind == "bench"; }))
+    return;
   for (StoredResult& result : results) {
     if (energies(result)) continue;
     for (const db::BestRow& bench : db::list_benches(database, db::key_of(result.row))) {

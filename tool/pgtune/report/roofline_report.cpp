@@ -99,7 +99,7 @@ nlohmann::json or_null(const std::optional<double>& value) {
 
 }  // namespace
 
-std::vector<RooflinePoint> roofline(const Context& context, session::Store& store,
+std::vector<RooflinePoint> roofline(const Context& context, const db::Database& database,
                                     const std::vector<StoredResult>& results) {
   const auto templates = templates_by_hash(context.catalogue());
   std::vector<RooflinePoint> points;
@@ -109,7 +109,7 @@ std::vector<RooflinePoint> roofline(const Context& context, session::Store& stor
     const double flops = result.problem.flops();
     point.dram_intensity = flops / static_cast<double>(result.problem.operand_bytes());
     if (const auto bytes = l2_bytes(templates, result)) point.l2_intensity = flops / *bytes;
-    point.ceilings = store.ceilings(result.device, result.row.source);
+    point.ceilings = db::find_ceilings(database, result.device, result.row.source);
     if (point.ceilings) add_bounds(point, *point.ceilings);
     points.push_back(std::move(point));
   }

@@ -25,9 +25,9 @@ struct RooflinePoint {
   std::optional<double> share;  ///< reached of the lowest
 };
 
-/// The points of `results`, with the ceilings of `store` and the traffic of the templates in this build. A template of
-/// another content than the one measured says nothing.
-[[nodiscard]] std::vector<RooflinePoint> roofline(const Context& context, session::Store& store,
+/// The points of `results`, with the ceilings that `database` holds and the traffic of the templates in this build. A
+/// template of another content than the one measured says nothing.
+[[nodiscard]] std::vector<RooflinePoint> roofline(const Context& context, const db::Database& database,
                                                   const std::vector<StoredResult>& results);
 
 void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& results,

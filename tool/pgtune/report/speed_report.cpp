@@ -3,36 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
-#include "tuner/stats/descriptive.hpp"
+#include "tool/pgtune/report/speed_figures.hpp"
 
 namespace pgtune::tool {
 namespace {
-
-/// What every form of the report shows of one result.
-struct Line {
-  double tflops = 0, percent_of_first = 0, percent_of_best = 0, spread_percent = 0;
-};
-
-Line make_line(const StoredResult& result) {
-  const session::RankedVariant& best = result.answer.best();
-  const double best_s = result.answer.baseline_best_s;
-  Line line;
-  line.tflops = best.tflops;
-  // Against the best algorithm the paired ratio of the rounds is shown, never a quotient of two medians; the first
-  // heuristic is scaled from it by the two baselines' medians of the same rounds.
-  line.percent_of_best = 100 * best.ratio_to_baseline;
-  line.percent_of_first = best_s > 0 ? line.percent_of_best * result.answer.baseline_first_s / best_s : 0;
-  line.spread_percent = 100 * best.spread;
-  return line;
-}
 
 std::string short_verdict(const session::RankedVariant& best) {
   return best.verdict == stats::Verdict::kFasterThroughPower ? "by power" : std::string(to_string(best.verdict));
@@ -48,7 +28,7 @@ std::string table_text(const ResultGroup& group) {
                    {"verdict"}});
   for (const StoredResult* result : group.results) {
     const session::RankedVariant& best = result->answer.best();
-    const Line line = make_line(*result);
+    const SpeedFigures line = speed_figures(*result);
     table.add_row({marked_title(*result), best.variant.template_name, fmt::format("{:.2f}", line.tflops),
                    fmt::format("{:.1f}", line.percent_of_first), fmt::format("{:.1f}", line.percent_of_best),
                    percent_interval_text(best.ratio_low, best.ratio_high), short_verdict(best)});
@@ -58,21 +38,13 @@ std::string table_text(const ResultGroup& group) {
 
 /// Of each dtype with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
 std::string summary_text(const ResultGroup& group) {
-  std::map<Dtype, std::vector<Line>> lines;
-  for (const StoredResult* result : group.results) lines[result->problem.dtype].push_back(make_line(*result));
   std::string text;
-  for (const auto& [dtype, of_dtype] : lines) {
-    if (of_dtype.size() < 2) continue;
-    std::vector<double> of_best, of_first;
-    for (const Line& line : of_dtype) {
-      of_best.push_back(line.percent_of_best);
-      of_first.push_back(line.percent_of_first);
-    }
-    const auto [least, most] = std::minmax_element(of_best.begin(), of_best.end());
+  for (const DtypeSummary& summary : summarise_dtypes(group.results)) {
+    if (summary.problems < 2) continue;
     text += fmt::format(
         "{}, {} problems: geometric mean {:.1f} % of cuBLASLt's best ({:.1f} to {:.1f}),\n  {:.1f} % of its first\n",
-        to_string(dtype), of_dtype.size(), stats::geometric_mean(of_best), *least, *most,
-        stats::geometric_mean(of_first));
+        to_string(summary.dtype), summary.problems, summary.percent_of_best, summary.least_percent,
+        summary.most_percent, summary.percent_of_first);
   }
   return text;
 }
@@ -98,7 +70,7 @@ nlohmann::json speed_report_json(const std::vector<StoredResult>& results) {
   nlohmann::json out = nlohmann::json::array();
   for (const StoredResult& result : results) {
     const session::RankedVariant& best = result.answer.best();
-    const Line line = make_line(result);
+    const SpeedFigures line = speed_figures(result);
     out.push_back(result_identity(result));
     out.back().update({{"tflops", line.tflops},
                        {"percent_of_first", line.percent_of_first},
@@ -123,7 +95,7 @@ std::string speed_report_csv(const std::vector<StoredResult>& results) {
                  {csv_number(best.time_s), csv_number(best.tflops * 1e12), csv_number(result.answer.baseline_first_s),
                   csv_number(result.answer.baseline_best_s), csv_number(best.ratio_to_baseline),
                   csv_number(best.ratio_low), csv_number(best.ratio_high), std::string(to_string(best.verdict)),
-                  csv_number(result.answer.floor.margin), csv_number(make_line(result).spread_percent / 100)});
+                  csv_number(result.answer.floor.margin), csv_number(speed_figures(result).spread_percent / 100)});
     csv.add_row(cells);
   }
   return csv.text();

@@ -61,16 +61,23 @@ void ResultFilter::add_to(CommandLine& app) {
       .one_of({"gpu", "replay"});
 }
 
-std::vector<StoredResult> ResultFilter::load(const Context& context) const { return load(context, false); }
+std::vector<StoredResult> ResultFilter::load(const Context& context) const {
+  return load(context, open_database(context), false);
+}
 
-std::vector<StoredResult> ResultFilter::load_boards(const Context& context) const { return load(context, true); }
+std::vector<StoredResult> ResultFilter::load_boards(const Context& context) const {
+  return load(context, open_database(context), true);
+}
 
-std::vector<StoredResult> ResultFilter::load(const Context& context, bool boards) const {
+std::vector<StoredResult> ResultFilter::load_from(const Context& context, const std::string& path) const {
+  return load(context, context.open_database(path, db::OpenMode::kReadOnly), false);
+}
+
+std::vector<StoredResult> ResultFilter::load(const Context& context, const db::Database& database, bool boards) const {
   if (const std::string option = problems_.option_without_shape(); !option.empty())
     throw CommandError(ErrorKind::kUsage, fmt::format("{0} says more about a shape, and no shape is given. Add --shape "
                                                       "MxNxK, or leave out {0}.",
                                                       option));
-  const db::Database database = open_database(context);
   db::BestFilter filter;
   if (!template_.empty())
     filter.winner_template = Catalogue::is_path(template_) ? context.catalogue().load(template_).name : template_;

@@ -36,6 +36,9 @@ class ResultFilter {
   /// The same of every board, not of every class alone, and of benches too: for board_groups().
   [[nodiscard]] std::vector<StoredResult> load_boards(const Context& context) const;
 
+  /// What matches in another database than load()'s, which is read alone.
+  [[nodiscard]] std::vector<StoredResult> load_from(const Context& context, const std::string& path) const;
+
   /// --template as given: a name, a template's JSON by path, or nothing.
   [[nodiscard]] const std::string& template_selector() const { return template_; }
 
@@ -46,7 +49,7 @@ class ResultFilter {
   [[nodiscard]] std::string nothing_found(const Context& context) const;
 
  private:
-  [[nodiscard]] std::vector<StoredResult> load(const Context& context, bool boards) const;
+  [[nodiscard]] std::vector<StoredResult> load(const Context& context, const db::Database& database, bool boards) const;
 
   ProblemOptions problems_;
   std::string database_, device_, template_, source_;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/export/output_file.hpp"
+#include "tool/pgtune/cli/output_file.hpp"
 
 #include <fmt/format.h>
 
 #include <fstream>
+#include <string>
+#include <system_error>
 
 #include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::tool {
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
+void write_output_file(const std::filesystem::path& path, std::string_view text) {
   std::error_code error;
   const auto there = std::filesystem::symlink_status(path, error);
   const bool replace = !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);

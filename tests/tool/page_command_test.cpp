@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// pgtune report --html: what the page is made of. What a browser makes of it: tests/browser.
+#include <algorithm>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class PageTest : public CliTest {
+ protected:
+  static json data_of(const std::string& page) {
+    const std::string begin = "<script id=\"data\" type=\"application/json\">";
+    const std::size_t from = page.find(begin);
+    EXPECT_NE(from, std::string::npos);
+    return json::parse(page.substr(from + begin.size(), page.find("</script>", from) - from - begin.size()));
+  }
+};
+
+TEST_F(PageTest, HoldsWhatTheDatabaseKnows) {
+  launch_.environment["PGTUNE_FAKE"] = "trial|BM=32,BN=32,COPY=ldg|segv";
+  ASSERT_EQ(search({"--power", "-q"}).exit_code, 0);
+  const Finished written = pgtune({"report", "--html", path("page.html")});
+  EXPECT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_TRUE(written.out.empty());
+  EXPECT_THAT(written.err, HasSubstr("page.html: 1 problem, "));
+  const json data = data_of(read("page.html"));
+  EXPECT_EQ(data.at("database"), "pgtune.db");
+  const json& problem = data.at("problems").at(0);
+  EXPECT_EQ(problem.at("title"), "256x256x256 f32 nn");
+  const json best = json::parse(pgtune({"report", "--json"}).out).at("results").at(0);
+  EXPECT_NEAR(problem.at("tflops").get<double>(), best.at("tflops").get<double>(),
+              1e-4 * best.at("tflops").get<double>());
+  EXPECT_EQ(problem.at("verdict"), best.at("verdict"));
+  EXPECT_FALSE(problem.at("energy").is_null());
+  EXPECT_EQ(problem.at("search").at("tried"), 10);
+  EXPECT_EQ(problem.at("search").at("timed"), 9);
+  const json names = [&] {
+    json out = json::array();
+    for (const json& samples : problem.at("samples")) out.push_back(samples.at("name"));
+    return out;
+  }();
+  for (const char* name : {"winner", "runner-up", "cuBLASLt best"})
+    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name << " of " << names;
+  EXPECT_THAT(data.at("texts").dump(), AllOf(HasSubstr("SIGSEGV"), HasSubstr("pgtune search")));
+  EXPECT_EQ(data.at("ceilings").size(), 1U);
+  EXPECT_TRUE(data.at("comparison").is_null());
+}
+
+TEST_F(PageTest, GoesToStandardOutput) {
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  const Finished page = pgtune({"report", "--html", "-"});
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_TRUE(page.out.starts_with("<!DOCTYPE html>"));
+  EXPECT_TRUE(page.err.empty()) << page.err;
+}
+
+TEST_F(PageTest, ComparesWithAnotherDatabase) {
+  ASSERT_EQ(search({"-q", "--db", path("old.db")}).exit_code, 0);
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  const Finished page = pgtune({"report", "--html", "-", "--against", path("old.db")});
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  const json data = data_of(page.out);
+  EXPECT_EQ(data.at("comparison").at("name"), "old.db");
+  EXPECT_EQ(data.at("comparison").at("rows").at(0).at("change"), "held");
+  const Finished missing = pgtune({"report", "--html", "-", "--against", path("none.db")});
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_THAT(missing.err, HasSubstr("none.db"));
+}
+
+TEST_F(PageTest, OpensInTheBrowserThatIsChosen) {
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  write("browser", "#!/bin/sh\necho \"$1\" > '" + path("shown") + "'\n");
+  std::filesystem::permissions(path("browser"), std::filesystem::perms::owner_all);
+  launch_.environment["BROWSER"] = path("browser");
+  const Finished opened = pgtune({"report", "--html", path("page.html"), "--open"});
+  EXPECT_EQ(opened.exit_code, 0) << opened.err;
+  for (int i = 0; i < 500 && read("shown").empty(); ++i) usleep(10000);
+  EXPECT_EQ(read("shown"), path("page.html") + "\n");
+
+  launch_.environment["BROWSER"] = path("no-browser");
+  const Finished none = pgtune({"report", "--html", path("page.html"), "--open"});
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("no browser can be started"), HasSubstr(path("page.html"))));
+}
+
+TEST_F(PageTest, SaysWhatIsWrong) {
+  const Finished empty = pgtune({"report", "--html", path("page.html")});
+  EXPECT_EQ(empty.exit_code, 4);  // there is no database at all
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  const Finished filtered = pgtune({"report", "--html", path("page.html"), "--on", "H100"});
+  EXPECT_EQ(filtered.exit_code, 1);
+  EXPECT_THAT(filtered.err, HasSubstr("leave out a filter"));
+  EXPECT_FALSE(std::filesystem::exists(path("page.html")));
+  const Finished unwritable = pgtune({"report", "--html", path("none/page.html")});
+  EXPECT_EQ(unwritable.exit_code, 3);
+  EXPECT_THAT(unwritable.err, HasSubstr("cannot write"));
+  const std::vector<std::vector<std::string>> misused{{"--html", "-", "--power"},
+                                                      {"--html", "-", "--csv"},
+                                                      {"--html", "-", "--open"},
+                                                      {"--open"},
+                                                      {"--against", "old.db"}};
+  for (std::vector<std::string> words : misused) {
+    words.insert(words.begin(), "report");
+    const Finished refused = pgtune(words);
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,47 @@
+// Puts the page together and follows what the reader chooses.
+
+function start() {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  data.problems.forEach((p, id) => { p.id = id; });
+  const state = { words: "", dtype: "", verdict: "", template: "", group: "", problem: 0, renderTable: () => {} };
+  const fromHash = () => {
+    const found = /^#problem-(\d+)$/.exec(location.hash);
+    const id = found ? Number(found[1]) - 1 : -1;
+    return id >= 0 && id < data.problems.length ? id : -1;
+  };
+  const charts = el("div", { class: "charts" });
+  const detail = el("section", { id: "problem" }, chooser("Problem", data.problems.map((p) => [String(p.id), titleOf(p)]), (id) => open(Number(id), false), ""), el("div", {}));
+  const drawCharts = () => { charts.replaceChildren(...chartsOf(data, state, open)); redrawCharts(); };
+  const showDetail = () => {
+    detail.querySelector("select").value = String(state.problem);
+    detail.lastChild.replaceChildren(...detailOf(data, data.problems[state.problem]).flat(Infinity).filter((node) => node !== null && node !== undefined));
+    redrawCharts();
+  };
+  function open(id, move = true) {
+    state.problem = id;
+    history.replaceState(null, "", "#problem-" + (id + 1));
+    state.renderTable();
+    showDetail();
+    if (!move) return;
+    document.getElementById("problem-title").focus({ preventScroll: true });
+    detail.scrollIntoView();
+  }
+  document.getElementById("made").textContent = `${data.database}, ${plural(data.problems.length, "problem")}; made ${data.made_at.replace("T", " ").replace("Z", " UTC")} by pgtune ${data.pgtune}`;
+  const main = document.getElementById("main");
+  const chosen = fromHash();
+  if (chosen >= 0) state.problem = chosen;
+  const sections = [["overview", "Overview", overviewSection(data)], ["problems", "Problems", problemsSection(data, state, drawCharts, open)],
+    ["charts", "Charts", el("section", { id: "charts" }, el("h2", {}, "Charts"), el("p", { class: "note" }, "Of the problems that pass the filter above. A click on a point, or Enter on one reached by the arrow keys, shows its problem below."), charts)],
+    ["comparison", "Comparison", comparisonSection(data, open)], ["boards", "Boards", boardsSection(data)], ["problem", "Problem", detail]].filter(([, , node]) => node !== null);
+  main.replaceChildren(...sections.map(([, , node]) => node));
+  document.getElementById("sections").replaceChildren(...sections.map(([id, title]) => el("a", { href: "#" + id }, title)));
+  drawCharts();
+  showDetail();
+  if (chosen >= 0) detail.scrollIntoView();
+  let waiting = 0;
+  new ResizeObserver(() => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(redrawCharts); }).observe(main);
+  window.addEventListener("hashchange", () => { const id = fromHash(); if (id >= 0 && id !== state.problem) open(id); });
+  document.documentElement.setAttribute("data-ready", "true");
+}
+
+start();

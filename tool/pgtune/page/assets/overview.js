@@ -1,0 +1,36 @@
+// What all results together say.
+
+const kVerdicts = [["faster", "faster"], ["faster through power", "power"], ["tie", "tie"], ["unclear", "unclear"], ["slower", "slower"], ["none", "none"]];
+const verdictClass = (verdict) => (kVerdicts.find(([name]) => name === verdict) || ["", "none"])[1];
+
+function verdictBar(verdicts) {
+  const total = Object.values(verdicts).reduce((sum, n) => sum + n, 0);
+  return el("div", { class: "stack", "aria-hidden": "true" }, kVerdicts.filter(([name]) => verdicts[name]).map(([name, kind]) => {
+    const part = el("span", { class: "fill-" + kind });
+    part.style.width = (100 * verdicts[name]) / total + "%";
+    return part;
+  }));
+}
+
+const verdictCounts = (verdicts) => kVerdicts.filter(([name]) => verdicts[name]).map(([name]) => verdicts[name] + " " + name).join(", ");
+
+function overviewSection(data) {
+  const columns = [{ name: "dtype" }, { name: "problems", number: true }, { name: "× cuBLASLt best", number: true }, { name: "range", number: true },
+    { name: "× cuBLASLt first", number: true }, { name: "verdicts" }, { name: "" }];
+  return el("section", { id: "overview" }, el("h2", {}, "Overview"), data.groups.map((group) => [
+    el("p", {}, group.headline),
+    simpleTable("Speed by dtype: " + group.headline, columns, group.dtypes.map((row) => [
+      row.dtype, row.problems, asRatio(row.percent_of_best / 100), asInterval(row.least_percent / 100, row.most_percent / 100),
+      asRatio(row.percent_of_first / 100), verdictCounts(row.verdicts), verdictBar(row.verdicts)]))]),
+    el("p", { class: "note" }, "× cuBLASLt: the winner’s speed over that of cuBLASLt’s fastest algorithm (best) or of its own first choice (first), as geometric means over the problems; " +
+      "each ratio was formed inside rounds in which both took turns. Faster and slower are said only where the 95 % interval lies beyond the margin of ties; " +
+      "“faster through power” is faster in time but not in clock cycles."), marksLegend(data));
+}
+
+const kMarks = { "*": "replayed from a recording, not measured on the machine that searched", "+": "measured with another version of the template than this pgtune has: a hint",
+  "!": "unsettled: short samples at the power cap; the ratio may be off by several percent" };
+
+function marksLegend(data) {
+  const used = Object.keys(kMarks).filter((mark) => data.problems.some((p) => p.marks.includes(mark)));
+  return used.length ? factList(used.map((mark) => [mark, kMarks[mark]])) : null;
+}

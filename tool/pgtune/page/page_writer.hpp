@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The page that `pgtune report --html` writes: one file, with its data, its style and its script (page/assets).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace pgtune::tool {
+
+/// `data` as text inside <script type="application/json">: nothing in it ends the element or begins another, whatever a
+/// database holds, and bytes that are no UTF-8 are replaced.
+[[nodiscard]] std::string json_in_html(const nlohmann::json& data);
+
+/// The whole page. Its Content-Security-Policy runs pgtune's own script alone, by its hash, and loads nothing.
+[[nodiscard]] std::string write_page(const nlohmann::json& data);
+
+}  // namespace pgtune::tool

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/page/problem_data.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/replay/recorded_versions.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/energy_view.hpp"
+#include "tool/pgtune/report/result_columns.hpp"
+#include "tool/pgtune/report/speed_figures.hpp"
+#include "tuner/model/device_class.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kMicro = 1e6, kMilli = 1e3, kTera = 1e12;
+
+/// Joules of one launch, by windows where they were measured, else by settled samples; 0 where by neither.
+double energy_j(const std::optional<session::EnergySummary>& windows,
+                const std::optional<session::SettledEnergy>& settled) {
+  if (windows && windows->energy_j > 0) return windows->energy_j;
+  return settled ? settled->energy_j() : 0;
+}
+
+/// The winner's energy beside the baseline's: [ratio, low, high], > 1 needs less. null where it was not compared.
+json energy_ratio(const session::RankedVariant& best) {
+  const auto triple = [](const auto& energy) {
+    return json{compact(energy.ratio_to_baseline), compact(energy.ratio_low), compact(energy.ratio_high)};
+  };
+  if (best.energy && best.energy->ratio_to_baseline > 0) return triple(*best.energy);
+  if (best.settled_energy && best.settled_energy->ratio_to_baseline > 0) return triple(*best.settled_energy);
+  return nullptr;
+}
+
+/// What tells a finalist from the winner; all of it where it is of another template.
+std::string difference(const Variant& winner, const Variant& other) {
+  if (winner.template_name != other.template_name) return other.id();
+  std::string text;
+  for (const Assignment& assignment : other.parameters) {
+    const ParameterValue* const of_winner = winner.find(assignment.name);
+    if (of_winner != nullptr && *of_winner == assignment.value) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", assignment.name, to_string(assignment.value));
+  }
+  return text;
+}
+
+json ranking_data(const session::Answer& answer, SharedTexts& texts) {
+  json rows = json::array();
+  for (const session::RankedVariant& ranked : answer.ranking) {
+    const bool winner = &ranked == &answer.best();
+    rows.push_back({texts.number_of(winner ? "" : difference(answer.best().variant, ranked.variant)),
+                    compact(ranked.time_s * kMicro), compact(ranked.tflops), compact_positive(ranked.ratio_to_baseline),
+                    compact_positive(ranked.ratio_low), compact_positive(ranked.ratio_high), ranked.build.registers,
+                    ranked.smem_bytes ? json(*ranked.smem_bytes) : json(nullptr), ranked.build.spill_bytes,
+                    ranked.build.local_bytes, compact_positive(ranked.sm_clock_hz / kMicro, 4),
+                    compact_positive(energy_j(ranked.energy, ranked.settled_energy) * kMilli), ranked.pareto ? 1 : 0});
+  }
+  return rows;
+}
+
+json roof_data(const RooflinePoint& point) {
+  const auto optional = [](const std::optional<double>& value) { return value ? compact(*value) : json(nullptr); };
+  return {{"dram", compact(point.dram_intensity)},
+          {"l2", optional(point.l2_intensity)},
+          {"lowest", point.roof},
+          {"share", optional(point.share)}};
+}
+
+std::string marks(const StoredResult& result) {
+  return std::string(is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") +
+         (is_unsettled(result) ? "!" : "");
+}
+
+/// Rows of a label and a text; what is empty is left out.
+class Facts {
+ public:
+  explicit Facts(SharedTexts& texts) : texts_(texts) {}
+  void add(const char* what, const std::string& text) {
+    if (!text.empty()) rows_.push_back({what, texts_.number_of(text)});
+  }
+  [[nodiscard]] json rows() const { return rows_; }
+
+ private:
+  SharedTexts& texts_;
+  json rows_ = json::array();
+};
+
+}  // namespace
+
+json ranking_columns() {
+  return {"variant", "us",    "tflops", "ratio", "low", "high",  "registers",
+          "smem",    "spill", "local",  "mhz",   "mj",  "pareto"};
+}
+
+json problem_data(const StoredResult& result, const RooflinePoint& point, SharedTexts& texts) {
+  const Problem& problem = result.problem;
+  const session::Answer& answer = result.answer;
+  const session::RankedVariant& best = answer.best();
+  const SpeedFigures figures = speed_figures(result);
+  const double baseline_s = answer.baseline_best_s;
+  return {{"title", problem.title()},
+          {"marks", marks(result)},
+          {"m", problem.m},
+          {"n", problem.n},
+          {"k", problem.k},
+          {"batch", problem.batch},
+          {"dtype", to_string(problem.dtype)},
+          {"layout", problem.layout()},
+          {"flop", compact(problem.flops())},
+          {"bytes", problem.operand_bytes()},
+          {"template", best.variant.template_name},
+          {"variant", texts.number_of(best.variant.key())},
+          {"cubin", best.build.cubin_hash.substr(0, 16)},
+          {"us", compact(best.time_s * kMicro)},
+          {"tflops", compact(best.tflops)},
+          {"base_us", compact_positive(baseline_s * kMicro)},
+          {"base_tflops", baseline_s > 0 ? compact(problem.flops() / baseline_s / kTera) : json(nullptr)},
+          {"first_us", compact_positive(answer.baseline_first_s * kMicro)},
+          {"ratio", compact_positive(best.ratio_to_baseline)},
+          {"low", compact_positive(best.ratio_low)},
+          {"high", compact_positive(best.ratio_high)},
+          {"first_ratio", compact_positive(figures.percent_of_first / 100)},
+          {"verdict", answer.from_final ? to_string(best.verdict) : "none"},
+          {"margin", compact(answer.floor.margin, 3)},
+          {"base_mhz", compact_positive(answer.baseline_clock_hz / kMicro, 4)},
+          {"base_mj", compact_positive(energy_j(answer.baseline_energy, answer.baseline_settled_energy) * kMilli)},
+          {"energy", energy_ratio(best)},
+          {"roof", roof_data(point)},
+          {"ranking", ranking_data(answer, texts)}};
+}
+
+json judgement_data(const StoredResult& result, SharedTexts& texts) {
+  const session::Answer& answer = result.answer;
+  const session::RankedVariant& best = answer.best();
+  Facts facts(texts);
+  facts.add("verdict", verdict_text(best, answer.floor.margin, answer.from_final));
+  facts.add("cycles", cycles_text(best, answer.floor.margin));
+  if (best.energy && answer.baseline_energy) facts.add("energy", energy_verdict(*best.energy, *answer.baseline_energy));
+  if (best.settled_energy && answer.baseline_settled_energy)
+    facts.add("joules", settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy));
+  facts.add("clocks", clocks_text(answer));
+  facts.add("noise", noise_text(answer.floor));
+  facts.add("regime", conditions_text(result.conditions));
+  facts.add("sampling", sampling_text(answer, result.conditions));
+  facts.add("version", versions_text(result.other_versions));
+  for (const std::string& note : answer.notes) facts.add("note", note);
+  return facts.rows();
+}
+
+json provenance_data(const StoredResult& result, const db::SessionRow& session, const db::Program& program,
+                     SharedTexts& texts) {
+  const DeviceInfo& device = result.device;
+  Facts facts(texts);
+  facts.add("source", is_replay(result) ? "replayed from a recording, not measured by the machine that searched"
+                                        : "measured on this GPU");
+  facts.add("GPU", device_class(device).text());
+  facts.add("board", device.uuid);
+  facts.add("driver", device.driver_version);
+  facts.add("NVRTC", device.nvrtc_version);
+  facts.add("baseline", result.answer.baseline.library);
+  facts.add("pgtune", program.version);
+  facts.add("host", program.host_os);
+  facts.add("session", session.uid);
+  facts.add("started", session.started_at);
+  facts.add("finished", result.row.finished_at);
+  facts.add("command", session.command_line);
+  facts.add("seed", std::to_string(session.seed));
+  facts.add("template", fmt::format("{}, {}", result.row.variant_origin.name, result.row.variant_origin.content_hash));
+  facts.add("conditions", result.row.conditions_key);
+  facts.add("whole", result.answer.complete ? "yes" : "no: stopped before every variant was tried");
+  return facts.rows();
+}
+
+}  // namespace pgtune::tool

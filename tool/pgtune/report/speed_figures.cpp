@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/report/speed_figures.hpp"
+
+#include <algorithm>
+
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::tool {
+
+SpeedFigures speed_figures(const StoredResult& result) {
+  const session::RankedVariant& best = result.answer.best();
+  const double best_s = result.answer.baseline_best_s;
+  SpeedFigures figures;
+  figures.tflops = best.tflops;
+  // Against the best algorithm the paired ratio of the rounds is shown, never a quotient of two medians; the first
+  // heuristic is scaled from it by the two baselines' medians of the same rounds.
+  figures.percent_of_best = 100 * best.ratio_to_baseline;
+  figures.percent_of_first = best_s > 0 ? figures.percent_of_best * result.answer.baseline_first_s / best_s : 0;
+  figures.spread_percent = 100 * best.spread;
+  return figures;
+}
+
+std::vector<DtypeSummary> summarise_dtypes(const std::vector<const StoredResult*>& results) {
+  std::map<Dtype, std::vector<const StoredResult*>> by_dtype;
+  for (const StoredResult* result : results) by_dtype[result->problem.dtype].push_back(result);
+  std::vector<DtypeSummary> out;
+  for (const auto& [dtype, of_dtype] : by_dtype) {
+    DtypeSummary summary;
+    summary.dtype = dtype;
+    summary.problems = of_dtype.size();
+    std::vector<double> of_best, of_first;
+    for (const StoredResult* result : of_dtype) {
+      const SpeedFigures figures = speed_figures(*result);
+      of_best.push_back(figures.percent_of_best);
+      of_first.push_back(figures.percent_of_first);
+      ++summary.verdicts[result->answer.best().verdict];
+    }
+    const auto [least, most] = std::minmax_element(of_best.begin(), of_best.end());
+    summary.percent_of_best = stats::geometric_mean(of_best);
+    summary.percent_of_first = stats::geometric_mean(of_first);
+    summary.least_percent = *least;
+    summary.most_percent = *most;
+    out.push_back(std::move(summary));
+  }
+  return out;
+}
+
+}  // namespace pgtune::tool
