@@ -65,8 +65,8 @@ function spacedTicks(scale, format, horizontal, low, high) {
 
 /**
  * The spec of a chart of points: title, text, x and y as {label, log, include, format}, series as {name, colour, shape,
- * hollow, line, step, marks, points: [{x, y, low, high, text, id}]}, rules as {y, text}, roofs as {points: [[x, y], ...],
- * text}, height, and `pick(id)` for a point that was clicked.
+ * hollow, line, step, marks, points: [{x, y, low, high, text, id}]}, rules as {y, text}, roofs as {points: [[x, y], [x, y]],
+ * text, slope, leftwards}: lines, and where along those that slope their text stands, height, and `pick(id)` for a point that was clicked.
  */
 function drawPoints(spec, width) {
   const height = spec.height || Math.round(Math.max(240, Math.min(380, width * 0.58)));
@@ -99,10 +99,14 @@ function drawPoints(spec, width) {
     if (rule.text) labels.push({ x: right - 4, y: at - 5, text: rule.text, end: true });
   }
   for (const roof of spec.roofs || []) {
-    const d = roof.points.map(([rx, ry], i) => `${i ? "L" : "M"}${x(rx).toFixed(1)},${y(ry).toFixed(1)}`).join("");
-    svg.append(svgEl("path", { class: "roof", d, stroke: roof.colour === undefined ? "var(--soft)" : colourOf(roof.colour) }));
+    const [from, to] = roof.points.map(([rx, ry]) => [x(rx), y(ry)]);
+    if (from[1] > bottom) {  // it comes into view further on
+      from[0] += ((bottom - from[1]) / (to[1] - from[1])) * (to[0] - from[0]);
+      from[1] = bottom;
+    }
+    svg.append(svgEl("path", { class: "roof", d: `M${from[0].toFixed(1)},${from[1].toFixed(1)}L${to[0].toFixed(1)},${to[1].toFixed(1)}`,
+      stroke: roof.colour === undefined ? "var(--soft)" : colourOf(roof.colour) }));
     // Beside a slope, above what is flat.
-    const [from, to] = [roof.points[0], roof.points[roof.points.length - 1]].map(([rx, ry]) => [x(rx), y(ry)]);
     const along = roof.slope === undefined ? 1 : roof.slope;
     const lx = from[0] + along * (to[0] - from[0]), ly = from[1] + along * (to[1] - from[1]);
     labels.push(roof.slope === undefined ? { x: inPlot(lx) - 4, y: ly - 5, text: roof.text, end: true } : { x: lx + (roof.leftwards ? -8 : 10), y: ly + (roof.leftwards ? -4 : 12), text: roof.text, end: roof.leftwards });

@@ -34,7 +34,7 @@ function paretoChart(data, p) {
   const point = (f) => ({ x: f.us, y: f.mj, text: `#${f.place + 1}\n${asTime(f.us)}, ${asEnergy(f.mj)}` });
   const front = finalists.filter((f) => !finalists.some((g) => g !== f && g.us <= f.us && g.mj <= f.mj && (g.us < f.us || g.mj < f.mj))).sort((a, b) => a.us - b.us);
   return pointsFigure({
-    title: "Time against energy", text: "One launch. The line joins the Pareto front: finalists that no other beats in both.", x: { label: "time", format: asTimeTick }, y: { label: "energy", format: asEnergy },
+    title: "Time against energy", text: "One launch. The line joins the Pareto front: finalists that no other beats in both.", x: { label: "time", format: asTimeTick }, y: { label: "energy", format: asEnergyTick },
     series: [{ name: "Pareto front", line: true, marks: false, colour: 0, points: front.map(point) }, { name: "finalists", colour: 0, points: finalists.map(point) },
       { name: "cuBLASLt best", colour: 1, shape: 1, hollow: true, points: p.base_mj && p.base_us ? [{ x: p.base_us, y: p.base_mj, text: `cuBLASLt best\n${asTime(p.base_us)}, ${asEnergy(p.base_mj)}` }] : [] }],
   });

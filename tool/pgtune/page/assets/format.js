@@ -15,10 +15,11 @@ function withUnit(value, units) {
 }
 
 const asTime = (us) => withUnit(us, [[1e6, "s"], [1e3, "ms"], [1, "µs"], [1e-3, "ns"]]);
-/** The same for an axis, without zeros at its end. */
-const asTimeTick = (us) => asTime(us).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
+/** For an axis: without zeros at the end. */
+const shortened = (text) => text.replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
+const asTimeTick = (us) => shortened(asTime(us));
 const asEnergy = (mj) => withUnit(mj, [[1e3, "J"], [1, "mJ"], [1e-3, "µJ"]]);
-const asFlop = (flop) => withUnit(flop, [[1e15, "PFLOP"], [1e12, "TFLOP"], [1e9, "GFLOP"], [1e6, "MFLOP"], [1e3, "kFLOP"], [1, "FLOP"]]);
+const asEnergyTick = (mj) => shortened(asEnergy(mj));
 const asRatio = (ratio) => (ratio === null ? "–" : ratio.toFixed(3));
 const asPercent = (share) => (share === null ? "–" : (100 * share).toFixed(1) + " %");
 const asBytes = (bytes) => withUnit(bytes, [[1048576, "MiB"], [1024, "KiB"], [1, "B"]]);

@@ -122,7 +122,7 @@ function comparisonSection(data, pick) {
     el("p", { class: "note" }, "Judged by each session’s own ratio to cuBLASLt’s best, in which clocks and temperature cancel: faster or slower where the two 95 % intervals lie apart by more than the margin of ties."),
     comparison.rows.length === 0 ? null : el("div", { class: "charts" }, pointsFigure({ title: "Speed now over speed before, by size", text: "Above 1 the winner takes less time than the one before.", pick,
       x: kSizeAxis, y: { label: "× before", include: [1] }, rules: [{ y: 1, text: "equal" }],
-      series: kinds.map((kind, i) => ({ name: kind, colour: [2, 1, 4, 7][i], shape: i, points: comparison.rows.filter((row) => row.change === kind && row.speed !== null)
+      series: kinds.map((kind, i) => ({ name: kind, always: true, colour: [2, 1, 4, 7][i], shape: i, points: comparison.rows.filter((row) => row.change === kind && row.speed !== null)
         .map((row) => ({ x: data.problems[row.id].flop, y: row.speed, id: row.id, text: about(data.problems[row.id], `${asRatio(row.speed)} × before: ${kind}`) })) })) })),
     comparison.rows.length === 0 ? null : simpleTable("What changed", [{ name: "problem" }, { name: "change" }, { name: "before", number: true }, { name: "now", number: true }, { name: "× before", number: true },
       { name: "cuBLASLt × before", number: true }, { name: "× best before", number: true }, { name: "× best now", number: true }], rows.map((row) => {

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pgtune's page in a real browser: opens without a word on the console, sorts, filters, is used by keyboard, has charts
+whose labels keep clear of each other at 1280 and 400 pixels, and what a hostile database says stays text.
+
+Ends with 3 where no Chromium with its driver is installed. Screenshots go to --out."""
+import argparse
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from webdriver import Browser, find_browser
+
+HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"'&{{@SCRIPT@"
+
+# Every chart in view: its title, marks, whether its axes say what they are, and labels that touch or leave it.
+CHARTS = """
+const touching = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+return [...document.querySelectorAll('svg.chart')].map((svg) => {
+  const frame = svg.getBoundingClientRect();
+  const labels = [...svg.querySelectorAll('text')].map((t) => ({ text: t.firstChild.textContent, box: t.getBoundingClientRect() }));
+  const overlaps = [], outside = [];
+  labels.forEach((a, i) => {
+    if (a.box.left < frame.left - 1 || a.box.right > frame.right + 1 || a.box.top < frame.top - 1 || a.box.bottom > frame.bottom + 1) outside.push(a.text);
+    labels.slice(i + 1).forEach((b) => { if (touching(a.box, b.box)) overlaps.push(a.text + ' | ' + b.text); });
+  });
+  return { title: svg.closest('figure').dataset.chart, marks: svg.querySelectorAll('.mark, .thread').length, labels: labels.length,
+    axes: svg.querySelectorAll('.axis').length, described: (svg.getAttribute('aria-label') || '').length > 20, width: frame.width, overlaps, outside };
+});
+"""
+ROWS = "return [...document.querySelectorAll('#problems tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+
+
+def pgtune(*words, **environment):
+    done = subprocess.run([options.pgtune, *words], capture_output=True, text=True, env={**os.environ, **environment})
+    if done.returncode != 0:
+        raise RuntimeError(f"pgtune {' '.join(words)}: {done.stderr}")
+
+
+def page_of(name, database, *more):
+    path = os.path.join(folder, name + ".html")
+    pgtune("report", "--db", database, "--html", path, *more)
+    return "file://" + path
+
+
+def hostile_copy(database):
+    """With markup in every text that the page shows."""
+    path = os.path.join(folder, "hostile.db")
+    pgtune("db", "copy", "--db", database, "-o", path)
+    connection = sqlite3.connect(path)
+    for table, column in (("devices", "name"), ("outcomes", "reason"), ("sessions", "command_line"), ("environments", "host_os"),
+                          ("environments", "pgtune_version"), ("templates", "name"), ("variants", "key")):
+        # A suffix of its own for each row, as some are unique.
+        connection.execute(f"UPDATE {table} SET {column} = ? || rowid", (HOSTILE,))
+    connection.execute("UPDATE devices SET info_json = json_set(info_json, '$.name', ?)", (HOSTILE,))
+    connection.execute("UPDATE best SET answer_json = json_set(answer_json, '$.notes', json_array(?), '$.baseline.library', ?)",
+                       (HOSTILE, HOSTILE))
+    connection.commit()
+    connection.close()
+    return path
+
+
+class Page(unittest.TestCase):
+    def assert_quiet(self):
+        self.assertEqual(browser.messages(), [])
+
+    def visit(self, url, width=1280, dark=False):
+        browser.view(width, 900, dark)
+        browser.open("about:blank", "return true")
+        browser.open(url)
+
+    def check_charts(self, expected):
+        charts = browser.run(CHARTS)
+        self.assertTrue(expected <= {chart["title"] for chart in charts}, [chart["title"] for chart in charts])
+        for chart in charts:
+            with self.subTest(chart=chart["title"], width=chart["width"]):
+                self.assertGreater(chart["marks"], 0)
+                self.assertGreaterEqual(chart["axes"], 1)
+                self.assertGreaterEqual(chart["labels"], 3)
+                self.assertTrue(chart["described"])
+                self.assertEqual(chart["overlaps"], [])
+                self.assertEqual(chart["outside"], [])
+
+    def look(self, name, url, expected):
+        for width in (1280, 400):
+            for dark in (False, True):
+                with self.subTest(width=width, dark=dark):
+                    self.visit(url, width, dark)
+                    self.check_charts(expected)
+                    # What is wider than the window scrolls by itself, not the page.
+                    self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), width)
+                    browser.run("window.scrollTo(0, 0)")
+                    browser.screenshot(os.path.join(options.out, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
+                    self.assert_quiet()
+
+    def test_charts_of_a_suite(self):
+        self.look("suite", pages["suite"] + "#problem-30", {
+            "Roofline of DRAM, L2 and arithmetic", "Speed against cuBLASLt’s best, by size", "Arithmetic", "Memory", "Best so far",
+            "The final’s samples", "SM clock", "Temperature"})
+
+    def test_charts_of_settled_samples_energy_and_a_comparison(self):
+        self.look("energy", pages["energy"], {"Joules against time, both over cuBLASLt’s best", "Time against energy", "Speed now over speed before, by size"})
+        self.look("settled", pages["settled"], {"Power"})
+
+    def test_sorts(self):
+        self.visit(pages["suite"])
+        rows = browser.run(ROWS)
+        names = browser.run("return [...document.querySelectorAll('#problems thead button')].map((b) => b.textContent)")
+        column = names.index("× best")
+        for direction in ("descending", "ascending"):
+            browser.run("document.querySelectorAll('#problems thead button')[arguments[0]].click()", column)
+            self.assertEqual(browser.run("return document.querySelectorAll('#problems thead th')[arguments[0]].getAttribute('aria-sort')", column), direction)
+            ratios = [float(row[column]) for row in browser.run(ROWS)]
+            self.assertEqual(ratios, sorted(ratios, reverse=direction == "descending"))
+            self.assertEqual(len(ratios), len(rows))
+        self.assertGreater(ratios[-1], ratios[0])
+        self.assert_quiet()
+
+    def test_filters(self):
+        self.visit(pages["suite"])
+        every, marks = len(browser.run(ROWS)), browser.run(CHARTS)[1]["marks"]
+        set_words = ("const input = document.querySelector('input[type=search]'); input.value = arguments[0];"
+                     "input.dispatchEvent(new Event('input', { bubbles: true }))")
+        browser.run(set_words, "4096X4096 TN")
+        rows = browser.run(ROWS)
+        self.assertTrue(0 < len(rows) < every, len(rows))
+        for row in rows:
+            self.assertIn("4096x4096", row[0])
+            self.assertIn("tn", row[0])
+        self.assertLess(browser.run(CHARTS)[1]["marks"], marks)
+        self.assertEqual(browser.run("return document.querySelector('output').textContent"), f"{len(rows)} of {every} problems")
+        browser.run(set_words, "nothing is called so")
+        self.assertEqual(browser.run(ROWS), [])
+        self.assertIn("No problem passes the filter", browser.run("return document.getElementById('charts').textContent"))
+        browser.run(set_words, "")
+        choose = "const s = [...document.querySelectorAll('.filters select')].find((s) => s.parentNode.textContent.startsWith(arguments[0])); s.value = arguments[1]; s.dispatchEvent(new Event('change'))"
+        browser.run(choose, "verdict", "slower")
+        slower = browser.run(ROWS)
+        self.assertTrue(0 < len(slower) < every)
+        self.assertTrue(all("slower" in row for row in slower))
+        self.assert_quiet()
+
+    def test_is_used_by_keyboard(self):
+        self.visit(pages["suite"])
+        before = browser.run("return document.getElementById('problem-title').textContent")
+        browser.run("document.querySelectorAll('svg.chart')[1].focus()")
+        for _ in range(5):
+            browser.press("ArrowRight")
+        tip = browser.run("const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.textContent")
+        self.assertIn("cuBLASLt best", tip)
+        browser.press("Enter")
+        after = browser.run("return document.getElementById('problem-title').textContent")
+        self.assertEqual(after, tip.split("\n")[0])
+        self.assertNotEqual(after, before)
+        self.assertEqual(browser.run("return document.activeElement.id"), "problem-title")
+        # A row's button too, and what it shows can be linked to.
+        browser.run("document.querySelectorAll('#problems tbody button')[3].focus()")
+        browser.press("Enter")
+        shown = browser.run("return [document.getElementById('problem-title').textContent, location.hash]")
+        self.visit(pages["suite"] + shown[1])
+        self.assertEqual(browser.run("return document.getElementById('problem-title').textContent"), shown[0])
+        # Whatever can be used has a name.
+        nameless = browser.run("return [...document.querySelectorAll('button, select, input, a, summary, [tabindex=\"0\"]')].filter((e) =>"
+                               " !(e.textContent.trim() || e.getAttribute('aria-label') || (e.labels && e.labels.length))).length")
+        self.assertEqual(nameless, 0)
+        self.assert_quiet()
+
+    def test_prints(self):
+        browser.view(1280, 900, dark=True, media="print")
+        browser.open(pages["suite"])
+        self.assertEqual(browser.run("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+        self.assertEqual(browser.run("return getComputedStyle(document.querySelector('.filters')).display"), "none")
+        pdf = browser.devtools("Page.printToPDF", printBackground=False)["data"]
+        self.assertGreater(len(pdf), 50000)
+        self.assert_quiet()
+
+    def test_a_hostile_database_stays_text(self):
+        for width in (1280, 400):
+            self.visit(pages["hostile"], width)
+            for row in range(3):
+                browser.run("document.querySelectorAll('#problems tbody button')[arguments[0]].click()", row)
+            self.assertEqual(browser.run("return typeof window.hacked"), "undefined")
+            self.assertEqual(browser.run("return document.querySelectorAll('img').length"), 0)
+            self.assertEqual(browser.run("return document.querySelectorAll('script').length"), 2)
+            self.assertIn(HOSTILE, browser.run("return document.getElementById('problem').textContent"))
+            self.assertIn(HOSTILE, browser.run("return document.getElementById('overview').textContent"))
+            self.assert_quiet()  # nor did the policy have to stop anything
+
+    def test_the_policy_would_stop_a_script(self):
+        self.visit(pages["suite"])
+        browser.run("const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s)")
+        self.assertEqual(browser.run("return typeof window.hacked"), "undefined")
+        self.assertIn("Content Security Policy", " ".join(browser.messages()))
+
+
+def make_pages():
+    recording = lambda name: os.path.join(options.recordings, name)
+    made = {"suite": page_of("suite", recording("h200-f32.db")), "settled": page_of("settled", recording("h200-bf16-settled.db")),
+            "hostile": page_of("hostile", hostile_copy(recording("h200-special.db")))}
+    # Energy, and the same searched twice, from a worker that makes it up.
+    home = os.path.join(folder, "home")
+    os.makedirs(home)
+    for database, seed in (("old.db", "1"), ("new.db", "2")):
+        for shape in ("1024x1024x1024", "512x512x512"):
+            pgtune("search", "--shape", shape, "--budget", "8", "--power", "-q", "--seed", seed, "--db", os.path.join(folder, database),
+                   PGTUNE_WORKER=options.fake_worker, PGTUNE_LOCK_DIR=folder, HOME=home)
+    made["energy"] = page_of("energy", os.path.join(folder, "new.db"), "--against", os.path.join(folder, "old.db"))
+    return made
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--pgtune", required=True)
+parser.add_argument("--fake-worker", required=True)
+parser.add_argument("--recordings", required=True)
+parser.add_argument("--out", required=True, help="folder for the screenshots")
+options = parser.parse_args()
+programs = find_browser()
+if not programs:
+    print("page_test: skipped: no Chromium with its driver here (Debian: apt-get install chromium chromium-driver)")
+    sys.exit(3)
+os.makedirs(options.out, exist_ok=True)
+folder = tempfile.mkdtemp(prefix="pgtune-page-")
+try:
+    pages = make_pages()
+    with Browser(programs) as browser:
+        begin = time.monotonic()
+        browser.view(1280, 900)
+        browser.open(pages["suite"])
+        browser.wait("return performance.getEntriesByName('first-contentful-paint').length > 0")
+        paint = browser.run("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        print(f"page_test: opened in {time.monotonic() - begin:.2f} s, first contentful paint after {paint / 1000:.2f} s; screenshots in {options.out}")
+        outcome = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromTestCase(Page))
+    sys.exit(0 if outcome.wasSuccessful() else 1)
+finally:
+    shutil.rmtree(folder, ignore_errors=True)
