@@ -156,7 +156,7 @@ TEST_F(ReportTest, ColumnsAreTheSearchsNumbers) {
 TEST_F(ReportTest, ReplayedLinesAreMarked) {
   replay();
   const Finished text = pgtune({"report", "--db", path("replayed.db")});
-  EXPECT_THAT(text.out, AllOf(::testing::ContainsRegex("256x256x256 f32 nn \\*  tiny "),
+  EXPECT_THAT(text.out, AllOf(::testing::ContainsRegex("\nf32 nn\n256x256x256\\*  tiny "),
                               HasSubstr("\n* replayed from a recording, not measured on this machine\n")));
   expect_80_columns(text.out);
 }

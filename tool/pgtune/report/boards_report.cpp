@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
@@ -35,6 +36,18 @@ std::string more_text(double ratio) {
   return fmt::format("{:.1f} % {}", percent < 0 ? -percent : percent, percent < 0 ? "less" : "more");
 }
 
+/// Time, ratio and clock of one board.
+void add_cells(std::vector<std::string>& cells, const std::optional<BoardCell>& cell) {
+  if (!cell) {
+    cells.insert(cells.end(), {"-", "-", "-"});
+    return;
+  }
+  const session::RankedVariant& shown = *cell->shown;
+  cells.push_back(milliseconds_text(shown.time_s) + (cell->same_variant ? "" : "~"));
+  cells.push_back(shown.ratio_to_baseline > 0 ? fmt::format("{:.3f}", shown.ratio_to_baseline) : "-");
+  cells.push_back(shown.sm_clock_hz > 0 ? fmt::format("{:.0f}", shown.sm_clock_hz / 1e6) : "-");
+}
+
 std::string table_text(const BoardGroup& group, std::size_t begin, std::size_t end) {
   std::vector<TextTable::Column> columns{{"problem", Align::kLeft, true}};
   for (std::size_t board = begin; board < end; ++board) {
@@ -43,20 +56,19 @@ std::string table_text(const BoardGroup& group, std::size_t begin, std::size_t e
     columns.push_back({"MHz", Align::kRight});
   }
   TextTable table(columns);
+  std::map<const StoredResult*, const BoardRow*> row_of;
+  std::vector<const StoredResult*> winners;
   for (const BoardRow& row : group.rows) {
-    std::vector<std::string> cells{marked_title(*row.winner)};
-    for (std::size_t board = begin; board < end; ++board) {
-      const auto& cell = row.cells[board];
-      if (!cell) {
-        cells.insert(cells.end(), {"-", "-", "-"});
-        continue;
-      }
-      const session::RankedVariant& shown = *cell->shown;
-      cells.push_back(milliseconds_text(shown.time_s) + (cell->same_variant ? "" : "~"));
-      cells.push_back(shown.ratio_to_baseline > 0 ? fmt::format("{:.3f}", shown.ratio_to_baseline) : "-");
-      cells.push_back(shown.sm_clock_hz > 0 ? fmt::format("{:.0f}", shown.sm_clock_hz / 1e6) : "-");
+    row_of[row.winner] = &row;
+    winners.push_back(row.winner);
+  }
+  for (const TableSection& section : table_sections(winners)) {
+    table.add_section(section.title);
+    for (const StoredResult* winner : section.results) {
+      std::vector<std::string> cells{row_title(*winner)};
+      for (std::size_t board = begin; board < end; ++board) add_cells(cells, row_of.at(winner)->cells[board]);
+      table.add_row(std::move(cells));
     }
-    table.add_row(std::move(cells));
   }
   return table.text();
 }

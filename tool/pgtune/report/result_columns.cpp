@@ -111,6 +111,34 @@ std::string marked_title(const StoredResult& result) {
          (is_unsettled(result) ? " !" : "");
 }
 
+std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results) {
+  std::map<std::pair<Dtype, std::string>, TableSection> sections;
+  for (const StoredResult* result : results) {
+    const Problem& problem = result->problem;
+    TableSection& section = sections[{problem.dtype, problem.layout()}];
+    section.title = fmt::format("{} {}", to_string(problem.dtype), problem.layout());
+    section.results.push_back(result);
+  }
+  std::vector<TableSection> out;
+  for (auto& [key, section] : sections) out.push_back(std::move(section));
+  return out;
+}
+
+std::string row_title(const StoredResult& result) {
+  const Problem& problem = result.problem;
+  const std::string title = problem.title(), shape = problem.shape();
+  const std::string shared = fmt::format(" {} {}", to_string(problem.dtype), problem.layout());
+  std::string more = title.substr(shape.size() + shared.size());  // " batch 8 beta 1": words and values by turns
+  bool after_word = false;
+  for (char& c : more) {
+    if (c != ' ') continue;
+    if (after_word) c = '=';
+    after_word = !after_word;
+  }
+  return shape + (is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") +
+         (is_unsettled(result) ? "!" : "") + more;
+}
+
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
   if (std::any_of(results.begin(), results.end(), is_replay))
     terminal.print("* replayed from a recording, not measured on this machine\n");

@@ -40,6 +40,16 @@ void print_headline(Terminal& terminal, const ResultGroup& group);
 /// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+', and
 /// unsettled ones a '!'.
 [[nodiscard]] std::string marked_title(const StoredResult& result);
+/// Results of a table whose problems have dtype and layout in common.
+struct TableSection {
+  std::string title;  ///< "bf16 nt": told once, above the rows
+  std::vector<const StoredResult*> results;
+};
+/// In the order of the dtypes, in a section as they came.
+[[nodiscard]] std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results);
+/// What marked_title() says beyond the section's title, "4096x4096x4096+! batch=8": a word and its value stay together
+/// where the title takes two lines.
+[[nodiscard]] std::string row_title(const StoredResult& result);
 /// Explains the marks that a result has.
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results);
 /// What cuBLASLt left out where it was compared with more, and where it computed more, in a line for each; nothing

@@ -58,7 +58,16 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   if (lowest > 0) point.share = result.answer.best().tflops * kTera / lowest;
 }
 
-std::string tera(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value / kTera) : "-"; }
+/// At most five columns: a decimal below 1000, none above.
+std::string short_number(double value) {
+  constexpr double kWithoutDecimals = 999.95;
+  return fmt::format("{:.{}f}", value, value < kWithoutDecimals ? 1 : 0);
+}
+
+std::string tera(const std::optional<double>& value) { return value ? short_number(*value / kTera) : "-"; }
+
+/// As the columns are called.
+std::string short_roof(const std::string& roof) { return roof.empty() ? "-" : roof == "arithmetic" ? "arith" : roof; }
 
 /// DRAM, L2, and the arithmetic of the dtypes in `points`.
 std::string ceilings_text(const Ceilings& ceilings, const std::vector<const RooflinePoint*>& points) {
@@ -84,12 +93,23 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
                    {"arith", Align::kRight},
                    {"reached", Align::kRight},
                    {"of"}});
-  for (const RooflinePoint* point : points)
-    table.add_row({marked_title(*point->result), fmt::format("{:.2f}", point->result->answer.best().tflops),
-                   fmt::format("{:.1f}", point->dram_intensity), tera(point->dram_bound),
-                   point->l2_intensity ? fmt::format("{:.1f}", *point->l2_intensity) : "-", tera(point->l2_bound),
-                   tera(point->arithmetic_bound), point->share ? fmt::format("{:.1f} %", 100 * *point->share) : "-",
-                   point->roof.empty() ? "-" : point->roof});
+  std::map<const StoredResult*, const RooflinePoint*> point_of;
+  std::vector<const StoredResult*> results;
+  for (const RooflinePoint* point : points) {
+    point_of[point->result] = point;
+    results.push_back(point->result);
+  }
+  for (const TableSection& section : table_sections(results)) {
+    table.add_section(section.title);
+    for (const StoredResult* result : section.results) {
+      const RooflinePoint& point = *point_of.at(result);
+      table.add_row({row_title(*result), fmt::format("{:.2f}", result->answer.best().tflops),
+                     short_number(point.dram_intensity), tera(point.dram_bound),
+                     point.l2_intensity ? short_number(*point.l2_intensity) : "-", tera(point.l2_bound),
+                     tera(point.arithmetic_bound), point.share ? fmt::format("{:.1f} %", 100 * *point.share) : "-",
+                     short_roof(point.roof)});
+    }
+  }
   return table.text();
 }
 

@@ -26,12 +26,15 @@ std::string table_text(const ResultGroup& group) {
                    {"% best", Align::kRight},
                    {"interval", Align::kRight},
                    {"verdict"}});
-  for (const StoredResult* result : group.results) {
-    const session::RankedVariant& best = result->answer.best();
-    const SpeedFigures line = speed_figures(*result);
-    table.add_row({marked_title(*result), best.variant.template_name, fmt::format("{:.2f}", line.tflops),
-                   fmt::format("{:.1f}", line.percent_of_first), fmt::format("{:.1f}", line.percent_of_best),
-                   percent_interval_text(best.ratio_low, best.ratio_high), short_verdict(best)});
+  for (const TableSection& section : table_sections(group.results)) {
+    table.add_section(section.title);
+    for (const StoredResult* result : section.results) {
+      const session::RankedVariant& best = result->answer.best();
+      const SpeedFigures line = speed_figures(*result);
+      table.add_row({row_title(*result), best.variant.template_name, fmt::format("{:.2f}", line.tflops),
+                     fmt::format("{:.1f}", line.percent_of_first), fmt::format("{:.1f}", line.percent_of_best),
+                     percent_interval_text(best.ratio_low, best.ratio_high), short_verdict(best)});
+    }
   }
   return table.text();
 }

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kNarrowestWrap = 12;
+/// A word longer than this may be cut, so that the others have room.
+constexpr std::size_t kLongestWord = 32;
 
 /// Columns of a terminal a UTF-8 text takes (one a code point: enough for "±" and the like).
 std::size_t display_width(const std::string& text) {
@@ -22,6 +24,17 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
   const std::size_t own = display_width(text);
   const std::string fill(width > own ? width - own : 0, ' ');
   return align == Align::kLeft ? text + fill : fill + text;
+}
+
+/// Of what wrap_text() leaves whole.
+std::size_t longest_word(const std::string& text) {
+  std::size_t longest = 0, length = 0;
+  for (const char c : text) {
+    length = c == ' ' ? 0 : length + 1;
+    longest = std::max(longest, length);
+    if (c == ',') length = 0;
+  }
+  return longest;
 }
 
 void append_line(std::string& out, std::string line) {
@@ -61,9 +74,13 @@ std::string TextTable::text(std::size_t width, std::size_t indent) const {
   if (wrapping != columns_.end() && total > width) {
     std::size_t& shrunk = widths[static_cast<std::size_t>(wrapping - columns_.begin())];
     const std::size_t excess = total - width;
-    const std::size_t least = std::max(kNarrowestWrap, display_width(wrapping->title));
+    const auto column = static_cast<std::size_t>(wrapping - columns_.begin());
+    std::size_t least = std::max(kNarrowestWrap, display_width(wrapping->title));
+    for (const auto& row : rows_) least = std::max(least, std::min(longest_word(row[column]), kLongestWord));
     shrunk = shrunk > excess + least ? shrunk - excess : std::min(shrunk, least);
   }
+  const std::size_t cells_width = std::accumulate(widths.begin(), widths.end(), indent);
+  const std::size_t gap = cells_width + kGap * (columns_.size() - 1) > width ? 1 : kGap;
 
   std::string out;
   const auto append_row = [&](const std::vector<std::string>& cells) {
@@ -76,7 +93,7 @@ std::string TextTable::text(std::size_t width, std::size_t indent) const {
     for (std::size_t l = 0; l < height; ++l) {
       std::string line(indent, ' ');
       for (std::size_t c = 0; c < cells.size(); ++c) {
-        if (c > 0) line += std::string(kGap, ' ');
+        if (c > 0) line += std::string(gap, ' ');
         line += padded(l < lines[c].size() ? lines[c][l] : "", widths[c], columns_[c].align);
       }
       append_line(out, std::move(line));
@@ -85,7 +102,11 @@ std::string TextTable::text(std::size_t width, std::size_t indent) const {
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.push_back(column.title);
   append_row(titles);
-  for (const auto& row : rows_) append_row(row);
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    if (const auto section = sections_.find(r); section != sections_.end())
+      append_line(out, std::string(indent, ' ') + section->second);
+    append_row(rows_[r]);
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,21 +18,26 @@ class TextTable {
   struct Column {
     std::string title;
     Align align = Align::kLeft;
-    bool wrap = false;  ///< broken at ',' and blanks into more lines when the table is too wide; at most one column
+    /// Broken at ',' and blanks into more lines when the table is too wide, but not narrower than its longest word; at
+    /// most one column.
+    bool wrap = false;
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   /// One cell a column.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// A line of its own above the rows that are added next: what they share.
+  void add_section(std::string title) { sections_[rows_.size()] = std::move(title); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// Title line and rows, two blanks between columns, no trailing blanks, each line ending in a newline. `indent`
+  /// Title line and rows, two blanks between columns, or one where they would not fit otherwise, no trailing blanks, each line ending in a newline. `indent`
   /// blanks before each line.
   [[nodiscard]] std::string text(std::size_t width = kTextWidth, std::size_t indent = 0) const;
 
  private:
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
+  std::map<std::size_t, std::string> sections_;  ///< by the row below
 };
 
 /// `text` broken into lines of at most `width` columns, after ',' or at blanks (a longer word is cut).

@@ -38,7 +38,7 @@ function placeLabels(labels, box) {
   for (const label of labels) {
     const width = textWidth(label.text);
     const left = Math.max(box.left, Math.min(label.end ? label.x - width : label.x, box.right - width));
-    for (const shift of [0, 14, -14, 28, -28]) {
+    for (const shift of [0, 19, -14, 33, -28]) {
       const y = label.y + shift;
       if (y < box.top + 10 || y > box.bottom - 3 || width > box.right - box.left) continue;
       if (placed.some((p) => Math.abs(p.y - y) < 14 && left < p.left + p.width + 6 && p.left < left + width + 6)) continue;
