@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
+#include "tool/pgtune/cli/terminal/pager.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/page/browser.hpp"
 #include "tool/pgtune/page/page_data.hpp"
@@ -65,6 +67,17 @@ class ReportCommand final : public Command {
     require_one_form();
     if (!html_.empty()) return write_html(context);
     std::vector<StoredResult> results = boards_ ? filter_.load_boards(context) : filter_.load(context);
+    print_results(context, results);
+    if (!results.empty()) return ExitCode::kDone;
+    context.terminal().error(filter_.nothing_found(context));
+    return ExitCode::kNothingValid;
+  }
+
+ private:
+  void print_results(Context& context, std::vector<StoredResult>& results) const {
+    // With nothing to read there is no pager, whose screen would hide why.
+    std::optional<Pager> pager;
+    if (!results.empty()) pager.emplace(context.terminal());
     if (power_) take_bench_energy(filter_.open_database(context), results);
     if (roofline_) {
       report_roofline(context, results);
@@ -79,12 +92,8 @@ class ReportCommand final : public Command {
     } else {
       print_speed_report(context.terminal(), results);
     }
-    if (!results.empty()) return ExitCode::kDone;
-    context.terminal().error(filter_.nothing_found(context));
-    return ExitCode::kNothingValid;
   }
 
- private:
   void require_one_form() const {
     if (power_ + roofline_ + boards_ + !html_.empty() > 1)
       throw CommandError(ErrorKind::kUsage,

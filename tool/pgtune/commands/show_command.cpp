@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/terminal/pager.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
@@ -58,6 +60,17 @@ class ShowCommand final : public Command {
 
   ExitCode run(Context& context) override {
     const std::vector<StoredResult> results = filter_.load(context);
+    print_results(context, results);
+    if (!results.empty()) return ExitCode::kDone;
+    context.terminal().error(filter_.nothing_found(context));
+    return ExitCode::kNothingValid;
+  }
+
+ private:
+  void print_results(Context& context, const std::vector<StoredResult>& results) const {
+    // With nothing to read there is no pager, whose screen would hide why.
+    std::optional<Pager> pager;
+    if (!results.empty()) pager.emplace(context.terminal());
     if (json_) {
       json out = {{"schema", kJsonSchema}, {"results", json::array()}};
       for (const StoredResult& result : results) out["results"].push_back(shown_json(result));
@@ -65,12 +78,8 @@ class ShowCommand final : public Command {
     } else {
       for (const StoredResult& result : results) print(context.terminal(), result);
     }
-    if (!results.empty()) return ExitCode::kDone;
-    context.terminal().error(filter_.nothing_found(context));
-    return ExitCode::kNothingValid;
   }
 
- private:
   static void print(Terminal& terminal, const StoredResult& result) {
     const session::RankedVariant& best = result.answer.best();
     terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));

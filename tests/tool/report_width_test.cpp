@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Every table of show and report over every recording: at most 80 columns, and no shape or number broken.
+#include <algorithm>
+#include <regex>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class ReportWidth : public CliTest, public ::testing::WithParamInterface<std::string> {};
+
+std::vector<std::string> recording_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(PGTUNE_SOURCE_DIR) + "/recordings"))
+    if (entry.path().extension() == ".db") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// How often a shape stands in the text as a word of its own, with marks behind it at most.
+int times_whole(const std::string& text, const std::string& shape) {
+  const std::regex word("(^|[^0-9x])" + shape + "[*+!]*($|[^0-9x*+!])");
+  return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), word), std::sregex_iterator()));
+}
+
+TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
+  const std::string database = std::string(PGTUNE_SOURCE_DIR) + "/recordings/" + GetParam() + ".db";
+  std::map<std::string, int> shapes;
+  const Finished listed = pgtune({"report", "--json", "--db", database});
+  ASSERT_EQ(listed.exit_code, 0) << listed.err;
+  for (const json& result : json::parse(listed.out).at("results")) {
+    const json& p = result.at("problem");
+    ++shapes[std::to_string(p.at("m").get<int>()) + "x" + std::to_string(p.at("n").get<int>()) + "x" +
+             std::to_string(p.at("k").get<int>())];
+  }
+  for (const std::vector<std::string>& form : {std::vector<std::string>{"show"},
+                                               {"report"},
+                                               {"report", "--roofline"},
+                                               {"report", "--power"},
+                                               {"report", "--boards"}}) {
+    std::vector<std::string> command = form;
+    command.insert(command.end(), {"--db", database});
+    const Finished shown = pgtune(command);
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    std::istringstream lines(shown.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << form.back() << ": " << line;
+    for (const auto& [shape, times] : shapes)
+      EXPECT_GE(times_whole(shown.out, shape), times) << form.back() << " breaks " << shape;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EachRecording, ReportWidth, ::testing::ValuesIn(recording_names()), [](const auto& test) {
+  std::string name = test.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace pgtune::tool::test
