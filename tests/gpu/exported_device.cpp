@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // An exported header on a GPU: every entry bit for bit against the worker's own launch, over poisoned workspaces, in
-// graphs, from sixteen threads and on two streams of unequal priority; with --time also what it costs. Prints a table;
-// exit code 1 where anything differs, 77 where there is no GPU it was made for.
+// graphs, between unmapped memory, from sixteen threads and on two streams of unequal priority; with --time also what
+// it costs. Prints a table last; exit code 1 where anything differs, 77 where there is no GPU it was made for.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -13,6 +15,7 @@
 
 #define PGTUNE_CUBLASLT_FALLBACK
 #include "best_gemm.hpp"
+#include "tests/gpu/exported_gpu.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/scratch_folder.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
@@ -22,7 +25,6 @@
 #include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/space/plan.hpp"
-#include "tuner/stats/descriptive.hpp"
 #include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::gpu {
@@ -30,58 +32,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kReplays = 1000, kThreads = 16, kCallsOfAThread = 50;
+constexpr int kMostReplays = 1000, kLeastReplays = 50, kThreads = 16, kCallsOfAThread = 50;
+constexpr double kReplays_s = 0.5;
 constexpr std::int64_t kMostCopies = 64;
 constexpr std::size_t kFallbackBytes = std::size_t{32} << 20;
 
-int failures = 0;
-
-void expect(bool condition, const std::string& what) {
-  if (condition) return;
-  ++failures;
-  fmt::print("FAILED: {}\n", what);
-}
-
-void must(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  fmt::print("{}: {}\n", what, cudaGetErrorString(code));
-  std::exit(1);
-}
-
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-Problem problem_of(const best_gemm::Problem& p) {
-  Problem out;
-  out.m = p.m, out.n = p.n, out.k = p.k, out.batch = p.batch;
-  out.lda = p.lda, out.ldb = p.ldb, out.ldc = p.ldc;
-  out.dtype = static_cast<Dtype>(p.type);
-  out.output = static_cast<ElementType>(static_cast<int>(p.out) - 1);
-  out.trans_a = p.layout == best_gemm::Layout::tn || p.layout == best_gemm::Layout::tt;
-  out.trans_b = p.layout == best_gemm::Layout::nt || p.layout == best_gemm::Layout::tt;
-  out.epilogue = {p.epilogue.bias, static_cast<Activation>(p.epilogue.activation)};
-  return out;
-}
-
-best_gemm::Operands operands_of(const OperandSet& set, const Problem& problem) {
-  best_gemm::Operands o;
-  o.a = device_pointer(set.a.address), o.b = device_pointer(set.b.address), o.c = device_pointer(set.c.address);
-  o.d = device_pointer(set.d.address), o.bias = device_pointer(set.bias.address);
-  o.alpha = static_cast<float>(problem.alpha), o.beta = static_cast<float>(problem.beta);
-  return o;
-}
-
-std::vector<char> bytes_of(const DeviceSpan& span) {
-  std::vector<char> bytes(static_cast<std::size_t>(span.bytes));
-  must(cudaMemcpy(bytes.data(), device_pointer(span.address), bytes.size(), cudaMemcpyDeviceToHost), "reading D");
-  return bytes;
-}
-
-struct Memory {
-  explicit Memory(std::size_t bytes) { must(cudaMalloc(&data, bytes > 0 ? bytes : 256), "allocating"); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() { cudaFree(data); }
-  void* data = nullptr;
+/// Of an entry.
+struct Row {
+  std::size_t workspace_bytes = 0;
+  double run_s = 0, worker_s = 0, ratio = 0, stored_s = 0;
 };
 
 class ExportedDevice {
@@ -91,6 +52,7 @@ class ExportedDevice {
     driver_ = Driver::load().value();
     stream_ = create_stream().value();
     kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
+    timer_ = SampleTimer::create(*kernels_, info_.sm_count, {}).value();
     if (cublasLtCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) {
       fmt::print("cuBLASLt cannot be used\n");
       std::exit(1);
@@ -108,11 +70,23 @@ class ExportedDevice {
     return status == best_gemm::Status::ok;
   }
 
+  /// The worker's builds of the first entries, side by side.
+  void build(const best_gemm::Entry* entries, int count) {
+    std::atomic<int> next{0};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t) {
+      threads.emplace_back([&] {
+        for (int i = next++; i < count; i = next++) static_cast<void>(builder_.build(request_of(entries[i])));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
   /// One entry: right everywhere, and what it takes.
-  void check(const best_gemm::Entry& entry, bool time) {
-    Problem problem = problem_of(entry.problem);
-    problem.beta = entry.adds_c ? 1 : 0;
+  Row check(const best_gemm::Entry& entry, bool time) {
+    const Problem problem = problem_of(entry);
     const std::int64_t copies = time ? std::min(kMostCopies, 3 * info_.l2_bytes / problem.operand_bytes() + 1) : 1;
+    Row row;
     auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, copies, stream_.get()).value();
     for (std::size_t i = 0; i < static_cast<std::size_t>(copies); ++i) require(buffers.fill(i, stream_.get()));
     const auto worker = load(entry, problem, buffers);
@@ -127,7 +101,7 @@ class ExportedDevice {
     const best_gemm::Status status = best_gemm::Gemm::select(entry.problem, o, ordinal_, {}, gemm);
     expect(status == best_gemm::Status::ok && gemm.choice().match == best_gemm::Match::exact,
            fmt::format("{}: {}", problem.title(), gemm.choice().why));
-    if (status != best_gemm::Status::ok) return;
+    if (status != best_gemm::Status::ok) return row;
     const Memory workspace(gemm.workspace_bytes());
     const auto identical = [&](const char* how) {
       sync();
@@ -136,23 +110,22 @@ class ExportedDevice {
     for (const int poison : {0xff, 0x01}) {
       must(cudaMemset(workspace.data, poison, gemm.workspace_bytes()), "poisoning");
       require(buffers.poison(0, stream_.get()));
-      if (!launch(gemm, o, workspace.data, stream_.get(), problem)) return;
+      if (!launch(gemm, o, workspace.data, stream_.get(), problem)) return row;
       identical("differs over a poisoned workspace");
     }
-    replay(gemm, o, workspace.data, problem, buffers);
+    between_guards(gemm, problem, buffers, expected);
+    replay(gemm, o, workspace.data, problem, buffers, entry.time_s);
     identical("differs after graph replays");
     on_two_streams(gemm, o, problem, buffers, expected);
     fall_back(entry, o, problem, buffers, expected);
-    fmt::print("{:44} workspace {:>9}", problem.title(), gemm.workspace_bytes());
-    if (time) show_times(entry, gemm, workspace.data, problem, buffers, *worker);
-    fmt::print("\n");
-    std::fflush(stdout);
+    row.workspace_bytes = gemm.workspace_bytes();
+    if (time) row = times(entry, gemm, workspace.data, problem, buffers, *worker);
+    return row;
   }
 
   /// Side by side in one process: each thread its own stream, workspace and D.
   void threads(const best_gemm::Entry& entry) {
-    Problem problem = problem_of(entry.problem);
-    problem.beta = entry.adds_c ? 1 : 0;
+    const Problem problem = problem_of(entry);
     auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, kThreads, stream_.get()).value();
     for (std::size_t i = 0; i < kThreads; ++i) require(buffers.fill(i, stream_.get()));
     sync();
@@ -191,8 +164,7 @@ class ExportedDevice {
 
   /// What calls cost the host, in a stream that is never full.
   void host_times(const best_gemm::Entry& entry) {
-    Problem problem = problem_of(entry.problem);
-    problem.beta = entry.adds_c ? 1 : 0;
+    const Problem problem = problem_of(entry);
     auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get()).value();
     require(buffers.fill(0, stream_.get()));
     const auto worker = load(entry, problem, buffers);
@@ -217,11 +189,6 @@ class ExportedDevice {
   }
 
  private:
-  void require(const CudaResult<>& result) {
-    if (result) return;
-    fmt::print("{}\n", result.error().text);
-    std::exit(1);
-  }
   void sync() { must(cudaStreamSynchronize(stream_.get()), "running"); }
 
   bool launch(const best_gemm::Gemm& gemm, const best_gemm::Operands& o, void* workspace, cudaStream_t stream,
@@ -232,20 +199,51 @@ class ExportedDevice {
     return status == best_gemm::Status::ok;
   }
 
-  std::unique_ptr<LoadedVariant> load(const best_gemm::Entry& entry, const Problem& problem,
-                                      const OperandBuffers& buffers) {
+  struct Tuned {
+    space::TemplateDefinition definition;
+    Variant variant;
+  };
+  static Tuned tuned(const best_gemm::Entry& entry) {
     int count = 0;
     const best_gemm::Variant& named = best_gemm::variants(&count)[entry.variant];
-    const space::TemplateDefinition definition = tool::Catalogue().load(named.template_name);
-    const Variant variant = space::recorded_variant(definition, named.parameters).value();
-    const auto plan = space::make_launch_plan(definition, variant, problem, info_).value();
-    const auto defines = space::make_defines(definition, variant, problem, info_).value();
-    const auto done = builder_.build({1, variant, definition.source, defines, info_.architecture}).value();
+    space::TemplateDefinition definition = tool::Catalogue().load(named.template_name);
+    Variant variant = space::recorded_variant(definition, named.parameters).value();
+    return {std::move(definition), std::move(variant)};
+  }
+
+  [[nodiscard]] protocol::BuildRequest request_of(const best_gemm::Entry& entry) const {
+    const Tuned own = tuned(entry);
+    return {1, own.variant, own.definition.source,
+            space::make_defines(own.definition, own.variant, problem_of(entry), info_).value(), info_.architecture};
+  }
+
+  std::unique_ptr<LoadedVariant> load(const best_gemm::Entry& entry, const Problem& problem,
+                                      const OperandBuffers& buffers) {
+    const Tuned own = tuned(entry);
+    const auto plan = space::make_launch_plan(own.definition, own.variant, problem, info_).value();
+    const auto done = builder_.build(request_of(entry)).value();
     return LoadedVariant::load(driver_, *kernels_, done.build, plan, buffers.copies(), 0, stream_.get()).value();
   }
 
+  /// In memory with nothing mapped around it, at its start and at its end; the workspace too.
+  void between_guards(const best_gemm::Gemm& gemm, const Problem& problem, OperandBuffers& buffers,
+                      const std::vector<char>& expected) {
+    if (!buffers.add_guarded_places(driver_)) return;  // memory that does not suffice for one more set
+    const auto bytes = static_cast<std::int64_t>(gemm.workspace_bytes());
+    GuardedMemory workspace;
+    if (bytes > 0) workspace = GuardedMemory::allocate(driver_, bytes).value();
+    for (std::size_t i = 0; i < buffers.guarded_places(); ++i) {
+      const std::size_t place = buffers.copies().size() + i;
+      require(buffers.fill(place, stream_.get()));
+      void* const data = bytes > 0 ? device_pointer(workspace.at(kGuardedPlaces[i]).address) : nullptr;
+      if (!launch(gemm, operands_of(buffers.place(place), problem), data, stream_.get(), problem)) return;
+      sync();
+      expect(bytes_of(buffers.place(place).d) == expected, problem.title() + ": differs between unmapped memory");
+    }
+  }
+
   void replay(const best_gemm::Gemm& gemm, const best_gemm::Operands& o, void* workspace, const Problem& problem,
-              const OperandBuffers& buffers) {
+              const OperandBuffers& buffers, double about_s) {
     must(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeGlobal), "beginning a capture");
     launch(gemm, o, workspace, stream_.get(), problem);
     cudaGraph_t graph = nullptr;
@@ -254,7 +252,8 @@ class ExportedDevice {
     must(cudaGraphInstantiate(&exec, graph, 0), "instantiating the graph");
     require(buffers.poison(0, stream_.get()));
     if (problem.beta != 0) require(buffers.fill(0, stream_.get()));
-    for (int i = 0; i < kReplays; ++i) must(cudaGraphLaunch(exec, stream_.get()), "launching the graph");
+    const int replays = static_cast<int>(std::clamp<double>(kReplays_s / about_s, kLeastReplays, kMostReplays));
+    for (int i = 0; i < replays; ++i) must(cudaGraphLaunch(exec, stream_.get()), "launching the graph");
     sync();
     cudaGraphExecDestroy(exec);
     cudaGraphDestroy(graph);
@@ -325,44 +324,16 @@ class ExportedDevice {
                        best_gemm::last_cuda_error(), difference, largest));
   }
 
-  /// Seconds a launch, over 0.4 s after as long a lead-in.
-  template <typename Launch>
-  double device_time(const Launch& launch, double about_s) {
-    const int count = std::max(10, static_cast<int>(0.4 / about_s));
-    cudaEvent_t begin = nullptr, end = nullptr;
-    must(cudaEventCreate(&begin), "creating an event");
-    must(cudaEventCreate(&end), "creating an event");
-    for (int i = 0; i < count; ++i) launch(i);
-    must(cudaEventRecord(begin, stream_.get()), "recording");
-    for (int i = 0; i < count; ++i) launch(i);
-    must(cudaEventRecord(end, stream_.get()), "recording");
-    must(cudaEventSynchronize(end), "timing");
-    float ms = 0;
-    must(cudaEventElapsedTime(&ms, begin, end), "timing");
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-    return 1e-3 * static_cast<double>(ms) / count;
-  }
-
-  void show_times(const best_gemm::Entry& entry, const best_gemm::Gemm& gemm, void* workspace, const Problem& problem,
-                  const OperandBuffers& buffers, LoadedVariant& worker) {
+  Row times(const best_gemm::Entry& entry, const best_gemm::Gemm& gemm, void* workspace, const Problem& problem,
+            const OperandBuffers& buffers, LoadedVariant& worker) {
     const std::size_t copies = buffers.copies().size();
     for (std::size_t i = 0; i < copies; ++i) require(worker.reset(i, stream_.get()));
     std::vector<best_gemm::Operands> operands;
     for (const OperandSet& set : buffers.copies()) operands.push_back(operands_of(set, problem));
-    const auto exported = [&](int i) {
-      launch(gemm, operands[static_cast<std::size_t>(i) % copies], workspace, stream_.get(), problem);
-    };
-    const auto bare = [&](int i) { require(worker.launch(static_cast<std::size_t>(i) % copies, stream_.get())); };
-    std::vector<double> ratios, times, workers;
-    for (int round = 0; round < 3; ++round) {
-      times.push_back(device_time(exported, entry.time_s));
-      workers.push_back(device_time(bare, entry.time_s));
-      ratios.push_back(times.back() / workers.back());
-    }
-    fmt::print("  stored {:8.2f} us, worker's launch {:8.2f} us, run {:8.2f} us, run/worker {:.4f}, run/stored {:.4f}",
-               1e6 * entry.time_s, 1e6 * stats::median(workers), 1e6 * stats::median(times), stats::median(ratios),
-               stats::median(times) / entry.time_s);
+    ExportedLaunchable exported(gemm, std::move(operands), workspace);
+    LaunchSeries run(exported, copies, stream_.get()), bare(worker, copies, stream_.get());
+    const TimesOfTwo times = time_in_turn(*timer_, run, bare, entry.time_s);
+    return {gemm.workspace_bytes(), times.first_s, times.second_s, times.ratio, entry.time_s};
   }
 
   template <typename Call>
@@ -386,10 +357,41 @@ class ExportedDevice {
   Driver driver_;
   Stream stream_;
   std::unique_ptr<HelperKernels> kernels_;
+  std::unique_ptr<SampleTimer> timer_;
 };
 
-int run(bool time) {
-  const auto ordinal = find_gpu("0");
+void show(const char* what, std::vector<double> values) {
+  if (values.empty()) return;
+  const auto within =
+      std::count_if(values.begin(), values.end(), [](double value) { return std::abs(value - 1) <= 0.005; });
+  fmt::print("  {:58} median {:.4f}, {:.4f} to {:.4f}, {} of {} within 0.5 %\n", what, stats::median(values),
+             *std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end()), within,
+             values.size());
+}
+
+void show_times(const std::vector<Row>& rows) {
+  std::vector<double> bare, flags, stored, cost_us;
+  for (const Row& row : rows) {
+    (row.workspace_bytes == 0 ? bare : flags).push_back(row.ratio);
+    if (row.workspace_bytes > 0) cost_us.push_back(1e6 * (row.run_s - row.worker_s));
+    stored.push_back(row.run_s / row.stored_s);
+  }
+  show("time in the program over the worker's launch", bare);
+  show("the same with a workspace, whose flags run() zeroes", flags);
+  if (!cost_us.empty()) fmt::print("  zeroing costs {:.2f} us in the median\n", stats::median(cost_us));
+  show("time in the program over the stored time", stored);
+}
+
+struct Options {
+  bool time = false, lines = false;
+  double seconds = 1e9;  ///< no entry is begun after that
+  const char* gpu = "0";
+};
+
+/// Of the process; every other GPU of the machine has some entries too, at the end.
+int run(const Options& options) {
+  const auto begin = Clock::now();
+  const auto ordinal = find_gpu(options.gpu);
   if (!ordinal) {
     fmt::print("needs a GPU: {}\n", ordinal.error().text());
     return 77;
@@ -406,20 +408,62 @@ int run(bool time) {
     fmt::print("not the GPU it was tuned on: {}\n", gemm.choice().why);
     return 77;
   }
-  for (int i = 0; i < count; ++i) device.check(entries[i], time);
+  device.build(entries, count);
+  fmt::print("the worker's builds: done after {:.0f} s\n", seconds_since(begin));
+  std::vector<Row> rows;
+  for (int i = 0; i < count && seconds_since(begin) < options.seconds; ++i) {
+    rows.push_back(device.check(entries[i], options.time));
+    const Row& row = rows.back();
+    if (options.lines)
+      fmt::print("{:44} workspace {:>9}, stored {:8.2f} us, worker's {:8.2f} us, run {:8.2f} us, run/worker {:.4f}\n",
+                 problem_of(entries[i]).title(), row.workspace_bytes, 1e6 * row.stored_s, 1e6 * row.worker_s,
+                 1e6 * row.run_s, row.ratio);
+    std::fflush(stdout);
+  }
   device.threads(entries[0]);
   device.threads(entries[count / 2]);
-  if (time) {
+  int gpus = 0;
+  must(cudaGetDeviceCount(&gpus), "counting GPUs");
+  constexpr int kEntriesElsewhere = 5;
+  for (int other = 0; other < gpus; ++other) {
+    if (other == *ordinal) continue;
+    must(cudaSetDevice(other), "choosing the device");
+    ExportedDevice second(other);
+    if (!second.prepare()) continue;
+    for (int i = 0; i < std::min(count, kEntriesElsewhere); ++i) second.check(entries[i], false);
+    fmt::print("GPU {}: {} entries beside GPU {}\n", other, std::min(count, kEntriesElsewhere), *ordinal);
+  }
+  must(cudaSetDevice(*ordinal), "choosing the device");
+  fmt::print("{} of {} entries in {:.0f} s, {} failures\n", rows.size(), count, seconds_since(begin), failures);
+  if (options.time) {
+    show_times(rows);
     device.host_times(entries[0]);
     device.host_times(entries[count / 2]);
   }
-  fmt::print("{} entries, {} failures\n", count, failures);
   return failures == 0 ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace pgtune::gpu
 
+/// [--time] [--lines] [--seconds S] [--gpu N]
 int main(int count, char** arguments) {
-  return pgtune::gpu::run(count > 1 && std::strcmp(arguments[1], "--time") == 0);
+  pgtune::gpu::Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = arguments[i];
+    const bool more = i + 1 < count;
+    if (word == "--time") {
+      options.time = true;
+    } else if (word == "--lines") {
+      options.lines = true;
+    } else if (word == "--seconds" && more) {
+      options.seconds = std::atof(arguments[++i]);
+    } else if (word == "--gpu" && more) {
+      options.gpu = arguments[++i];
+    } else {
+      fmt::print("[--time] [--lines] [--seconds S] [--gpu N]\n");
+      return 2;
+    }
+  }
+  return pgtune::gpu::run(options);
 }
