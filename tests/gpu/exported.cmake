@@ -17,6 +17,10 @@ endfunction()
 pgtune_exported_program(gpu_exported_device ${PROJECT_SOURCE_DIR}/recordings/h200-bf16-settled.db)
 add_test(NAME gpu_exported_device COMMAND gpu_exported_device)
 set_tests_properties(gpu_exported_device PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 300)
+# What a user's export does by itself where there is a GPU.
+add_test(NAME gpu_export_verify COMMAND ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/gpu_exported_device $<TARGET_FILE:pgtune>
+         export header --db ${PROJECT_SOURCE_DIR}/recordings/h200-bf16-settled.db --verify -o ${CMAKE_CURRENT_BINARY_DIR}/verified.hpp)
+set_tests_properties(gpu_export_verify PROPERTIES LABELS gpu SKIP_RETURN_CODE 3 TIMEOUT 300)
 foreach(suite bf16 f32 e4m3 tf32 special)
   pgtune_exported_program(gpu_exported_${suite} ${PROJECT_SOURCE_DIR}/recordings/h200-${suite}.db)
   set_target_properties(gpu_exported_${suite} PROPERTIES EXCLUDE_FROM_ALL ON)

@@ -24,7 +24,9 @@
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
+#include "tuner/gpu/measure/side_by_side.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/stats/descriptive.hpp"
 #include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::gpu {
@@ -332,8 +334,12 @@ class ExportedDevice {
     for (const OperandSet& set : buffers.copies()) operands.push_back(operands_of(set, problem));
     ExportedLaunchable exported(gemm, std::move(operands), workspace);
     LaunchSeries run(exported, copies, stream_.get()), bare(worker, copies, stream_.get());
-    const TimesOfTwo times = time_in_turn(*timer_, run, bare, entry.time_s);
-    return {gemm.workspace_bytes(), times.first_s, times.second_s, times.ratio, entry.time_s};
+    const auto times = time_side_by_side(*timer_, run, bare, entry.time_s);
+    require(times);
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < times->first_s.size(); ++i) ratios.push_back(times->first_s[i] / times->second_s[i]);
+    return {gemm.workspace_bytes(), stats::median(times->first_s), stats::median(times->second_s),
+            stats::median(ratios), entry.time_s};
   }
 
   template <typename Call>

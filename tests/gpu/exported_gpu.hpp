@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "tuner/gpu/launch/driver.hpp"
-#include "tuner/gpu/measure/launch_series.hpp"
-#include "tuner/gpu/measure/sample_timer.hpp"
+#include "tuner/gpu/measure/launchable.hpp"
 #include "tuner/model/problem.hpp"
-#include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::gpu {
 
@@ -88,38 +86,5 @@ class ExportedLaunchable : public Launchable {
   std::vector<best_gemm::Operands> copies_;
   void* workspace_;
 };
-
-/// Seconds of a launch of each of two, by samples in turn.
-struct TimesOfTwo {
-  double first_s = 0, second_s = 0;
-  double ratio = 0;  ///< median of the rounds'
-};
-
-inline TimesOfTwo time_in_turn(SampleTimer& timer, LaunchSeries& first, LaunchSeries& second, double about_s) {
-  constexpr int kRounds = 6;
-  constexpr double kSample_s = 0.02, kLeadIn_s = 0.005, kShort_s = 40e-6;
-  for (LaunchSeries* series : {&first, &second}) {
-    require(series->enqueue(3));  // loaded before a capture
-    if (about_s < kShort_s) require(series->capture());
-  }
-  std::vector<double> firsts, seconds, ratios;
-  for (int round = 0; round < kRounds; ++round) {
-    double times[2] = {};
-    for (int i = 0; i < 2; ++i) {
-      const bool second_now = (i + round) % 2 != 0;
-      LaunchSeries& series = second_now ? second : first;
-      const auto launches = [&](double seconds_long) {
-        return launches_for(seconds_long, about_s, 3, series.granule());
-      };
-      const auto sample = timer.time(series, launches(kSample_s), launches(kLeadIn_s));
-      require(sample);
-      times[second_now ? 1 : 0] = sample->per_launch_s();
-    }
-    firsts.push_back(times[0]);
-    seconds.push_back(times[1]);
-    ratios.push_back(times[0] / times[1]);
-  }
-  return {stats::median(firsts), stats::median(seconds), stats::median(ratios)};
-}
 
 }  // namespace pgtune::gpu

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tool/worker/compile_service.hpp"
+#include "tool/worker/consumer_service.hpp"
 #include "tool/worker/doctor.hpp"
 #include "tool/worker/guard.hpp"
 #include "tool/worker/limits.hpp"
@@ -54,6 +55,15 @@ Result<void> serve_measure(const WorkerOptions& options, LineChannel& channel) {
   return served;
 }
 
+Result<void> serve_consumer(const WorkerOptions& options, LineChannel& channel) {
+  Result<std::unique_ptr<ConsumerService>> service = ConsumerService::open(options.gpu, options.library);
+  if (!service) return tl::unexpected(refuse(channel, std::move(service.error())));
+  auto served = serve(channel, **service);
+  // As of a measure worker.
+  if ((*service)->context_lost()) ::_exit(served ? 0 : kExitFailure);
+  return served;
+}
+
 Result<void> run(const std::vector<std::string>& arguments) {
   const Result<WorkerOptions> options = parse_options(arguments);
   if (!options) return tl::unexpected(options.error());
@@ -77,6 +87,7 @@ Result<void> run(const std::vector<std::string>& arguments) {
     if (auto tied = tie_to_parent(); !tied) return tied;
   }
   if (options->role == Role::kDoctor) return channel.write_line(doctor_line(options->gpu));
+  if (options->role == Role::kConsumer) return serve_consumer(*options, channel);
   return options->role == Role::kCompile ? serve_compile(*options, channel) : serve_measure(*options, channel);
 }
 

@@ -12,12 +12,13 @@ namespace pgtune::worker {
 namespace {
 
 Result<Role> parse_role(const std::string& text) {
-  static const std::map<std::string, Role> roles{{"compile", Role::kCompile}, {"measure", Role::kMeasure},
-                                                 {"list", Role::kList},       {"limits", Role::kLimits},
-                                                 {"guard", Role::kGuard},     {"doctor", Role::kDoctor}};
+  static const std::map<std::string, Role> roles{
+      {"compile", Role::kCompile}, {"measure", Role::kMeasure}, {"list", Role::kList},        {"limits", Role::kLimits},
+      {"guard", Role::kGuard},     {"doctor", Role::kDoctor},   {"consumer", Role::kConsumer}};
   if (const auto found = roles.find(text); found != roles.end()) return found->second;
-  return fail(ErrorKind::kUsage,
-              fmt::format("--role is '{}'; it must be compile, measure, list, limits, guard or doctor", text));
+  return fail(
+      ErrorKind::kUsage,
+      fmt::format("--role is '{}'; it must be compile, measure, list, limits, guard, doctor or consumer", text));
 }
 
 /// Nothing where the option was not given.
@@ -35,10 +36,13 @@ Result<std::optional<Number>> parse_positive(const char* name, const std::string
 /// What a role cannot do without.
 Result<WorkerOptions> checked(WorkerOptions options) {
   const bool needs_gpu = options.role == Role::kMeasure || options.role == Role::kLimits ||
-                         options.role == Role::kGuard || options.role == Role::kDoctor;
+                         options.role == Role::kGuard || options.role == Role::kDoctor ||
+                         options.role == Role::kConsumer;
   if (options.role == Role::kCompile && options.cache_folder.empty())
     return fail(ErrorKind::kUsage, "the compile role needs --cache-dir");
   if (needs_gpu && options.gpu.empty()) return fail(ErrorKind::kUsage, "this role needs --gpu");
+  if ((options.role == Role::kConsumer) == options.library.empty())
+    return fail(ErrorKind::kUsage, "the consumer role needs --library, and no other takes it");
   if (!options.input.empty() && options.role != Role::kMeasure)
     return fail(ErrorKind::kUsage, "only the measure role takes --input");
   if (options.restore && options.lock_mhz)
@@ -49,7 +53,8 @@ Result<WorkerOptions> checked(WorkerOptions options) {
 }  // namespace
 
 Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments) {
-  static const std::set<std::string> known{"--role", "--cache-dir", "--gpu", "--lock-mhz", "--memory-limit", "--input"};
+  static const std::set<std::string> known{"--role",         "--cache-dir", "--gpu",    "--lock-mhz",
+                                           "--memory-limit", "--input",     "--library"};
   std::map<std::string, std::string> values;
   WorkerOptions options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -79,6 +84,7 @@ Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments) {
   options.lock_mhz = *mhz;
   options.memory_limit_bytes = *memory;
   options.input = values["--input"];
+  options.library = values["--library"];
   return checked(std::move(options));
 }
 

@@ -14,6 +14,7 @@
 //   verify   VerifyRequest           VerifyReport      measure
 //   energy   EnergyRequest           EnergyWindow      measure
 //   ceilings {}                      Ceilings          measure
+//   check    ConsumerRequest         ConsumerReport    consumer
 //
 // The reply to "prepare" may have one more field, "opaque". The worker that takes a dead one's place then gets the
 // whole reply back as "known" in its PrepareRequest and takes the baseline over instead of looking for it again.

@@ -183,6 +183,39 @@ struct VerifyReport {
   }
 };
 
+/// Whether the kernel of an exported header's entry, called as a program calls it, is the one that was measured.
+struct ConsumerRequest {
+  int entry = 0;  ///< of the header
+  Problem problem;
+  BuildInfo build;
+  LaunchPlan plan;
+  double launch_s = 0;  ///< about what a launch takes
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("entry", self.entry);
+    visit("problem", self.problem);
+    visit("build", self.build);
+    visit("plan", self.plan);
+    visit("launch_s", self.launch_s);
+  }
+};
+
+struct ConsumerReport {
+  std::string wrong;  ///< empty: the same bits wherever it ran
+  /// What a call in the program took, and the worker's own launch beside it, round by round.
+  std::vector<double> run_s, bare_s;
+  std::int64_t workspace_bytes = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("wrong", self.wrong);
+    visit("run_s", self.run_s);
+    visit("bare_s", self.bare_s);
+    visit("workspace_bytes", self.workspace_bytes);
+  }
+};
+
 /// What an earlier measure worker found out about the baseline, for the one that takes its place.
 struct KnownBaseline {
   BaselineReport report;

@@ -109,8 +109,8 @@ The program pgtune\-worker, where it is neither beside pgtune nor in libexec.
 .B PGTUNE_CUDA_HOME
 A CUDA Toolkit, or a folder with NVRTC and cuBLASLt, that is looked into before any other.
 .TP
-.B PGTUNE_NVDISASM, PGTUNE_NCU, PGTUNE_FATBINARY
-The disassembler for inspect, the profiler for ladder, and what compresses the kernels of export header.
+.B PGTUNE_NVDISASM, PGTUNE_NCU, PGTUNE_FATBINARY, PGTUNE_CXX
+The disassembler for inspect, the profiler for ladder, what compresses the kernels of export header, and the compiler that it verifies the header with.
 .TP
 .B CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, VIRTUAL_ENV, CONDA_PREFIX
 Looked into for CUDA's libraries, in the order that pgtune doctor prints.

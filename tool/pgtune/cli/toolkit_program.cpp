@@ -13,6 +13,8 @@ namespace {
 
 bool is_executable(const std::filesystem::path& path) { return access(path.c_str(), X_OK) == 0; }
 
+}  // namespace
+
 std::vector<std::filesystem::path> toolkit_folders() {
   std::vector<std::filesystem::path> folders;
   if (const char* path = std::getenv("PATH")) {
@@ -26,8 +28,6 @@ std::vector<std::filesystem::path> toolkit_folders() {
   folders.emplace_back(PGTUNE_TOOLKIT_BIN);
   return folders;
 }
-
-}  // namespace
 
 Result<std::filesystem::path> find_toolkit_program(const ToolkitProgram& program) {
   if (const char* chosen = std::getenv(program.variable.c_str()); chosen != nullptr && *chosen != '\0') {

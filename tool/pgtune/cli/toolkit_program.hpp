@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tuner/util/result.hpp"
 
@@ -18,5 +19,8 @@ struct ToolkitProgram {
 /// The variable's program, else one on PATH, else in CUDA_HOME/bin, CUDA_PATH/bin, /usr/local/cuda/bin or the toolkit
 /// pgtune was built with. Error (environment) where there is none, with the remedy.
 [[nodiscard]] Result<std::filesystem::path> find_toolkit_program(const ToolkitProgram& program);
+
+/// Where it looks: the folders of PATH, then a toolkit's.
+[[nodiscard]] std::vector<std::filesystem::path> toolkit_folders();
 
 }  // namespace pgtune::tool

@@ -16,6 +16,7 @@
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/header_writer.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
+#include "tool/pgtune/export/verification.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
 namespace pgtune::tool {
@@ -105,6 +106,10 @@ class ExportCommand final : public Command {
         .add_option("--library", library_,
                     "Instead a folder with a CMake package: header, source, and an interface for C")
         .option_text("FOLDER");
+    header.add_flag("--verify", verify_,
+                    "Fail where this machine cannot verify the header on a GPU of its class; where there is one, that "
+                    "is done anyway");
+    header.add_flag("--no-verify", no_verify_, "Write it without running its kernels");
     header.add_flag("--table", table_, "Instead a constexpr table of the best variants' parameters, and a lookup");
   }
 
@@ -142,6 +147,9 @@ class ExportCommand final : public Command {
     if (!library_.empty() && (split_ || !output_.empty() || !coverage_.empty()))
       throw CommandError(ErrorKind::kUsage,
                          "--library writes a folder of its own. Leave out -o, --split and --coverage.");
+    if (verify_ && (no_verify_ || table_ || !coverage_.empty()))
+      throw CommandError(ErrorKind::kUsage,
+                         "--verify runs the kernels that are written. Leave out --no-verify, --table and --coverage.");
     if (split_ && (output_.empty() || output_ == "-"))
       throw CommandError(ErrorKind::kUsage, "--split writes two files. Name the header with -o FILE.hpp.");
     if (split_ && std::filesystem::path(output_).extension() == ".cpp")
@@ -170,14 +178,23 @@ class ExportCommand final : public Command {
       context.terminal().print(coverage_text(content, problems_of_file(coverage_)));
       return ExitCode::kDone;
     }
+    const bool in_two = split_ || !library_.empty();
+    const SplitHeader split = in_two ? write_split_header(content) : SplitHeader{write_callable_header(content), ""};
+    if (!no_verify_) {
+      const auto verified = verify_export(context, content, {split.header, split.source}, verify_);
+      if (!verified) {
+        context.terminal().error("nothing was written, because of what is wrong above");
+        return ExitCode::kNothingValid;
+      }
+      context.terminal().note(*verified);
+    }
     if (!library_.empty()) {
       write_library(context, content);
     } else if (split_) {
-      const SplitHeader split = write_split_header(content);
       write_output_file(std::filesystem::path(output_).replace_extension(".cpp"), split.source);
       write(context, split.header, content.entries.size());
     } else {
-      write(context, write_callable_header(content), content.entries.size());
+      write(context, split.header, content.entries.size());
     }
     return ExitCode::kDone;
   }
@@ -225,7 +242,7 @@ class ExportCommand final : public Command {
 
   ResultFilter filter_;
   std::string output_, name_space_, coverage_, library_, neighbour_loss_ = "3";
-  bool table_ = false, split_ = false;
+  bool table_ = false, split_ = false, verify_ = false, no_verify_ = false;
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ struct ExportedVariant {
   Variant variant;
   Problem problem;                  ///< one that it was compiled for: its types and epilogue count
   std::vector<std::int64_t> built;  ///< built_values()
+  BuildInfo build = {};             ///< the worker's own, in the cubin cache
 };
 
 struct ExportedEntry {

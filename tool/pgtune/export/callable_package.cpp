@@ -55,20 +55,24 @@ std::string package_name(const std::string& name_space) {
   return name;
 }
 
+std::string package_text(const CallableHeader& content, std::string_view file) {
+  const std::string name = package_name(content.name_space);
+  std::string text = package_file(file);
+  replace_all(text, "/* PGTUNE_WORDS */",
+              c_words("type", all_dtypes()) + c_words("element", all_element_types(), "usual") +
+                  c_words("activation", all_activations()));
+  replace_all(text, "PGTUNE_WORDS_OF_GEMM", std::to_string(words_of_gemm(content)));
+  replace_all(text, "PGTUNE_VERSION", content.pgtune_version);
+  replace_all(text, "pgtune_namespace", content.name_space);
+  replace_all(text, "pgtune_export.hpp", content.file_name);
+  replace_all(text, "PGTUNE_EXPORT", upper(name));
+  replace_all(text, "pgtune_export", name);
+  return text;
+}
+
 std::vector<PackageFile> write_package(const CallableHeader& content) {
   const std::string name = package_name(content.name_space);
-  const auto file = [&](std::string_view source) {
-    std::string text = package_file(source);
-    replace_all(text, "/* PGTUNE_WORDS */",
-                c_words("type", all_dtypes()) + c_words("element", all_element_types(), "usual") +
-                    c_words("activation", all_activations()));
-    replace_all(text, "PGTUNE_WORDS_OF_GEMM", std::to_string(words_of_gemm(content)));
-    replace_all(text, "PGTUNE_VERSION", content.pgtune_version);
-    replace_all(text, "pgtune_namespace", content.name_space);
-    replace_all(text, "PGTUNE_EXPORT", upper(name));
-    replace_all(text, "pgtune_export", name);
-    return text;
-  };
+  const auto file = [&](std::string_view source) { return package_text(content, source); };
   SplitHeader split = write_split_header(content);
   const std::string cmake = fmt::format("lib/cmake/{0}/{0}Config", name);
   return {{cmake + ".cmake", file("config.cmake")},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tool/pgtune/export/callable_header.hpp"
@@ -13,6 +14,9 @@ struct PackageFile {
   std::string path;  ///< relative to the package's folder
   std::string text;
 };
+
+/// One of the files of exported/package in the names of the export.
+[[nodiscard]] std::string package_text(const CallableHeader& content, std::string_view file);
 
 /// What find_package() and the C functions are called: the namespace, with _ for ::.
 [[nodiscard]] std::string package_name(const std::string& name_space);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/export/verification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/scratch_folder.hpp"
+#include "tool/pgtune/export/consumer_library.hpp"
+#include "tool/pgtune/export/result_choice.hpp"
+#include "tool/pgtune/measuring/gpu_lock.hpp"
+#include "tuner/device/device_list.hpp"
+#include "tuner/device/worker_client.hpp"
+#include "tuner/model/device_class.hpp"
+#include "tuner/space/plan.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::chrono::minutes kOpening{2}, kEntry{2};
+constexpr double kAim = 0.005;
+
+struct Target {
+  DeviceInfo device;
+  std::size_t device_class = 0;  ///< of the export
+};
+
+Result<Target> find_target(const Context& context, const CallableHeader& content) {
+  const auto devices = device::list_devices(context.paths().worker);
+  if (!devices) return tl::unexpected(devices.error());
+  for (const DeviceInfo& device : *devices) {
+    for (std::size_t i = 0; i < content.device_classes.size(); ++i) {
+      if (same_device_class(content.device_classes[i], device)) return Target{device, i};
+    }
+  }
+  return fail(ErrorKind::kEnvironment, fmt::format("there is no GPU of the class {} here",
+                                                   device_class(content.device_classes.front()).hardware()));
+}
+
+Result<GpuLock> take_gpu(const Context& context, const DeviceInfo& device) {
+  auto taken = GpuLock::take(context.paths().locks, device.uuid);
+  if (!taken) return tl::unexpected(taken.error());
+  if (auto* const lock = std::get_if<GpuLock>(&*taken)) return std::move(*lock);
+  return fail(ErrorKind::kEnvironment, fmt::format("another pgtune is measuring on {}", device.uuid));
+}
+
+/// The worker's answer. Errors: its end, or what the CUDA driver said.
+Result<protocol::ConsumerReport> ask(device::WorkerClient& worker, const protocol::ConsumerRequest& request) {
+  worker.request("check", request, kEntry);
+  while (true) {
+    if (auto event = worker.poll()) {
+      if (auto* const failure = std::get_if<device::WorkerFailure>(&*event)) return tl::unexpected(failure->error);
+      auto& reply = std::get<protocol::Reply>(*event);
+      if (!reply.body) return tl::unexpected(reply.body.error());
+      return protocol::decode_body<protocol::ConsumerReport>(*reply.body, "consumer's report");
+    }
+    std::vector<pollfd> fds;
+    worker.add_poll_fds(fds);
+    (void)wait_ready(fds, worker.deadline().value_or(SteadyClock::now() + kEntry));
+  }
+}
+
+protocol::ConsumerRequest request_of(const CallableHeader& content, std::size_t number, const DeviceInfo& device) {
+  const ExportedEntry& entry = content.entries[number];
+  const ExportedVariant& variant = content.variants[entry.variant];
+  return {.entry = static_cast<int>(number),
+          .problem = entry.problem,
+          .build = variant.build,
+          .plan = value_or_throw(space::make_launch_plan(content.templates[variant.template_number], variant.variant,
+                                                         entry.problem, device)),
+          .launch_s = entry.time_s};
+}
+
+std::string ratios_text(const std::vector<double>& ratios) {
+  if (ratios.empty()) return "not measured";
+  const auto near = std::count_if(ratios.begin(), ratios.end(), [](double r) { return std::abs(r - 1) <= kAim; });
+  return fmt::format("{:.4f} ({:.4f} to {:.4f}, {} of {} within 0.5 %)", stats::median(ratios),
+                     *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()),
+                     near, ratios.size());
+}
+
+struct Verified {
+  std::size_t entries = 0, wrong = 0;
+  std::vector<double> to_bare, to_stored;
+};
+
+Verified check_entries(Context& context, const CallableHeader& content, const Target& target,
+                       const std::filesystem::path& library) {
+  auto worker = value_or_throw(
+      device::WorkerClient::start({.path = context.paths().worker,
+                                   .role = "consumer",
+                                   .arguments = {"--gpu", target.device.uuid, "--library", library.string()},
+                                   .hello_timeout = kOpening}));
+  Verified out;
+  for (std::size_t i = 0; i < content.entries.size(); ++i) {
+    const ExportedEntry& entry = content.entries[i];
+    if (entry.device_class != target.device_class) continue;
+    ++out.entries;
+    const auto report = ask(*worker, request_of(content, i, target.device));
+    const std::string wrong = report ? report->wrong : report.error().text();
+    if (!wrong.empty()) {
+      ++out.wrong;
+      context.terminal().error(fmt::format("{} in a program: {}", entry.problem.title(), wrong));
+      if (!report) break;  // the worker may be gone, and the GPU with it
+      continue;
+    }
+    std::vector<double> rounds;
+    for (std::size_t r = 0; r < std::min(report->run_s.size(), report->bare_s.size()); ++r)
+      rounds.push_back(report->run_s[r] / report->bare_s[r]);
+    if (rounds.empty()) continue;
+    out.to_bare.push_back(stats::median(rounds));
+    out.to_stored.push_back(stats::median(report->run_s) / entry.time_s);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> verify_export(Context& context, const CallableHeader& content, const ExportedText& text,
+                                         bool asked) {
+  const auto not_verified = [&](const Error& error) {
+    if (asked) throw CommandError(ErrorKind::kEnvironment, "the export cannot be verified: " + error.text());
+    return "not verified: " + error.text();
+  };
+  const auto target = find_target(context, content);
+  if (!target) return not_verified(target.error());
+  const auto lock = take_gpu(context, target->device);
+  if (!lock) return not_verified(lock.error());
+  const ScratchFolder folder;
+  const auto library = compile_consumer(folder.path(), content, text);
+  if (!library) return not_verified(library.error());
+  const Verified verified = check_entries(context, content, *target, *library);
+  if (verified.wrong > 0) return std::nullopt;
+  return fmt::format(
+      "verified on {}: {} entries give the worker's bits; time in the program over the worker's launch {}, over the "
+      "stored time {}",
+      target->device.uuid, verified.entries, ratios_text(verified.to_bare), ratios_text(verified.to_stored));
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// `pgtune export header --verify`: the header in a program on a GPU, beside the worker's own launches.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/export/callable_header.hpp"
+
+namespace pgtune::tool {
+
+/// What a program would compile: the header, and the source with its kernels where they are apart.
+struct ExportedText {
+  std::string header, source;
+};
+
+/// Compiles the text with the host's compiler and runs every entry of a GPU's class there: its result must be the
+/// worker's own launch's bit for bit, over poisoned workspaces and between unmapped memory. Returns a sentence with the
+/// times. Where `asked` is false, and there is no such GPU, no compiler or no cuda.h, or another pgtune has the GPU,
+/// the sentence says what kept it from verifying; with it that is a CommandError (environment). Nothing: a kernel is
+/// wrong, as errors in the terminal say.
+[[nodiscard]] std::optional<std::string> verify_export(Context& context, const CallableHeader& content,
+                                                       const ExportedText& text, bool asked);
+
+}  // namespace pgtune::tool

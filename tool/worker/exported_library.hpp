@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The library that pgtune compiles of an exported header (exported/package/consumer.cpp), opened.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/gpu/measure/launchable.hpp"
+#include "tuner/model/problem.hpp"
+
+namespace pgtune::worker {
+
+/// One at a time in a process: the library keeps the entry that was selected. It stays open until the process ends.
+class ExportedLibrary {
+ public:
+  /// Errors (environment): no library, or one without these functions.
+  [[nodiscard]] static Result<std::unique_ptr<ExportedLibrary>> open(const std::string& path);
+
+  /// Empty, or what the header's status says.
+  [[nodiscard]] std::string prepare(int device) const;
+  /// Chooses the entry's own kernel for operands that lie so; `workspace_bytes` is what it needs. Empty, or why not.
+  [[nodiscard]] std::string select(int entry, int device, const gpu::OperandSet& operands, const Problem& problem,
+                                   std::int64_t& workspace_bytes) const;
+  /// Enqueues what was selected. Empty, or why not.
+  [[nodiscard]] std::string run(const gpu::OperandSet& operands, const Problem& problem,
+                                const gpu::DeviceSpan& workspace, cudaStream_t stream) const;
+
+ private:
+  ExportedLibrary() = default;
+  [[nodiscard]] std::string text(int status) const;
+
+  // Pointers: A, B, C, bias, D.
+  int (*prepare_)(int) = nullptr;
+  int (*select_)(int entry, int device, void** pointers, float alpha, float beta, std::size_t* bytes) = nullptr;
+  int (*run_)(void** pointers, float alpha, float beta, void* workspace, std::size_t bytes, void* stream) = nullptr;
+  const char* (*text_)(int) = nullptr;
+  int (*last_cuda_error_)() = nullptr;
+};
+
+/// What was selected, to be timed beside the worker's own.
+class ExportedLaunch final : public gpu::Launchable {
+ public:
+  /// All must outlive it.
+  ExportedLaunch(const ExportedLibrary& library, const Problem& problem, const std::vector<gpu::OperandSet>& copies,
+                 const gpu::DeviceSpan& workspace)
+      : library_(&library), problem_(&problem), copies_(&copies), workspace_(workspace) {}
+  [[nodiscard]] gpu::CudaResult<> launch(std::size_t copy, cudaStream_t stream) override;
+
+ private:
+  const ExportedLibrary* library_;
+  const Problem* problem_;
+  const std::vector<gpu::OperandSet>* copies_;
+  gpu::DeviceSpan workspace_;
+};
+
+}  // namespace pgtune::worker
