@@ -59,9 +59,9 @@ class SimulateCommand final : public Command {
     app.add_option("--seed", seed_, "Of the first run; the others count on from it (default: 1)")
         .option_text("N")
         .group(group);
-    app.add_option(
-           "--leave-out", leave_out_,
-           "Let model learn from the other tables, without those of the same shape (problem), dtype or device; " XX)
+    app.add_option("--leave-out", leave_out_,
+                   "Let model learn from the other tables, without those of the same shape (problem), dtype or device "
+                   "(default: it learns from none)")
         .option_text("NAME")
         .group(group);
     app.add_flag("--per-problem", per_problem_, "Losses of every problem too").group(kOutputGroup);

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/cli/toolkit_program.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
-#include "tool/pgtune/export/output_file.hpp"
 #include "tuner/util/child_process.hpp"
 
 namespace pgtune::tool {
@@ -71,8 +71,8 @@ Result<std::filesystem::path> compile_consumer(const std::filesystem::path& fold
   const auto headers = find_cuda_headers();
   if (!headers) return headers;
   const std::filesystem::path library = folder / "consumer.so";
-  write_file(folder / content.file_name, text.header);
-  write_file(folder / "consumer.cpp", package_text(content, "consumer.cpp"));
+  write_output_file(folder / content.file_name, text.header);
+  write_output_file(folder / "consumer.cpp", package_text(content, "consumer.cpp"));
   std::vector<std::string> command{compiler->string(),
                                    "-std=c++17",
                                    "-O1",
@@ -83,7 +83,7 @@ Result<std::filesystem::path> compile_consumer(const std::filesystem::path& fold
                                    "-I" + folder.string(),
                                    (folder / "consumer.cpp").string()};
   if (!text.source.empty()) {
-    write_file(folder / "kernels.cpp", text.source);
+    write_output_file(folder / "kernels.cpp", text.source);
     command.push_back((folder / "kernels.cpp").string());
   }
   for (const std::string& word : {std::string("-o"), library.string(), std::string("-pthread"), std::string("-ldl")})

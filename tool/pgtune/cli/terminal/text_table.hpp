@@ -30,8 +30,8 @@ class TextTable {
   void add_section(std::string title) { sections_[rows_.size()] = std::move(title); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// Title line and rows, two blanks between columns, or one where they would not fit otherwise, no trailing blanks, each line ending in a newline. `indent`
-  /// blanks before each line.
+  /// Title line and rows, two blanks between columns, or one where they would not fit otherwise, no trailing blanks,
+  /// each line ending in a newline. `indent` blanks before each line.
   [[nodiscard]] std::string text(std::size_t width = kTextWidth, std::size_t indent = 0) const;
 
  private:
