@@ -81,6 +81,25 @@ bool is_tried_on_odd_rows(const Variant& variant) {
   return false;
 }
 
+TEST(WgmmaSpace, OverlapsTheLaunchBeforeInAChainAlone) {
+  Problem problem = typed(Dtype::kBf16, 16, 6144, 4096, "nt");
+  const auto overlapping = [&] {
+    const auto space = enumerate(wgmma(), problem, device());
+    EXPECT_TRUE(space) << space.error().text();
+    std::size_t count = 0;
+    for (const Variant& variant : space->variants) {
+      if (*variant.find("DEPENDENT_LAUNCH") != ParameterValue(std::int64_t{1})) continue;
+      ++count;
+      const auto plan = make_launch_plan(wgmma(), variant, problem, device());
+      EXPECT_TRUE(plan && plan->kernels.size() == 1 && plan->kernels.front().overlaps_previous) << variant.key();
+    }
+    return count;
+  };
+  EXPECT_EQ(overlapping(), 0U);
+  problem.chained = true;
+  EXPECT_GE(overlapping(), 30U);
+}
+
 TEST(WgmmaSpace, EverySeedIsInThePresetOfSomeProblem) {
   for (const Variant& seed : wgmma().seeds) {
     EXPECT_TRUE(is_tried(seed, {Dtype::kBf16, "nt"}) || is_tried(seed, {Dtype::kTf32, "nt"}) ||

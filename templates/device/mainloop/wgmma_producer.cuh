@@ -11,6 +11,10 @@ namespace pgtune::product {
 
 constexpr unsigned long long policy(long long hint) { return hint == LABEL_evict_first ? kEvictFirst : kEvictLast; }
 
+/// In a chained problem the launch before writes no B, so that B's tiles of the first stages are loaded before it has
+/// ended. Where a kernel of the same launch prepares operands, all waits for that one.
+constexpr bool kOverlapsLaunchBefore = DEPENDENT_LAUNCH && !PREPARES;
+
 /// Issues the loads of all work tiles of a CTA, of which `at` is the first. Operands in parts are batches of PARTS
 /// matrices.
 __device__ __forceinline__ void produce(const TensorMap& map_left, const TensorMap& map_right, TileScheduler& at,
@@ -23,28 +27,51 @@ __device__ __forceinline__ void produce(const TensorMap& map_left, const TensorM
 #pragma unroll
   for (int i = 0; i < CLUSTER_M; ++i) mask_right |= 1u << (i + rank_n * CLUSTER_M);
 
+  const auto load_left = [&](int index, const TileCoord& tile, int block, int part) {
+    Left::load<CLUSTER_N, LEFT_CACHE_HINT != LABEL_evict_normal>(
+        stages + kStageBytes * index + part * Left::kBytes, map_left, tile.row, block * kBlockK,
+        tile.batch * PARTS + part, full + 8 * index, rank_n, mask_left, policy(LEFT_CACHE_HINT));
+  };
+  const auto load_right = [&](int index, const TileCoord& tile, int block, int part) {
+    Right::load<CLUSTER_M, RIGHT_CACHE_HINT != LABEL_evict_normal>(
+        stages + kStageBytes * index + kLeftBytes + part * Right::kBytes, map_right, right_origin + tile.column,
+        block * kBlockK, tile.batch * PARTS + part, full + 8 * index, rank_m, mask_right, policy(RIGHT_CACHE_HINT));
+  };
+
   PipelineState<STAGES> to{0, 1};
-  if constexpr (DEPENDENT_LAUNCH) griddepcontrol_wait();
+  int loaded = 0;  // k-blocks of the first tile
+  if constexpr (kOverlapsLaunchBefore) {
+    griddepcontrol_launch_dependents();
+    if (at.valid) loaded = min(at.work_tile.blocks(), STAGES);
+    for (int i = 0; i < loaded; ++i) {
+      mbarrier_arrive_expect_tx(full + 8 * i, kStageBytes);
+      const int block = at.work_tile.first + i * kBlockStride;
+      SWAP_AB ? load_left(i, at.tile, block, 0) : load_right(i, at.tile, block, 0);
+    }
+    griddepcontrol_wait();
+    for (int i = 0; i < loaded; ++i) {
+      const int block = at.work_tile.first + i * kBlockStride;
+      SWAP_AB ? load_right(i, at.tile, block, 0) : load_left(i, at.tile, block, 0);
+      to.advance();
+    }
+  } else if constexpr (DEPENDENT_LAUNCH) {
+    griddepcontrol_wait();
+  }
   for (; at.valid; at.next()) {
     const WorkTile work_tile = at.work_tile;
     const TileCoord tile = at.tile;
 #pragma unroll 1
-    for (int block = work_tile.first; block < work_tile.last; block += kBlockStride) {
+    for (int block = work_tile.first + loaded * kBlockStride; block < work_tile.last; block += kBlockStride) {
       mbarrier_wait(empty + 8 * to.stage, to.parity);
-      const unsigned barrier = full + 8 * to.stage, stage = stages + kStageBytes * to.stage;
-      mbarrier_arrive_expect_tx(barrier, kStageBytes);
+      mbarrier_arrive_expect_tx(full + 8 * to.stage, kStageBytes);
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
-        const int matrix = tile.batch * PARTS + part;
-        Left::load<CLUSTER_N, LEFT_CACHE_HINT != LABEL_evict_normal>(stage + part * Left::kBytes, map_left, tile.row,
-                                                                     block * kBlockK, matrix, barrier, rank_n,
-                                                                     mask_left, policy(LEFT_CACHE_HINT));
-        Right::load<CLUSTER_M, RIGHT_CACHE_HINT != LABEL_evict_normal>(
-            stage + kLeftBytes + part * Right::kBytes, map_right, right_origin + tile.column, block * kBlockK, matrix,
-            barrier, rank_m, mask_right, policy(RIGHT_CACHE_HINT));
+        load_left(to.stage, tile, block, part);
+        load_right(to.stage, tile, block, part);
       }
       to.advance();
     }
+    loaded = 0;
   }
   if constexpr (kCluster > 1) {
     for (int s = 0; s < STAGES; ++s) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Launches of a chained problem that overlap: layers of which each multiplies what the one before has written give, bit
+// for bit, what they give when each has ended before the next begins.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/gpu/template_cases.hpp"
+#include "tests/gpu/test_folder.hpp"
+#include "tuner/gpu/jit/builder.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/gpu/measure/device_info.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/loaded_variant.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
+#include "tuner/template/variant_text.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+constexpr std::int64_t kWidth = 2048;
+constexpr std::size_t kLayers = 8;
+constexpr std::uint32_t kNan = 0xffffffff;
+
+class ChainOnDevice : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const auto ordinal = find_gpu("0");
+    if (!ordinal) GTEST_SKIP() << "needs a GPU: " << ordinal.error().text();
+    ASSERT_EQ(cudaSetDevice(*ordinal), cudaSuccess);
+    info_ = describe_gpu(*ordinal).value();
+    if (info_.architecture != "sm_90a") GTEST_SKIP() << "gemm_wgmma needs sm_90a";
+    driver_ = Driver::load().value();
+    stream_ = create_stream().value();
+    kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
+    auto definition =
+        space::load_template(std::filesystem::path(PGTUNE_SOURCE_DIR) / "configs" / "gemm_wgmma.json", shipped_header);
+    ASSERT_TRUE(definition) << definition.error().text();
+    definition_ = std::move(*definition);
+    definition_.preset.clear();
+  }
+
+  /// Layers in a ring: layer i multiplies activation i by its weights and writes activation i + 1.
+  void allocate(std::int64_t rows, Dtype dtype) {
+    problem_ = problem_of(std::to_string(rows) + "x2048x2048", "nt");
+    problem_.dtype = dtype;
+    problem_.chained = true;
+    problem_.alpha = std::sqrt(3.0 / kWidth);  // activations keep their magnitude
+    problem_ = with_default_strides(problem_).value();
+    const std::int64_t activation_bytes = rows * kWidth * element_bytes(dtype);
+    activations_ = DeviceBuffer::allocate(static_cast<std::int64_t>(kLayers) * activation_bytes).value();
+    weights_.clear();
+    copies_.clear();
+    const auto activation = [&](std::size_t i) {
+      return DeviceSpan{activations_.address() + i % kLayers * static_cast<std::uint64_t>(activation_bytes),
+                        activation_bytes};
+    };
+    for (std::size_t i = 0; i < kLayers; ++i) {
+      weights_.push_back(DeviceBuffer::allocate(kWidth * kWidth * element_bytes(dtype)).value());
+      ASSERT_TRUE(kernels_->fill_data(weights_[i].address(), type_of_b(dtype), kWidth, kWidth, kWidth,
+                                      DataDistribution::kUniform, i + 1, stream_.get()));
+      const DeviceSpan weights{weights_[i].address(), weights_[i].bytes()}, out = activation(i + 1);
+      copies_.push_back({activation(i), weights, out, out, {}, out});
+    }
+  }
+
+  /// NaN everywhere but in the first activation: whoever reads too early, reads that.
+  void reset(Launchable& variant) const {
+    ASSERT_TRUE(kernels_->fill_pattern({activations_.address(), activations_.bytes()}, kNan, stream_.get()));
+    ASSERT_TRUE(kernels_->fill_data(activations_.address(), type_of_a(problem_.dtype), problem_.m, kWidth, kWidth,
+                                    DataDistribution::kUniform, 99, stream_.get()));
+    ASSERT_TRUE(variant.reset(0, stream_.get()));
+    ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
+  }
+  [[nodiscard]] std::vector<std::uint16_t> activations() const {
+    std::vector<std::uint16_t> all(static_cast<std::size_t>(activations_.bytes()) / sizeof(std::uint16_t));
+    EXPECT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(all.data(), activations_.data(), all.size() * sizeof(std::uint16_t), cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    return all;
+  }
+
+  [[nodiscard]] std::unique_ptr<LoadedVariant> load(const Variant& variant) const {
+    const auto plan = space::make_launch_plan(definition_, variant, problem_, info_);
+    const auto defines = space::make_defines(definition_, variant, problem_, info_);
+    if (!plan || !defines) return nullptr;
+    EXPECT_TRUE(plan->kernels.front().overlaps_previous) << variant.key();
+    const auto done = builder_.build({1, variant, definition_.source, *defines, info_.architecture});
+    if (!done || done->outcome.kind != OutcomeKind::kOk) return nullptr;
+    auto loaded = LoadedVariant::load(driver_, *kernels_, done->build, *plan, copies_, 0, stream_.get());
+    return loaded ? std::move(*loaded) : nullptr;
+  }
+
+  /// Bit for bit, launched one by one and as graphs.
+  void compare(const std::string& wanted) {
+    SCOPED_TRACE(wanted);
+    Variant like = space::parse_variant(definition_, wanted).value();
+    const auto space = space::enumerate(definition_, problem_, info_);
+    ASSERT_TRUE(space) << space.error().text();
+    const Assignment overlaps{"DEPENDENT_LAUNCH", std::int64_t{1}};
+    const auto variant = nearest(space->variants, like, &overlaps);
+    ASSERT_TRUE(variant);
+    const auto loaded = load(*variant);
+    ASSERT_TRUE(loaded) << variant->key();
+    LaunchSeries series(*loaded, kLayers, stream_.get());
+    constexpr std::int64_t kLaunches = 64;  // a graph's
+    reset(*loaded);
+    for (std::int64_t i = 0; i < kLaunches; ++i) {
+      ASSERT_TRUE(loaded->launch(static_cast<std::size_t>(i) % kLayers, stream_.get()));
+      ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
+    }
+    const std::vector<std::uint16_t> expected = activations();
+    for (const bool captured : {false, true}) {
+      if (captured) {
+        ASSERT_TRUE(series.capture());
+      }
+      ASSERT_EQ(kLaunches % series.granule(), 0);
+      for (int repeat = 0; repeat < 20; ++repeat) {
+        reset(*loaded);
+        ASSERT_EQ(series.enqueue(kLaunches).value(), kLaunches);
+        ASSERT_EQ(activations(), expected)
+            << "repeat " << repeat << (captured ? " as a graph " : " ") << variant->key();
+      }
+    }
+  }
+
+  const TestFolder folder_;
+  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
+  DeviceInfo info_;
+  Driver driver_;
+  Stream stream_;
+  std::unique_ptr<HelperKernels> kernels_;
+  space::TemplateDefinition definition_;
+  Problem problem_;
+  DeviceBuffer activations_;
+  std::vector<DeviceBuffer> weights_;
+  std::vector<OperandSet> copies_;
+};
+
+TEST_P(ChainOnDevice, OverlappingLaunchesOfFewRowsGiveTheSameBits) {
+  allocate(16, Dtype::kBf16);
+  compare(GetParam());
+}
+
+TEST_P(ChainOnDevice, OverlappingLaunchesInTf32GiveTheSameBits) {
+  allocate(16, Dtype::kTf32);
+  compare(GetParam());
+}
+
+TEST_P(ChainOnDevice, OverlappingLaunchesOfManyRowsGiveTheSameBits) {
+  allocate(200, Dtype::kBf16);
+  compare(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, ChainOnDevice,
+                         testing::Values("SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,STAGES=16",
+                                         "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,CTAS_PER_SM=2,STAGES=10",
+                                         "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,CLUSTER_K=2,BK_BYTES=256,STAGES=11",
+                                         "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,DECOMPOSITION=split_k,SPLIT_K=2",
+                                         "BM=64,BN=32,WARPGROUPS_M=1,CLUSTER_M=2,STAGES=16",
+                                         "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6"));
+
+}  // namespace
+}  // namespace pgtune::gpu
