@@ -117,6 +117,7 @@ inline Status open_driver(Driver& d) noexcept {
 }
 
 inline bool runs_on(const Image& image, int arch) noexcept {
+  if (kCompiledHere) return true;
   return image.only_arch ? image.arch == arch : image.arch / 10 == arch / 10 && image.arch <= arch;
 }
 
@@ -160,22 +161,20 @@ inline Status read_device(const Driver& d, Device& device) noexcept {
   return Status::wrong_device;
 }
 
+/// Fills in state.libraries[number]. Null after ok: that image is none for the device. Precondition: the mutex is held.
+inline Status load_image(const Driver& d, int number, const Device& device) noexcept;
+
 /// Loads what runs on the device, in the current context.
 inline Status load_images(const Driver& d, const Device& device) noexcept {
+  bool any = false;
   for (int i = 0; i < kImageCount; ++i) {
     const Image& image = kImages[i];
     if (!runs_on(image, device.arch)) continue;
     if (state.libraries[i] == nullptr) {
-      CUlibraryOption option = CU_LIBRARY_BINARY_IS_PRESERVED;  // it lies in the program: no copy is needed
-      void* value = reinterpret_cast<void*>(std::uintptr_t{1});
-      const CUresult code = d.library_load(&state.libraries[i], image.data, nullptr, nullptr, 0, &option, &value, 1);
-      if (code != CUDA_SUCCESS) {
-        state.libraries[i] = nullptr;
-        failed(code);
-        return code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || code == CUDA_ERROR_INVALID_IMAGE ? Status::driver_too_old
-                                                                                              : Status::cuda_error;
-      }
+      if (const Status status = load_image(d, i, device); status != Status::ok) return status;
+      if (state.libraries[i] == nullptr) continue;  // it could not be compiled for the device
     }
+    any = true;
     for (int s = 0; s < image.symbol_count; ++s) {
       CUkernel kernel = state.kernels[i][s];
       if (kernel == nullptr) {
@@ -196,7 +195,7 @@ inline Status load_images(const Driver& d, const Device& device) noexcept {
       if (code != CUDA_SUCCESS) return failed(code);
     }
   }
-  return Status::ok;
+  return any ? Status::ok : Status::not_compiled;
 }
 
 /// Precondition: the mutex is held.

@@ -15,6 +15,21 @@ struct Image {
   bool only_arch;  ///< of exactly that capability ("sm_90a"); else of its major version, from that minor one on
 };
 
+/// A source, or what sources include.
+struct JitFile {
+  const char *name, *text;
+};
+
+/// How an image is compiled, in a header that holds sources instead.
+struct JitImage {
+  int source;          ///< of kFiles
+  const int* headers;  ///< of kFiles
+  int header_count;
+  const char* const* options;
+  int option_count;
+  const char* key;  ///< a hash of all of these
+};
+
 struct VariantRow {
   int template_number, image;
   const Int* parameters;  ///< in the order of the template

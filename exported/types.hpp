@@ -22,6 +22,7 @@ enum class Status {
   driver_too_old,       ///< it cannot load kernels of the compiler these were made with
   wrong_device,         ///< no kernel here was compiled for the device, or the stream is of another one
   cuda_error,           ///< the driver refused a call: last_cuda_error() has its number
+  not_compiled,         ///< of a header with sources: NVRTC is not there, or compiles none of them
 };
 
 /// A sentence for people.
@@ -45,6 +46,8 @@ inline const char* text(Status status) noexcept {
       return "the CUDA driver is older than the compiler these kernels were made with";
     case Status::wrong_device:
       return "no kernel of this header was compiled for the device, or the stream is of another device";
+    case Status::not_compiled:
+      return "NVRTC is not there, or compiles none of these kernels for the device";
     case Status::cuda_error:
       break;
   }

@@ -18,7 +18,7 @@ static_assert(std::is_trivially_copyable<exported::Gemm>::value, "C copies it");
 static_assert(sizeof(exported::Gemm) <= sizeof(pgtune_export_gemm::words) &&
                   alignof(exported::Gemm) <= alignof(pgtune_export_gemm),
               "a gemm of C holds one of C++");
-static_assert(pgtune_export_status_cuda_error == static_cast<int>(exported::Status::cuda_error) &&
+static_assert(pgtune_export_status_not_compiled == static_cast<int>(exported::Status::not_compiled) &&
                   pgtune_export_match_none == static_cast<int>(exported::Match::none) &&
                   pgtune_export_layout_tt == static_cast<int>(exported::Layout::tt),
               "the same words");

@@ -24,7 +24,8 @@ enum {
   pgtune_export_status_no_driver,
   pgtune_export_status_driver_too_old,
   pgtune_export_status_wrong_device,
-  pgtune_export_status_cuda_error
+  pgtune_export_status_cuda_error,
+  pgtune_export_status_not_compiled
 };
 enum {
   pgtune_export_match_exact,

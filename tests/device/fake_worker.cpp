@@ -64,6 +64,7 @@ struct Fault {
 };
 
 std::string number_of_gpu;  ///< of a measure worker
+std::string cache_folder;   ///< of a compile worker
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -114,6 +115,11 @@ BuildInfo fake_build(const protocol::BuildRequest& request) {
   build.key_hash = fmt::format("{:016x}", fake::hash("key " + text));
   build.registers = 64 + static_cast<int>(fake::hash(text) % 64U);
   build.compile_s = 0.1;
+  if (!cache_folder.empty()) {  // bytes like a cubin's, for who exports it
+    std::filesystem::create_directories(cache_folder);
+    build.cubin_path = (std::filesystem::path(cache_folder) / (build.key_hash + ".cubin")).string();
+    std::ofstream(build.cubin_path) << text;
+  }
   return build;
 }
 
@@ -324,6 +330,9 @@ int main(int count, char** arguments) {
   const std::string role = arguments[2];
   if (role == "guard") return guard({arguments + 3, arguments + count});
   if (role == "list") return list();
+  for (int i = 3; role == "compile" && i + 1 < count; ++i) {
+    if (std::string(arguments[i]) == "--cache-dir") cache_folder = arguments[i + 1];
+  }
   if (role == "measure") {
     if (count < 5) return 64;
     number_of_gpu = find_gpu(arguments[4]);  // after --gpu

@@ -99,6 +99,7 @@ void HostileDatabase::SetUp() {
   write("doctor", "#!/bin/sh\necho '" + good_facts().dump() + "'\n");
   std::filesystem::permissions(path("doctor"), std::filesystem::perms::owner_all);
   launch_.environment["PGTUNE_NVDISASM"] = "/bin/true";
+  launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
   launch_.environment["PGTUNE_FAKE"] = "trial|BM=32,BN=32,COPY=ldg|segv";
   const Words made{"--db", path("made.db"), "-q", "--power"};
   const Finished searched = search(made);
@@ -232,6 +233,7 @@ std::vector<Words> HostileDatabase::measurers() const {
   return {with({"search", "--template", path("tiny.json")}, {problem}),
           with({"bench", "--rounds", "8", "--template", path("tiny.json")}, {problem}),
           with({"ladder", "--ladder", path("steps.json")}, {problem}),
+          {"export", "header", "--template", path("tiny.json"), "--no-verify", "-o", path("out")},
           {"doctor"}};
 }
 

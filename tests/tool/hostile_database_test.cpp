@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every text and number of a recording replaced by what no pgtune writes: no command crashes, hangs or ends otherwise
 // than documented; db check names the place, and db copy and db merge pass nothing of it on.
+#include <algorithm>
 #include <limits>
 
 #include "tests/tool/hostile_database.hpp"
@@ -106,6 +107,57 @@ TEST_F(HostileDatabase, CommandsThatMeasureSurviveToo) {
   }
 }
 
+/// All places of a JSON document's leaves, each name once.
+std::map<std::string, std::vector<json::json_pointer>> leaves(const json& document) {
+  std::map<std::string, std::vector<json::json_pointer>> places;
+  const json flat = document.flatten();
+  for (const auto& [pointer, value] : flat.items()) {
+    const json::json_pointer place(pointer);
+    std::string name = place.back();
+    if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0)
+      name = place.parent_pointer().back() + "[]";
+    places[name].push_back(place);
+  }
+  return places;
+}
+
+/// The kernels that a header holds, over spoilt recordings: numbers reach expressions, distances and C++ text.
+TEST_F(HostileDatabase, HeadersThatProgramsCallSurviveToo) {
+  const std::vector<std::vector<std::string>> commands{
+      {"export", "header", "--template", path("tiny.json"), "--no-verify", "-o", path("out")}};
+  const std::vector<json> numbers{-1, std::numeric_limits<std::int64_t>::max()};
+  for (const char* name : {"problem_json", "info_json"}) {
+    const auto all = columns();
+    const auto column = std::find_if(all.begin(), all.end(), [&](const Column& other) { return other.name == name; });
+    ASSERT_NE(column, all.end()) << name;
+    const json sound = json::parse(texts(*column).front());
+    for (const auto& [leaf, places] : leaves(sound)) {
+      const bool number = sound.at(places.front()).is_number();
+      for (const json& value : number ? numbers : std::vector<json>{"*/ \" \\ ?\?/\n#error \033[2J"}) {
+        json document = sound;
+        for (const auto& place : places) document[place] = value;
+        spoil(*column, document.dump());
+        expect_survived(commands, column->text() + " " + leaf + "=" + value.dump().substr(0, 40));
+      }
+    }
+  }
+}
+
+TEST_F(HostileDatabase, ListsOfShapesForCoverageMayHoldAnything) {
+  std::filesystem::copy_file(path("recorded.db"), path("spoilt.db"));
+  const std::vector<std::string> coverage{"export",          "header",     "--template",
+                                          path("tiny.json"), "--coverage", path("shapes")};
+  write("shapes", "256x256x256\n64x64x64 bf16 nt batch 3\n");
+  EXPECT_EQ(survived(coverage, "sound list").exit_code, 0);
+  for (const std::string& text :
+       {std::string(1 << 18, 'x'), std::string("\0\033[2J", 5), std::string("0x0x0"), std::string("-1x2x3"),
+        std::string("9223372036854775807x9223372036854775807x9"), std::string("1x1x1 batch 9223372036854775807"),
+        std::string("1x1x1 epilogue nothing"), std::string("1x1x1 tt nn"), std::string("\xff\xfe")}) {
+    write("shapes", text);
+    EXPECT_EQ(survived(coverage, text.substr(0, 40)).exit_code, 2) << text.substr(0, 40);
+  }
+}
+
 /// A quarter of a long list, so that no test takes long.
 class HostileNumbers : public HostileDatabase, public ::testing::WithParamInterface<std::size_t> {
  protected:
@@ -150,20 +202,6 @@ TEST_F(HostileDatabase, ImpossibleNumbersAreFoundInEveryColumn) {
                                               HasSubstr("CHECK constraint failed in " + column.table)))
         << column.text();
   }
-}
-
-/// All places of a JSON document's leaves, each name once.
-std::map<std::string, std::vector<json::json_pointer>> leaves(const json& document) {
-  std::map<std::string, std::vector<json::json_pointer>> places;
-  const json flat = document.flatten();
-  for (const auto& [pointer, value] : flat.items()) {
-    const json::json_pointer place(pointer);
-    std::string name = place.back();
-    if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0)
-      name = place.parent_pointer().back() + "[]";
-    places[name].push_back(place);
-  }
-  return places;
 }
 
 TEST_P(HostileNumbers, AndWordsInRecordsAreSurvived) {

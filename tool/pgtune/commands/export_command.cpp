@@ -106,6 +106,9 @@ class ExportCommand final : public Command {
         .add_option("--library", library_,
                     "Instead a folder with a CMake package: header, source, and an interface for C")
         .option_text("FOLDER");
+    header.add_flag("--jit", jit_,
+                    "Sources instead of machine code: NVRTC compiles them where the program runs, for the GPU that is "
+                    "there");
     header.add_flag("--verify", verify_,
                     "Fail where this machine cannot verify the header on a GPU of its class; where there is one, that "
                     "is done anyway");
@@ -147,6 +150,10 @@ class ExportCommand final : public Command {
     if (!library_.empty() && (split_ || !output_.empty() || !coverage_.empty()))
       throw CommandError(ErrorKind::kUsage,
                          "--library writes a folder of its own. Leave out -o, --split and --coverage.");
+    if (jit_ && (table_ || split_ || !library_.empty()))
+      throw CommandError(
+          ErrorKind::kUsage,
+          "--jit writes sources, which are small, in one header. Leave out --table, --split and --library.");
     if (verify_ && (no_verify_ || table_ || !coverage_.empty()))
       throw CommandError(ErrorKind::kUsage,
                          "--verify runs the kernels that are written. Leave out --no-verify, --table and --coverage.");
@@ -169,7 +176,8 @@ class ExportCommand final : public Command {
                                                    {.name_space = name_space_,
                                                     .file_name = file_name(),
                                                     .template_selector = filter_.template_selector(),
-                                                    .largest_loss = neighbour_loss});
+                                                    .largest_loss = neighbour_loss,
+                                                    .jit = jit_});
     if (content.entries.empty()) {
       context.terminal().error("nothing can be exported; search again with this version of pgtune");
       return ExitCode::kNothingValid;
@@ -242,7 +250,7 @@ class ExportCommand final : public Command {
 
   ResultFilter filter_;
   std::string output_, name_space_, coverage_, library_, neighbour_loss_ = "3";
-  bool table_ = false, split_ = false, verify_ = false, no_verify_ = false;
+  bool table_ = false, split_ = false, verify_ = false, no_verify_ = false, jit_ = false;
 };
 
 }  // namespace

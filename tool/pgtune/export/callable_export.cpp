@@ -22,6 +22,8 @@
 namespace pgtune::tool {
 namespace {
 
+constexpr int kLeastCuda = 12000;  ///< of the driver's calls that a header needs
+
 /// A winner in the names of this build's templates.
 struct Winner {
   const StoredResult* result = nullptr;
@@ -138,7 +140,8 @@ class CallableExport {
     const auto done = value_or_throw(device::compile_all(
         {.worker_path = context_.paths().worker, .cache_dir = context_.paths().cache}, std::move(requests)));
     const auto fatbinary = find_fatbinary();
-    content_.least_driver = least_driver(content_.nvrtc_version, fatbinary.has_value());
+    content_.jit = options_.jit;
+    content_.least_driver = content_.jit ? kLeastCuda : least_driver(content_.nvrtc_version, fatbinary.has_value());
     std::vector<std::optional<std::size_t>> variants;
     for (std::size_t i = 0; i < builds.size(); ++i) variants.push_back(add_variant(*builds[i], done[i], fatbinary));
     for (std::size_t i = 0; i < winners.size(); ++i) {
@@ -164,7 +167,8 @@ class CallableExport {
       return image.template_number == winner.template_number && image.bytes == bytes;
     });
     const auto image = static_cast<std::size_t>(same - content_.images.begin());
-    if (same == content_.images.end()) content_.images.push_back({std::move(bytes), winner.template_number, device});
+    if (same == content_.images.end())
+      content_.images.push_back({std::move(bytes), winner.template_number, device, winner.defines});
     content_.variants.push_back({winner.template_number, image, winner.variant, winner.result->problem,
                                  built_values(content_.templates[winner.template_number], winner.defines), done.build});
     return content_.variants.size() - 1;

@@ -15,6 +15,7 @@ struct CallableOptions {
   std::string name_space, file_name;
   std::string template_selector;  ///< a template's JSON by path, for results of it; or a name or nothing
   double largest_loss = 0.03;     ///< of neighbours, median
+  bool jit = false;
 };
 
 /// What can be exported of `results`, the winners that `database` holds. What cannot is left out, with a note in the

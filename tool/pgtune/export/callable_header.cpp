@@ -12,6 +12,7 @@
 #include "tool/pgtune/export/callable_tables.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/cuda_words.hpp"
+#include "tool/pgtune/export/jit_tables.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/template/template_source.hpp"
 
@@ -26,6 +27,9 @@ constexpr std::string_view kIncludes =
     "#include <cstring>\n#include <mutex>\n"
     "#ifdef PGTUNE_CUBLASLT_FALLBACK\n#include <cublasLt.h>\n#endif\n\n"
     "static_assert(CUDA_VERSION >= 12000, \"this header needs cuda.h of CUDA 12.0 or newer\");\n\n";
+
+constexpr const char* kJitIncludes =
+    "#include <sys/stat.h>\n#include <unistd.h>\n\n#include <cstdio>\n#include <cstdlib>\n\n";
 
 /// What stands in the namespace of one of the files of exported/, comments included.
 std::string body_of(std::string_view name) {
@@ -59,21 +63,24 @@ std::string preamble(const CallableHeader& content) {
 //   if (status != {4}::Status::ok) std::puts({4}::text(status));
 //
 // Needs cuda.h and, when it runs, the CUDA driver, which it opens itself; nothing has to be linked but libdl where it is
-// a library of its own. Linux, with GCC or clang. Kernels were compiled by NVRTC {10}: the driver must be CUDA {11}.{12} or newer.
+// a library of its own. Linux, with GCC or clang. {10}: the driver must be CUDA {11}.{12} or newer.
 #pragma once
 )",
       content.pgtune_version, content.entries.size(), content.entries.size() == 1 ? "" : "s", content.file_name,
       content.name_space, to_string(content.entries.front().problem.dtype), content.entries.front().problem.layout(),
       content.entries.front().problem.m, content.entries.front().problem.n, content.entries.front().problem.k,
-      content.nvrtc_version, content.least_driver / 1000, content.least_driver % 1000 / 10);
+      content.jit ? "Kernels are compiled where they run, by NVRTC 12 or newer"
+                  : fmt::format("Kernels were compiled by NVRTC {}", content.nvrtc_version),
+      content.least_driver / 1000, content.least_driver % 1000 / 10);
 }
 
 /// Sizes of the plans: what the templates at hand need.
 std::string limits(const CallableHeader& content) {
   const CallableSizes most = callable_sizes(content);
   return fmt::format(
-      "constexpr int kMaxKernels = {}, kMaxMaps = {}, kMaxArguments = {}, kMaxSymbols = {}, kImageCount = {};\n",
-      most.kernels, most.maps, most.arguments, most.symbols, content.images.size());
+      "constexpr int kMaxKernels = {}, kMaxMaps = {}, kMaxArguments = {}, kMaxSymbols = {}, kImageCount = {};\n"
+      "constexpr bool kCompiledHere = {};\n",
+      most.kernels, most.maps, most.arguments, most.symbols, content.images.size(), content.jit);
 }
 
 std::string template_functions(const CallableHeader& content) {
@@ -98,7 +105,9 @@ std::string code(const CallableHeader& content, const std::string& images, const
   std::string out = word_enums() + body_of("types.hpp");
   out += in_detail(body_of("checked.hpp") + word_tables() + body_of("facts.hpp") + limits(content) +
                    body_of("plan.hpp") + body_of("tables.hpp") + template_functions(content));
-  out += in_detail(images + tables(content, content_hash) + body_of("driver.hpp") + body_of("dispatch.hpp"));
+  out += in_detail(images + tables(content, content_hash) + body_of("driver.hpp"));
+  out += content.jit ? body_of("jit.hpp") : in_detail(body_of("static_images.hpp"));
+  out += in_detail(body_of("dispatch.hpp"));
   return out + body_of("gemm.hpp") + "#ifdef PGTUNE_CUBLASLT_FALLBACK\n" + body_of("cublaslt.hpp") + "#endif\n";
 }
 
@@ -111,11 +120,17 @@ std::string in_namespace(const CallableHeader& content, const std::string& hash,
 }
 
 std::string header_text(const CallableHeader& content, const std::string& images, const std::string& hash) {
-  return preamble(content) + std::string(kIncludes) + in_namespace(content, hash, code(content, images, hash));
+  return preamble(content) + std::string(kIncludes) + (content.jit ? kJitIncludes : "") +
+         in_namespace(content, hash, code(content, images, hash));
+}
+
+/// What a header that is whole has of the kernels.
+std::string images_of(const CallableHeader& content) {
+  return content.jit ? jit_tables(content) : image_arrays(content, ImageForm::kInline);
 }
 
 std::string content_hash(const CallableHeader& content, std::string_view form) {
-  const std::string images = image_arrays(content, ImageForm::kInline);
+  const std::string images = images_of(content);
   return space::hash_text(preamble(content) + code(content, images, "") + std::string(form)).substr(0, 12);
 }
 
@@ -133,7 +148,7 @@ CallableSizes callable_sizes(const CallableHeader& content) {
 }
 
 std::string write_callable_header(const CallableHeader& content) {
-  return header_text(content, image_arrays(content, ImageForm::kInline), content_hash(content, ""));
+  return header_text(content, images_of(content), content_hash(content, ""));
 }
 
 SplitHeader write_split_header(const CallableHeader& content) {

@@ -8,6 +8,7 @@
 
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/model/source.hpp"
 #include "tuner/model/variant.hpp"
 #include "tuner/template/template_definition.hpp"
 
@@ -18,6 +19,7 @@ struct KernelImage {
   std::string bytes;
   std::size_t template_number = 0;  ///< whose kernels it holds
   DeviceInfo device = {};           ///< one of the architecture it was compiled for
+  std::vector<Define> defines = {};
 };
 
 /// A variant as it was compiled for a problem.
@@ -48,6 +50,7 @@ struct MeasuredLoss {
 struct CallableHeader {
   std::string name_space, file_name;
   std::string pgtune_version, nvrtc_version;
+  bool jit = false;      ///< sources, and NVRTC where the program runs, instead of machine code
   int least_driver = 0;  ///< as cuDriverGetVersion() counts: 13000
   std::vector<space::TemplateDefinition> templates;
   std::vector<DeviceInfo> device_classes;

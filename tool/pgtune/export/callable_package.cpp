@@ -62,6 +62,10 @@ std::string package_text(const CallableHeader& content, std::string_view file) {
               c_words("type", all_dtypes()) + c_words("element", all_element_types(), "usual") +
                   c_words("activation", all_activations()));
   replace_all(text, "PGTUNE_WORDS_OF_GEMM", std::to_string(words_of_gemm(content)));
+  // CUDA's headers where the consumer itself found them.
+  replace_all(text, "PGTUNE_PREPARE",
+              content.jit ? "exported::prepare(device, {nullptr, nullptr, PGTUNE_CUDA_INCLUDE})"
+                          : "exported::Gemm::prepare(device)");
   replace_all(text, "PGTUNE_VERSION", content.pgtune_version);
   replace_all(text, "pgtune_namespace", content.name_space);
   replace_all(text, "pgtune_export.hpp", content.file_name);

@@ -58,9 +58,9 @@ std::string image_tables(const CallableHeader& content) {
     const KernelImage& image = content.images[i];
     // "sm_90a": architecture-specific code runs on no other.
     const bool only = !image.device.architecture.empty() && image.device.architecture.back() == 'a';
-    rows +=
-        fmt::format("    {{kImage{}, kSymbols{}, {}, {}, {}}},\n", i, image.template_number,
-                    kernel_symbols(content.templates[image.template_number]).size(), image.device.arch_number(), only);
+    rows += fmt::format("    {{{}, kSymbols{}, {}, {}, {}}},\n", content.jit ? "nullptr" : fmt::format("kImage{}", i),
+                        image.template_number, kernel_symbols(content.templates[image.template_number]).size(),
+                        image.device.arch_number(), only);
   }
   return out + fmt::format("inline constexpr Image kImages[] = {{\n{}}};\n", rows);
 }

@@ -82,6 +82,7 @@ Result<std::filesystem::path> compile_consumer(const std::filesystem::path& fold
                                    headers->string(),
                                    "-I" + folder.string(),
                                    (folder / "consumer.cpp").string()};
+  command.push_back(fmt::format("-DPGTUNE_CUDA_INCLUDE=\"{}\"", headers->string()));
   if (!text.source.empty()) {
     write_output_file(folder / "kernels.cpp", text.source);
     command.push_back((folder / "kernels.cpp").string());

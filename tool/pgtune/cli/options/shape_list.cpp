@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t kMaxListBytes = 1U << 20U;
 
+constexpr std::size_t kLongestWord = 256;  // messages repeat one
+
 std::vector<std::string> words_of(std::string_view line) {
   std::istringstream stream{std::string(line)};
   return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
@@ -66,6 +68,11 @@ std::vector<ListedShape> parse_shape_list(std::string_view text, const std::stri
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
     if (words.empty()) continue;
+    if (std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.size() > kLongestWord; }))
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("{}:{}: a word of more than {} characters. Give one shape a line, such as "
+                                     "4096x4096x4096.",
+                                     origin, number, kLongestWord));
     auto parsed = parse_words(words);
     if (!parsed)
       throw CommandError(parsed.error().kind, fmt::format("{}:{}: {}", origin, number, parsed.error().text()));
