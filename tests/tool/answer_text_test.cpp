@@ -8,6 +8,7 @@
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
+#include "tool/pgtune/report/verdict_explanation.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -49,6 +50,49 @@ TEST(AnswerText, EachVerdictSaysWhatItsIntervalAllows) {
   EXPECT_THAT(verdict_text(best_of(Verdict::kFasterThroughPower, 1.01, 1.02, 1.03), 0.003, true),
               AllOf(StartsWith("faster through power: 1.010 to 1.030"), HasSubstr("not in cycles"),
                     HasSubstr("clock ran higher")));
+}
+
+std::string explained(const RankedVariant& best, int confirm_rounds = 0) {
+  session::Answer answer;
+  answer.ranking = {best};
+  answer.from_final = true;
+  answer.floor = {24, 0.0008, 0.003};
+  answer.confirm_rounds = confirm_rounds;
+  std::string text;
+  for (const std::string& step : explain_verdict(answer, {})) text += step + "\n";
+  return text;
+}
+
+TEST(VerdictExplanation, SaysWhatWasComparedAndWhichRuleApplied) {
+  RankedVariant faster = best_of(Verdict::kFaster, 1.038, 1.04, 1.044);
+  EXPECT_EQ(
+      explained(faster),
+      "In each round of the final both took turns, and the time of cuBLASLt's best was divided by the winner's. The "
+      "mean of these ratios is 1.040, and with 95 % confidence it is 1.038 to 1.044.\n"
+      "Less than 0.30 % counts as a tie: twice what cuBLASLt's best differed from itself in 24 rounds (+-0.08 %), "
+      "and 0.3 % at least.\n"
+      "The whole interval is above 1, and not all of it within 0.997 to 1.003: it is faster.\n"
+      "No clock was measured: whether it needs fewer clock cycles is not known.\n"
+      "Samples were short: the power cap was not met.\n");
+  faster.cycles_ratio = faster.cycles_low = faster.cycles_high = 1.03;
+  EXPECT_THAT(explained(faster, 6), AllOf(StartsWith("In each of 6 rounds that were measured after the final"),
+                                          HasSubstr("In clock cycles the ratio is 1.030 (1.030-1.030), above 1 too")));
+  RankedVariant power = best_of(Verdict::kFasterThroughPower, 1.01, 1.02, 1.03);
+  power.cycles_ratio = power.cycles_high = 1;
+  power.cycles_low = 0.99;
+  EXPECT_THAT(explained(power), HasSubstr("1.000 (0.990-1.000), and not surely above 1"));
+  EXPECT_THAT(explained(best_of(Verdict::kSlower, 0.9, 0.91, 0.92)), HasSubstr("below 1, and not all of it within"));
+  EXPECT_THAT(explained(best_of(Verdict::kTie, 1.0005, 1.001, 1.0015)),
+              HasSubstr("a tie, on whichever side of 1 it lies"));
+  EXPECT_THAT(explained(best_of(Verdict::kUnclear, 0.95, 1, 1.05)),
+              HasSubstr("neither a tie nor a difference is shown"));
+}
+
+TEST(VerdictExplanation, WithoutAFinalThereIsNone) {
+  session::Answer answer;
+  answer.ranking = {best_of(Verdict::kFaster, 1.2, 1.2, 1.2)};
+  ASSERT_EQ(explain_verdict(answer, {}).size(), 1U);
+  EXPECT_THAT(explain_verdict(answer, {}).front(), HasSubstr("before its final was whole"));
 }
 
 TEST(AnswerText, ScreeningAloneProvesNothing) {

@@ -107,6 +107,16 @@ INSTANTIATE_TEST_SUITE_P(Filters, NothingFoundTest,
                                            std::vector<std::string>{"--template", "other"},
                                            std::vector<std::string>{"--source", "replay"}));
 
+TEST_F(ShowTest, ExplainsItsVerdictOnRequest) {
+  const Finished plain = pgtune({"show"}), explained = pgtune({"show", "--explain"});
+  EXPECT_EQ(explained.exit_code, 0) << explained.err;
+  EXPECT_THAT(plain.out, Not(HasSubstr("why:")));
+  EXPECT_THAT(explained.out, AllOf(HasSubstr("\n  why: In each round of the final both took turns"),
+                                   HasSubstr("\n  why: The whole interval is")));
+  std::istringstream lines(explained.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
 TEST_F(ShowTest, WrongFiltersAreUsageErrors) {
   const Finished source = pgtune({"show", "--source", "cpu"});
   EXPECT_EQ(source.exit_code, 2);

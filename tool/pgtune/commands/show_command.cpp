@@ -16,6 +16,7 @@
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
+#include "tool/pgtune/report/verdict_explanation.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
@@ -50,11 +51,13 @@ class ShowCommand final : public Command {
   std::string description() const override { return "Show the best variant found for each problem"; }
   std::string examples() const override {
     return "pgtune show\n"
+           "pgtune show --shape 4096x4096x4096 --explain\n"
            "pgtune show --shape 4096x4096x4096 --json";
   }
 
   void add_options(CommandLine& app) override {
     filter_.add_to(app);
+    app.add_flag("--explain", explain_, "Say step by step how each verdict came about").group(kOutputGroup);
     add_json_option(app, json_);
   }
 
@@ -76,11 +79,11 @@ class ShowCommand final : public Command {
       for (const StoredResult& result : results) out["results"].push_back(shown_json(result));
       context.terminal().print(fmt::format("{}\n", out.dump(2)));
     } else {
-      for (const StoredResult& result : results) print(context.terminal(), result);
+      for (const StoredResult& result : results) print(context.terminal(), result, explain_);
     }
   }
 
-  static void print(Terminal& terminal, const StoredResult& result) {
+  static void print(Terminal& terminal, const StoredResult& result, bool explain) {
     const session::RankedVariant& best = result.answer.best();
     terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));
     print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", device_class(result.device).hardware(),
@@ -96,6 +99,10 @@ class ShowCommand final : public Command {
                   fmt::format("{:.4g} ms  {:.1f} TFLOP/s  {} of cuBLASLt's best", best.time_s * 1e3, best.tflops,
                               ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high)));
     print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final));
+    if (explain) {
+      for (const std::string& step : explain_verdict(result.answer, conditions))
+        print_wrapped(terminal, "why: " + step);
+    }
     print_wrapped(terminal, fmt::format("{} {}", best.variant.template_name, best.variant.key()));
     for (const std::string& tie : result.answer.ties) print_wrapped(terminal, "tie: " + tie);
     terminal.print("\n");
@@ -111,7 +118,7 @@ class ShowCommand final : public Command {
   }
 
   ResultFilter filter_;
-  bool json_ = false;
+  bool explain_ = false, json_ = false;
 };
 
 }  // namespace

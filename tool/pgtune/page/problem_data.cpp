@@ -12,6 +12,7 @@
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tool/pgtune/report/speed_figures.hpp"
+#include "tool/pgtune/report/verdict_explanation.hpp"
 #include "tuner/model/device_class.hpp"
 
 namespace pgtune::tool {
@@ -140,14 +141,12 @@ json judgement_data(const StoredResult& result, SharedTexts& texts) {
   const session::RankedVariant& best = answer.best();
   Facts facts(texts);
   facts.add("verdict", verdict_text(best, answer.floor.margin, answer.from_final));
-  facts.add("cycles", cycles_text(best, answer.floor.margin));
+  for (const std::string& step : explain_verdict(answer, result.conditions)) facts.add("why", step);
   if (best.energy && answer.baseline_energy) facts.add("energy", energy_verdict(*best.energy, *answer.baseline_energy));
   if (best.settled_energy && answer.baseline_settled_energy)
     facts.add("joules", settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy));
   facts.add("clocks", clocks_text(answer));
-  facts.add("noise", noise_text(answer.floor));
   facts.add("regime", conditions_text(result.conditions));
-  facts.add("sampling", sampling_text(answer, result.conditions));
   facts.add("version", versions_text(result.other_versions));
   for (const std::string& note : answer.notes) facts.add("note", note);
   return facts.rows();

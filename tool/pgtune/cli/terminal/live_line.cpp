@@ -13,6 +13,9 @@ namespace {
 
 using session::Progress;
 
+/// A search that is over sooner has its answer as soon.
+constexpr double kInterimAfterS = 5;
+
 std::string work_text(const Progress& progress) {
   switch (progress.phase) {
     case Progress::Phase::kPrepare:
@@ -52,13 +55,22 @@ std::string work_text(const Progress& progress) {
 std::string progress_text(const Progress& progress) {
   std::string text = fmt::format("{}: {}", progress.problem.shape(), work_text(progress));
   if (progress.best_s > 0) {
-    text += fmt::format("; best {} ms, {} TFLOP/s", milliseconds_text(progress.best_s),
+    text += fmt::format("; best so far {} ms, {} TFLOP/s", milliseconds_text(progress.best_s),
                         tflops_text(progress.problem.flops(), progress.best_s));
     if (progress.baseline_best_s > 0)
       text += fmt::format(", {:.3f}x cuBLASLt", progress.baseline_best_s / progress.best_s);
   }
   if (progress.remaining_s) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
   return text;
+}
+
+std::string interim_text(const Progress& progress) {
+  std::string text =
+      fmt::format("{}: interim: {} ms, {} TFLOP/s", progress.problem.shape(), milliseconds_text(progress.best_s),
+                  tflops_text(progress.problem.flops(), progress.best_s));
+  if (progress.baseline_best_s > 0)
+    text += fmt::format(", {:.3f}x cuBLASLt", progress.baseline_best_s / progress.best_s);
+  return fmt::format("{}, from screening after {}; the search goes on", text, duration_text(progress.elapsed_s));
 }
 
 std::string settled_text(const Progress& progress) {
@@ -82,6 +94,10 @@ void LiveLine::update(const Progress& progress) {
   if (progress.settled_rounds_s > 0 && !told_settled_) {
     told_settled_ = true;
     note(settled_text(progress));
+  }
+  if (!told_interim_ && progress.best_s > 0 && progress.elapsed_s >= kInterimAfterS) {
+    told_interim_ = true;
+    note(interim_text(progress));
   }
   if (terminal_.error_is_terminal()) {
     redraw(progress);
@@ -121,7 +137,7 @@ void LiveLine::note(const std::string& text) {
 
 void LiveLine::clear() {
   terminal_.hide_live();
-  drawn_ = told_settled_ = false;
+  drawn_ = told_settled_ = told_interim_ = false;
   phase_ = Progress::Phase::kDone;
   last_tenth_ = -1;
 }

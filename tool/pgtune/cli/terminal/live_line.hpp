@@ -11,8 +11,13 @@
 
 namespace pgtune::tool {
 
-/// E.g. "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; 1m20s left".
+/// E.g. "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best so far 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; 1m20s
+/// left".
 [[nodiscard]] std::string progress_text(const session::Progress& progress);
+
+/// The best so far as a line that stays: what a user who waits can take, and that it is not the answer. Precondition:
+/// best_s > 0.
+[[nodiscard]] std::string interim_text(const session::Progress& progress);
 
 /// That a problem meets the power cap, and how long its race and final will take. Precondition: settled_rounds_s > 0.
 [[nodiscard]] std::string settled_text(const session::Progress& progress);
@@ -29,7 +34,7 @@ class LiveLine final : public ProgressView {
   ~LiveLine() override { LiveLine::clear(); }
 
   /// Draws at most five times a second on a terminal; elsewhere prints a line at each tenth of the work or 30 seconds.
-  /// On both, settled_text() once, as a line of its own.
+  /// On both, settled_text() and, of a search of more than five seconds, interim_text() once, as lines of their own.
   void update(const session::Progress& progress) override;
   void clear() override;
 
@@ -40,7 +45,7 @@ class LiveLine final : public ProgressView {
   void note(const std::string& text);
 
   Terminal& terminal_;
-  bool drawn_ = false, told_settled_ = false;
+  bool drawn_ = false, told_settled_ = false, told_interim_ = false;
   Clock::time_point last_{};
   session::Progress::Phase phase_ = session::Progress::Phase::kDone;
   std::int64_t last_tenth_ = -1;

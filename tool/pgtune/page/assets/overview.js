@@ -23,7 +23,7 @@ function overviewSection(data) {
       row.dtype, row.problems, asRatio(row.percent_of_best / 100), asInterval(row.least_percent / 100, row.most_percent / 100),
       asRatio(row.percent_of_first / 100), verdictCounts(row.verdicts), verdictBar(row.verdicts)]))]),
     el("p", { class: "note" }, "× cuBLASLt: the winner’s speed over that of cuBLASLt’s fastest algorithm (best) or of its own first choice (first), as geometric means over the problems; " +
-      "each ratio was formed inside rounds in which both took turns. Faster and slower are said only where the 95 % interval lies beyond the margin of ties; " +
+      "each ratio was formed inside rounds in which both took turns. Faster and slower are said only where the 95 % interval leaves out 1 and does not lie within the margin of ties; " +
       "“faster through power” is faster in time but not in clock cycles."), marksLegend(data));
 }
 
