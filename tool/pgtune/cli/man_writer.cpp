@@ -118,6 +118,12 @@ Looked into for CUDA's libraries, in the order that pgtune doctor prints.
 .B XDG_DATA_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME
 Where the files below are.
 .TP
+.B PAGER, LESS
+What show and report go through on a terminal (default: less, with LESS=FRX); cat for nothing.
+.TP
+.B BROWSER
+What report \-\-open shows the page with (default: xdg\-open).
+.TP
 .B NO_COLOR
 No colours.
 .SH FILES

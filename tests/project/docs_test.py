@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The documentation tells the truth: links lead somewhere, every command in it can be typed as it stands, and the
+tutorial works from its first step to its last without a GPU.
+
+usage: docs_test.py links SOURCE_DIR
+       docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER   (each command of README.md and docs/)
+       docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, replayed)"""
+import glob
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# Why a command is not run here. Its options are held against its --help all the same.
+NOT_RUN = [
+    (r"ladder .*--counters", "needs a GPU and ncu"),
+    (r"(ladder|inspect) .*--device sm_", "compiles with NVRTC"),
+    (r"inspect ", "compiles with NVRTC"),
+    (r"export header(?!.*--table)", "compiles the winners with NVRTC"),
+    (r"doctor", "looks for a real GPU"),
+    (r"db merge /shared", "its files are a cluster's"),
+    (r"search .*--db /shared", "its files are a cluster's"),
+    (r"--db validation.db", "a suite of many shapes takes a GPU hours"),
+    (r"slurm .*--device replay", "replays on each node"),
+]
+
+
+def pages(source):
+    found = [os.path.join(source, name) for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return found + sorted(glob.glob(os.path.join(source, "docs", "**", "*.md"), recursive=True))
+
+
+def anchors(text):
+    """The names that headings of a page get on a forge."""
+    out = set()
+    for heading in re.findall(r"^#+ +(.+?) *$", re.sub(r"```.*?```", "", text, flags=re.S), re.M):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        out.add(re.sub(r"[^\w\- ]", "", plain.replace("`", "").lower()).replace(" ", "-"))
+    return out
+
+
+def check_links(source):
+    wrong, links = [], 0
+    for page in pages(source):
+        text = re.sub(r"```.*?```", "", open(page, encoding="utf-8").read(), flags=re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            links += 1
+            path, _, anchor = target.partition("#")
+            there = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            if not os.path.exists(there):
+                wrong.append(f"{os.path.relpath(page, source)}: {target} does not exist")
+            elif anchor and anchor not in anchors(open(there, encoding="utf-8").read()):
+                wrong.append(f"{os.path.relpath(page, source)}: {target}: no such heading")
+    # Every page is reachable from the index.
+    index = open(os.path.join(source, "docs", "README.md"), encoding="utf-8").read()
+    for page in glob.glob(os.path.join(source, "docs", "*.md")):
+        name = os.path.basename(page)
+        if name != "README.md" and f"({name})" not in index:
+            wrong.append(f"docs/README.md does not list {name}")
+    if links < 20:
+        wrong.append(f"only {links} links were found: the test looks for them wrongly")
+    return wrong
+
+
+def commands_of(page):
+    """The pgtune commands of a page's sh blocks, without comments, each a list of words."""
+    text = open(page, encoding="utf-8").read()
+    for block in re.findall(r"```sh\n(.*?)```", text, re.S):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = line.split(" > ")[0].strip()
+            if re.match(r"(scripts/|build/bin/)?pgtune ", words):
+                yield shlex.split(words.replace("$(hostname)", "host"), comments=True)[1:]
+
+
+class Place:
+    """A folder with what the documentation's commands take for granted."""
+
+    def __init__(self, source, program, worker):
+        self.folder, self.program = tempfile.mkdtemp(prefix="pgtune-docs-"), program
+        self.environment = {"HOME": self.folder, "PATH": os.environ["PATH"], "PGTUNE_WORKER": worker, "PGTUNE_LOCK_DIR": self.folder}
+        with open(os.path.join(self.folder, "shapes.txt"), "w", encoding="utf-8") as file:
+            file.write("1024x1024x1024\n512x512x512 tn\n")
+        for name in ("recordings", "configs"):
+            os.symlink(os.path.join(source, name), os.path.join(self.folder, name))
+
+    def add_template(self, manual):
+        """The manual's own example, where its commands look for it."""
+        os.makedirs(os.path.join(self.folder, "path", "to"))
+        text = open(manual, encoding="utf-8").read()
+        for language, name in (("json", "mine.json"), ("cuda", "naive.cu")):
+            with open(os.path.join(self.folder, "path", "to", name), "w", encoding="utf-8") as file:
+                file.write(re.search(rf"```{language}\n(.*?)```", text, re.S).group(1))
+
+    def run(self, words, **more):
+        return subprocess.run([self.program, *words], cwd=self.folder, env={**self.environment, **more}, capture_output=True, text=True, timeout=240)
+
+    def remove(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def unknown_options(place, words):
+    """Options of a command that its help does not know."""
+    names = []
+    for word in words:
+        if word.startswith("-") or not re.fullmatch(r"[a-z]+", word):
+            break
+        names.append(word)
+    while names:
+        shown = place.run([*names, "--help"])
+        if shown.returncode == 0:
+            known = set(re.findall(r"--?[a-z][a-z0-9-]*", shown.stdout))
+            return [w for w in words if re.match(r"--?[a-z]", w) and w.split("=")[0] not in known]
+        names.pop()
+    return [" ".join(words[:2])]
+
+
+def check_commands(source, program, worker):
+    place, wrong, run, left = Place(source, program, worker), [], 0, 0
+    place.add_template(os.path.join(source, "docs", "templates.md"))
+    # What reports, bench and export ask for is there before them.
+    for more in (["--dtype", "f32"], ["--dtype", "f32", "--db", "old.db"]):
+        made = place.run(["search", "--shape", "4096x4096x4096", "--budget", "4", "-q", *more])
+        if made.returncode != 0:
+            return [f"cannot prepare the database: {made.stderr}"]
+    seen = set()
+    for page in pages(source):
+        for words in commands_of(page):
+            name = os.path.relpath(page, source) + ": pgtune " + " ".join(words)
+            if tuple(words) in seen:
+                continue
+            seen.add(tuple(words))
+            bad = unknown_options(place, words)
+            if bad:
+                wrong.append(f"{name}: there is no {', '.join(bad)}")
+                continue
+            if any(re.search(pattern, " ".join(words)) for pattern, _ in NOT_RUN):
+                left += 1
+                continue
+            # The whole space is not needed to see that a search is one; a budget in seconds would be waited for.
+            if words[0] == "search":
+                words = [w for i, w in enumerate(words) if w != "--budget" and (i == 0 or words[i - 1] != "--budget")] + ["--budget", "3"]
+            done = place.run(words)
+            run += 1
+            if done.returncode != 0:
+                wrong.append(f"{name}: ends with {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
+    place.remove()
+    print(f"docs_test: {run} commands were run, of {left} that need a GPU, a toolkit or a cluster only the options were checked")
+    return wrong + ([f"only {run} commands were found"] if run < 20 else [])
+
+
+def check_tutorial(source, program):
+    place, wrong, run = Place(source, program, "/nowhere/pgtune-worker"), [], 0
+    text = open(os.path.join(source, "docs", "tutorial.md"), encoding="utf-8").read()
+    without_gpu = os.path.join(place.folder, "without-gpu.md")
+    with open(without_gpu, "w", encoding="utf-8") as file:
+        file.write(text.split("## With a GPU")[0])
+    said = ""
+    for words in commands_of(without_gpu):
+        done = place.run(words)
+        run += 1
+        said += done.stdout + done.stderr
+        if done.returncode != 0:
+            wrong.append(f"tutorial: pgtune {' '.join(words)} ends with {done.returncode}: {done.stderr[-400:]}")
+    for written in ("report.html", "best.hpp"):
+        if not os.path.exists(os.path.join(place.folder, written)):
+            wrong.append(f"tutorial: {written} was not written")
+    for word in ("replaying measurements made on an NVIDIA H200", "why: In each", "joules", "tie: "):
+        if word not in said:
+            wrong.append(f"tutorial: nothing printed '{word}', which it speaks of")
+    place.remove()
+    print(f"docs_test: {run} steps of the tutorial were run")
+    return wrong + ([] if run >= 7 else [f"only {run} steps were found"])
+
+
+CHECKS = {"links": check_links, "commands": check_commands, "tutorial": check_tutorial}
+if len(sys.argv) < 3 or sys.argv[1] not in CHECKS:
+    sys.exit(__doc__)
+problems = CHECKS[sys.argv[1]](*sys.argv[2:])
+for problem in problems:
+    print("docs_test: " + problem, file=sys.stderr)
+sys.exit(1 if problems else 0)
