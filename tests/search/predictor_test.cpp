@@ -14,7 +14,11 @@ namespace {
 /// Variants of a template with a tile that suits a problem's size, which another name may hide, and something random.
 Experience experience(int size, std::uint64_t seed, const std::string& tile_name = "tile") {
   Random random(seed);
-  Experience out{{{"size", tile_name, "noise"}, {3, {}}, {}}, {}, "problem " + std::to_string(size), "a GPU"};
+  Experience out{{{"size", tile_name, "noise"}, {3, {}}, {}},
+                 {},
+                 "problem " + std::to_string(size),
+                 "a GPU",
+                 static_cast<std::size_t>(size)};
   for (int i = 0; i < 40; ++i) {
     const auto tile = static_cast<float>(random.below(8));
     for (const float value : {static_cast<float>(size), tile, static_cast<float>(random.unit())})
@@ -43,6 +47,8 @@ TEST(Predictor, TransfersToAProblemItHasNotSeen) {
   const Predictor predictor = PredictorTrainer(known).fit_all(1);
   EXPECT_LT(mean_error(predictor, experience(3, 99)), 0.1);
   EXPECT_GT(predictor.deviation(), 0);
+  EXPECT_EQ(predictor.loss().tables, 2) << "every fifth of seven";
+  EXPECT_LT(predictor.loss().p90, 0.25) << "a choice at random loses 0.3 or so";
   EXPECT_EQ(predictor.problems(), known.size());
   EXPECT_TRUE(predictor.has_seen("a GPU"));
   EXPECT_FALSE(predictor.has_seen("another GPU"));
@@ -78,6 +84,7 @@ TEST(Predictor, ComesBackFromItsBytes) {
   EXPECT_EQ(again->predict(other.variants), predictor.predict(other.variants));
   EXPECT_EQ(again->deviation(), predictor.deviation());
   EXPECT_EQ(again->problems(), predictor.problems());
+  EXPECT_EQ(again->loss().p90, predictor.loss().p90);
   EXPECT_TRUE(again->has_seen("a GPU"));
   EXPECT_EQ(again->bytes(), predictor.bytes());
 }

@@ -27,9 +27,9 @@ const PowerLoad kMoreJoules = support::settling_load("x", 0.2073e-3, 1.3e9);
 const PowerLoad kFewerJoules = support::settling_load("y", 0.19435e-3, 1.3e9 * 0.2073 / 0.19435);
 /// Section 2: two algorithms. The first takes more cycles and fewer joules for each, and is the faster one when
 /// settled.
-constexpr double kTruth = 0.986, kAtTheSameClock = 1.03;
+constexpr double kTruth = 0.986, kAtOneClock = 1.03;
 const PowerLoad kFirst = support::settling_load("ref0", 0.2068e-3, 1.36e9);
-const PowerLoad kSecond = support::settling_load("ref1", 0.2068e-3 / kTruth, 1.36e9 * kTruth / kAtTheSameClock);
+const PowerLoad kSecond = support::settling_load("ref1", 0.2068e-3 / kTruth, 1.36e9 * kTruth / kAtOneClock);
 
 /// Ratio of the times of blocks in turn, in the long run.
 double block_ratio(const PowerLoad& x, const PowerLoad& y, double lead_in_s, double block_s) {

@@ -67,14 +67,14 @@ TEST(LearnedExpectation, OfOneProblemAloneNothingIsLearnt) {
   const std::vector<RecordedTable> one{table(512, [](const Variant& variant) { return bm(variant); })};
   const auto expected = cross_expectations(one, Catalogue(), LeaveOut::kProblem);
   ASSERT_TRUE(expected.front());
-  const auto known = experiences(one.front(), Catalogue());
+  const auto known = experiences(one.front(), Catalogue(), 0);
   EXPECT_EQ(expected.front()->log_times, known.front().variants.offsets);
 }
 
 TEST(LearnedExpectation, ATemplateThatIsNotAtHandSaysNothing) {
   RecordedTable unknown = table(512, [](const Variant& variant) { return bm(variant); });
   unknown.templates = {"somebody's"};
-  EXPECT_THAT(experiences(unknown, Catalogue()), SizeIs(0));
+  EXPECT_THAT(experiences(unknown, Catalogue(), 0), SizeIs(0));
   EXPECT_FALSE(cross_expectations({unknown}, Catalogue(), LeaveOut::kDtype).front());
 }
 

@@ -211,9 +211,9 @@ Result<Expectation> expected_by_costs(const SearchSpace& space) {
   Expectation out{{}, kDeviation};
   std::size_t begin = 0;
   for (const std::size_t size : space.template_sizes) {
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = begin; i < begin + size; ++i) least = std::min(least, (*costs)[i].value_or(least));
-    for (std::size_t i = begin; i < begin + size; ++i) out.log_times.push_back(cost_offset((*costs)[i], least));
+    const auto own = cost_offsets({costs->begin() + static_cast<std::ptrdiff_t>(begin),
+                                   costs->begin() + static_cast<std::ptrdiff_t>(begin + size)});
+    out.log_times.insert(out.log_times.end(), own.begin(), own.end());
     begin += size;
   }
   return out;
@@ -229,7 +229,9 @@ Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint
 }  // namespace
 
 StrategyInfo model_strategy() {
-  return {"model", "the templates' costs, corrected by a Gaussian process that learns", make_model};
+  return {"model",
+          "by trees trained on other problems and the templates' costs; a Gaussian process learns what they miss",
+          make_model, true};
 }
 
 }  // namespace pgtune::search

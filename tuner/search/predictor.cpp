@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -54,9 +55,13 @@ FeatureRows rows_of(const std::vector<Experience>& experiences, const std::vecto
 
 }  // namespace
 
-double cost_offset(std::optional<double> cost, double least) {
-  if (!cost) return 0;
-  return std::min(kMostLog, std::log(std::max(*cost, 1.0) / std::max(least, 1.0)));
+std::vector<double> cost_offsets(const std::vector<std::optional<double>>& costs) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& cost : costs) least = std::min(least, cost.value_or(least));
+  std::vector<double> out;
+  for (const auto& cost : costs)
+    out.push_back(cost ? std::min(kMostLog, std::log(std::max(*cost, 1.0) / std::max(least, 1.0))) : 0);
+  return out;
 }
 
 PredictorTrainer::PredictorTrainer(const std::vector<Experience>& experiences)
@@ -65,7 +70,8 @@ PredictorTrainer::PredictorTrainer(const std::vector<Experience>& experiences)
     const auto first = static_cast<std::uint32_t>(targets_.size());
     for (std::size_t i = 0; i < experience.log_times.size(); ++i)
       targets_.push_back(experience.log_times[i] - experience.variants.offsets[i]);
-    sources_.push_back({first, static_cast<std::uint32_t>(targets_.size()), experience.problem, experience.hardware});
+    sources_.push_back({first, static_cast<std::uint32_t>(targets_.size()), experience.problem, experience.hardware,
+                        experience.table, experience.variants.offsets});
   }
 }
 
@@ -73,26 +79,50 @@ Predictor PredictorTrainer::fit(const std::vector<bool>& chosen, std::uint64_t s
   Predictor out;
   out.names_ = names_;
   std::map<std::string, std::size_t> problems;
-  std::vector<std::uint32_t> all, most, held_out;
+  std::vector<std::uint32_t> all, most;
+  std::vector<std::size_t> held_out;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (!chosen[i]) continue;
     const Source& source = sources_[i];
     out.seen_.insert(source.hardware);
     const std::size_t problem = problems.emplace(source.problem, problems.size()).first->second;
+    const bool held = problem % kHeldOut == 0;
+    if (held) held_out.push_back(i);
     for (std::uint32_t row = source.first_row; row < source.end_row; ++row) {
       all.push_back(row);
-      (problem % kHeldOut == 0 ? held_out : most).push_back(row);
+      if (!held) most.push_back(row);
     }
   }
   out.problems_ = problems.size();
   BoostedTrees::Options options;
   options.seed = seed;
-  const BoostedTrees without = BoostedTrees::fit(rows_, targets_, most, options);
-  double squares = 0;
-  for (const std::uint32_t row : held_out) squares += std::pow(targets_[row] - without.predict(features_.row(row)), 2);
-  out.deviation_ = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(held_out.size(), 1)));
+  judge(BoostedTrees::fit(rows_, targets_, most, options), held_out, out);
   out.trees_ = BoostedTrees::fit(rows_, targets_, all, options);
   return out;
+}
+
+void PredictorTrainer::judge(const BoostedTrees& without, const std::vector<std::size_t>& held_out,
+                             Predictor& out) const {
+  struct Choice {
+    double expected = std::numeric_limits<double>::infinity(), log_time = 0;
+  };
+  std::map<std::size_t, Choice> choices;  // by table
+  double squares = 0;
+  std::size_t rows = 0;
+  for (const std::size_t i : held_out) {
+    const Source& source = sources_[i];
+    Choice& choice = choices[source.table];
+    for (std::uint32_t row = source.first_row; row < source.end_row; ++row, ++rows) {
+      const double offset = source.offsets[row - source.first_row], corrected = without.predict(features_.row(row));
+      squares += std::pow(targets_[row] - corrected, 2);
+      if (offset + corrected < choice.expected) choice = {offset + corrected, offset + targets_[row]};
+    }
+  }
+  out.deviation_ = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(rows, 1)));
+  std::vector<double> losses;
+  for (const auto& [table, choice] : choices) losses.push_back(std::expm1(choice.log_time));
+  std::sort(losses.begin(), losses.end());
+  if (!losses.empty()) out.loss_ = {losses[losses.size() / 2], losses[losses.size() * 9 / 10], losses.size()};
 }
 
 Predictor PredictorTrainer::fit_all(std::uint64_t seed) const {
@@ -123,6 +153,9 @@ std::string Predictor::bytes() const {
   out.text(kMagic);
   out.number(deviation_);
   out.number(std::uint64_t{problems_});
+  out.number(loss_.median);
+  out.number(loss_.p90);
+  out.number(std::uint64_t{loss_.tables});
   out.texts({seen_.begin(), seen_.end()});
   out.texts(names_);
   trees_.write(out);
@@ -132,10 +165,14 @@ std::string Predictor::bytes() const {
 std::optional<Predictor> Predictor::from_bytes(std::string_view bytes) {
   ByteReader in(bytes);
   Predictor out;
-  std::uint64_t problems = 0;
+  std::uint64_t problems = 0, tables = 0;
   if (in.text() != kMagic) return std::nullopt;
   in.number(out.deviation_);
   in.number(problems);
+  in.number(out.loss_.median);
+  in.number(out.loss_.p90);
+  in.number(tables);
+  out.loss_.tables = static_cast<std::size_t>(tables);
   out.problems_ = static_cast<std::size_t>(problems);
   const std::vector<std::string> seen = in.texts();
   out.seen_.insert(seen.begin(), seen.end());

@@ -20,6 +20,7 @@ struct StrategyInfo {
   std::string name;
   std::string description;  ///< one line for people
   StrategyMaker make = nullptr;
+  bool asks_expectation = false;  ///< SearchSpace::expectation, which takes time to find out
 };
 
 inline constexpr std::string_view kDefaultStrategy = "guided";

@@ -9,6 +9,7 @@
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/session/confirm_stage.hpp"
 #include "tuner/session/context.hpp"
+#include "tuner/session/expected_times.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/session_run.hpp"
@@ -78,10 +79,25 @@ std::vector<std::size_t> tried_first(const SessionContext& context, const Search
   return first;
 }
 
+/// Whether the strategy asks what other searches taught, and somebody knows.
+bool strategy_learns(const SessionContext& context) {
+  const search::StrategyInfo* const info = search::find_strategy(context.options.strategy);
+  return info != nullptr && info->asks_expectation && context.options.predictor;
+}
+
 Result<void> screen(SessionRun& run) {
   const SessionContext& context = run.context;
-  const search::SearchSpace space{run.state.variants(), run.state.template_sizes(), tried_first(context, run.state),
-                                  [&] { return costs(context, run.state); }};
+  search::SearchSpace space{run.state.variants(), run.state.template_sizes(), tried_first(context, run.state),
+                            [&] { return costs(context, run.state); }};
+  std::shared_ptr<const search::Predictor> predictor;
+  if (strategy_learns(context)) predictor = context.options.predictor();
+  if (predictor) {
+    run.evidence.add_notes({expectation_note(*predictor, context.device.info())});
+    space.expectation = [&] {
+      return expected_times(*predictor, context.templates, context.problem, context.device.info(),
+                            run.state.variants());
+    };
+  }
   const auto strategy = search::make_strategy(context.options.strategy, space, context.options.seed);
   if (!strategy) return tl::unexpected<Error>(strategy.error());
   run.answer.strategy = context.options.strategy;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,6 +36,8 @@ struct SessionOptions {
   std::uint64_t seed = 1;  ///< order of the search; of rounds too, together with the session's start
   Conditions conditions;
   std::string strategy{search::kDefaultStrategy};  ///< a name of search::strategies()
+  /// What other searches taught, for strategies that ask; null or empty: nothing. Called by several threads at a time.
+  std::function<std::shared_ptr<const search::Predictor>()> predictor;
   Objective objective = Objective::kTime;
   bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time
   /// Every variant that is right gets all rounds of the race and none is cut: for studies of the race itself.

@@ -7,6 +7,7 @@
 #define PGTUNE_COMMANDS(command) \
   command(search) \
   command(bench) \
+  command(guess) \
   command(show) \
   command(report) \
   command(export) \

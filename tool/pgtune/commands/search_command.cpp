@@ -22,6 +22,7 @@
 #include "tool/pgtune/report/dry_run.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/result_text.hpp"
+#include "tool/pgtune/simulate/trained_model.hpp"
 #include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::tool {
@@ -235,6 +236,7 @@ class SearchCommand final : public SearchOptions {
     if (!budget_.empty()) session.budget = parse_budget(budget_);
     require_strategy(strategy_);
     session.strategy = strategy_;
+    session.predictor = trained_model(context, task.measuring.database);
     const auto objective = session::parse_objective(objective_);
     if (!objective)
       throw CommandError(ErrorKind::kUsage,

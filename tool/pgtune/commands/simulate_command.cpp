@@ -60,8 +60,8 @@ class SimulateCommand final : public Command {
         .option_text("N")
         .group(group);
     app.add_option("--leave-out", leave_out_,
-                   "Let model learn from the other tables, without those of the same shape (problem), dtype or device "
-                   "(default: it learns from none)")
+                   "Let model learn from the other tables, without those of the same shape (problem), dtype or device; "
+                   "it takes a minute (default: it learns from none)")
         .option_text("NAME")
         .group(group);
     app.add_flag("--per-problem", per_problem_, "Losses of every problem too").group(kOutputGroup);

@@ -6,37 +6,23 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <thread>
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/model/device_class.hpp"
-#include "tuner/space/features.hpp"
+#include "tuner/session/expected_times.hpp"
 
 namespace pgtune::tool {
 namespace {
-
-constexpr std::uint64_t kSeed = 1;  ///< of the trees: which rows and columns each is fitted to
 
 std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", problem.shape(), problem.batch); }
 
 }  // namespace
 
-Result<search::DescribedVariants> described(const space::TemplateDefinition& definition, const Problem& problem,
-                                            const DeviceInfo& device, std::span<const Variant> variants) {
-  const space::Features features(definition, problem, device);
-  auto rows = features.of(variants);
-  if (!rows) return tl::unexpected<Error>(std::move(rows.error()));
-  search::DescribedVariants out{features.names(), {features.names().size(), std::move(rows->features)}, {}};
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& cost : rows->costs) least = std::min(least, cost.value_or(least));
-  for (const auto& cost : rows->costs) out.offsets.push_back(search::cost_offset(cost, least));
-  return out;
-}
-
-std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue) {
+std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue,
+                                            std::size_t number) {
   std::vector<search::Experience> out;
   const auto names = catalogue.names();
   const search::MeasuredTable& rows = table.table;
@@ -46,11 +32,12 @@ std::vector<search::Experience> experiences(const RecordedTable& table, const Ca
     const std::size_t end = begin + rows.template_sizes[i];
     if (std::find(names.begin(), names.end(), table.templates[i]) != names.end()) {
       const space::TemplateDefinition definition = catalogue.load(table.templates[i]);
-      search::Experience own{value_or_throw(described(definition, table.problem, table.device,
-                                                      std::span(rows.variants).subspan(begin, end - begin))),
+      search::Experience own{value_or_throw(session::described(definition, table.problem, table.device,
+                                                               std::span(rows.variants).subspan(begin, end - begin))),
                              {},
                              shape_of(table.problem),
-                             device_class(table.device).hardware()};
+                             device_class(table.device).hardware(),
+                             number};
       for (std::size_t row = begin; row < end; ++row) {
         const search::Observation& seen = rows.observations[row];
         const bool timed = seen.outcome == OutcomeKind::kOk && seen.time_s > 0;
@@ -88,7 +75,7 @@ std::vector<std::optional<search::Expectation>> cross_expectations(const std::ve
   std::vector<std::size_t> first(1, 0);                   // of each table's experiences
   std::map<std::string, std::vector<std::size_t>> alike;  // tables by what is left out
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    for (search::Experience& own : experiences(tables[i], catalogue)) known.push_back(std::move(own));
+    for (search::Experience& own : experiences(tables[i], catalogue, i)) known.push_back(std::move(own));
     first.push_back(known.size());
     alike[left_out_key(tables[i], leave_out)].push_back(i);
   }
@@ -103,7 +90,7 @@ std::vector<std::optional<search::Expectation>> cross_expectations(const std::ve
       for (const std::size_t i : folds[fold]) {
         for (std::size_t own = first[i]; own < first[i + 1]; ++own) others[own] = false;
       }
-      const search::Predictor predictor = trainer.fit(others, kSeed);
+      const search::Predictor predictor = trainer.fit(others, kModelSeed);
       for (const std::size_t i : folds[fold]) {
         if (first[i + 1] - first[i] != tables[i].templates.size()) continue;
         search::Expectation expected{{}, predictor.deviation()};

@@ -2,26 +2,25 @@
 // From tables of what was measured to what is expected of variants that were not.
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tool/pgtune/simulate/recorded_tables.hpp"
 #include "tuner/search/predictor.hpp"
-#include "tuner/template/template_definition.hpp"
 
 namespace pgtune::tool {
 
-/// One template's variants by features and cost. Errors (usage): an expression that fails.
-[[nodiscard]] Result<search::DescribedVariants> described(const space::TemplateDefinition& definition,
-                                                          const Problem& problem, const DeviceInfo& device,
-                                                          std::span<const Variant> variants);
+/// Of the trees: which rows and columns each is fitted to.
+inline constexpr std::uint64_t kModelSeed = 1;
 
-/// What a table's templates of the catalogue say, one after another; templates it lacks say nothing. Throws
+/// What a table's templates of the catalogue say, one after another; templates it lacks say nothing. `number`: the
+/// table's among all. Throws
 /// CommandError.
-[[nodiscard]] std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue);
+[[nodiscard]] std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue,
+                                                          std::size_t number);
 
 /// What is left out when the model is fitted that is tried on a table: tables that are alike in this.
 enum class LeaveOut { kProblem, kDtype, kDevice };

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// `search --strategy model` and `guess`: trained on the recordings of this build, kept in the cache.
+#include <filesystem>
+
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class TrainedModelTest : public CliTest {
+ protected:
+  json search_by_model(const std::string& database) {
+    const Finished found = pgtune({"search", "--device", "replay", "--shape", "1024x1024x1024", "--strategy", "model",
+                                   "--budget", "4", "--db", path(database), "--json"});
+    EXPECT_EQ(found.exit_code, 0) << found.err;
+    return json::parse(found.out);
+  }
+
+  [[nodiscard]] std::vector<std::filesystem::path> models() const {
+    std::vector<std::filesystem::path> out;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
+      if (entry.path().extension() == ".model") out.push_back(entry.path());
+    }
+    return out;
+  }
+};
+
+TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
+  const json first = search_by_model("first.db");
+  EXPECT_THAT(first.at("notes").dump(), HasSubstr("the model was trained on "));
+  ASSERT_EQ(models().size(), 1U);
+  const auto made_at = std::filesystem::last_write_time(models().front());
+  const json second = search_by_model("second.db");
+  EXPECT_EQ(second.at("best").at("parameters"), first.at("best").at("parameters"));
+  EXPECT_EQ(std::filesystem::last_write_time(models().front()), made_at);
+
+  const std::string name = models().front().string();
+  std::ofstream(name, std::ios::binary) << "damaged";
+  const json third = search_by_model("third.db");
+  EXPECT_EQ(third.at("best").at("parameters"), first.at("best").at("parameters"));
+  EXPECT_GT(std::filesystem::file_size(name), 1000U);
+
+  const Finished guessed = pgtune({"guess", "--shape", "1024x1024x1024", "--device", "replay", "--json"});
+  ASSERT_EQ(guessed.exit_code, 0) << guessed.err;
+  const json guess = json::parse(guessed.out);
+  EXPECT_TRUE(guess.at("parameters").is_object());
+  EXPECT_GE(guess.at("expected_loss").at("p90").get<double>(), guess.at("expected_loss").at("median").get<double>());
+  EXPECT_EQ(guess.at("seen_device"), true);
+  EXPECT_EQ(models().size(), 1U) << "the same model";
+
+  const Finished elsewhere = pgtune({"guess", "--shape", "1024x1024x1024", "--device", "sm_80"});
+  ASSERT_EQ(elsewhere.exit_code, 0) << elsewhere.err;
+  EXPECT_THAT(elsewhere.out, HasSubstr("no search on such a GPU"));
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

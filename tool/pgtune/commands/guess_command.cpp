@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// `pgtune guess`: the variant to take without a search, by what searches of other problems measured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tool/pgtune/cli/command.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/simulate/trained_model.hpp"
+#include "tuner/model/device_class.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/session/expected_times.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+struct Guess {
+  Problem problem;
+  Variant variant;
+  search::Predictor::Loss loss;
+  bool seen_device = false;
+  std::size_t variants = 0;  ///< among which it is
+};
+
+std::string guess_text(const Guess& guess, const DeviceInfo& device) {
+  std::string out = fmt::format("{} on {}: a guess, nothing was measured\n", guess.problem.title(), device.name);
+  out += fmt::format("  variant   {}\n            {}\n", guess.variant.template_name, guess.variant.key());
+  if (guess.loss.tables > 0)
+    out += fmt::format(
+        "  expected  {:.1f} % slower than the best (median), {:.1f} % or more in one of ten,\n"
+        "            by {} searches of problems that the model was not trained on\n",
+        100 * guess.loss.median, 100 * guess.loss.p90, guess.loss.tables);
+  if (!guess.seen_device)
+    out += "  but       no search on such a GPU is in the database or the recordings: expect worse\n";
+  return out;
+}
+
+json guess_json(const Guess& guess, const DeviceInfo& device) {
+  return {{"schema", kJsonSchema},
+          {"problem", guess.problem},
+          {"device", device.name},
+          {"template", guess.variant.template_name},
+          {"parameters", parameters_to_json(guess.variant)},
+          {"expected_loss",
+           guess.loss.tables > 0 ? json{{"median", guess.loss.median}, {"p90", guess.loss.p90}} : json(nullptr)},
+          {"judged_by", guess.loss.tables},
+          {"seen_device", guess.seen_device},
+          {"variants", guess.variants}};
+}
+
+class GuessCommand final : public Command {
+ public:
+  std::string name() const override { return "guess"; }
+  std::string description() const override {
+    return "Name the kernel to take without a search, and what that may lose";
+  }
+  std::string examples() const override {
+    return "pgtune guess --shape 4096x4096x4096 --dtype bf16 --layout nt\n"
+           "pgtune guess --shapes shapes.txt --device replay --json";
+  }
+
+  void add_options(CommandLine& app) override {
+    problems_.add_to(app);
+    add_template_option(app, template_);
+    add_device_or_architecture_option(app, device_);
+    add_database_option(app, database_);
+    add_json_option(app, json_);
+  }
+
+  ExitCode run(Context& context) override {
+    const std::vector<Problem> problems = problems_.problems();
+    const DeviceInfo device = device_or_architecture(context, device_);
+    const auto model = trained_model(context, context.database_path(database_))();
+    if (model == nullptr) {
+      context.terminal().error(
+          "there is nothing to learn from: this build has no recording, and the database no search.");
+      return ExitCode::kNothingValid;
+    }
+    ResultDocument results(context.terminal(), json_, problems.size());
+    for (const Problem& problem : problems) {
+      const Guess own = guess(*model, context.catalogue().select(template_, problem), problem, device);
+      results.add([&] { return guess_text(own, device); }, [&] { return guess_json(own, device); });
+    }
+    results.finish();
+    return ExitCode::kDone;
+  }
+
+ private:
+  static Guess guess(const search::Predictor& model, const space::TemplateSet& templates, const Problem& problem,
+                     const DeviceInfo& device) {
+    const auto variants = value_or_throw(space::legal_variants(templates, problem, device)).variants;
+    if (variants.empty())
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("no variant of {} is legal for {} on {}. 'pgtune space' says why.",
+                                     templates.title(), problem.title(), device.name));
+    const auto expected = value_or_throw(session::expected_times(model, templates, problem, device, variants));
+    const auto least = std::min_element(expected.log_times.begin(), expected.log_times.end());
+    return {problem, variants[static_cast<std::size_t>(least - expected.log_times.begin())], model.loss(),
+            model.has_seen(device_class(device).hardware()), variants.size()};
+  }
+
+  ProblemOptions problems_;
+  std::string template_, device_ = "auto", database_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_guess_command() { return std::make_unique<GuessCommand>(); }
+
+}  // namespace pgtune::tool

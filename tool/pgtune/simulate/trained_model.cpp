@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/simulate/trained_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/queries/queries.hpp"
+#include "pgtune_recordings.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/simulate/learned_expectation.hpp"
+#include "tuner/template/template_source.hpp"
+#include "tuner/util/own_files.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = 64 << 20;
+constexpr std::size_t kKept = 8;  ///< models in the cache
+/// Goes up whenever the same tables give another model.
+constexpr int kVersion = 1;
+
+/// Names everything a model is made of: the recordings, the templates, whose JSON gives the features, and the searches
+/// of the user's database.
+std::string key_of(const Catalogue& catalogue, const std::optional<db::Database>& database) {
+  std::string parts = fmt::format("model {}\n", kVersion);
+  for (const embedded::File& recording : embedded::pgtune_recordings())
+    parts += space::hash_text({recording.contents.data(), recording.contents.size()}) + '\n';
+  for (const std::string& name : catalogue.names()) {
+    const space::TemplateDefinition definition = catalogue.load(name);
+    parts += fmt::format("{} {} {}\n", name, definition.content_hash, definition.preset_hash);
+  }
+  if (database) {
+    std::vector<std::string> sessions;
+    for (const db::SessionRow& row : db::list_sessions(*database)) {
+      if (row.source == Source::kGpu && row.kind == "search") sessions.push_back(row.uid + ' ' + row.finished_at);
+    }
+    std::sort(sessions.begin(), sessions.end());
+    for (const std::string& session : sessions) parts += session + '\n';
+  }
+  return space::hash_text(parts);
+}
+
+std::shared_ptr<const search::Predictor> fit(const Catalogue& catalogue, const std::optional<db::Database>& database) {
+  std::vector<search::Experience> known;
+  std::size_t tables = 0;
+  const auto learn = [&](const db::Database& from) {
+    for (const RecordedTable& table : recorded_tables(from, catalogue)) {
+      for (search::Experience& own : experiences(table, catalogue, tables)) known.push_back(std::move(own));
+      ++tables;
+    }
+  };
+  if (has_built_in_recording()) {
+    for (const db::Database& recording : open_recordings("")) learn(recording);
+  }
+  if (database) learn(*database);
+  if (known.empty()) return nullptr;
+  return std::make_shared<const search::Predictor>(search::PredictorTrainer(known).fit_all(kModelSeed));
+}
+
+/// Removes all but the newest few.
+void prune(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<std::pair<fs::file_time_type, fs::path>> files;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".model") files.emplace_back(entry.last_write_time(ignored), entry.path());
+  }
+  std::sort(files.begin(), files.end(), std::greater<>());
+  for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i].second, ignored);
+}
+
+std::shared_ptr<const search::Predictor> load_or_fit(Context& context, const fs::path& path) {
+  std::optional<db::Database> database;
+  if (fs::exists(path)) database = db::Database::open(path, db::OpenMode::kReadOnly);
+  const fs::path folder = context.paths().cache / "models";
+  const fs::path file = folder / (key_of(context.catalogue(), database) + ".model");
+  if (const auto bytes = read_own_file(file, kMostBytes)) {
+    if (auto known = search::Predictor::from_bytes(*bytes))
+      return std::make_shared<const search::Predictor>(std::move(*known));
+  }
+  auto fitted = fit(context.catalogue(), database);
+  if (fitted && make_private_folder(folder)) {
+    if (const auto written = write_file_atomically(file, fitted->bytes()); !written)
+      context.terminal().detail("the model is not kept: " + written.error().text());
+    prune(folder);
+  }
+  return fitted;
+}
+
+}  // namespace
+
+std::function<std::shared_ptr<const search::Predictor>()> trained_model(Context& context, const fs::path& database) {
+  struct Once {
+    std::once_flag flag;
+    std::shared_ptr<const search::Predictor> predictor;
+  };
+  return [&context, database, once = std::make_shared<Once>()] {
+    std::call_once(once->flag, [&] { once->predictor = load_or_fit(context, database); });
+    return once->predictor;
+  };
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/expected_times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "tuner/model/device_class.hpp"
+#include "tuner/space/features.hpp"
+
+namespace pgtune::session {
+namespace {
+
+constexpr double kDeviationElsewhere = 2;  ///< times as far off on a kind of GPU that was not seen
+constexpr std::size_t kPart = 2048;        ///< variants that a core describes and scores at a time
+
+bool has_seen(const search::Predictor& predictor, const DeviceInfo& device) {
+  return predictor.has_seen(device_class(device).hardware());
+}
+
+struct Part {
+  std::span<const Variant> variants;
+  std::vector<double> corrections = {};  ///< of the offsets
+  std::vector<std::optional<double>> costs = {};
+};
+
+Result<void> score(const search::Predictor& predictor, const space::TemplateDefinition& definition,
+                   const Problem& problem, const DeviceInfo& device, Part& part) {
+  const space::Features features(definition, problem, device);
+  auto rows = features.of(part.variants);
+  if (!rows) return tl::unexpected<Error>(std::move(rows.error()));
+  part.costs = std::move(rows->costs);
+  part.corrections = predictor.predict({features.names(),
+                                        {features.names().size(), std::move(rows->features)},
+                                        std::vector<double>(part.variants.size(), 0.0)});
+  return {};
+}
+
+}  // namespace
+
+Result<search::DescribedVariants> described(const space::TemplateDefinition& definition, const Problem& problem,
+                                            const DeviceInfo& device, std::span<const Variant> variants) {
+  const space::Features features(definition, problem, device);
+  auto rows = features.of(variants);
+  if (!rows) return tl::unexpected<Error>(std::move(rows.error()));
+  return search::DescribedVariants{
+      features.names(), {features.names().size(), std::move(rows->features)}, search::cost_offsets(rows->costs)};
+}
+
+Result<search::Expectation> expected_times(const search::Predictor& predictor, const space::TemplateSet& templates,
+                                           const Problem& problem, const DeviceInfo& device,
+                                           std::span<const Variant> variants) {
+  std::vector<Part> parts;
+  for (std::size_t begin = 0; begin < variants.size();) {
+    std::size_t end = begin;
+    while (end < variants.size() && end - begin < kPart && variants[end].template_name == variants[begin].template_name)
+      ++end;
+    parts.push_back({variants.subspan(begin, end - begin)});
+    begin = end;
+  }
+  std::vector<Result<void>> ends(parts.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < parts.size(); i = next++)
+      ends[i] = score(predictor, templates.of(parts[i].variants.front()), problem, device, parts[i]);
+  };
+  std::vector<std::jthread> threads;
+  const auto useful = std::min<std::size_t>(std::thread::hardware_concurrency(), parts.size());
+  for (std::size_t i = 1; i < useful; ++i) threads.emplace_back(work);
+  work();
+  threads.clear();  // joins
+  search::Expectation out{{}, predictor.deviation() * (has_seen(predictor, device) ? 1 : kDeviationElsewhere)};
+  for (std::size_t first = 0; first < parts.size();) {  // template by template: costs compare within one
+    std::vector<std::optional<double>> costs;
+    std::size_t last = first;
+    for (; last < parts.size() &&
+           parts[last].variants.front().template_name == parts[first].variants.front().template_name;
+         ++last) {
+      if (!ends[last]) return tl::unexpected<Error>(ends[last].error());
+      costs.insert(costs.end(), parts[last].costs.begin(), parts[last].costs.end());
+    }
+    auto offset = search::cost_offsets(costs);
+    auto own = offset.begin();
+    for (; first < last; ++first) {
+      for (const double correction : parts[first].corrections) out.log_times.push_back(*own++ + correction);
+    }
+  }
+  return out;
+}
+
+std::string expectation_note(const search::Predictor& predictor, const DeviceInfo& device) {
+  return fmt::format(
+      "the model was trained on {} shape{}{}", predictor.problems(), predictor.problems() == 1 ? "" : "s",
+      has_seen(predictor, device)
+          ? ""
+          : fmt::format(", none of them measured on {}, so it explored more", device_class(device).hardware()));
+}
+
+}  // namespace pgtune::session
