@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
+#include <vector>
+
 #include "tests/nvml/fake_nvml_test.hpp"
 
 namespace pgtune::gpu {
@@ -25,6 +29,32 @@ TEST(Telemetry, WithoutNvmlNothingIsRecorded) {
   telemetry.record_temperature(sample);
   telemetry.record_throttling(telemetry.throttle_times(), sample);
   EXPECT_EQ(sample, Sample());
+}
+
+/// What a counter that steps every 100 ms, from 30 ms on, says of 700 W, read at `readings_ms` from then on.
+std::optional<double> power_w(const std::vector<double>& readings_ms) {
+  CounterPower power;
+  for (const double at_ms : readings_ms) power.add(at_ms * 1e-3, 70 * std::floor((at_ms + 70) / 100));
+  return power.power_w();
+}
+
+std::vector<double> every_ms(double from_ms, double to_ms) {
+  std::vector<double> out;
+  for (double at_ms = from_ms; at_ms <= to_ms; ++at_ms) out.push_back(at_ms);
+  return out;
+}
+
+TEST(CounterPower, IsThatBetweenTheStepsOfTheCounter) { EXPECT_NEAR(power_w(every_ms(0, 250)).value(), 700, 1e-6); }
+
+TEST(CounterPower, AStepSeenLateDoesNotCount) {
+  std::vector<double> readings_ms{0, 20, 55};  // as while launches are queued; the step at 30 ms is seen at 55
+  for (const double at_ms : every_ms(56, 250)) readings_ms.push_back(at_ms);
+  EXPECT_NEAR(power_w(readings_ms).value(), 700, 1e-6) << "between 130 and 230 ms";
+}
+
+TEST(CounterPower, NeedsTwoStepsWhoseInstantsAreKnown) {
+  EXPECT_FALSE(power_w(every_ms(0, 120)));
+  EXPECT_FALSE(power_w({0, 60, 120, 180, 240}));
 }
 
 using TelemetryOnGpu = test::FakeNvmlTest;

@@ -12,8 +12,10 @@ std::optional<double> counted_s(std::optional<double> before_s, std::optional<do
 }
 
 void CounterPower::add(double now_s, double energy_j) {
+  // While launches are queued readings are rarer: a step seen late would make the time between steps too short.
+  constexpr double kKnownTo_s = 5e-3;
   const Reading reading{now_s, energy_j};
-  if (last_ && energy_j != last_->energy_j) {
+  if (last_ && energy_j != last_->energy_j && now_s - last_->at_s <= kKnownTo_s) {
     if (!first_step_) first_step_ = reading;
     last_step_ = reading;
   }

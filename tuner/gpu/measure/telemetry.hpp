@@ -16,7 +16,8 @@ namespace pgtune::gpu {
 [[nodiscard]] std::optional<double> counted_s(std::optional<double> before_s, std::optional<double> after_s);
 
 /// Mean power between the first and the last step of an energy counter, whatever its step is: the counter stands still
-/// in between, so that only the instants of its steps say how much was drawn by when.
+/// in between, so that only the instants of its steps say how much was drawn by when. A step counts where the reading
+/// before it was 5 ms earlier at most.
 class CounterPower {
  public:
   /// A reading; `now_s` on any clock that never goes back.
