@@ -32,6 +32,8 @@
 //                   e.g. PGTUNE_FAKE="build|BM=64,|fail;trial|BM=128,|segv"
 // PGTUNE_FAKE_GPUS  how many GPUs there are, 1 where it is not set; they differ in their UUIDs.
 // PGTUNE_FAKE_MIG   set: the GPUs are MIG instances.
+// PGTUNE_FAKE_OTHERS  file with a line "pid bytes name" for each process that uses every GPU beside the measure workers
+//                   that run now (as PGTUNE_FAKE_LOG knows them), whatever their GPU; not set or not there: no NVML.
 // PGTUNE_FAKE_LOG   file that gets a line "pid role op key" for each request.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -46,11 +48,14 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <thread>
 
 #include "tests/device/fake_measurer.hpp"
+#include "tuner/model/gpu_process.hpp"
 #include "tuner/protocol/codec.hpp"
+#include "tuner/util/fields_json.hpp"
 
 namespace {
 
@@ -323,6 +328,29 @@ int list() {
   return 0;
 }
 
+/// As the processes role of pgtune-worker.
+int processes() {
+  const char* const path = std::getenv("PGTUNE_FAKE_OTHERS");
+  const char* const log = std::getenv("PGTUNE_FAKE_LOG");
+  std::ifstream others(path != nullptr ? path : "");
+  if (!others) {
+    std::cout << json{{"problem", "fake: cannot open NVML"}}.dump() << std::endl;
+    return 0;
+  }
+  std::vector<GpuProcess> all;
+  for (GpuProcess process; others >> process.pid >> process.memory_bytes >> process.name;) all.push_back(process);
+  std::ifstream requests(log != nullptr ? log : "");
+  std::set<int> workers;
+  for (std::string line, role; std::getline(requests, line);) {
+    int pid = 0;
+    std::istringstream(line) >> pid >> role;
+    if (role == "measure" && ::kill(pid, 0) == 0) workers.insert(pid);
+  }
+  for (const int pid : workers) all.push_back({pid, 1 << 29, "pgtune-worker"});
+  std::cout << json{{"processes", all}}.dump() << std::endl;
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -330,6 +358,7 @@ int main(int count, char** arguments) {
   const std::string role = arguments[2];
   if (role == "guard") return guard({arguments + 3, arguments + count});
   if (role == "list") return list();
+  if (role == "processes") return processes();
   for (int i = 3; role == "compile" && i + 1 < count; ++i) {
     if (std::string(arguments[i]) == "--cache-dir") cache_folder = arguments[i + 1];
   }

@@ -353,5 +353,17 @@ TEST_F(WorkerDeviceTest, WorkersDieWithTheParent) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
+TEST_F(WorkerDeviceTest, OtherProcessesAreThoseBesideItsOwnWorker) {
+  const auto device = open_prepared(options());
+  EXPECT_EQ(device->other_processes(), OtherProcesses{}) << "without NVML";
+  const std::string file = (folder_ / "others").string();
+  ::setenv("PGTUNE_FAKE_OTHERS", file.c_str(), 1);
+  std::ofstream(file).flush();
+  EXPECT_EQ(device->other_processes(), OtherProcesses{}) << "its own worker alone";
+  std::ofstream(file) << "1 1024 init\n";
+  EXPECT_EQ(device->other_processes(), (OtherProcesses{{{1, 1024, "init"}}, false}));
+  ::unsetenv("PGTUNE_FAKE_OTHERS");
+}
+
 }  // namespace
 }  // namespace pgtune::device

@@ -80,6 +80,7 @@ class FakeDevice final : public device::Device {
   std::map<Stage, double> sample_s;  ///< asked for, the last of each stage
   std::vector<protocol::VerifyRequest> verify_requests;
   int ceilings_measured = 0;
+  std::function<OtherProcesses()> others;  ///< unset: nobody is seen
   std::vector<protocol::EnergyRequest> energy_requests;
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
@@ -95,6 +96,7 @@ class FakeDevice final : public device::Device {
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
+  [[nodiscard]] OtherProcesses other_processes() override { return others ? others() : OtherProcesses{}; }
 
  private:
   [[nodiscard]] protocol::Event finish_build(const protocol::BuildRequest& request);

@@ -320,5 +320,15 @@ TEST(SearchSession, NoLegalTemplateNamesThemAll) {
                                                     testing::HasSubstr("40 removed from second: because of N < 1")));
 }
 
+TEST(SearchSession, WhoElseComputesOnTheGpuAtItsStartOrEndIsNoted) {
+  TestSearch search;
+  auto device = search.device();
+  device.others = [&] { return OtherProcesses{{{device.trials.empty() ? 4711 : 4712, 0, "python3"}}, false}; };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_THAT(result->answer->notes,
+              testing::Contains(testing::HasSubstr("4711 (python3) at the start, 4712 (python3) at the end")));
+}
+
 }  // namespace
 }  // namespace pgtune::session

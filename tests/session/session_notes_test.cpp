@@ -76,6 +76,16 @@ TEST(ClockNotes, SingleOutliersAndMissingClocksSayNothing) {
   EXPECT_THAT(clock_notes({}, samples_at({0, 0})), IsEmpty());
 }
 
+TEST(SharedGpuNotes, NameWhoWasThereAndWhen) {
+  const GpuProcess python{4711, std::int64_t{3} << 30, "python3"}, late{4712};
+  EXPECT_THAT(shared_gpu_notes({}, {}), IsEmpty());
+  EXPECT_THAT(shared_gpu_notes({{python}}, {{python, late}}),
+              ElementsAre(testing::AllOf(HasSubstr(": 4711 (python3, 3072 MiB) from start to end, 4712 at the end. "),
+                                         HasSubstr("not to be trusted"), Not(HasSubstr("pgtune's own")))));
+  EXPECT_THAT(shared_gpu_notes({{late}}, {}), ElementsAre(HasSubstr(": 4712 at the start. ")));
+  EXPECT_THAT(shared_gpu_notes({}, {{python, late}, true}), ElementsAre(HasSubstr("(pgtune's own is one of them")));
+}
+
 TEST(PowerNotes, TellTheShareOfTimeAtTheCap) {
   auto samples = samples_at({1500, 1500, 1500, 1500, 1500});
   EXPECT_THAT(power_notes(samples), IsEmpty());

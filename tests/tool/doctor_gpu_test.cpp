@@ -111,11 +111,11 @@ TEST(DoctorGpu, LockingWithoutBeingRoot) {
 
 TEST(DoctorGpu, OtherProcesses) {
   json facts = good_facts();
-  facts["nvml"]["processes"] = {{{"pid", 4711}, {"memory_bytes", std::int64_t{3} << 30}},
+  facts["nvml"]["processes"] = {{{"pid", 4711}, {"memory_bytes", std::int64_t{3} << 30}, {"name", "python3"}},
                                 {{"pid", 5}, {"memory_bytes", 0}}};
   const Check check = check_of(facts, "other processes");
   EXPECT_EQ(check.state, CheckState::kNote);
-  EXPECT_EQ(check.finding, "on this GPU: 4711 (3072 MiB), 5");
+  EXPECT_EQ(check.finding, "on this GPU: 4711 (python3, 3072 MiB), 5");
 }
 
 TEST(DoctorGpu, AGpuThatCannotBeOpenedIsMissing) {

@@ -238,6 +238,19 @@ TEST_F(MeasuringTest, WithoutAnEnergyCounterTheTimesStand) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("\nverdict   "), HasSubstr("\nnote      "), HasSubstr("energy was not")));
 }
 
+TEST_F(MeasuringTest, AnotherProcessOnTheGpuIsWarnedOfAndStaysWithTheResult) {
+  EXPECT_THAT(search({"--json"}).out, Not(HasSubstr("computed on this GPU")));
+  write("others", "1 3221225472 python3\n");
+  launch_.environment["PGTUNE_FAKE_OTHERS"] = path("others");
+  const Finished shared = search({"--json", "--force"});
+  EXPECT_EQ(shared.exit_code, 0) << shared.err;
+  EXPECT_THAT(shared.err, HasSubstr("GPU 0 is not ours alone: 1 (python3, 3072 MiB) computes there too"));
+  const std::string note = "other processes computed on this GPU: 1 (python3, 3072 MiB) from start to end.";
+  EXPECT_THAT(shared.out, HasSubstr(note));
+  std::filesystem::remove(path("others"));
+  EXPECT_THAT(search({"--json"}).out, HasSubstr(note)) << "in the database";
+}
+
 TEST_F(MeasuringTest, ASpoiltRoundIsVoidRepeatedAndTold) {
   launch_.environment["PGTUNE_FAKE"] = "round|final 2 |hot_once";
   const json object = searched({});

@@ -80,9 +80,8 @@ json nvml_json(const Result<gpu::Nvml>& nvml, const std::string& uuid) {
       {"averaged power", device->averaged_power_w().has_value()}, {"SM clock", device->sm_clock_hz().has_value()}};
   if (const auto step_s = gpu::energy_step_s(*device, kEnergyPatience)) out["energy_step_s"] = *step_s;
   out["processes"] = json::array();
-  for (const gpu::GpuProcess& process : device->compute_processes()) {
-    if (process.pid != ::getpid())
-      out["processes"].push_back({{"pid", process.pid}, {"memory_bytes", process.memory_bytes}});
+  for (const GpuProcess& process : device->compute_processes()) {
+    if (process.pid != ::getpid()) out["processes"].push_back(process);
   }
   return out;
 }

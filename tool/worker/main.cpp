@@ -81,6 +81,7 @@ Result<void> run(const std::vector<std::string>& arguments) {
     return options->restore ? restore_clocks(*options, channel) : guard_clocks(*options, channel);
   if (options->role == Role::kList) return channel.write_line(list_gpus_line());
   if (options->role == Role::kLimits) return channel.write_line(limits_line(options->gpu));
+  if (options->role == Role::kProcesses) return channel.write_line(processes_line(options->gpu));
 
   // A file of requests ends by itself, and a profiler in between may start this process from a thread that ends first.
   if (!input->is_open()) {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "tuner/model/gpu_process.hpp"
 #include "tuner/protocol/messages.hpp"
 
 namespace pgtune::device {
@@ -56,6 +57,9 @@ class Device {
   [[nodiscard]] virtual Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) = 0;
   /// Measures the GPU's ceilings, in about a second; nothing else may be in flight.
   [[nodiscard]] virtual Result<Ceilings> measure_ceilings() = 0;
+
+  /// Who else computes on the GPU now, as far as can be seen; nobody in a replay. Nothing else may be in flight.
+  [[nodiscard]] virtual OtherProcesses other_processes() { return {}; }
 };
 
 }  // namespace pgtune::device

@@ -41,6 +41,20 @@ Result<GpuLimits> gpu_limits(const std::string& worker_path, const std::string& 
   return fail(ErrorKind::kEnvironment, fmt::format("cannot read the limits of GPU {}: {}", uuid, *line));
 }
 
+Result<std::vector<GpuProcess>> gpu_processes(const std::string& worker_path, const std::string& uuid) {
+  const auto context = [&] { return "cannot list the processes on GPU " + uuid; };
+  const auto line = only_line(worker_path, {"--role", "processes", "--gpu", uuid});
+  if (!line) return fail(line.error(), context());
+  try {
+    const auto list = nlohmann::json::parse(*line);
+    if (const auto problem = list.find("problem"); problem != list.end())
+      return fail(Error{ErrorKind::kEnvironment, problem->get<std::string>(), {}}, context());
+    return list.at("processes").get<std::vector<GpuProcess>>();
+  } catch (const nlohmann::json::exception& error) {
+    return fail(not_understood(worker_path, error).value(), context());
+  }
+}
+
 Result<std::vector<DeviceInfo>> list_devices(const std::string& worker_path) {
   const auto line = only_line(worker_path, {"--role", "list"});
   if (!line) return fail(line.error(), "cannot list the GPUs");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/model/gpu_process.hpp"
 #include "tuner/model/records.hpp"
 #include "tuner/util/result.hpp"
 
@@ -21,6 +22,10 @@ struct GpuLimits {
 };
 /// Runs `pgtune-worker --role limits`, which asks NVML alone: far quicker than CUDA. Errors (environment).
 [[nodiscard]] Result<GpuLimits> gpu_limits(const std::string& worker_path, const std::string& uuid);
+
+/// All processes with a context on the GPU of that UUID, as NVML lists them. Runs `pgtune-worker --role processes`.
+/// Errors (environment).
+[[nodiscard]] Result<std::vector<GpuProcess>> gpu_processes(const std::string& worker_path, const std::string& uuid);
 
 /// NVRTC's version as the worker has it, such as "13.0". Errors (environment): no worker, or none that can be asked.
 [[nodiscard]] Result<std::string> compiler_version(const std::string& worker_path);

@@ -184,6 +184,14 @@ Result<void> MeasureWorker::count_failed_start(Error error) {
   return fail(std::move(error), fmt::format("{} measure workers in a row failed", failed_starts_));
 }
 
+std::vector<int> MeasureWorker::pids() const {
+  std::vector<int> pids;
+  for (const WorkerClient* const client : {client_.get(), ending_.get()}) {
+    if (client != nullptr) pids.push_back(client->pid());
+  }
+  return pids;
+}
+
 void MeasureWorker::add_poll_fds(std::vector<pollfd>& fds) const {
   if (client_) client_->add_poll_fds(fds);
 }

@@ -46,6 +46,9 @@ class MeasureWorker {
   /// submit, then poll until the answer is there.
   [[nodiscard]] Result<Answer> call(std::string op, nlohmann::json body, std::chrono::milliseconds timeout);
 
+  /// Of the worker, and of one before it that has not ended yet: who holds a context on the GPU.
+  [[nodiscard]] std::vector<int> pids() const;
+
   void add_poll_fds(std::vector<pollfd>& fds) const;
   /// When poll() has to be called even if nothing arrives.
   [[nodiscard]] std::optional<SteadyClock::time_point> deadline() const;

@@ -60,6 +60,7 @@ class WorkerClient {
   /// Does what can be done without waiting. Returns the reply to the request, or the worker's end; after a failure the
   /// client is of no more use.
   [[nodiscard]] std::optional<WorkerEvent> poll();
+  [[nodiscard]] int pid() const { return child_->pid(); }
   void add_poll_fds(std::vector<pollfd>& fds) const { child_->add_poll_fds(fds); }
   /// Kills the worker without waiting for its end; gone() says when that has come. Of no other use afterwards.
   void kill() { child_->kill(); }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "tuner/device/device_list.hpp"
+
 namespace pgtune::device {
 namespace {
 
@@ -56,7 +58,8 @@ Result<std::unique_ptr<WorkerDevice>> WorkerDevice::open(const Options& options)
 }
 
 WorkerDevice::WorkerDevice(const Options& options)
-    : launch_floor_(options.launch_floor),
+    : worker_path_(options.worker_path),
+      launch_floor_(options.launch_floor),
       trial_floor_(options.trial_floor),
       call_floor_(options.call_floor),
       service_(options.compile),
@@ -161,6 +164,12 @@ Result<EnergyWindow> WorkerDevice::measure_energy(const protocol::EnergyRequest&
 
 Result<Ceilings> WorkerDevice::measure_ceilings() {
   return call_for<Ceilings>("ceilings", nlohmann::json::object(), 0);
+}
+
+OtherProcesses WorkerDevice::other_processes() {
+  auto all = gpu_processes(worker_path_, info_.uuid);
+  if (!all) return {};  // without NVML nobody can be seen, which is no reason not to measure
+  return pgtune::other_processes(std::move(*all), measure_.pids());
 }
 
 Result<protocol::RoundReport> WorkerDevice::run_one_by_one(const protocol::RoundRequest& request) {

@@ -50,6 +50,8 @@ class WorkerDevice final : public Device {
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
+  /// Asks a process of its own, which needs no CUDA: the measure worker's state is left alone.
+  [[nodiscard]] OtherProcesses other_processes() override;
 
  private:
   explicit WorkerDevice(const Options& options);
@@ -63,6 +65,7 @@ class WorkerDevice final : public Device {
   template <typename T>
   [[nodiscard]] Result<T> call_for(const std::string& op, nlohmann::json body, double expected_s);
 
+  std::string worker_path_;
   std::chrono::milliseconds launch_floor_, trial_floor_, call_floor_;
   std::shared_ptr<CompileService> service_;
   std::unique_ptr<CompileService::Client> compile_;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "tuner/session/answer/session_notes.hpp"
+
 namespace pgtune::session {
 namespace {
 
@@ -15,6 +17,7 @@ Result<void> prepare(SessionRun& run) {
   if (const auto best = static_cast<std::size_t>(baseline->best); best < baseline->algorithms.size())
     run.progress.baseline(baseline->algorithms[best].time_s);
   run.result.baseline = std::move(*baseline);
+  run.others_at_start = context.device.other_processes();
   return {};
 }
 
@@ -32,6 +35,7 @@ void finish(SessionRun& run) {
   const SessionContext& context = run.context;
   run.result.counts = run.state.counts();
   if (!run.answer.ranking.empty()) {
+    run.evidence.add_notes(shared_gpu_notes(run.others_at_start, context.device.other_processes()));
     Answer& answer = run.answer;
     answer.baseline = run.result.baseline;
     answer.counts = run.result.counts;

@@ -23,6 +23,7 @@ struct SessionRun {
   SessionResult result = {};  ///< the baseline from the start, the ends as stages tell them, the answer at the end
   Answer answer = {};         ///< as far as the stages have come
   Evidence evidence = {};
+  OtherProcesses others_at_start = {};
   std::vector<std::size_t> raced = {};  ///< into the state: who came through the race, fastest first
   std::vector<int> algorithms = {};     ///< of the baseline, by the race or by screening, fastest first
   FinalPlan plan = {};                  ///< of the final

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/device/worker_client.hpp"
+#include "tuner/model/gpu_process.hpp"
 #include "tuner/util/child_process.hpp"
+#include "tuner/util/fields_json.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -112,11 +114,7 @@ std::vector<Check> lock_checks(const json& facts, const std::string& uuid) {
 
 Check processes_check(const json& nvml) {
   std::vector<std::string> processes;
-  for (const json& process : nvml.at("processes")) {
-    const auto bytes = process.at("memory_bytes").get<std::int64_t>();
-    processes.push_back(
-        fmt::format("{}{}", process.at("pid").get<int>(), bytes > 0 ? fmt::format(" ({} MiB)", bytes >> 20U) : ""));
-  }
+  for (const json& process : nvml.at("processes")) processes.push_back(process.get<GpuProcess>().text());
   if (processes.empty()) return {"other processes", CheckState::kOk, "none seen on this GPU", ""};
   return {"other processes", CheckState::kNote, fmt::format("on this GPU: {}", fmt::join(processes, ", ")),
           "measure while the GPU is yours alone"};

@@ -2,6 +2,7 @@
 #include "tool/pgtune/measuring/measuring_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <thread>
@@ -105,8 +106,20 @@ device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
     opening.problem = problem;
     progress(opening);
     gpu_ = open_gpu(shared_.context.paths(), by.device.info, shared_.compile);
+    warn_of_others();
   }
   return *gpu_;
+}
+
+void MeasuringRun::warn_of_others() {
+  const OtherProcesses others = gpu_->other_processes();
+  if (others.processes.empty()) return;
+  std::vector<std::string> who;
+  for (const GpuProcess& process : others.processes) who.push_back(process.text());
+  shared_.context.terminal().note(
+      fmt::format("{} is not ours alone: {} computes there too, which spoils times. End it, or choose another GPU with "
+                  "--device.",
+                  name(), fmt::join(who, ", ")));
 }
 
 template <typename Session>

@@ -75,6 +75,8 @@ class MeasuringRun {
 
  private:
   void lock_clock(const LockRequest& request);
+  /// Tells the user who else computes on the GPU that was opened, before hours go into times that are worth nothing.
+  void warn_of_others();
   /// Takes the GPU's lock or throws CommandError (environment), also where a signal ended the wait.
   void require_gpu();
   [[nodiscard]] device::Device& open(const Problem& problem, const Answering& by,

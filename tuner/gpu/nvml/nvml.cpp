@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <fstream>
 
 #include "tuner/gpu/nvml/nvml_library.hpp"
 
@@ -44,6 +45,13 @@ std::array<NvmlFieldValue, size> read_fields(const NvmlLibrary& library, void* d
     static_cast<void>(library.field_values(device, static_cast<int>(size), fields.data()));
   }
   return fields;
+}
+
+/// As the kernel has it; empty where this system has no such process.
+std::string name_of_process(unsigned pid) {
+  std::string name;
+  std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
+  return name;
 }
 
 }  // namespace
@@ -166,7 +174,7 @@ std::vector<GpuProcess> NvmlDevice::compute_processes() const {
   for (const NvmlProcessInfo& info : infos) {
     constexpr unsigned long long kNotAvailable = ~0ULL;
     const unsigned long long bytes = info.memory_bytes == kNotAvailable ? 0 : info.memory_bytes;
-    processes.push_back({static_cast<int>(info.pid), static_cast<std::int64_t>(bytes)});
+    processes.push_back({static_cast<int>(info.pid), static_cast<std::int64_t>(bytes), name_of_process(info.pid)});
   }
   return processes;
 }

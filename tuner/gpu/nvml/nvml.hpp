@@ -4,13 +4,13 @@
 // empty optional, never a failure; only clock_lock.hpp changes anything.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tuner/model/gpu_process.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
@@ -23,17 +23,11 @@ struct ThrottleTimes {
   std::optional<double> thermal_s;    ///< heat (software or hardware) or external power brake
 };
 
-/// Somebody else's process with a context on the GPU.
-struct GpuProcess {
-  int pid = 0;
-  std::int64_t memory_bytes = 0;  ///< 0 where NVML does not say
-};
-
-/// One GPU. Copies share the library.
 /// The profile in the name that NVIDIA gives an instance of a GPU: "1g.18gb" of "NVIDIA H200 MIG 1g.18gb"; empty where
 /// it names a whole GPU.
 [[nodiscard]] std::string mig_profile_in(std::string_view name);
 
+/// One GPU. Copies share the library.
 class NvmlDevice {
  public:
   /// The power limit in force, of an instance that of its GPU; 0 where NVML does not say.
@@ -48,6 +42,7 @@ class NvmlDevice {
   [[nodiscard]] std::optional<double> energy_j() const;                ///< since the driver was loaded; about 3 ms
   [[nodiscard]] std::optional<double> averaged_power_w() const;        ///< over the last second
   [[nodiscard]] std::optional<double> sm_clock_hz() const;             ///< now
+  /// All with a context on the GPU, this one included; names from /proc.
   [[nodiscard]] std::vector<GpuProcess> compute_processes() const;
   [[nodiscard]] const std::string& uuid() const { return uuid_; }
 

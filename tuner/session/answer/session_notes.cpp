@@ -2,6 +2,7 @@
 #include "tuner/session/answer/session_notes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -66,6 +67,25 @@ std::vector<std::string> power_notes(const std::vector<Sample>& final_samples) {
       "the power cap held the clocks down for {:.0f} % of the final's time: contenders are compared at equal "
       "power, not at equal clock",
       100 * std::min(held_s / time_s, 1.0))};
+}
+
+std::vector<std::string> shared_gpu_notes(const OtherProcesses& at_start, const OtherProcesses& at_end) {
+  const auto in = [](const OtherProcesses& others, int pid) {
+    return std::any_of(others.processes.begin(), others.processes.end(),
+                       [&](const GpuProcess& process) { return process.pid == pid; });
+  };
+  std::vector<std::string> who;
+  for (const GpuProcess& process : at_start.processes)
+    who.push_back(process.text() + (in(at_end, process.pid) ? " from start to end" : " at the start"));
+  for (const GpuProcess& process : at_end.processes) {
+    if (!in(at_start, process.pid)) who.push_back(process.text() + " at the end");
+  }
+  if (who.empty()) return {};
+  const bool own = at_start.own_among_them || at_end.own_among_them;
+  return {fmt::format(
+      "other processes computed on this GPU: {}{}. Times that were taken beside them are not to be trusted: "
+      "measure again once they are gone",
+      fmt::join(who, ", "), own ? " (pgtune's own is one of them, which this system numbers anew)" : "")};
 }
 
 std::vector<std::string> recording_notes(int rounds, bool ended_early, std::int64_t lacking_variants) {

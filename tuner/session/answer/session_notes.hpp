@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tuner/model/conditions.hpp"
+#include "tuner/model/gpu_process.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 
@@ -26,6 +27,9 @@ namespace pgtune::session {
 /// The power cap held the clocks down for more than a twentieth of the final's time: for which share of it, by the sum
 /// over the samples, because the driver's counter steps every tenth of a second and says nothing of a short one.
 [[nodiscard]] std::vector<std::string> power_notes(const std::vector<Sample>& final_samples);
+
+/// Who else computed on the GPU at the session's start and at its end: times are not to be trusted then.
+[[nodiscard]] std::vector<std::string> shared_gpu_notes(const OtherProcesses& at_start, const OtherProcesses& at_end);
 
 /// What a replayed final lacks: it ended after `rounds` because no more were recorded (`ended_early`), and
 /// `lacking_variants` that were to be finalists were not recorded in it. Without rounds there was no final.
