@@ -365,5 +365,23 @@ TEST_F(WorkerDeviceTest, OtherProcessesAreThoseBesideItsOwnWorker) {
   ::unsetenv("PGTUNE_FAKE_OTHERS");
 }
 
+TEST_F(WorkerDeviceTest, TheBaselinesClocksAreKeptWithHowManyOtherGpusWork) {
+  const std::string file = (folder_ / "crowded").string();
+  set_faults("round||slow_clock|" + file);
+  const auto at_work = std::make_shared<GpusAtWork>(1);
+  auto beside = options();
+  beside.at_work = at_work;
+  const auto device = open_prepared(beside);
+  ASSERT_TRUE(device->run_round(round_of({64}, {0, 1})));
+  std::ofstream(file).flush();
+  *at_work = 4;
+  ASSERT_TRUE(device->run_round(round_of({64}, {1, 0})));
+  const auto clocks = device->clocks_beside();
+  ASSERT_EQ(clocks.size(), 2U);
+  EXPECT_EQ(clocks[0].busy, 0);
+  EXPECT_EQ(clocks[1].busy, 3);
+  EXPECT_NEAR(clocks[1].sm_clock_hz / clocks[0].sm_clock_hz, 0.5, 0.05);
+}
+
 }  // namespace
 }  // namespace pgtune::device

@@ -81,6 +81,7 @@ class FakeDevice final : public device::Device {
   std::vector<protocol::VerifyRequest> verify_requests;
   int ceilings_measured = 0;
   std::function<OtherProcesses()> others;  ///< unset: nobody is seen
+  std::vector<ClockBeside> beside;
   std::vector<protocol::EnergyRequest> energy_requests;
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
@@ -97,6 +98,7 @@ class FakeDevice final : public device::Device {
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
   [[nodiscard]] OtherProcesses other_processes() override { return others ? others() : OtherProcesses{}; }
+  [[nodiscard]] std::vector<ClockBeside> clocks_beside() const override { return beside; }
 
  private:
   [[nodiscard]] protocol::Event finish_build(const protocol::BuildRequest& request);

@@ -330,5 +330,17 @@ TEST(SearchSession, WhoElseComputesOnTheGpuAtItsStartOrEndIsNoted) {
               testing::Contains(testing::HasSubstr("4711 (python3) at the start, 4712 (python3) at the end")));
 }
 
+TEST(SearchSession, AClockThatFallsWhileOtherGpusWorkIsNoted) {
+  TestSearch search;
+  auto device = search.device();
+  for (int i = 0; i < 12; ++i) {
+    device.beside.push_back({0, 0, (1500 + i % 2) * 1e6});
+    device.beside.push_back({0, 3, (1470 + i % 2) * 1e6});
+  }
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_THAT(result->answer->notes, testing::Contains(HasSubstr("2.0 % lower while 3 other GPUs")));
+}
+
 }  // namespace
 }  // namespace pgtune::session

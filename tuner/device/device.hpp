@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "tuner/model/clock_beside.hpp"
 #include "tuner/model/gpu_process.hpp"
 #include "tuner/protocol/messages.hpp"
 
@@ -60,6 +61,9 @@ class Device {
 
   /// Who else computes on the GPU now, as far as can be seen; nobody in a replay. Nothing else may be in flight.
   [[nodiscard]] virtual OtherProcesses other_processes() { return {}; }
+  /// The baseline's clocks since the device was opened, with how many other GPUs of the machine were at work; empty
+  /// where that is not known.
+  [[nodiscard]] virtual std::vector<ClockBeside> clocks_beside() const { return {}; }
 };
 
 }  // namespace pgtune::device

@@ -64,11 +64,13 @@ WorkerDevice::WorkerDevice(const Options& options)
       call_floor_(options.call_floor),
       service_(options.compile),
       compile_(service_->client()),
-      measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}) {}
+      measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}),
+      neighbour_clocks_(options.at_work) {}
 
 Result<BaselineReport> WorkerDevice::prepare(const protocol::PrepareRequest& request) {
   const auto context = [&] { return "preparing " + request.problem.title(); };
   const auto start = SteadyClock::now();
+  neighbour_clocks_.next_problem();
   auto body = measure_.prepare(request);
   prepare_s_ = std::chrono::duration<double>(SteadyClock::now() - start).count();
   if (!body) return fail(std::move(body.error()), context());
@@ -129,10 +131,13 @@ Result<void> WorkerDevice::poll(std::vector<protocol::Event>& events) {
 
 Result<protocol::RoundReport> WorkerDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
+  const int busy = neighbour_clocks_.busy();
   auto answer = measure_.call("round", request, round_limit(request));
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body || answer->context_lost) return run_one_by_one(request);
-  return decode_round(*answer->body, count);
+  auto report = decode_round(*answer->body, count);
+  if (report) neighbour_clocks_.take(busy, request, *report);
+  return report;
 }
 
 Result<protocol::VerifyReport> WorkerDevice::verify(const protocol::VerifyRequest& request) {

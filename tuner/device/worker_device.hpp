@@ -11,6 +11,7 @@
 #include "tuner/device/compile_service.hpp"
 #include "tuner/device/device.hpp"
 #include "tuner/device/measure_worker.hpp"
+#include "tuner/device/neighbour_clocks.hpp"
 
 namespace pgtune::device {
 
@@ -26,8 +27,9 @@ class WorkerDevice final : public Device {
  public:
   struct Options {
     std::string worker_path;
-    std::string gpu = "0";                    ///< ordinal or UUID
-    std::shared_ptr<CompileService> compile;  ///< what builds
+    std::string gpu = "0";                           ///< ordinal or UUID
+    std::shared_ptr<CompileService> compile;         ///< what builds
+    std::shared_ptr<const GpusAtWork> at_work = {};  ///< of the machine; null: this GPU works alone
     std::chrono::milliseconds prepare_timeout{120'000};
     std::chrono::milliseconds launch_floor{500};
     std::chrono::milliseconds trial_floor{2'000};
@@ -52,6 +54,7 @@ class WorkerDevice final : public Device {
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
   /// Asks a process of its own, which needs no CUDA: the measure worker's state is left alone.
   [[nodiscard]] OtherProcesses other_processes() override;
+  [[nodiscard]] std::vector<ClockBeside> clocks_beside() const override { return neighbour_clocks_.clocks(); }
 
  private:
   explicit WorkerDevice(const Options& options);
@@ -70,6 +73,7 @@ class WorkerDevice final : public Device {
   std::shared_ptr<CompileService> service_;
   std::unique_ptr<CompileService::Client> compile_;
   MeasureWorker measure_;
+  NeighbourClocks neighbour_clocks_;
   DeviceInfo info_;
   double baseline_s_ = 0;          ///< time of the baseline's first heuristic on the current problem
   double prepare_s_ = 0;           ///< what its first preparation took

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "tuner/session/answer/neighbours.hpp"
 #include "tuner/session/answer/session_notes.hpp"
 
 namespace pgtune::session {
@@ -36,6 +37,7 @@ void finish(SessionRun& run) {
   run.result.counts = run.state.counts();
   if (!run.answer.ranking.empty()) {
     run.evidence.add_notes(shared_gpu_notes(run.others_at_start, context.device.other_processes()));
+    run.evidence.add_notes(neighbour_notes(context.device.clocks_beside()));
     Answer& answer = run.answer;
     answer.baseline = run.result.baseline;
     answer.counts = run.result.counts;

@@ -82,7 +82,7 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const std::v
                  const std::vector<Problem>& problems, ResultDocument& results, const Work& work) {
   Terminal& terminal = context.terminal();
   const StopSignals signals;
-  MeasuringRun::Shared shared{context, options, signals, nullptr};
+  MeasuringRun::Shared shared{.context = context, .options = options, .signals = signals, .compile = nullptr};
   if (choices.front().source == Source::kGpu)
     shared.compile = compile_service(context.paths(), options.compile, choices.size());
   Devices devices;

@@ -20,14 +20,26 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookAtLock{200};
 
-std::unique_ptr<device::Device> open_gpu(const Paths& paths, const DeviceInfo& gpu,
-                                         std::shared_ptr<device::CompileService> compile) {
+std::unique_ptr<device::Device> open_gpu(const MeasuringRun::Shared& shared, const DeviceInfo& gpu) {
   device::WorkerDevice::Options options;
-  options.worker_path = paths.worker.string();
+  options.worker_path = shared.context.paths().worker.string();
   options.gpu = gpu.uuid;
-  options.compile = std::move(compile);
+  options.compile = shared.compile;
+  options.at_work = shared.at_work;
   return value_or_throw(device::WorkerDevice::open(options));
 }
+
+/// Counts a GPU among those at work for as long as it lives.
+class AtWork {
+ public:
+  explicit AtWork(device::GpusAtWork& count) : count_(count) { ++count_; }
+  ~AtWork() { --count_; }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  device::GpusAtWork& count_;
+};
 
 std::string holder_text(const GpuLock::Holder& holder) {
   return holder.pid ? fmt::format("another pgtune (process {})", *holder.pid) : std::string("another pgtune");
@@ -105,7 +117,7 @@ device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
     session::Progress opening;  // which takes seconds on a large host
     opening.problem = problem;
     progress(opening);
-    gpu_ = open_gpu(shared_.context.paths(), by.device.info, shared_.compile);
+    gpu_ = open_gpu(shared_, by.device.info);
     warn_of_others();
   }
   return *gpu_;
@@ -126,7 +138,9 @@ template <typename Session>
 auto MeasuringRun::on_device(const Problem& problem, const Answering& by, const Session& session) {
   announce_versions(shared_.context.terminal(), by.templates);
   const session::ProgressCallback progress = [this](const session::Progress& state) { view_->update(state); };
-  auto result = session(open(problem, by, progress), progress);
+  device::Device& device = open(problem, by, progress);
+  const AtWork at_work(*shared_.at_work);
+  auto result = session(device, progress);
   view_->clear();
   return value_or_throw(std::move(result));
 }

@@ -18,6 +18,7 @@
 #include "tool/pgtune/measuring/measuring_options.hpp"
 #include "tool/pgtune/measuring/signals.hpp"
 #include "tuner/device/compile_service.hpp"
+#include "tuner/device/neighbour_clocks.hpp"
 #include "tuner/session/bench_session.hpp"
 
 namespace pgtune::tool {
@@ -33,6 +34,7 @@ class MeasuringRun {
     const MeasuringOptions& options;
     const StopSignals& signals;
     std::shared_ptr<device::CompileService> compile;  ///< null: nothing is built
+    std::shared_ptr<device::GpusAtWork> at_work = std::make_shared<device::GpusAtWork>(0);
   };
 
   /// Locks the clocks where that is asked for. Throws CommandError (environment, usage) where they cannot be locked,
