@@ -13,6 +13,7 @@
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/estimate.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/template/builtin_names.hpp"
 
 namespace pgtune::tool::test {
 namespace {
@@ -166,6 +167,14 @@ TEST(ExportedPlans, AreTheInterpretersForEveryRecordedWinnerAndRandomProblems) {
   EXPECT_GT(launched, 1000);
   EXPECT_GT(refused, 1000);
   EXPECT_EQ(answers.get(), std::char_traits<char>::eof());
+}
+
+/// Templates may use any of them, and a header of one that does has to compile.
+TEST(ExportedPlans, KnowEveryNameThatAnExpressionMayUse) {
+  const std::string text = write_callable_header(sample_export(1));
+  for (const auto* names : {&space::device_names(), &space::problem_names()}) {
+    for (const std::string& name : *names) EXPECT_NE(text.find("f.v_" + name + " = "), std::string::npos) << name;
+  }
 }
 
 }  // namespace
