@@ -97,47 +97,55 @@ def _stored(matrix: torch.Tensor):
     return None
 
 
-def _alignment(tensor: torch.Tensor) -> int:
-    address = tensor.data_ptr() | 256
-    return address & -address
-
-
-def _kernel_for(a: torch.Tensor, b: torch.Tensor) -> Optional[_Kernel]:
-    if _library is None or not _prepared.get(a.device.index) or a.dtype not in _TYPES or a.numel() == 0 or b.numel() == 0:
-        return None
-    a_stored, b_stored = _stored(a), _stored(b)
-    if a_stored is None or b_stored is None:
-        return None
-    tf32 = a.dtype == torch.float32 and torch.backends.cuda.matmul.allow_tf32
-    key = (a.dtype, tf32, a.shape, b.shape, a_stored, b_stored, a.device.index, _alignment(a), _alignment(b))
-    if key not in _selected:
-        problem = _Problem(type=_TF32 if tf32 else _TYPES[a.dtype], layout=_LAYOUTS[a_stored[0] + b_stored[0]], m=a.shape[0],
-                           n=b.shape[1], k=a.shape[1], lda=a_stored[1], ldb=b_stored[1])
-        # D comes from torch's allocator, which aligns to 512 bytes.
-        operands = _Operands(a=a.data_ptr(), b=b.data_ptr(), d=None, alpha=1, beta=0)
-        gemm = ctypes.create_string_buffer(_GEMM_BYTES)
-        status = _library.best_gemm_select(ctypes.byref(problem), ctypes.byref(operands), a.device.index, None, gemm)
-        _selected[key] = _Kernel(gemm, _library.best_gemm_workspace_bytes(gemm)) if status == _OK else None
-    return _selected[key]
-
-
 def _check(a: torch.Tensor, b: torch.Tensor) -> None:
     torch._check(a.dim() == 2 and b.dim() == 2, lambda: f"best_gemm.matmul takes matrices, not {a.dim()}-D and {b.dim()}-D tensors")
     torch._check(a.shape[1] == b.shape[0], lambda: f"best_gemm.matmul: {tuple(a.shape)} by {tuple(b.shape)} is no product")
     torch._check(a.dtype == b.dtype and a.device == b.device, lambda: "best_gemm.matmul: dtypes or devices differ")
 
 
+def _select(a: torch.Tensor, b: torch.Tensor, tf32: bool) -> Optional[_Kernel]:
+    if _library is None or not _prepared.get(a.device.index) or a.dtype not in _TYPES or a.numel() == 0 or b.numel() == 0:
+        return None
+    a_stored, b_stored = _stored(a), _stored(b)
+    if a_stored is None or b_stored is None:
+        return None
+    problem = _Problem(type=_TF32 if tf32 else _TYPES[a.dtype], layout=_LAYOUTS[a_stored[0] + b_stored[0]], m=a.shape[0],
+                       n=b.shape[1], k=a.shape[1], lda=a_stored[1], ldb=b_stored[1])
+    # D comes from torch's allocator, which aligns to 512 bytes.
+    operands = _Operands(a=a.data_ptr(), b=b.data_ptr(), d=None, alpha=1, beta=0)
+    gemm = ctypes.create_string_buffer(_GEMM_BYTES)
+    status = _library.best_gemm_select(ctypes.byref(problem), ctypes.byref(operands), a.device.index, None, gemm)
+    return _Kernel(gemm, _library.best_gemm_workspace_bytes(gemm)) if status == _OK else None
+
+
+_unseen = object()
+
+
+def _kernel_for(a: torch.Tensor, b: torch.Tensor) -> Optional[_Kernel]:
+    """Looked up by all that a choice depends on: a call that was seen before costs the look-up alone."""
+    tf32 = a.dtype is torch.float32 and torch.backends.cuda.matmul.allow_tf32
+    key = (a.dtype, b.dtype, a.shape, b.shape, a.stride(), b.stride(), a.get_device(), b.get_device(),
+           a.data_ptr() & 255, b.data_ptr() & 255, tf32)
+    kernel = _selected.get(key, _unseen)
+    if kernel is _unseen:
+        _check(a, b)
+        kernel = _selected[key] = _select(a, b, tf32)
+    return kernel
+
+
 def _matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    _check(a, b)
     kernel = _kernel_for(a, b)
     if kernel is None:
         return torch.matmul(a, b)
-    d = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
-    # Freed at the return, and given to nobody else before this stream is through with it: torch's allocator sees to that.
-    workspace = torch.empty(kernel.workspace_bytes, dtype=torch.uint8, device=a.device)
-    operands = _Operands(a=a.data_ptr(), b=b.data_ptr(), d=d.data_ptr(), alpha=1, beta=0)
+    d = a.new_empty((a.shape[0], b.shape[1]))
+    workspace, bytes_ = None, kernel.workspace_bytes
+    if bytes_ > 0:
+        # Freed at the return, and given to nobody else before this stream is through with it: torch's allocator sees to that.
+        memory = torch.empty(bytes_, dtype=torch.uint8, device=a.device)
+        workspace = memory.data_ptr()
+    operands = _Operands(a.data_ptr(), b.data_ptr(), None, None, d.data_ptr(), 1, 0)
     stream = torch.cuda.current_stream(a.device).cuda_stream
-    status = _library.best_gemm_run(kernel.gemm, ctypes.byref(operands), workspace.data_ptr(), kernel.workspace_bytes, stream)
+    status = _library.best_gemm_run(kernel.gemm, operands, workspace, bytes_, stream)
     if status != _OK:
         raise RuntimeError(f"best_gemm: {_library.best_gemm_text(status).decode()} ({_library.best_gemm_last_cuda_error()})")
     return d
