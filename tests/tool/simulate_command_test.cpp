@@ -53,5 +53,22 @@ TEST_F(SimulateCommandTest, WrongInputIsRefused) {
   EXPECT_EQ(pgtune({"simulate", "--from", path("none.db")}).exit_code, 4);
 }
 
+TEST_F(SimulateCommandTest, RunsOnTablesOfOtherTools) {
+  json cache = {{"kernel_name", "gemm\x1b[2J"}, {"tune_params_keys", {"BX"}}, {"cache", json::object()}};
+  for (int i = 1; i <= 20; ++i) cache["cache"][std::to_string(i)] = {{"BX", i}, {"time", 1.0 + i}};
+  write("cache.json", cache.dump());
+  const auto found = pgtune(
+      {"simulate", "--table", path("cache.json"), "--strategy", "exhaustive,random", "--budget", "1,8", "--json"});
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const auto document = json::parse(found.out);
+  ASSERT_EQ(document.at("problems").size(), 4U);
+  EXPECT_EQ(document.at("problems")[0].at("rows"), 20);
+  EXPECT_EQ(document.at("problems")[0].at("problem"), nullptr);
+  EXPECT_EQ(document.at("bias"), nullptr);
+  const auto text = pgtune({"simulate", "--table", path("cache.json"), "--strategy", "random", "--per-problem"});
+  EXPECT_THAT(text.out, ::testing::Not(HasSubstr("\x1b"))) << "a stranger's text does not reach the terminal as it is";
+  EXPECT_EQ(pgtune({"simulate", "--table", path("none.json")}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace pgtune::tool::test

@@ -20,7 +20,7 @@ class TrainedModelTest : public CliTest {
 
   [[nodiscard]] std::vector<std::filesystem::path> models() const {
     std::vector<std::filesystem::path> out;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path("."))) {
       if (entry.path().extension() == ".model") out.push_back(entry.path());
     }
     return out;

@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/strategy_options.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/simulate/foreign_tables.hpp"
 #include "tool/pgtune/simulate/learned_expectation.hpp"
 #include "tool/pgtune/simulate/simulation_view.hpp"
 
@@ -37,6 +38,7 @@ class SimulateCommand final : public Command {
            "pgtune simulate --strategy guided,random,genetic --budget 8,16,32\n"
            "pgtune simulate --strategy model,guided --leave-out dtype\n"
            "pgtune simulate --from results.db --repeats 100 --per-problem\n"
+           "pgtune simulate --table gemm_a100.json --strategy local,genetic,random\n"
            "pgtune simulate --csv > losses.csv";
   }
 
@@ -44,6 +46,13 @@ class SimulateCommand final : public Command {
     const char* group = "Simulation";
     app.add_option("--from", from_,
                    "Databases whose searches on GPUs are the tables (default: the recordings in this build)")
+        .option_text("FILE")
+        .one_value_each()
+        .group(group);
+    app.add_option(
+           "--table", foreign_,
+           "Tables of other tools: T4 result files and caches of Kernel Tuner (repeatable; recordings then only "
+           "with --from)")
         .option_text("FILE")
         .one_value_each()
         .group(group);
@@ -115,6 +124,8 @@ class SimulateCommand final : public Command {
 
   [[nodiscard]] std::vector<RecordedTable> load(Context& context) const {
     std::vector<RecordedTable> tables;
+    for (const std::string& file : foreign_) tables.push_back(read_foreign_table(file));
+    if (from_.empty() && !foreign_.empty()) return tables;
     for (const std::string& file : from_.empty() ? std::vector<std::string>{""} : from_) {
       for (const db::Database& database : open_recordings(file)) {
         for (RecordedTable& table : recorded_tables(database, context.catalogue())) tables.push_back(std::move(table));
@@ -123,7 +134,7 @@ class SimulateCommand final : public Command {
     return tables;
   }
 
-  std::vector<std::string> from_;
+  std::vector<std::string> from_, foreign_;
   std::string strategies_, budgets_ = "8,16,32,64,128", repeats_ = "20", seed_ = "1", leave_out_;
   bool per_problem_ = false, json_ = false, csv_ = false;
 };

@@ -24,6 +24,7 @@ std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", prob
 std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue,
                                             std::size_t number) {
   std::vector<search::Experience> out;
+  if (!table.name.empty()) return out;  // its template is none of the catalogue, whatever it is called
   const auto names = catalogue.names();
   const search::MeasuredTable& rows = table.table;
   const double best_s = *rows.best_s();

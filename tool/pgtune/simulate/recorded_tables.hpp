@@ -17,6 +17,10 @@ struct RecordedTable {
   DeviceInfo device;                   ///< the board searched last
   std::vector<std::string> templates;  ///< in the order of the table
   search::MeasuredTable table;
+  std::string name = {};  ///< of another tool's table, which is of no problem that pgtune knows; otherwise empty
+
+  /// What people know it by.
+  [[nodiscard]] std::string title() const { return name.empty() ? problem.title() : name; }
 };
 
 /// One for each device class, problem and conditions that was searched on a GPU, with the newest trial of each

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -22,6 +23,11 @@ constexpr const char* kBias =
     "A recording holds what its search tried, not the whole space: what costs and seeds passed over is in no table, so "
     "losses come out too small, random's most of all, and whatever chose the rows is favoured. Strategies are compared "
     "fairly only on tables of whole spaces or random samples of them.";
+
+bool has_recordings(const Simulation& simulation) {
+  return std::any_of(simulation.tables.begin(), simulation.tables.end(),
+                     [](const RecordedTable& table) { return table.name.empty(); });
+}
 
 std::string cell(const LossSummary& summary) {
   if (summary.tables == 0) return "-";
@@ -52,7 +58,7 @@ std::string problems_text(const Simulation& simulation, std::size_t strategy) {
   TextTable text = table_of(simulation, "problem");
   for (const TableLosses& own : simulation.losses) {
     if (own.strategy != strategy) continue;
-    std::vector<std::string> cells{simulation.tables[own.table].problem.title()};
+    std::vector<std::string> cells{simulation.tables[own.table].title()};
     for (std::size_t i = 0; i < own.losses.size(); ++i) cells.push_back(cell(summary(own, i)));
     text.add_row(std::move(cells));
   }
@@ -73,7 +79,9 @@ std::vector<std::string> csv_cells(const Simulation& simulation, std::size_t str
                                    const LossSummary& summary, const RecordedTable* table) {
   return {simulation.task.strategies[strategy],
           std::to_string(simulation.task.budgets[budget]),
-          table != nullptr ? table->problem.key() : "",
+          table == nullptr      ? ""
+          : table->name.empty() ? table->problem.key()
+                                : table->name,
           table != nullptr ? table->device.name : "",
           table != nullptr ? std::to_string(table->table.variants.size()) : "",
           std::to_string(summary.tables),
@@ -104,8 +112,10 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
     for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy)
       out += fmt::format("\n{}\n{}", simulation.task.strategies[strategy], problems_text(simulation, strategy));
   }
-  out += '\n';
-  for (const std::string& line : wrap_text(kBias, kTextWidth)) out += line + '\n';
+  if (has_recordings(simulation)) {
+    out += '\n';
+    for (const std::string& line : wrap_text(kBias, kTextWidth)) out += line + '\n';
+  }
   return out;
 }
 
@@ -120,7 +130,8 @@ json simulation_json(const Simulation& simulation) {
     for (std::size_t i = 0; i < own.losses.size(); ++i) {
       if (own.losses[i].empty()) continue;
       json row = summary_json(simulation, own.strategy, i, summary(own, i));
-      row["problem"] = table.problem;
+      row["problem"] = table.name.empty() ? json(table.problem) : json(nullptr);
+      if (!table.name.empty()) row["table"] = table.name;
       row["device"] = table.device.name;
       row["templates"] = table.templates;
       row["rows"] = table.table.variants.size();
@@ -133,7 +144,7 @@ json simulation_json(const Simulation& simulation) {
           {"left_out", simulation.left_out.empty() ? json(nullptr) : json(simulation.left_out)},
           {"all", std::move(all)},
           {"problems", std::move(problems)},
-          {"bias", kBias}};
+          {"bias", has_recordings(simulation) ? json(kBias) : json(nullptr)}};
 }
 
 std::string simulation_csv(const Simulation& simulation) {

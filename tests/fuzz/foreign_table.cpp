@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// A table of another tool.
+#include "tool/pgtune/simulate/foreign_tables.hpp"
+
+#include <cstdlib>
+
+#include "targets.hpp"
+
+namespace pgtune::fuzz {
+
+void foreign_table(std::string_view bytes) {
+  const auto table = tool::foreign_table(bytes, "table.json");
+  if (!table) {
+    if (table.error().text().empty()) std::abort();
+    return;
+  }
+  const search::MeasuredTable& rows = table->table;
+  if (!rows.best_s() || rows.variants.size() != rows.observations.size() || rows.variants.size() != rows.costs.size())
+    std::abort();
+  for (const Variant& variant : rows.variants) {
+    if (variant.parameters.size() != rows.variants.front().parameters.size()) std::abort();
+  }
+  const std::size_t budgets[] = {2};
+  for (const char* name : {"guided", "model", "local"}) {
+    if (!search::simulated_losses(rows, rows.space(), *search::find_strategy(name), 1, budgets)) std::abort();
+  }
+}
+
+}  // namespace pgtune::fuzz
