@@ -12,17 +12,17 @@ namespace {
 const std::string kRecording = PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db";
 
 std::string export_command(const std::string& cache, const std::string& more) {
-  return fmt::format("XDG_CACHE_HOME=$PWD/{} HOME=$PWD '{}' export header --db '{}' {}", cache, PGTUNE_PROGRAM,
-                     kRecording, more);
+  return fmt::format("XDG_CACHE_HOME={} HOME=$PWD '{}' export header --db '{}' {}", cache, PGTUNE_PROGRAM, kRecording,
+                     more);
 }
 
 TEST(ExportCommand, ARecordingBecomesTheSameHeaderFromAnyCache) {
   const ExportFolder folder("");
   std::string output;
-  ASSERT_EQ(folder.run(export_command("one", "-o best_gemm.hpp"), &output), 0) << output;
+  ASSERT_EQ(folder.run(export_command(shared_cache(), "-o best_gemm.hpp"), &output), 0) << output;
   EXPECT_THAT(output, testing::HasSubstr("wrote best_gemm.hpp with 2 entries"));
-  ASSERT_EQ(folder.run(export_command("two", "-o again/best_gemm.hpp"), &output), 3) << "the folder is not there";
-  ASSERT_EQ(folder.run("mkdir again && " + export_command("two", "-o again/best_gemm.hpp"), &output), 0) << output;
+  ASSERT_EQ(folder.run(export_command("$PWD/two", "-o again/best_gemm.hpp"), &output), 3) << "the folder is not there";
+  ASSERT_EQ(folder.run("mkdir again && " + export_command("$PWD/two", "-o again/best_gemm.hpp"), &output), 0) << output;
   EXPECT_EQ(folder.run("cmp best_gemm.hpp again/best_gemm.hpp", &output), 0) << output;
   folder.write("consumer.cpp",
                "#include \"best_gemm.hpp\"\n#include <cstdio>\nusing namespace best_gemm;\n"
@@ -37,7 +37,7 @@ TEST(ExportCommand, ARecordingBecomesTheSameHeaderFromAnyCache) {
 TEST(ExportCommand, SplitsTheKernelsFromTheHeader) {
   const ExportFolder folder("");
   std::string output;
-  ASSERT_EQ(folder.run(export_command("one", "--split -o best_gemm.hpp"), &output), 0) << output;
+  ASSERT_EQ(folder.run(export_command(shared_cache(), "--split -o best_gemm.hpp"), &output), 0) << output;
   EXPECT_GT(std::filesystem::file_size(folder.path() / "best_gemm.cpp"), 20'000U);
   folder.write("consumer.cpp",
                "#include \"best_gemm.hpp\"\nint main() { return best_gemm::Gemm::prepare(0) == "
@@ -49,11 +49,11 @@ TEST(ExportCommand, SplitsTheKernelsFromTheHeader) {
 TEST(ExportCommand, WritesAPackageAndSaysHowItIsFound) {
   const ExportFolder folder("");
   std::string output;
-  ASSERT_EQ(folder.run(export_command("one", "--namespace my::gemm --library package"), &output), 0) << output;
+  ASSERT_EQ(folder.run(export_command(shared_cache(), "--namespace my::gemm --library package"), &output), 0) << output;
   EXPECT_THAT(output, testing::HasSubstr("find_package(my_gemm CONFIG) gives my_gemm::my_gemm"));
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "package/lib/cmake/my_gemm/my_gemmConfig.cmake"));
   folder.write("file", "");
-  EXPECT_EQ(folder.run(export_command("one", "--library file/package"), &output), 3);
+  EXPECT_EQ(folder.run(export_command(shared_cache(), "--library file/package"), &output), 3);
   EXPECT_THAT(output, testing::HasSubstr("cannot make the folder"));
 }
 
@@ -63,7 +63,7 @@ TEST(ExportCommand, OptionsThatAskForTwoThingsAreRefused) {
        {"--table --split -o x.hpp", "--table --library x", "--table --coverage x", "--library x -o y",
         "--library x --split", "--library x --coverage y", "--split", "--split -o -", "--split -o x.cpp"}) {
     std::string output;
-    EXPECT_EQ(folder.run(export_command("one", options), &output), 2) << options << output;
+    EXPECT_EQ(folder.run(export_command(shared_cache(), options), &output), 2) << options << output;
   }
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "x.hpp") || std::filesystem::exists(folder.path() / "x"));
 }
@@ -71,8 +71,9 @@ TEST(ExportCommand, OptionsThatAskForTwoThingsAreRefused) {
 TEST(ExportCommand, WithoutTheToolkitsFatbinaryKernelsAreNotCompressed) {
   const ExportFolder folder("");
   std::string output;
-  ASSERT_EQ(folder.run(export_command("one", "-o small.hpp"), &output), 0) << output;
-  ASSERT_EQ(folder.run("PGTUNE_FATBINARY=/nowhere " + export_command("one", "-o large.hpp"), &output), 0) << output;
+  ASSERT_EQ(folder.run(export_command(shared_cache(), "-o small.hpp"), &output), 0) << output;
+  ASSERT_EQ(folder.run("PGTUNE_FATBINARY=/nowhere " + export_command(shared_cache(), "-o large.hpp"), &output), 0)
+      << output;
   EXPECT_GT(std::filesystem::file_size(folder.path() / "large.hpp"),
             std::filesystem::file_size(folder.path() / "small.hpp"));
 }

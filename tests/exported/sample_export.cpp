@@ -98,6 +98,11 @@ CallableHeader sample_export(std::size_t limit) {
   return content;
 }
 
+std::string shared_cache() {
+  static const ExportFolder folder("");
+  return folder.path().string();
+}
+
 ExportFolder::ExportFolder(const std::string& header) {
   std::string name = (std::filesystem::temp_directory_path() / "exported-XXXXXX").string();
   path_ = ::mkdtemp(name.data());

@@ -39,4 +39,7 @@ class ExportFolder {
   std::filesystem::path path_;
 };
 
+/// An XDG_CACHE_HOME for all tests of the process, so that each kernel is compiled once.
+[[nodiscard]] std::string shared_cache();
+
 }  // namespace pgtune::tool::test

@@ -59,9 +59,9 @@ class ExportVerification : public testing::Test {
   /// The command's exit code; what it printed is in output_.
   int run(const std::string& answer, const std::string& environment = "", const std::string& options = "-o x.hpp") {
     folder_->run("rm -f x.*");
-    return folder_->run(fmt::format("ANSWER='{}' {} PGTUNE_WORKER=$PWD/worker PGTUNE_LOCK_DIR=$PWD XDG_CACHE_HOME=$PWD "
+    return folder_->run(fmt::format("ANSWER='{}' {} PGTUNE_WORKER=$PWD/worker PGTUNE_LOCK_DIR=$PWD XDG_CACHE_HOME={} "
                                     "HOME=$PWD '{}' export header --db '{}/recordings/h200-bf16-settled.db' {}",
-                                    answer, environment, PGTUNE_PROGRAM, PGTUNE_SOURCE_DIR, options),
+                                    answer, environment, shared_cache(), PGTUNE_PROGRAM, PGTUNE_SOURCE_DIR, options),
                         &output_);
   }
   [[nodiscard]] bool written() const { return std::filesystem::exists(folder_->path() / "x.hpp"); }
