@@ -38,7 +38,7 @@ TEST_F(DatabaseCommandTest, InfoSaysWhatItHolds) {
             ::testing::ContainsRegex("\nceilings +[0-9]+\n")));
   const json object = json::parse(pgtune({"db", "info", "--json"}).out);
   EXPECT_EQ(object.at("path"), database());
-  EXPECT_EQ(object.at("schema_version"), 6);
+  EXPECT_EQ(object.at("schema_version"), db::kSchemaVersion);
   EXPECT_EQ(object.at("rows").at("conditions"), 1);
   EXPECT_EQ(object.at("bytes"), std::filesystem::file_size(database()));
   EXPECT_EQ(object.at("rows").at("trials"), 10);
