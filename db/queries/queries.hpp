@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/database.hpp"
@@ -87,8 +88,8 @@ void for_each_history(const Database& database, const std::vector<RowId>& sessio
 [[nodiscard]] std::optional<BaselineReport> find_baseline(const Database& database, RowId session);
 /// Samples of all stages of rounds of one session, in order of stage, round and position.
 [[nodiscard]] std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session);
-/// The same of several sessions, sooner than one by one.
-void for_each_rounds(const Database& database, const std::vector<RowId>& sessions,
+/// The same of one or two stages of several sessions, sooner than one by one.
+void for_each_rounds(const Database& database, const std::vector<RowId>& sessions, std::pair<Stage, Stage> stages,
                      const std::function<void(RowId, std::vector<ContenderSamplesRow>)>& take);
 /// In order of contender and ordinal.
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);

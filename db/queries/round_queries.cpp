@@ -49,6 +49,32 @@ std::optional<ContenderRow> read_contender(Statement& statement) {
   return std::nullopt;
 }
 
+std::string rounds_of_session(const char* condition) {
+  return std::string("SELECT contenders.id, ") + kContenderColumns + ", " + selected_sample_columns() +
+         " FROM contenders JOIN round_samples ON round_samples.contender = contenders.id"
+         " JOIN stages ON stages.id = round_samples.stage" +
+         kContenderJoins + "WHERE session = ?1" + condition + " ORDER BY contenders.id, stage, round, position";
+}
+
+std::vector<ContenderSamplesRow> read_rounds(Statement& statement) {
+  std::vector<ContenderSamplesRow> rows;
+  RowId last = 0;
+  while (statement.step()) {
+    RowId id = 0;
+    statement >> id;
+    if (rows.empty() || id != last) {
+      auto contender = read_contender(statement);
+      if (!contender) continue;  // the idle GPU has no samples of rounds; only a damaged file says so
+      rows.push_back({std::move(*contender), {}});
+      last = id;
+    } else {
+      statement.skip(kContenderColumnCount);  // long texts, the same for each of its samples
+    }
+    rows.back().samples.push_back(read_sample(statement));
+  }
+  return rows;
+}
+
 const RecordColumns<EnergyWindow>& energy_columns() {
   static const RecordColumns<EnergyWindow> kColumns({});
   return kColumns;
@@ -76,39 +102,14 @@ void save_rounds(Database& database, RowId session, Stage stage, const std::vect
 }
 
 std::vector<ContenderSamplesRow> session_rounds(const Database& database, RowId session) {
-  std::vector<ContenderSamplesRow> rows;
-  for_each_rounds(database, {session}, [&](RowId /*session*/, std::vector<ContenderSamplesRow> of_session) {
-    rows = std::move(of_session);
-  });
-  return rows;
+  Statement statement(database, rounds_of_session(""));
+  return read_rounds(statement.bind(session));
 }
 
-void for_each_rounds(const Database& database, const std::vector<RowId>& sessions,
+void for_each_rounds(const Database& database, const std::vector<RowId>& sessions, std::pair<Stage, Stage> stages,
                      const std::function<void(RowId, std::vector<ContenderSamplesRow>)>& take) {
-  Statement statement(database,
-                      std::string("SELECT contenders.id, ") + kContenderColumns + ", " + selected_sample_columns() +
-                          " FROM contenders JOIN round_samples ON round_samples.contender = contenders.id"
-                          " JOIN stages ON stages.id = round_samples.stage" +
-                          kContenderJoins + "WHERE session = ?1 ORDER BY contenders.id, stage, round, position");
-  for (const RowId session : sessions) {
-    std::vector<ContenderSamplesRow> rows;
-    RowId last = 0;
-    statement.bind(session);
-    while (statement.step()) {
-      RowId id = 0;
-      statement >> id;
-      if (rows.empty() || id != last) {
-        auto contender = read_contender(statement);
-        if (!contender) continue;  // the idle GPU has no samples of rounds; only a damaged file says so
-        rows.push_back({std::move(*contender), {}});
-        last = id;
-      } else {
-        statement.skip(kContenderColumnCount);  // long texts, the same for each of its samples
-      }
-      rows.back().samples.push_back(read_sample(statement));
-    }
-    take(session, std::move(rows));
-  }
+  Statement statement(database, rounds_of_session(" AND stages.name IN (?2, ?3)"));
+  for (const RowId session : sessions) take(session, read_rounds(statement.bind(session, stages.first, stages.second)));
 }
 
 void save_energy(Database& database, RowId session, const EnergyWindowRow& row) {

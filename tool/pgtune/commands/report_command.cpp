@@ -2,11 +2,11 @@
 // `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command.hpp"
@@ -106,13 +106,16 @@ class ReportCommand final : public Command {
       throw CommandError(ErrorKind::kUsage, "--open shows a page that is a file. Add --html FILE.");
   }
 
-  /// Whether any class has results of more than one board: else their reading can be spared.
-  static bool several_boards(const db::Database& database) {
-    std::map<std::string, std::string> board_of;
-    const std::vector<db::SessionRow> sessions = db::list_sessions(database);
-    return std::any_of(sessions.begin(), sessions.end(), [&](const db::SessionRow& session) {
-      return board_of.try_emplace(session.device_class, session.device_uuid).first->second != session.device_uuid;
-    });
+  /// Keys of the problems that several boards of one class measured: reading the others' twice can be spared.
+  static std::set<std::string> problems_of_several_boards(const db::Database& database) {
+    std::map<std::pair<std::string, std::string>, std::string> board_of;
+    std::set<std::string> problems;
+    for (const db::SessionRow& session : db::list_sessions(database)) {
+      const auto [first, added] =
+          board_of.try_emplace({session.device_class, session.problem_key}, session.device_uuid);
+      if (first->second != session.device_uuid) problems.insert(session.problem_key);
+    }
+    return problems;
   }
 
   ExitCode write_html(Context& context) const {
@@ -126,8 +129,7 @@ class ReportCommand final : public Command {
     std::vector<StoredResult> before;
     if (!against_.empty()) before = filter_.load_from(context, against_);
     const std::string name = std::filesystem::path(database.origin()).filename().string();
-    const std::vector<StoredResult> boards =
-        several_boards(database) ? filter_.load_boards(context) : std::vector<StoredResult>();
+    const std::vector<StoredResult> boards = filter_.load_boards(context, problems_of_several_boards(database));
     const std::string before_name = std::filesystem::path(against_).filename().string();
     const std::string page = write_page(page_data(context, {database, name, results, boards, before, before_name}));
     if (html_ == "-") {

@@ -31,8 +31,8 @@ struct DetailLimits {
   int rounds;
 };
 DetailLimits detail_limits(std::size_t problems) {
-  constexpr std::size_t kVariantsOfAll = 12000, kFewest = 8, kMost = 400;
-  constexpr int kRoundsOfAll = 5000, kFewestRounds = 4, kMostRounds = 64;
+  constexpr std::size_t kVariantsOfAll = 8000, kFewest = 8, kMost = 400;
+  constexpr int kRoundsOfAll = 4000, kFewestRounds = 4, kMostRounds = 64;
   const std::size_t count = std::max<std::size_t>(problems, 1);
   return {std::clamp(kVariantsOfAll / count, kFewest, kMost),
           std::clamp(kRoundsOfAll / static_cast<int>(std::min<std::size_t>(count, kRoundsOfAll)), kFewestRounds,
@@ -151,7 +151,7 @@ json page_data(const Context& context, const PageContent& content) {
     problems[place++]["search"] = search_data(history, limits.variants, texts);
   });
   place = 0;
-  db::for_each_rounds(content.database, ids,
+  db::for_each_rounds(content.database, ids, {Stage::kFinal, Stage::kConfirm},
                       [&](db::RowId /*session*/, const std::vector<db::ContenderSamplesRow>& rounds) {
                         problems[place]["samples"] = sample_data(content.results[place], rounds, limits.rounds);
                         ++place;

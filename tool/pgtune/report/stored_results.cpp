@@ -65,15 +65,17 @@ std::vector<StoredResult> ResultFilter::load(const Context& context) const {
   return load(context, open_database(context), false);
 }
 
-std::vector<StoredResult> ResultFilter::load_boards(const Context& context) const {
-  return load(context, open_database(context), true);
+std::vector<StoredResult> ResultFilter::load_boards(const Context& context,
+                                                    const std::optional<std::set<std::string>>& problems) const {
+  return load(context, open_database(context), true, problems);
 }
 
 std::vector<StoredResult> ResultFilter::load_from(const Context& context, const std::string& path) const {
   return load(context, context.open_database(path, db::OpenMode::kReadOnly), false);
 }
 
-std::vector<StoredResult> ResultFilter::load(const Context& context, const db::Database& database, bool boards) const {
+std::vector<StoredResult> ResultFilter::load(const Context& context, const db::Database& database, bool boards,
+                                             const std::optional<std::set<std::string>>& problems) const {
   if (const std::string option = problems_.option_without_shape(); !option.empty())
     throw CommandError(ErrorKind::kUsage, fmt::format("{0} says more about a shape, and no shape is given. Add --shape "
                                                       "MxNxK, or leave out {0}.",
@@ -95,6 +97,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   std::vector<StoredResult> results;
   for (db::BestRow& row : rows) {
     if (!keys.empty() && std::find(keys.begin(), keys.end(), row.problem_key) == keys.end()) continue;
+    if (problems && !problems->contains(row.problem_key)) continue;
     StoredResult result = read_row(std::move(row), database.origin());
     if (!device_.empty() && result.row.device_uuid != device_ &&
         device_class(result.device).text().find(device_) == std::string::npos)

@@ -2,6 +2,8 @@
 // The best variants a database holds, in pgtune's own types, with the filters that show, report and export share.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +35,10 @@ class ResultFilter {
   /// row that cannot be read, naming it.
   [[nodiscard]] std::vector<StoredResult> load(const Context& context) const;
 
-  /// The same of every board, not of every class alone, and of benches too: for board_groups().
-  [[nodiscard]] std::vector<StoredResult> load_boards(const Context& context) const;
+  /// The same of every board, not of every class alone, and of benches too: for board_groups(). Of these problems
+  /// (their keys) alone, where they are given.
+  [[nodiscard]] std::vector<StoredResult> load_boards(
+      const Context& context, const std::optional<std::set<std::string>>& problems = std::nullopt) const;
 
   /// What matches in another database than load()'s, which is read alone.
   [[nodiscard]] std::vector<StoredResult> load_from(const Context& context, const std::string& path) const;
@@ -49,7 +53,9 @@ class ResultFilter {
   [[nodiscard]] std::string nothing_found(const Context& context) const;
 
  private:
-  [[nodiscard]] std::vector<StoredResult> load(const Context& context, const db::Database& database, bool boards) const;
+  [[nodiscard]] std::vector<StoredResult> load(
+      const Context& context, const db::Database& database, bool boards,
+      const std::optional<std::set<std::string>>& problems = std::nullopt) const;
 
   ProblemOptions problems_;
   std::string database_, device_, template_, source_;
