@@ -200,7 +200,7 @@ class Page(unittest.TestCase):
 
 def make_pages():
     recording = lambda name: os.path.join(options.recordings, name)
-    made = {"suite": page_of("suite", recording("h200-f32.db")), "settled": page_of("settled", recording("h200-bf16-settled.db")),
+    made = {"suite": page_of("suite", recording("h200-f32.db")), "settled": page_of("settled", recording("h200-tf32-settled.db")),
             "hostile": page_of("hostile", hostile_copy(recording("h200-special.db")))}
     # Energy, and the same searched twice, from a worker that makes it up.
     home = os.path.join(folder, "home")

@@ -191,7 +191,9 @@ TEST(SettledSearch, EnergyIsComparedWithTheAlgorithmThatTimesAreComparedWith) {
   ASSERT_FALSE(powered.device.energy_requests.empty());
   for (const protocol::EnergyRequest& request : powered.device.energy_requests) {
     const BaselineAlgorithm* const algorithm = request.contender ? algorithm_of(*request.contender) : nullptr;
-    if (algorithm != nullptr) EXPECT_EQ(algorithm->index, 0);
+    if (algorithm != nullptr) {
+      EXPECT_EQ(algorithm->index, 0);
+    }
   }
 }
 
