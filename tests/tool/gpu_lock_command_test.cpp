@@ -84,7 +84,8 @@ TEST_F(GpuLockCommandTest, OfSeveralGpusTheBusyOneIsLeftOut) {
       pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"), "--device", "all", "--json"});
   EXPECT_EQ(second.exit_code, 0) << second.err;
   EXPECT_THAT(second.err, AllOf(HasSubstr("measuring on GPU 0"), HasSubstr("this GPU is left out from here on")));
-  for (const json& result : json::parse(second.out).at("results"))
+  const json printed = json::parse(second.out);
+  for (const json& result : printed.at("results"))
     EXPECT_TRUE(result.at("device").at("uuid").get<std::string>().ends_with('1'));
 }
 

@@ -207,8 +207,8 @@ TEST_F(KillTest, PgtuneOnSeveralGpus) {
   };
   const auto bests = [](const Finished& finished) {
     std::vector<json> found;
-    for (const json& result : json::parse(finished.out).at("results"))
-      found.push_back(result.at("best").at("parameters"));
+    const json printed = json::parse(finished.out);
+    for (const json& result : printed.at("results")) found.push_back(result.at("best").at("parameters"));
     return found;
   };
   const auto start = Clock::now();

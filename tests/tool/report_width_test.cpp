@@ -31,7 +31,8 @@ TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
   std::map<std::string, int> shapes;
   const Finished listed = pgtune({"report", "--json", "--db", database});
   ASSERT_EQ(listed.exit_code, 0) << listed.err;
-  for (const json& result : json::parse(listed.out).at("results")) {
+  const json printed = json::parse(listed.out);
+  for (const json& result : printed.at("results")) {
     const json& p = result.at("problem");
     ++shapes[std::to_string(p.at("m").get<int>()) + "x" + std::to_string(p.at("n").get<int>()) + "x" +
              std::to_string(p.at("k").get<int>())];

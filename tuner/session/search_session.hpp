@@ -42,8 +42,8 @@ struct SessionOptions {
   bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time
   /// Every variant that is right gets all rounds of the race and none is cut: for studies of the race itself.
   bool full = false;
-  /// At the power cap: so many of the variants that screened best race in settled samples of full length, without a
-  /// coarse pass before. 0: as settled_race_plan() has it.
+  /// At the power cap: so many of the variants that screened best race, in settled samples of full length. 0: as
+  /// settled_race_plan() has it.
   std::size_t settled_entrants = 0;
   int finalists = 8;
   int floor_rounds = 24;
