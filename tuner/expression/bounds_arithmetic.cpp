@@ -41,6 +41,29 @@ Bounds inverse(const Bounds& a) { return {1 - a.high, 1 - a.low}; }
 
 }  // namespace
 
+bool has_bounds(Op op) {
+  switch (op) {
+    case Op::kConstant:
+    case Op::kName:
+    case Op::kToBool:
+    case Op::kNot:
+    case Op::kMultiply:
+    case Op::kAdd:
+    case Op::kSubtract:
+    case Op::kLess:
+    case Op::kLessEqual:
+    case Op::kGreater:
+    case Op::kGreaterEqual:
+    case Op::kEqual:
+    case Op::kNotEqual:
+    case Op::kMin:
+    case Op::kMax:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Bounds equal_bounds(const Bounds& a, const Bounds& b) {
   if (a.exact() && a == b) return kTrue;
   return a.high < b.low || b.high < a.low ? kFalse : kEither;

@@ -9,6 +9,8 @@
 
 namespace pgtune::space {
 
+/// Whether bounds of an operation's result follow from its operands'.
+[[nodiscard]] bool has_bounds(Op op);
 /// Whether both are equal: 0, 1 or, where they may be, both.
 [[nodiscard]] Bounds equal_bounds(const Bounds& a, const Bounds& b);
 /// Bounds of the result for operands within bounds; nothing where they cannot be told, or a result does not fit.

@@ -54,28 +54,8 @@ std::optional<Bounds> Expression::bounds(std::span<const Bounds> values, std::sp
 }
 
 bool Expression::has_bounds() const {
-  return std::all_of(program_->code.begin(), program_->code.end(), [](const Instruction& instruction) {
-    switch (instruction.op) {
-      case Op::kConstant:
-      case Op::kName:
-      case Op::kToBool:
-      case Op::kNot:
-      case Op::kMultiply:
-      case Op::kAdd:
-      case Op::kSubtract:
-      case Op::kLess:
-      case Op::kLessEqual:
-      case Op::kGreater:
-      case Op::kGreaterEqual:
-      case Op::kEqual:
-      case Op::kNotEqual:
-      case Op::kMin:
-      case Op::kMax:
-        return true;
-      default:
-        return false;
-    }
-  });
+  return std::all_of(program_->code.begin(), program_->code.end(),
+                     [](const Instruction& instruction) { return space::has_bounds(instruction.op); });
 }
 
 }  // namespace pgtune::space

@@ -2,6 +2,7 @@
 #include "tuner/expression/expression_tree.hpp"
 
 #include "tuner/expression/arithmetic.hpp"
+#include "tuner/expression/bounds_arithmetic.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -133,28 +134,9 @@ void ExpressionTree::collect_places(std::uint32_t index, std::vector<std::uint32
 
 bool ExpressionTree::has_bounds(std::uint32_t index) const {
   const Node& node = nodes_[index];
-  switch (node.op) {
-    case Op::kConstant:
-    case Op::kName:
-      return true;
-    case Op::kToBool:
-    case Op::kNot:
-      return has_bounds(node.a);
-    case Op::kMultiply:
-    case Op::kAdd:
-    case Op::kSubtract:
-    case Op::kLess:
-    case Op::kLessEqual:
-    case Op::kGreater:
-    case Op::kGreaterEqual:
-    case Op::kEqual:
-    case Op::kNotEqual:
-    case Op::kMin:
-    case Op::kMax:
-      return has_bounds(node.a) && has_bounds(node.b);
-    default:
-      return false;
-  }
+  if (!space::has_bounds(node.op)) return false;
+  if (node.op == Op::kConstant || node.op == Op::kName) return true;
+  return has_bounds(node.a) && (node.op < Op::kMultiply || has_bounds(node.b));
 }
 
 }  // namespace pgtune::space

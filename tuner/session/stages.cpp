@@ -31,8 +31,7 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
     const protocol::BuiltVariant* const built = variant_of(entry.contender);
     if (built != nullptr && (!only || built->variant == *only)) variants.push_back(*built);
   }
-  auto measured =
-      measure_energy(run.context, run.progress, variants, {run.answer.baseline_algorithm.value_or(baseline.best)});
+  auto measured = measure_energy(run.context, run.progress, variants, {run.answer.compared_algorithm(baseline)});
   if (!measured) return give_up(measured.error().text());
   for (RankedVariant& row : run.answer.ranking) {
     for (std::size_t i = 0; i < variants.size(); ++i) {

@@ -111,8 +111,7 @@ json best_json(const session::Answer& answer, const Problem& problem) {
 json result_json(const SearchOutcome& outcome) {
   const session::SearchResult& result = outcome.result;
   const session::Answer* answer = result.answer ? &*result.answer : nullptr;
-  const int best_algorithm =
-      answer != nullptr ? answer->baseline_algorithm.value_or(result.baseline.best) : result.baseline.best;
+  const int best_algorithm = answer != nullptr ? answer->compared_algorithm(result.baseline) : result.baseline.best;
   json out = {{"schema", kJsonSchema},
               {"problem", outcome.problem},
               {"device", outcome.device.info},

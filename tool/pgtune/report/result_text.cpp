@@ -103,7 +103,7 @@ std::string best_table(const SearchOutcome& outcome, const session::Answer& answ
   }
   const BaselineReport& baseline = outcome.result.baseline;
   const double best_s = answer.baseline_best_s;
-  add_baseline_row(times, outcome, "cuBLASLt best", answer.baseline_algorithm.value_or(baseline.best), best_s, best_s);
+  add_baseline_row(times, outcome, "cuBLASLt best", answer.compared_algorithm(baseline), best_s, best_s);
   add_baseline_row(times, outcome, "cuBLASLt first", baseline.first, answer.baseline_first_s, best_s);
   std::string out = times.text() + '\n' + parameters.text();
   std::vector<std::string> common = split.common();

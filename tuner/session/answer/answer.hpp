@@ -207,6 +207,10 @@ struct Answer {
   std::optional<double> idle_power_w = {};
   std::vector<std::string> notes = {};  ///< what a reader has to know to judge the numbers, one sentence each
 
+  /// The algorithm of `report`, its baseline, that ratios are to, as far as is known.
+  [[nodiscard]] int compared_algorithm(const BaselineReport& report) const {
+    return baseline_algorithm.value_or(report.best);
+  }
   /// The winner. Precondition: the ranking is not empty.
   [[nodiscard]] const RankedVariant& best() const { return ranking.front(); }
 
