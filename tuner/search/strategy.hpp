@@ -29,6 +29,9 @@ class Strategy {
   /// Called once for every proposal, when its outcome is known: at once where an earlier session tried the variant. A
   /// strategy thus goes the way it went before it was interrupted.
   virtual void report(std::size_t index, const Observation& observation) = 0;
+
+  /// Whether a proposal may still come though none is open here: it waits for reports that others make.
+  [[nodiscard]] virtual bool waits() const { return false; }
 };
 
 }  // namespace pgtune::search

@@ -13,6 +13,7 @@
 namespace pgtune::session {
 
 class Quarantine;
+class SplitScreen;
 
 struct SessionContext {
   const Problem& problem;
@@ -24,6 +25,7 @@ struct SessionContext {
   const Clock& clock;
   double start_s = 0;                ///< of the search, by `clock`
   Quarantine* quarantine = nullptr;  ///< nothing: whatever is asked for is run
+  SplitScreen* split = nullptr;      ///< nothing: no other board screens for this problem
 
   [[nodiscard]] double elapsed_s() const { return clock.now_s() - start_s; }
   /// Seconds left of the time budget, or nothing where there is none.

@@ -13,6 +13,7 @@
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/session_run.hpp"
+#include "tuner/session/split_stage.hpp"
 #include "tuner/session/stages.hpp"
 #include "tuner/session/time_estimate.hpp"
 #include "tuner/session/verification_stage.hpp"
@@ -101,9 +102,10 @@ Result<void> screen(SessionRun& run) {
   const auto strategy = search::make_strategy(context.options.strategy, space, context.options.seed);
   if (!strategy) return tl::unexpected<Error>(strategy.error());
   run.answer.strategy = context.options.strategy;
-  return screening_stage(
-      run, **strategy,
-      reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline), run.answer.sampling));
+  const double reserve_s =
+      reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline), run.answer.sampling);
+  return context.split == nullptr ? screening_stage(run, **strategy, reserve_s)
+                                  : split_screening_stage(run, **strategy, reserve_s);
 }
 
 Result<void> measure_wanted_energy(SessionRun& run) {
@@ -127,7 +129,8 @@ std::vector<SessionStage> search_stages() {
       {"", screening_ranking_stage, true}};
 }
 
-Result<SearchResult> search(const SessionContext& context, const StoreKey& key, const ProgressCallback& callback) {
+/// The space with what the store knows of it. Errors (usage): it is empty.
+Result<SearchState> state_of(const SessionContext& context, const StoreKey& key) {
   auto list = space::legal_variants(context.templates, context.problem, context.device.info());
   if (!list) return tl::unexpected(std::move(list.error()));
   if (list->variants.empty()) {
@@ -141,6 +144,13 @@ Result<SearchResult> search(const SessionContext& context, const StoreKey& key, 
     state.expect_right(right_elsewhere(known));
     state.resume(resumable(std::move(known), context.options.retry_failed));
   }
+  return state;
+}
+
+Result<SearchResult> search(const SessionContext& context, const StoreKey& key, const ProgressCallback& callback) {
+  auto known = state_of(context, key);
+  if (!known) return tl::unexpected(std::move(known.error()));
+  SearchState& state = *known;
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
   auto ran = run_session(context, state, callback, {"searching " + context.problem.title(), search_stages()});
   if (!ran) return tl::unexpected(std::move(ran.error()));
@@ -149,10 +159,28 @@ Result<SearchResult> search(const SessionContext& context, const StoreKey& key, 
 
 }  // namespace
 
+Result<void> help_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
+                         Store& store, const SessionOptions& options, SplitScreen& split, const std::atomic<bool>& stop,
+                         const ProgressCallback& progress, const Clock& clock) {
+  SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
+  context.split = &split;
+  const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
+  Quarantine quarantine = load_quarantine(context);
+  context.quarantine = &quarantine;
+  auto state = state_of(context, key);
+  if (!state) return tl::unexpected(std::move(state.error()));
+  context.store.begin(key, SessionKind::kSearch, options.seed, options.command_line);
+  const SessionPlan plan{"screening " + problem.title(), {{"", helping_stage}}, false};
+  auto ran = run_session(context, *state, progress, plan);
+  if (!ran) return tl::unexpected(std::move(ran.error()));
+  return {};
+}
+
 Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
                                 Store& store, const SessionOptions& options, const std::atomic<bool>& stop,
-                                const ProgressCallback& progress, const Clock& clock) {
+                                const ProgressCallback& progress, const Clock& clock, SplitScreen* split) {
   SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
+  context.split = split;
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
   const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
   if (auto answer = answered_already(store, key, options)) {

@@ -67,7 +67,10 @@ Result<SessionResult> run_session(const SessionContext& context, SearchState& st
   SessionRun run{context, state, progress};
   if (auto prepared = prepare(run); !prepared) return tl::unexpected(std::move(prepared.error()));
   if (auto ran = run_stages(run, plan.stages); !ran) return fail(std::move(ran.error()), plan.doing);
-  finish(run);
+  if (plan.answers)
+    finish(run);
+  else
+    progress.done();
   return std::move(run.result);
 }
 

@@ -25,7 +25,7 @@ class CommandError : public std::runtime_error {
 template <typename T>
 [[nodiscard]] T value_or_throw(Result<T> result) {
   if (!result) throw CommandError(result.error());
-  return std::move(*result);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 }  // namespace pgtune::tool

@@ -38,12 +38,6 @@ std::vector<double> expectations(const std::vector<Problem>& problems, const Mea
   return expected_s;
 }
 
-std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun>>& devices) {
-  std::vector<std::string> names;
-  for (const auto& device : devices) names.push_back(device->name());
-  return names;
-}
-
 /// One call of measure_side_by_side().
 class Fleet {
  public:
@@ -254,6 +248,12 @@ class Fleet {
 };
 
 }  // namespace
+
+std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun>>& devices) {
+  std::vector<std::string> names;
+  for (const auto& device : devices) names.push_back(device->name());
+  return names;
+}
 
 ExitCode measure_side_by_side(const std::vector<std::unique_ptr<MeasuringRun>>& devices,
                               const std::vector<Problem>& problems, Terminal& terminal, ResultDocument& results,

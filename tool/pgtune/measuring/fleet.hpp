@@ -4,11 +4,15 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tool/pgtune/measuring/measuring_run.hpp"
 
 namespace pgtune::tool {
+
+/// MeasuringRun::name() of each.
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun>>& devices);
 
 /// Has each problem measured by whichever device is free, the longest expected first, until a signal comes. Results are
 /// shown in the order of the problems. A problem on which a device fails goes to another one, the reason is told; a

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/fleet_view.hpp"
 #include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/fleet.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
+#include "tuner/model/device_class.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -39,10 +41,10 @@ void announce_all(Terminal& terminal, const MeasuringOptions& options, const Dev
   announce(terminal, announcement);
 }
 
+/// `over`: called after each problem, with how many are over.
 ExitCode measure_in_turn(MeasuringRun& device, const std::vector<Problem>& problems, Terminal& terminal,
-                         ResultDocument& results, const Work& work) {
-  LiveLine live(terminal);
-  device.show_progress_in(live);
+                         ResultDocument& results, const Work& work, const std::function<void(std::size_t)>& over) {
+  std::size_t count = 0;
   ExitCode code = ExitCode::kDone;
   const auto signal = [&] { return device.signals().exit_code(); };
   for (const Problem& problem : problems) {
@@ -51,7 +53,7 @@ ExitCode measure_in_turn(MeasuringRun& device, const std::vector<Problem>& probl
     try {
       code = worse(code, work(device, problem)());
     } catch (const CommandError& error) {
-      live.clear();
+      device.clear_progress();
       if (signal()) {  // which ends a wait too
         terminal.error(error.what());
         return worse(code, *signal());
@@ -62,8 +64,43 @@ ExitCode measure_in_turn(MeasuringRun& device, const std::vector<Problem>& probl
       results.add_error(problem, error.what());
       code = worse(code, exit_code(error.kind()));
     }
+    over(++count);
   }
   return code;
+}
+
+ExitCode measure_on_one(MeasuringRun& device, const std::vector<Problem>& problems, Terminal& terminal,
+                        ResultDocument& results, const Work& work) {
+  LiveLine live(terminal);
+  device.show_progress_in(live);
+  return measure_in_turn(device, problems, terminal, results, work, [](std::size_t) {});
+}
+
+/// Each problem on the first device, for which the others screen along.
+ExitCode measure_split(const Devices& devices, const std::vector<Problem>& problems, Terminal& terminal,
+                       ResultDocument& results, const Work& work) {
+  FleetView view(terminal, names_of(devices));
+  std::vector<MeasuringRun*> helpers;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    devices[i]->show_progress_in(view.line(i));
+    if (i > 0) helpers.push_back(devices[i].get());
+  }
+  devices.front()->helped_by(std::move(helpers));
+  const auto over = [&](std::size_t count) { view.set_totals({problems.size(), count, devices.size(), std::nullopt}); };
+  over(0);
+  return measure_in_turn(*devices.front(), problems, terminal, results, work, over);
+}
+
+void refuse_to_split(const std::vector<DeviceChoice>& choices) {
+  if (choices.size() < 2)
+    throw CommandError(ErrorKind::kUsage, "--split needs several GPUs: name them with --device, as all or 0,1.");
+  for (const DeviceChoice& choice : choices) {
+    if (device_class(choice.info) == device_class(choices.front().info)) continue;
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("--split needs GPUs of one class, and {} is not of the class of {}: {}; {}.",
+                                   choice.description, choices.front().description, device_class(choice.info).text(),
+                                   device_class(choices.front().info).text()));
+  }
 }
 
 /// False where a clock may still be locked.
@@ -80,6 +117,7 @@ bool release_clocks(const Devices& devices) {
 
 ExitCode measure(Context& context, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
                  const std::vector<Problem>& problems, ResultDocument& results, const Work& work) {
+  if (options.split) refuse_to_split(choices);
   Terminal& terminal = context.terminal();
   const StopSignals signals;
   MeasuringRun::Shared shared{.context = context, .options = options, .signals = signals, .compile = nullptr};
@@ -92,8 +130,9 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const std::v
     announce_all(terminal, options, devices);
     terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
     terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
-    code = devices.size() == 1 ? measure_in_turn(*devices.front(), problems, terminal, results, work)
-                               : measure_side_by_side(devices, problems, terminal, results, work);
+    code = options.split         ? measure_split(devices, problems, terminal, results, work)
+           : devices.size() == 1 ? measure_on_one(*devices.front(), problems, terminal, results, work)
+                                 : measure_side_by_side(devices, problems, terminal, results, work);
   } catch (...) {
     (void)release_clocks(devices);
     throw;

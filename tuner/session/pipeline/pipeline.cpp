@@ -61,7 +61,7 @@ Result<Pipeline::End> Pipeline::run() {
     if (!in_flight()) {
       // What was decided without building or running it may let the strategy propose more.
       if (!halted && state_.decided_count() > decided) continue;
-      break;
+      if (halted || !strategy_.waits()) break;
     }
     auto events = context_.device.wait(kPoll);
     if (!events) return tl::unexpected(std::move(events.error()));

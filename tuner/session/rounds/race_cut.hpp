@@ -13,6 +13,8 @@ namespace pgtune::session {
 using SampleTimes = std::vector<double>;
 
 inline constexpr std::size_t kMostEntrants = 96;
+/// How much slower than the best a variant may have been screened to enter, at most.
+inline constexpr double kMostEntryMargin = 0.20;
 /// Rounds before anybody leaves, and before an interval decides.
 inline constexpr std::size_t kFirstCut = 3, kIntervalCut = 6;
 
