@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "bench/clock_bench.hpp"
 #include "bench/confirm_bench.hpp"
 #include "bench/coverage_bench.hpp"
 #include "bench/fleet_bench.hpp"
@@ -155,8 +156,9 @@ int main(int argc, char** argv) {
   const int problems = merge && argc > 3 ? std::atoi(argv[3]) : kProblems;
   const bool fleet = argc >= 4 && argc <= 5 && std::strcmp(argv[1], "fleet") == 0;
   const bool spaces = argc == 2 && std::strcmp(argv[1], "spaces") == 0;
-  if ((argc > 1 && !gpu && !race && !simulation && !merge && !fleet && !spaces) || seeds < 1 || databases < 1 ||
-      problems < 1 || (simulation && std::atoi(argv[2]) < 1) ||
+  const bool clocks = argc >= 2 && std::strcmp(argv[1], "clocks") == 0;
+  if ((argc > 1 && !gpu && !race && !simulation && !merge && !fleet && !spaces && !clocks) || seeds < 1 ||
+      databases < 1 || problems < 1 || (simulation && std::atoi(argv[2]) < 1) ||
       (fleet && (std::atoi(argv[2]) < 1 || std::atoi(argv[3]) < 1))) {
     fmt::print(stderr,
                "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n"
@@ -164,7 +166,8 @@ int main(int argc, char** argv) {
                "       pgtune-bench confirm SEARCHES LEAD_IN_S TIMED_S NOISE\n"
                "       pgtune-bench merge [DATABASES [PROBLEMS]]\n"
                "       pgtune-bench fleet PROBLEMS MOST_GPUS [SEED]\n"
-               "       pgtune-bench spaces\n");
+               "       pgtune-bench spaces\n"
+               "       pgtune-bench clocks [FILE.db...]\n");
     return 2;
   }
   try {
@@ -174,6 +177,10 @@ int main(int argc, char** argv) {
     }
     if (merge) {
       pgtune::bench::bench_merge(databases, problems);
+      return 0;
+    }
+    if (clocks) {
+      pgtune::bench::bench_settled_clocks({argv + 2, argv + argc});
       return 0;
     }
     if (spaces) {

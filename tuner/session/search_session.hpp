@@ -40,6 +40,8 @@ struct SessionOptions {
   std::string strategy{search::kDefaultStrategy};  ///< a name of search::strategies()
   /// What other searches taught, for strategies that ask; null or empty: nothing. Called by several threads at a time.
   std::function<std::shared_ptr<const search::Predictor>()> predictor;
+  /// The same of clocks at the power cap, for expected_settled_times().
+  std::function<std::shared_ptr<const search::Predictor>()> settled_clocks;
   Objective objective = Objective::kTime;
   bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time
   /// Every variant that is right gets all rounds of the race and none is cut: for studies of the race itself.

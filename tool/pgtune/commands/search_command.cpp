@@ -242,6 +242,7 @@ class SearchCommand final : public SearchOptions {
     require_strategy(strategy_);
     session.strategy = strategy_;
     session.predictor = trained_model(context, task.measuring.database);
+    session.settled_clocks = trained_settled_clocks(context, task.measuring.database);
     const auto objective = session::parse_objective(objective_);
     if (!objective)
       throw CommandError(ErrorKind::kUsage,

@@ -15,11 +15,7 @@
 #include "tuner/session/expected_times.hpp"
 
 namespace pgtune::tool {
-namespace {
-
 std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", problem.shape(), problem.batch); }
-
-}  // namespace
 
 std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue,
                                             std::size_t number) {

@@ -16,6 +16,9 @@ namespace pgtune::tool {
 /// Of the trees: which rows and columns each is fitted to.
 inline constexpr std::uint64_t kModelSeed = 1;
 
+/// A problem's shape and batch: what problems have in common whose times say much the same.
+[[nodiscard]] std::string shape_of(const Problem& problem);
+
 /// What a table's templates of the catalogue say, one after another; templates it lacks say nothing. `number`: the
 /// table's among all. Throws
 /// CommandError.

@@ -13,6 +13,7 @@
 #include "pgtune_recordings.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tool/pgtune/simulate/learned_expectation.hpp"
+#include "tool/pgtune/simulate/settled_clocks.hpp"
 #include "tuner/template/template_source.hpp"
 #include "tuner/util/own_files.hpp"
 
@@ -26,10 +27,39 @@ constexpr std::size_t kKept = 8;  ///< models in the cache
 /// Goes up whenever the same tables give another model.
 constexpr int kVersion = 1;
 
+/// What a model learns from one database, `first` tables after those of others. Throws CommandError, db::Error.
+using Learn = std::vector<search::Experience> (*)(const db::Database& database, const Catalogue& catalogue,
+                                                  std::size_t first);
+
+struct Kind {
+  const char* name;  ///< in its files' names
+  Learn learn;
+};
+
+std::vector<search::Experience> learn_times(const db::Database& database, const Catalogue& catalogue,
+                                            std::size_t first) {
+  std::vector<search::Experience> known;
+  for (const RecordedTable& table : recorded_tables(database, catalogue)) {
+    for (search::Experience& own : experiences(table, catalogue, first)) known.push_back(std::move(own));
+    ++first;
+  }
+  return known;
+}
+
+std::vector<search::Experience> learn_clocks(const db::Database& database, const Catalogue& catalogue,
+                                             std::size_t first) {
+  std::vector<search::Experience> known;
+  for (const SettledRace& race : settled_races(database, catalogue)) {
+    for (search::Experience& own : clock_experiences(race, catalogue, first)) known.push_back(std::move(own));
+    ++first;
+  }
+  return known;
+}
+
 /// Names everything a model is made of: the recordings, the templates, whose JSON gives the features, and the searches
 /// of the user's database.
-std::string key_of(const Catalogue& catalogue, const std::optional<db::Database>& database) {
-  std::string parts = fmt::format("model {}\n", kVersion);
+std::string key_of(const Kind& kind, const Catalogue& catalogue, const std::optional<db::Database>& database) {
+  std::string parts = fmt::format("{} {}\n", kind.name, kVersion);
   for (const embedded::File& recording : embedded::pgtune_recordings())
     parts += space::hash_text({recording.contents.data(), recording.contents.size()}) + '\n';
   for (const std::string& name : catalogue.names()) {
@@ -47,14 +77,12 @@ std::string key_of(const Catalogue& catalogue, const std::optional<db::Database>
   return space::hash_text(parts);
 }
 
-std::shared_ptr<const search::Predictor> fit(const Catalogue& catalogue, const std::optional<db::Database>& database) {
+std::shared_ptr<const search::Predictor> fit(const Kind& kind, const Catalogue& catalogue,
+                                             const std::optional<db::Database>& database) {
   std::vector<search::Experience> known;
-  std::size_t tables = 0;
   const auto learn = [&](const db::Database& from) {
-    for (const RecordedTable& table : recorded_tables(from, catalogue)) {
-      for (search::Experience& own : experiences(table, catalogue, tables)) known.push_back(std::move(own));
-      ++tables;
-    }
+    const std::size_t first = known.empty() ? 0 : known.back().table + 1;
+    for (search::Experience& own : kind.learn(from, catalogue, first)) known.push_back(std::move(own));
   };
   if (has_built_in_recording()) {
     for (const db::Database& recording : open_recordings("")) learn(recording);
@@ -75,16 +103,16 @@ void prune(const fs::path& folder) {
   for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i].second, ignored);
 }
 
-std::shared_ptr<const search::Predictor> load_or_fit(Context& context, const fs::path& path) {
+std::shared_ptr<const search::Predictor> load_or_fit(const Kind& kind, Context& context, const fs::path& path) {
   std::optional<db::Database> database;
   if (fs::exists(path)) database = db::Database::open(path, db::OpenMode::kReadOnly);
   const fs::path folder = context.paths().cache / "models";
-  const fs::path file = folder / (key_of(context.catalogue(), database) + ".model");
+  const fs::path file = folder / (key_of(kind, context.catalogue(), database) + ".model");
   if (const auto bytes = read_own_file(file, kMostBytes)) {
     if (auto known = search::Predictor::from_bytes(*bytes))
       return std::make_shared<const search::Predictor>(std::move(*known));
   }
-  auto fitted = fit(context.catalogue(), database);
+  auto fitted = fit(kind, context.catalogue(), database);
   if (fitted && make_private_folder(folder)) {
     if (const auto written = write_file_atomically(file, fitted->bytes()); !written)
       context.terminal().detail("the model is not kept: " + written.error().text());
@@ -93,17 +121,25 @@ std::shared_ptr<const search::Predictor> load_or_fit(Context& context, const fs:
   return fitted;
 }
 
-}  // namespace
-
-std::function<std::shared_ptr<const search::Predictor>()> trained_model(Context& context, const fs::path& database) {
+ModelSource source_of(const Kind& kind, Context& context, const fs::path& database) {
   struct Once {
     std::once_flag flag;
     std::shared_ptr<const search::Predictor> predictor;
   };
-  return [&context, database, once = std::make_shared<Once>()] {
-    std::call_once(once->flag, [&] { once->predictor = load_or_fit(context, database); });
+  return [kind, &context, database, once = std::make_shared<Once>()] {
+    std::call_once(once->flag, [&] { once->predictor = load_or_fit(kind, context, database); });
     return once->predictor;
   };
+}
+
+}  // namespace
+
+ModelSource trained_model(Context& context, const fs::path& database) {
+  return source_of({"model", learn_times}, context, database);
+}
+
+ModelSource trained_settled_clocks(Context& context, const fs::path& database) {
+  return source_of({"clocks", learn_clocks}, context, database);
 }
 
 }  // namespace pgtune::tool

@@ -11,11 +11,15 @@
 
 namespace pgtune::tool {
 
-/// Gives the model when it is first asked, in whatever thread, and the same again after that; null where there is
-/// nothing to learn from. It is kept in the cache folder, by what it was trained on, so that it is fitted once for each
-/// state of the database; a damaged or unwritable cache only costs time. `database` need not exist. `context` outlives
-/// it.
-[[nodiscard]] std::function<std::shared_ptr<const search::Predictor>()> trained_model(
-    Context& context, const std::filesystem::path& database);
+/// Gives a model when it is first asked, in whatever thread, and the same again after that; null where there is nothing
+/// to learn from.
+using ModelSource = std::function<std::shared_ptr<const search::Predictor>()>;
+
+/// Of the times of variants. Models are kept in the cache folder, by what they were trained on, so that each is fitted
+/// once for each state of the database; a damaged or unwritable cache only costs time. `database` need not exist.
+/// `context` outlives it.
+[[nodiscard]] ModelSource trained_model(Context& context, const std::filesystem::path& database);
+/// The same of the clocks of settled samples, for session::expected_settled_times().
+[[nodiscard]] ModelSource trained_settled_clocks(Context& context, const std::filesystem::path& database);
 
 }  // namespace pgtune::tool
