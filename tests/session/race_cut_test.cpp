@@ -102,22 +102,26 @@ TEST(RaceCut, LeavesAsManyAsTheFinalTakes) {
 
 constexpr double kWide = 1;  ///< a tie margin that makes the entry margin the widest, a fifth
 
-TEST(SettledEntrants, AreInTurnsTheFastestAndThoseOfTheFewestCycles) {
+TEST(SettledEntrants, AreInTurnsTheFastestAndTheLeastOfEachKey) {
   const std::vector<SampleTimes> screening{{1.00}, {1.01}, {1.02}, {1.15}, {1.18}};
-  const std::vector<double> cycles{5, 4, 3, 2, 1};
-  EXPECT_THAT(settled_entrants(screening, cycles, kWide, 4), ElementsAre(0, 4, 1, 3));
-  EXPECT_THAT(settled_entrants(screening, cycles, kWide, 9), ElementsAre(0, 4, 1, 3, 2)) << "each once";
+  const RaceKeys cycles{5, 4, 3, 2, 1}, expected{3, 1, 2, 5, 4};
+  EXPECT_THAT(settled_entrants(screening, std::vector<RaceKeys>{cycles}, kWide, 4), ElementsAre(0, 4, 1, 3));
+  EXPECT_THAT(settled_entrants(screening, std::vector<RaceKeys>{cycles}, kWide, 9), ElementsAre(0, 4, 1, 3, 2))
+      << "each once";
+  EXPECT_THAT(settled_entrants(screening, std::vector<RaceKeys>{cycles, expected}, kWide, 4), ElementsAre(0, 4, 1, 3));
+  EXPECT_THAT(settled_entrants(screening, std::vector<RaceKeys>{expected, cycles}, kWide, 4), ElementsAre(0, 1, 4, 2));
 }
 
-TEST(SettledEntrants, FewCyclesRaceHoweverSlowTheClockMadeThem) {
-  EXPECT_THAT(settled_entrants(std::vector<SampleTimes>{{1}, {1.5}}, std::vector<double>{2, 1}, kWide, 2),
+TEST(SettledEntrants, WhoIsLeastByAKeyRacesHoweverSlowTheClockMadeIt) {
+  EXPECT_THAT(settled_entrants(std::vector<SampleTimes>{{1}, {1.5}}, std::vector<RaceKeys>{{2, 1}}, kWide, 2),
               ElementsAre(0, 1));
 }
 
-TEST(SettledEntrants, WithoutClocksAreTheFastest) {
+TEST(SettledEntrants, OfWhomNothingIsKnownNobodyHasATurn) {
   const std::vector<SampleTimes> screening{{1.02}, {1.00}, {1.5}};
-  EXPECT_THAT(settled_entrants(screening, std::vector<double>{0, 0, 0}, kWide, 3), ElementsAre(1, 0));
-  EXPECT_THAT(settled_entrants(screening, std::vector<double>{0, 0, 7}, kWide, 3), ElementsAre(1, 2, 0));
+  EXPECT_THAT(settled_entrants(screening, {}, kWide, 3), ElementsAre(1, 0));
+  EXPECT_THAT(settled_entrants(screening, std::vector<RaceKeys>{{0, 0, 0}}, kWide, 3), ElementsAre(1, 0));
+  EXPECT_THAT(settled_entrants(screening, std::vector<RaceKeys>{{0, 0, 7}}, kWide, 3), ElementsAre(1, 2, 0));
   EXPECT_THAT(settled_entrants({}, {}, kWide, 3), IsEmpty());
 }
 

@@ -7,7 +7,10 @@
 
 #include "powered_search.hpp"
 #include "test_bench.hpp"
+#include "tuner/search/predictor.hpp"
 #include "tuner/session/rounds/steady_run.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/features.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -125,6 +128,30 @@ TEST(SettledSearch, AsManyAsAskedForHaveASettledSampleOfFullLength) {
   EXPECT_EQ(more, two + 2) << "the baseline's algorithms are in both";
   EXPECT_EQ(two_s, 0.25);
   EXPECT_EQ(more_s, 0.25);
+}
+
+TEST(SettledSearch, WhomOtherSearchesExpectToKeepItsClockRacesToo) {
+  PoweredSearch powered(load_at_the_cap);
+  const space::TemplateDefinition& definition = powered.search.definition;
+  const auto list = space::legal_variants(definition, powered.search.problem, powered.device.device_info);
+  const space::Features features(definition, powered.search.problem, powered.device.device_info);
+  auto rows = features.of(list->variants);
+  ASSERT_TRUE(rows);
+  const auto keeps_its_clock = [](const Variant& variant) { return parameter(variant, "A") >= 7; };
+  const auto is_named = [](const std::string& name) { return name.starts_with("A=7") || name.starts_with("A=8"); };
+  search::Experience known;
+  known.variants = {features.names(),
+                    {features.names().size(), std::move(rows->features)},
+                    std::vector<double>(list->variants.size(), 0.0)};
+  for (const Variant& variant : list->variants) known.log_times.push_back(keeps_its_clock(variant) ? 0 : 0.7);
+  const auto clocks = std::make_shared<const search::Predictor>(search::PredictorTrainer({known}).fit_all(1));
+  powered.search.options.settled_clocks = [&] { return clocks; };
+  powered.search.options.settled_entrants = 2;
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.raced, 2);
+  const FakeDevice::Names raced = powered.device.rounds[Stage::kRace].back();
+  EXPECT_EQ(std::count_if(raced.begin(), raced.end(), is_named), 1) << "beside the fastest";
+  EXPECT_EQ(answer.best().variant.key(), kBestKey) << "samples decide";
 }
 
 TEST(SettledSearch, ItsSamplesSayWhatALaunchCosts) {

@@ -2,7 +2,6 @@
 #include "tuner/session/rounds/race_cut.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -65,11 +64,12 @@ std::vector<std::size_t> race_entrants(std::span<const SampleTimes> screening, d
   return order;
 }
 
-std::vector<std::size_t> settled_entrants(std::span<const SampleTimes> screening, std::span<const double> cycles,
+std::vector<std::size_t> settled_entrants(std::span<const SampleTimes> screening, std::span<const RaceKeys> keys,
                                           double tie_margin, std::size_t most) {
-  auto by_cycles = ascending({cycles.begin(), cycles.end()});
-  std::erase_if(by_cycles, [&](std::size_t i) { return cycles[i] <= 0; });
-  const std::array<std::vector<std::size_t>, 2> orders{race_entrants(screening, tie_margin), std::move(by_cycles)};
+  std::vector<std::vector<std::size_t>> orders{race_entrants(screening, tie_margin)};
+  for (const RaceKeys& of : keys) {
+    std::erase_if(orders.emplace_back(ascending(of)), [&](std::size_t i) { return of[i] <= 0; });
+  }
   std::vector<bool> taken(screening.size(), false);
   std::vector<std::size_t> out;
   for (std::size_t place = 0; place < screening.size(); ++place) {

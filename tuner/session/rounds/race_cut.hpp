@@ -37,12 +37,16 @@ struct RaceRules {
 /// Indices of those inside the entry margin of the lowest median, the fastest first, at most kMostEntrants.
 [[nodiscard]] std::vector<std::size_t> race_entrants(std::span<const SampleTimes> screening, double tie_margin);
 
+/// What speaks for each of the screened variants, the least first, at one place each; 0: nothing is known, and then it
+/// is nobody's turn.
+using RaceKeys = std::vector<double>;
+
 /// Who races at the power cap: indices of at most `most`, in turns the fastest of race_entrants() with `tie_margin` and
-/// those of the fewest cycles. A screened time there holds for the clock that the moment gave, which changes by a tenth
-/// in a search; cycles (`cycles[i]`, 0 where no clock was measured, and then nobody's turn) repeat to half a percent,
-/// but do not know joules.
+/// the least of each of `keys`. A screened time there holds for the clock that the moment gave, which changes by a
+/// tenth in a search; cycles repeat to half a percent, but do not know joules; and what other searches let expect of
+/// both is right about what they have seen. Each has found winners that the others ranked low.
 [[nodiscard]] std::vector<std::size_t> settled_entrants(std::span<const SampleTimes> screening,
-                                                        std::span<const double> cycles, double tie_margin,
+                                                        std::span<const RaceKeys> keys, double tie_margin,
                                                         std::size_t most);
 
 /// Indices of survivors by median time, the fastest first. Each time is taken relative to its round's median over the

@@ -2,12 +2,14 @@
 #include "tuner/session/rounds/settled_race.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tuner/session/pipeline/finalist_builds.hpp"
 #include "tuner/session/rounds/race_cut.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/sample_pairs.hpp"
+#include "tuner/session/settled_times.hpp"
 #include "tuner/session/time_estimate.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -25,17 +27,38 @@ double median_cycles(const std::vector<Sample>& samples) {
   return cycles.empty() ? 0 : stats::median(cycles);
 }
 
-std::vector<std::size_t> pick(const SearchState& state, std::size_t most) {
-  const auto ranked = state.ranked();
+/// Who may race: of a replay whoever is recorded in a race, so that it shows a recorded race whatever rule chose for
+/// it.
+std::vector<std::size_t> candidates(const SessionContext& context, const SearchState& state) {
+  auto ranked = state.ranked();
+  std::vector<std::size_t> recorded;
+  std::copy_if(ranked.begin(), ranked.end(), std::back_inserter(recorded),
+               [&](std::size_t index) { return context.device.is_recorded(Stage::kRace, state.variant(index)); });
+  return recorded.empty() ? ranked : recorded;
+}
+
+Result<std::vector<std::size_t>> pick(const SessionContext& context, const SearchState& state, std::size_t most) {
+  const auto ranked = candidates(context, state);
   std::vector<SampleTimes> screening;
-  std::vector<double> cycles;
+  std::vector<Variant> variants;
+  RaceKeys cycles;
   for (const std::size_t index : ranked) {
     const std::vector<Sample>& samples = state.trial(index).report.samples;
     screening.push_back(per_launch_times(samples));
     cycles.push_back(median_cycles(samples));
+    variants.push_back(state.variant(index));
   }
+  std::vector<RaceKeys> keys;
+  const auto clocks = context.options.settled_clocks ? context.options.settled_clocks() : nullptr;
+  if (clocks) {
+    auto expected =
+        expected_settled_times(*clocks, context.templates, context.problem, context.device.info(), variants, cycles);
+    if (!expected) return tl::unexpected(std::move(expected.error()));
+    keys.push_back(std::move(*expected));
+  }
+  keys.push_back(std::move(cycles));
   std::vector<std::size_t> out;
-  for (const std::size_t i : settled_entrants(screening, cycles, kScreeningMargin, most)) out.push_back(ranked[i]);
+  for (const std::size_t i : settled_entrants(screening, keys, kScreeningMargin, most)) out.push_back(ranked[i]);
   return out;
 }
 
@@ -58,12 +81,13 @@ std::vector<std::size_t> fastest(const std::vector<RoundEntry>& field, bool vari
 Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& state, const BaselineReport& baseline,
                                     ProgressReporter& progress, RoundTroubles& troubles) {
   const SettledRacePlan plan = settled_race_plan(context.options);
-  const auto picked = pick(state, plan.variants);
+  const auto picked = pick(context, state, plan.variants);
+  if (!picked) return tl::unexpected(picked.error());
   const double launch_s = baseline_launch_s(baseline);
   const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
   const auto time_left_s = context.time_left_s();
-  if (picked.size() < 2 || (time_left_s && *time_left_s < final_s)) return RaceResult{};
-  auto built = build_finalists(context, state, picked);
+  if (picked->size() < 2 || (time_left_s && *time_left_s < final_s)) return RaceResult{};
+  auto built = build_finalists(context, state, *picked);
   if (!built) return tl::unexpected(std::move(built.error()));
   RaceResult out;
   if (!*built) out.end = RoundRunner::End::kStopped;
