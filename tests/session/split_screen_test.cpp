@@ -75,6 +75,23 @@ TEST(SplitScreen, WhatABoardDoesNotReportGoesToAnother) {
   EXPECT_FALSE(leader.waits()) << "only its own is open";
 }
 
+TEST(SplitScreen, WhatCrashesOnAHelperIsTheLeadersToTry) {
+  Counting strategy;
+  SplitScreen screen;
+  screen.open(strategy, 1, std::nullopt);
+  Share leader(screen, 1, true), helper(screen, 1, false), other(screen, 1, false);
+  EXPECT_EQ(helper.next(), 0U);
+  helper.report(0, {OutcomeKind::kCrashed, false, 0});
+  EXPECT_EQ(other.next(), 1U) << "no other helper's";
+  other.report(1, {OutcomeKind::kWrongResult, false, 0});
+  EXPECT_THAT(strategy.reports, ElementsAre(testing::Pair(1, 0))) << "a wrong result is wrong everywhere";
+  EXPECT_TRUE(leader.waits());
+  EXPECT_EQ(leader.next(), 0U);
+  leader.report(0, right(1));
+  EXPECT_EQ(strategy.reports.size(), 2U);
+  EXPECT_FALSE(leader.waits());
+}
+
 TEST(SplitScreen, ABudgetOfVariantsIsSharedAndSaysWhetherItEndedTheSearch) {
   const auto ends_by_budget = [](std::int64_t trials) {
     Counting strategy;
@@ -236,6 +253,21 @@ TEST(SplitSearch, AHelperThatDiesCostsNothingButItsHelp) {
   std::set<std::string> all(search.first.trials.begin(), search.first.trials.end());
   for (const std::string& key : search.help.store.saved_trials) all.insert(key);
   EXPECT_EQ(all.size(), static_cast<std::size_t>(kSpace)) << "what it had begun went to the leader";
+}
+
+TEST(SplitSearch, AHelperOnABrokenGpuSpoilsNothing) {
+  SplitSearch search;
+  search.help.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    script.trial = {OutcomeKind::kCrashed, "the GPU is broken"};
+    return script;
+  };
+  search.second = search.help.device();
+  search.both_take_part();
+  search.run();
+  ASSERT_TRUE(search.result && search.result->answer);
+  EXPECT_EQ(search.result->answer->best().variant.key(), kBestKey);
+  EXPECT_EQ(search.first.trials.size(), static_cast<std::size_t>(kSpace));
 }
 
 TEST(SplitSearch, ALeaderThatFailsLetsItsHelpersGo) {

@@ -10,6 +10,11 @@ namespace {
 /// How soon a signal is noticed while nothing else happens.
 constexpr std::chrono::milliseconds kLook{50};
 
+/// Also what a broken GPU does to any variant.
+bool may_be_the_board(OutcomeKind kind) {
+  return kind == OutcomeKind::kCrashed || kind == OutcomeKind::kTimeout || kind == OutcomeKind::kLaunchFailed;
+}
+
 }  // namespace
 
 SplitScreen::Share::Share(SplitScreen& screen, double baseline_s, bool leads) : screen_(screen), leads_(leads) {
@@ -30,7 +35,7 @@ SplitScreen::Share::~Share() {
 
 std::optional<std::size_t> SplitScreen::Share::next() {
   const std::lock_guard lock(screen_.mutex_);
-  const auto index = screen_.propose();
+  const auto index = screen_.propose(leads_);
   if (!index) return std::nullopt;
   open_.insert(*index);
   ++screen_.open_;
@@ -41,6 +46,10 @@ void SplitScreen::Share::report(std::size_t index, const search::Observation& ob
   const std::lock_guard lock(screen_.mutex_);
   open_.erase(index);
   --screen_.open_;
+  if (!leads_ && may_be_the_board(observation.outcome)) {
+    screen_.for_leader_.push_back(index);
+    return;
+  }
   search::Observation at_leaders_speed = observation;
   at_leaders_speed.time_s *= scale_;
   if (screen_.strategy_ == nullptr) return;
@@ -53,14 +62,16 @@ void SplitScreen::Share::report(std::size_t index, const search::Observation& ob
 
 bool SplitScreen::Share::waits() const {
   const std::lock_guard lock(screen_.mutex_);
-  return screen_.state_ == State::kOpen && (screen_.open_ > open_.size() || !screen_.returned_.empty());
+  return screen_.state_ == State::kOpen &&
+         (screen_.open_ > open_.size() || !screen_.returned_.empty() || (leads_ && !screen_.for_leader_.empty()));
 }
 
-std::optional<std::size_t> SplitScreen::propose() {
+std::optional<std::size_t> SplitScreen::propose(bool to_leader) {
   if (state_ != State::kOpen) return std::nullopt;
-  if (!returned_.empty()) {
-    const std::size_t index = returned_.back();
-    returned_.pop_back();
+  for (auto* const again : {&returned_, &for_leader_}) {
+    if (again->empty() || (again == &for_leader_ && !to_leader)) continue;
+    const std::size_t index = again->back();
+    again->pop_back();
     return index;
   }
   if (budget_spent_) return std::nullopt;

@@ -33,7 +33,8 @@ class SplitScreen {
   };
 
   /// One board's share: what it proposes no other board does, and what it was asked for and did not report goes to
-  /// another once it is destroyed. Times reach the strategy at the leader's speed: each is taken relative to the
+  /// another once it is destroyed. What crashes or hangs on a helper is tried by the leader, too: it may be the
+  /// helper's GPU that is broken. Times reach the strategy at the leader's speed: each is taken relative to the
   /// baseline's on the same board.
   class Share final : public search::Strategy {
    public:
@@ -70,7 +71,7 @@ class SplitScreen {
 
  private:
   enum class State { kExpected, kOpen, kClosed };
-  [[nodiscard]] std::optional<std::size_t> propose();
+  [[nodiscard]] std::optional<std::size_t> propose(bool to_leader);
 
   mutable std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
@@ -80,9 +81,10 @@ class SplitScreen {
   std::optional<std::int64_t> trials_;
   std::int64_t proposed_ = 0;
   bool budget_spent_ = false;
-  std::vector<std::size_t> returned_;  ///< proposed to a board that did not report them
-  std::size_t open_ = 0;               ///< proposals without a report, of all boards
-  std::size_t helpers_ = 0;            ///< at work
+  std::vector<std::size_t> returned_;    ///< proposed to a board that did not report them
+  std::vector<std::size_t> for_leader_;  ///< that crashed or hung on a helper
+  std::size_t open_ = 0;                 ///< proposals without a report, of all boards
+  std::size_t helpers_ = 0;              ///< at work
   Help help_;
 };
 
