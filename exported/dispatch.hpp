@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which variant serves a problem: the one tuned for it, else a neighbour within the radius whose loss is known.
+// Which variant serves a problem: the one tuned for it, else the one guessed for it, else a neighbour within the radius
+// whose loss is known.
 #pragma once
 
 #include <cmath>
@@ -114,7 +115,9 @@ inline Choice choose(const Problem& p, const Operands& o, const Device& device, 
       for (const Entry& e : kEntries) {
         if (e.variant == policy.pinned && e.device_class == device.device_class && same_kind(e, p, o) &&
             same_problem(e, p))
-          choice = {Match::exact, policy.pinned, 0, "pinned, and tuned for this problem"};
+          choice = e.guessed
+                       ? Choice{Match::guess, policy.pinned, e.guessed_loss, "pinned, and the guess for this problem"}
+                       : Choice{Match::exact, policy.pinned, 0, "pinned, and tuned for this problem"};
       }
     }
     return choice;
@@ -126,10 +129,17 @@ inline Choice choose(const Problem& p, const Operands& o, const Device& device, 
   }
   for (const Entry& e : kEntries) {
     if ((known && e.device_class != device.device_class) || !same_kind(e, p, o) || !same_problem(e, p)) continue;
-    if (serves(e.variant, p, device, f, plan))
-      return known ? Choice{Match::exact, e.variant, 0, "tuned for this problem on this class of device"}
-                   : Choice{Match::other_device, e.variant, -1, "tuned for this problem on another device"};
-    choice.why = plan.why;
+    if (e.guessed && (policy.worst < Match::guess || e.guessed_loss > policy.largest_loss)) {
+      choice.why = "the guess for this problem is less certain than the policy allows";
+      continue;
+    }
+    if (!serves(e.variant, p, device, f, plan)) {
+      choice.why = plan.why;
+      continue;
+    }
+    if (!known) return {Match::other_device, e.variant, -1, "chosen for this problem on another device"};
+    return e.guessed ? Choice{Match::guess, e.variant, e.guessed_loss, "chosen by what was measured on other problems"}
+                     : Choice{Match::exact, e.variant, 0, "tuned for this problem on this class of device"};
   }
   if (policy.worst < Match::neighbour) return choice;
   double radius = 0, loss = 0;
@@ -143,7 +153,7 @@ inline Choice choose(const Problem& p, const Operands& o, const Device& device, 
   Plan other;
   int best = -1;
   for (const Entry& e : kEntries) {
-    if ((known && e.device_class != device.device_class) || !same_kind(e, p, o)) continue;
+    if (e.guessed || (known && e.device_class != device.device_class) || !same_kind(e, p, o)) continue;
     if (distance(e.problem, p) > radius || radius == 0) {
       if (best < 0) choice.why = "no tuned problem is near enough";
       continue;

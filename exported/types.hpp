@@ -57,6 +57,7 @@ inline const char* text(Status status) noexcept {
 /// How the kernel that was chosen fits.
 enum class Match {
   exact,         ///< tuned for this very problem on this class of device
+  guess,         ///< chosen for this very problem by what was measured on others; nothing was measured of it
   neighbour,     ///< tuned for a problem near it
   other_device,  ///< tuned on another device of the same architecture
   fallback,      ///< the caller's function
@@ -101,9 +102,9 @@ using Fallback = Status (*)(const Problem&, const Operands&, void* workspace, st
 
 /// What select() may choose.
 struct Policy {
-  /// The worst of exact, neighbour and other_device that may be launched. What is worse goes to the fallback.
+  /// The worst of exact, guess, neighbour and other_device that may be launched. What is worse goes to the fallback.
   Match worst = Match::neighbour;
-  /// A neighbour whose expected loss is larger is not launched: 0.03 is 3 %.
+  /// A guess or a neighbour whose expected loss is larger is not launched: 0.03 is 3 %.
   double largest_loss = 0.03;
   /// A variant's number (Entry::variant): it and nothing else serves the problem, or select() says not_supported.
   /// Results of a row then do not depend on m: a variant whose sums would is refused. -1: none.
@@ -121,7 +122,7 @@ struct Choice {
   const char* why = "";       ///< one line for people
 };
 
-/// One tuned problem, and what is known of its kernel.
+/// One problem, and what is known of its kernel. Of a guess no time is known, and no ratio: they are 0.
 struct Entry {
   Problem problem;
   bool adds_c;  ///< tuned with beta other than 0
@@ -129,7 +130,9 @@ struct Entry {
   int device_class;
   double time_s, tflops;
   double ratio, ratio_low, ratio_high;  ///< cuBLASLt's best time over its own, with the 95 % interval
-  const char* origin;                   ///< board, driver, date and template version it was measured with
+  bool guessed;
+  double guessed_loss;  ///< of a guess: the time over that of a tuned variant, less one, to be expected (a median)
+  const char* origin;   ///< board, driver, date and template version it was measured with; what a guess rests on
 };
 
 /// GPUs that entries count for. Of what makes a class the CUDA driver tells a program all but the power limit.

@@ -32,7 +32,8 @@ class _Operands(ctypes.Structure):
 
 class _Entry(ctypes.Structure):
     _fields_ = [("problem", _Problem), ("adds_c", ctypes.c_int32), ("variant", ctypes.c_int32), ("device_class", ctypes.c_int32)] + \
-        [(name, ctypes.c_double) for name in ("time_s", "tflops", "ratio", "ratio_low", "ratio_high")]
+        [(name, ctypes.c_double) for name in ("time_s", "tflops", "ratio", "ratio_low", "ratio_high",
+                                            "guessed_loss")]
 
 
 # The enumerators of best_gemm.h.

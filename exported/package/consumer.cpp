@@ -24,12 +24,15 @@ int pgtune_consumer_select(int entry, int device, void** pointers, float alpha, 
   int count = 0;
   const exported::Entry* const all = exported::entries(&count);
   if (entry < 0 || entry >= count) return static_cast<int>(exported::Status::invalid_argument);
+  exported::Policy policy;
+  if (all[entry].guessed) policy.largest_loss = all[entry].guessed_loss;
   const exported::Status status =
-      exported::Gemm::select(all[entry].problem, operands_of(pointers, alpha, beta), device, {}, selected);
+      exported::Gemm::select(all[entry].problem, operands_of(pointers, alpha, beta), device, policy, selected);
   *bytes = selected.workspace_bytes();
   if (status != exported::Status::ok) return static_cast<int>(status);
   const exported::Choice choice = selected.choice();
-  return choice.match == exported::Match::exact && choice.variant == all[entry].variant ? 0 : -1;
+  const exported::Match match = all[entry].guessed ? exported::Match::guess : exported::Match::exact;
+  return choice.match == match && choice.variant == all[entry].variant ? 0 : -1;
 }
 
 int pgtune_consumer_run(void** pointers, float alpha, float beta, void* workspace, std::size_t bytes, void* stream) {

@@ -112,7 +112,8 @@ int pgtune_export_get_entry(int number, pgtune_export_entry* out) {
           e.tflops,
           e.ratio,
           e.ratio_low,
-          e.ratio_high};
+          e.ratio_high,
+          e.guessed ? e.guessed_loss : -1};
   return pgtune_export_status_ok;
 }
 

@@ -29,6 +29,7 @@ enum {
 };
 enum {
   pgtune_export_match_exact,
+  pgtune_export_match_guess,
   pgtune_export_match_neighbour,
   pgtune_export_match_other_device,
   pgtune_export_match_fallback, /* never chosen here: call your own where a select says not_supported */
@@ -59,7 +60,7 @@ typedef struct pgtune_export_policy {
   int32_t pinned;
   double largest_loss;
 } pgtune_export_policy;
-/* Exact and neighbours that lose 3 % at most, nothing pinned: what a null policy means. */
+/* Exact, guesses and neighbours that lose 3 % at most, nothing pinned: what a null policy means. */
 #define PGTUNE_EXPORT_POLICY {pgtune_export_match_neighbour, -1, 0.03}
 
 typedef struct pgtune_export_choice {
@@ -71,7 +72,8 @@ typedef struct pgtune_export_choice {
 typedef struct pgtune_export_entry {
   pgtune_export_problem problem;
   int32_t adds_c, variant, device_class;
-  double time_s, tflops, ratio, ratio_low, ratio_high;
+  double time_s, tflops, ratio, ratio_low, ratio_high; /* 0 of a guess */
+  double guessed_loss;                                 /* below 0: tuned */
 } pgtune_export_entry;
 
 /* A problem with its kernel: a plain value, to be copied and kept; its contents are nobody's business. */

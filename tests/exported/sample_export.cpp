@@ -31,6 +31,27 @@ std::size_t number_of_template(CallableHeader& content, const space::TemplateDef
   return content.templates.size() - 1;
 }
 
+/// One problem that nobody tuned, with the variant of another.
+void add_guess(CallableHeader& content) {
+  for (std::size_t i = 0; i < content.entries.size(); ++i) {
+    const ExportedVariant& variant = content.variants[content.entries[i].variant];
+    const space::TemplateDefinition definition = content.templates[variant.template_number];
+    Problem problem = content.entries[i].problem;
+    problem.m *= 3;
+    const bool tuned = std::any_of(content.entries.begin(), content.entries.end(),
+                                   [&](const ExportedEntry& entry) { return entry.problem == problem; });
+    if (tuned || problem.layout().front() != 'n') continue;  // a transposed A's leading dimension follows from M
+    const auto reason = space::why_illegal(definition, variant.variant, problem, sample_device());
+    if (!reason || *reason) continue;
+    add_sample(content, definition, Variant(variant.variant), problem);
+    ExportedEntry& guess = content.entries.back();
+    guess.time_s = guess.tflops = guess.ratio = guess.ratio_low = guess.ratio_high = 0;
+    guess.guessed_loss = 0.025;
+    guess.origin = "a sample of a guess";
+    return;
+  }
+}
+
 }  // namespace
 
 DeviceInfo sample_device() {
@@ -65,7 +86,7 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
         {fmt::format("image {} {}", content.images.size(), variant.id()), number, sample_device()});
     content.variants.push_back({number, content.images.size() - 1, variant, problem, built});
   }
-  content.entries.push_back({problem, index, 0, 1e-5, 100, 1.1, 1.05, 1.15, "a sample"});
+  content.entries.push_back({problem, index, 0, 1e-5, 100, 1.1, 1.05, 1.15, {}, "a sample"});
 }
 
 CallableHeader sample_export(std::size_t limit) {
@@ -90,6 +111,7 @@ CallableHeader sample_export(std::size_t limit) {
       if (reason && !*reason) add_sample(content, definition, *variant, problem);
     }
   }
+  if (limit == 0) add_guess(content);
   std::vector<Dtype> dtypes;
   for (const ExportedEntry& entry : content.entries) dtypes.push_back(entry.problem.dtype);
   std::sort(dtypes.begin(), dtypes.end());

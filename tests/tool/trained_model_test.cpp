@@ -50,6 +50,18 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_EQ(guess.at("seen_device"), true);
   EXPECT_EQ(models().size(), 1U) << "the same model";
 
+  // What is exported without a search of its own: 1024x1024x1024 was searched above.
+  write("shapes.txt", "1024x1024x1024\n1100x1024x1024\n1024x1024x1024 tf32x3\n");
+  const Finished exported = pgtune(
+      {"export", "header", "--db", path("second.db"), "--guess", path("shapes.txt"), "--coverage", path("shapes.txt")});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_THAT(exported.out, AllOf(::testing::ContainsRegex("1024x1024x1024 f32 nn +exact +0 %"),
+                                  ::testing::ContainsRegex("1100x1024x1024 f32 nn +guess +[0-9.]+ %"),
+                                  ::testing::ContainsRegex("1024x1024x1024 tf32x3 nn +guess +[0-9.]+ %")));
+  EXPECT_EQ(models().size(), 1U) << "the same model";
+  EXPECT_EQ(pgtune({"export", "header", "--db", path("second.db"), "--guess", path("shapes.txt"), "--table"}).exit_code,
+            2);
+
   const Finished elsewhere = pgtune({"guess", "--shape", "1024x1024x1024", "--device", "sm_80"});
   ASSERT_EQ(elsewhere.exit_code, 0) << elsewhere.err;
   EXPECT_THAT(elsewhere.out, HasSubstr("no search on such a GPU"));

@@ -281,6 +281,31 @@ void dispatch() {
   CHECK(neighbours > 10);
 }
 
+void guess() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  int count = 0, guesses = 0;
+  const Entry* all = entries(&count);
+  for (int i = 0; i < count; ++i) {
+    if (!all[i].guessed) continue;
+    ++guesses;
+    CHECK(all[i].time_s == 0 && all[i].ratio == 0 && all[i].guessed_loss > 0.02);
+    const Gemm gemm = selected(all[i]);
+    CHECK(gemm.choice().match == Match::guess && gemm.choice().variant == all[i].variant);
+    CHECK(gemm.choice().expected_loss == all[i].guessed_loss);
+    CHECK(gemm.run(operands_of(all[i]), workspace, kPlenty, stream()) == Status::ok);
+    Gemm other;
+    Policy careful;
+    careful.largest_loss = 0.013;  // a neighbour's here is 0.012
+    if (Gemm::select(all[i].problem, operands_of(all[i]), 0, careful, other) == Status::ok)
+      CHECK(other.choice().match == Match::neighbour);
+    careful.worst = Match::exact;
+    careful.largest_loss = 1;
+    CHECK(Gemm::select(all[i].problem, operands_of(all[i]), 0, careful, other) == Status::not_supported);
+    CHECK(std::strstr(other.choice().why, "less certain") != nullptr);
+  }
+  CHECK(guesses == 1);
+}
+
 void pin() {
   CHECK(Gemm::prepare(0) == Status::ok);
   int count = 0, pinned = 0, refused = 0;
@@ -295,7 +320,8 @@ void pin() {
       continue;
     }
     ++pinned;
-    CHECK(gemm.choice().variant == all[i].variant && gemm.choice().match == Match::exact);
+    CHECK(gemm.choice().variant == all[i].variant &&
+          gemm.choice().match == (all[i].guessed ? Match::guess : Match::exact));
     Problem p = all[i].problem;
     p.m *= 2;
     p.lda = p.ldb = p.ldc = 0;
@@ -363,6 +389,7 @@ const Scenario kScenarios[] = {{"unprepared", unprepared},
                                {"old_driver", old_driver},
                                {"wrong_device", wrong_device},
                                {"other_device", other_device},
+                               {"guess", guess},
                                {"other_memory", other_memory},
                                {"dispatch", dispatch},
                                {"pin", pin},

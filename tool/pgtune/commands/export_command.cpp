@@ -18,6 +18,8 @@
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/export/verification.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
+#include "tool/pgtune/simulate/guess.hpp"
+#include "tool/pgtune/simulate/trained_model.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -78,6 +80,7 @@ class ExportCommand final : public Command {
   std::string examples() const override {
     return "pgtune export header -o best_gemm.hpp\n"
            "pgtune export header --on H200 --namespace my::gemm\n"
+           "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
            "pgtune export header --library best_gemm";
   }
 
@@ -99,6 +102,11 @@ class ExportCommand final : public Command {
     header
         .add_option("--coverage", coverage_,
                     "Write nothing: show what the shapes of a file (as --shapes takes) would be served with")
+        .option_text("FILE");
+    header
+        .add_option("--guess", guess_,
+                    "A kernel too for shapes of a file (as --shapes takes) that are not tuned: what searches of other "
+                    "problems let expect to be the fastest")
         .option_text("FILE");
     header.add_flag("--split", split_,
                     "Write the kernels to a source beside the header (FILE.cpp), to be compiled once");
@@ -144,6 +152,8 @@ class ExportCommand final : public Command {
                               : !library_.empty() ? "--library"
                               : split_            ? "--split"
                                                   : "";
+    if (table_ && !guess_.empty())
+      throw CommandError(ErrorKind::kUsage, "--guess is of the header that programs call. Leave out --table.");
     if (table_ && *other != '\0')
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("{} is of the header that programs call. Leave out --table.", other));
@@ -172,12 +182,16 @@ class ExportCommand final : public Command {
   }
 
   ExitCode write_callable(Context& context, const std::vector<StoredResult>& results, double neighbour_loss) {
-    const CallableHeader content = callable_export(context, results, filter_.open_database(context),
-                                                   {.name_space = name_space_,
-                                                    .file_name = file_name(),
-                                                    .template_selector = filter_.template_selector(),
-                                                    .largest_loss = neighbour_loss,
-                                                    .jit = jit_});
+    CallableOptions options{.name_space = name_space_,
+                            .file_name = file_name(),
+                            .template_selector = filter_.template_selector(),
+                            .largest_loss = neighbour_loss,
+                            .jit = jit_};
+    if (!guess_.empty()) {
+      options.guessed_problems = problems_of_file(guess_);
+      options.guess = guesser(context);
+    }
+    const CallableHeader content = callable_export(context, results, filter_.open_database(context), options);
     if (content.entries.empty()) {
       context.terminal().error("nothing can be exported; search again with this version of pgtune");
       return ExitCode::kNothingValid;
@@ -229,6 +243,24 @@ class ExportCommand final : public Command {
                                         entries_text(content.entries.size()), name, name, name));
   }
 
+  /// Throws CommandError (usage) where there is nothing to learn from.
+  [[nodiscard]] std::function<Result<GuessedVariant>(const Problem&, const DeviceInfo&)> guesser(
+      Context& context) const {
+    const auto model = trained_model(context, filter_.database_path(context))();
+    if (model == nullptr)
+      throw CommandError(ErrorKind::kUsage,
+                         "--guess has nothing to learn from: this build has no recording, and the database no search.");
+    return [&context, model](const Problem& problem, const DeviceInfo& device) -> Result<GuessedVariant> {
+      const auto guess = guess_variant(*model, context.catalogue().select("", problem), problem, device);
+      if (!guess) return fail(ErrorKind::kUsage, "no variant of a built-in template is legal for it on " + device.name);
+      if (!guess->seen_device || guess->loss.tables == 0)
+        return fail(ErrorKind::kUsage, "nothing that was measured says how good a guess on " + device.name + " is");
+      return GuessedVariant{guess->variant, guess->loss.median,
+                            fmt::format("{}, by {} searches of problems that the model was not trained on",
+                                        loss_text(guess->loss), guess->loss.tables)};
+    };
+  }
+
   static std::string entries_text(std::size_t entries) {
     return fmt::format("{} entr{}", entries, entries == 1 ? "y" : "ies");
   }
@@ -249,7 +281,7 @@ class ExportCommand final : public Command {
   }
 
   ResultFilter filter_;
-  std::string output_, name_space_, coverage_, library_, neighbour_loss_ = "3";
+  std::string output_, name_space_, coverage_, guess_, library_, neighbour_loss_ = "3";
   bool table_ = false, split_ = false, verify_ = false, no_verify_ = false, jit_ = false;
 };
 

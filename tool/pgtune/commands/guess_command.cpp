@@ -2,7 +2,6 @@
 // `pgtune guess`: the variant to take without a search, by what searches of other problems measured.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command.hpp"
@@ -11,40 +10,29 @@
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/simulate/guess.hpp"
 #include "tool/pgtune/simulate/trained_model.hpp"
-#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
-#include "tuner/session/expected_times.hpp"
 
 namespace pgtune::tool {
 namespace {
 
 using nlohmann::json;
 
-struct Guess {
-  Problem problem;
-  Variant variant;
-  search::Predictor::Loss loss;
-  bool seen_device = false;
-  std::size_t variants = 0;  ///< among which it is
-};
-
-std::string guess_text(const Guess& guess, const DeviceInfo& device) {
-  std::string out = fmt::format("{} on {}: a guess, nothing was measured\n", guess.problem.title(), device.name);
+std::string guess_text(const Problem& problem, const Guess& guess, const DeviceInfo& device) {
+  std::string out = fmt::format("{} on {}: a guess, nothing was measured\n", problem.title(), device.name);
   out += fmt::format("  variant   {}\n            {}\n", guess.variant.template_name, guess.variant.key());
   if (guess.loss.tables > 0)
-    out += fmt::format(
-        "  expected  {:.1f} % slower than the best (median), {:.1f} % or more in one of ten,\n"
-        "            by {} searches of problems that the model was not trained on\n",
-        100 * guess.loss.median, 100 * guess.loss.p90, guess.loss.tables);
+    out += fmt::format("  expected  {},\n            by {} searches of problems that the model was not trained on\n",
+                       loss_text(guess.loss), guess.loss.tables);
   if (!guess.seen_device)
     out += "  but       no search on such a GPU is in the database or the recordings: expect worse\n";
   return out;
 }
 
-json guess_json(const Guess& guess, const DeviceInfo& device) {
+json guess_json(const Problem& problem, const Guess& guess, const DeviceInfo& device) {
   return {{"schema", kJsonSchema},
-          {"problem", guess.problem},
+          {"problem", problem},
           {"device", device.name},
           {"template", guess.variant.template_name},
           {"parameters", parameters_to_json(guess.variant)},
@@ -85,27 +73,19 @@ class GuessCommand final : public Command {
     }
     ResultDocument results(context.terminal(), json_, problems.size());
     for (const Problem& problem : problems) {
-      const Guess own = guess(*model, context.catalogue().select(template_, problem), problem, device);
-      results.add([&] { return guess_text(own, device); }, [&] { return guess_json(own, device); });
+      const space::TemplateSet templates = context.catalogue().select(template_, problem);
+      const auto own = guess_variant(*model, templates, problem, device);
+      if (!own)
+        throw CommandError(ErrorKind::kUsage,
+                           fmt::format("no variant of {} is legal for {} on {}. 'pgtune space' says why.",
+                                       templates.title(), problem.title(), device.name));
+      results.add([&] { return guess_text(problem, *own, device); }, [&] { return guess_json(problem, *own, device); });
     }
     results.finish();
     return ExitCode::kDone;
   }
 
  private:
-  static Guess guess(const search::Predictor& model, const space::TemplateSet& templates, const Problem& problem,
-                     const DeviceInfo& device) {
-    const auto variants = value_or_throw(space::legal_variants(templates, problem, device)).variants;
-    if (variants.empty())
-      throw CommandError(ErrorKind::kUsage,
-                         fmt::format("no variant of {} is legal for {} on {}. 'pgtune space' says why.",
-                                     templates.title(), problem.title(), device.name));
-    const auto expected = value_or_throw(session::expected_times(model, templates, problem, device, variants));
-    const auto least = std::min_element(expected.log_times.begin(), expected.log_times.end());
-    return {problem, variants[static_cast<std::size_t>(least - expected.log_times.begin())], model.loss(),
-            model.has_seen(device_class(device).hardware()), variants.size()};
-  }
-
   ProblemOptions problems_;
   std::string template_, device_ = "auto", database_;
   bool json_ = false;

@@ -24,9 +24,13 @@ namespace {
 
 constexpr int kLeastCuda = 12000;  ///< of the driver's calls that a header needs
 
-/// A winner in the names of this build's templates.
+/// A variant for a problem, in the names of this build's templates.
 struct Winner {
-  const StoredResult* result = nullptr;
+  Problem problem;
+  DeviceInfo device;
+  const StoredResult* result = nullptr;  ///< that it won; null: it was guessed
+  std::optional<double> guessed_loss = {};
+  std::string guessed_by = {};
   std::size_t template_number = 0;
   Variant variant;
   std::vector<Define> defines;
@@ -48,21 +52,69 @@ class CallableExport {
       if (auto winner = resolve(result, why)) {
         winners.push_back(std::move(*winner));
       } else {
-        left_out(result, why);
+        left_out(result.problem, why);
       }
     }
     if (winners.empty()) return std::move(content_);
+    add_guesses(winners);
     content_.nvrtc_version = value_or_throw(device::compiler_version(context_.paths().worker));
     compile(winners);
     std::vector<std::map<std::string, double>> tried;
-    for (const StoredResult* result : exported_) tried.push_back(tried_times(database, *result, content_.templates));
+    for (const StoredResult* result : exported_)
+      tried.push_back(result == nullptr ? std::map<std::string, double>{}
+                                        : tried_times(database, *result, content_.templates));
     content_.losses = measured_losses(content_, tried, options_.largest_loss);
     return std::move(content_);
   }
 
  private:
-  void left_out(const StoredResult& result, const std::string& why) {
-    context_.terminal().note(fmt::format("left out {}: {}", result.problem.title(), why));
+  void left_out(const Problem& problem, const std::string& why) {
+    context_.terminal().note(fmt::format("left out {}: {}", problem.title(), why));
+  }
+
+  /// For each class of device among the winners what options_.guess says of problems that have none there.
+  void add_guesses(std::vector<Winner>& winners) {
+    const std::vector<Winner> tuned = winners;
+    std::vector<DeviceInfo> devices;
+    for (const Winner& winner : tuned) {
+      const auto same = [&](const DeviceInfo& device) { return same_device_class(device, winner.device); };
+      if (std::none_of(devices.begin(), devices.end(), same)) devices.push_back(winner.device);
+    }
+    for (const DeviceInfo& device : devices) {
+      for (const Problem& problem : options_.guessed_problems) {
+        const bool known = std::any_of(tuned.begin(), tuned.end(), [&](const Winner& winner) {
+          return winner.problem == problem && same_device_class(winner.device, device);
+        });
+        if (known) continue;
+        std::string why;
+        if (auto guessed = guess(problem, device, why)) {
+          winners.push_back(std::move(*guessed));
+        } else {
+          left_out(problem, why);
+        }
+      }
+    }
+  }
+
+  std::optional<Winner> guess(const Problem& problem, const DeviceInfo& device, std::string& why) {
+    const auto guessed = options_.guess(problem, device);
+    if (!guessed) {
+      why = guessed.error().text();
+      return std::nullopt;
+    }
+    const auto number = template_number(guessed->variant.template_name);
+    if (!number) {
+      why = fmt::format("the guess is of template {}, and --template names another", guessed->variant.template_name);
+      return std::nullopt;
+    }
+    Winner winner{problem, device, nullptr, guessed->loss, guessed->basis, *number, guessed->variant, {}};
+    const space::TemplateDefinition& definition = content_.templates[winner.template_number];
+    if (auto refused = why_not_exported(definition)) {
+      why = *refused;
+      return std::nullopt;
+    }
+    winner.defines = value_or_throw(space::make_defines(definition, winner.variant, problem, device));
+    return winner;
   }
 
   /// The number of the template with this name; nothing where this build has none.
@@ -91,7 +143,15 @@ class CallableExport {
       return std::nullopt;
     }
     const space::TemplateDefinition& definition = content_.templates[*number];
-    Winner winner{&result, *number, best, {}, result.row.variant_origin.content_hash != definition.content_hash};
+    Winner winner{result.problem,
+                  result.device,
+                  &result,
+                  {},
+                  {},
+                  *number,
+                  best,
+                  {},
+                  result.row.variant_origin.content_hash != definition.content_hash};
     const auto variant = space::recorded_variant(definition, best.key());
     if (!variant) {
       why = fmt::format("tuned with another version of template {}, which had other parameters", definition.name);
@@ -120,11 +180,10 @@ class CallableExport {
     for (const Winner& winner : winners) {
       const auto same = std::find_if(builds.begin(), builds.end(), [&](const Winner* other) {
         return other->template_number == winner.template_number && other->variant == winner.variant &&
-               other->result->device.architecture == winner.result->device.architecture &&
-               same_defines(other->defines, winner.defines) &&
-               other->result->problem.dtype == winner.result->problem.dtype &&
-               other->result->problem.type_of_c() == winner.result->problem.type_of_c() &&
-               other->result->problem.epilogue == winner.result->problem.epilogue;
+               other->device.architecture == winner.device.architecture &&
+               same_defines(other->defines, winner.defines) && other->problem.dtype == winner.problem.dtype &&
+               other->problem.type_of_c() == winner.problem.type_of_c() &&
+               other->problem.epilogue == winner.problem.epilogue;
       });
       build_number.push_back(static_cast<std::size_t>(same - builds.begin()));
       if (same != builds.end()) continue;
@@ -134,7 +193,7 @@ class CallableExport {
       request.variant = winner.variant;
       request.source = content_.templates[winner.template_number].source;
       request.defines = winner.defines;
-      request.architecture = winner.result->device.architecture;
+      request.architecture = winner.device.architecture;
       requests.push_back(std::move(request));
     }
     const auto done = value_or_throw(device::compile_all(
@@ -148,7 +207,7 @@ class CallableExport {
       if (const auto variant = variants[build_number[i]]) {
         add_entry(winners[i], *variant);
       } else {
-        left_out(*winners[i].result, "its kernel was not built: " + done[build_number[i]].outcome.reason);
+        left_out(winners[i].problem, "its kernel was not built: " + done[build_number[i]].outcome.reason);
       }
     }
   }
@@ -161,7 +220,7 @@ class CallableExport {
   std::optional<std::size_t> add_variant(const Winner& winner, const protocol::BuildDone& done,
                                          const std::optional<std::filesystem::path>& fatbinary) {
     if (done.outcome.kind != OutcomeKind::kOk) return std::nullopt;
-    const DeviceInfo& device = winner.result->device;
+    const DeviceInfo& device = winner.device;
     std::string bytes = value_or_throw(kernel_image(done.build.cubin_path, device, fatbinary));
     const auto same = std::find_if(content_.images.begin(), content_.images.end(), [&](const KernelImage& image) {
       return image.template_number == winner.template_number && image.bytes == bytes;
@@ -169,29 +228,32 @@ class CallableExport {
     const auto image = static_cast<std::size_t>(same - content_.images.begin());
     if (same == content_.images.end())
       content_.images.push_back({std::move(bytes), winner.template_number, device, winner.defines});
-    content_.variants.push_back({winner.template_number, image, winner.variant, winner.result->problem,
+    content_.variants.push_back({winner.template_number, image, winner.variant, winner.problem,
                                  built_values(content_.templates[winner.template_number], winner.defines), done.build});
     return content_.variants.size() - 1;
   }
 
   void add_entry(const Winner& winner, std::size_t variant) {
-    const StoredResult& result = *winner.result;
     auto& classes = content_.device_classes;
     const auto same = std::find_if(classes.begin(), classes.end(),
-                                   [&](const DeviceInfo& device) { return same_device_class(device, result.device); });
+                                   [&](const DeviceInfo& device) { return same_device_class(device, winner.device); });
     const auto device_class = static_cast<std::size_t>(same - classes.begin());
-    if (same == classes.end()) classes.push_back(result.device);
-    const session::RankedVariant& best = result.answer.best();
-    content_.entries.push_back({.problem = result.problem,
-                                .variant = variant,
-                                .device_class = device_class,
-                                .time_s = best.time_s,
-                                .tflops = best.tflops,
-                                .ratio = best.ratio_to_baseline,
-                                .ratio_low = best.ratio_low,
-                                .ratio_high = best.ratio_high,
-                                .origin = origin(winner)});
-    exported_.push_back(&result);
+    if (same == classes.end()) classes.push_back(winner.device);
+    ExportedEntry entry{.problem = winner.problem, .variant = variant, .device_class = device_class};
+    if (winner.result == nullptr) {
+      entry.guessed_loss = winner.guessed_loss;
+      entry.origin = "a guess, nothing was measured of this problem: " + winner.guessed_by;
+    } else {
+      const session::RankedVariant& best = winner.result->answer.best();
+      entry.time_s = best.time_s;
+      entry.tflops = best.tflops;
+      entry.ratio = best.ratio_to_baseline;
+      entry.ratio_low = best.ratio_low;
+      entry.ratio_high = best.ratio_high;
+      entry.origin = origin(winner);
+    }
+    content_.entries.push_back(std::move(entry));
+    exported_.push_back(winner.result);
   }
 
   [[nodiscard]] static std::string origin(const Winner& winner) {
@@ -213,7 +275,7 @@ class CallableExport {
   Context& context_;
   const CallableOptions& options_;
   CallableHeader content_;
-  std::vector<const StoredResult*> exported_;  ///< of each entry
+  std::vector<const StoredResult*> exported_;  ///< of each entry; null: of a guess
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct ExportedEntry {
   Problem problem;
   std::size_t variant = 0, device_class = 0;
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
+  std::optional<double> guessed_loss = {};  ///< nothing was measured: times and ratios are 0, and this is the median
   std::string origin;  ///< for people: board, driver, date, template version, and what is to be known of the figures
 };
 

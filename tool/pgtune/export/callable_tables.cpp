@@ -104,10 +104,11 @@ std::string entry_table(const CallableHeader& content) {
     const Problem& p = entry.problem;
     rows += fmt::format(
         "    // {}\n    {{{{Type::{}, Layout::{}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}}}, {}, {}, {},\n"
-        "     {:.6g}, {:.5g}, {:.5g}, {:.5g}, {:.5g},\n     {}}},\n",
+        "     {:.6g}, {:.5g}, {:.5g}, {:.5g}, {:.5g}, {}, {:.4f},\n     {}}},\n",
         cpp_comment(p.title()), to_string(p.dtype), p.layout(), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc,
         element_word(p), epilogue_words(p.epilogue), p.beta != 0, entry.variant, entry.device_class, entry.time_s,
-        entry.tflops, entry.ratio, entry.ratio_low, entry.ratio_high, cpp_string(entry.origin));
+        entry.tflops, entry.ratio, entry.ratio_low, entry.ratio_high, entry.guessed_loss.has_value(),
+        entry.guessed_loss.value_or(0), cpp_string(entry.origin));
   }
   return fmt::format("inline constexpr Entry kEntries[] = {{\n{}}};\nconstexpr int kEntryCount = {};\n", rows,
                      content.entries.size());

@@ -27,7 +27,7 @@ const MeasuredLoss* chosen_loss(const CallableHeader& content, Dtype dtype) {
 std::string nearest_title(const CallableHeader& content, std::size_t variant, const Problem& problem) {
   const ExportedEntry* nearest = nullptr;
   for (const ExportedEntry& entry : content.entries) {
-    if (entry.variant != variant) continue;
+    if (entry.variant != variant || entry.guessed_loss) continue;
     if (nearest == nullptr || problem_distance(entry.problem, problem) < problem_distance(nearest->problem, problem))
       nearest = &entry;
   }
@@ -38,6 +38,8 @@ std::vector<std::string> row_of(const CallableHeader& content, const Problem& pr
   const auto exact = std::find_if(content.entries.begin(), content.entries.end(), [&](const ExportedEntry& entry) {
     return entry.device_class == device_class && entry.problem == problem;
   });
+  if (exact != content.entries.end() && exact->guessed_loss)
+    return {problem.title(), "guess", fmt::format("{:.1f} %", 100 * *exact->guessed_loss), ""};
   if (exact != content.entries.end()) return {problem.title(), "exact", "0 %", ""};
   const MeasuredLoss* const loss = chosen_loss(content, problem.dtype);
   const auto variant =

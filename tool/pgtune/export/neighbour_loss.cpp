@@ -49,7 +49,7 @@ std::vector<Candidate> candidates(const CallableHeader& content, const Problem& 
                                   double radius) {
   std::vector<Candidate> out;
   for (const ExportedEntry& entry : content.entries) {
-    if (entry.problem == problem || !same_kind_of_problem(entry.problem, problem) ||
+    if (entry.guessed_loss || entry.problem == problem || !same_kind_of_problem(entry.problem, problem) ||
         !same_device_class(content.device_classes[entry.device_class], device))
       continue;
     const double distance = problem_distance(entry.problem, problem);
@@ -140,6 +140,7 @@ std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
   std::map<Dtype, std::vector<HeldOut>> by_dtype;
   for (std::size_t i = 0; i < content.entries.size(); ++i) {
     const ExportedEntry& entry = content.entries[i];
+    if (entry.guessed_loss) continue;
     std::vector<HeldOut>& problems = by_dtype[entry.problem.dtype];
     if (tried[i].empty()) continue;
     const auto fastest = std::min_element(tried[i].begin(), tried[i].end(),

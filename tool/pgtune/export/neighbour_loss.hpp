@@ -21,7 +21,8 @@ namespace pgtune::tool {
 [[nodiscard]] double problem_distance(const Problem& a, const Problem& b);
 
 /// The variant that an exported header takes for the problem from its neighbours within `radius`, an index into
-/// content.variants: the cheapest by cost. Entries of the very problem are passed over. Nothing where there is none.
+/// content.variants: the cheapest by cost. Entries of the very problem, and guesses, are passed over. Nothing where
+/// there is none.
 [[nodiscard]] std::optional<std::size_t> neighbour(const CallableHeader& content, const Problem& problem,
                                                    const DeviceInfo& device, double radius);
 

@@ -113,7 +113,7 @@ Verified check_entries(Context& context, const CallableHeader& content, const Ta
       rounds.push_back(report->run_s[r] / report->bare_s[r]);
     if (rounds.empty()) continue;
     out.to_bare.push_back(stats::median(rounds));
-    out.to_stored.push_back(stats::median(report->run_s) / entry.time_s);
+    if (!entry.guessed_loss) out.to_stored.push_back(stats::median(report->run_s) / entry.time_s);
   }
   return out;
 }

@@ -114,6 +114,10 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   return results;
 }
 
+std::filesystem::path ResultFilter::database_path(const Context& context) const {
+  return context.database_path(database_);
+}
+
 db::Database ResultFilter::open_database(const Context& context) const {
   return context.open_database(database_, db::OpenMode::kReadOnly);
 }

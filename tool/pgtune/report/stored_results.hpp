@@ -2,6 +2,7 @@
 // The best variants a database holds, in pgtune's own types, with the filters that show, report and export share.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -46,6 +47,8 @@ class ResultFilter {
   /// --template as given: a name, a template's JSON by path, or nothing.
   [[nodiscard]] const std::string& template_selector() const { return template_; }
 
+  /// The file of load()'s database.
+  [[nodiscard]] std::filesystem::path database_path(const Context& context) const;
   /// The database of load(), to read. Throws db::Error.
   [[nodiscard]] db::Database open_database(const Context& context) const;
 
