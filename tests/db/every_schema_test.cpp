@@ -88,6 +88,7 @@ TEST(Schema2File, KeepsEveryRow) {
                                                                         {"devices", 1},
                                                                         {"energy_windows", 8},
                                                                         {"environments", 1},
+                                                                        {"foreign_tables", 0},
                                                                         {"outcomes", 7},
                                                                         {"problems", 2},
                                                                         {"baseline_reports", 2},

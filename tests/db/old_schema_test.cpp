@@ -62,6 +62,7 @@ void expect_all_rows(const Database& database) {
                                                                {"devices", 1},
                                                                {"energy_windows", 0},
                                                                {"environments", 1},
+                                                               {"foreign_tables", 0},
                                                                {"outcomes", 7},
                                                                {"problems", 1},
                                                                {"baseline_reports", 1},

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 // A table of another tool.
-#include "tool/pgtune/simulate/foreign_tables.hpp"
+#include "tool/pgtune/foreign/foreign_file.hpp"
 
 #include <cstdlib>
 
 #include "targets.hpp"
+#include "tool/pgtune/simulate/foreign_conversion.hpp"
 
 namespace pgtune::fuzz {
 
 void foreign_table(std::string_view bytes) {
-  const auto table = tool::foreign_table(bytes, "table.json");
+  const auto table = tool::parse_foreign_table(bytes, "table.json");
   if (!table) {
     if (table.error().text().empty()) std::abort();
     return;
   }
-  const search::MeasuredTable& rows = table->table;
+  if (tool::foreign_table_of(tool::stored_text(*table)) != *table) std::abort();
+  const tool::RecordedTable simulated = tool::simulated_table(*table, "table.json");
+  const search::MeasuredTable& rows = simulated.table;
   if (!rows.best_s() || rows.variants.size() != rows.observations.size() || rows.variants.size() != rows.costs.size())
     std::abort();
   for (const Variant& variant : rows.variants) {

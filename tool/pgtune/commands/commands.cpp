@@ -11,6 +11,7 @@
   command(show) \
   command(report) \
   command(export) \
+  command(import) \
   command(space) \
   command(inspect) \
   command(ladder) \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header`: the winners as a C++17 header, to be called or to be read.
+// `pgtune export header`: the winners as a C++17 header, to be called or to be read. Beside it `export t4` and
+// `export kernel_tuner` (table_export.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
+#include "tool/pgtune/commands/table_export.hpp"
 #include "tool/pgtune/export/callable_export.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
 #include "tool/pgtune/export/coverage.hpp"
@@ -76,12 +78,13 @@ std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Ter
 class ExportCommand final : public Command {
  public:
   std::string name() const override { return "export"; }
-  std::string description() const override { return "Write the winners as code"; }
+  std::string description() const override { return "Write the winners as code, or what was measured for other tools"; }
   std::string examples() const override {
     return "pgtune export header -o best_gemm.hpp\n"
            "pgtune export header --on H200 --namespace my::gemm\n"
            "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
-           "pgtune export header --library best_gemm";
+           "pgtune export header --library best_gemm\n"
+           "pgtune export kernel_tuner tables --problem '4096x4096x4096 bf16'";
   }
 
   void add_options(CommandLine& app) override {
@@ -122,9 +125,11 @@ class ExportCommand final : public Command {
                     "is done anyway");
     header.add_flag("--no-verify", no_verify_, "Write it without running its kernels");
     header.add_flag("--table", table_, "Instead a constexpr table of the best variants' parameters, and a lookup");
+    tables_.add_to(app);
   }
 
   ExitCode run(Context& context) override {
+    if (tables_.asked()) return tables_.run(context);
     check_forms();
     if (name_space_.empty()) name_space_ = table_ ? "pgtune_best" : "best_gemm";
     if (const auto why = why_no_namespace(name_space_))
@@ -281,6 +286,7 @@ class ExportCommand final : public Command {
   }
 
   ResultFilter filter_;
+  TableExport tables_;
   std::string output_, name_space_, coverage_, guess_, library_, neighbour_loss_ = "3";
   bool table_ = false, split_ = false, verify_ = false, no_verify_ = false, jit_ = false;
 };

@@ -10,8 +10,9 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/strategy_options.hpp"
+#include "tool/pgtune/foreign/foreign_file.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
-#include "tool/pgtune/simulate/foreign_tables.hpp"
+#include "tool/pgtune/simulate/foreign_conversion.hpp"
 #include "tool/pgtune/simulate/learned_expectation.hpp"
 #include "tool/pgtune/simulate/simulation_view.hpp"
 
@@ -45,7 +46,8 @@ class SimulateCommand final : public Command {
   void add_options(CommandLine& app) override {
     const char* group = "Simulation";
     app.add_option("--from", from_,
-                   "Databases whose searches on GPUs are the tables (default: the recordings in this build)")
+                   "Databases whose searches on GPUs and imported tables are the tables (default: the recordings in "
+                   "this build)")
         .option_text("FILE")
         .one_value_each()
         .group(group);
@@ -124,11 +126,12 @@ class SimulateCommand final : public Command {
 
   [[nodiscard]] std::vector<RecordedTable> load(Context& context) const {
     std::vector<RecordedTable> tables;
-    for (const std::string& file : foreign_) tables.push_back(read_foreign_table(file));
+    for (const std::string& file : foreign_) tables.push_back(simulated_table(read_foreign_table(file), file));
     if (from_.empty() && !foreign_.empty()) return tables;
     for (const std::string& file : from_.empty() ? std::vector<std::string>{""} : from_) {
       for (const db::Database& database : open_recordings(file)) {
         for (RecordedTable& table : recorded_tables(database, context.catalogue())) tables.push_back(std::move(table));
+        for (RecordedTable& table : imported_tables(database)) tables.push_back(std::move(table));
       }
     }
     return tables;

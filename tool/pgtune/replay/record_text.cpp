@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "tool/pgtune/foreign/foreign_table.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
 #include "tuner/util/json_reader.hpp"
@@ -22,6 +23,11 @@ template <typename Record>
 Flaw no_record(const db::Value& value) {
   const auto record = read_untrusted_json<Record>(std::get<std::string>(value));
   return record ? std::nullopt : Flaw(record.error().message);
+}
+
+Flaw no_foreign_table(const db::Value& value) {
+  const auto table = foreign_table_of(std::get<std::string>(value));
+  return table ? std::nullopt : Flaw(table.error().message);
 }
 
 /// For the words that `parse` knows.
@@ -55,6 +61,7 @@ const db::ColumnChecks& record_checks() {
       {"conditions.conditions_json", no_record<Conditions>},
       {"conditions.key", word_of([](const std::string& word) { return parse_conditions(word).has_value(); })},
       {"devices.info_json", no_record<DeviceInfo>},
+      {"foreign_tables.table_json", no_foreign_table},
       {"outcomes.kind", word_of([](const std::string& word) { return enumerator_of<OutcomeKind>(word).has_value(); })},
       {"problems.problem_json", no_record<Problem>},
       {"baseline_reports.report_json", no_record<BaselineReport>},

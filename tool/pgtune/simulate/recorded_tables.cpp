@@ -64,7 +64,8 @@ class TableMaker {
   explicit TableMaker(RecordedTable& out, const space::TemplateDefinition* definition)
       : out_(out), definition_(definition), begin_(out.table.variants.size()) {}
 
-  void add(const std::string& template_name, const std::string& key, const TrialReport& report) {
+  void add(const std::string& template_name, const std::string& key, const db::TrialRow& trial) {
+    const TrialReport& report = trial.report;
     std::optional<Variant> variant =
         definition_ != nullptr ? space::recorded_variant(*definition_, key) : variant_of_key(template_name, key);
     if (!variant || report.outcome.kind == OutcomeKind::kNotRecorded) return;
@@ -83,7 +84,8 @@ class TableMaker {
     rows_.push_back({places(*variant),
                      std::move(*variant),
                      cost,
-                     {report.outcome.kind, report.cut, ok ? session::median_per_launch_s(report.samples) : 0}});
+                     {report.outcome.kind, report.cut, ok ? session::median_per_launch_s(report.samples) : 0},
+                     {report.outcome.reason, times_s(report.samples), trial.build ? trial.build->compile_s : 0}});
   }
 
   /// Adds the template's rows to the table, in the order of an enumeration.
@@ -96,6 +98,7 @@ class TableMaker {
       out_.table.variants.push_back(std::move(row.variant));
       out_.table.costs.push_back(row.cost);
       out_.table.observations.push_back(row.observation);
+      out_.details.push_back(std::move(row.detail));
     }
     if (definition_ == nullptr) return;
     add_first(definition_->default_variant());
@@ -108,7 +111,14 @@ class TableMaker {
     Variant variant;
     std::optional<double> cost;
     search::Observation observation;
+    RecordedTable::Detail detail;
   };
+
+  static std::vector<double> times_s(const std::vector<Sample>& samples) {
+    std::vector<double> out;
+    for (const Sample& sample : samples) out.push_back(sample.per_launch_s());
+    return out;
+  }
 
   [[nodiscard]] std::vector<std::size_t> places(const Variant& variant) const {
     std::vector<std::size_t> out;
@@ -145,13 +155,13 @@ std::vector<RecordedTable> recorded_tables(const db::Database& database, const C
     const auto device = db::find_device(database, session.device_uuid);
     if (!problem || !device) continue;
     RecordedTable table{database.origin(), *problem, *device, {}, {}};
+    table.measured_at = session.finished_at;
     for (const auto& [name, content_hash] : searched.versions) {
       const auto known = definitions.find(name);
       TableMaker maker(table, known != definitions.end() ? &known->second : nullptr);
       const db::ResultKey rows{session.device_class,   session.problem_key, name, content_hash, session.source,
                                session.conditions_key, session.device_uuid};
-      for (const auto& [variant_key, trial] : db::find_trials(database, rows))
-        maker.add(name, variant_key, trial.report);
+      for (const auto& [variant_key, trial] : db::find_trials(database, rows)) maker.add(name, variant_key, trial);
       maker.finish();
     }
     if (table.table.best_s()) tables.push_back(std::move(table));

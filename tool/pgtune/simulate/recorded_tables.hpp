@@ -17,6 +17,14 @@ struct RecordedTable {
   DeviceInfo device;                   ///< the board searched last
   std::vector<std::string> templates;  ///< in the order of the table
   search::MeasuredTable table;
+  /// What a simulation does not need to know of a variant.
+  struct Detail {
+    std::string reason;           ///< of a failure
+    std::vector<double> times_s;  ///< a launch, of each sample
+    double compile_s = 0;         ///< 0 where nothing was compiled
+  };
+  std::vector<Detail> details = {};  ///< of each of the table's variants
+  std::string measured_at = {};      ///< when its last search ended, UTC ISO 8601
   std::string name = {};  ///< of another tool's table, which is of no problem that pgtune knows; otherwise empty
 
   /// What people know it by.

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/commands/table_export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <set>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/output_file.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/simulate/foreign_conversion.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Letters and digits of a table's names, so that a stranger's kernel is no path.
+std::string file_name(const ForeignTable& table, const std::string& title, std::set<std::string>& taken) {
+  std::string stem = table.kernel + '_' + title + '_' + table.device;
+  std::replace_if(
+      stem.begin(), stem.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  std::string name = stem;
+  for (int again = 2; !taken.insert(name).second; ++again) name = fmt::format("{}_{}", stem, again);
+  return name + ".json";
+}
+
+}  // namespace
+
+void TableExport::add_to(CommandLine& app) {
+  for (auto& [format, line] : lines_) {
+    line = app.add_command(std::string(to_string(format)),
+                           format == ForeignFormat::kT4
+                               ? "What searches measured as T4 result files, a file for each problem and template"
+                               : "The same as caches that Kernel Tuner simulates in or goes on from");
+    line->add_option("FOLDER", folder_, "Where to write the files").option_text("FOLDER").required();
+    line->add_option("--from", from_,
+                     "Databases with searches or imported tables (default: the recordings in this build)")
+        .option_text("FILE")
+        .one_value_each();
+    line->add_option("--problem", only_, "Only tables with this text in their title, such as '4096x4096x4096 bf16'")
+        .option_text("TEXT");
+    line->add_option("--template", template_, "Only this template or kernel").option_text("NAME");
+  }
+}
+
+bool TableExport::asked() const {
+  return std::any_of(lines_.begin(), lines_.end(), [](const auto& entry) { return entry.second->parsed(); });
+}
+
+ExitCode TableExport::run(Context& context) const {
+  ForeignFormat format = ForeignFormat::kT4;
+  for (const auto& [own, line] : lines_) {
+    if (line->parsed()) format = own;
+  }
+  std::set<std::string> taken;
+  std::size_t rows = 0;
+  for (const std::string& file : from_.empty() ? std::vector<std::string>{""} : from_) {
+    for (const db::Database& database : open_recordings(file)) {
+      auto tables = recorded_tables(database, context.catalogue());
+      for (RecordedTable& imported : imported_tables(database)) tables.push_back(std::move(imported));
+      for (const RecordedTable& table : tables) {
+        if (table.title().find(only_) == std::string::npos) continue;
+        for (const ForeignTable& own : foreign_tables_of(table, context.catalogue())) {
+          if (!template_.empty() && own.kernel != template_) continue;
+          if (taken.empty()) {
+            std::error_code error;
+            fs::create_directories(folder_, error);
+            if (error)
+              throw CommandError(ErrorKind::kEnvironment,
+                                 fmt::format("cannot make the folder {}: {}", folder_, error.message()));
+          }
+          const std::string name = file_name(own, table.name.empty() ? table.title() : "", taken);
+          write_output_file(fs::path(folder_) / name, write_foreign_table(own, format));
+          rows += own.rows.size();
+        }
+      }
+    }
+  }
+  if (taken.empty()) {
+    context.terminal().error("no table of a search on a GPU matches. 'pgtune simulate --per-problem' lists titles.");
+    return ExitCode::kNothingValid;
+  }
+  context.terminal().note(fmt::format("wrote {} file{} with {} configurations into {}", taken.size(),
+                                      taken.size() == 1 ? "" : "s", rows, folder_));
+  return ExitCode::kDone;
+}
+
+}  // namespace pgtune::tool
