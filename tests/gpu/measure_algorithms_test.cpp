@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tuner/gpu/baseline/algorithm_enumeration.hpp"
-#include "tuner/gpu/baseline/baseline.hpp"
+#include "tuner/gpu/baseline/cublaslt_baseline.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -48,7 +48,7 @@ TEST(TemplateParser, ReadsTheLaunch) {
   EXPECT_EQ(kernel.arguments[1].operand, Operand::kWorkspace);
   EXPECT_EQ(kernel.arguments[2].tensor_map, "map_a");
   EXPECT_EQ(kernel.arguments[4].kind, ArgumentKind::kInt64);
-  EXPECT_EQ(kernel.arguments[6].scalar, ArgumentSpec::Scalar::kBeta);
+  EXPECT_EQ(kernel.arguments[6].scalar, "beta");
   EXPECT_EQ(definition.kernels[1].when.value().text(), "K > 1024");
   EXPECT_EQ(definition.source->name, "sample.cu");
 }

@@ -35,6 +35,12 @@ constexpr EnumNames<TensorType, kTensorTypeCount> kTensorTypes{{{TensorType::kFl
                                                                 {TensorType::kInt32, "int32"}}};
 static_assert(one_row_each(kTensorTypes, &EnumNames<TensorType, kTensorTypeCount>::value_type::first));
 
+constexpr auto kElementNames = [] {
+  EnumNames<ElementType, kElementTypeCount> names{};
+  for (std::size_t i = 0; i < kElementTypes.size(); ++i) names[i] = {kElementTypes[i].type, kElementTypes[i].name};
+  return names;
+}();
+
 struct TensorBytes {
   TensorType type;
   std::int64_t bytes;
@@ -77,6 +83,7 @@ double element_value(ElementType type, std::uint32_t bits) {
   return negative ? -magnitude : magnitude;
 }
 
+EnumTable<ElementType> enum_table(ElementType /*value*/) { return kElementNames; }
 EnumTable<TensorType> enum_table(TensorType /*value*/) { return kTensorTypes; }
 
 std::int64_t element_bytes(TensorType type) { return row_of(kTensorBytes, type).bytes; }

@@ -41,6 +41,7 @@ struct ElementTraits {
 [[nodiscard]] const ElementTraits& traits(ElementType type);
 [[nodiscard]] const std::vector<ElementType>& all_element_types();
 [[nodiscard]] inline std::string_view to_string(ElementType type) { return traits(type).name; }
+[[nodiscard]] EnumTable<ElementType> enum_table(ElementType value);
 [[nodiscard]] inline std::int64_t element_bytes(ElementType type) { return traits(type).bytes; }
 /// An element from its bits, which are the lowest. Exact; NaN has no sign.
 [[nodiscard]] double element_value(ElementType type, std::uint32_t bits);

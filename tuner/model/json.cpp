@@ -16,6 +16,7 @@ struct WrittenProblem {
   double alpha = 0, beta = 0;
   std::optional<std::string> out, epilogue;  ///< absent: the dtype's usual output type, no epilogue
   bool chained = false;
+  std::optional<OperationProblem> operation;  ///< in place of everything but dtype
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -33,6 +34,7 @@ struct WrittenProblem {
     visit("out", self.out);
     visit("epilogue", self.epilogue);
     visit("chained", self.chained, kUnlessDefault);
+    visit("operation", self.operation);
   }
 };
 
@@ -41,7 +43,8 @@ struct WrittenProblem {
 void to_json(json& out, const Problem& value) {
   WrittenProblem written{value.m,        value.n,   value.k,   value.batch,  std::string(to_string(value.dtype)),
                          value.layout(), value.lda, value.ldb, value.ldc,    value.alpha,
-                         value.beta,     {},        {},        value.chained};
+                         value.beta,     {},        {},        value.chained, {}};
+  if (value.operation) written.operation = *value.operation;
   if (!value.has_usual_output()) written.out = to_string(value.type_of_c());
   if (value.epilogue.any()) written.epilogue = to_string(value.epilogue);
   out = written;
@@ -53,6 +56,10 @@ void from_json(const json& in, Problem& value) {
     return *std::move(parsed);
   };
   const auto written = in.get<WrittenProblem>();
+  if (written.operation) {
+    value = require(problem_of(*written.operation, require(parse_dtype(written.dtype))));
+    return;
+  }
   Problem read{.m = written.m,
                .n = written.n,
                .k = written.k,

@@ -2,16 +2,24 @@
 #include "tuner/model/launch_plan.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace pgtune {
 namespace {
 
-constexpr EnumNames<Operand, 6> kOperands{{{Operand::kA, "A"},
-                                           {Operand::kB, "B"},
-                                           {Operand::kC, "C"},
-                                           {Operand::kD, "D"},
-                                           {Operand::kBias, "bias"},
-                                           {Operand::kWorkspace, "workspace"}}};
+constexpr std::array<std::string_view, kMaxBuffers> kBufferWords{
+    "buffer0", "buffer1", "buffer2",  "buffer3",  "buffer4",  "buffer5",  "buffer6",  "buffer7",
+    "buffer8", "buffer9", "buffer10", "buffer11", "buffer12", "buffer13", "buffer14", "buffer15"};
+constexpr auto kOperands = [] {
+  EnumNames<Operand, 6 + kMaxBuffers> names{{{Operand::kA, "A"},
+                                             {Operand::kB, "B"},
+                                             {Operand::kC, "C"},
+                                             {Operand::kD, "D"},
+                                             {Operand::kBias, "bias"},
+                                             {Operand::kWorkspace, "workspace"}}};
+  for (std::size_t i = 0; i < kMaxBuffers; ++i) names[6 + i] = {operand_of_buffer(i), kBufferWords[i]};
+  return names;
+}();
 constexpr EnumNames<Swizzle, 4> kSwizzles{
     {{Swizzle::kNone, "none"}, {Swizzle::k32B, "32B"}, {Swizzle::k64B, "64B"}, {Swizzle::k128B, "128B"}}};
 constexpr EnumNames<L2Promotion, 4> kPromotions{{{L2Promotion::kNone, "none"},

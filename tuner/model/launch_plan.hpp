@@ -17,7 +17,18 @@ namespace pgtune {
 
 /// Device buffers a kernel can be given. C is the addend (equal to D's buffer when beta == 0), D the result; the bias
 /// is D's buffer where the problem has none.
-enum class Operand { kA, kB, kC, kD, kBias, kWorkspace };
+enum class Operand { kA, kB, kC, kD, kBias, kWorkspace, kFirstBuffer };
+
+/// The buffers of an operation other than GEMM, by their place in its list.
+[[nodiscard]] constexpr Operand operand_of_buffer(std::size_t index) {
+  return static_cast<Operand>(static_cast<std::size_t>(Operand::kFirstBuffer) + index);
+}
+/// Nothing for operands of GEMM and for the workspace.
+[[nodiscard]] constexpr std::optional<std::size_t> buffer_of_operand(Operand operand) {
+  if (operand < Operand::kFirstBuffer) return std::nullopt;
+  return static_cast<std::size_t>(operand) - static_cast<std::size_t>(Operand::kFirstBuffer);
+}
+inline constexpr std::size_t kMaxBuffers = 16;
 
 struct Dim3 {
   std::int64_t x = 1, y = 1, z = 1;

@@ -108,6 +108,11 @@ std::string unwritable_output(const Problem& problem) {
 }  // namespace
 
 std::int64_t Problem::operand_bytes() const {
+  if (operation) {
+    std::int64_t sum = 0;
+    for (const OperationBuffer& buffer : operation->buffers) sum += buffer.bytes();
+    return sum;
+  }
   const std::int64_t matrices_c = beta != 0 ? 2 : 1;
   return ((stride_a() + stride_b()) * element_bytes(dtype) + matrices_c * stride_c() * element_bytes(type_of_c())) *
              batch +
@@ -115,14 +120,32 @@ std::int64_t Problem::operand_bytes() const {
 }
 
 double Problem::flops() const {
+  if (operation) return operation->flops;
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
 }
 
+double Problem::traffic_bytes() const {
+  return operation ? operation->bytes : static_cast<double>(operand_bytes());
+}
+
+double Problem::speed(double time_s) const {
+  constexpr double kGiga = 1e9, kTera = 1e12;
+  if (!(time_s > 0)) return 0;
+  return operation && operation->unit == kBytesUnit ? traffic_bytes() / time_s / kGiga : flops() / time_s / kTera;
+}
+
+std::string_view Problem::speed_unit() const { return operation ? std::string_view(operation->unit) : kFlopsUnit; }
+
+std::string_view Problem::baseline_name() const { return operation ? kCopyBaseline : "cuBLASLt"; }
+
 std::string Problem::layout() const { return {trans_a ? 't' : 'n', trans_b ? 't' : 'n'}; }
 
-std::string Problem::shape() const { return fmt::format("{}x{}x{}", m, n, k); }
+std::string Problem::shape() const {
+  return operation ? operation->sizes_text() : fmt::format("{}x{}x{}", m, n, k);
+}
 
 std::string Problem::key() const {
+  if (operation) return fmt::format("{} {}", title(), operation->content_hash);
   std::string text = fmt::format("{} {} {} b{} ld{},{},{} a{} b{}", to_string(dtype), layout(), shape(), batch, lda,
                                  ldb, ldc, alpha, beta);
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
@@ -132,6 +155,9 @@ std::string Problem::key() const {
 }
 
 std::string Problem::title() const {
+  if (operation)
+    return operation->has_dtypes ? fmt::format("{} {} {}", operation->name, to_string(dtype), operation->sizes_text())
+                                 : fmt::format("{} {}", operation->name, operation->sizes_text());
   std::string text = fmt::format("{} {} {}", shape(), to_string(dtype), layout());
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
   if (epilogue.any()) text += fmt::format(" epilogue {}", to_string(epilogue));
@@ -141,6 +167,13 @@ std::string Problem::title() const {
   if (beta != 0) text += fmt::format(" beta {}", beta);
   if (chained) text += " chained";
   return text;
+}
+
+Result<Problem> problem_of(OperationProblem operation, Dtype dtype) {
+  if (auto ok = check_operation_problem(operation); !ok) return tl::unexpected<Error>(std::move(ok.error()));
+  Problem problem{.dtype = dtype};
+  problem.operation = OperationHandle(std::move(operation));
+  return problem;
 }
 
 Result<Problem> parse_shape(std::string_view text) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A problem: what is to be multiplied. Shapes and strides are in elements, row-major, BLAS terms.
+// A problem: what is to be computed. Of GEMM, which most of this is about, shapes and strides are in elements,
+// row-major, BLAS terms; of another operation everything is in OperationProblem.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include "tuner/model/dtype.hpp"
 #include "tuner/model/epilogue.hpp"
+#include "tuner/model/operation_problem.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune {
@@ -28,6 +30,10 @@ struct Problem {
   /// the one before has written: a launch may start, and read B, before the one before it has ended.
   bool chained = false;
 
+  /// Not empty: this is no GEMM but a problem of that operation, and of the members above only dtype means something
+  /// (where OperationProblem::has_dtypes).
+  OperationHandle operation = {};
+
   friend bool operator==(const Problem&, const Problem&) = default;
 
   [[nodiscard]] std::int64_t rows_a() const { return trans_a ? k : m; }
@@ -41,19 +47,31 @@ struct Problem {
   [[nodiscard]] std::int64_t stride_b() const { return rows_b() * ldb; }
   [[nodiscard]] std::int64_t stride_c() const { return m * ldc; }
   [[nodiscard]] std::int64_t bias_bytes() const { return epilogue.bias ? n * element_bytes(type_of_c()) : 0; }
-  /// Bytes of A, B and D (and of C where beta != 0), all batches, and of the bias.
+  /// Bytes of A, B and D (and of C where beta != 0), all batches, and of the bias; of an operation, of its buffers.
   [[nodiscard]] std::int64_t operand_bytes() const;
-  /// Floating-point operations by the usual convention, 2*M*N*K*batch; integer ones count the same.
+  /// Floating-point operations by the usual convention, 2*M*N*K*batch; integer ones count the same. Of an operation as it
+  /// says.
   [[nodiscard]] double flops() const;
+  /// Bytes that a launch has to read and write at least.
+  [[nodiscard]] double traffic_bytes() const;
+  /// What a launch that takes so long reaches, in speed_unit().
+  [[nodiscard]] double speed(double time_s) const;
+  [[nodiscard]] std::string_view speed_unit() const;  ///< "TFLOP/s", or what the operation is told in, such as "GB/s"
+  /// What it is compared with: "cuBLASLt", or "copy".
+  [[nodiscard]] std::string_view baseline_name() const;
   [[nodiscard]] std::string layout() const;  ///< "nn", "nt", "tn" or "tt"
-  [[nodiscard]] std::string shape() const;   ///< "4096x4096x4096"
+  [[nodiscard]] std::string shape() const;   ///< "4096x4096x4096"; of an operation "M=4096,N=8192"
   /// Canonical text; equal exactly when problems are equal. E.g. "f32 nn 4096x4096x4096 b1 ld4096,4096,4096 a1 b0".
   /// An output type that is not the dtype's usual one, an epilogue and a chain follow: "bf16 nn ... a1 b0 out f32
   /// epilogue bias+gelu chained".
+  /// Of an operation "softmax bf16 M=4096,N=8192 3f2a...", the last being its content hash.
   [[nodiscard]] std::string key() const;
   /// For people: the key without what has its default value. E.g. "4096x4096x4096 f32 nn".
   [[nodiscard]] std::string title() const;
 };
+
+/// A problem of an operation. Errors as check_operation_problem().
+[[nodiscard]] Result<Problem> problem_of(OperationProblem operation, Dtype dtype);
 
 /// Parses "MxNxK" (decimal, each at least 1; 'x' or 'X'). The error names the offending part and the remedy.
 [[nodiscard]] Result<Problem> parse_shape(std::string_view text);

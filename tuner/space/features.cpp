@@ -139,7 +139,7 @@ class CompiledFeatures {
       for (const std::string& name : all) columns_.push_back({names[name]});
     };
     add_names(device_names());
-    add_names(problem_names());
+    add_names(problem_names(problem));
     for (std::size_t i = 0; i < definition.parameters.size(); ++i) {
       const Parameter& parameter = definition.parameters[i];
       if (!has_labels(parameter)) columns_.push_back({names.parameter(i)});
@@ -228,7 +228,8 @@ Result<Features::Rows> Features::of(std::span<const Variant> variants) const {
 Features::Features(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)
     : definition_(definition), problem_(problem), device_(device) {
   names_.insert(names_.end(), device_names().begin(), device_names().end());
-  names_.insert(names_.end(), problem_names().begin(), problem_names().end());
+  const auto facts = problem_names(problem);
+  names_.insert(names_.end(), facts.begin(), facts.end());
   for (const Parameter& parameter : definition.parameters) {
     if (!has_labels(parameter)) {
       names_.push_back(parameter.name);
@@ -256,7 +257,7 @@ Result<std::vector<float>> Features::of(const Variant& variant) const {
   const auto add = [&](double value) { out.push_back(scaled(value)); };
   const auto add_named = [&](const std::string& name) { add(static_cast<double>(scope->value(name).value_or(0))); };
   for (const std::string& name : device_names()) add_named(name);
-  for (const std::string& name : problem_names()) add_named(name);
+  for (const std::string& name : problem_names(problem_)) add_named(name);
   for (std::size_t i = 0; i < definition_.parameters.size(); ++i) {
     const Parameter& parameter = definition_.parameters[i];
     if (!has_labels(parameter)) {

@@ -10,7 +10,7 @@ Places::Places(const TemplateDefinition& definition, const Problem& problem, con
     for (std::size_t i = 0; i < names.size(); ++i) by_name_[names[i]] = memory_.add_place(values[i]);
   };
   add_facts(device_names(), device_values(device));
-  add_facts(problem_names(), problem_values(problem));
+  add_facts(problem_names(problem), problem_values(problem));
   for (std::size_t i = 0; i < definition.parameters.size(); ++i) {
     const std::uint32_t place = memory_.add_place(std::nullopt);
     if (i == 0) first_parameter_ = place;

@@ -108,10 +108,15 @@ class PlanBuilder {
         }
         break;
       case ArgumentKind::kFloat32:
-        out.real = spec.scalar == ArgumentSpec::Scalar::kAlpha ? problem_.alpha : problem_.beta;
+        out.real = scalar(spec.scalar);
         break;
     }
     return out;
+  }
+
+  [[nodiscard]] double scalar(const std::string& name) const {
+    if (problem_.operation) return problem_.operation->find_scalar(name).value_or(0);
+    return name == "alpha" ? problem_.alpha : problem_.beta;
   }
 
   /// Index of the map in the plan, which gets it when it is first passed.
@@ -141,6 +146,8 @@ class PlanBuilder {
 
   /// How TMA calls the type that an operand has in memory.
   [[nodiscard]] TensorType stored_type(Operand operand) const {
+    if (const auto buffer = buffer_of_operand(operand))
+      return traits(problem_.operation->buffers.at(*buffer).type).tensor_type;
     switch (operand) {
       case Operand::kA:
         return traits(type_of_a(problem_.dtype)).tensor_type;
@@ -151,6 +158,7 @@ class PlanBuilder {
       case Operand::kBias:
         return traits(problem_.type_of_c()).tensor_type;
       case Operand::kWorkspace:
+      case Operand::kFirstBuffer:
         break;
     }
     return TensorType::kFloat32;

@@ -18,8 +18,9 @@ RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& 
     : derived_(definition.derived), scheduled_(definition.derived.size()), levels_(definition.parameters.size() + 3) {
   const auto device_facts = device_values(device);
   for (std::size_t i = 0; i < device_facts.size(); ++i) add_slot(device_names()[i], device_facts[i], 0);
+  const auto names = problem_names(problem);
   const auto problem_facts = problem_values(problem);
-  for (std::size_t i = 0; i < problem_facts.size(); ++i) add_slot(problem_names()[i], problem_facts[i], 0);
+  for (std::size_t i = 0; i < problem_facts.size(); ++i) add_slot(names[i], problem_facts[i], 0);
   first_parameter_ = values_.size();
   for (std::size_t i = 0; i < definition.parameters.size(); ++i) add_slot(definition.parameters[i].name, 0, i + 1);
   first_derived_ = values_.size();

@@ -9,7 +9,7 @@
 
 namespace pgtune::space {
 
-/// Borrows the definition.
+/// Borrows the definition and the problem.
 class VariantScope : public Scope {
  public:
   /// Computes all derived values. Errors (usage): a variant or dtype that does not fit, a derived value that fails.

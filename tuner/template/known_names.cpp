@@ -42,11 +42,15 @@ std::string_view describe(NameKind kind) {
 
 }  // namespace
 
-KnownNames::KnownNames() {
+KnownNames::KnownNames(const OperationInterface* operation) {
   for (const std::string& name : device_names()) kinds_.emplace(name, NameKind::kDevice);
-  for (const std::string& name : problem_names()) {
+  for (const std::string& name : operation == nullptr ? problem_names() : operation->names)
     kinds_.emplace(name, is_type_name(name) ? NameKind::kTypes : NameKind::kProblem);
-  }
+  for (const std::string& name : function_names()) kinds_.emplace(name, NameKind::kFunction);
+}
+
+KnownNames::KnownNames(const std::vector<std::pair<std::string, NameKind>>& names)
+    : kinds_(names.begin(), names.end()) {
   for (const std::string& name : function_names()) kinds_.emplace(name, NameKind::kFunction);
 }
 
@@ -59,6 +63,12 @@ void KnownNames::add(const std::string& name, NameKind kind, const JsonCursor& c
   } else if (const auto [taken, inserted] = kinds_.emplace(name, kind); !inserted) {
     cursor.problem(fmt::format("'{}' is already {}; choose another name", name, describe(taken->second)));
   }
+}
+
+bool KnownNames::is_fact(const std::string& name) const {
+  const auto found = kinds_.find(name);
+  return found != kinds_.end() && (found->second == NameKind::kDevice || found->second == NameKind::kProblem ||
+                                   found->second == NameKind::kTypes);
 }
 
 bool KnownNames::usable(const std::string& name, Reach reach) const {

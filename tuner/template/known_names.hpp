@@ -5,8 +5,11 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tuner/expression/expression.hpp"
+#include "tuner/template/operation_interface.hpp"
 #include "tuner/util/json_cursor.hpp"
 
 namespace pgtune::space {
@@ -23,11 +26,16 @@ enum class Reach {
 
 class KnownNames {
  public:
-  KnownNames();
+  /// Facts of the device, of GEMM's problem or the operation's, and functions.
+  explicit KnownNames(const OperationInterface* operation = nullptr);
+  /// These and functions alone.
+  explicit KnownNames(const std::vector<std::pair<std::string, NameKind>>& names);
   /// Adds a name the template defines; a problem at `cursor` when it is malformed, reserved or taken.
   void add(const std::string& name, NameKind kind, const JsonCursor& cursor);
   /// Names that a later entry will define, for better messages.
   void announce(const std::string& name) { later_.insert(name); }
+  /// A fact of the device or of the problem.
+  [[nodiscard]] bool is_fact(const std::string& name) const;
   /// Parses the string at `cursor` and checks every name in it; the constant 0 after a problem.
   [[nodiscard]] Expression read(const JsonCursor& cursor, Reach reach) const;
 

@@ -17,6 +17,7 @@
 #include "tuner/model/records.hpp"
 #include "tuner/model/source.hpp"
 #include "tuner/model/variant.hpp"
+#include "tuner/template/operation_interface.hpp"
 
 namespace pgtune::space {
 
@@ -67,7 +68,7 @@ struct ArgumentSpec {
   Operand operand = Operand::kA;                                ///< kPointer
   std::string tensor_map;                                       ///< kTensorMap
   std::optional<Expression> expression;                         ///< kInt32, kInt64
-  enum class Scalar { kAlpha, kBeta } scalar = Scalar::kAlpha;  ///< kFloat32
+  std::string scalar;                                           ///< kFloat32: "alpha", "beta", or an operation's
 };
 
 struct KernelSpec {
@@ -91,7 +92,8 @@ struct CostModel {
 
 struct TemplateDefinition {
   std::string name, description;
-  std::vector<Dtype> dtypes;
+  std::string operation;  ///< what it computes; empty: GEMM
+  std::vector<Dtype> dtypes;  ///< empty: of an operation without them
   std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each dtype's usual one
   bool fuses_bias = false;
   std::vector<Activation> activations;  ///< it can apply; none at all is always among them
@@ -122,19 +124,23 @@ struct TemplateDefinition {
   [[nodiscard]] Variant default_variant() const;
   /// It has the problem's dtype, output type and epilogue.
   [[nodiscard]] bool computes(const Problem& problem) const;
-  [[nodiscard]] bool has_types(const Problem& problem) const;  ///< dtype and output type
+  [[nodiscard]] bool is_of(const Problem& problem) const;      ///< computes its operation, in some types
+  [[nodiscard]] bool has_types(const Problem& problem) const;  ///< operation, dtype and output type
 };
 
 /// Fetches a file as text. Paths are relative to the JSON's folder and normalised: the JSON's "source"
 /// ("../templates/x.cu"), and the source's includes in that source's folder ("../templates/device/y.cuh").
 using FileReader = std::function<Result<std::string>(const std::string& relative_path)>;
 
-/// Parses `json_text`; `origin` names it in messages (line and column for syntax errors). Errors are kUsage.
+/// Parses `json_text`; `origin` names it in messages (line and column for syntax errors). `operation`: what it has to
+/// compute; null for GEMM. Errors are kUsage, such as a template of another operation.
 [[nodiscard]] Result<TemplateDefinition> parse_template(std::string_view json_text, const std::string& origin,
-                                                        const FileReader& read_file);
+                                                        const FileReader& read_file,
+                                                        const OperationInterface* operation = nullptr);
 /// Reads a definition from disk; its source and quoted includes are relative to the JSON file, with the shipped
 /// "device/*.cuh" headers as a fallback given by `shipped_headers` ("device/x.cuh" -> text).
 [[nodiscard]] Result<TemplateDefinition> load_template(const std::filesystem::path& json_path,
-                                                       const FileReader& shipped_headers);
+                                                       const FileReader& shipped_headers,
+                                                       const OperationInterface* operation = nullptr);
 
 }  // namespace pgtune::space

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Templates on disk.
+#include "tuner/template/template_files.hpp"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -15,7 +17,8 @@ namespace {
 
 constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{16} << 20;
 
-/// Regular files of a sane size only: a template naming a device or a pipe must not hang the program.
+}  // namespace
+
 Result<std::string> read_text_file(const std::filesystem::path& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
@@ -40,37 +43,26 @@ Result<std::string> read_text_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// Reads what a template names, and no more than its source's folder holds: a symbolic link out of it is refused.
-class TemplateFolder {
- public:
-  explicit TemplateFolder(std::filesystem::path json_folder) : json_folder_(std::move(json_folder)) {}
-
-  /// The first file read is the source (read_template_source), which decides the folder.
-  Result<std::string> read(const std::string& relative) {
-    const std::filesystem::path path = json_folder_ / relative;
-    std::error_code missing;
-    if (source_folder_.empty()) source_folder_ = std::filesystem::canonical(path.parent_path() / ".", missing);
-    const std::filesystem::path real = std::filesystem::canonical(path, missing);
-    if (!missing && !stays_below(real.lexically_relative(source_folder_).generic_string())) {
-      return fail(ErrorKind::kUsage,
-                  fmt::format("'{}' is a link to '{}', outside the template's folder; copy the file instead",
-                              path.string(), real.string()));
-    }
-    return read_text_file(path);
+Result<std::string> TemplateFolder::read(const std::string& relative) {
+  const std::filesystem::path path = json_folder_ / relative;
+  std::error_code missing;
+  if (source_folder_.empty()) source_folder_ = std::filesystem::canonical(path.parent_path() / ".", missing);
+  const std::filesystem::path real = std::filesystem::canonical(path, missing);
+  if (!missing && !stays_below(real.lexically_relative(source_folder_).generic_string())) {
+    return fail(ErrorKind::kUsage,
+                fmt::format("'{}' is a link to '{}', outside the template's folder; copy the file instead",
+                            path.string(), real.string()));
   }
+  return read_text_file(path);
+}
 
- private:
-  std::filesystem::path json_folder_, source_folder_;
-};
-
-}  // namespace
-
-Result<TemplateDefinition> load_template(const std::filesystem::path& json_path, const FileReader& shipped_headers) {
+Result<TemplateDefinition> load_template(const std::filesystem::path& json_path, const FileReader& shipped_headers,
+                                         const OperationInterface* operation) {
   auto text = read_text_file(json_path);
   if (!text) return fail(std::move(text.error()), "reading the template");
   TemplateFolder folder(json_path.parent_path());
   const FileReader read_file = [&](const std::string& relative) { return folder.read(relative); };
-  return parse_template_with_fallback(*text, json_path.string(), read_file, shipped_headers);
+  return parse_template_with_fallback(*text, json_path.string(), read_file, shipped_headers, operation);
 }
 
 }  // namespace pgtune::space

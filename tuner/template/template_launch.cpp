@@ -24,7 +24,8 @@ constexpr std::size_t kMaxArguments = 256;
 
 class LaunchReader {
  public:
-  LaunchReader(const KnownNames& names, TemplateDefinition& definition) : names_(names), definition_(definition) {}
+  LaunchReader(const KnownNames& names, const OperationInterface* operation, TemplateDefinition& definition)
+      : names_(names), operation_(operation), definition_(definition) {}
 
   void workspace(const JsonCursor& cursor) {
     cursor.expect_fields({"bytes", "zero", "zero_from"});
@@ -121,12 +122,24 @@ class LaunchReader {
 
  private:
   [[nodiscard]] Operand operand(const JsonCursor& cursor) const {
-    const Operand chosen =
-        enumerator_of<Operand>(cursor.choice({"A", "B", "C", "D", "bias", "workspace"})).value_or(Operand::kA);
+    const Operand chosen = operation_ == nullptr
+                               ? enumerator_of<Operand>(cursor.choice({"A", "B", "C", "D", "bias", "workspace"}))
+                                     .value_or(Operand::kA)
+                               : buffer(cursor);
     if (chosen == Operand::kWorkspace && !definition_.workspace_bytes) {
       cursor.problem("the template asks for no workspace; add \"workspace\": {\"bytes\": ...}");
     }
     return chosen;
+  }
+
+  /// Of the operation, by its name, or the workspace.
+  [[nodiscard]] Operand buffer(const JsonCursor& cursor) const {
+    std::vector<std::string_view> words(operation_->buffers.begin(), operation_->buffers.end());
+    words.emplace_back("workspace");
+    const std::string word = cursor.choice(words);
+    const auto found = std::find(operation_->buffers.begin(), operation_->buffers.end(), word);
+    if (found == operation_->buffers.end()) return Operand::kWorkspace;
+    return operand_of_buffer(static_cast<std::size_t>(found - operation_->buffers.begin()));
   }
 
   [[nodiscard]] std::vector<Expression> expressions(const JsonCursor& cursor, std::size_t least,
@@ -169,8 +182,9 @@ class LaunchReader {
       out.expression = names_.read(*int64, Reach::kProblem);
     } else if (const auto float32 = cursor.optional("float32")) {
       out.kind = ArgumentKind::kFloat32;
-      out.scalar =
-          float32->choice({"alpha", "beta"}) == "alpha" ? ArgumentSpec::Scalar::kAlpha : ArgumentSpec::Scalar::kBeta;
+      out.scalar = float32->choice(operation_ == nullptr ? std::vector<std::string_view>{"alpha", "beta"}
+                                                         : std::vector<std::string_view>(operation_->scalars.begin(),
+                                                                                         operation_->scalars.end()));
     }
     return out;
   }
@@ -186,13 +200,15 @@ class LaunchReader {
   }
 
   const KnownNames& names_;
+  const OperationInterface* operation_;
   TemplateDefinition& definition_;
 };
 
 }  // namespace
 
-void read_launch(const JsonCursor& root, const KnownNames& names, TemplateDefinition& definition) {
-  LaunchReader reader(names, definition);
+void read_launch(const JsonCursor& root, const KnownNames& names, const OperationInterface* operation,
+                 TemplateDefinition& definition) {
+  LaunchReader reader(names, operation, definition);
   if (const auto workspace = root.optional("workspace")) reader.workspace(*workspace);
   for (const JsonCursor& element : root.optional_elements("tensor_maps", kMaxTensorMaps)) reader.tensor_map(element);
   for (const JsonCursor& element : root.required("kernels").elements(1, kMaxKernels)) reader.kernel(element);

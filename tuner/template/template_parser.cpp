@@ -86,11 +86,37 @@ CostModel read_cost(const JsonCursor& cursor, KnownNames& names) {
   return {std::move(steps), names.read(cursor.required("clocks"), Reach::kProblem)};
 }
 
-TemplateDefinition read_definition(const JsonCursor& root) {
+constexpr std::string_view kGemm = "gemm";
+
+/// What the template says it computes has to be what is wanted of it: nothing else of it would make sense.
+std::string read_operation(const JsonCursor& root, const OperationInterface* wanted) {
+  const auto field = root.optional("operation");
+  const std::string operation = field ? field->string() : std::string(kGemm);
+  const std::string_view expected = wanted == nullptr ? kGemm : std::string_view(wanted->name);
+  if (operation != expected)
+    (field ? *field : root)
+        .problem(fmt::format("the template computes the operation '{}', and '{}' is asked for{}", operation, expected,
+                             wanted == nullptr ? "; name its operation with --operation" : ""));
+  return operation == kGemm ? std::string() : operation;
+}
+
+/// Of an operation that has dtypes, those of them that the template can compute in; all where it names none.
+std::vector<Dtype> read_dtypes_of(const JsonCursor& root, const OperationInterface& operation) {
+  const auto field = root.optional("dtypes");
+  if (!field) return operation.dtypes;
+  std::vector<Dtype> out = read_dtypes(root);
+  for (const Dtype dtype : out) {
+    if (std::find(operation.dtypes.begin(), operation.dtypes.end(), dtype) == operation.dtypes.end())
+      field->problem(fmt::format("the operation '{}' has no dtype '{}'", operation.name, to_string(dtype)));
+  }
+  return out;
+}
+
+TemplateDefinition read_definition(const JsonCursor& root, const OperationInterface* operation) {
   TemplateDefinition out;
   root.expect_fields({"schema",     "name",      "description", "source",   "dtypes",  "outputs", "epilogues",
                       "parameters", "derived",   "constraints", "legality", "preset",  "seeds",   "values",
-                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic", "cost",    "former_parameters"});
+                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic", "cost",    "former_parameters", "operation"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -99,11 +125,19 @@ TemplateDefinition read_definition(const JsonCursor& root) {
         fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", out.name));
   }
   if (const auto description = root.optional("description")) out.description = description->string();
-  out.dtypes = read_dtypes(root);
-  out.outputs = read_outputs(root, out.dtypes);
-  read_epilogues(root, out);
+  out.operation = read_operation(root, operation);
+  if (operation == nullptr) {
+    out.dtypes = read_dtypes(root);
+    out.outputs = read_outputs(root, out.dtypes);
+    read_epilogues(root, out);
+  } else {
+    out.dtypes = read_dtypes_of(root, *operation);
+    for (const char* gemms_own : {"outputs", "epilogues"}) {
+      if (const auto field = root.optional(gemms_own)) field->problem("only templates of GEMM have it");
+    }
+  }
 
-  KnownNames names;
+  KnownNames names(operation);
   out.parameters = read_parameters(root, names);
   out.former_parameters = read_former_parameters(root, out);
   out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
@@ -113,7 +147,7 @@ TemplateDefinition read_definition(const JsonCursor& root) {
   out.seeds = read_seeds(root, out);
   out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
   out.defines = read_named_expressions(root, "defines", NameKind::kDefine, Reach::kDefines, names);
-  read_launch(root, names, out);
+  read_launch(root, names, operation, out);
   if (const auto cost = root.optional("cost")) out.cost = read_cost(*cost, names);
   return out;
 }
@@ -128,12 +162,13 @@ void erase_calling_facts(nlohmann::json& document) {
 
 Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text, const std::string& origin,
                                                         const FileReader& read_file,
-                                                        const FileReader& shipped_headers) {
+                                                        const FileReader& shipped_headers,
+                                                        const OperationInterface* operation) {
   auto document = parse_json(json_text, origin);
   if (!document) return tl::unexpected<Error>(std::move(document.error()));
   JsonProblems problems;
   const JsonCursor root(*document, {}, problems);
-  TemplateDefinition out = read_definition(root);
+  TemplateDefinition out = read_definition(root, operation);
   const std::string source_path = root.required("source").string();
   if (problems.first()) return fail(*problems.first(), origin);
 
@@ -154,8 +189,8 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
 }
 
 Result<TemplateDefinition> parse_template(std::string_view json_text, const std::string& origin,
-                                          const FileReader& read_file) {
-  return parse_template_with_fallback(json_text, origin, read_file, {});
+                                          const FileReader& read_file, const OperationInterface* operation) {
+  return parse_template_with_fallback(json_text, origin, read_file, {}, operation);
 }
 
 }  // namespace pgtune::space

@@ -30,12 +30,15 @@ inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
 [[nodiscard]] std::vector<FormerParameter> read_former_parameters(const JsonCursor& root,
                                                                   const TemplateDefinition& definition);
 /// workspace, tensor_maps, kernels and traffic.
-void read_launch(const JsonCursor& root, const KnownNames& names, TemplateDefinition& definition);
+/// `operation`: null for GEMM.
+void read_launch(const JsonCursor& root, const KnownNames& names, const OperationInterface* operation,
+                 TemplateDefinition& definition);
 
 /// parse_template with a second place for includes, asked by the name in the #include. It may be empty.
 [[nodiscard]] Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text,
                                                                       const std::string& origin,
                                                                       const FileReader& read_file,
-                                                                      const FileReader& shipped_headers);
+                                                                      const FileReader& shipped_headers,
+                                                                      const OperationInterface* operation = nullptr);
 
 }  // namespace pgtune::space

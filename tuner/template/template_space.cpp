@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "tuner/template/builtin_names.hpp"
 #include "tuner/template/template_parser.hpp"
 #include "tuner/template/variant_text.hpp"
 #include "tuner/util/identifier.hpp"
@@ -85,12 +84,8 @@ void check_label_values(const std::vector<Parameter>& parameters, const JsonCurs
 }
 
 /// {"name": "TRANS_A", "expr": "TRANS_A"} gives the kernel a built-in fact as the macro of that name.
-bool hands_on_builtin(NameKind kind, const std::string& name, const Expression& expression) {
-  const auto is_one_of = [&](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  return kind == NameKind::kDefine && expression.text() == name &&
-         (is_one_of(device_names()) || is_one_of(problem_names()));
+bool hands_on_fact(NameKind kind, const std::string& name, const Expression& expression, const KnownNames& names) {
+  return kind == NameKind::kDefine && expression.text() == name && names.is_fact(name);
 }
 
 }  // namespace
@@ -114,7 +109,7 @@ std::vector<NamedExpression> read_named_expressions(const JsonCursor& root, std:
   for (const JsonCursor& element : elements) {
     const JsonCursor name = element.required("name");
     Expression expression = names.read(element.required("expr"), reach);
-    if (!hands_on_builtin(kind, name.string(), expression)) names.add(name.string(), kind, name);
+    if (!hands_on_fact(kind, name.string(), expression, names)) names.add(name.string(), kind, name);
     out.push_back({name.string(), std::move(expression)});
   }
   return out;

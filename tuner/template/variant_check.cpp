@@ -55,11 +55,17 @@ std::string epilogue_words(const TemplateDefinition& definition) {
 
 }  // namespace
 
+bool TemplateDefinition::is_of(const Problem& problem) const {
+  return operation == (problem.operation ? problem.operation->name : std::string());
+}
+
 bool TemplateDefinition::computes(const Problem& problem) const {
   return has_types(problem) && fuses(*this, problem.epilogue);
 }
 
 bool TemplateDefinition::has_types(const Problem& problem) const {
+  if (!is_of(problem)) return false;
+  if (problem.operation && !problem.operation->has_dtypes) return true;
   if (std::find(dtypes.begin(), dtypes.end(), problem.dtype) == dtypes.end()) return false;
   if (outputs.empty()) return problem.has_usual_output();
   return std::find(outputs.begin(), outputs.end(), problem.type_of_c()) != outputs.end();
@@ -71,6 +77,9 @@ Result<void> check_problem(const TemplateDefinition& definition, const Problem& 
     return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not fuse the epilogue {}; {}", definition.name,
                                                to_string(problem.epilogue), epilogue_words(definition)));
   }
+  if (!definition.is_of(problem))
+    return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not compute the operation of {}",
+                                               definition.name, problem.title()));
   const auto& dtypes = definition.dtypes;
   if (std::find(dtypes.begin(), dtypes.end(), problem.dtype) != dtypes.end()) {
     return fail(ErrorKind::kUsage, fmt::format("the template '{}' does not write {} output in {}", definition.name,

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 /// Searches take what is in the first; the templates of the others are there for who names them.
 constexpr std::array kTemplateFolders{"configs", "configs/teaching"};
 constexpr const char* kLadderFolder = "configs/ladders";
+constexpr const char *kOperationFolder = "operations", *kOperationTemplateFolder = "configs/operations";
 
 std::optional<std::string> embedded_text(const fs::path& path) {
   const std::string wanted = path.lexically_normal().generic_string();
@@ -82,6 +83,60 @@ space::TemplateDefinition Catalogue::load(const std::string& selector) const {
   throw CommandError(ErrorKind::kUsage,
                      fmt::format("unknown template '{}'{} Or give the path of a template's JSON, such as ./mine.json.",
                                  selector, sentence_end(suggestion(selector, names()))));
+}
+
+std::vector<std::string> Catalogue::operation_names() const { return names_in(kOperationFolder); }
+
+LoadedOperation Catalogue::operation(const std::string& selector) const {
+  if (is_path(selector))
+    return {value_or_throw(operation::load_operation(selector)), fs::path(selector).parent_path().string(), false};
+  const fs::path folder = kOperationFolder, origin = folder / (selector + ".json");
+  if (const auto json = embedded_text(origin)) {
+    const auto read = [&](const std::string& relative) { return read_embedded(folder, relative); };
+    return {value_or_throw(operation::parse_operation(*json, origin.string(), read)), folder.string(), true};
+  }
+  throw CommandError(ErrorKind::kUsage,
+                     fmt::format("unknown operation '{}'{} Or give the path of an operation's JSON, such as "
+                                 "./mine.json. Without --operation it is a GEMM.",
+                                 selector, sentence_end(suggestion(selector, operation_names()))));
+}
+
+namespace {
+
+space::TemplateDefinition load_for(const LoadedOperation& operation, const fs::path& path, bool built_in) {
+  const space::OperationInterface interface = operation.definition.interface();
+  if (!built_in) return value_or_throw(space::load_template(path, read_shipped_header, &interface));
+  const auto json = embedded_text(path);
+  if (!json)
+    throw CommandError(ErrorKind::kUsage, fmt::format("no template '{}' among the built-in ones for the operation "
+                                                      "'{}'. Or give the path of a template's JSON.",
+                                                      path.stem().string(), operation.definition.name));
+  const fs::path folder = path.lexically_normal().parent_path();
+  return value_or_throw(space::parse_template(
+      *json, path.lexically_normal().string(),
+      [&](const std::string& relative) { return read_embedded(folder, relative); }, &interface));
+}
+
+}  // namespace
+
+space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem,
+                                     const LoadedOperation* operation) const {
+  if (operation == nullptr) return select(selector, problem);
+  std::vector<space::TemplateDefinition> selected;
+  if (!selector.empty()) {
+    const bool by_path = is_path(selector);
+    selected.push_back(load_for(*operation, by_path ? fs::path(selector) : fs::path(kOperationTemplateFolder) / (selector + ".json"),
+                                !by_path));
+  } else {
+    for (const std::string& path : operation->definition.templates)
+      selected.push_back(load_for(*operation, fs::path(operation->folder) / path, operation->is_built_in));
+  }
+  std::erase_if(selected, [&](const auto& definition) { return !definition.computes(problem); });
+  if (selected.empty())
+    throw CommandError(ErrorKind::kUsage, fmt::format("no template computes {}. Name one with --template FILE.json, or "
+                                                      "list it in the operation's \"templates\".",
+                                                      problem.title()));
+  return space::TemplateSet(std::move(selected));
 }
 
 space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The templates pgtune knows: those built into it, and a user's own by path.
+// The templates and operations pgtune knows: those built into it, and a user's own by path.
 #pragma once
 
 #include <string>
@@ -7,9 +7,17 @@
 #include <vector>
 
 #include "tuner/model/problem.hpp"
+#include "tuner/operation/operation_definition.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
+
+/// An operation and where its templates' paths begin.
+struct LoadedOperation {
+  operation::OperationDefinition definition;
+  std::string folder;
+  bool is_built_in = false;
+};
 
 class Catalogue {
  public:
@@ -26,6 +34,14 @@ class Catalogue {
   /// What --template means: the named one, or with an empty selector every built-in template for the problem's types.
   /// Throws CommandError (usage) where no template fits.
   [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem) const;
+  /// The same for a problem of `operation`, whose own templates an empty selector means; of GEMM where it is null.
+  [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem,
+                                          const LoadedOperation* operation) const;
+
+  /// `selector`: a built-in name, or the path of an operation's JSON. Throws CommandError (usage) likewise.
+  [[nodiscard]] LoadedOperation operation(const std::string& selector) const;
+  /// Names of the built-in operations, sorted; GEMM is none of them.
+  [[nodiscard]] std::vector<std::string> operation_names() const;
 
   /// The JSON of a built-in ladder. Throws CommandError (usage) with the names there are.
   [[nodiscard]] std::string ladder(const std::string& name) const;

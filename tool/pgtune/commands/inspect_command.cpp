@@ -95,6 +95,7 @@ class InspectCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     problems_.add_to(app);
+    problems_.add_operation_to(app);
     app.add_option("--variant", variant_, "Parameters over the template's defaults, such as BM=64,STAGES=3")
         .option_text("NAME=VALUE,...");
     add_template_option(app, template_);
@@ -109,7 +110,7 @@ class InspectCommand final : public Command {
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("inspect looks at one problem, not {}. Give one --shape.", problems.size()));
     const Problem& problem = problems.front();
-    const space::TemplateSet templates = context.catalogue().select(template_, problem);
+    const space::TemplateSet templates = problems_.templates_for(context.catalogue(), template_, problem);
     const space::TemplateDefinition& definition = templates.definitions().front();
     const Inspection inspection = inspect(context, definition, problem);
     if (json_) {

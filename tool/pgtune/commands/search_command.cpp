@@ -169,12 +169,14 @@ class SearchCommand final : public SearchOptions {
            "pgtune search --shape 4096x4096x4096 --strategy local --budget 64\n"
            "pgtune search --shape 4096x4096x4096 --device 1 --this-board\n"
            "pgtune search --shape 8192x8192x8192 --device 0,1,2,3 --split\n"
-           "pgtune search --shape 512x512x512 --device replay --dry-run";
+           "pgtune search --shape 512x512x512 --device replay --dry-run\n"
+           "pgtune search --operation softmax --size M=4096,N=8192 --dtype bf16";
   }
 
   void add_options(CommandLine& app) override {
     const char* group = "Search";
     problems_.add_to(app);
+    problems_.add_operation_to(app);
     add_template_option(app, template_).group(group);
     grid_.add_to(app).group(group);
     app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
@@ -234,7 +236,7 @@ class SearchCommand final : public SearchOptions {
     task.problems = problems_.problems();
     for (const Problem& problem : task.problems) {
       if (const KindOfProblem kind = kind_of(problem); !task.templates.contains(kind))
-        task.templates.emplace(kind, grid_.of(context.catalogue().select(template_, problem)));
+        task.templates.emplace(kind, grid_.of(problems_.templates_for(context.catalogue(), template_, problem)));
     }
     task.dry_run = dry_run_;
     session::SessionOptions& session = task.measuring.session;

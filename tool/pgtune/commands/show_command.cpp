@@ -96,9 +96,12 @@ class ShowCommand final : public Command {
     if (const std::string sampling = sampling_text(result.answer, conditions); !sampling.empty())
       print_wrapped(terminal, sampling);
     print_wrapped(terminal,
-                  fmt::format("{:.4g} ms  {:.1f} TFLOP/s  {} of cuBLASLt's best", best.time_s * 1e3, best.tflops,
-                              ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high)));
-    print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final));
+                  fmt::format("{:.4g} ms  {:.{}f} {}  {} of {}'s best", best.time_s * 1e3, result.problem.speed(best.time_s),
+                              result.problem.speed_unit() == kFlopsUnit ? 1 : 0, result.problem.speed_unit(),
+                              ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high),
+                              result.problem.baseline_name()));
+    print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final,
+                                         baseline_name(result.answer)));
     if (explain) {
       for (const std::string& step : explain_verdict(result.answer, conditions))
         print_wrapped(terminal, "why: " + step);

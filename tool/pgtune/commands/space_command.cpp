@@ -99,11 +99,13 @@ class SpaceCommand final : public Command {
   std::string description() const override { return "Show a template's space, before and after its rules"; }
   std::string examples() const override {
     return "pgtune space --shape 4096x4096x4096\n"
-           "pgtune space --shape 1000x1000x1000 --device sm_80 --list | head";
+           "pgtune space --shape 1000x1000x1000 --device sm_80 --list | head\n"
+           "pgtune space --operation softmax --size M=4096,N=8192 --device sm_90a";
   }
 
   void add_options(CommandLine& app) override {
     problems_.add_to(app);
+    problems_.add_operation_to(app);
     add_template_option(app, template_);
     grid_.add_to(app);
     add_device_or_architecture_option(app, device_);
@@ -117,7 +119,7 @@ class SpaceCommand final : public Command {
     ResultDocument results(context.terminal(), json_, problems.size());
     bool any_valid = false;
     for (const Problem& problem : problems) {
-      const space::TemplateSet templates = grid_.of(context.catalogue().select(template_, problem));
+      const space::TemplateSet templates = grid_.of(problems_.templates_for(context.catalogue(), template_, problem));
       for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
         results.add([&] { return text(definition, problem, device, enumeration); },

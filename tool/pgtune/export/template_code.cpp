@@ -79,6 +79,7 @@ constexpr std::string_view place_of(Operand operand) {
     case Operand::kBias:
       return "Place::bias";
     case Operand::kWorkspace:
+    case Operand::kFirstBuffer:
       break;
   }
   return "Place::workspace";
@@ -92,6 +93,7 @@ std::string map_type(const space::TensorMapSpec& map) {
     case Operand::kB:
       return "f.tensor_b";
     case Operand::kWorkspace:
+    case Operand::kFirstBuffer:
       return std::string(cuda_tensor_type(TensorType::kFloat32));
     default:
       return "f.tensor_c";
@@ -149,7 +151,7 @@ std::string argument(const space::ArgumentSpec& spec, const CppScope& scope) {
       break;
   }
   return fmt::format("scalar(k, Argument::Kind::{})",
-                     spec.scalar == space::ArgumentSpec::Scalar::kAlpha ? "alpha" : "beta");
+                     spec.scalar);
 }
 
 std::string kernel_code(const space::KernelSpec& kernel, std::size_t symbol, bool first, const CppScope& scope) {

@@ -140,7 +140,7 @@ json judgement_data(const StoredResult& result, SharedTexts& texts) {
   const session::Answer& answer = result.answer;
   const session::RankedVariant& best = answer.best();
   Facts facts(texts);
-  facts.add("verdict", verdict_text(best, answer.floor.margin, answer.from_final));
+  facts.add("verdict", verdict_text(best, answer.floor.margin, answer.from_final, baseline_name(answer)));
   for (const std::string& step : explain_verdict(answer, result.conditions)) facts.add("why", step);
   if (best.energy && answer.baseline_energy) facts.add("energy", energy_verdict(*best.energy, *answer.baseline_energy));
   if (best.settled_energy && answer.baseline_settled_energy)

@@ -49,7 +49,7 @@ std::string energy_table(const Problem& problem, const session::Answer& answer) 
     if (ranked.energy) add(fmt::format("#{}{}", place, ranked.pareto ? " *" : ""), *ranked.energy);
   }
   if (table.empty()) return {};
-  if (answer.baseline_energy) add("cuBLASLt best", *answer.baseline_energy);
+  if (answer.baseline_energy) add(fmt::format("{} best", problem.baseline_name()), *answer.baseline_energy);
   std::string out = table.text();
   if (any_pareto) out += "* on the Pareto list: no finalist is both faster and needs less energy\n";
   return out + '\n';
@@ -58,8 +58,8 @@ std::string energy_table(const Problem& problem, const session::Answer& answer) 
 std::string answer_facts(const session::Answer& answer, const Conditions& conditions) {
   std::string out;
   const session::RankedVariant& best = answer.best();
-  out += fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final));
-  out += fact("cycles", cycles_text(best, answer.floor.margin));
+  out += fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final, baseline_name(answer)));
+  out += fact("cycles", cycles_text(best, answer.floor.margin, baseline_name(answer)));
   if (best.energy && answer.baseline_energy)
     out += fact("energy", energy_verdict(*best.energy, *answer.baseline_energy));
   if (best.settled_energy && answer.baseline_settled_energy)

@@ -30,10 +30,16 @@ std::string percent_interval_text(double low, double high) {
   return fmt::format("{:.1f}-{:.1f}", rounded_down(low) * 100, rounded_up(high) * 100);
 }
 
-std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final) {
+std::string baseline_name(const session::Answer& answer) {
+  const std::string& library = answer.baseline.library;
+  return library.empty() ? "cuBLASLt" : library.substr(0, library.find(' '));
+}
+
+std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,
+                         std::string_view baseline) {
   if (!from_final) return "none: the times are from screening, the final is not whole";
   const std::string speed =
-      fmt::format("{} times the speed of cuBLASLt's best", interval_text(best.ratio_low, best.ratio_high));
+      fmt::format("{} times the speed of {}'s best", interval_text(best.ratio_low, best.ratio_high), baseline);
   switch (best.verdict) {
     case stats::Verdict::kFaster:
       return "faster: " + speed;
@@ -50,18 +56,19 @@ std::string verdict_text(const session::RankedVariant& best, double margin, bool
   return fmt::format("unclear: {}; more rounds or a quieter GPU would tell", speed);
 }
 
-std::string cycles_text(const session::RankedVariant& best, double margin) {
+std::string cycles_text(const session::RankedVariant& best, double margin, std::string_view baseline) {
   if (!(best.cycles_ratio > 0) || !(best.ratio_to_baseline > 0)) return {};
   if (std::abs(std::log(best.cycles_ratio / best.ratio_to_baseline)) <= std::log1p(margin)) return {};
-  return fmt::format("{} in cycles against cuBLASLt's best, {:.3f} in time: their clocks differed",
-                     ratio_text(best.cycles_ratio, best.cycles_low, best.cycles_high), best.ratio_to_baseline);
+  return fmt::format("{} in cycles against {}'s best, {:.3f} in time: their clocks differed",
+                     ratio_text(best.cycles_ratio, best.cycles_low, best.cycles_high), baseline,
+                     best.ratio_to_baseline);
 }
 
 std::string clocks_text(const session::Answer& answer) {
   const double clock_hz = answer.best().sm_clock_hz;
   if (!(clock_hz > 0) || !(answer.baseline_clock_hz > 0)) return {};
-  return fmt::format("{:.0f} MHz, cuBLASLt's best at {:.0f} MHz (medians over the final)", clock_hz / 1e6,
-                     answer.baseline_clock_hz / 1e6);
+  return fmt::format("{:.0f} MHz, {}'s best at {:.0f} MHz (medians over the final)", clock_hz / 1e6,
+                     baseline_name(answer), answer.baseline_clock_hz / 1e6);
 }
 
 std::string noise_text(const session::NoiseFloor& floor) {

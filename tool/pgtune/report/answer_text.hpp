@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "tuner/model/conditions.hpp"
 #include "tuner/session/answer/answer.hpp"
@@ -17,11 +18,16 @@ namespace pgtune::tool {
 /// "1.040 (1.038-1.044)"; the ratio alone where there is no interval.
 [[nodiscard]] std::string ratio_text(double ratio, double low, double high);
 
+/// What the answer was compared with, without its version: "cuBLASLt".
+[[nodiscard]] std::string baseline_name(const session::Answer& answer);
+
 /// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false where the rounds of the final are
 /// missing, so that nothing can be said.
-[[nodiscard]] std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final);
+[[nodiscard]] std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,
+                                       std::string_view baseline = "cuBLASLt");
 /// Why time and cycles say different things; empty where they agree within the margin or no clock was measured.
-[[nodiscard]] std::string cycles_text(const session::RankedVariant& best, double margin);
+[[nodiscard]] std::string cycles_text(const session::RankedVariant& best, double margin,
+                                      std::string_view baseline = "cuBLASLt");
 /// "1755 MHz, cuBLASLt's best at 1740 MHz"; empty where no clock was measured.
 [[nodiscard]] std::string clocks_text(const session::Answer& answer);
 /// "baseline against itself +-0.08 % (24 rounds); under 0.30 % is a tie".

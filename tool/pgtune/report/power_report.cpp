@@ -72,7 +72,7 @@ std::string measure_command(const StoredResult& result) {
 std::string verdict(const StoredResult& result, const Energies& energy) {
   const session::Answer& answer = result.answer;
   return fmt::format("at the same power budget {}; {}",
-                     verdict_text(answer.best(), answer.floor.margin, answer.from_final),
+                     verdict_text(answer.best(), answer.floor.margin, answer.from_final, baseline_name(answer)),
                      energy_verdict(energy.winner, energy.baseline));
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
@@ -45,7 +46,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
   return {problem.title(),
           std::string(to_string(problem.dtype)),
           std::string(to_string(problem.type_of_c())),
-          problem.layout(),
+          problem.operation ? std::string() : problem.layout(),
           std::to_string(problem.m),
           std::to_string(problem.n),
           std::to_string(problem.k),
@@ -111,12 +112,24 @@ std::string marked_title(const StoredResult& result) {
          (is_unsettled(result) ? " !" : "");
 }
 
+namespace {
+
+/// "bf16 nt"; of an operation "softmax bf16, GB/s": what the rows of a section have in common.
+std::string section_title(const Problem& problem) {
+  if (!problem.operation) return fmt::format("{} {}", to_string(problem.dtype), problem.layout());
+  const std::string dtype = problem.operation->has_dtypes ? fmt::format(" {}", to_string(problem.dtype)) : "";
+  return fmt::format("{}{}, {}, beside a copy", problem.operation->name, dtype, problem.speed_unit());
+}
+
+}  // namespace
+
 std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results) {
-  std::map<std::pair<Dtype, std::string>, TableSection> sections;
+  std::map<std::tuple<std::string, Dtype, std::string>, TableSection> sections;
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
-    TableSection& section = sections[{problem.dtype, problem.layout()}];
-    section.title = fmt::format("{} {}", to_string(problem.dtype), problem.layout());
+    const std::string kind = section_title(problem);
+    TableSection& section = sections[{problem.operation ? problem.operation->name : std::string(), problem.dtype, kind}];
+    section.title = kind;
     section.results.push_back(result);
   }
   std::vector<TableSection> out;
@@ -128,7 +141,8 @@ std::string row_title(const StoredResult& result) {
   const Problem& problem = result.problem;
   const std::string title = problem.title(), shape = problem.shape();
   const std::string shared = fmt::format(" {} {}", to_string(problem.dtype), problem.layout());
-  std::string more = title.substr(shape.size() + shared.size());  // " batch 8 beta 1": words and values by turns
+  std::string more;
+  if (!problem.operation) more = title.substr(shape.size() + shared.size());  // " batch 8 beta 1": words and values
   bool after_word = false;
   for (char& c : more) {
     if (c != ' ') continue;

@@ -66,8 +66,8 @@ void append_wrapped(std::string& out, const std::string& text) {
   for (const std::string& line : wrap_text(text, kTextWidth)) out += line + '\n';
 }
 
-void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const char* name, int index, double final_s,
-                      double best_s) {
+void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const std::string& name, int index,
+                      double final_s, double best_s) {
   const BaselineReport& baseline = outcome.result.baseline;
   if (index < 0 || static_cast<std::size_t>(index) >= baseline.algorithms.size()) return;
   const AlgorithmReport& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
@@ -77,7 +77,7 @@ void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const char
   const std::string place =
       algorithm.rank >= 0 ? fmt::format("{} of {}", algorithm.rank + 1, baseline.algorithms.size()) : "unlisted";
   table.add_row({fmt::format("{} ({})", name, place), milliseconds_text(time_s),
-                 tflops_text(outcome.problem.flops(), time_s), fmt::format("{:.3f}", ratio), "", ""});
+                 speed_text(outcome.problem, time_s), fmt::format("{:.3f}", ratio), "", ""});
 }
 
 std::string best_table(const SearchOutcome& outcome, const session::Answer& answer) {
@@ -87,15 +87,15 @@ std::string best_table(const SearchOutcome& outcome, const session::Answer& answ
   const ParameterSplit split(shown);
   TextTable times({{"kernel"},
                    {"ms", Align::kRight},
-                   {"TFLOP/s", Align::kRight},
-                   {"x cuBLASLt best"},
+                   {std::string(outcome.problem.speed_unit()), Align::kRight},
+                   {fmt::format("x {} best", outcome.problem.baseline_name())},
                    {"regs", Align::kRight},
                    {"smem KiB", Align::kRight}});
   TextTable parameters({{"#", Align::kRight}, {"parameters", Align::kLeft, true}});
   int place = 0;
   for (const session::RankedVariant& ranked : shown) {
     const std::string number = std::to_string(++place);
-    times.add_row({"#" + number, milliseconds_text(ranked.time_s), fmt::format("{:.2f}", ranked.tflops),
+    times.add_row({"#" + number, milliseconds_text(ranked.time_s), speed_text(outcome.problem, ranked.time_s),
                    ratio_text(ranked.ratio_to_baseline, ranked.ratio_low, ranked.ratio_high),
                    std::to_string(ranked.build.registers),
                    ranked.smem_bytes ? kibibytes_text(*ranked.smem_bytes) : "-"});
@@ -103,8 +103,9 @@ std::string best_table(const SearchOutcome& outcome, const session::Answer& answ
   }
   const BaselineReport& baseline = outcome.result.baseline;
   const double best_s = answer.baseline_best_s;
-  add_baseline_row(times, outcome, "cuBLASLt best", answer.compared_algorithm(baseline), best_s, best_s);
-  add_baseline_row(times, outcome, "cuBLASLt first", baseline.first, answer.baseline_first_s, best_s);
+  const std::string_view name = outcome.problem.baseline_name();
+  add_baseline_row(times, outcome, fmt::format("{} best", name), answer.compared_algorithm(baseline), best_s, best_s);
+  add_baseline_row(times, outcome, fmt::format("{} first", name), baseline.first, answer.baseline_first_s, best_s);
   std::string out = times.text() + '\n' + parameters.text();
   std::vector<std::string> common = split.common();
   if (split.one_template() && outcome.templates.definitions().size() > 1)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tuner/model/json.hpp"
@@ -44,8 +45,9 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   if (ceilings.dram_bytes_per_s > 0 && conditions_of(result).l2 == L2State::kRotated)
     point.dram_bound = point.dram_intensity * ceilings.dram_bytes_per_s;
   if (ceilings.l2_bytes_per_s > 0 && point.l2_intensity) point.l2_bound = *point.l2_intensity * ceilings.l2_bytes_per_s;
+  // What an operation computes in is its own affair.
   const auto flops = ceilings.flops.find(std::string(to_string(result.problem.dtype)));
-  if (flops != ceilings.flops.end()) point.arithmetic_bound = flops->second;
+  if (!result.problem.operation && flops != ceilings.flops.end()) point.arithmetic_bound = flops->second;
   double lowest = 0;
   const auto consider = [&](const std::optional<double>& bound, const char* roof) {
     if (!bound || (!point.roof.empty() && *bound >= lowest)) return;
@@ -103,7 +105,7 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
     table.add_section(section.title);
     for (const StoredResult* result : section.results) {
       const RooflinePoint& point = *point_of.at(result);
-      table.add_row({row_title(*result), fmt::format("{:.2f}", result->answer.best().tflops),
+      table.add_row({row_title(*result), speed_text(result->problem, result->answer.best().time_s),
                      short_number(point.dram_intensity), tera(point.dram_bound),
                      point.l2_intensity ? short_number(*point.l2_intensity) : "-", tera(point.l2_bound),
                      tera(point.arithmetic_bound), point.share ? fmt::format("{:.1f} %", 100 * *point.share) : "-",
@@ -127,7 +129,7 @@ std::vector<RooflinePoint> roofline(const Context& context, const db::Database& 
     RooflinePoint point;
     point.result = &result;
     const double flops = result.problem.flops();
-    point.dram_intensity = flops / static_cast<double>(result.problem.operand_bytes());
+    point.dram_intensity = flops / result.problem.traffic_bytes();
     if (const auto bytes = l2_bytes(templates, result)) point.l2_intensity = flops / *bytes;
     point.ceilings = db::find_ceilings(database, result.device, result.row.source);
     if (point.ceilings) add_bounds(point, *point.ceilings);

@@ -22,7 +22,9 @@ SpeedFigures speed_figures(const StoredResult& result) {
 
 std::vector<DtypeSummary> summarise_dtypes(const std::vector<const StoredResult*>& results) {
   std::map<Dtype, std::vector<const StoredResult*>> by_dtype;
-  for (const StoredResult* result : results) by_dtype[result->problem.dtype].push_back(result);
+  for (const StoredResult* result : results) {
+    if (!result->problem.operation) by_dtype[result->problem.dtype].push_back(result);
+  }
   std::vector<DtypeSummary> out;
   for (const auto& [dtype, of_dtype] : by_dtype) {
     DtypeSummary summary;

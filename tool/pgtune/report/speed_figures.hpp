@@ -23,7 +23,7 @@ struct DtypeSummary {
   double least_percent = 0, most_percent = 0;        ///< of cuBLASLt's best
   std::map<stats::Verdict, std::size_t> verdicts;    ///< only those that occur
 };
-/// In the order of the dtypes.
+/// In the order of the dtypes. Of GEMM alone: operations are compared with something else.
 [[nodiscard]] std::vector<DtypeSummary> summarise_dtypes(const std::vector<const StoredResult*>& results);
 
 }  // namespace pgtune::tool

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
@@ -31,7 +32,7 @@ std::string table_text(const ResultGroup& group) {
     for (const StoredResult* result : section.results) {
       const session::RankedVariant& best = result->answer.best();
       const SpeedFigures line = speed_figures(*result);
-      table.add_row({row_title(*result), best.variant.template_name, fmt::format("{:.2f}", line.tflops),
+      table.add_row({row_title(*result), best.variant.template_name, speed_text(result->problem, best.time_s),
                      fmt::format("{:.1f}", line.percent_of_first), fmt::format("{:.1f}", line.percent_of_best),
                      percent_interval_text(best.ratio_low, best.ratio_high), short_verdict(best)});
     }

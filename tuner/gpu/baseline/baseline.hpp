@@ -1,101 +1,29 @@
 // SPDX-License-Identifier: MIT
-// The baseline of the current problem: cuBLASLt's algorithms, checked and screened exactly like variants.
+// What variants are compared with on the current problem: one or several algorithms that are timed in the same rounds.
 #pragma once
 
-#include <memory>
+#include <string>
 #include <vector>
 
-#include "tuner/gpu/baseline/baseline_operands.hpp"
-#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
-#include "tuner/gpu/measure/check/checker.hpp"
-#include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
-#include "tuner/gpu/measure/launchable.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/model/records.hpp"
-#include "tuner/protocol/messages.hpp"
 
 namespace pgtune::gpu {
 
-/// One algorithm as a launchable.
-class BaselineLaunchable : public Launchable {
- public:
-  /// Both must outlive the object.
-  BaselineLaunchable(const CublasLtMatmul& matmul, const BaselineOperands& operands,
-                     const cublasLtMatmulAlgo_t& algorithm)
-      : matmul_(&matmul), operands_(&operands), algorithm_(algorithm) {}
-
-  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
-    return matmul_->launch(algorithm_, operands_->copies()[copy], stream);
-  }
-  [[nodiscard]] CudaResult<> deliver(std::size_t copy, cudaStream_t stream) override {
-    return operands_->deliver(copy, stream);
-  }
-  [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override {
-    return operands_->poison(copy, stream);
-  }
-  [[nodiscard]] const cublasLtMatmulAlgo_t& algorithm() const { return algorithm_; }
-
- private:
-  const CublasLtMatmul* matmul_;
-  const BaselineOperands* operands_;
-  cublasLtMatmulAlgo_t algorithm_;
-};
-
-/// So many algorithms make a fair opponent; more only where they cost little.
-inline constexpr std::size_t kMinAlgorithms = 16, kMaxAlgorithms = 32;
-
-/// No further algorithm is tried: there are kMaxAlgorithms right ones, or kMinAlgorithms and looking for them has taken
-/// longer than a user should notice.
-[[nodiscard]] bool enough_algorithms(std::size_t right, double spent_s);
-
 class Baseline {
  public:
-  /// Checks and screens the algorithms of cuBLASLt's heuristics and, where fewer than kMinAlgorithms of these are
-  /// right, further ones until enough_algorithms(). `buffers`, `checker` and `timer` must outlive the result. An error
-  /// where cuBLASLt has none for the problem nor for BaselineOperands::enlarged() of it (usage), or none is right.
-  /// `checker` is for the problem without an activation that cuBLASLt cannot fuse, at its own size whichever is solved.
-  [[nodiscard]] static Result<std::unique_ptr<Baseline>> create(const Problem& problem, const OperandBuffers& buffers,
-                                                                Checker& checker, SampleTimer& timer,
-                                                                const std::string& library, cudaStream_t stream);
+  Baseline() = default;
+  Baseline(const Baseline&) = delete;
+  Baseline& operator=(const Baseline&) = delete;
+  virtual ~Baseline() = default;
 
-  /// The baseline another process found for the same problem, GPU and library, without looking for it again: its best
-  /// algorithm is checked, and warms the GPU up as create() does. Errors: what is known cannot be read, CUDA fails, or
-  /// that algorithm is wrong now.
-  [[nodiscard]] static Result<std::unique_ptr<Baseline>> take_over(const Problem& problem,
-                                                                   const OperandBuffers& buffers, Checker& checker,
-                                                                   SampleTimer& timer,
-                                                                   const protocol::KnownBaseline& known,
-                                                                   cudaStream_t stream);
-
-  [[nodiscard]] const BaselineReport& report() const { return report_; }
+  [[nodiscard]] virtual const BaselineReport& report() const = 0;
   /// The algorithms beside report().algorithms as KnownBaseline::opaque.
-  [[nodiscard]] std::vector<std::string> opaque() const;
+  [[nodiscard]] virtual std::vector<std::string> opaque() const = 0;
   /// Series of report().algorithms[index], calibrated; index must be valid. Of a baseline that was taken over, that
   /// happens at the first call.
-  [[nodiscard]] CudaResult<LaunchSeries*> series(std::size_t index, SampleTimer& timer);
-
- private:
-  struct Algorithm {
-    std::unique_ptr<BaselineLaunchable> launchable;
-    std::unique_ptr<LaunchSeries> series;
-    bool calibrated = false;
-  };
-
-  /// Of `problem` with everything but its algorithms.
-  [[nodiscard]] static CudaResult<std::unique_ptr<Baseline>> begin(const Problem& problem,
-                                                                   const OperandBuffers& buffers, cudaStream_t stream);
-  Baseline() = default;
-  /// Checks the best algorithm of a baseline that was taken over, and runs it until the clocks have risen.
-  [[nodiscard]] CudaResult<> warm_up(Checker& checker, SampleTimer& timer, cudaStream_t stream);
-  /// Adds the candidate where it is right. A failure means that the context is lost.
-  [[nodiscard]] CudaResult<> add(const CublasLtCandidate& candidate, Checker& checker, SampleTimer& timer,
-                                 cudaStream_t stream);
-
-  std::unique_ptr<CublasLtMatmul> matmul_;
-  std::unique_ptr<BaselineOperands> operands_;
-  std::vector<Algorithm> algorithms_;  ///< beside report_.algorithms
-  BaselineReport report_;
+  [[nodiscard]] virtual CudaResult<LaunchSeries*> series(std::size_t index, SampleTimer& timer) = 0;
 };
 
 }  // namespace pgtune::gpu

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "tuner/gpu/baseline/baseline.hpp"
+#include "tuner/gpu/baseline/cublaslt_baseline.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
@@ -37,18 +37,18 @@ std::optional<cublasLtMatmulAlgo_t> from_hex(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> Baseline::opaque() const {
+std::vector<std::string> CublasLtBaseline::opaque() const {
   std::vector<std::string> texts;
   for (const Algorithm& algorithm : algorithms_) texts.push_back(to_hex(algorithm.launchable->algorithm()));
   return texts;
 }
 
-Result<std::unique_ptr<Baseline>> Baseline::take_over(const Problem& problem, const OperandBuffers& buffers,
+Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::take_over(const Problem& problem, const OperandBuffers& buffers,
                                                       Checker& checker, SampleTimer& timer,
                                                       const protocol::KnownBaseline& known, cudaStream_t stream) {
   auto begun = begin(problem, buffers, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
-  std::unique_ptr<Baseline> baseline = std::move(*begun);
+  std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);
   baseline->report_ = known.report;
   const std::size_t count = known.report.algorithms.size();
   const auto best = static_cast<std::size_t>(known.report.best);
@@ -66,7 +66,7 @@ Result<std::unique_ptr<Baseline>> Baseline::take_over(const Problem& problem, co
   return baseline;
 }
 
-CudaResult<> Baseline::warm_up(Checker& checker, SampleTimer& timer, cudaStream_t stream) {
+CudaResult<> CublasLtBaseline::warm_up(Checker& checker, SampleTimer& timer, cudaStream_t stream) {
   const auto best = static_cast<std::size_t>(report_.best);
   if (auto loaded = algorithms_[best].launchable->launch(0, stream); !loaded) return loaded;
   const auto verdict = checker.check(*algorithms_[best].launchable);
@@ -81,7 +81,7 @@ CudaResult<> Baseline::warm_up(Checker& checker, SampleTimer& timer, cudaStream_
       .map([](const Sample&) {});
 }
 
-CudaResult<LaunchSeries*> Baseline::series(std::size_t index, SampleTimer& timer) {
+CudaResult<LaunchSeries*> CublasLtBaseline::series(std::size_t index, SampleTimer& timer) {
   Algorithm& algorithm = algorithms_[index];
   if (!algorithm.calibrated) {
     if (auto probe = calibrate(*algorithm.series, timer); !probe) return tl::unexpected(probe.error());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "tuner/model/launch_plan.hpp"
 
@@ -18,11 +19,15 @@ struct DeviceSpan {
   std::int64_t bytes = 0;
 };
 
-/// c is d where beta == 0, and bias is d where the problem has none.
+/// Of GEMM c is d where beta == 0, and bias is d where the problem has none. Of another operation the buffers are in its
+/// order, and of the named ones only the workspace means something.
 struct OperandSet {
   DeviceSpan a, b, c, d, workspace, bias;
+  std::vector<DeviceSpan> buffers = {};
 
-  [[nodiscard]] const DeviceSpan& operator[](Operand operand) const {
+  /// Throws std::out_of_range for a buffer there is none of.
+  [[nodiscard]] DeviceSpan& operator[](Operand operand) {
+    if (const auto buffer = buffer_of_operand(operand)) return buffers.at(*buffer);
     switch (operand) {
       case Operand::kA:
         return a;
@@ -35,10 +40,12 @@ struct OperandSet {
       case Operand::kBias:
         return bias;
       case Operand::kWorkspace:
+      case Operand::kFirstBuffer:
         break;
     }
     return workspace;
   }
+  [[nodiscard]] const DeviceSpan& operator[](Operand operand) const { return const_cast<OperandSet&>(*this)[operand]; }
 };
 
 }  // namespace pgtune::gpu

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "tuner/gpu/baseline/copy_baseline.hpp"
+#include "tuner/gpu/baseline/cublaslt_baseline.hpp"
+#include "tuner/gpu/measure/check/null_test.hpp"
 #include "tuner/gpu/measure/check/verification.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 
@@ -13,9 +16,12 @@ namespace {
 
 Error too_large(const Problem& problem, std::int64_t needed_bytes, std::size_t free_bytes) {
   return Error{ErrorKind::kUsage,
-               fmt::format("{} needs {} bytes of GPU memory (operands, float64 reference, cuBLASLt's workspace) and {} "
+               fmt::format("{} needs {} bytes of GPU memory ({}) and {} "
                            "are free; choose a smaller problem or free memory on the GPU",
-                           problem.title(), needed_bytes, free_bytes),
+                           problem.title(), needed_bytes,
+                           problem.operation ? "buffers, float64 reference, a copy's memory"
+                                             : "operands, float64 reference, cuBLASLt's workspace",
+                           free_bytes),
                {}};
 }
 
@@ -25,17 +31,55 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureCont
                                                                const protocol::PrepareRequest& request) {
   std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, request.conditions));
   const Problem& problem = request.problem;
+  if (problem.operation) {
+    auto operation =
+        OperationKernels::create(context.driver, context.kernels, problem.operation, context.architecture);
+    if (!operation) return tl::unexpected(operation.error());
+    current->operation_ = std::move(*operation);
+  }
   if (auto ok = current->allocate(problem); !ok) return tl::unexpected(ok.error());
-  auto lesser = current->lesser_checker(problem);
-  if (!lesser) return tl::unexpected(lesser.error());
-  Checker& checker = *lesser == nullptr ? *current->checker_ : **lesser;
-  auto baseline =
-      request.known
-          ? Baseline::take_over(problem, *current->buffers_, checker, context.timer, *request.known, context.stream)
-          : Baseline::create(problem, *current->buffers_, checker, context.timer, context.library, context.stream);
+  // Who takes a dead worker's place need not test again what has not changed.
+  if (problem.operation && !request.known) {
+    if (auto ok = null_test(*current->buffers_, *current->checker_, context.stream); !ok)
+      return tl::unexpected(ok.error());
+  }
+  auto baseline = problem.operation ? current->make_copy_baseline(request) : current->make_baseline(request);
   if (!baseline) return tl::unexpected(baseline.error());
   current->baseline_ = std::move(*baseline);
   return current;
+}
+
+Result<std::unique_ptr<Baseline>> CurrentProblem::make_baseline(const protocol::PrepareRequest& request) {
+  auto lesser = lesser_checker(request.problem);
+  if (!lesser) return tl::unexpected(lesser.error());
+  Checker& checker = *lesser == nullptr ? *checker_ : **lesser;
+  SampleTimer& timer = context_->timer;
+  auto baseline = request.known ? CublasLtBaseline::take_over(request.problem, *buffers_, checker, timer,
+                                                              *request.known, context_->stream)
+                                : CublasLtBaseline::create(request.problem, *buffers_, checker, timer,
+                                                           context_->library, context_->stream);
+  if (!baseline) return tl::unexpected(baseline.error());
+  return std::move(*baseline);
+}
+
+Result<std::unique_ptr<Baseline>> CurrentProblem::make_copy_baseline(const protocol::PrepareRequest& request) {
+  const double bytes = request.problem.traffic_bytes();
+  const std::size_t copies = buffers_->copies().size();
+  auto baseline = request.known ? CopyBaseline::take_over(bytes, copies, context_->kernels, *request.known,
+                                                          context_->stream)
+                                : CopyBaseline::create(bytes, copies, buffers_->data().seed, context_->kernels,
+                                                       context_->timer, context_->stream);
+  if (!baseline) return tl::unexpected(baseline.error());
+  return std::move(*baseline);
+}
+
+CurrentProblem::Memory CurrentProblem::memory_of(const Problem& problem) {
+  if (problem.operation)
+    return {operand_layout(problem).copy_bytes + CopyBaseline::memory_bytes(problem.traffic_bytes(), 1),
+            Checker::memory_bytes(problem)};
+  const bool as_solved = BaselineOperands::solvable(problem).epilogue == problem.epilogue;
+  return {operand_layout(problem).copy_bytes + BaselineOperands::copy_bytes(problem),
+          Checker::memory_bytes(problem) * (as_solved ? 1 : 2) + CublasLtMatmul::kWorkspaceBytes};
 }
 
 BaselineReport CurrentProblem::report() const {
@@ -58,10 +102,7 @@ Result<void> CurrentProblem::allocate(const Problem& problem) {
   if (auto ok = check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory"); !ok) {
     return tl::unexpected(to_error(ok.error()));
   }
-  const std::int64_t copy_bytes = operand_layout(problem).copy_bytes + BaselineOperands::copy_bytes(problem);
-  const bool as_solved = BaselineOperands::solvable(problem).epilogue == problem.epilogue;
-  const std::int64_t fixed_bytes =
-      Checker::memory_bytes(problem) * (as_solved ? 1 : 2) + CublasLtMatmul::kWorkspaceBytes;
+  const auto [copy_bytes, fixed_bytes] = memory_of(problem);
   const std::int64_t rotated =
       copy_count(problem.operand_bytes(), copy_bytes, context_->l2_bytes, static_cast<std::int64_t>(free_bytes));
   const std::int64_t copies = conditions_.l2 == L2State::kWarm ? 1 : rotated;
@@ -72,7 +113,7 @@ Result<void> CurrentProblem::allocate(const Problem& problem) {
     return failure.code == cudaErrorMemoryAllocation ? out_of_memory : to_error(failure);
   };
   auto buffers = OperandBuffers::allocate(context_->kernels, problem, {conditions_.data, conditions_.data_seed}, copies,
-                                          context_->stream);
+                                          context_->stream, operation_.get());
   if (!buffers) return tl::unexpected(to_usage(buffers.error()));
   buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
   auto checker = Checker::create(context_->kernels, *buffers_, problem, context_->stream);

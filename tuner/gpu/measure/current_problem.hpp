@@ -26,6 +26,7 @@ struct MeasureContext {
   std::string library;  ///< "cuBLASLt 13.1.0"
   std::int64_t l2_bytes = 0;
   std::int64_t max_window_bytes = 0;
+  std::string architecture = {};  ///< NVRTC target of an operation's own kernels, e.g. "sm_90a"
 };
 
 /// A variant kept loaded for the rounds of a final.
@@ -64,11 +65,19 @@ class CurrentProblem {
   CurrentProblem(const MeasureContext& context, const Conditions& conditions)
       : context_(&context), conditions_(conditions) {}
   [[nodiscard]] Result<void> allocate(const Problem& problem);
+  /// Bytes that copies of the operands and what else the problem needs take: of each copy, and once.
+  struct Memory {
+    std::int64_t copy = 0, once = 0;
+  };
+  [[nodiscard]] static Memory memory_of(const Problem& problem);
+  [[nodiscard]] Result<std::unique_ptr<Baseline>> make_baseline(const protocol::PrepareRequest& request);
+  [[nodiscard]] Result<std::unique_ptr<Baseline>> make_copy_baseline(const protocol::PrepareRequest& request);
   /// What cuBLASLt is checked with where it solves the problem without the activation; else nothing.
   [[nodiscard]] Result<std::unique_ptr<Checker>> lesser_checker(const Problem& problem) const;
 
   const MeasureContext* context_;
   Conditions conditions_;
+  std::unique_ptr<OperationKernels> operation_;  ///< null for GEMM
   std::unique_ptr<OperandBuffers> buffers_;
   std::string unguarded_;  ///< BaselineReport::unguarded
   std::unique_ptr<Checker> checker_;

@@ -40,7 +40,8 @@ void ProblemOptions::add_to(CommandLine& app) {
   // One value a --shape, so that a word after it is not swallowed.
   add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable").one_value_each();
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
-  add_more("--dtype", dtype_, "TYPE", "Arithmetic and operands (default: f32): " + dtype_words());
+  dtype_option_ = add("--dtype", dtype_, "TYPE", "Arithmetic and operands (default: f32): " + dtype_words());
+  options_.push_back(dtype_option_);
   add_more("--out", output_, "TYPE",
            fmt::format("Type of C and the result: f32 where --dtype {} would give its own",
                        fmt::join(dtypes_with_float32_choice(), " or ")));
@@ -57,6 +58,64 @@ void ProblemOptions::add_to(CommandLine& app) {
                                   "Launches form a chain, as a network's layers do: each may start, and read its B, "
                                   "before the one before it has ended, since none of them writes any B")
                          .group(kProblemGroup));
+}
+
+void ProblemOptions::add_operation_to(CommandLine& app) {
+  const auto add = [&](const char* name, auto& target, const char* text, const std::string& description) {
+    return app.add_option(name, target, description).option_text(text).group(kProblemGroup);
+  };
+  add("--operation", operation_name_, "NAME|FILE",
+      fmt::format("Another operation than GEMM: {}, or your own by its JSON",
+                  fmt::join(Catalogue().operation_names(), ", ")));
+  add("--size", sizes_, "N=1024,...", "Sizes of the operation's dimensions; repeatable").one_value_each();
+  add("--sizes", sizes_file_, "FILE", "Sizes from a file: those of one problem a line, # starts a comment");
+}
+
+const LoadedOperation* ProblemOptions::operation() const {
+  if (operation_name_.empty()) return nullptr;
+  if (!operation_) operation_ = std::make_unique<LoadedOperation>(Catalogue().operation(operation_name_));
+  return operation_.get();
+}
+
+space::TemplateSet ProblemOptions::templates_for(const Catalogue& catalogue, const std::string& selector,
+                                                 const Problem& problem) const {
+  return catalogue.select(selector, problem, operation());
+}
+
+std::vector<Problem> ProblemOptions::operation_problems() const {
+  const operation::OperationDefinition& definition = operation()->definition;
+  if (!shapes_.empty() || !shapes_file_.empty())
+    throw CommandError(ErrorKind::kUsage, "a shape is for GEMM. Give --size with --operation.");
+  for (const Option& option : options_) {
+    if (option.given() && option.name() != dtype_option_.name())
+      throw CommandError(ErrorKind::kUsage, fmt::format("{} is for GEMM, not for the operation '{}'.", option.name(),
+                                                        definition.name));
+  }
+  std::optional<Dtype> dtype;
+  if (dtype_option_.given()) dtype = value_or_throw(parse_dtype(dtype_));
+  std::vector<Problem> problems;
+  const auto add = [&](std::string_view text) {
+    const auto sizes = value_or_throw(operation::parse_sizes(text));
+    append_once(problems, value_or_throw(operation::make_problem(definition, sizes, dtype)));
+  };
+  for (const std::string& sizes : sizes_) add(sizes);
+  if (!sizes_file_.empty()) {
+    for (const auto& [line, text] : parse_size_list(read_shape_list(sizes_file_), sizes_file_)) {
+      try {
+        add(text);
+      } catch (const CommandError& error) {
+        throw CommandError(error.kind(), fmt::format("{}:{}: {}", sizes_file_, line, error.what()));
+      }
+    }
+  }
+  if (problems.empty()) {
+    std::vector<std::string> names;
+    for (const operation::Dimension& dimension : definition.dimensions) names.push_back(dimension.name + "=1024");
+    throw CommandError(ErrorKind::kUsage, fmt::format("no sizes given for the operation '{}'. Add --size, for example "
+                                                      "--size {}.",
+                                                      definition.name, fmt::join(names, ",")));
+  }
+  return problems;
 }
 
 Problem ProblemOptions::complete(const ListedShape& listed) const {
@@ -90,6 +149,9 @@ void ProblemOptions::append_file(std::vector<Problem>& problems) const {
 }
 
 std::vector<Problem> ProblemOptions::problems() const {
+  if (operation() != nullptr) return operation_problems();
+  if (!sizes_.empty() || !sizes_file_.empty())
+    throw CommandError(ErrorKind::kUsage, "--size is for another operation than GEMM. Name it with --operation.");
   std::vector<Problem> problems;
   for (const std::string& shape : shapes_)
     append_once(problems, complete({.problem = value_or_throw(parse_shape(shape))}));
@@ -100,7 +162,7 @@ std::vector<Problem> ProblemOptions::problems() const {
 }
 
 std::vector<Problem> ProblemOptions::problems(std::string_view default_shape) const {
-  if (any_shape()) return problems();
+  if (any_shape() || !operation_name_.empty()) return problems();
   return {complete({.problem = value_or_throw(parse_shape(default_shape))})};
 }
 

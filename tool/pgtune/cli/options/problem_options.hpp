@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The options that say which problems: --shape, --shapes, --dtype, --out, --layout, --epilogue and the rest.
+// The options that say which problems: --shape, --shapes, --dtype, --out, --layout, --epilogue and the rest of GEMM,
+// and --operation, --size, --sizes of another operation.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tuner/model/problem.hpp"
@@ -16,8 +19,15 @@ class ProblemOptions {
  public:
   /// Binds the options to this object, which must outlive the parse.
   void add_to(CommandLine& app);
+  /// --operation and what goes with it too; for commands that use templates_for().
+  void add_operation_to(CommandLine& app);
+  /// The templates that --template `selector` means for one of problems().
+  [[nodiscard]] space::TemplateSet templates_for(const Catalogue& catalogue, const std::string& selector,
+                                                 const Problem& problem) const;
 
-  [[nodiscard]] bool any_shape() const { return !shapes_.empty() || !shapes_file_.empty(); }
+  [[nodiscard]] bool any_shape() const {
+    return !shapes_.empty() || !shapes_file_.empty() || !sizes_.empty() || !sizes_file_.empty();
+  }
   /// The problems asked for, each once, in the order given. Throws CommandError (usage): no shape, or what is wrong
   /// with one, with the line number where it came from a file.
   [[nodiscard]] std::vector<Problem> problems() const;
@@ -30,10 +40,16 @@ class ProblemOptions {
   /// With the options; types, layout and so on that a file says beside the shape come first.
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
   void append_file(std::vector<Problem>& problems) const;
+  [[nodiscard]] std::vector<Problem> operation_problems() const;
+  [[nodiscard]] const LoadedOperation* operation() const;
 
-  std::vector<Option> options_;  ///< all but --shape and --shapes
+  Option dtype_option_;
+  std::vector<Option> options_;  ///< all of GEMM but --shape and --shapes
   std::vector<std::string> shapes_;
   std::string shapes_file_;
+  std::string operation_name_, sizes_file_;
+  std::vector<std::string> sizes_;
+  mutable std::unique_ptr<LoadedOperation> operation_;  ///< once it was asked for
   bool chained_ = false;
   std::string dtype_ = "f32", output_, layout_ = "nn", epilogue_ = "none";
   std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";

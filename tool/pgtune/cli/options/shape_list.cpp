@@ -84,6 +84,24 @@ std::vector<ListedShape> parse_shape_list(std::string_view text, const std::stri
   return shapes;
 }
 
+std::vector<ListedSizes> parse_size_list(std::string_view text, const std::string& origin) {
+  std::vector<ListedSizes> out;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
+    if (words.empty()) continue;
+    if (words.size() > 1 || words.front().size() > kLongestWord)
+      throw CommandError(ErrorKind::kUsage, fmt::format("{}:{}: give the sizes of one problem a line, without blanks, "
+                                                        "such as M=4096,N=8192.",
+                                                        origin, number));
+    if (out.size() == kMaxShapes)
+      throw CommandError(ErrorKind::kUsage, fmt::format("{}:{}: more than {} problems", origin, number, kMaxShapes));
+    out.push_back({number, words.front()});
+  }
+  return out;
+}
+
 std::string read_shape_list(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string text(kMaxListBytes + 1, '\0');

@@ -29,6 +29,15 @@ struct ListedShape {
 /// Throws CommandError (usage) that says where in `origin` what is wrong: a line that is no shape, too many of them.
 [[nodiscard]] std::vector<ListedShape> parse_shape_list(std::string_view text, const std::string& origin);
 
+/// One problem of an operation in a file of sizes, "M=4096,N=8192" a line.
+struct ListedSizes {
+  int line = 0;
+  std::string text;
+};
+
+/// Throws CommandError (usage): too many lines, or more than one word in one.
+[[nodiscard]] std::vector<ListedSizes> parse_size_list(std::string_view text, const std::string& origin);
+
 /// The text of `file`. Throws CommandError (usage) where it cannot be read or is larger than a list of kMaxShapes.
 [[nodiscard]] std::string read_shape_list(const std::string& file);
 

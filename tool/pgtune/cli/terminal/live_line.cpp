@@ -16,10 +16,19 @@ using session::Progress;
 /// A search that is over sooner has its answer as soon.
 constexpr double kInterimAfterS = 5;
 
+/// "50.68 TFLOP/s, 1.021x cuBLASLt"
+std::string best_speed_text(const Progress& progress) {
+  const Problem& problem = progress.problem;
+  std::string text = fmt::format("{} {}", speed_text(problem, progress.best_s), problem.speed_unit());
+  if (progress.baseline_best_s > 0)
+    text += fmt::format(", {:.3f}x {}", progress.baseline_best_s / progress.best_s, problem.baseline_name());
+  return text;
+}
+
 std::string work_text(const Progress& progress) {
   switch (progress.phase) {
     case Progress::Phase::kPrepare:
-      return "preparing data and cuBLASLt";
+      return fmt::format("preparing data and {}", progress.problem.operation ? "baseline" : "cuBLASLt");
     case Progress::Phase::kSteady:
       return "the baseline's steady run";
     case Progress::Phase::kFloor:
@@ -55,21 +64,15 @@ std::string work_text(const Progress& progress) {
 std::string progress_text(const Progress& progress) {
   std::string text = fmt::format("{}: {}", progress.problem.shape(), work_text(progress));
   if (progress.best_s > 0) {
-    text += fmt::format("; best so far {} ms, {} TFLOP/s", milliseconds_text(progress.best_s),
-                        tflops_text(progress.problem.flops(), progress.best_s));
-    if (progress.baseline_best_s > 0)
-      text += fmt::format(", {:.3f}x cuBLASLt", progress.baseline_best_s / progress.best_s);
+    text += fmt::format("; best so far {} ms, {}", milliseconds_text(progress.best_s), best_speed_text(progress));
   }
   if (progress.remaining_s) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
   return text;
 }
 
 std::string interim_text(const Progress& progress) {
-  std::string text =
-      fmt::format("{}: interim: {} ms, {} TFLOP/s", progress.problem.shape(), milliseconds_text(progress.best_s),
-                  tflops_text(progress.problem.flops(), progress.best_s));
-  if (progress.baseline_best_s > 0)
-    text += fmt::format(", {:.3f}x cuBLASLt", progress.baseline_best_s / progress.best_s);
+  const std::string text = fmt::format("{}: interim: {} ms, {}", progress.problem.shape(),
+                                       milliseconds_text(progress.best_s), best_speed_text(progress));
   return fmt::format("{}, from screening after {}; the search goes on", text, duration_text(progress.elapsed_s));
 }
 

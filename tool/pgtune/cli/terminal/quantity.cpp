@@ -27,6 +27,11 @@ std::string tflops_text(double flops, double seconds) {
   return seconds > 0 ? fmt::format("{:.2f}", flops / seconds * 1e-12) : "-";
 }
 
+std::string speed_text(const Problem& problem, double seconds) {
+  if (problem.speed_unit() == kFlopsUnit) return tflops_text(problem.flops(), seconds);
+  return fmt::format("{:.0f}", problem.speed(seconds));
+}
+
 std::string kibibytes_text(std::int64_t bytes) { return fmt::format("{:.1f}", static_cast<double>(bytes) / 1024); }
 
 }  // namespace pgtune::tool

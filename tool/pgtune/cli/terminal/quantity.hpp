@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "tuner/model/problem.hpp"
+
 namespace pgtune::tool {
 
 /// "850 ms", "12s", "1m20s", "2h05m".
@@ -13,6 +15,8 @@ namespace pgtune::tool {
 [[nodiscard]] std::string milliseconds_text(double seconds);
 /// TFLOP/s with two decimals and no unit: "50.68".
 [[nodiscard]] std::string tflops_text(double flops, double seconds);
+/// What the problem's launches reach in Problem::speed_unit(), without the unit: "50.68", "3912".
+[[nodiscard]] std::string speed_text(const Problem& problem, double seconds);
 /// KiB with one decimal and no unit: "33.0".
 [[nodiscard]] std::string kibibytes_text(std::int64_t bytes);
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tuner/gpu/launch/event_wait.hpp"
-#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/gpu/measure/check/result_element.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -23,7 +23,7 @@ CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
 }  // namespace
 
 std::int64_t Checker::memory_bytes(const Problem& problem) {
-  const std::int64_t elements = problem.m * problem.n * problem.batch;
+  const std::int64_t elements = result_elements(problem);
   return elements * static_cast<std::int64_t>(sizeof(double) + sizeof(float)) +
          static_cast<std::int64_t>(sizeof(Results));
 }
@@ -31,7 +31,7 @@ std::int64_t Checker::memory_bytes(const Problem& problem) {
 CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernels, const OperandBuffers& buffers,
                                                      const Problem& problem, cudaStream_t stream) {
   std::unique_ptr<Checker> checker(new Checker(kernels, buffers, problem, stream));
-  const std::int64_t elements = problem.m * problem.n * problem.batch;
+  const std::int64_t elements = result_elements(problem);
   auto reference = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(double)));
   if (!reference) return tl::unexpected(reference.error());
   auto scale = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(float)));
@@ -51,13 +51,45 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
   return checker;
 }
 
-CudaResult<> Checker::refer_to(std::size_t copy) {
+CudaResult<> Checker::enqueue_reference(std::size_t copy) {
   const OperandSet& operands = buffers_->place(copy);
-  if (auto ok = kernels_->reference_float64(problem_, operands, reference_.address(), scale_.address(), stream_); !ok) {
-    return ok;
+  const OperationKernels* const operation = buffers_->operation();
+  if (operation == nullptr)
+    return kernels_->reference_float64(problem_, operands, reference_.address(), scale_.address(), stream_);
+  return operation->refer(operands, buffers_->data().distribution, buffers_->seed_of(copy), reference(), stream_);
+}
+
+CudaResult<> Checker::enqueue_comparison(std::size_t copy, std::uint32_t poison) {
+  const OperandSet& operands = buffers_->place(copy);
+  const std::uint64_t out = results_field(offsetof(Results, comparison));
+  const OperationKernels* const operation = buffers_->operation();
+  if (operation == nullptr)
+    return kernels_->compare(problem_, operands.d.address, reference_.address(), scale_.address(), poison, out,
+                             stream_);
+  for (const auto& [buffer, first] : operation->outputs()) {
+    auto ok = kernels_->compare_tensor(operands.buffers.at(buffer).address, problem_.operation->buffers[buffer],
+                                       reference_.address(), scale_.address(), first, poison, out, stream_);
+    if (!ok) return ok;
   }
+  return {};
+}
+
+CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint64_t sum) {
+  const OperandSet& operands = buffers_->place(copy);
+  const OperationKernels* const operation = buffers_->operation();
+  if (operation == nullptr) return kernels_->sum_result(problem_, operands.d.address, sum, stream_);
+  for (const auto& [buffer, first] : operation->outputs()) {
+    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, problem_.operation->buffers[buffer],
+                                   scale_.address(), first, sum, stream_);
+    if (!ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<> Checker::refer_to(std::size_t copy) {
+  if (auto ok = enqueue_reference(copy); !ok) return ok;
   if (auto ok = clear_results(); !ok) return ok;
-  if (auto ok = enqueue_sums(copy, kSumA, kSumCount); !ok) return ok;
+  if (auto ok = enqueue_sums(copy, kSumInputs, kSumCount); !ok) return ok;
   auto results = fetch_results();
   if (!results) return tl::unexpected(results.error());
   expected_ = results->sums;
@@ -65,21 +97,18 @@ CudaResult<> Checker::refer_to(std::size_t copy) {
 }
 
 CudaResult<> Checker::enqueue_sums(std::size_t copy, int first, int last) {
-  const OperandSet& operands = buffers_->place(copy);
-  // Without beta, C is D's buffer, which launches are there to change; so is a bias that is none.
-  const DeviceSpan nothing{operands.d.address, 0};
-  const std::array<DeviceSpan, kSumCount> spans{operands.a,
-                                                operands.b,
-                                                problem_.beta == 0 ? nothing : operands.c,
-                                                problem_.epilogue.bias ? operands.bias : nothing,
-                                                {reference_.address(), reference_.bytes()},
-                                                {scale_.address(), scale_.bytes()}};
-  for (int i = first; i < last; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    const std::uint64_t sum = results_field(offsetof(Results, sums) + index * sizeof(std::uint64_t));
-    if (auto ok = kernels_->checksum(spans.at(index), sum, stream_); !ok) return ok;
+  const auto enqueue = [&](int index, const DeviceSpan& span) -> CudaResult<> {
+    if (index < first || index >= last) return {};
+    const std::size_t offset = static_cast<std::size_t>(index) * sizeof(std::uint64_t);
+    return kernels_->checksum(span, results_field(offsetof(Results, sums) + offset), stream_);
+  };
+  int index = kSumInputs;
+  for (const WatchedInput& input : buffers_->watched_inputs(copy)) {
+    if (auto ok = enqueue(index++, input.span); !ok) return ok;
   }
-  return {};
+  return enqueue(kSumReference, {reference_.address(), reference_.bytes()}).and_then([&] {
+    return enqueue(kSumScale, {scale_.address(), scale_.bytes()});
+  });
 }
 
 CudaResult<> Checker::clear_results() {
@@ -164,24 +193,19 @@ CudaResult<CheckFindings> Checker::look(Launchable& launchable, std::size_t copy
   if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
   if (auto ok = launchable.deliver(copy, stream_); !ok) return tl::unexpected(ok.error());
 
-  const OperandSet& operands = buffers_->place(copy);
-  if (auto ok = kernels_->compare(problem_, operands.d.address, reference_.address(), scale_.address(), poison,
-                                  results_field(offsetof(Results, comparison)), stream_);
-      !ok) {
-    return tl::unexpected(ok.error());
-  }
+  if (auto ok = enqueue_comparison(copy, poison); !ok) return tl::unexpected(ok.error());
   const std::vector<Guard> guards = this->guards(launchable, copy);
   if (auto ok = enqueue_guards(guards); !ok) return tl::unexpected(ok.error());
-  if (auto ok = enqueue_sums(copy, kSumA, kSumReference); !ok) return tl::unexpected(ok.error());
+  if (auto ok = enqueue_sums(copy, kSumInputs, kSumReference); !ok) return tl::unexpected(ok.error());
   const auto results = fetch_results();
   if (!results) return tl::unexpected(results.error());
 
   CheckFindings findings;
   findings.comparison = results->comparison;
   findings.guards = changed_ones(guards, *results);
-  constexpr std::array kNames{"A", "B", "C", "the bias"};
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (results->sums.at(i) != expected_.at(i)) findings.changed_operands.emplace_back(kNames.at(i));
+  const std::vector<WatchedInput> inputs = buffers_->watched_inputs(copy);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (results->sums.at(i) != expected_.at(i)) findings.changed_operands.push_back(inputs[i].name);
   }
   if (findings.comparison.wrong > 0) {
     if (auto ok = fetch_first_wrong(copy, poison, findings); !ok) return tl::unexpected(ok.error());
@@ -220,13 +244,10 @@ CudaResult<std::vector<ChangedGuard>> Checker::changed_guards(Launchable& launch
 }
 
 CudaResult<> Checker::fetch_first_wrong(std::size_t copy, std::uint32_t poison, CheckFindings& findings) {
-  const OperandSet& operands = buffers_->place(copy);
   const std::uint64_t index = findings.comparison.first_wrong;
-  const auto columns = static_cast<std::uint64_t>(problem_.n), ld = static_cast<std::uint64_t>(problem_.ldc);
-  const std::uint64_t in_d = index / columns * ld + index % columns;
-  const ElementType type = problem_.type_of_c();
-  const std::int64_t bytes = element_bytes(type);
-  const std::uint64_t address = operands.d.address + in_d * static_cast<std::uint64_t>(bytes);
+  const ResultElement element = result_element(problem_, index);
+  const std::int64_t bytes = element_bytes(element.type);
+  const std::uint64_t address = buffers_->place(copy)[element.operand].address + element.offset_bytes;
   std::uint32_t bits = 0;
   float scale = 0;
   return fetch(reinterpret_cast<std::byte*>(&bits), address, static_cast<std::size_t>(bytes))
@@ -234,8 +255,8 @@ CudaResult<> Checker::fetch_first_wrong(std::size_t copy, std::uint32_t poison, 
       .and_then([&] { return fetch(&scale, scale_.address() + index * sizeof(float), 1); })
       .map([&] {
         findings.first_unwritten = bits == poison_at(address, bytes, poison);
-        findings.first_value = element_value(type, bits);
-        const double bound = error_bound(problem_).allowed(findings.first_expected, scale);
+        findings.first_value = element_value(element.type, bits);
+        const double bound = element.bound.allowed(findings.first_expected, scale);
         findings.first_ratio = std::abs(findings.first_value - findings.first_expected) / bound;
       });
 }

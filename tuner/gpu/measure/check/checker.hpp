@@ -48,10 +48,16 @@ class Checker {
   [[nodiscard]] CudaResult<CheckFindings> look(Launchable& launchable, std::size_t copy, std::uint32_t poison);
   /// Guards of operand copy `copy`, and the launchable's own, that no longer hold kPoison.
   [[nodiscard]] CudaResult<std::vector<ChangedGuard>> changed_guards(Launchable& launchable, std::size_t copy);
+  /// Adds the checksum of the result in operand copy `copy` to the 64-bit word at `sum`.
+  [[nodiscard]] CudaResult<> enqueue_result_sum(std::size_t copy, std::uint64_t sum);
   [[nodiscard]] const Problem& problem() const { return problem_; }
+  /// Where the reference is.
+  [[nodiscard]] ReferenceMemory reference() const { return {reference_.address(), scale_.address()}; }
+
 
  private:
-  enum Sum { kSumA, kSumB, kSumC, kSumBias, kSumReference, kSumScale, kSumCount };
+  /// Of the watched inputs, in their order, then of the reference and its scale.
+  enum Sum { kSumInputs, kSumReference = kMaxBuffers, kSumScale, kSumCount };
   using Sums = std::array<std::uint64_t, kSumCount>;
 
   /// What the device writes for one check, copied to the host in one piece.
@@ -74,6 +80,8 @@ class Checker {
   [[nodiscard]] CudaResult<> enqueue_sums(std::size_t copy, int first, int last);
   /// Refills every copy; true where the reference had been damaged and was computed again.
   [[nodiscard]] CudaResult<bool> restore();
+  [[nodiscard]] CudaResult<> enqueue_reference(std::size_t copy);
+  [[nodiscard]] CudaResult<> enqueue_comparison(std::size_t copy, std::uint32_t poison);
   [[nodiscard]] CudaResult<> clear_results();
   [[nodiscard]] CudaResult<Results> fetch_results();
   [[nodiscard]] CudaResult<> fetch_first_wrong(std::size_t copy, std::uint32_t poison, CheckFindings& findings);

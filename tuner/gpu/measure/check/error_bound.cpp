@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace pgtune::gpu {
 namespace {
@@ -22,23 +21,6 @@ double sum_error(const Problem& problem) {
   const SumError& error = traits(problem.dtype).error;
   const int further = problem.epilogue.bias ? 5 : 4;
   return summation_bound(problem.k, error.addition, further) + product_error(error.product, problem.k) + error.sum;
-}
-
-/// Rounding to nearest, of a float32 to one of C's types: half a unit in the last place. Float32 is not rounded any
-/// more, and integers never are.
-double unit_roundoff(ElementType type) {
-  const ElementTraits& c = traits(type);
-  if (c.is_integer() || c.mantissa_bits >= std::numeric_limits<float>::digits - 1) return 0;
-  return std::ldexp(1, -c.mantissa_bits - 1);
-}
-
-/// What is lost however small the result is: half the distance of subnormal numbers, or what float32 flushes to zero.
-/// Integers that are less than one apart are equal.
-double absolute_error(ElementType type) {
-  const ElementTraits& c = traits(type);
-  if (c.is_integer()) return 0.5;
-  const double half_distance = std::ldexp(1, -c.exponent_bias() - c.mantissa_bits);
-  return std::max<double>(half_distance, std::numeric_limits<float>::min());
 }
 
 }  // namespace
@@ -65,18 +47,13 @@ double ErrorBound::allowed(double result, double scale) const {
   return per_scale * scale + per_result * std::abs(result) + absolute;
 }
 
-/// The error of a sum of K rounded products grows like sqrt(K) * u * S with high probability for rounding errors of
-/// random sign (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 2019;
-/// their constant is a small multiple of 1). Four more roundings: the product, alpha, beta C and the last sum; a bias
-/// adds a fifth. The factor 2 is the confidence; it leaves any order of summation room and stays far below what one
-/// missing product or a reduced input precision costs.
-double summation_bound(std::int64_t k, double unit_roundoff, int further) {
-  return 2.0 * (std::sqrt(static_cast<double>(k)) + further) * unit_roundoff;
-}
-
 double argument_rounding(const Problem& problem) {
   const double roundoff = unit_roundoff(problem.type_of_c());
   return roundoff == 0 ? 0 : roundoff / sum_error(problem);
+}
+
+ErrorBound error_bound(const OperationBuffer& output) {
+  return {output.error.per_scale, output.error.per_result, output.error.absolute, traits(output.type).largest};
 }
 
 ErrorBound error_bound(const Problem& problem) {

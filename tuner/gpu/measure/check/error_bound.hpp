@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tuner/model/problem.hpp"
+#include "tuner/model/rounding.hpp"
 
 namespace pgtune::gpu {
 
@@ -21,10 +22,8 @@ struct ErrorBound {
 };
 
 [[nodiscard]] ErrorBound error_bound(const Problem& problem);
-
-/// Of float32 sums of K products, each operation rounded with error up to `unit_roundoff`, in units of S. `further`:
-/// roundings beside those of the sum.
-[[nodiscard]] double summation_bound(std::int64_t k, double unit_roundoff, int further = 4);
+/// Of an operation's output, as it says.
+[[nodiscard]] ErrorBound error_bound(const OperationBuffer& output);
 
 /// Before a bias is added and before an activation is applied the value may be rounded to D's type: some of cuBLASLt's
 /// kernels do, and who calls it accepts that. This share of what is rounded counts like S; 0 where D is float32.

@@ -7,18 +7,16 @@
 #include <bit>
 #include <cmath>
 
-#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/gpu/measure/check/result_element.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
 std::string wrong_elements(const CheckFindings& findings, const Problem& problem) {
-  const auto index = static_cast<std::int64_t>(findings.comparison.first_wrong);
-  const std::int64_t row = index / problem.n, column = index % problem.n;
-  const std::string place = fmt::format("element ({},{}) of batch {}", row % problem.m, column, row / problem.m);
+  const auto [place, operand, offset_bytes, type, bound] = result_element(problem, findings.comparison.first_wrong);
   const std::string count =
-      fmt::format("{} of {} elements wrong", findings.comparison.wrong, problem.m * problem.n * problem.batch);
-  const int digits = traits(problem.type_of_c()).is_integer() ? 10 : 7;
+      fmt::format("{} of {} elements wrong", findings.comparison.wrong, result_elements(problem));
+  const int digits = traits(type).is_integer() ? 10 : 7;
   const std::string expected = fmt::format("expected {:.{}g}", findings.first_expected, digits);
   if (findings.first_unwritten) return fmt::format("{} was not written, {}; {}", place, expected, count);
   if (!std::isfinite(findings.first_value)) {
@@ -47,12 +45,15 @@ std::string fault_text(const CheckFindings& findings, const Problem& problem) {
   if (findings.comparison.wrong > 0) faults.push_back(wrong_elements(findings, problem));
   if (findings.comparison.padding_changed > 0) {
     faults.push_back(
-        fmt::format("wrote outside D: {} elements changed in the padding between N and its leading dimension",
-                    findings.comparison.padding_changed));
+        problem.operation
+            ? fmt::format("wrote outside its outputs: {} elements changed in the padding between theirs",
+                          findings.comparison.padding_changed)
+            : fmt::format("wrote outside D: {} elements changed in the padding between N and its leading dimension",
+                          findings.comparison.padding_changed));
   }
   for (const ChangedGuard& guard : findings.guards) {
     faults.push_back(fmt::format("wrote outside {}: {} bytes changed in the guard {}",
-                                 guard.around_d ? "D" : "its buffers", guard.bytes, guard.place));
+                                 guard.around_d ? problem.operation ? "its outputs" : "D" : "its buffers", guard.bytes, guard.place));
   }
   for (const std::string& operand : findings.changed_operands) faults.push_back("changed " + operand);
   return fmt::format("{}", fmt::join(faults, "; "));

@@ -24,8 +24,8 @@ CudaResult<int> device_that_maps(const Driver& driver) {
 
 }  // namespace
 
-DeviceSpan place_at(const DeviceSpan& mapped, std::int64_t bytes, MemoryEdge edge) {
-  const std::int64_t last = (mapped.bytes - bytes) / kGuardedAlignment * kGuardedAlignment;
+DeviceSpan place_at(const DeviceSpan& mapped, std::int64_t bytes, MemoryEdge edge, std::int64_t alignment) {
+  const std::int64_t last = (mapped.bytes - bytes) / alignment * alignment;
   return {mapped.address + static_cast<std::uint64_t>(edge == MemoryEdge::kStart ? 0 : last), bytes};
 }
 
@@ -101,13 +101,14 @@ class GuardedMemory::Mapping {
 
 void GuardedMemory::Release::operator()(Mapping* mapping) const noexcept { delete mapping; }
 
-CudaResult<GuardedMemory> GuardedMemory::allocate(const Driver& driver, std::int64_t bytes) {
+CudaResult<GuardedMemory> GuardedMemory::allocate(const Driver& driver, std::int64_t bytes, std::int64_t alignment) {
   GuardedMemory memory;
   if (bytes == 0) return memory;
   const auto device = device_that_maps(driver);
   if (!device) return tl::unexpected(device.error());
   memory.mapping_.reset(new Mapping(driver));
   memory.bytes_ = bytes;
+  memory.alignment_ = alignment;
   if (auto ok = memory.mapping_->map(*device, bytes + kGuardBytes); !ok) return tl::unexpected(ok.error());
   return memory;
 }

@@ -21,8 +21,9 @@ inline constexpr std::int64_t kGuardedAlignment = 256;
 /// Addresses without memory on either side of each mapping.
 inline constexpr std::int64_t kUnmappedBytes = std::int64_t{1} << 30;
 
-/// Where a buffer of `bytes` lies in `mapped`.
-[[nodiscard]] DeviceSpan place_at(const DeviceSpan& mapped, std::int64_t bytes, MemoryEdge edge);
+/// Where a buffer of `bytes` lies in `mapped`; at the end it is aligned to `alignment` bytes and no more than that costs.
+[[nodiscard]] DeviceSpan place_at(const DeviceSpan& mapped, std::int64_t bytes, MemoryEdge edge,
+                                  std::int64_t alignment = kGuardedAlignment);
 /// What `mapped` holds before and after `buffer`; either may be empty.
 [[nodiscard]] std::array<DeviceSpan, 2> around(const DeviceSpan& mapped, const DeviceSpan& buffer);
 
@@ -33,10 +34,11 @@ class GuardedMemory {
   GuardedMemory() = default;
   /// cudaErrorNotSupported where the device cannot map memory itself, cudaErrorMemoryAllocation where the memory does
   /// not suffice; neither is sticky. `driver` must outlive the result.
-  [[nodiscard]] static CudaResult<GuardedMemory> allocate(const Driver& driver, std::int64_t bytes);
+  [[nodiscard]] static CudaResult<GuardedMemory> allocate(const Driver& driver, std::int64_t bytes,
+                                                          std::int64_t alignment = kGuardedAlignment);
 
   [[nodiscard]] DeviceSpan mapped() const;
-  [[nodiscard]] DeviceSpan at(MemoryEdge edge) const { return place_at(mapped(), bytes_, edge); }
+  [[nodiscard]] DeviceSpan at(MemoryEdge edge) const { return place_at(mapped(), bytes_, edge, alignment_); }
 
  private:
   class Mapping;
@@ -46,6 +48,7 @@ class GuardedMemory {
 
   std::unique_ptr<Mapping, Release> mapping_;
   std::int64_t bytes_ = 0;  ///< of the buffer
+  std::int64_t alignment_ = kGuardedAlignment;
 };
 
 }  // namespace pgtune::gpu

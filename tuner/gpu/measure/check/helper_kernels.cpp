@@ -2,6 +2,9 @@
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "pgtune_measure_kernels.hpp"
 #include "tuner/gpu/jit/own_kernels.hpp"
@@ -12,7 +15,9 @@ namespace {
 
 constexpr std::array kHelperSymbols{
     "fill_pattern",      "fill_data", "copy_matrix", "checksum",   "count_changed_bytes",
-    "reference_float64", "compare",   "read_clocks", "sum_result", "rewrite"};
+    "reference_float64", "compare",   "read_clocks", "sum_result", "rewrite",
+    "fill_tensor", "compare_tensor", "sum_tensor", "store_result", "count_unwritten",
+    "copy_words2", "copy_words4", "copy_words4_streaming", "copy_words8_streaming"};
 constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
 constexpr std::int64_t kBlocksPerSm = 8;
 constexpr std::int64_t kReferenceTile = 64, kCopyTile = 32;
@@ -38,7 +43,29 @@ std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThre
 static_assert(sizeof(ElementType) == sizeof(std::int32_t));  // numbered alike: ElementTypes.AreNumberedAsInKernels
 static_assert(sizeof(Activation) == sizeof(std::int32_t) && static_cast<int>(Activation::kSilu) == 3);
 
+static_assert(static_cast<int>(FillKind::kIntegers) == 4);
+
 }  // namespace
+
+Tensor tensor_of(const OperationBuffer& buffer) {
+  Tensor tensor;
+  tensor.stored = buffer.stored_elements();
+  tensor.type = buffer.type;
+  std::vector<std::array<std::int64_t, 3>> dimensions;  // stride, extent, packed
+  std::int64_t packed = 1;
+  for (std::size_t i = buffer.extents.size(); i-- > 0;) {
+    if (buffer.extents[i] > 1) dimensions.push_back({buffer.strides[i], buffer.extents[i], packed});
+    packed *= buffer.extents[i];
+  }
+  std::sort(dimensions.begin(), dimensions.end(), std::greater<>());
+  for (const auto& [stride, extent, of_packed] : dimensions) {
+    const auto i = static_cast<std::size_t>(tensor.rank++);
+    tensor.stride.at(i) = stride;
+    tensor.extent.at(i) = extent;
+    tensor.packed.at(i) = of_packed;
+  }
+  return tensor;
+}
 
 Result<std::string> HelperKernels::compile(const std::string& architecture) {
   return compile_own_kernels(embedded::pgtune_measure_kernels(), architecture);
@@ -155,6 +182,50 @@ CudaResult<> HelperKernels::sum_result(const Problem& p, std::uint64_t d, std::u
                                        cudaStream_t stream) const {
   const std::int64_t rows = p.m * p.batch;
   return launch(kSumResult, grid_for(rows), 1, stream, d, element_bytes(p.type_of_c()), rows, p.n, p.ldc, sum);
+}
+
+CudaResult<> HelperKernels::fill_tensor(std::uint64_t memory, const OperationBuffer& buffer,
+                                        DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const {
+  const Tensor tensor = tensor_of(buffer);
+  return launch(kFillTensor, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor,
+                static_cast<std::int32_t>(buffer.fill), buffer.first, buffer.second, seed,
+                static_cast<std::int32_t>(distribution), static_cast<float>(traits(buffer.type).data_range));
+}
+
+CudaResult<> HelperKernels::compare_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
+                                           std::uint64_t scale, std::int64_t first, std::uint32_t pattern,
+                                           std::uint64_t out, cudaStream_t stream) const {
+  const Tensor tensor = tensor_of(buffer);
+  return launch(kCompareTensor, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor, result, scale, first,
+                error_bound(buffer), kNotFiniteRatio, pattern, out);
+}
+
+CudaResult<> HelperKernels::sum_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t scale,
+                                       std::int64_t first, std::uint64_t sum, cudaStream_t stream) const {
+  const Tensor tensor = tensor_of(buffer);
+  return launch(kSumTensor, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor, scale, first, sum);
+}
+
+CudaResult<> HelperKernels::store_result(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
+                                         std::int64_t first, std::int64_t shift, bool zero, cudaStream_t stream) const {
+  const Tensor tensor = tensor_of(buffer);
+  return launch(kStoreResult, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor, result, first,
+                buffer.elements(), shift, std::int32_t{zero});
+}
+
+CudaResult<> HelperKernels::count_unwritten(std::uint64_t values, std::int64_t count, std::uint64_t unwritten,
+                                            cudaStream_t stream) const {
+  return launch(kCountUnwritten, grid_for(count / kThreads), 1, stream, values, count, unwritten);
+}
+
+CudaResult<> HelperKernels::copy_words(Copy copy, std::uint64_t from, std::uint64_t to, std::int64_t bytes,
+                                       cudaStream_t stream) const {
+  constexpr std::array<std::pair<Kernel, std::int64_t>, kCopies> kCopying{
+      {{kCopyTwo, 2}, {kCopyFour, 4}, {kCopyFourStreaming, 4}, {kCopyEightStreaming, 8}}};
+  constexpr std::int64_t kWordBytes = 16;
+  const auto& [kernel, in_flight] = kCopying.at(static_cast<std::size_t>(copy));
+  const std::int64_t words = bytes / kWordBytes, piece = kThreads * in_flight;
+  return launch(kernel, std::max<std::int64_t>((words + piece - 1) / piece, 1), 1, stream, from, to, words);
 }
 
 CudaResult<> HelperKernels::rewrite(const DeviceSpan& span, cudaStream_t stream) const {

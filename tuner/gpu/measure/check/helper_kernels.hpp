@@ -25,7 +25,20 @@ struct Comparison {
   double squared_error = 0, squared_reference = 0;
 };
 
-inline constexpr std::size_t kMaxGuards = 16;
+/// Two for each buffer of an operation, and the workspace's.
+inline constexpr std::size_t kMaxGuards = 2 * kMaxBuffers + 4;
+
+/// A buffer of an operation as its kernels see it; the layout is that of Tensor in kernels/tensors.cuh. Dimensions of
+/// more than one element from the largest stride to the smallest.
+struct Tensor {
+  std::array<std::int64_t, kMaxRank> extent{}, stride{}, packed{};
+  std::int64_t stored = 0;
+  std::int32_t rank = 0;
+  ElementType type = ElementType::kFloat32;
+};
+[[nodiscard]] Tensor tensor_of(const OperationBuffer& buffer);
+
+
 
 class HelperKernels {
  public:
@@ -66,6 +79,28 @@ class HelperKernels {
   /// Adds the checksum of D's elements, padding left out, to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> sum_result(const Problem& problem, std::uint64_t d, std::uint64_t sum,
                                         cudaStream_t stream) const;
+  /// Values of an operation's buffer, of its own fill; not those of kKernel and kLinked.
+  [[nodiscard]] CudaResult<> fill_tensor(std::uint64_t memory, const OperationBuffer& buffer,
+                                         DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const;
+  /// As compare(). `first`: how many elements of other outputs `result` and `scale` have before this one's.
+  [[nodiscard]] CudaResult<> compare_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
+                                            std::uint64_t scale, std::int64_t first, std::uint32_t pattern,
+                                            std::uint64_t out, cudaStream_t stream) const;
+  /// As sum_result(), of the elements whose scale is not negative.
+  [[nodiscard]] CudaResult<> sum_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t scale,
+                                        std::int64_t first, std::uint64_t sum, cudaStream_t stream) const;
+  /// The right values, rounded, each `shift` elements further on; zeros instead where `zero`.
+  [[nodiscard]] CudaResult<> store_result(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
+                                          std::int64_t first, std::int64_t shift, bool zero, cudaStream_t stream) const;
+  /// Adds the number of float64 values whose bits are all set to the 64-bit word at `unwritten`.
+  [[nodiscard]] CudaResult<> count_unwritten(std::uint64_t values, std::int64_t count, std::uint64_t unwritten,
+                                             cudaStream_t stream) const;
+  /// How a copy is made, for the roof of memory.
+  enum class Copy { kTwoWords, kFourWords, kFourStreaming, kEightStreaming };
+  static constexpr int kCopies = 4;
+  /// Whole words of 16 bytes, from and to multiples of it.
+  [[nodiscard]] CudaResult<> copy_words(Copy copy, std::uint64_t from, std::uint64_t to, std::int64_t bytes,
+                                        cudaStream_t stream) const;
   /// Writes the whole words of `span`, which starts at one, as they are.
   [[nodiscard]] CudaResult<> rewrite(const DeviceSpan& span, cudaStream_t stream) const;
   /// Into sm_count pairs (nanoseconds, clocks) at `entries`.
@@ -83,6 +118,15 @@ class HelperKernels {
     kReadClocks,
     kSumResult,
     kRewrite,
+    kFillTensor,
+    kCompareTensor,
+    kSumTensor,
+    kStoreResult,
+    kCountUnwritten,
+    kCopyTwo,
+    kCopyFour,
+    kCopyFourStreaming,
+    kCopyEightStreaming,
     kCount
   };
 

@@ -4,7 +4,9 @@
 #include "kernels/comparison.cuh"
 #include "kernels/data.cuh"
 #include "kernels/reference.cuh"
+#include "kernels/roof.cuh"
 #include "kernels/spans.cuh"
+#include "kernels/tensors.cuh"
 #include "kernels/verification.cuh"
 
 // Reads time and clock counter on every SM that gets a CTA; entry [SM] = (nanoseconds, clocks).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pgtune::gpu {
@@ -16,8 +17,9 @@ std::uint64_t stream_seed(std::uint64_t seed, std::size_t copy, std::uint64_t op
 }  // namespace
 
 CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels, const Problem& problem,
-                                                    const Data& data, std::int64_t copies, cudaStream_t stream) {
-  OperandBuffers buffers(kernels, problem, data);
+                                                    const Data& data, std::int64_t copies, cudaStream_t stream,
+                                                    const OperationKernels* operation) {
+  OperandBuffers buffers(kernels, problem, data, operation);
   auto memory = DeviceBuffer::allocate(buffers.layout_.copy_bytes * copies);
   if (!memory) return tl::unexpected(memory.error());
   buffers.memory_ = std::move(*memory);
@@ -34,19 +36,31 @@ std::uint64_t OperandBuffers::copy_address(std::size_t index) const {
 
 CudaResult<> OperandBuffers::add_guarded_places(const Driver& driver) {
   std::vector<Guarded> guarded;
-  const auto add = [&](const char* name, DeviceSpan OperandSet::*buffer) -> CudaResult<> {
-    return GuardedMemory::allocate(driver, (copies_.front().*buffer).bytes).map([&](GuardedMemory memory) {
-      guarded.push_back({name, buffer, std::move(memory)});
+  const auto add = [&](const std::string& name, Operand operand, bool is_result,
+                       std::int64_t alignment = kGuardedAlignment) -> CudaResult<> {
+    return GuardedMemory::allocate(driver, copies_.front()[operand].bytes, alignment).map([&](GuardedMemory memory) {
+      guarded.push_back({name, is_result, operand, std::move(memory)});
     });
   };
-  auto added = add("A", &OperandSet::a).and_then([&] { return add("B", &OperandSet::b); });
-  if (problem_.beta != 0) added = added.and_then([&] { return add("C", &OperandSet::c); });
-  if (problem_.epilogue.bias) added = added.and_then([&] { return add("the bias", &OperandSet::bias); });
-  added = added.and_then([&] { return add("D", &OperandSet::d); });
+  CudaResult<> added;
+  if (operation_ != nullptr) {
+    const std::vector<OperationBuffer>& buffers = operation_->operation().buffers;
+    for (std::size_t i = 0; added && i < buffers.size(); ++i) {
+      // pgtune's own kernels take buffers by words.
+      const std::int64_t alignment = std::max<std::int64_t>(buffers[i].alignment, sizeof(kPoison));
+      added = add(buffers[i].name, operand_of_buffer(i), buffers[i].is_output(), alignment);
+    }
+  } else {
+    added = add("A", Operand::kA, false).and_then([&] { return add("B", Operand::kB, false); });
+    if (problem_.beta != 0) added = added.and_then([&] { return add("C", Operand::kC, false); });
+    if (problem_.epilogue.bias) added = added.and_then([&] { return add("the bias", Operand::kBias, false); });
+    added = added.and_then([&] { return add("D", Operand::kD, true); });
+  }
   if (!added) return added;
   for (std::size_t i = 0; i < kGuardedPlaces.size(); ++i) {
     OperandSet& set = guarded_sets_.at(i);
-    for (const Guarded& buffer : guarded) set.*buffer.buffer = buffer.memory.at(kGuardedPlaces.at(i));
+    set.buffers.resize(copies_.front().buffers.size());
+    for (const Guarded& buffer : guarded) set[buffer.operand] = buffer.memory.at(kGuardedPlaces.at(i));
     if (problem_.beta == 0) set.c = set.d;
     if (!problem_.epilogue.bias) set.bias = set.d;
   }
@@ -76,6 +90,7 @@ CudaResult<> OperandBuffers::fill(std::size_t index, cudaStream_t stream) const 
   const OperandSet& set = place(index);
   const Problem& p = problem_;
   if (auto ok = fill_pattern(index, stream); !ok) return ok;
+  if (operation_ != nullptr) return operation_->fill(set, data_.distribution, seed_of(index), stream);
   const std::size_t data = is_guarded(index) ? 0 : index;
   const auto seed = [&](std::uint64_t operand) { return stream_seed(data_.seed, data, operand); };
   if (auto ok = fill_matrix(set.a, type_of_a(p.dtype), p.rows_a() * p.batch, p.columns_a(), p.lda, seed(0), stream);
@@ -105,14 +120,54 @@ CudaResult<> OperandBuffers::poison(std::size_t index, cudaStream_t stream) cons
   return {};
 }
 
+CudaResult<> OperandBuffers::poison_d(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const {
+  const OperandSet& set = place(index);
+  if (operation_ == nullptr) return kernels_->fill_pattern(set.d, pattern, stream);
+  const std::vector<OperationBuffer>& buffers = operation_->operation().buffers;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].role == BufferRole::kIn) continue;
+    if (auto ok = kernels_->fill_pattern(set.buffers[i], pattern, stream); !ok) return ok;
+  }
+  return operation_->restore_inouts(set, data_.distribution, seed_of(index), stream);
+}
+
+CudaResult<> OperandBuffers::rewrite_d(std::size_t index, cudaStream_t stream) const {
+  const OperandSet& set = place(index);
+  if (operation_ == nullptr) return kernels_->rewrite(set.d, stream);
+  for (const OperationKernels::Output& output : operation_->outputs()) {
+    if (auto ok = kernels_->rewrite(set.buffers[output.buffer], stream); !ok) return ok;
+  }
+  return {};
+}
+
+std::vector<WatchedInput> OperandBuffers::watched_inputs(std::size_t index) const {
+  const OperandSet& set = place(index);
+  if (operation_ == nullptr) {
+    // Without beta, C is D's buffer, which launches are there to change; so is a bias that is none.
+    std::vector<WatchedInput> inputs{{"A", set.a}, {"B", set.b}};
+    if (problem_.beta != 0) inputs.push_back({"C", set.c});
+    if (problem_.epilogue.bias) inputs.push_back({"the bias", set.bias});
+    return inputs;
+  }
+  std::vector<WatchedInput> inputs;
+  const std::vector<OperationBuffer>& buffers = operation_->operation().buffers;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].role == BufferRole::kIn) inputs.push_back({buffers[i].name, set.buffers[i]});
+  }
+  return inputs;
+}
+
+std::uint64_t OperandBuffers::seed_of(std::size_t index) const {
+  return stream_seed(data_.seed, is_guarded(index) ? 0 : index, 0);
+}
+
 std::vector<Guard> OperandBuffers::guards(std::size_t index) const {
   if (!is_guarded(index)) return guards_of_copy(index);
   std::vector<Guard> guards;
   for (const Guarded& buffer : guarded_) {
-    const auto [before, after] = around(buffer.memory.mapped(), place(index).*buffer.buffer);
-    const bool around_d = buffer.buffer == &OperandSet::d;
-    if (before.bytes > 0) guards.push_back({"before " + buffer.name, around_d, before});
-    if (after.bytes > 0) guards.push_back({"after " + buffer.name, around_d, after});
+    const auto [before, after] = around(buffer.memory.mapped(), place(index)[buffer.operand]);
+    if (before.bytes > 0) guards.push_back({"before " + buffer.name, buffer.is_result, before});
+    if (after.bytes > 0) guards.push_back({"after " + buffer.name, buffer.is_result, after});
   }
   return guards;
 }

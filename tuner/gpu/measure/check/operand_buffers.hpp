@@ -15,6 +15,7 @@
 #include "tuner/gpu/measure/check/guarded_memory.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
+#include "tuner/gpu/measure/check/operation_kernels.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/problem.hpp"
 
@@ -30,6 +31,12 @@ struct Guard {
   DeviceSpan span;
 };
 
+/// A buffer that launches leave as it is.
+struct WatchedInput {
+  std::string name;
+  DeviceSpan span;
+};
+
 class OperandBuffers {
  public:
   /// What the operands hold. Copies and operands draw from streams of their own under the seed.
@@ -38,9 +45,11 @@ class OperandBuffers {
     std::uint64_t seed = 0;
   };
 
-  /// Allocates `copies` sets. cudaErrorMemoryAllocation where they do not fit. `kernels` must outlive the result.
+  /// Allocates `copies` sets. cudaErrorMemoryAllocation where they do not fit. `kernels` must outlive the result, and so
+  /// must `operation`, which is null for GEMM.
   [[nodiscard]] static CudaResult<OperandBuffers> allocate(const HelperKernels& kernels, const Problem& problem,
-                                                           const Data& data, std::int64_t copies, cudaStream_t stream);
+                                                           const Data& data, std::int64_t copies, cudaStream_t stream,
+                                                           const OperationKernels* operation = nullptr);
 
   /// Allocates one more set, each buffer with nothing mapped around it, in two places: all buffers at the start of
   /// their memory, and all at its end. They share the memory: filling one spoils the other. Errors as
@@ -53,10 +62,14 @@ class OperandBuffers {
   [[nodiscard]] std::size_t guarded_places() const { return guarded_.empty() ? 0 : kGuardedPlaces.size(); }
   [[nodiscard]] const OperandSet& place(std::size_t index) const;
 
-  /// Enqueues the filling of place `index`: data in A, B, C and the bias, poison everywhere else. The guarded places
+  /// Enqueues the filling of place `index`: data in A, B, C and the bias or an operation's inputs, poison everywhere else. The guarded places
   /// hold the data of copy 0.
   [[nodiscard]] CudaResult<> fill(std::size_t index, cudaStream_t stream) const;
-  /// Enqueues poison into D and all guards of place `index`; A, B, C and the bias stay.
+  /// Enqueues an operation's data into its inputs alone. Precondition: it is one.
+  [[nodiscard]] CudaResult<> fill_inputs(std::size_t index, cudaStream_t stream) const {
+    return operation_->fill(place(index), data_.distribution, seed_of(index), stream);
+  }
+  /// Enqueues poison into D and all guards of place `index`; A, B, C and the bias stay. Of an operation, as poison_d().
   [[nodiscard]] CudaResult<> poison(std::size_t index, cudaStream_t stream) const;
 
   /// What timed launches rotate over.
@@ -65,17 +78,30 @@ class OperandBuffers {
   [[nodiscard]] const Data& data() const { return data_; }
   /// What fill() draws from now on.
   void set_seed(std::uint64_t seed) { data_.seed = seed; }
-  /// Enqueues `pattern` into D of place `index`, and nothing else.
-  [[nodiscard]] CudaResult<> poison_d(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const {
-    return kernels_->fill_pattern(place(index).d, pattern, stream);
-  }
+  /// Enqueues `pattern` into D of place `index`, and nothing else. Of an operation: into outputs and scratch, and their
+  /// data into buffers that launches read and write.
+  [[nodiscard]] CudaResult<> poison_d(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const;
+  /// Enqueues the writing of D, or of an operation's outputs, as it is.
+  [[nodiscard]] CudaResult<> rewrite_d(std::size_t index, cudaStream_t stream) const;
+  /// What launches must leave as it is.
+  [[nodiscard]] std::vector<WatchedInput> watched_inputs(std::size_t index) const;
+  /// Launches read what they write, so that each needs its data anew.
+  [[nodiscard]] bool has_inout() const { return problem_.operation && problem_.operation->has_inout(); }
+  /// The seed that place `index` of an operation draws its data under.
+  [[nodiscard]] std::uint64_t seed_of(std::size_t index) const;
+  [[nodiscard]] const OperationKernels* operation() const { return operation_; }
   [[nodiscard]] const OperandLayout& layout() const { return layout_; }
   /// Guards of place `index`: kMaxGuards - 2 at most.
   [[nodiscard]] std::vector<Guard> guards(std::size_t index) const;
 
  private:
-  OperandBuffers(const HelperKernels& kernels, const Problem& problem, const Data& data)
-      : kernels_(&kernels), problem_(problem), data_(data), layout_(operand_layout(problem)) {}
+  OperandBuffers(const HelperKernels& kernels, const Problem& problem, const Data& data,
+                 const OperationKernels* operation)
+      : kernels_(&kernels),
+        operation_(operation),
+        problem_(problem),
+        data_(data),
+        layout_(operand_layout(problem)) {}
   [[nodiscard]] CudaResult<> fill_matrix(const DeviceSpan& matrix, ElementType type, std::int64_t rows,
                                          std::int64_t columns, std::int64_t ld, std::uint64_t seed,
                                          cudaStream_t stream) const;
@@ -83,7 +109,8 @@ class OperandBuffers {
   /// One buffer of the guarded set.
   struct Guarded {
     std::string name;  ///< as in GuardZone::place
-    DeviceSpan OperandSet::*buffer = nullptr;
+    bool is_result = false;
+    Operand operand = Operand::kA;
     GuardedMemory memory;
   };
   [[nodiscard]] bool is_guarded(std::size_t index) const { return index >= copies_.size(); }
@@ -91,6 +118,7 @@ class OperandBuffers {
   [[nodiscard]] CudaResult<> fill_pattern(std::size_t index, cudaStream_t stream) const;
 
   const HelperKernels* kernels_;
+  const OperationKernels* operation_;
   Problem problem_;
   Data data_;
   OperandLayout layout_;

@@ -152,6 +152,8 @@ CudaResult<> Verification::launch_copy_by_copy() {
 
 CudaResult<> Verification::launch_as_timed() {
   constexpr std::int64_t kTurns = 2;
+  // A second launch would go on from what the first one left.
+  if (buffers_->has_inout()) return {};
   for (std::size_t copy = 0; copy < copies(); ++copy) {
     poisons_[copy] = poison_of_launch(poisoned_);
     if (auto ok = buffers_->poison_d(copy, poisons_[copy], stream_); !ok) return ok;
@@ -204,11 +206,11 @@ CudaResult<> Verification::compare_times() {
 }
 
 CudaResult<> Verification::launch(std::size_t copy, D d) {
-  const bool poisoned = d == D::kPoisoned;
+  const bool poisoned = d == D::kPoisoned || buffers_->has_inout();
   if (poisoned) poisons_[copy] = poison_of_launch(++poisoned_);
   float elapsed_ms = 0;
   return (poisoned ? buffers_->poison_d(copy, poisons_[copy], stream_)
-                   : buffers_->kernels().rewrite(buffers_->place(copy).d, stream_))
+                   : buffers_->rewrite_d(copy, stream_))
       .and_then([&] { return check(cudaEventRecord(start_.get(), stream_), "verifying"); })
       .and_then([&] { return series_->launchable().launch(copy, stream_); })
       .and_then([&] { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
@@ -221,8 +223,7 @@ CudaResult<std::uint64_t> Verification::sum(std::size_t copy) {
   std::uint64_t sum = 0;
   return check(cudaMemsetAsync(sum_.data(), 0, sizeof(sum), stream_), "verifying")
       .and_then([&] {
-        return buffers_->kernels().sum_result(checker_->problem(), buffers_->place(copy).d.address, sum_.address(),
-                                              stream_);
+        return checker_->enqueue_result_sum(copy, sum_.address());
       })
       .and_then([&] {
         return check(cudaMemcpyAsync(&sum, sum_.data(), sizeof(sum), cudaMemcpyDeviceToHost, stream_), "verifying");

@@ -35,47 +35,69 @@ __device__ inline bool untouched(const void* matrix, i64 index, int type, u32 pa
   return false;
 }
 
-// Compares D with the reference row by row. An element that is not a number counts as an error as large as its
-// reference; an infinite one is right where the reference may be beyond the type's largest number.
+// What a thread finds. An element that is not a number counts as an error as large as its reference, unless that is not
+// a number either; an infinite one is right where the reference may be beyond the type's largest number. A negative
+// scale says that the element is nobody's concern.
+class Findings {
+ public:
+  __device__ Findings(Bound bound, double not_finite_ratio) : bound_(bound), not_finite_ratio_(not_finite_ratio) {}
+
+  __device__ void judge(double value, double expected, double scale, u64 at) {
+    if (scale < 0 || (expected != expected && value != value)) return;
+    const double infinity = __int_as_float(0x7f800000), size = fabs(expected);
+    const double allowed = bound_.per_scale * scale + bound_.per_result * size + bound_.absolute;
+    const bool finite = fabs(value) < infinity;  // false for NaN too
+    const bool overflow = fabs(value) == infinity && value > 0 == expected > 0 && size + allowed >= bound_.largest;
+    const double error = finite ? fabs(value - expected) : overflow ? 0 : size;
+    const double ratio = finite || overflow ? error / allowed : not_finite_ratio_;
+    squared_error_ += error * error;
+    squared_reference_ += expected * expected;
+    max_ratio_ = max_ratio_ > ratio ? max_ratio_ : ratio;
+    if (!(ratio <= 1)) {
+      ++wrong_;
+      first_wrong_ = first_wrong_ < at ? first_wrong_ : at;
+    }
+  }
+
+  __device__ void see_padding(bool changed) { padding_changed_ += changed; }
+
+  // By every thread of the warp.
+  __device__ void add_to(Comparison* out) {
+    const double squared_error = warp_sum(squared_error_), squared_reference = warp_sum(squared_reference_);
+    if (threadIdx.x % 32 == 0) {
+      atomicAdd(&out->squared_error, squared_error);
+      atomicAdd(&out->squared_reference, squared_reference);
+    }
+    if (wrong_ != 0) {
+      atomicAdd(&out->wrong, wrong_);
+      atomicMin(&out->first_wrong, first_wrong_);
+    }
+    if (padding_changed_ != 0) atomicAdd(&out->padding_changed, padding_changed_);
+    atomicMax(&out->max_ratio_bits, static_cast<u64>(__double_as_longlong(max_ratio_)));
+  }
+
+ private:
+  Bound bound_;
+  double not_finite_ratio_;
+  double squared_error_ = 0, squared_reference_ = 0, max_ratio_ = 0;
+  u64 wrong_ = 0, first_wrong_ = ~0ull, padding_changed_ = 0;
+};
+
+// Compares D with the reference row by row.
 extern "C" __global__ void compare(const void* d, int type, const double* result, const float* scale, i64 rows,
                                    i64 columns, i64 ld, Bound bound, double not_finite_ratio, u32 pattern,
                                    Comparison* out) {
-  double squared_error = 0, squared_reference = 0, max_ratio = 0;
-  u64 wrong = 0, first_wrong = ~0ull, padding_changed = 0;
+  Findings findings(bound, not_finite_ratio);
   for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
 #pragma unroll 1
     for (i64 column = threadIdx.x; column < ld; column += blockDim.x) {
       if (column >= columns) {
-        padding_changed += !untouched(d, row * ld + column, type, pattern);
+        findings.see_padding(!untouched(d, row * ld + column, type, pattern));
         continue;
       }
-      const double value = load_element(d, row * ld + column, type), infinity = __int_as_float(0x7f800000);
       const i64 at = row * columns + column;
-      const double expected = result[at], size = fabs(expected);
-      const double allowed = bound.per_scale * scale[at] + bound.per_result * size + bound.absolute;
-      const bool finite = fabs(value) < infinity;  // false for NaN too
-      const bool overflow = fabs(value) == infinity && value > 0 == expected > 0 && size + allowed >= bound.largest;
-      const double error = finite ? fabs(value - expected) : overflow ? 0 : size;
-      const double ratio = finite || overflow ? error / allowed : not_finite_ratio;
-      squared_error += error * error;
-      squared_reference += expected * expected;
-      max_ratio = max_ratio > ratio ? max_ratio : ratio;
-      if (!(ratio <= 1)) {
-        ++wrong;
-        first_wrong = first_wrong < static_cast<u64>(at) ? first_wrong : static_cast<u64>(at);
-      }
+      findings.judge(load_element(d, row * ld + column, type), result[at], scale[at], static_cast<u64>(at));
     }
   }
-  squared_error = warp_sum(squared_error);
-  squared_reference = warp_sum(squared_reference);
-  if (threadIdx.x % 32 == 0) {
-    atomicAdd(&out->squared_error, squared_error);
-    atomicAdd(&out->squared_reference, squared_reference);
-  }
-  if (wrong != 0) {
-    atomicAdd(&out->wrong, wrong);
-    atomicMin(&out->first_wrong, first_wrong);
-  }
-  if (padding_changed != 0) atomicAdd(&out->padding_changed, padding_changed);
-  atomicMax(&out->max_ratio_bits, static_cast<u64>(__double_as_longlong(max_ratio)));
+  findings.add_to(out);
 }

@@ -38,8 +38,8 @@ extern "C" __global__ void checksum(const unsigned char* first, i64 bytes, u64* 
 
 // A column of CTAs a guard: counts the bytes that no longer hold the pattern.
 struct Guards {
-  const unsigned char* first[16];
-  i64 bytes[16];
+  const unsigned char* first[36];
+  i64 bytes[36];
 };
 extern "C" __global__ void count_changed_bytes(Guards guards, u32 pattern, u64* changed) {
   u64 local = 0;

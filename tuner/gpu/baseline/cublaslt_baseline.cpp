@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/gpu/baseline/baseline.hpp"
+#include "tuner/gpu/baseline/cublaslt_baseline.hpp"
 
 #include <fmt/format.h>
 
@@ -39,9 +39,9 @@ bool enough_algorithms(std::size_t right, double spent_s) {
   return right >= kMaxAlgorithms || (right >= kMinAlgorithms && spent_s > kNoticed_s);
 }
 
-CudaResult<std::unique_ptr<Baseline>> Baseline::begin(const Problem& problem, const OperandBuffers& buffers,
+CudaResult<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Problem& problem, const OperandBuffers& buffers,
                                                       cudaStream_t stream) {
-  std::unique_ptr<Baseline> baseline(new Baseline);
+  std::unique_ptr<CublasLtBaseline> baseline(new CublasLtBaseline);
   auto matmul = matmul_for(problem);
   if (!matmul) return tl::unexpected(matmul.error());
   baseline->matmul_ = std::move(*matmul);
@@ -51,12 +51,12 @@ CudaResult<std::unique_ptr<Baseline>> Baseline::begin(const Problem& problem, co
   return baseline;
 }
 
-Result<std::unique_ptr<Baseline>> Baseline::create(const Problem& problem, const OperandBuffers& buffers,
+Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::create(const Problem& problem, const OperandBuffers& buffers,
                                                    Checker& checker, SampleTimer& timer, const std::string& library,
                                                    cudaStream_t stream) {
   auto begun = begin(problem, buffers, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
-  std::unique_ptr<Baseline> baseline = std::move(*begun);
+  std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);
   const auto offered = baseline->matmul_->heuristics();
   if (!offered) return tl::unexpected(to_error(offered.error()));
   using Clock = std::chrono::steady_clock;
@@ -101,7 +101,7 @@ Result<std::unique_ptr<Baseline>> Baseline::create(const Problem& problem, const
   return baseline;
 }
 
-CudaResult<> Baseline::add(const CublasLtCandidate& candidate, Checker& checker, SampleTimer& timer,
+CudaResult<> CublasLtBaseline::add(const CublasLtCandidate& candidate, Checker& checker, SampleTimer& timer,
                            cudaStream_t stream) {
   const std::size_t copies = operands_->copies().size();
   Algorithm algorithm;

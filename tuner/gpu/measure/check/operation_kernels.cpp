@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/check/operation_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "pgtune_measure_kernels.hpp"
+#include "tuner/gpu/jit/nvrtc_program.hpp"
+#include "tuner/gpu/jit/toolkit.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+/// Apart for neighbouring buffers of a copy.
+std::uint64_t buffer_seed(std::uint64_t seed, std::size_t buffer) {
+  return seed + (buffer + 1) * 0xa0761d6478bd642fULL;
+}
+
+constexpr std::uint32_t kOneAsFloat = 0x3f800000, kAllBits = ~0U;
+
+}  // namespace
+
+Result<std::string> OperationKernels::compile(const OperationProblem& operation, const std::string& architecture) {
+  TemplateSource source = operation.source;
+  constexpr std::string_view kHeader = "kernels/operation.cuh";
+  for (const embedded::File& header : embedded::pgtune_measure_kernels()) {
+    source.headers.push_back({header.path == kHeader ? "operation.cuh" : std::string(header.path),
+                              std::string(header.contents)});
+  }
+  std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17"};
+  for (const OperationBuffer& buffer : operation.buffers)
+    options.push_back(fmt::format("-DTYPE_{}={}", buffer.name, static_cast<int>(buffer.type)));
+  auto program = NvrtcProgram::create(source);
+  if (!program) return tl::unexpected(program.error());
+  Compilation compiled = program->compile(options);
+  if (compiled.status == NVRTC_SUCCESS) return std::move(compiled.cubin);
+  return fail(ErrorKind::kUsage, fmt::format("the reference of the operation '{}' does not compile:\n{}",
+                                             operation.name, compiled.log));
+}
+
+Result<std::unique_ptr<OperationKernels>> OperationKernels::create(const Driver& driver, const HelperKernels& kernels,
+                                                                   OperationHandle operation,
+                                                                   const std::string& architecture) {
+  const auto cubin = compile(*operation, architecture);
+  if (!cubin) return tl::unexpected(cubin.error());
+  auto module = Module::load(driver, *cubin);
+  if (!module) return tl::unexpected(to_error(module.error()));
+  std::set<std::string> symbols;
+  for (const ReferenceLaunch& pass : operation->reference) symbols.insert(pass.symbol);
+  for (const OperationBuffer& buffer : operation->buffers) {
+    if (buffer.kernel) symbols.insert(buffer.kernel->symbol);
+  }
+  for (const std::string& symbol : symbols) {
+    if (!module->function(symbol))
+      return fail(ErrorKind::kUsage, fmt::format("the source of the operation '{}' has no kernel extern \"C\" {}",
+                                                 operation->name, symbol));
+  }
+  std::unique_ptr<OperationKernels> out(new OperationKernels(kernels, std::move(operation), std::move(*module)));
+  out->driver_ = &driver;
+  if (auto ok = out->allocate_inouts(); !ok) return tl::unexpected(to_error(ok.error()));
+  return out;
+}
+
+OperationKernels::OperationKernels(const HelperKernels& kernels, OperationHandle operation, Module module)
+    : kernels_(&kernels), operation_(std::move(operation)), module_(std::move(module)) {
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < operation_->buffers.size(); ++i) {
+    const OperationBuffer& buffer = operation_->buffers[i];
+    if (!buffer.is_output()) continue;
+    outputs_.push_back({i, first});
+    first += buffer.elements();
+  }
+}
+
+CudaResult<> OperationKernels::allocate_inouts() {
+  initial_.resize(operation_->buffers.size());
+  for (std::size_t i = 0; i < initial_.size(); ++i) {
+    if (operation_->buffers[i].role != BufferRole::kInOut) continue;
+    auto memory = DeviceBuffer::allocate(operation_->buffers[i].bytes());
+    if (!memory) return tl::unexpected(memory.error());
+    initial_[i] = std::move(*memory);
+  }
+  return {};
+}
+
+CudaResult<> OperationKernels::fill_buffer(std::size_t index, const OperandSet& operands,
+                                           DataDistribution distribution, std::uint64_t seed,
+                                           cudaStream_t stream) const {
+  const OperationBuffer& buffer = operation_->buffers[index];
+  const std::uint64_t own_seed = buffer_seed(seed, index);
+  if (buffer.fill == FillKind::kLinked) return {};
+  if (buffer.fill == FillKind::kKernel) return launch(*buffer.kernel, operands, own_seed, {}, stream);
+  return kernels_->fill_tensor(operands.buffers.at(index).address, buffer, distribution, own_seed, stream);
+}
+
+CudaResult<> OperationKernels::fill(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
+                                    cudaStream_t stream) const {
+  for (std::size_t i = 0; i < operation_->buffers.size(); ++i) {
+    if (!operation_->buffers[i].is_input()) continue;
+    if (auto ok = fill_buffer(i, operands, distribution, seed, stream); !ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<> OperationKernels::restore_inouts(const OperandSet& operands, DataDistribution distribution,
+                                              std::uint64_t seed, cudaStream_t stream) const {
+  for (std::size_t i = 0; i < operation_->buffers.size(); ++i) {
+    if (operation_->buffers[i].role != BufferRole::kInOut) continue;
+    if (auto ok = fill_buffer(i, operands, distribution, seed, stream); !ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<> OperationKernels::refer(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
+                                     const ReferenceMemory& memory, cudaStream_t stream) const {
+  OperandSet inputs = operands;
+  for (std::size_t i = 0; i < initial_.size(); ++i) {
+    if (initial_[i].bytes() > 0) inputs.buffers.at(i) = {initial_[i].address(), initial_[i].bytes()};
+  }
+  if (auto ok = restore_inouts(inputs, distribution, seed, stream); !ok) return ok;
+  std::int64_t elements = 0;
+  for (const Output& output : outputs_) elements += operation_->buffers[output.buffer].elements();
+  const auto bytes_of = [&](std::size_t element) { return elements * static_cast<std::int64_t>(element); };
+  auto ok = kernels_->fill_pattern({memory.values, bytes_of(sizeof(double))}, kAllBits, stream).and_then([&] {
+    return kernels_->fill_pattern({memory.scales, bytes_of(sizeof(float))}, kOneAsFloat, stream);
+  });
+  for (std::size_t i = 0; ok && i < operation_->reference.size(); ++i)
+    ok = launch(operation_->reference[i], inputs, seed, memory, stream);
+  return ok;
+}
+
+CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const OperandSet& operands, std::uint64_t seed,
+                                      const ReferenceMemory& memory, cudaStream_t stream) const {
+  const auto function = module_.function(launch.symbol);
+  if (!function) return tl::unexpected(function.error());
+  const auto first_of = [&](std::size_t buffer) {
+    std::uint64_t first = 0;
+    for (const Output& output : outputs_) {
+      if (output.buffer == buffer) first = static_cast<std::uint64_t>(output.first);
+    }
+    return first;
+  };
+  std::vector<std::uint64_t> values;
+  for (const ReferenceArgument& argument : launch.arguments) {
+    const auto buffer = static_cast<std::size_t>(argument.integer);
+    switch (argument.kind) {
+      case ReferenceArgumentKind::kBuffer:
+        values.push_back(operands.buffers.at(buffer).address);
+        break;
+      case ReferenceArgumentKind::kValue:
+        values.push_back(memory.values + first_of(buffer) * sizeof(double));
+        break;
+      case ReferenceArgumentKind::kScale:
+        values.push_back(memory.scales + first_of(buffer) * sizeof(float));
+        break;
+      case ReferenceArgumentKind::kInt64:
+        values.push_back(static_cast<std::uint64_t>(argument.integer));
+        break;
+      case ReferenceArgumentKind::kFloat32: {
+        const auto real = static_cast<float>(argument.real);
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &real, sizeof(real));
+        values.push_back(bits);
+        break;
+      }
+      case ReferenceArgumentKind::kSeed:
+        values.push_back(seed);
+        break;
+    }
+  }
+  std::vector<void*> pointers;
+  for (std::uint64_t& value : values) pointers.push_back(&value);
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(launch.grid.x);
+  config.gridDimY = static_cast<unsigned>(launch.grid.y);
+  config.gridDimZ = static_cast<unsigned>(launch.grid.z);
+  config.blockDimX = static_cast<unsigned>(launch.block.x);
+  config.blockDimY = static_cast<unsigned>(launch.block.y);
+  config.blockDimZ = static_cast<unsigned>(launch.block.z);
+  config.hStream = stream;
+  return check(driver_->launch_kernel(&config, *function, pointers.data(), nullptr),
+               fmt::format("launching {} of the operation '{}'", launch.symbol, operation_->name));
+}
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The kernels of an operation's own source, compiled: its reference and its fills.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/launch/module.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/model/operation_problem.hpp"
+
+namespace pgtune::gpu {
+
+/// Where an operation's right values and their scales lie: those of all outputs one behind the other, packed.
+struct ReferenceMemory {
+  std::uint64_t values = 0, scales = 0;
+};
+
+class OperationKernels {
+ public:
+  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. Errors (usage): the source does not compile, with
+  /// what the compiler says.
+  [[nodiscard]] static Result<std::string> compile(const OperationProblem& operation, const std::string& architecture);
+  /// Errors as compile(), and (usage) the source lacks a kernel. `driver` and `kernels` must outlive the result.
+  [[nodiscard]] static Result<std::unique_ptr<OperationKernels>> create(const Driver& driver,
+                                                                        const HelperKernels& kernels,
+                                                                        OperationHandle operation,
+                                                                        const std::string& architecture);
+
+  /// Enqueues data into the inputs, in their order; equal seeds give equal data.
+  [[nodiscard]] CudaResult<> fill(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
+                                  cudaStream_t stream) const;
+  /// The same of those inputs alone that launches change.
+  [[nodiscard]] CudaResult<> restore_inouts(const OperandSet& operands, DataDistribution distribution,
+                                            std::uint64_t seed, cudaStream_t stream) const;
+  /// The right results for these operands with the data of `seed` in their inout buffers, whatever these hold now.
+  /// Scales that no kernel writes are 1.
+  [[nodiscard]] CudaResult<> refer(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
+                                   const ReferenceMemory& memory, cudaStream_t stream) const;
+
+  [[nodiscard]] const OperationProblem& operation() const { return *operation_; }
+
+  /// Outputs, with the packed number of their first element among all outputs' elements.
+  struct Output {
+    std::size_t buffer = 0;
+    std::int64_t first = 0;
+  };
+  [[nodiscard]] const std::vector<Output>& outputs() const { return outputs_; }
+
+ private:
+  OperationKernels(const HelperKernels& kernels, OperationHandle operation, Module module);
+  [[nodiscard]] CudaResult<> allocate_inouts();
+  [[nodiscard]] CudaResult<> fill_buffer(std::size_t index, const OperandSet& operands, DataDistribution distribution,
+                                         std::uint64_t seed, cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> launch(const ReferenceLaunch& launch, const OperandSet& operands, std::uint64_t seed,
+                                    const ReferenceMemory& memory, cudaStream_t stream) const;
+
+  const Driver* driver_ = nullptr;
+  const HelperKernels* kernels_;
+  OperationHandle operation_;
+  Module module_;
+  std::vector<Output> outputs_;
+  std::vector<DeviceBuffer> initial_;  ///< beside the buffers: what inout buffers hold before a launch
+};
+
+}  // namespace pgtune::gpu

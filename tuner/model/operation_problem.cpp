@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/model/operation_problem.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "tuner/util/identifier.hpp"
+
+namespace pgtune {
+namespace {
+
+constexpr EnumNames<BufferRole, 4> kRoles{{{BufferRole::kIn, "in"},
+                                           {BufferRole::kOut, "out"},
+                                           {BufferRole::kInOut, "inout"},
+                                           {BufferRole::kScratch, "scratch"}}};
+constexpr EnumNames<FillKind, 7> kFills{{{FillKind::kData, "data"},
+                                         {FillKind::kNormal, "normal"},
+                                         {FillKind::kUniform, "uniform"},
+                                         {FillKind::kConstant, "constant"},
+                                         {FillKind::kIntegers, "integers"},
+                                         {FillKind::kKernel, "kernel"},
+                                         {FillKind::kLinked, "linked"}}};
+constexpr EnumNames<ReferenceArgumentKind, 6> kReferenceArguments{{{ReferenceArgumentKind::kBuffer, "buffer"},
+                                                          {ReferenceArgumentKind::kValue, "value"},
+                                                          {ReferenceArgumentKind::kScale, "scale"},
+                                                          {ReferenceArgumentKind::kInt64, "int64"},
+                                                          {ReferenceArgumentKind::kFloat32, "float32"},
+                                                          {ReferenceArgumentKind::kSeed, "seed"}}};
+
+constexpr std::size_t kMaxPasses = 16, kMaxArguments = 64, kMaxNames = 1024, kMaxHeaders = 256;
+constexpr std::size_t kMaxSource = std::size_t{1} << 20;
+constexpr std::int64_t kMaxAlignment = 256;
+/// No buffer of a problem that fits a GPU comes near it, and sums of sixteen of them stay inside 64 bits.
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
+
+tl::unexpected<Error> refused(std::string message) { return fail(ErrorKind::kUsage, std::move(message)); }
+
+/// Dimensions from the largest stride to the smallest.
+std::vector<std::size_t> outermost_first(const OperationBuffer& buffer) {
+  std::vector<std::size_t> order(buffer.extents.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return buffer.strides[a] > buffer.strides[b]; });
+  return order;
+}
+
+Result<void> check_buffer(const OperationBuffer& buffer) {
+  if (!is_identifier(buffer.name)) return refused(fmt::format("'{}' cannot be a buffer's name", buffer.name));
+  const std::size_t rank = buffer.extents.size();
+  if (rank < 1 || rank > kMaxRank || buffer.strides.size() != rank)
+    return refused(fmt::format("buffer {}: 1 to {} extents, and a stride for each", buffer.name, kMaxRank));
+  std::int64_t last = 0, count = 1;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::int64_t extent = buffer.extents[i], stride = buffer.strides[i];
+    if (extent < 1 || stride < 1)
+      return refused(fmt::format("buffer {}: dimension {} has {} elements at a stride of {}; both must be at least 1",
+                                 buffer.name, i, extent, stride));
+    std::int64_t reach = 0;
+    if (__builtin_mul_overflow(extent - 1, stride, &reach) || __builtin_add_overflow(last, reach, &last) ||
+        __builtin_mul_overflow(count, extent, &count) || last >= kMaxElements || count > kMaxElements)
+      return refused(fmt::format("buffer {}: its sizes overflow; give smaller ones", buffer.name));
+  }
+  // Each index has a place of its own where every dimension steps over all that the smaller strides reach.
+  const auto order = outermost_first(buffer);
+  std::int64_t inner = 1;
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    if (buffer.extents[*at] == 1) continue;
+    if (buffer.strides[*at] < inner)
+      return refused(fmt::format("buffer {}: elements share memory: dimension {} has stride {}, and the ones inside "
+                                 "it reach over {} elements",
+                                 buffer.name, *at, buffer.strides[*at], inner));
+    inner = (buffer.extents[*at] - 1) * buffer.strides[*at] + inner;
+  }
+  if (buffer.alignment < 1 || buffer.alignment > kMaxAlignment ||
+      !std::has_single_bit(static_cast<std::uint64_t>(buffer.alignment)))
+    return refused(fmt::format("buffer {}: an alignment is a power of two up to {}, not {}", buffer.name,
+                               kMaxAlignment, buffer.alignment));
+  if ((buffer.fill == FillKind::kKernel) != buffer.kernel.has_value())
+    return refused(fmt::format("buffer {}: a kernel is what fills it by \"kernel\"", buffer.name));
+  for (const double number : {buffer.first, buffer.second, buffer.error.per_scale, buffer.error.per_result,
+                              buffer.error.absolute}) {
+    if (!std::isfinite(number)) return refused(fmt::format("buffer {}: a number is not finite", buffer.name));
+  }
+  if (buffer.error.per_scale < 0 || buffer.error.per_result < 0 || buffer.error.absolute < 0)
+    return refused(fmt::format("buffer {}: no error is negative", buffer.name));
+  return {};
+}
+
+Result<void> check_launch(const ReferenceLaunch& launch, const OperationProblem& problem, bool is_fill) {
+  if (!is_identifier(launch.symbol)) return refused(fmt::format("'{}' cannot be a kernel's name", launch.symbol));
+  const auto inside = [](std::int64_t value, std::int64_t most) { return value >= 1 && value <= most; };
+  constexpr std::int64_t kGridX = (std::int64_t{1} << 31) - 1, kGridY = 65535, kThreads = 1024, kThreadsZ = 64;
+  if (!inside(launch.grid.x, kGridX) || !inside(launch.grid.y, kGridY) || !inside(launch.grid.z, kGridY) ||
+      !inside(launch.block.x, kThreads) || !inside(launch.block.y, kThreads) || !inside(launch.block.z, kThreadsZ) ||
+      launch.block.count() > kThreads)
+    return refused(fmt::format("kernel {}: a grid of {}x{}x{} blocks of {}x{}x{} threads cannot be launched",
+                               launch.symbol, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
+                               launch.block.y, launch.block.z));
+  if (launch.arguments.size() > kMaxArguments)
+    return refused(fmt::format("kernel {}: more than {} arguments", launch.symbol, kMaxArguments));
+  for (const ReferenceArgument& argument : launch.arguments) {
+    const bool of_output =
+        argument.kind == ReferenceArgumentKind::kValue || argument.kind == ReferenceArgumentKind::kScale;
+    if (!of_output && argument.kind != ReferenceArgumentKind::kBuffer) continue;
+    const auto index = static_cast<std::size_t>(argument.integer);
+    if (argument.integer < 0 || index >= problem.buffers.size() ||
+        (of_output && (is_fill || !problem.buffers[index].is_output())))
+      return refused(fmt::format("kernel {}: an argument names no buffer that it could be", launch.symbol));
+  }
+  return {};
+}
+
+}  // namespace
+
+EnumTable<BufferRole> enum_table(BufferRole /*value*/) { return kRoles; }
+EnumTable<FillKind> enum_table(FillKind /*value*/) { return kFills; }
+EnumTable<ReferenceArgumentKind> enum_table(ReferenceArgumentKind /*value*/) { return kReferenceArguments; }
+
+std::int64_t OperationBuffer::elements() const {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+std::int64_t OperationBuffer::stored_elements() const {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < extents.size(); ++i) last += (extents[i] - 1) * strides[i];
+  return last + 1;
+}
+
+std::optional<std::size_t> OperationProblem::find_buffer(std::string_view buffer) const {
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const auto& b) { return b.name == buffer; });
+  if (found == buffers.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - buffers.begin());
+}
+
+std::optional<double> OperationProblem::find_scalar(std::string_view scalar) const {
+  const auto found = std::find_if(scalars.begin(), scalars.end(), [&](const auto& s) { return s.name == scalar; });
+  return found == scalars.end() ? std::nullopt : std::optional(found->value);
+}
+
+std::string OperationProblem::sizes_text() const {
+  std::vector<std::string> texts;
+  for (const NamedValue& size : sizes) texts.push_back(fmt::format("{}={}", size.name, size.value));
+  return fmt::format("{}", fmt::join(texts, ","));
+}
+
+bool OperationProblem::has_inout() const {
+  return std::any_of(buffers.begin(), buffers.end(), [](const auto& b) { return b.role == BufferRole::kInOut; });
+}
+
+Result<void> check_operation_problem(const OperationProblem& problem) {
+  if (!is_identifier(problem.name)) return refused(fmt::format("'{}' cannot be an operation's name", problem.name));
+  if (problem.buffers.empty() || problem.buffers.size() > kMaxBuffers)
+    return refused(fmt::format("an operation has 1 to {} buffers, not {}", kMaxBuffers, problem.buffers.size()));
+  if (problem.sizes.size() > kMaxNames || problem.values.size() > kMaxNames || problem.scalars.size() > kMaxNames ||
+      problem.source.contents.size() > kMaxSource || problem.source.headers.size() > kMaxHeaders)
+    return refused("an operation's problem is too large");
+  bool any_output = false;
+  for (const OperationBuffer& buffer : problem.buffers) {
+    if (auto ok = check_buffer(buffer); !ok) return ok;
+    any_output = any_output || buffer.is_output();
+    if (buffer.kernel) {
+      if (auto ok = check_launch(*buffer.kernel, problem, true); !ok) return ok;
+    }
+  }
+  if (!any_output) return refused("an operation has an output: a buffer with the role out or inout");
+  if (problem.reference.empty() || problem.reference.size() > kMaxPasses)
+    return refused(fmt::format("a reference has 1 to {} kernels, not {}", kMaxPasses, problem.reference.size()));
+  for (const ReferenceLaunch& launch : problem.reference) {
+    if (auto ok = check_launch(launch, problem, false); !ok) return ok;
+  }
+  for (const double number : {problem.flops, problem.bytes}) {
+    if (!std::isfinite(number) || number < 0)
+      return refused("flops and bytes are finite numbers that are not negative");
+  }
+  if (problem.unit != kBytesUnit && problem.unit != kFlopsUnit)
+    return refused(fmt::format("a speed is told in {} or {}, not '{}'", kBytesUnit, kFlopsUnit, problem.unit));
+  if (!(problem.bytes > 0)) return refused("bytes are at least 1: every launch reads or writes something");
+  return {};
+}
+
+}  // namespace pgtune

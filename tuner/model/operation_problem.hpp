@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// An operation with sizes: all that a worker needs to make its data, compute the right result and judge another one, as
+// plain numbers. The parent evaluates an operation's JSON into this (tuner/operation); who executes it never learns
+// which operation it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/model/element_type.hpp"
+#include "tuner/model/launch_plan.hpp"
+#include "tuner/model/source.hpp"
+#include "tuner/util/fields.hpp"
+#include "tuner/util/named_enum.hpp"
+
+namespace pgtune {
+
+/// What launches do with a buffer. kInOut is restored before every launch that is judged.
+enum class BufferRole { kIn, kOut, kInOut, kScratch };
+[[nodiscard]] EnumTable<BufferRole> enum_table(BufferRole value);
+
+/// Where a buffer's values come from: the distribution that the conditions name, numbers about `first` with the
+/// deviation `second`, numbers between `first` and `second`, one number, whole numbers from `first` to `second`, a kernel
+/// of the operation's source, or the kernel that fills another buffer and writes this one with it.
+enum class FillKind { kData, kNormal, kUniform, kConstant, kIntegers, kKernel, kLinked };
+[[nodiscard]] EnumTable<FillKind> enum_table(FillKind value);
+
+/// What an argument of one of the operation's own kernels is.
+enum class ReferenceArgumentKind {
+  kBuffer,  ///< the buffer's address
+  kValue,   ///< of an output: where its right values go, one double an element, packed
+  kScale,   ///< of an output: the unit of its error bound, one float an element, packed; negative: nobody's concern
+  kInt64,
+  kFloat32,
+  kSeed,    ///< another for each operand copy and trial, as unsigned 64-bit integer
+};
+[[nodiscard]] EnumTable<ReferenceArgumentKind> enum_table(ReferenceArgumentKind value);
+
+struct NamedValue {
+  std::string name;
+  std::int64_t value = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("value", self.value);
+  }
+  friend bool operator==(const NamedValue&, const NamedValue&) = default;
+};
+
+struct NamedScalar {
+  std::string name;
+  double value = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("value", self.value);
+  }
+  friend bool operator==(const NamedScalar&, const NamedScalar&) = default;
+};
+
+struct ReferenceArgument {
+  ReferenceArgumentKind kind = ReferenceArgumentKind::kInt64;
+  std::int64_t integer = 0;  ///< index of the buffer, or the number
+  double real = 0;           ///< of kFloat32
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("kind", self.kind);
+    visit("integer", self.integer);
+    visit("real", self.real);
+  }
+  friend bool operator==(const ReferenceArgument&, const ReferenceArgument&) = default;
+};
+
+/// A launch of a kernel of the operation's source: a pass of the reference, or a fill.
+struct ReferenceLaunch {
+  std::string symbol;
+  Dim3 grid, block;
+  std::vector<ReferenceArgument> arguments;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("symbol", self.symbol);
+    visit("grid", self.grid);
+    visit("block", self.block);
+    visit("arguments", self.arguments);
+  }
+  friend bool operator==(const ReferenceLaunch&, const ReferenceLaunch&) = default;
+};
+
+/// An element passes when |got - right| <= per_scale * scale + per_result * |right| + absolute.
+struct ToleratedError {
+  double per_scale = 0, per_result = 0, absolute = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("per_scale", self.per_scale);
+    visit("per_result", self.per_result);
+    visit("absolute", self.absolute);
+  }
+  friend bool operator==(const ToleratedError&, const ToleratedError&) = default;
+};
+
+inline constexpr std::size_t kMaxRank = 4;
+
+/// What an operation's speed can be told in.
+inline constexpr std::string_view kBytesUnit = "GB/s", kFlopsUnit = "TFLOP/s";
+
+/// What operations are compared with: memory copied as fast as it goes.
+inline constexpr std::string_view kCopyBaseline = "copy";
+
+struct OperationBuffer {
+  std::string name;
+  ElementType type = ElementType::kFloat32;
+  BufferRole role = BufferRole::kIn;
+  std::vector<std::int64_t> extents;  ///< elements, 1 to kMaxRank of them
+  std::vector<std::int64_t> strides;  ///< elements, one an extent; no two indices meet
+  std::int64_t alignment = 256;       ///< bytes, of the buffer's start; a power of two up to 256
+  FillKind fill = FillKind::kData;
+  double first = 0, second = 0;           ///< of the fill
+  std::optional<ReferenceLaunch> kernel;  ///< of kKernel
+  ToleratedError error;                   ///< of outputs
+
+  /// Elements that have an index, and elements from the first to the last of these.
+  [[nodiscard]] std::int64_t elements() const;
+  [[nodiscard]] std::int64_t stored_elements() const;
+  [[nodiscard]] std::int64_t bytes() const { return stored_elements() * element_bytes(type); }
+  [[nodiscard]] bool is_output() const { return role == BufferRole::kOut || role == BufferRole::kInOut; }
+  [[nodiscard]] bool is_input() const { return role == BufferRole::kIn || role == BufferRole::kInOut; }
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("type", self.type);
+    visit("role", self.role);
+    visit("extents", self.extents);
+    visit("strides", self.strides);
+    visit("alignment", self.alignment);
+    visit("fill", self.fill);
+    visit("first", self.first);
+    visit("second", self.second);
+    visit("kernel", self.kernel);
+    visit("error", self.error);
+  }
+  friend bool operator==(const OperationBuffer&, const OperationBuffer&) = default;
+};
+
+struct OperationProblem {
+  std::string name;
+  std::string content_hash;          ///< of the operation's JSON and source
+  std::vector<NamedValue> sizes;     ///< the dimensions, as declared
+  std::vector<NamedValue> values;    ///< every name that templates' expressions may use, sizes among them
+  std::vector<NamedScalar> scalars;  ///< for float32 arguments
+  std::vector<OperationBuffer> buffers;
+  TemplateSource source;  ///< of the reference and of fills; it may include "operation.cuh", which workers have
+  std::vector<ReferenceLaunch> reference;
+  double flops = 0, bytes = 0;  ///< of one launch
+  std::string unit;             ///< "GB/s" or "TFLOP/s": what its speed is told in
+  bool has_dtypes = false;      ///< the problem's dtype means something
+
+  /// Index of the buffer called so.
+  [[nodiscard]] std::optional<std::size_t> find_buffer(std::string_view buffer) const;
+  [[nodiscard]] std::optional<double> find_scalar(std::string_view scalar) const;
+  [[nodiscard]] std::string sizes_text() const;  ///< "M=4096,N=8192"
+  [[nodiscard]] bool has_inout() const;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("content_hash", self.content_hash);
+    visit("sizes", self.sizes);
+    visit("values", self.values);
+    visit("scalars", self.scalars);
+    visit("buffers", self.buffers);
+    visit("source", self.source);
+    visit("reference", self.reference);
+    visit("flops", self.flops);
+    visit("bytes", self.bytes);
+    visit("unit", self.unit);
+    visit("has_dtypes", self.has_dtypes);
+  }
+  friend bool operator==(const OperationProblem&, const OperationProblem&) = default;
+};
+
+/// Errors (usage): what somebody else wrote cannot be executed: too many buffers, an extent or stride that makes a
+/// buffer overflow, elements that share memory, an argument that names no buffer. Whatever passes may be handed to a
+/// worker.
+[[nodiscard]] Result<void> check_operation_problem(const OperationProblem& problem);
+
+/// An operation's problem within a Problem, shared by its copies and compared by what it says; empty for GEMM.
+class OperationHandle {
+ public:
+  OperationHandle() = default;
+  explicit OperationHandle(OperationProblem problem)
+      : problem_(std::make_shared<const OperationProblem>(std::move(problem))) {}
+  explicit operator bool() const { return problem_ != nullptr; }
+  const OperationProblem& operator*() const { return *problem_; }
+  const OperationProblem* operator->() const { return problem_.get(); }
+  friend bool operator==(const OperationHandle& a, const OperationHandle& b) {
+    return a.problem_ == b.problem_ || (a && b && *a == *b);
+  }
+
+ private:
+  std::shared_ptr<const OperationProblem> problem_;
+};
+
+}  // namespace pgtune

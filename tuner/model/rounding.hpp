@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What arithmetic and storage cost in accuracy: the parts that error bounds are made of.
+#pragma once
+
+#include <cstdint>
+
+#include "tuner/model/element_type.hpp"
+
+namespace pgtune {
+
+/// Of float32 sums of K products, each operation rounded with error up to `unit_roundoff`, in units of S. `further`:
+/// roundings beside those of the sum.
+[[nodiscard]] double summation_bound(std::int64_t k, double unit_roundoff, int further = 4);
+
+/// Rounding to nearest, of a float32 to `type`: half a unit in the last place. Float32 is not rounded any more, and
+/// integers never are.
+[[nodiscard]] double unit_roundoff(ElementType type);
+
+/// What is lost however small a result of `type` is: half the distance of subnormal numbers, or what float32 flushes to
+/// zero. Integers that are less than one apart are equal.
+[[nodiscard]] double absolute_error(ElementType type);
+
+}  // namespace pgtune

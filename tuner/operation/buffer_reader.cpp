@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// Reads an operation's buffers, how they are filled and what they may be off by, and its reference.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "tuner/operation/operation_reader.hpp"
+#include "tuner/util/identifier.hpp"
+
+namespace pgtune::operation {
+namespace {
+
+using space::KnownNames;
+using space::NameKind;
+using space::Reach;
+
+constexpr EnumNames<ErrorRule, 4> kRules{{{ErrorRule::kExact, "exact"},
+                                          {ErrorRule::kUlp, "ulp"},
+                                          {ErrorRule::kSum, "sum"},
+                                          {ErrorRule::kAllclose, "allclose"}}};
+constexpr std::string_view kDtypeWord = "dtype";
+constexpr std::size_t kMaxKernels = 16, kMaxArguments = 64;
+
+template <NamedEnum Enum>
+std::vector<std::string_view> words_of() {
+  std::vector<std::string_view> out;
+  for (const auto& [value, word] : enum_table(Enum{})) out.push_back(word);
+  return out;
+}
+
+class Reader {
+ public:
+  Reader(const KnownNames& names, OperationDefinition& definition) : names_(names), definition_(definition) {}
+
+  [[nodiscard]] BufferSpec buffer(const JsonCursor& cursor, std::size_t index) const {
+    cursor.expect_fields({"name", "type", "role", "extents", "strides", "align", "fill", "error"});
+    BufferSpec out;
+    const JsonCursor name = cursor.required("name");
+    out.name = name.string();
+    if (!is_identifier(out.name)) name.problem(fmt::format("'{}' cannot be a buffer's name", out.name));
+    if (out.name == "workspace") name.problem("'workspace' is what templates call their own memory");
+    for (std::size_t i = 0; i < index; ++i) {
+      if (definition_.buffers[i].name == out.name) name.problem(fmt::format("there are two buffers '{}'", out.name));
+    }
+    out.type = type(cursor.required("type"));
+    out.role = enumerator_of<BufferRole>(cursor.required("role").choice(words_of<BufferRole>())).value_or(out.role);
+    out.extents = expressions(cursor.required("extents"), 1, kMaxRank);
+    if (const auto strides = cursor.optional("strides"))
+      out.strides = expressions(*strides, out.extents.size(), out.extents.size());
+    if (const auto align = cursor.optional("align")) {
+      out.alignment = align->integer();
+      if (out.alignment < 1 || out.alignment > 256 || !std::has_single_bit(static_cast<std::uint64_t>(out.alignment)))
+        align->problem("an alignment is a power of two up to 256, in bytes");
+    }
+    const bool is_input = out.role == BufferRole::kIn || out.role == BufferRole::kInOut;
+    if (const auto fill = cursor.optional("fill")) {
+      if (!is_input) fill->problem("only inputs are filled: others hold a poison when a kernel is launched");
+      read_fill(*fill, out);
+    }
+    const bool is_output = out.role == BufferRole::kOut || out.role == BufferRole::kInOut;
+    if (const auto error = cursor.optional("error")) {
+      if (!is_output) error->problem("only outputs are compared with the reference");
+      out.error = read_error(*error);
+    } else if (is_output) {
+      cursor.problem("an output says by \"error\" how far from the reference it may be");
+    }
+    return out;
+  }
+
+  [[nodiscard]] ReferenceKernelSpec kernel(const JsonCursor& cursor, bool is_fill) const {
+    cursor.expect_fields({"symbol", "grid", "block", "arguments"});
+    ReferenceKernelSpec out;
+    const JsonCursor symbol = cursor.required("symbol");
+    out.symbol = symbol.string();
+    if (!is_identifier(out.symbol)) symbol.problem(fmt::format("'{}' cannot be a kernel's name", out.symbol));
+    out.grid = expressions(cursor.required("grid"), 1, 3);
+    out.block = expressions(cursor.required("block"), 1, 3);
+    for (const JsonCursor& element : cursor.required("arguments").elements(0, kMaxArguments))
+      out.arguments.push_back(argument(element, is_fill));
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::optional<ElementType> type(const JsonCursor& cursor) const {
+    std::vector<std::string_view> words = words_of<ElementType>();
+    if (!definition_.dtypes.empty()) words.push_back(kDtypeWord);
+    return enumerator_of<ElementType>(cursor.choice(words));
+  }
+
+  [[nodiscard]] std::vector<Expression> expressions(const JsonCursor& cursor, std::size_t least,
+                                                    std::size_t most) const {
+    std::vector<Expression> out;
+    for (const JsonCursor& element : cursor.elements(least, most)) out.push_back(names_.read(element, Reach::kProblem));
+    return out;
+  }
+
+  /// "data", or an object of one field: {"normal": [mean, deviation]}, {"uniform": [low, high]}, {"constant": x},
+  /// {"integers": ["low", "high"]}, {"kernel": {...}}, {"linked": "buffer"}.
+  void read_fill(const JsonCursor& cursor, BufferSpec& out) const {
+    if (cursor.value().is_string()) {
+      static_cast<void>(cursor.choice({to_string(FillKind::kData)}));
+      return;
+    }
+    cursor.expect_fields({"normal", "uniform", "constant", "integers", "kernel", "linked"});
+    if (cursor.value().is_object() && cursor.value().size() != 1) {
+      cursor.problem("a fill has exactly one of normal, uniform, constant, integers, kernel and linked");
+      return;
+    }
+    for (const FillKind kind : {FillKind::kNormal, FillKind::kUniform}) {
+      const auto pair = cursor.optional(to_string(kind));
+      if (!pair) continue;
+      out.fill = kind;
+      const auto numbers = pair->elements(2, 2);
+      if (numbers.size() != 2) return;
+      out.first = numbers[0].number();
+      out.second = numbers[1].number();
+      if (out.type && traits(*out.type).is_integer())
+        pair->problem("integers are filled by \"data\", \"constant\", \"integers\" or a kernel");
+    }
+    if (const auto constant = cursor.optional("constant")) {
+      out.fill = FillKind::kConstant;
+      out.first = constant->number();
+    } else if (const auto integers = cursor.optional("integers")) {
+      out.fill = FillKind::kIntegers;
+      const std::vector<Expression> ends = expressions(*integers, 2, 2);
+      if (ends.size() == 2) out.lowest = ends[0], out.highest = ends[1];
+    } else if (const auto by = cursor.optional("kernel")) {
+      out.fill = FillKind::kKernel;
+      out.kernel = kernel(*by, true);
+    } else if (const auto linked = cursor.optional("linked")) {
+      out.fill = FillKind::kLinked;
+      const std::string with = linked->string();
+      linked_.push_back({*linked, with, out.name});
+    }
+  }
+
+  [[nodiscard]] ErrorSpec read_error(const JsonCursor& cursor) const {
+    cursor.expect_fields({"rule", "ulps", "float32_ulps", "terms", "relative", "absolute"});
+    ErrorSpec out;
+    out.rule = enumerator_of<ErrorRule>(cursor.required("rule").choice(words_of<ErrorRule>())).value_or(out.rule);
+    const auto number = [&](const char* field, ErrorRule rule, double& target) {
+      const auto given = cursor.optional(field);
+      if (!given) return;
+      if (out.rule != rule) given->problem(fmt::format("it belongs to the rule {}", to_string(rule)));
+      target = given->number();
+      if (!(target >= 0)) given->problem("no error is negative");
+    };
+    number("ulps", ErrorRule::kUlp, out.ulps);
+    number("float32_ulps", ErrorRule::kUlp, out.float32_ulps);
+    number("relative", ErrorRule::kAllclose, out.relative);
+    number("absolute", ErrorRule::kAllclose, out.absolute);
+    if (out.rule == ErrorRule::kSum) {
+      out.terms = names_.read(cursor.required("terms"), Reach::kProblem);
+    } else if (const auto terms = cursor.optional("terms")) {
+      terms->problem("it belongs to the rule sum");
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::size_t buffer_named(const JsonCursor& cursor, bool is_output) const {
+    std::vector<std::string_view> words;
+    for (const BufferSpec& candidate : definition_.buffers) {
+      const bool output = candidate.role == BufferRole::kOut || candidate.role == BufferRole::kInOut;
+      if (!is_output || output) words.push_back(candidate.name);
+    }
+    const std::string name = cursor.choice(words);
+    const auto found = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
+                                    [&](const BufferSpec& candidate) { return candidate.name == name; });
+    return found == definition_.buffers.end() ? 0 : static_cast<std::size_t>(found - definition_.buffers.begin());
+  }
+
+  [[nodiscard]] ReferenceArgumentSpec argument(const JsonCursor& cursor, bool is_fill) const {
+    using Kind = ReferenceArgumentKind;
+    cursor.expect_fields({"buffer", "value", "scale", "int64", "float32", "seed"});
+    ReferenceArgumentSpec out;
+    if (!cursor.value().is_object() || cursor.value().size() != 1) {
+      cursor.problem("an argument has exactly one of buffer, value, scale, int64, float32 and seed");
+      return out;
+    }
+    if (const auto buffer = cursor.optional("buffer")) {
+      out.kind = Kind::kBuffer;
+      out.buffer = buffer_named(*buffer, false);
+    } else if (const auto int64 = cursor.optional("int64")) {
+      out.kind = Kind::kInt64;
+      out.expression = names_.read(*int64, Reach::kProblem);
+    } else if (const auto float32 = cursor.optional("float32")) {
+      out.kind = Kind::kFloat32;
+      std::vector<std::string_view> words;
+      for (const NamedScalar& scalar : definition_.scalars) words.push_back(scalar.name);
+      out.scalar = float32->choice(words);
+    } else if (const auto seed = cursor.optional("seed")) {
+      out.kind = Kind::kSeed;
+      if (!is_fill) seed->problem("a reference has no seed: equal inputs have equal results");
+    }
+    for (const Kind kind : {Kind::kValue, Kind::kScale}) {
+      const auto output = cursor.optional(to_string(kind));
+      if (!output) continue;
+      out.kind = kind;
+      if (is_fill) output->problem("only the reference writes right values and their scales");
+      out.buffer = buffer_named(*output, true);
+    }
+    return out;
+  }
+
+ public:
+  /// A buffer that is filled with another one is an argument of that one's kernel.
+  void check_links() const {
+    for (const Link& link : linked_) {
+      const auto with = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
+                                     [&](const BufferSpec& candidate) { return candidate.name == link.with; });
+      const auto writes = [&](const ReferenceArgumentSpec& argument) {
+        return argument.kind == ReferenceArgumentKind::kBuffer &&
+               definition_.buffers[argument.buffer].name == link.buffer;
+      };
+      if (with == definition_.buffers.end() || !with->kernel ||
+          std::none_of(with->kernel->arguments.begin(), with->kernel->arguments.end(), writes))
+        link.cursor.problem(fmt::format("'{}' is no buffer that a kernel fills which is given '{}' too", link.with,
+                                        link.buffer));
+    }
+  }
+
+ private:
+  struct Link {
+    JsonCursor cursor;
+    std::string with, buffer;
+  };
+
+  const KnownNames& names_;
+  OperationDefinition& definition_;
+  mutable std::vector<Link> linked_;
+};
+
+}  // namespace
+
+EnumTable<ErrorRule> enum_table(ErrorRule /*value*/) { return kRules; }
+
+void read_buffers(const JsonCursor& root, KnownNames& names, OperationDefinition& definition) {
+  Reader reader(names, definition);
+  const auto elements = root.required("buffers").elements(1, kMaxBuffers);
+  // Kernels that fill a buffer may be given any of them, so all names come first.
+  for (const JsonCursor& element : elements) definition.buffers.emplace_back().name = element.required("name").string();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    definition.buffers[i] = reader.buffer(elements[i], i);
+    names.add(alignment_name(definition.buffers[i].name), NameKind::kDerived, elements[i]);
+  }
+  reader.check_links();
+}
+
+void read_reference(const JsonCursor& root, const KnownNames& names, OperationDefinition& definition) {
+  const JsonCursor cursor = root.required("reference");
+  cursor.expect_fields({"source", "kernels"});
+  static_cast<void>(cursor.required("source").string());
+  const Reader reader(names, definition);
+  for (const JsonCursor& element : cursor.required("kernels").elements(1, kMaxKernels))
+    definition.reference.push_back(reader.kernel(element, false));
+  for (std::size_t i = 0; i < definition.buffers.size(); ++i) {
+    const BufferSpec& buffer = definition.buffers[i];
+    if (buffer.role != BufferRole::kOut && buffer.role != BufferRole::kInOut) continue;
+    const auto written = [&](ReferenceArgumentKind kind) {
+      return std::any_of(definition.reference.begin(), definition.reference.end(), [&](const auto& kernel) {
+        return std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                           [&](const auto& argument) { return argument.kind == kind && argument.buffer == i; });
+      });
+    };
+    if (!written(ReferenceArgumentKind::kValue))
+      cursor.problem(fmt::format("no kernel is given {{\"value\": \"{}\"}}, so nobody says what is right there",
+                                 buffer.name));
+    const bool needs_scale =
+        buffer.error.rule == ErrorRule::kSum || (buffer.error.rule == ErrorRule::kUlp && buffer.error.float32_ulps > 0);
+    if (needs_scale && !written(ReferenceArgumentKind::kScale))
+      cursor.problem(fmt::format("the error of '{}' is in units of a scale: give a kernel {{\"scale\": \"{}\"}}",
+                                 buffer.name, buffer.name));
+  }
+}
+
+}  // namespace pgtune::operation

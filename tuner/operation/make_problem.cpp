@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// An operation and sizes to plain numbers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <unordered_map>
+
+#include "tuner/model/rounding.hpp"
+#include "tuner/operation/operation_reader.hpp"
+#include "tuner/util/suggestion.hpp"
+
+namespace pgtune::operation {
+namespace {
+
+constexpr std::uint64_t kLargestAlignment = 256;
+
+class Names : public space::Scope {
+ public:
+  void set(const std::string& name, std::int64_t value) { values_[name] = value; }
+  [[nodiscard]] std::optional<std::int64_t> value(std::string_view name) const override {
+    const auto found = values_.find(std::string(name));
+    return found == values_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::unordered_map<std::string, std::int64_t> values_;
+};
+
+std::vector<std::string> dimension_names(const OperationDefinition& definition) {
+  std::vector<std::string> names;
+  for (const Dimension& dimension : definition.dimensions) names.push_back(dimension.name);
+  return names;
+}
+
+tl::unexpected<Error> usage(std::string message) { return fail(ErrorKind::kUsage, std::move(message)); }
+
+/// The sizes in the order of the dimensions.
+Result<std::vector<NamedValue>> complete_sizes(const OperationDefinition& definition,
+                                               const std::vector<NamedValue>& sizes) {
+  const std::vector<std::string> names = dimension_names(definition);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto& [name, value] = sizes[i];
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return usage(fmt::format("the operation '{}' has no dimension '{}'{}; it has {}", definition.name, name,
+                               suggestion(name, names), fmt::join(names, ", ")));
+    if (value < 1) return usage(fmt::format("the size {} is {}, but every size must be at least 1", name, value));
+    for (std::size_t j = 0; j < i; ++j) {
+      if (sizes[j].name == name) return usage(fmt::format("the size {} is given twice", name));
+    }
+  }
+  std::vector<NamedValue> out;
+  for (const std::string& name : names) {
+    const auto given = std::find_if(sizes.begin(), sizes.end(), [&](const auto& size) { return size.name == name; });
+    if (given == sizes.end())
+      return usage(fmt::format("the operation '{}' needs a size {}: give --size {}=N", definition.name, name,
+                               fmt::join(names, "=N,")));
+    out.push_back(*given);
+  }
+  return out;
+}
+
+/// Evaluates expressions and keeps the first error, with the field it came from.
+class ProblemBuilder {
+ public:
+  ProblemBuilder(const OperationDefinition& definition, std::vector<NamedValue> sizes, std::optional<Dtype> dtype)
+      : definition_(definition), dtype_(dtype) {
+    out_.name = definition.name;
+    out_.content_hash = definition.content_hash;
+    out_.sizes = std::move(sizes);
+    out_.scalars = definition.scalars;
+    out_.source = definition.source;
+    out_.unit = definition.unit;
+    out_.has_dtypes = !definition.dtypes.empty();
+  }
+
+  Result<OperationProblem> build() {
+    if (dtype_) {
+      names_.set("DTYPE", space::label_value(to_string(*dtype_)));
+      names_.set("ELEM_BYTES", element_bytes(*dtype_));
+    }
+    for (const NamedValue& size : out_.sizes) add_value(size.name, size.value);
+    for (const NamedExpression& entry : definition_.derived)
+      add_value(entry.name, number(entry.expression, fmt::format("derived value '{}'", entry.name)));
+    for (const Rule& rule : definition_.require) {
+      if (number(rule.expression, "require") == 0 && !error_)
+        refuse(fmt::format("the operation '{}' refuses {}: {}", definition_.name, out_.sizes_text(), rule.reason));
+    }
+    for (const BufferSpec& buffer : definition_.buffers) add_buffer(buffer);
+    if (dtype_) {
+      add_value("DTYPE", names_.value("DTYPE").value_or(0));
+      add_value("ELEM_BYTES", names_.value("ELEM_BYTES").value_or(0));
+    }
+    for (std::size_t i = 0; i < definition_.buffers.size(); ++i) {
+      const auto& kernel = definition_.buffers[i].kernel;
+      if (kernel) out_.buffers[i].kernel = launch(*kernel);
+    }
+    for (const ReferenceKernelSpec& kernel : definition_.reference) out_.reference.push_back(launch(kernel));
+    out_.flops = static_cast<double>(number(*definition_.flops, "flops"));
+    out_.bytes = static_cast<double>(number(*definition_.bytes, "bytes"));
+    if (error_) return tl::unexpected<Error>(std::move(*error_));
+    return std::move(out_);
+  }
+
+ private:
+  void refuse(std::string message) {
+    if (!error_) error_ = Error{ErrorKind::kUsage, std::move(message), {}};
+  }
+
+  std::int64_t number(const Expression& expression, const std::string& field) {
+    if (error_) return 0;
+    auto value = expression.evaluate(names_);
+    if (value) return *value;
+    error_ = fail(std::move(value.error()), fmt::format("operation '{}': {}", definition_.name, field)).value();
+    return 0;
+  }
+
+  void add_value(const std::string& name, std::int64_t value) {
+    names_.set(name, value);
+    out_.values.push_back({name, value});
+  }
+
+  std::vector<std::int64_t> numbers(const std::vector<Expression>& expressions, const std::string& field) {
+    std::vector<std::int64_t> out;
+    for (std::size_t i = 0; i < expressions.size(); ++i)
+      out.push_back(number(expressions[i], fmt::format("{}[{}]", field, i)));
+    return out;
+  }
+
+  /// Strides of elements that lie one behind the other, the last dimension's contiguous.
+  std::vector<std::int64_t> packed(const OperationBuffer& buffer) {
+    std::vector<std::int64_t> strides(buffer.extents.size(), 1);
+    for (std::size_t i = strides.size(); i-- > 1;) {
+      if (__builtin_mul_overflow(strides[i], buffer.extents[i], &strides[i - 1]))
+        refuse(fmt::format("buffer {}: its sizes overflow; give smaller ones", buffer.name));
+    }
+    return strides;
+  }
+
+  /// The largest power of two up to 256 that divides the byte address of everything that has index 0 in the contiguous
+  /// dimension.
+  static std::int64_t row_alignment(const OperationBuffer& buffer) {
+    std::uint64_t alignment = std::gcd(kLargestAlignment, static_cast<std::uint64_t>(buffer.alignment));
+    for (std::size_t i = 0; i < buffer.extents.size(); ++i) {
+      if (buffer.extents[i] == 1 || buffer.strides[i] == 1) continue;
+      alignment = std::gcd(alignment, static_cast<std::uint64_t>(buffer.strides[i]) *
+                                          static_cast<std::uint64_t>(element_bytes(buffer.type)));
+    }
+    return static_cast<std::int64_t>(alignment);
+  }
+
+  void add_buffer(const BufferSpec& spec) {
+    const std::string field = fmt::format("buffer '{}'", spec.name);
+    OperationBuffer buffer;
+    buffer.name = spec.name;
+    buffer.type = spec.type ? *spec.type : type_of_a(dtype_.value_or(Dtype::kF32));
+    buffer.role = spec.role;
+    buffer.extents = numbers(spec.extents, field + ".extents");
+    buffer.strides = spec.strides.empty() ? packed(buffer) : numbers(spec.strides, field + ".strides");
+    buffer.alignment = spec.alignment;
+    buffer.fill = spec.fill;
+    buffer.first = spec.first;
+    buffer.second = spec.second;
+    if (spec.lowest) {
+      buffer.first = static_cast<double>(number(*spec.lowest, field + ".fill"));
+      buffer.second = static_cast<double>(number(*spec.highest, field + ".fill"));
+      check_range(buffer);
+    }
+    if ((spec.fill == FillKind::kNormal || spec.fill == FillKind::kUniform) && traits(buffer.type).is_integer())
+      refuse(fmt::format("{} has whole numbers, which \"{}\" does not give", field, to_string(spec.fill)));
+    if (buffer.is_output()) buffer.error = tolerated(spec.error, buffer.type, field);
+    add_value(alignment_name(spec.name), error_ ? 1 : row_alignment(buffer));
+    out_.buffers.push_back(std::move(buffer));
+  }
+
+  void check_range(const OperationBuffer& buffer) {
+    // They pass through float32 on the device.
+    const double largest = std::min(traits(buffer.type).largest, 0x1p24);
+    if (buffer.first > buffer.second)
+      refuse(fmt::format("buffer {}: no integers lie between {} and {}", buffer.name, buffer.first, buffer.second));
+    if (std::max(std::abs(buffer.first), std::abs(buffer.second)) > largest)
+      refuse(fmt::format("buffer {}: {} does not hold all integers between {} and {}", buffer.name,
+                         to_string(buffer.type), buffer.first, buffer.second));
+  }
+
+  ToleratedError tolerated(const ErrorSpec& spec, ElementType type, const std::string& field) {
+    // What is less than the least difference of two results is none.
+    constexpr double kNothing = 1e-300;
+    const ElementTraits& t = traits(type);
+    switch (spec.rule) {
+      case ErrorRule::kExact:
+        break;
+      case ErrorRule::kUlp: {
+        const double ulp = t.is_integer() ? 0 : std::ldexp(1.0, -t.mantissa_bits);
+        return {spec.float32_ulps * kUnitRoundoffFloat32, spec.ulps * ulp, absolute_error(type) * std::max(1.0, spec.ulps)};
+      }
+      case ErrorRule::kSum: {
+        const std::int64_t terms = number(*spec.terms, field + ".error.terms");
+        if (terms < 1) refuse(fmt::format("{}: a sum has at least one term, not {}", field, terms));
+        return {summation_bound(std::max<std::int64_t>(terms, 1), kUnitRoundoffFloat32), unit_roundoff(type),
+                absolute_error(type)};
+      }
+      case ErrorRule::kAllclose:
+        return {spec.absolute, spec.relative, kNothing};
+    }
+    return {0, 0, kNothing};
+  }
+
+  ReferenceLaunch launch(const ReferenceKernelSpec& spec) {
+    const std::string field = fmt::format("kernel '{}'", spec.symbol);
+    ReferenceLaunch out;
+    out.symbol = spec.symbol;
+    const auto dimensions = [&](const std::vector<Expression>& expressions, const std::string& name) {
+      std::vector<std::int64_t> values = numbers(expressions, name);
+      values.resize(3, 1);
+      return Dim3{values[0], values[1], values[2]};
+    };
+    out.grid = dimensions(spec.grid, field + ".grid");
+    out.block = dimensions(spec.block, field + ".block");
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+      const ReferenceArgumentSpec& argument = spec.arguments[i];
+      ReferenceArgument value{argument.kind, static_cast<std::int64_t>(argument.buffer), 0};
+      if (argument.expression) value.integer = number(*argument.expression, fmt::format("{}.arguments[{}]", field, i));
+      if (!argument.scalar.empty()) value.real = out_.find_scalar(argument.scalar).value_or(0);
+      out.arguments.push_back(value);
+    }
+    return out;
+  }
+
+  const OperationDefinition& definition_;
+  std::optional<Dtype> dtype_;
+  OperationProblem out_;
+  Names names_;
+  std::optional<Error> error_;
+};
+
+Result<std::optional<Dtype>> chosen_dtype(const OperationDefinition& definition, std::optional<Dtype> dtype) {
+  if (definition.dtypes.empty()) {
+    if (dtype) return usage(fmt::format("the operation '{}' has no dtypes to choose from", definition.name));
+    return std::optional<Dtype>();
+  }
+  if (!dtype) return std::optional(definition.dtypes.front());
+  if (std::find(definition.dtypes.begin(), definition.dtypes.end(), *dtype) != definition.dtypes.end()) return dtype;
+  std::vector<std::string_view> words;
+  for (const Dtype known : definition.dtypes) words.push_back(to_string(known));
+  return usage(fmt::format("the operation '{}' has no dtype {}; it has {}", definition.name, to_string(*dtype),
+                           fmt::join(words, ", ")));
+}
+
+}  // namespace
+
+Result<std::vector<NamedValue>> parse_sizes(std::string_view text) {
+  std::vector<NamedValue> out;
+  std::string_view rest = text;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const std::size_t equals = part.find('=');
+    NamedValue size{std::string(part.substr(0, equals)), 0};
+    const std::string_view digits = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), size.value);
+    if (size.name.empty() || digits.empty() || status != std::errc() || end != digits.data() + digits.size())
+      return usage(fmt::format("sizes '{}': '{}' is no NAME=NUMBER; give them as M=4096,N=8192", text, part));
+    out.push_back(std::move(size));
+    if (comma == std::string_view::npos) return out;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Result<Problem> make_problem(const OperationDefinition& definition, const std::vector<NamedValue>& sizes,
+                             std::optional<Dtype> dtype) {
+  auto complete = complete_sizes(definition, sizes);
+  if (!complete) return tl::unexpected<Error>(std::move(complete.error()));
+  const auto chosen = chosen_dtype(definition, dtype);
+  if (!chosen) return tl::unexpected<Error>(chosen.error());
+  auto problem = ProblemBuilder(definition, std::move(*complete), *chosen).build();
+  if (!problem) return tl::unexpected<Error>(std::move(problem.error()));
+  auto checked = problem_of(std::move(*problem), chosen->value_or(Dtype::kF32));
+  if (!checked) return fail(std::move(checked.error()), fmt::format("operation '{}'", definition.name));
+  return checked;
+}
+
+}  // namespace pgtune::operation

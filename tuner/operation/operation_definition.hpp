@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// An operation's JSON, read and checked: dimensions, buffers, the float64 reference, error rules.
+// docs/operations.md describes the format for people.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/expression/expression.hpp"
+#include "tuner/model/dtype.hpp"
+#include "tuner/model/operation_problem.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/template/operation_interface.hpp"
+#include "tuner/template/template_definition.hpp"
+
+namespace pgtune::operation {
+
+using space::Expression;
+using space::FileReader;
+using space::NamedExpression;
+using space::OperationInterface;
+using space::Rule;
+
+struct Dimension {
+  std::string name, description;
+};
+
+struct ReferenceArgumentSpec {
+  ReferenceArgumentKind kind = ReferenceArgumentKind::kInt64;
+  std::size_t buffer = 0;                ///< of kBuffer, kValue and kScale
+  std::optional<Expression> expression;  ///< of kInt64
+  std::string scalar;                    ///< of kFloat32
+};
+
+struct ReferenceKernelSpec {
+  std::string symbol;
+  std::vector<Expression> grid, block;
+  std::vector<ReferenceArgumentSpec> arguments;
+};
+
+/// What is a right result. The words of the JSON are these with an underscore.
+enum class ErrorRule { kExact, kUlp, kSum, kAllclose };
+[[nodiscard]] EnumTable<ErrorRule> enum_table(ErrorRule value);
+
+struct ErrorSpec {
+  ErrorRule rule = ErrorRule::kExact;
+  double ulps = 1;                     ///< kUlp: units in the last place of the output's type, of the right value
+  double float32_ulps = 0;             ///< kUlp: units of 2^-24 of the scale that the reference writes
+  std::optional<Expression> terms;     ///< kSum: how many terms are added in float32
+  double relative = 0, absolute = 0;   ///< kAllclose: of the right value, and of the scale (1 where none is written)
+};
+
+struct BufferSpec {
+  std::string name;
+  std::optional<ElementType> type;  ///< absent: the problem's dtype
+  BufferRole role = BufferRole::kIn;
+  std::vector<Expression> extents;
+  std::vector<Expression> strides;  ///< empty: packed, the last dimension contiguous
+  std::int64_t alignment = 256;
+  FillKind fill = FillKind::kData;
+  double first = 0, second = 0;
+  std::optional<Expression> lowest, highest;  ///< of kIntegers
+  std::optional<ReferenceKernelSpec> kernel;  ///< of kKernel
+  ErrorSpec error;                            ///< of outputs
+};
+
+struct OperationDefinition {
+  std::string name, description;
+  std::vector<Dtype> dtypes;  ///< empty: nothing of it depends on one
+  std::vector<Dimension> dimensions;
+  std::vector<NamedExpression> derived;  ///< over dimensions and the derived values before each
+  std::vector<Rule> require;
+  std::vector<NamedScalar> scalars;
+  std::vector<BufferSpec> buffers;
+  std::vector<ReferenceKernelSpec> reference;
+  std::optional<Expression> flops, bytes;
+  std::string unit;
+  std::vector<std::string> templates;  ///< paths relative to the JSON: what computes it unless another one is named
+  TemplateSource source;
+  std::string content_hash;  ///< XXH3-128 hex over source, headers and what the JSON says of results
+
+  /// What its templates may name.
+  [[nodiscard]] OperationInterface interface() const;
+};
+
+/// Parses `json_text`; `origin` names it in messages. `read_file` fetches the source, relative to the JSON. Errors are
+/// kUsage.
+[[nodiscard]] Result<OperationDefinition> parse_operation(std::string_view json_text, const std::string& origin,
+                                                          const FileReader& read_file);
+/// Reads one from disk; the source and its includes lie in or below the JSON's folder.
+[[nodiscard]] Result<OperationDefinition> load_operation(const std::filesystem::path& json_path);
+
+/// "M=4096,N=8192". Errors (usage): what is no such list.
+[[nodiscard]] Result<std::vector<NamedValue>> parse_sizes(std::string_view text);
+
+/// The operation with these sizes, in any order, each dimension once. `dtype`: absent means the first it has. Errors
+/// (usage): a dimension without a size, an unknown one, a size below 1, a rule that refuses with its reason, what
+/// overflows, a dtype it has not.
+[[nodiscard]] Result<Problem> make_problem(const OperationDefinition& definition, const std::vector<NamedValue>& sizes,
+                                           std::optional<Dtype> dtype);
+
+}  // namespace pgtune::operation

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// An operation's JSON text to an OperationDefinition with its source.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/operation/operation_definition.hpp"
+#include "tuner/operation/operation_reader.hpp"
+#include "tuner/template/template_parser.hpp"
+#include "tuner/template/template_source.hpp"
+#include "tuner/util/identifier.hpp"
+
+namespace pgtune::operation {
+namespace {
+
+using space::KnownNames;
+using space::kMaxEntries;
+using space::NameKind;
+using space::Reach;
+
+constexpr std::int64_t kSchema = 1;
+constexpr std::size_t kMaxDimensions = 32;
+
+void check_schema(const JsonCursor& root) {
+  const JsonCursor schema = root.required("schema");
+  if (const std::int64_t version = schema.integer(); version != kSchema)
+    schema.problem(fmt::format("this pgtune reads schema {}, not {}{}", kSchema, version,
+                               version > kSchema ? "; use a newer pgtune" : ""));
+}
+
+/// Types that A and B agree on: an operation's dtype is the type of its elements.
+std::vector<Dtype> read_dtypes(const JsonCursor& root) {
+  std::vector<Dtype> out;
+  for (const JsonCursor& element : root.optional_elements("dtypes", kMaxEntries)) {
+    const auto dtype = parse_dtype(element.string());
+    if (!dtype) {
+      element.problem(dtype.error());
+    } else if (to_string(type_of_a(*dtype)) != to_string(*dtype)) {
+      element.problem(fmt::format("'{}' is no type of elements; an operation's dtypes are those of its buffers, such "
+                                  "as f32, f16 and bf16",
+                                  to_string(*dtype)));
+    } else if (std::find(out.begin(), out.end(), *dtype) != out.end()) {
+      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*dtype)));
+    } else {
+      out.push_back(*dtype);
+    }
+  }
+  return out;
+}
+
+std::vector<Dimension> read_dimensions(const JsonCursor& root, KnownNames& names) {
+  std::vector<Dimension> out;
+  for (const JsonCursor& element : root.required("dimensions").elements(1, kMaxDimensions)) {
+    element.expect_fields({"name", "description"});
+    const JsonCursor name = element.required("name");
+    Dimension dimension{name.string(), {}};
+    names.add(dimension.name, NameKind::kProblem, name);
+    if (const auto description = element.optional("description")) dimension.description = description->string();
+    out.push_back(std::move(dimension));
+  }
+  return out;
+}
+
+std::vector<NamedScalar> read_scalars(const JsonCursor& root) {
+  std::vector<NamedScalar> out;
+  for (const JsonCursor& element : root.optional_elements("scalars", kMaxEntries)) {
+    element.expect_fields({"name", "value"});
+    const JsonCursor name = element.required("name");
+    NamedScalar scalar{name.string(), element.required("value").number()};
+    if (!is_identifier(scalar.name)) name.problem(fmt::format("'{}' cannot be a scalar's name", scalar.name));
+    for (const NamedScalar& other : out) {
+      if (other.name == scalar.name) name.problem(fmt::format("there are two scalars '{}'", scalar.name));
+    }
+    out.push_back(std::move(scalar));
+  }
+  return out;
+}
+
+std::vector<std::string> read_templates(const JsonCursor& root) {
+  std::vector<std::string> out;
+  for (const JsonCursor& element : root.optional_elements("templates", kMaxEntries)) out.push_back(element.string());
+  return out;
+}
+
+OperationDefinition read_definition(const JsonCursor& root) {
+  OperationDefinition out;
+  root.expect_fields({"schema", "name", "description", "dtypes", "dimensions", "derived", "require", "scalars",
+                      "buffers", "reference", "flops", "bytes", "unit", "templates"});
+  check_schema(root);
+  const JsonCursor name = root.required("name");
+  out.name = name.string();
+  if (!is_identifier(out.name) || out.name == "gemm")
+    name.problem(fmt::format("'{}' cannot be an operation's name: use letters, digits and '_', not starting with a "
+                             "digit, and not gemm, which is built in",
+                             out.name));
+  if (const auto description = root.optional("description")) out.description = description->string();
+  out.dtypes = read_dtypes(root);
+  std::vector<std::pair<std::string, NameKind>> facts;
+  if (!out.dtypes.empty()) facts = {{"DTYPE", NameKind::kTypes}, {"ELEM_BYTES", NameKind::kTypes}};
+  KnownNames names(facts);
+  out.dimensions = read_dimensions(root, names);
+  out.derived = space::read_named_expressions(root, "derived", NameKind::kValue, Reach::kProblem, names);
+  out.require = space::read_rules(root, "require", Reach::kProblem, names);
+  out.scalars = read_scalars(root);
+  read_buffers(root, names, out);
+  read_reference(root, names, out);
+  out.flops = names.read(root.required("flops"), Reach::kProblem);
+  out.bytes = names.read(root.required("bytes"), Reach::kProblem);
+  out.unit = root.required("unit").choice({kBytesUnit, kFlopsUnit});
+  out.templates = read_templates(root);
+  return out;
+}
+
+}  // namespace
+
+Result<OperationDefinition> parse_operation(std::string_view json_text, const std::string& origin,
+                                            const FileReader& read_file) {
+  auto document = parse_json(json_text, origin);
+  if (!document) return tl::unexpected<Error>(std::move(document.error()));
+  JsonProblems problems;
+  const JsonCursor root(*document, "", problems);
+  OperationDefinition out = read_definition(root);
+  std::string source_path;
+  if (const auto reference = root.optional("reference"); reference && !problems.first())
+    source_path = reference->required("source").string();
+  if (problems.first()) return fail(*problems.first(), origin);
+  // Workers have the header themselves: what is sent is what the user wrote.
+  const FileReader workers_own = [](const std::string& name) -> Result<std::string> {
+    if (name == kOperationHeader) return std::string();
+    return fail(ErrorKind::kUsage, fmt::format("no header '{}'", name));
+  };
+  auto source = space::read_template_source(source_path, read_file, workers_own);
+  if (!source) return fail(std::move(source.error()), origin);
+  std::erase_if(source->headers, [](const SourceFile& header) { return header.name == kOperationHeader; });
+  // What neither says what is right nor how it is measured.
+  document->erase("description");
+  document->erase("templates");
+  (*document)["reference"].erase("source");
+  out.content_hash = space::hash_template(*source, document->dump());
+  out.source = std::move(*source);
+  return out;
+}
+
+OperationInterface OperationDefinition::interface() const {
+  OperationInterface out;
+  out.name = name;
+  out.dtypes = dtypes;
+  for (const Dimension& dimension : dimensions) out.names.push_back(dimension.name);
+  for (const NamedExpression& entry : derived) out.names.push_back(entry.name);
+  for (const BufferSpec& buffer : buffers) {
+    out.buffers.push_back(buffer.name);
+    out.names.push_back(alignment_name(buffer.name));
+  }
+  if (!dtypes.empty()) out.names.insert(out.names.end(), {"DTYPE", "ELEM_BYTES"});
+  for (const NamedScalar& scalar : scalars) out.scalars.push_back(scalar.name);
+  return out;
+}
+
+}  // namespace pgtune::operation

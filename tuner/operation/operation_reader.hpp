@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Parts of parse_operation. Private to tuner/operation.
+#pragma once
+
+#include <string>
+
+#include "tuner/operation/operation_definition.hpp"
+#include "tuner/template/known_names.hpp"
+#include "tuner/util/json_cursor.hpp"
+
+namespace pgtune::operation {
+
+/// What an operation's source includes to load and store elements; part of every worker.
+inline constexpr std::string_view kOperationHeader = "operation.cuh";
+
+/// What templates call the alignment of a buffer's rows: "ALIGN_X".
+[[nodiscard]] inline std::string alignment_name(const std::string& buffer) { return "ALIGN_" + buffer; }
+
+/// Problems are kept by the cursor's JsonProblems. `definition` has its dtypes, dimensions and scalars.
+void read_buffers(const JsonCursor& root, space::KnownNames& names, OperationDefinition& definition);
+/// `definition` has its buffers too.
+void read_reference(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
+
+}  // namespace pgtune::operation
