@@ -50,6 +50,18 @@ TEST(FormerParameters, AnotherSetOfParametersIsNoVariant) {
   EXPECT_EQ(present_key("BM=128,ROWS=8,ASYNC=1,BK=8"), "") << "there never was a BK";
 }
 
+TEST(FormerParameters, AGainedParameterHasTheDeclaredValueWhereItIsMissing) {
+  json document = renamed();
+  document["former_parameters"].push_back({{"name", "COPY"}, {"absent", "ldg"}});
+  document["former_parameters"].erase(3);  // COPY's former value: a parameter has one entry
+  const TemplateDefinition definition = testing::parse_or_die(document);
+  const auto key = [&](const char* recorded) { return recorded_variant(definition, recorded).value().key(); };
+  EXPECT_EQ(key("BM=128,ROWS=8"), "BM=128,TM=8,COPY=ldg");
+  EXPECT_EQ(key("BM=128,TM=8,COPY=cp_async"), "BM=128,TM=8,COPY=cp_async");
+  EXPECT_EQ(key("BM=128,ROWS=8,ASYNC=1"), "BM=128,TM=8,COPY=cp_async") << "a former name says it too";
+  EXPECT_FALSE(recorded_variant(definition, "BM=128")) << "TM was not gained";
+}
+
 TEST(FormerParameters, AnIdIsInPresentNamesOrTheRecordedOne) {
   const TemplateDefinition definition = testing::parse_or_die(renamed());
   EXPECT_EQ(recorded_variant_id(definition, "BM=128,ROWS=8,ASYNC=0"), "sample/BM=128,TM=8,COPY=ldg");

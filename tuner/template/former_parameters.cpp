@@ -35,17 +35,32 @@ FormerValue read_value(const JsonCursor& cursor, const TemplateDefinition& defin
   return {was.string(), now.string()};
 }
 
+/// Reads the value of a parameter that the template has gained: what variants did that were recorded without it.
+std::string read_absent(const JsonCursor& absent, const JsonCursor& name, const Parameter* gained) {
+  if (gained == nullptr) {
+    name.problem(fmt::format("the template has no parameter '{}'", name.string()));
+  } else if (!has_value(*gained, absent.string())) {
+    absent.problem(fmt::format("{} is no value of {}", absent.string(), gained->name));
+  }
+  return absent.string();
+}
+
 FormerParameter read_former(const JsonCursor& cursor, const TemplateDefinition& definition) {
-  cursor.expect_fields({"name", "now", "values"});
+  cursor.expect_fields({"name", "now", "values", "absent"});
   const JsonCursor name = cursor.required("name");
   FormerParameter out;
   out.name = name.string();
   if (!is_identifier(out.name)) name.problem(fmt::format("'{}' cannot be a parameter's name", out.name));
   const Parameter* const namesake = parameter_called(definition, out.name);
-  const auto now = cursor.optional("now");
+  const auto now = cursor.optional("now"), absent = cursor.optional("absent");
   const std::vector<JsonCursor> values = cursor.optional_elements("values", kMaxValues);
-  if (now.has_value() == !values.empty())
-    cursor.problem("give either 'now', the present name, or 'values', what each value means now");
+  if (now.has_value() + absent.has_value() + !values.empty() != 1) {
+    cursor.problem(
+        "give either 'now', the present name, or 'values', what each value means now, or 'absent', the value of "
+        "variants "
+        "recorded before there was the parameter");
+  }
+  if (absent) out.absent = read_absent(*absent, name, namesake);
   if (now) {
     out.now = now->string();
     if (parameter_called(definition, out.now) == nullptr)
@@ -67,7 +82,7 @@ std::string present(const TemplateDefinition& definition, std::string_view part)
   const std::string_view name = part.substr(0, equals);
   const auto former = std::find_if(definition.former_parameters.begin(), definition.former_parameters.end(),
                                    [&](const FormerParameter& entry) { return entry.name == name; });
-  if (former == definition.former_parameters.end()) return std::string(part);
+  if (former == definition.former_parameters.end() || !former->absent.empty()) return std::string(part);
   if (!former->now.empty()) return former->now + std::string(part.substr(equals));
   const std::string_view value = part.substr(std::min(equals + 1, part.size()));
   const auto meaning = std::find_if(former->values.begin(), former->values.end(),
@@ -95,6 +110,10 @@ std::optional<Variant> recorded_variant(const TemplateDefinition& definition, st
     text += (text.empty() ? "" : ",") + present(definition, key.substr(0, comma));
     more = comma != std::string_view::npos;
     if (more) key.remove_prefix(comma + 1);
+  }
+  for (const FormerParameter& gained : definition.former_parameters) {
+    if (gained.absent.empty() || ("," + text).find("," + gained.name + "=") != std::string::npos) continue;
+    text += (text.empty() ? "" : ",") + gained.name + "=" + gained.absent;
   }
   const auto named = static_cast<std::size_t>(std::count(text.begin(), text.end(), '='));
   auto variant = parse_variant(definition, text);

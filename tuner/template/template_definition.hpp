@@ -44,11 +44,13 @@ struct FormerValue {
   std::string was, now;
 };
 
-/// A name that recorded variants have and the template has no more, or one of which values are called otherwise now.
+/// A name that recorded variants have and the template has no more, one of which values are called otherwise now, or
+/// one that the template has gained.
 struct FormerParameter {
   std::string name;
   std::string now;  ///< the present name, all values as they were; empty: see `values`
   std::vector<FormerValue> values;
+  std::string absent;  ///< the value of variants recorded without this parameter; empty: it was not gained
 };
 
 struct TensorMapSpec {
