@@ -11,17 +11,11 @@ constexpr bool kKeep = KEEP == LABEL_registers, kLoadStreaming = LOAD_HINT == LA
                kStoreStreaming = STORE_HINT == LABEL_evict_first;
 constexpr int kVectors = COLUMNS / kPerVector;  // of a row
 constexpr int kChunks = (kVectors + kThreadsPerRow - 1) / kThreadsPerRow;
-constexpr float kLog2E = 1.4426950408889634f;
 constexpr float kLowest = -3.402823466e38f;
 
-__device__ __forceinline__ float power_of_two(float x) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
-
-/// exp(x - largest), whose argument is rounded once: in x - largest.
-__device__ __forceinline__ float exponential(float x, float largest) { return power_of_two((x - largest) * kLog2E); }
+/// exp(x - largest) by the GPU's own power of two: its argument is rounded twice, so the error is some 2^-23 for each
+/// unit of x - largest.
+__device__ __forceinline__ float exponential(float x, float largest) { return __expf(x - largest); }
 
 __device__ __forceinline__ void softmax_in_registers(const void* x, void* y, long long first, bool inside, int thread) {
   float values[kChunks][kPerVector];

@@ -11,6 +11,7 @@ namespace pgtune::fuzz {
 
 void expression(std::string_view bytes);
 void foreign_table(std::string_view bytes);
+void operation_json(std::string_view bytes);
 void record_text(std::string_view bytes);
 void recording(std::string_view bytes);
 void shape_list(std::string_view bytes);
@@ -24,8 +25,9 @@ struct Target {
   void (*run)(std::string_view);
 };
 
-inline constexpr std::array<Target, 9> kTargets{{{"expression", expression},
+inline constexpr std::array<Target, 10> kTargets{{{"expression", expression},
                                                  {"foreign_table", foreign_table},
+                                                 {"operation_json", operation_json},
                                                  {"record_text", record_text},
                                                  {"recording", recording},
                                                  {"shape_list", shape_list},

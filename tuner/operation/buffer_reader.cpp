@@ -192,6 +192,7 @@ class Reader {
     } else if (const auto seed = cursor.optional("seed")) {
       out.kind = Kind::kSeed;
       if (!is_fill) seed->problem("a reference has no seed: equal inputs have equal results");
+      if (seed->value() != true) seed->problem("it is given as true");
     }
     for (const Kind kind : {Kind::kValue, Kind::kScale}) {
       const auto output = cursor.optional(to_string(kind));

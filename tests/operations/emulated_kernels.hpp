@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Device code compiled for the host (tests/operations/emulation) and launched from tests.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tuner/model/launch_plan.hpp"
+#include "tuner/model/source.hpp"
+
+namespace pgtune::testing {
+
+class EmulatedKernels {
+ public:
+  /// Compiles `source` with `headers` of pgtune's templates and of its check, and -D of `defines`. A failure is the
+  /// test's, with what the compiler says.
+  EmulatedKernels(const TemplateSource& source, const std::vector<Define>& defines,
+                  const std::vector<std::string>& symbols);
+  ~EmulatedKernels();
+  EmulatedKernels(const EmulatedKernels&) = delete;
+  EmulatedKernels& operator=(const EmulatedKernels&) = delete;
+
+  [[nodiscard]] bool usable() const { return library_ != nullptr; }
+  /// As cuLaunchKernel takes arguments: pointers to them.
+  void launch(const std::string& symbol, const Dim3& grid, const Dim3& block, std::vector<void*> arguments) const;
+
+ private:
+  std::filesystem::path folder_;
+  void* library_ = nullptr;
+};
+
+}  // namespace pgtune::testing

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// In place of the header of this name, whose conversions are PTX: bf16 alone, in C++.
+#pragma once
+
+namespace pgtune {
+
+enum class Type16 { kBf16, kF16 };
+
+template <Type16 kType>
+inline unsigned pack(float first, float second) {
+  const auto rounded = [](float value) {
+    const unsigned bits = __float_as_uint(value);
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  };
+  return rounded(second) << 16 | rounded(first);
+}
+
+template <Type16 kType>
+inline float widen(unsigned short bits) {
+  return __uint_as_float(static_cast<unsigned>(bits) << 16);
+}
+
+}  // namespace pgtune

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// CUDA C++ on the host, for kernels without PTX: a block's threads are fibres that take turns where they synchronise,
+// blocks run one after the other. Slow, and exact about indices, barriers and arithmetic.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(...)
+#define asm(...)  // conversions of float16 alone, which nothing here computes in
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+inline Index threadIdx, blockIdx, blockDim, gridDim;
+
+struct uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct ulonglong2 {
+  unsigned long long x, y;
+};
+
+class Block {
+ public:
+  /// Runs `kernel` in every thread of every block.
+  static void run(Index grid, Index block, const std::function<void()>& kernel) {
+    gridDim = grid, blockDim = block;
+    Block emulated(kernel, block);
+    for (unsigned z = 0; z < grid.z; ++z)
+      for (unsigned y = 0; y < grid.y; ++y)
+        for (unsigned x = 0; x < grid.x; ++x) emulated.run_block({x, y, z});
+  }
+
+  /// Waits until all living threads of `first` to `last` wait.
+  static void wait(bool whole_block) {
+    Fibre& self = *current_->fibres_[current_->running_];
+    self.waits = whole_block ? Fibre::kBlock : Fibre::kWarp;
+    swapcontext(&self.context, &current_->scheduler_);
+  }
+
+  static unsigned thread() { return current_->running_; }
+  static std::uint64_t& slot(unsigned thread) { return current_->slots_[thread]; }
+
+ private:
+  struct Fibre {
+    enum Waits { kNothing, kWarp, kBlock } waits = kNothing;
+    bool done = false;
+    ucontext_t context{};
+    std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStack);
+  };
+  static constexpr std::size_t kStack = 256 << 10;
+  static constexpr unsigned kWarp = 32;
+
+  Block(std::function<void()> kernel, Index block) : kernel_(std::move(kernel)), block_(block) {
+    for (unsigned i = 0; i < block.x * block.y * block.z; ++i) fibres_.push_back(std::make_unique<Fibre>());
+    slots_.resize(fibres_.size());
+  }
+
+  static void enter() {
+    current_->kernel_();
+    current_->fibres_[current_->running_]->done = true;
+  }
+
+  void resume(unsigned thread) {
+    running_ = thread;
+    threadIdx = {thread % block_.x, thread / block_.x % block_.y, thread / block_.x / block_.y};
+    fibres_[thread]->waits = Fibre::kNothing;
+    swapcontext(&scheduler_, &fibres_[thread]->context);
+  }
+
+  /// Every living thread of `first` to `last` waits for `what`, or for more.
+  [[nodiscard]] bool all_wait(unsigned first, unsigned last, int what) const {
+    for (unsigned i = first; i < last; ++i) {
+      if (!fibres_[i]->done && fibres_[i]->waits < what) return false;
+    }
+    return true;
+  }
+
+  void run_block(Index index) {
+    current_ = this;
+    blockIdx = index;
+    const auto count = static_cast<unsigned>(fibres_.size());
+    for (auto& fibre : fibres_) {
+      fibre->done = false;
+      getcontext(&fibre->context);
+      fibre->context.uc_stack = {fibre->stack.get(), 0, kStack};
+      fibre->context.uc_link = &scheduler_;
+      makecontext(&fibre->context, &Block::enter, 0);
+    }
+    for (unsigned i = 0; i < count; ++i) resume(i);
+    while (true) {
+      bool any = false;
+      if (all_wait(0, count, Fibre::kBlock)) {
+        for (unsigned i = 0; i < count; ++i) {
+          if (fibres_[i]->done) continue;
+          resume(i);
+          any = true;
+        }
+        if (!any) return;
+        continue;
+      }
+      for (unsigned first = 0; first < count; first += kWarp) {
+        const unsigned last = std::min(first + kWarp, count);
+        if (!all_wait(first, last, Fibre::kWarp)) std::abort();
+        for (unsigned i = first; i < last; ++i) {
+          if (!fibres_[i]->done && fibres_[i]->waits == Fibre::kWarp) resume(i);
+        }
+      }
+    }
+  }
+
+  static inline Block* current_ = nullptr;
+  std::function<void()> kernel_;
+  Index block_;
+  std::vector<std::unique_ptr<Fibre>> fibres_;
+  std::vector<std::uint64_t> slots_;
+  ucontext_t scheduler_{};
+  unsigned running_ = 0;
+};
+
+inline void __syncthreads() { Block::wait(true); }
+
+template <typename T>
+T exchange_with(T value, unsigned lane) {
+  const unsigned self = Block::thread(), first = self / 32 * 32;
+  std::memcpy(&Block::slot(self), &value, sizeof(value));
+  Block::wait(false);
+  const unsigned from = lane < 32 && first + lane < blockDim.x * blockDim.y * blockDim.z ? first + lane : self;
+  T got;
+  std::memcpy(&got, &Block::slot(from), sizeof(got));
+  Block::wait(false);
+  return got;
+}
+template <typename T>
+T __shfl_xor_sync(unsigned /*mask*/, T value, int step) {
+  return exchange_with(value, (Block::thread() % 32) ^ static_cast<unsigned>(step));
+}
+template <typename T>
+T __shfl_down_sync(unsigned /*mask*/, T value, int step) {
+  return exchange_with(value, Block::thread() % 32 + static_cast<unsigned>(step));
+}
+
+template <typename To, typename From>
+To same_bits(From from) {
+  To to;
+  std::memcpy(&to, &from, sizeof(to));
+  return to;
+}
+inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
+inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
+inline float __int_as_float(int x) { return same_bits<float>(x); }
+inline long long __double_as_longlong(double x) { return same_bits<long long>(x); }
+inline double __longlong_as_double(long long x) { return same_bits<double>(x); }
+inline float __expf(float x) { return expf(x); }
+inline float rsqrtf(float x) { return 1 / sqrtf(x); }
+inline float cospif(float x) { return static_cast<float>(cos(M_PI * x)); }
+template <typename T>
+T __ldcs(const T* at) {
+  return *at;
+}
+template <typename T>
+T __ldg(const T* at) {
+  return *at;
+}
+template <typename T>
+void __stcs(T* at, T value) {
+  *at = value;
+}
+template <typename T>
+void atomicAdd(T* at, T value) {
+  *at += value;
+}
+template <typename T>
+void atomicMin(T* at, T value) {
+  *at = std::min(*at, value);
+}
+template <typename T>
+void atomicMax(T* at, T value) {
+  *at = std::max(*at, value);
+}
+using std::max;
+using std::min;
+
+template <typename... Parameters, std::size_t... indices>
+void call(void (*kernel)(Parameters...), void** arguments, std::index_sequence<indices...> /*unused*/) {
+  kernel(*static_cast<std::decay_t<Parameters>*>(arguments[indices])...);
+}
+template <typename... Parameters>
+void launch(void (*kernel)(Parameters...), void** arguments, const unsigned* grid, const unsigned* block) {
+  Block::run({grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]},
+             [&] { call(kernel, arguments, std::index_sequence_for<Parameters...>()); });
+}

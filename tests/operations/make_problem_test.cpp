@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// An operation and sizes become a problem of plain numbers, which has a key of its own and survives JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/operations/sample_operation.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/model/rounding.hpp"
+#include "tuner/template/template_definition.hpp"
+
+namespace pgtune::operation {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::json;
+using testing::sample_json;
+
+Result<Problem> problem_of(const json& document, std::string_view sizes, std::optional<Dtype> dtype = std::nullopt) {
+  const auto definition = testing::parse(document);
+  if (!definition) return tl::unexpected<Error>(definition.error());
+  const auto parsed = parse_sizes(sizes);
+  if (!parsed) return tl::unexpected<Error>(parsed.error());
+  return make_problem(*definition, *parsed, dtype);
+}
+
+Problem sample(std::string_view sizes = "M=6,N=10", std::optional<Dtype> dtype = std::nullopt) {
+  return problem_of(sample_json(), sizes, dtype).value();
+}
+
+TEST(OperationProblem, HasBuffersOfPlainNumbers) {
+  const Problem problem = sample();
+  const OperationBuffer& x = problem.operation->buffers[0];
+  EXPECT_EQ(x.type, ElementType::kBfloat16);
+  EXPECT_THAT(x.extents, ElementsAre(6, 10));
+  EXPECT_THAT(x.strides, ElementsAre(16, 1));
+  EXPECT_EQ(x.elements(), 60);
+  EXPECT_EQ(x.stored_elements(), 5 * 16 + 10);
+  EXPECT_THAT(problem.operation->buffers[2].strides, ElementsAre(10, 1));
+  EXPECT_EQ(problem.operation->buffers[3].second, 5);
+  EXPECT_EQ(problem.flops(), 120);
+  EXPECT_EQ(problem.traffic_bytes(), 60 * 12);
+  EXPECT_EQ(problem.operation->reference[0].grid.x, 6);
+  EXPECT_EQ(problem.operation->reference[0].arguments[5].real, 0.5);
+}
+
+TEST(OperationProblem, NamesForTemplatesComeInTheInterfacesOrder) {
+  const Problem problem = sample();
+  std::vector<std::string> names;
+  for (const NamedValue& value : problem.operation->values) names.push_back(value.name);
+  EXPECT_EQ(names, testing::parse(sample_json())->interface().names);
+}
+
+TEST(OperationProblem, AlignmentIsThatOfEveryRow) {
+  const auto value = [](const Problem& problem, std::string_view name) {
+    for (const NamedValue& entry : problem.operation->values)
+      if (entry.name == name) return entry.value;
+    return std::int64_t{-1};
+  };
+  EXPECT_EQ(value(sample(), "ALIGN_X"), 32);                       // rows 16 elements of bf16 apart
+  EXPECT_EQ(value(sample("M=6,N=10", Dtype::kF32), "ALIGN_X"), 64);
+  EXPECT_EQ(value(sample(), "ALIGN_Q"), 2);
+  EXPECT_EQ(value(sample(), "ALIGN_I"), 16);                       // as declared
+  EXPECT_EQ(value(sample("M=1,N=10"), "ALIGN_X"), 256);            // there is one row
+}
+
+TEST(OperationProblem, ErrorsFollowFromTheirRules) {
+  const Problem problem = sample();
+  const OperationProblem& operation = *problem.operation;
+  EXPECT_EQ(operation.buffers[4].error.per_scale, summation_bound(11, 0x1p-24));
+  EXPECT_EQ(operation.buffers[5].error.per_result, 2 * 0x1p-7);
+  json exact = sample_json();
+  exact["buffers"][5]["error"] = {{"rule", "exact"}};
+  const ToleratedError none = problem_of(exact, "M=1,N=2").value().operation->buffers[5].error;
+  EXPECT_EQ(none.per_result, 0);
+  EXPECT_EQ(none.per_scale, 0);
+  EXPECT_LT(none.absolute, 1e-290);
+}
+
+TEST(OperationProblem, KeysTellOperationsSizesAndDtypesApart) {
+  const Problem problem = sample();
+  EXPECT_EQ(problem.title(), "scale_rows bf16 M=6,N=10");
+  EXPECT_EQ(problem.shape(), "M=6,N=10");
+  EXPECT_EQ(problem.key(), "scale_rows bf16 M=6,N=10 " + problem.operation->content_hash);
+  EXPECT_EQ(problem, sample("N=10,M=6"));
+  EXPECT_NE(problem, sample("M=6,N=12"));
+  EXPECT_NE(problem.key(), sample("M=6,N=10", Dtype::kF32).key());
+  EXPECT_EQ(problem.speed_unit(), "GB/s");
+  EXPECT_DOUBLE_EQ(problem.speed(1e-6), 60 * 12 / 1e-6 / 1e9);
+}
+
+TEST(OperationProblem, SurvivesJson) {
+  const Problem problem = sample();
+  EXPECT_EQ(json(problem).get<Problem>(), problem);
+  json spoilt = problem;
+  spoilt["operation"]["buffers"][0]["strides"] = {1, 1};
+  EXPECT_THROW(static_cast<void>(spoilt.get<Problem>()), json::exception);
+  spoilt = problem;
+  spoilt["operation"]["reference"][0]["arguments"][0]["integer"] = 99;
+  EXPECT_THROW(static_cast<void>(spoilt.get<Problem>()), json::exception);
+}
+
+TEST(OperationProblem, GemmsJsonHasNoOperation) {
+  const Problem gemm = with_default_strides(parse_shape("64x64x64").value()).value();
+  EXPECT_FALSE(json(gemm).contains("operation"));
+}
+
+struct Refused {
+  const char *sizes, *what;
+};
+
+TEST(OperationProblem, WrongSizesAreRefused) {
+  for (const auto& [sizes, what] :
+       {Refused{"M=6", "needs a size N"}, Refused{"M=6,N=8,K=2", "no dimension 'K'"}, Refused{"M=6,M=6,N=8", "twice"},
+        Refused{"M=0,N=8", "at least 1"}, Refused{"M=6,N=7", "rows are pairs"}, Refused{"M=6,N", "NAME=NUMBER"},
+        Refused{"", "NAME=NUMBER"}, Refused{"M=6,N=1x", "NAME=NUMBER"}, Refused{"M=99999999999999999999,N=2", "NUMBER"},
+        Refused{"M=6,N=4611686018427387904", "overflow"}}) {
+    const auto problem = problem_of(sample_json(), sizes);
+    ASSERT_FALSE(problem) << sizes;
+    EXPECT_EQ(problem.error().kind, ErrorKind::kUsage);
+    EXPECT_THAT(problem.error().text(), HasSubstr(what)) << sizes;
+  }
+}
+
+TEST(OperationProblem, ImpossibleDeclarationsAreRefused) {
+  struct Impossible {
+    const char *pointer, *value, *what;
+  };
+  for (const auto& [pointer, value, what] :
+       {Impossible{"/buffers/0/strides", "[\"1\", \"1\"]", "elements share memory"},
+        Impossible{"/buffers/0/extents", "[\"M - 6\", \"N\"]", "at least 1"},
+        Impossible{"/buffers/3/fill/integers", "[\"M\", \"0\"]", "no integers lie between"},
+        Impossible{"/buffers/3/fill/integers", "[\"0\", \"1 << 40\"]", "does not hold all integers"},
+        Impossible{"/buffers/4/error/terms", "\"N - 10\"", "at least one term"},
+        Impossible{"/reference/kernels/0/block", "[\"2048\"]", "cannot be launched"},
+        Impossible{"/bytes", "\"0\"", "at least 1"}}) {
+    json document = sample_json();
+    document[json::json_pointer(pointer)] = json::parse(value);
+    const auto problem = problem_of(document, "M=6,N=10");
+    ASSERT_FALSE(problem) << pointer;
+    EXPECT_THAT(problem.error().text(), HasSubstr(what)) << pointer;
+  }
+}
+
+TEST(OperationProblem, DtypesAreThoseItHas) {
+  const auto other = problem_of(sample_json(), "M=6,N=10", Dtype::kF16);
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().text(), HasSubstr("it has bf16, f32"));
+}
+
+TEST(OperationTemplates, NameBuffersAndSizes) {
+  const auto interface = testing::parse(sample_json())->interface();
+  json document = json::parse(R"json({
+    "schema": 1, "name": "t", "operation": "scale_rows", "source": "t.cu",
+    "parameters": [{"name": "BM", "values": [1, 2], "default": 1}],
+    "legality": [{"expr": "PITCH % BM == 0 && ALIGN_X >= 2 && DTYPE == 'bf16'", "reason": "r"}],
+    "kernels": [{"symbol": "t", "grid": ["M"], "block": ["32"],
+                 "arguments": [{"pointer": "X"}, {"pointer": "Y"}, {"float32": "eps"}, {"int64": "N"}]}]
+  })json");
+  const auto parse = [&](const space::OperationInterface* wanted) {
+    return space::parse_template(document.dump(), "t.json", testing::any_file, wanted);
+  };
+  const auto read = [](const std::string&) -> Result<std::string> { return std::string("// a kernel\n"); };
+  const auto definition = space::parse_template(document.dump(), "t.json", read, &interface);
+  ASSERT_TRUE(definition) << definition.error().text();
+  EXPECT_EQ(definition->operation, "scale_rows");
+  EXPECT_EQ(buffer_of_operand(definition->kernels[0].arguments[1].operand), 5);
+  EXPECT_TRUE(definition->computes(sample()));
+  const Problem gemm = with_default_strides(parse_shape("64x64x64").value()).value();
+  EXPECT_FALSE(definition->computes(gemm));
+  EXPECT_THAT(parse(nullptr).error().text(), HasSubstr("computes the operation 'scale_rows', and 'gemm' is asked for"));
+  document["kernels"][0]["arguments"][0]["pointer"] = "A";
+  EXPECT_THAT(parse(&interface).error().text(), HasSubstr("X"));
+  document["kernels"][0]["arguments"] = json::array({{{"int64", "K"}}});
+  EXPECT_THAT(parse(&interface).error().text(), HasSubstr("unknown name 'K'"));
+}
+
+}  // namespace
+}  // namespace pgtune::operation

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// An operation's JSON is read as docs/operations.md says, and everything wrong in it refused with its place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/operations/sample_operation.hpp"
+
+namespace pgtune::operation {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::json;
+using testing::sample_json;
+
+TEST(OperationParser, ReadsTheSample) {
+  const auto operation = testing::parse(sample_json());
+  ASSERT_TRUE(operation) << operation.error().text();
+  EXPECT_EQ(operation->name, "scale_rows");
+  EXPECT_THAT(operation->dtypes, ElementsAre(Dtype::kBf16, Dtype::kF32));
+  EXPECT_EQ(operation->buffers.size(), 7);
+  EXPECT_EQ(operation->buffers[0].type, std::nullopt);
+  EXPECT_EQ(operation->buffers[4].role, BufferRole::kInOut);
+  EXPECT_EQ(operation->buffers[2].kernel->arguments[1].buffer, 1);
+  EXPECT_EQ(operation->reference[0].arguments[2].kind, ReferenceArgumentKind::kScale);
+  EXPECT_EQ(operation->content_hash.size(), 32);
+}
+
+TEST(OperationParser, ItsInterfaceIsWhatTemplatesMayName) {
+  const auto interface = testing::parse(sample_json())->interface();
+  EXPECT_EQ(interface.name, "scale_rows");
+  EXPECT_THAT(interface.names, ElementsAre("M", "N", "PITCH", "ALIGN_X", "ALIGN_S", "ALIGN_Q", "ALIGN_I", "ALIGN_Z",
+                                           "ALIGN_Y", "ALIGN_T", "DTYPE", "ELEM_BYTES"));
+  EXPECT_THAT(interface.scalars, ElementsAre("eps"));
+}
+
+TEST(OperationParser, TheHashIsOfWhatSaysWhatIsRight) {
+  const std::string hash = testing::parse(sample_json())->content_hash;
+  json same = sample_json(), other = sample_json();
+  same["description"] = "something else";
+  same["templates"] = json::array();
+  other["bytes"] = "1";
+  EXPECT_EQ(testing::parse(same)->content_hash, hash);
+  EXPECT_NE(testing::parse(other)->content_hash, hash);
+  const auto longer = [](const std::string&) -> Result<std::string> { return std::string("// other\n"); };
+  EXPECT_NE(parse_operation(sample_json().dump(), "sample.json", longer)->content_hash, hash);
+}
+
+TEST(OperationParser, ASourceMayNotReachOutOfItsFolder) {
+  const auto file = [](const std::string&) -> Result<std::string> { return std::string("#include \"/etc/passwd\"\n"); };
+  const auto refused = parse_operation(sample_json().dump(), "sample.json", file);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("/etc/passwd"));
+  json absolute = sample_json();
+  absolute["reference"]["source"] = "/etc/hosts.cu";
+  EXPECT_FALSE(testing::parse(absolute));
+}
+
+/// An edit of the sample and what the error must hold.
+struct Edit {
+  const char* pointer;  ///< JSON pointer of what is replaced; a last part "-" appends
+  const char* value;    ///< JSON text; empty: the field is removed
+  const char* where;    ///< how the error starts, after "sample.json: "
+  const char* what;     ///< part of the message
+};
+
+class MalformedOperation : public ::testing::TestWithParam<Edit> {};
+
+TEST_P(MalformedOperation, IsRefused) {
+  const Edit& edit = GetParam();
+  json document = sample_json();
+  const json::json_pointer pointer(edit.pointer);
+  if (std::string_view(edit.value).empty()) {
+    document[pointer.parent_pointer()].erase(pointer.back());
+  } else {
+    document[pointer] = json::parse(edit.value);
+  }
+  const auto parsed = testing::parse(document);
+  ASSERT_FALSE(parsed) << edit.pointer << " = " << edit.value;
+  EXPECT_EQ(parsed.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(parsed.error().text(), StartsWith(std::string("sample.json: ") + edit.where));
+  EXPECT_THAT(parsed.error().text(), HasSubstr(edit.what));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, MalformedOperation,
+    ::testing::Values(
+        Edit{"/schema", "2", "schema: ", "use a newer pgtune"}, Edit{"/name", "\"gemm\"", "name: ", "built in"},
+        Edit{"/name", "\"a-b\"", "name: ", "letters, digits"}, Edit{"/dimension", "[]", "unknown field", "dimensions"},
+        Edit{"/dtypes/0", "\"tf32\"", "dtypes[0]: ", "no type of elements"},
+        Edit{"/dtypes/1", "\"bf16\"", "dtypes[1]: ", "twice"},
+        Edit{"/dimensions", "[]", "dimensions: ", "empty"},
+        Edit{"/dimensions/1/name", "\"M\"", "dimensions[1].name: ", "already"},
+        Edit{"/derived/0/expr", "\"round_up(K, 8)\"", "derived[0].expr: ", "unknown name 'K'"},
+        Edit{"/require/0/reason", "", "require[0]: the field 'reason' is missing", ""},
+        Edit{"/scalars/-", "{\"name\": \"eps\", \"value\": 1}", "scalars[1].name: ", "two scalars"},
+        Edit{"/flops", "2", "flops: ", "expression in a string"}, Edit{"/bytes", "", "the field 'bytes'", ""},
+        Edit{"/unit", "\"MB/s\"", "unit: ", "GB/s"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Buffers, MalformedOperation,
+    ::testing::Values(
+        Edit{"/buffers/0/type", "\"f64\"", "buffers[0].type: ", "dtype"},
+        Edit{"/buffers/0/role", "\"input\"", "buffers[0].role: ", "in"},
+        Edit{"/buffers/0/extents", "[]", "buffers[0].extents: ", "empty"},
+        Edit{"/buffers/0/extents", "[\"1\",\"1\",\"1\",\"1\",\"1\"]", "buffers[0].extents: ", "4"},
+        Edit{"/buffers/0/strides", "[\"1\"]", "buffers[0].strides: ", "2"},
+        Edit{"/buffers/1/name", "\"X\"", "buffers[1].name: ", "two buffers 'X'"},
+        Edit{"/buffers/1/name", "\"workspace\"", "buffers[1].name: ", "their own memory"},
+        Edit{"/buffers/1/fill/linked", "\"X\"", "buffers[1].fill.linked: ", "no buffer that a kernel fills"},
+        Edit{"/buffers/1/fill", "{\"normal\": [0, 1], \"constant\": 1}", "buffers[1].fill: ", "exactly one"},
+        Edit{"/buffers/1/fill", "\"zeros\"", "buffers[1].fill: ", "data"},
+        Edit{"/buffers/2/fill/kernel/arguments/2", "{\"value\": \"Y\"}", "buffers[2].fill.kernel.arguments[2].value: ",
+             "only the reference"},
+        Edit{"/buffers/3/align", "24", "buffers[3].align: ", "power of two"},
+        Edit{"/buffers/3/fill", "{\"normal\": [0, 1]}", "buffers[3].fill.normal: ", "integers are filled"},
+        Edit{"/buffers/5/fill", "\"data\"", "buffers[5].fill: ", "only inputs"},
+        Edit{"/buffers/5/error", "", "buffers[5]: ", "an output says by \"error\""},
+        Edit{"/buffers/0/error", "{\"rule\": \"exact\"}", "buffers[0].error: ", "only outputs"},
+        Edit{"/buffers/5/error/rule", "\"close\"", "buffers[5].error.rule: ", "allclose"},
+        Edit{"/buffers/5/error/terms", "\"N\"", "buffers[5].error.terms: ", "belongs to the rule sum"},
+        Edit{"/buffers/5/error/ulps", "-1", "buffers[5].error.ulps: ", "negative"},
+        Edit{"/buffers/4/error/terms", "", "buffers[4].error: the field 'terms'", ""}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Reference, MalformedOperation,
+    ::testing::Values(
+        Edit{"/reference/source", "", "reference: the field 'source'", ""},
+        Edit{"/reference/source", "\"x.cpp\"", "source: 'x.cpp' must be a .cu file", ""},
+        Edit{"/reference/kernels", "[]", "reference.kernels: ", "empty"},
+        Edit{"/reference/kernels/0/symbol", "\"a b\"", "reference.kernels[0].symbol: ", "kernel's name"},
+        Edit{"/reference/kernels/0/arguments/0", "{\"buffer\": \"V\"}", "reference.kernels[0].arguments[0].buffer: ",
+             "X"},
+        Edit{"/reference/kernels/0/arguments/0", "{\"value\": \"X\"}", "reference.kernels[0].arguments[0].value: ",
+             "Z"},
+        Edit{"/reference/kernels/0/arguments/0", "{}", "reference.kernels[0].arguments[0]: ", "exactly one"},
+        Edit{"/reference/kernels/0/arguments/5", "{\"seed\": true}", "reference.kernels[0].arguments[5].seed: ",
+             "no seed"},
+        Edit{"/reference/kernels/0/arguments/3", "{\"int64\": \"M\"}", "reference: ", "\"value\": \"Y\""},
+        Edit{"/reference/kernels/0/arguments/2", "{\"int64\": \"M\"}", "reference: ", "\"scale\": \"Z\""}));
+
+}  // namespace
+}  // namespace pgtune::operation
