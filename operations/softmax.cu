@@ -21,8 +21,8 @@ __device__ double of_block(double value, Combine combine) {
 
 }  // namespace
 
-// The scale of an element is y * (1 + |x - max|): an exponential in float32 is off by a rounding of its argument for each
-// unit of that, and by a few roundings besides.
+// The scale of an element is y * (1 + |x - max|): an exponential in float32 is off by a rounding of its argument for
+// each unit of that, and by a few roundings besides.
 extern "C" __global__ void softmax(const void* x, double* y, float* scale, i64 rows, i64 columns) {
   const double lowest = -1.0 / 0.0;
   for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {

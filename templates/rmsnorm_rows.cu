@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// X + R normalised by rows: THREADS_PER_ROW threads share a row and ROWS_PER_CTA rows a CTA. With KEEP=registers a row of
-// sums stays in registers; with KEEP=again X and R are read a second time, mostly from L2.
+// X + R normalised by rows: THREADS_PER_ROW threads share a row and ROWS_PER_CTA rows a CTA. With KEEP=registers a row
+// of sums stays in registers; with KEEP=again X and R are read a second time, mostly from L2.
 #include "device/rows/elements.cuh"
 #include "device/rows/row_group.cuh"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Transposition through shared memory: a CTA reads a tile of TILE_ROWS x TILE_COLUMNS elements of X in vectors along its
-// rows and writes it in vectors along its columns. Shared memory holds elements, a row of the tile PITCH of them apart.
+// Transposition through shared memory: a CTA reads a tile of TILE_ROWS x TILE_COLUMNS elements of X in vectors along
+// its rows and writes it in vectors along its columns. Shared memory holds elements, a row of the tile PITCH of them
+// apart.
 namespace pgtune {
 
 #if ELEM_BYTES == 1

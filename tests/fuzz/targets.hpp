@@ -26,14 +26,14 @@ struct Target {
 };
 
 inline constexpr std::array<Target, 10> kTargets{{{"expression", expression},
-                                                 {"foreign_table", foreign_table},
-                                                 {"operation_json", operation_json},
-                                                 {"record_text", record_text},
-                                                 {"recording", recording},
-                                                 {"shape_list", shape_list},
-                                                 {"template_json", template_json},
-                                                 {"user_config", user_config},
-                                                 {"worker_reply", worker_reply},
-                                                 {"worker_request", worker_request}}};
+                                                  {"foreign_table", foreign_table},
+                                                  {"operation_json", operation_json},
+                                                  {"record_text", record_text},
+                                                  {"recording", recording},
+                                                  {"shape_list", shape_list},
+                                                  {"template_json", template_json},
+                                                  {"user_config", user_config},
+                                                  {"worker_reply", worker_reply},
+                                                  {"worker_request", worker_request}}};
 
 }  // namespace pgtune::fuzz

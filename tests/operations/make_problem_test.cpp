@@ -57,11 +57,11 @@ TEST(OperationProblem, AlignmentIsThatOfEveryRow) {
       if (entry.name == name) return entry.value;
     return std::int64_t{-1};
   };
-  EXPECT_EQ(value(sample(), "ALIGN_X"), 32);                       // rows 16 elements of bf16 apart
+  EXPECT_EQ(value(sample(), "ALIGN_X"), 32);  // rows 16 elements of bf16 apart
   EXPECT_EQ(value(sample("M=6,N=10", Dtype::kF32), "ALIGN_X"), 64);
   EXPECT_EQ(value(sample(), "ALIGN_Q"), 2);
-  EXPECT_EQ(value(sample(), "ALIGN_I"), 16);                       // as declared
-  EXPECT_EQ(value(sample("M=1,N=10"), "ALIGN_X"), 256);            // there is one row
+  EXPECT_EQ(value(sample(), "ALIGN_I"), 16);             // as declared
+  EXPECT_EQ(value(sample("M=1,N=10"), "ALIGN_X"), 256);  // there is one row
 }
 
 TEST(OperationProblem, ErrorsFollowFromTheirRules) {

@@ -10,9 +10,9 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using testing::json;
 using testing::sample_json;
+using ::testing::StartsWith;
 
 TEST(OperationParser, ReadsTheSample) {
   const auto operation = testing::parse(sample_json());
@@ -89,8 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/schema", "2", "schema: ", "use a newer pgtune"}, Edit{"/name", "\"gemm\"", "name: ", "built in"},
         Edit{"/name", "\"a-b\"", "name: ", "letters, digits"}, Edit{"/dimension", "[]", "unknown field", "dimensions"},
         Edit{"/dtypes/0", "\"tf32\"", "dtypes[0]: ", "no type of elements"},
-        Edit{"/dtypes/1", "\"bf16\"", "dtypes[1]: ", "twice"},
-        Edit{"/dimensions", "[]", "dimensions: ", "empty"},
+        Edit{"/dtypes/1", "\"bf16\"", "dtypes[1]: ", "twice"}, Edit{"/dimensions", "[]", "dimensions: ", "empty"},
         Edit{"/dimensions/1/name", "\"M\"", "dimensions[1].name: ", "already"},
         Edit{"/derived/0/expr", "\"round_up(K, 8)\"", "derived[0].expr: ", "unknown name 'K'"},
         Edit{"/require/0/reason", "", "require[0]: the field 'reason' is missing", ""},
@@ -111,8 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/buffers/1/fill/linked", "\"X\"", "buffers[1].fill.linked: ", "no buffer that a kernel fills"},
         Edit{"/buffers/1/fill", "{\"normal\": [0, 1], \"constant\": 1}", "buffers[1].fill: ", "exactly one"},
         Edit{"/buffers/1/fill", "\"zeros\"", "buffers[1].fill: ", "data"},
-        Edit{"/buffers/2/fill/kernel/arguments/2", "{\"value\": \"Y\"}", "buffers[2].fill.kernel.arguments[2].value: ",
-             "only the reference"},
+        Edit{"/buffers/2/fill/kernel/arguments/2", "{\"value\": \"Y\"}",
+             "buffers[2].fill.kernel.arguments[2].value: ", "only the reference"},
         Edit{"/buffers/3/align", "24", "buffers[3].align: ", "power of two"},
         Edit{"/buffers/3/fill", "{\"normal\": [0, 1]}", "buffers[3].fill.normal: ", "integers are filled"},
         Edit{"/buffers/5/fill", "\"data\"", "buffers[5].fill: ", "only inputs"},
@@ -130,13 +129,13 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/reference/source", "\"x.cpp\"", "source: 'x.cpp' must be a .cu file", ""},
         Edit{"/reference/kernels", "[]", "reference.kernels: ", "empty"},
         Edit{"/reference/kernels/0/symbol", "\"a b\"", "reference.kernels[0].symbol: ", "kernel's name"},
-        Edit{"/reference/kernels/0/arguments/0", "{\"buffer\": \"V\"}", "reference.kernels[0].arguments[0].buffer: ",
-             "X"},
-        Edit{"/reference/kernels/0/arguments/0", "{\"value\": \"X\"}", "reference.kernels[0].arguments[0].value: ",
-             "Z"},
+        Edit{"/reference/kernels/0/arguments/0", "{\"buffer\": \"V\"}",
+             "reference.kernels[0].arguments[0].buffer: ", "X"},
+        Edit{"/reference/kernels/0/arguments/0", "{\"value\": \"X\"}",
+             "reference.kernels[0].arguments[0].value: ", "Z"},
         Edit{"/reference/kernels/0/arguments/0", "{}", "reference.kernels[0].arguments[0]: ", "exactly one"},
-        Edit{"/reference/kernels/0/arguments/5", "{\"seed\": true}", "reference.kernels[0].arguments[5].seed: ",
-             "no seed"},
+        Edit{"/reference/kernels/0/arguments/5", "{\"seed\": true}",
+             "reference.kernels[0].arguments[5].seed: ", "no seed"},
         Edit{"/reference/kernels/0/arguments/3", "{\"int64\": \"M\"}", "reference: ", "\"value\": \"Y\""},
         Edit{"/reference/kernels/0/arguments/2", "{\"int64\": \"M\"}", "reference: ", "\"scale\": \"Z\""}));
 

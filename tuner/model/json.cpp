@@ -41,8 +41,8 @@ struct WrittenProblem {
 }  // namespace
 
 void to_json(json& out, const Problem& value) {
-  WrittenProblem written{value.m,        value.n,   value.k,   value.batch,  std::string(to_string(value.dtype)),
-                         value.layout(), value.lda, value.ldb, value.ldc,    value.alpha,
+  WrittenProblem written{value.m,        value.n,   value.k,   value.batch,   std::string(to_string(value.dtype)),
+                         value.layout(), value.lda, value.ldb, value.ldc,     value.alpha,
                          value.beta,     {},        {},        value.chained, {}};
   if (value.operation) written.operation = *value.operation;
   if (!value.has_usual_output()) written.out = to_string(value.type_of_c());

@@ -27,11 +27,11 @@ constexpr EnumNames<FillKind, 7> kFills{{{FillKind::kData, "data"},
                                          {FillKind::kKernel, "kernel"},
                                          {FillKind::kLinked, "linked"}}};
 constexpr EnumNames<ReferenceArgumentKind, 6> kReferenceArguments{{{ReferenceArgumentKind::kBuffer, "buffer"},
-                                                          {ReferenceArgumentKind::kValue, "value"},
-                                                          {ReferenceArgumentKind::kScale, "scale"},
-                                                          {ReferenceArgumentKind::kInt64, "int64"},
-                                                          {ReferenceArgumentKind::kFloat32, "float32"},
-                                                          {ReferenceArgumentKind::kSeed, "seed"}}};
+                                                                   {ReferenceArgumentKind::kValue, "value"},
+                                                                   {ReferenceArgumentKind::kScale, "scale"},
+                                                                   {ReferenceArgumentKind::kInt64, "int64"},
+                                                                   {ReferenceArgumentKind::kFloat32, "float32"},
+                                                                   {ReferenceArgumentKind::kSeed, "seed"}}};
 
 constexpr std::size_t kMaxPasses = 16, kMaxArguments = 64, kMaxNames = 1024, kMaxHeaders = 256;
 constexpr std::size_t kMaxSource = std::size_t{1} << 20;
@@ -72,19 +72,20 @@ Result<void> check_buffer(const OperationBuffer& buffer) {
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     if (buffer.extents[*at] == 1) continue;
     if (buffer.strides[*at] < inner)
-      return refused(fmt::format("buffer {}: elements share memory: dimension {} has stride {}, and the ones inside "
-                                 "it reach over {} elements",
-                                 buffer.name, *at, buffer.strides[*at], inner));
+      return refused(
+          fmt::format("buffer {}: elements share memory: dimension {} has stride {}, and the ones inside "
+                      "it reach over {} elements",
+                      buffer.name, *at, buffer.strides[*at], inner));
     inner = (buffer.extents[*at] - 1) * buffer.strides[*at] + inner;
   }
   if (buffer.alignment < 1 || buffer.alignment > kMaxAlignment ||
       !std::has_single_bit(static_cast<std::uint64_t>(buffer.alignment)))
-    return refused(fmt::format("buffer {}: an alignment is a power of two up to {}, not {}", buffer.name,
-                               kMaxAlignment, buffer.alignment));
+    return refused(fmt::format("buffer {}: an alignment is a power of two up to {}, not {}", buffer.name, kMaxAlignment,
+                               buffer.alignment));
   if ((buffer.fill == FillKind::kKernel) != buffer.kernel.has_value())
     return refused(fmt::format("buffer {}: a kernel is what fills it by \"kernel\"", buffer.name));
-  for (const double number : {buffer.first, buffer.second, buffer.error.per_scale, buffer.error.per_result,
-                              buffer.error.absolute}) {
+  for (const double number :
+       {buffer.first, buffer.second, buffer.error.per_scale, buffer.error.per_result, buffer.error.absolute}) {
     if (!std::isfinite(number)) return refused(fmt::format("buffer {}: a number is not finite", buffer.name));
   }
   if (buffer.error.per_scale < 0 || buffer.error.per_result < 0 || buffer.error.absolute < 0)

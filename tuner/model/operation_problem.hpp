@@ -24,8 +24,8 @@ enum class BufferRole { kIn, kOut, kInOut, kScratch };
 [[nodiscard]] EnumTable<BufferRole> enum_table(BufferRole value);
 
 /// Where a buffer's values come from: the distribution that the conditions name, numbers about `first` with the
-/// deviation `second`, numbers between `first` and `second`, one number, whole numbers from `first` to `second`, a kernel
-/// of the operation's source, or the kernel that fills another buffer and writes this one with it.
+/// deviation `second`, numbers between `first` and `second`, one number, whole numbers from `first` to `second`, a
+/// kernel of the operation's source, or the kernel that fills another buffer and writes this one with it.
 enum class FillKind { kData, kNormal, kUniform, kConstant, kIntegers, kKernel, kLinked };
 [[nodiscard]] EnumTable<FillKind> enum_table(FillKind value);
 
@@ -36,7 +36,7 @@ enum class ReferenceArgumentKind {
   kScale,   ///< of an output: the unit of its error bound, one float an element, packed; negative: nobody's concern
   kInt64,
   kFloat32,
-  kSeed,    ///< another for each operand copy and trial, as unsigned 64-bit integer
+  kSeed,  ///< another for each operand copy and trial, as unsigned 64-bit integer
 };
 [[nodiscard]] EnumTable<ReferenceArgumentKind> enum_table(ReferenceArgumentKind value);
 

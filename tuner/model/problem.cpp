@@ -124,9 +124,7 @@ double Problem::flops() const {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
 }
 
-double Problem::traffic_bytes() const {
-  return operation ? operation->bytes : static_cast<double>(operand_bytes());
-}
+double Problem::traffic_bytes() const { return operation ? operation->bytes : static_cast<double>(operand_bytes()); }
 
 double Problem::speed(double time_s) const {
   constexpr double kGiga = 1e9, kTera = 1e12;
@@ -140,9 +138,7 @@ std::string_view Problem::baseline_name() const { return operation ? kCopyBaseli
 
 std::string Problem::layout() const { return {trans_a ? 't' : 'n', trans_b ? 't' : 'n'}; }
 
-std::string Problem::shape() const {
-  return operation ? operation->sizes_text() : fmt::format("{}x{}x{}", m, n, k);
-}
+std::string Problem::shape() const { return operation ? operation->sizes_text() : fmt::format("{}x{}x{}", m, n, k); }
 
 std::string Problem::key() const {
   if (operation) return fmt::format("{} {}", title(), operation->content_hash);

@@ -49,8 +49,8 @@ struct Problem {
   [[nodiscard]] std::int64_t bias_bytes() const { return epilogue.bias ? n * element_bytes(type_of_c()) : 0; }
   /// Bytes of A, B and D (and of C where beta != 0), all batches, and of the bias; of an operation, of its buffers.
   [[nodiscard]] std::int64_t operand_bytes() const;
-  /// Floating-point operations by the usual convention, 2*M*N*K*batch; integer ones count the same. Of an operation as it
-  /// says.
+  /// Floating-point operations by the usual convention, 2*M*N*K*batch; integer ones count the same. Of an operation as
+  /// it says.
   [[nodiscard]] double flops() const;
   /// Bytes that a launch has to read and write at least.
   [[nodiscard]] double traffic_bytes() const;

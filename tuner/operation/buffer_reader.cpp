@@ -216,8 +216,8 @@ class Reader {
       };
       if (with == definition_.buffers.end() || !with->kernel ||
           std::none_of(with->kernel->arguments.begin(), with->kernel->arguments.end(), writes))
-        link.cursor.problem(fmt::format("'{}' is no buffer that a kernel fills which is given '{}' too", link.with,
-                                        link.buffer));
+        link.cursor.problem(
+            fmt::format("'{}' is no buffer that a kernel fills which is given '{}' too", link.with, link.buffer));
     }
   }
 
@@ -265,8 +265,8 @@ void read_reference(const JsonCursor& root, const KnownNames& names, OperationDe
       });
     };
     if (!written(ReferenceArgumentKind::kValue))
-      cursor.problem(fmt::format("no kernel is given {{\"value\": \"{}\"}}, so nobody says what is right there",
-                                 buffer.name));
+      cursor.problem(
+          fmt::format("no kernel is given {{\"value\": \"{}\"}}, so nobody says what is right there", buffer.name));
     const bool needs_scale =
         buffer.error.rule == ErrorRule::kSum || (buffer.error.rule == ErrorRule::kUlp && buffer.error.float32_ulps > 0);
     if (needs_scale && !written(ReferenceArgumentKind::kScale))

@@ -194,7 +194,8 @@ class ProblemBuilder {
         break;
       case ErrorRule::kUlp: {
         const double ulp = t.is_integer() ? 0 : std::ldexp(1.0, -t.mantissa_bits);
-        return {spec.float32_ulps * kUnitRoundoffFloat32, spec.ulps * ulp, absolute_error(type) * std::max(1.0, spec.ulps)};
+        return {spec.float32_ulps * kUnitRoundoffFloat32, spec.ulps * ulp,
+                absolute_error(type) * std::max(1.0, spec.ulps)};
       }
       case ErrorRule::kSum: {
         const std::int64_t terms = number(*spec.terms, field + ".error.terms");

@@ -47,10 +47,10 @@ enum class ErrorRule { kExact, kUlp, kSum, kAllclose };
 
 struct ErrorSpec {
   ErrorRule rule = ErrorRule::kExact;
-  double ulps = 1;                     ///< kUlp: units in the last place of the output's type, of the right value
-  double float32_ulps = 0;             ///< kUlp: units of 2^-24 of the scale that the reference writes
-  std::optional<Expression> terms;     ///< kSum: how many terms are added in float32
-  double relative = 0, absolute = 0;   ///< kAllclose: of the right value, and of the scale (1 where none is written)
+  double ulps = 1;                    ///< kUlp: units in the last place of the output's type, of the right value
+  double float32_ulps = 0;            ///< kUlp: units of 2^-24 of the scale that the reference writes
+  std::optional<Expression> terms;    ///< kSum: how many terms are added in float32
+  double relative = 0, absolute = 0;  ///< kAllclose: of the right value, and of the scale (1 where none is written)
 };
 
 struct BufferSpec {

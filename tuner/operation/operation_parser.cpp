@@ -14,8 +14,8 @@
 namespace pgtune::operation {
 namespace {
 
-using space::KnownNames;
 using space::kMaxEntries;
+using space::KnownNames;
 using space::NameKind;
 using space::Reach;
 
@@ -37,9 +37,10 @@ std::vector<Dtype> read_dtypes(const JsonCursor& root) {
     if (!dtype) {
       element.problem(dtype.error());
     } else if (to_string(type_of_a(*dtype)) != to_string(*dtype)) {
-      element.problem(fmt::format("'{}' is no type of elements; an operation's dtypes are those of its buffers, such "
-                                  "as f32, f16 and bf16",
-                                  to_string(*dtype)));
+      element.problem(
+          fmt::format("'{}' is no type of elements; an operation's dtypes are those of its buffers, such "
+                      "as f32, f16 and bf16",
+                      to_string(*dtype)));
     } else if (std::find(out.begin(), out.end(), *dtype) != out.end()) {
       element.problem(fmt::format("the dtype '{}' appears twice", to_string(*dtype)));
     } else {
@@ -91,9 +92,10 @@ OperationDefinition read_definition(const JsonCursor& root) {
   const JsonCursor name = root.required("name");
   out.name = name.string();
   if (!is_identifier(out.name) || out.name == "gemm")
-    name.problem(fmt::format("'{}' cannot be an operation's name: use letters, digits and '_', not starting with a "
-                             "digit, and not gemm, which is built in",
-                             out.name));
+    name.problem(
+        fmt::format("'{}' cannot be an operation's name: use letters, digits and '_', not starting with a "
+                    "digit, and not gemm, which is built in",
+                    out.name));
   if (const auto description = root.optional("description")) out.description = description->string();
   out.dtypes = read_dtypes(root);
   std::vector<std::pair<std::string, NameKind>> facts;

@@ -17,7 +17,8 @@ namespace pgtune::space {
 /// Of the problem: GEMM's, or its operation's.
 [[nodiscard]] std::vector<std::string> problem_names(const Problem& problem);
 
-/// Which of GEMM's names, and of the likes in other operations, tell the types and the epilogue rather than the sizes: a space may depend on them.
+/// Which of GEMM's names, and of the likes in other operations, tell the types and the epilogue rather than the sizes:
+/// a space may depend on them.
 [[nodiscard]] bool is_type_name(const std::string& name);
 
 /// Values of device_names() and problem_names(problem), in their order.

@@ -67,10 +67,10 @@ struct TensorMapSpec {
 
 struct ArgumentSpec {
   ArgumentKind kind = ArgumentKind::kInt32;
-  Operand operand = Operand::kA;                                ///< kPointer
-  std::string tensor_map;                                       ///< kTensorMap
-  std::optional<Expression> expression;                         ///< kInt32, kInt64
-  std::string scalar;                                           ///< kFloat32: "alpha", "beta", or an operation's
+  Operand operand = Operand::kA;         ///< kPointer
+  std::string tensor_map;                ///< kTensorMap
+  std::optional<Expression> expression;  ///< kInt32, kInt64
+  std::string scalar;                    ///< kFloat32: "alpha", "beta", or an operation's
 };
 
 struct KernelSpec {
@@ -94,8 +94,8 @@ struct CostModel {
 
 struct TemplateDefinition {
   std::string name, description;
-  std::string operation;  ///< what it computes; empty: GEMM
-  std::vector<Dtype> dtypes;  ///< empty: of an operation without them
+  std::string operation;             ///< what it computes; empty: GEMM
+  std::vector<Dtype> dtypes;         ///< empty: of an operation without them
   std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each dtype's usual one
   bool fuses_bias = false;
   std::vector<Activation> activations;  ///< it can apply; none at all is always among them

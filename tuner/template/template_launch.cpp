@@ -122,10 +122,10 @@ class LaunchReader {
 
  private:
   [[nodiscard]] Operand operand(const JsonCursor& cursor) const {
-    const Operand chosen = operation_ == nullptr
-                               ? enumerator_of<Operand>(cursor.choice({"A", "B", "C", "D", "bias", "workspace"}))
-                                     .value_or(Operand::kA)
-                               : buffer(cursor);
+    const Operand chosen =
+        operation_ == nullptr
+            ? enumerator_of<Operand>(cursor.choice({"A", "B", "C", "D", "bias", "workspace"})).value_or(Operand::kA)
+            : buffer(cursor);
     if (chosen == Operand::kWorkspace && !definition_.workspace_bytes) {
       cursor.problem("the template asks for no workspace; add \"workspace\": {\"bytes\": ...}");
     }

@@ -114,9 +114,10 @@ std::vector<Dtype> read_dtypes_of(const JsonCursor& root, const OperationInterfa
 
 TemplateDefinition read_definition(const JsonCursor& root, const OperationInterface* operation) {
   TemplateDefinition out;
-  root.expect_fields({"schema",     "name",      "description", "source",   "dtypes",  "outputs", "epilogues",
-                      "parameters", "derived",   "constraints", "legality", "preset",  "seeds",   "values",
-                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic", "cost",    "former_parameters", "operation"});
+  root.expect_fields({"schema",    "name",       "description",       "source",      "dtypes",      "outputs",
+                      "epilogues", "parameters", "derived",           "constraints", "legality",    "preset",
+                      "seeds",     "values",     "defines",           "workspace",   "tensor_maps", "kernels",
+                      "traffic",   "cost",       "former_parameters", "operation"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -161,8 +162,7 @@ void erase_calling_facts(nlohmann::json& document) {
 }  // namespace
 
 Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text, const std::string& origin,
-                                                        const FileReader& read_file,
-                                                        const FileReader& shipped_headers,
+                                                        const FileReader& read_file, const FileReader& shipped_headers,
                                                         const OperationInterface* operation) {
   auto document = parse_json(json_text, origin);
   if (!document) return tl::unexpected<Error>(std::move(document.error()));

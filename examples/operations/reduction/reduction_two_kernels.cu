@@ -15,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) partial_sums(const float* 
   const long long vectors = count / 4, step = static_cast<long long>(gridDim.x) * THREADS;
   const float4* const four = reinterpret_cast<const float4*>(x);
   float sum = 0;
-  for (long long first = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x; first < vectors; first += VECTORS * step) {
+  for (long long first = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x; first < vectors;
+       first += VECTORS * step) {
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i) {
       const long long at = first + i * step;

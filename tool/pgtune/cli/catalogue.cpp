@@ -125,8 +125,9 @@ space::TemplateSet Catalogue::select(const std::string& selector, const Problem&
   std::vector<space::TemplateDefinition> selected;
   if (!selector.empty()) {
     const bool by_path = is_path(selector);
-    selected.push_back(load_for(*operation, by_path ? fs::path(selector) : fs::path(kOperationTemplateFolder) / (selector + ".json"),
-                                !by_path));
+    selected.push_back(
+        load_for(*operation, by_path ? fs::path(selector) : fs::path(kOperationTemplateFolder) / (selector + ".json"),
+                 !by_path));
   } else {
     for (const std::string& path : operation->definition.templates)
       selected.push_back(load_for(*operation, fs::path(operation->folder) / path, operation->is_built_in));

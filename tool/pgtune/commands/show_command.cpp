@@ -95,11 +95,11 @@ class ShowCommand final : public Command {
     print_wrapped(terminal, conditions_text(conditions));
     if (const std::string sampling = sampling_text(result.answer, conditions); !sampling.empty())
       print_wrapped(terminal, sampling);
-    print_wrapped(terminal,
-                  fmt::format("{:.4g} ms  {:.{}f} {}  {} of {}'s best", best.time_s * 1e3, result.problem.speed(best.time_s),
-                              result.problem.speed_unit() == kFlopsUnit ? 1 : 0, result.problem.speed_unit(),
-                              ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high),
-                              result.problem.baseline_name()));
+    print_wrapped(terminal, fmt::format("{:.4g} ms  {:.{}f} {}  {} of {}'s best", best.time_s * 1e3,
+                                        result.problem.speed(best.time_s),
+                                        result.problem.speed_unit() == kFlopsUnit ? 1 : 0, result.problem.speed_unit(),
+                                        ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high),
+                                        result.problem.baseline_name()));
     print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final,
                                          baseline_name(result.answer)));
     if (explain) {

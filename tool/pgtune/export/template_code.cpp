@@ -150,8 +150,7 @@ std::string argument(const space::ArgumentSpec& spec, const CppScope& scope) {
     case ArgumentKind::kFloat32:
       break;
   }
-  return fmt::format("scalar(k, Argument::Kind::{})",
-                     spec.scalar);
+  return fmt::format("scalar(k, Argument::Kind::{})", spec.scalar);
 }
 
 std::string kernel_code(const space::KernelSpec& kernel, std::size_t symbol, bool first, const CppScope& scope) {

@@ -128,7 +128,8 @@ std::vector<TableSection> table_sections(const std::vector<const StoredResult*>&
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
     const std::string kind = section_title(problem);
-    TableSection& section = sections[{problem.operation ? problem.operation->name : std::string(), problem.dtype, kind}];
+    TableSection& section =
+        sections[{problem.operation ? problem.operation->name : std::string(), problem.dtype, kind}];
     section.title = kind;
     section.results.push_back(result);
   }

@@ -76,8 +76,8 @@ void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const std:
   // Its place in the heuristic's list, or that pgtune found it beside the list.
   const std::string place =
       algorithm.rank >= 0 ? fmt::format("{} of {}", algorithm.rank + 1, baseline.algorithms.size()) : "unlisted";
-  table.add_row({fmt::format("{} ({})", name, place), milliseconds_text(time_s),
-                 speed_text(outcome.problem, time_s), fmt::format("{:.3f}", ratio), "", ""});
+  table.add_row({fmt::format("{} ({})", name, place), milliseconds_text(time_s), speed_text(outcome.problem, time_s),
+                 fmt::format("{:.3f}", ratio), "", ""});
 }
 
 std::string best_table(const SearchOutcome& outcome, const session::Answer& answer) {

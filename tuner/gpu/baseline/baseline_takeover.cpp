@@ -43,9 +43,11 @@ std::vector<std::string> CublasLtBaseline::opaque() const {
   return texts;
 }
 
-Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::take_over(const Problem& problem, const OperandBuffers& buffers,
-                                                      Checker& checker, SampleTimer& timer,
-                                                      const protocol::KnownBaseline& known, cudaStream_t stream) {
+Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::take_over(const Problem& problem,
+                                                                      const OperandBuffers& buffers, Checker& checker,
+                                                                      SampleTimer& timer,
+                                                                      const protocol::KnownBaseline& known,
+                                                                      cudaStream_t stream) {
   auto begun = begin(problem, buffers, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
   std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);

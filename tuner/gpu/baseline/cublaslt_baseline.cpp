@@ -39,8 +39,9 @@ bool enough_algorithms(std::size_t right, double spent_s) {
   return right >= kMaxAlgorithms || (right >= kMinAlgorithms && spent_s > kNoticed_s);
 }
 
-CudaResult<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Problem& problem, const OperandBuffers& buffers,
-                                                      cudaStream_t stream) {
+CudaResult<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Problem& problem,
+                                                                      const OperandBuffers& buffers,
+                                                                      cudaStream_t stream) {
   std::unique_ptr<CublasLtBaseline> baseline(new CublasLtBaseline);
   auto matmul = matmul_for(problem);
   if (!matmul) return tl::unexpected(matmul.error());
@@ -51,9 +52,10 @@ CudaResult<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Prob
   return baseline;
 }
 
-Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::create(const Problem& problem, const OperandBuffers& buffers,
-                                                   Checker& checker, SampleTimer& timer, const std::string& library,
-                                                   cudaStream_t stream) {
+Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::create(const Problem& problem,
+                                                                   const OperandBuffers& buffers, Checker& checker,
+                                                                   SampleTimer& timer, const std::string& library,
+                                                                   cudaStream_t stream) {
   auto begun = begin(problem, buffers, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
   std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);
@@ -102,7 +104,7 @@ Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::create(const Problem
 }
 
 CudaResult<> CublasLtBaseline::add(const CublasLtCandidate& candidate, Checker& checker, SampleTimer& timer,
-                           cudaStream_t stream) {
+                                   cudaStream_t stream) {
   const std::size_t copies = operands_->copies().size();
   Algorithm algorithm;
   algorithm.launchable = std::make_unique<BaselineLaunchable>(*matmul_, *operands_, candidate.algorithm);

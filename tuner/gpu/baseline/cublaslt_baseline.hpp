@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "tuner/gpu/baseline/baseline.hpp"
 #include "tuner/gpu/baseline/baseline_operands.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
-#include "tuner/gpu/baseline/baseline.hpp"
 #include "tuner/gpu/measure/check/checker.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
@@ -56,18 +56,19 @@ class CublasLtBaseline : public Baseline {
   /// right, further ones until enough_algorithms(). `buffers`, `checker` and `timer` must outlive the result. An error
   /// where cuBLASLt has none for the problem nor for BaselineOperands::enlarged() of it (usage), or none is right.
   /// `checker` is for the problem without an activation that cuBLASLt cannot fuse, at its own size whichever is solved.
-  [[nodiscard]] static Result<std::unique_ptr<CublasLtBaseline>> create(const Problem& problem, const OperandBuffers& buffers,
-                                                                Checker& checker, SampleTimer& timer,
-                                                                const std::string& library, cudaStream_t stream);
+  [[nodiscard]] static Result<std::unique_ptr<CublasLtBaseline>> create(const Problem& problem,
+                                                                        const OperandBuffers& buffers, Checker& checker,
+                                                                        SampleTimer& timer, const std::string& library,
+                                                                        cudaStream_t stream);
 
   /// The baseline another process found for the same problem, GPU and library, without looking for it again: its best
   /// algorithm is checked, and warms the GPU up as create() does. Errors: what is known cannot be read, CUDA fails, or
   /// that algorithm is wrong now.
   [[nodiscard]] static Result<std::unique_ptr<CublasLtBaseline>> take_over(const Problem& problem,
-                                                                   const OperandBuffers& buffers, Checker& checker,
-                                                                   SampleTimer& timer,
-                                                                   const protocol::KnownBaseline& known,
-                                                                   cudaStream_t stream);
+                                                                           const OperandBuffers& buffers,
+                                                                           Checker& checker, SampleTimer& timer,
+                                                                           const protocol::KnownBaseline& known,
+                                                                           cudaStream_t stream);
 
   [[nodiscard]] const BaselineReport& report() const override { return report_; }
   [[nodiscard]] std::vector<std::string> opaque() const override;
@@ -82,7 +83,8 @@ class CublasLtBaseline : public Baseline {
 
   /// Of `problem` with everything but its algorithms.
   [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtBaseline>> begin(const Problem& problem,
-                                                                   const OperandBuffers& buffers, cudaStream_t stream);
+                                                                           const OperandBuffers& buffers,
+                                                                           cudaStream_t stream);
   CublasLtBaseline() = default;
   /// Checks the best algorithm of a baseline that was taken over, and runs it until the clocks have risen.
   [[nodiscard]] CudaResult<> warm_up(Checker& checker, SampleTimer& timer, cudaStream_t stream);

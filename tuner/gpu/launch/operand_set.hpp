@@ -19,8 +19,8 @@ struct DeviceSpan {
   std::int64_t bytes = 0;
 };
 
-/// Of GEMM c is d where beta == 0, and bias is d where the problem has none. Of another operation the buffers are in its
-/// order, and of the named ones only the workspace means something.
+/// Of GEMM c is d where beta == 0, and bias is d where the problem has none. Of another operation the buffers are in
+/// its order, and of the named ones only the workspace means something.
 struct OperandSet {
   DeviceSpan a, b, c, d, workspace, bias;
   std::vector<DeviceSpan> buffers = {};

@@ -32,8 +32,7 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureCont
   std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, request.conditions));
   const Problem& problem = request.problem;
   if (problem.operation) {
-    auto operation =
-        OperationKernels::create(context.driver, context.kernels, problem.operation, context.architecture);
+    auto operation = OperationKernels::create(context.driver, context.kernels, problem.operation, context.architecture);
     if (!operation) return tl::unexpected(operation.error());
     current->operation_ = std::move(*operation);
   }
@@ -54,10 +53,10 @@ Result<std::unique_ptr<Baseline>> CurrentProblem::make_baseline(const protocol::
   if (!lesser) return tl::unexpected(lesser.error());
   Checker& checker = *lesser == nullptr ? *checker_ : **lesser;
   SampleTimer& timer = context_->timer;
-  auto baseline = request.known ? CublasLtBaseline::take_over(request.problem, *buffers_, checker, timer,
-                                                              *request.known, context_->stream)
-                                : CublasLtBaseline::create(request.problem, *buffers_, checker, timer,
-                                                           context_->library, context_->stream);
+  auto baseline =
+      request.known
+          ? CublasLtBaseline::take_over(request.problem, *buffers_, checker, timer, *request.known, context_->stream)
+          : CublasLtBaseline::create(request.problem, *buffers_, checker, timer, context_->library, context_->stream);
   if (!baseline) return tl::unexpected(baseline.error());
   return std::move(*baseline);
 }
@@ -65,10 +64,10 @@ Result<std::unique_ptr<Baseline>> CurrentProblem::make_baseline(const protocol::
 Result<std::unique_ptr<Baseline>> CurrentProblem::make_copy_baseline(const protocol::PrepareRequest& request) {
   const double bytes = request.problem.traffic_bytes();
   const std::size_t copies = buffers_->copies().size();
-  auto baseline = request.known ? CopyBaseline::take_over(bytes, copies, context_->kernels, *request.known,
-                                                          context_->stream)
-                                : CopyBaseline::create(bytes, copies, buffers_->data().seed, context_->kernels,
-                                                       context_->timer, context_->stream);
+  auto baseline = request.known
+                      ? CopyBaseline::take_over(bytes, copies, context_->kernels, *request.known, context_->stream)
+                      : CopyBaseline::create(bytes, copies, buffers_->data().seed, context_->kernels, context_->timer,
+                                             context_->stream);
   if (!baseline) return tl::unexpected(baseline.error());
   return std::move(*baseline);
 }

@@ -105,9 +105,9 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   int window_bytes = 0;
   static_cast<void>(check(cudaDeviceGetAttribute(&window_bytes, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal),
                           "asking for the access policy window"));
-  state->context = std::make_unique<MeasureContext>(
-      MeasureContext{state->driver, *state->kernels, *state->timer, state->stream.get(),
-                     "cuBLASLt " + state->info.cublaslt_version, state->info.l2_bytes, window_bytes, state->info.architecture});
+  state->context = std::make_unique<MeasureContext>(MeasureContext{
+      state->driver, *state->kernels, *state->timer, state->stream.get(), "cuBLASLt " + state->info.cublaslt_version,
+      state->info.l2_bytes, window_bytes, state->info.architecture});
   return std::unique_ptr<Measurer>(new Measurer(std::move(state)));
 }
 

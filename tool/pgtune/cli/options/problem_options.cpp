@@ -88,8 +88,8 @@ std::vector<Problem> ProblemOptions::operation_problems() const {
     throw CommandError(ErrorKind::kUsage, "a shape is for GEMM. Give --size with --operation.");
   for (const Option& option : options_) {
     if (option.given() && option.name() != dtype_option_.name())
-      throw CommandError(ErrorKind::kUsage, fmt::format("{} is for GEMM, not for the operation '{}'.", option.name(),
-                                                        definition.name));
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("{} is for GEMM, not for the operation '{}'.", option.name(), definition.name));
   }
   std::optional<Dtype> dtype;
   if (dtype_option_.given()) dtype = value_or_throw(parse_dtype(dtype_));

@@ -54,7 +54,6 @@ class Checker {
   /// Where the reference is.
   [[nodiscard]] ReferenceMemory reference() const { return {reference_.address(), scale_.address()}; }
 
-
  private:
   /// Of the watched inputs, in their order, then of the reference and its scale.
   enum Sum { kSumInputs, kSumReference = kMaxBuffers, kSumScale, kSumCount };

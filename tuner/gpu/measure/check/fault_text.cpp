@@ -14,8 +14,7 @@ namespace {
 
 std::string wrong_elements(const CheckFindings& findings, const Problem& problem) {
   const auto [place, operand, offset_bytes, type, bound] = result_element(problem, findings.comparison.first_wrong);
-  const std::string count =
-      fmt::format("{} of {} elements wrong", findings.comparison.wrong, result_elements(problem));
+  const std::string count = fmt::format("{} of {} elements wrong", findings.comparison.wrong, result_elements(problem));
   const int digits = traits(type).is_integer() ? 10 : 7;
   const std::string expected = fmt::format("expected {:.{}g}", findings.first_expected, digits);
   if (findings.first_unwritten) return fmt::format("{} was not written, {}; {}", place, expected, count);
@@ -53,7 +52,8 @@ std::string fault_text(const CheckFindings& findings, const Problem& problem) {
   }
   for (const ChangedGuard& guard : findings.guards) {
     faults.push_back(fmt::format("wrote outside {}: {} bytes changed in the guard {}",
-                                 guard.around_d ? problem.operation ? "its outputs" : "D" : "its buffers", guard.bytes, guard.place));
+                                 guard.around_d ? problem.operation ? "its outputs" : "D" : "its buffers", guard.bytes,
+                                 guard.place));
   }
   for (const std::string& operand : findings.changed_operands) faults.push_back("changed " + operand);
   return fmt::format("{}", fmt::join(faults, "; "));

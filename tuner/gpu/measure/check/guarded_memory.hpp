@@ -21,7 +21,8 @@ inline constexpr std::int64_t kGuardedAlignment = 256;
 /// Addresses without memory on either side of each mapping.
 inline constexpr std::int64_t kUnmappedBytes = std::int64_t{1} << 30;
 
-/// Where a buffer of `bytes` lies in `mapped`; at the end it is aligned to `alignment` bytes and no more than that costs.
+/// Where a buffer of `bytes` lies in `mapped`; at the end it is aligned to `alignment` bytes and no more than that
+/// costs.
 [[nodiscard]] DeviceSpan place_at(const DeviceSpan& mapped, std::int64_t bytes, MemoryEdge edge,
                                   std::int64_t alignment = kGuardedAlignment);
 /// What `mapped` holds before and after `buffer`; either may be empty.

@@ -13,11 +13,25 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::array kHelperSymbols{
-    "fill_pattern",      "fill_data", "copy_matrix", "checksum",   "count_changed_bytes",
-    "reference_float64", "compare",   "read_clocks", "sum_result", "rewrite",
-    "fill_tensor", "compare_tensor", "sum_tensor", "store_result", "count_unwritten",
-    "copy_words2", "copy_words4", "copy_words4_streaming", "copy_words8_streaming"};
+constexpr std::array kHelperSymbols{"fill_pattern",
+                                    "fill_data",
+                                    "copy_matrix",
+                                    "checksum",
+                                    "count_changed_bytes",
+                                    "reference_float64",
+                                    "compare",
+                                    "read_clocks",
+                                    "sum_result",
+                                    "rewrite",
+                                    "fill_tensor",
+                                    "compare_tensor",
+                                    "sum_tensor",
+                                    "store_result",
+                                    "count_unwritten",
+                                    "copy_words2",
+                                    "copy_words4",
+                                    "copy_words4_streaming",
+                                    "copy_words8_streaming"};
 constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
 constexpr std::int64_t kBlocksPerSm = 8;
 constexpr std::int64_t kReferenceTile = 64, kCopyTile = 32;

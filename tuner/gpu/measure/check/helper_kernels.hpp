@@ -38,8 +38,6 @@ struct Tensor {
 };
 [[nodiscard]] Tensor tensor_of(const OperationBuffer& buffer);
 
-
-
 class HelperKernels {
  public:
   /// Compiles kernels.cu for `architecture` and loads it. `driver` must outlive the result.

@@ -23,13 +23,15 @@ class NullTest {
     const auto right = wrong_elements(0, false);
     if (!right) return tl::unexpected(to_error(right.error()));
     if (*right > 0)
-      return refused("the reference itself, rounded to the outputs' types, does not pass: the error rule is too tight, "
-                     "or the reference writes what its output cannot hold");
+      return refused(
+          "the reference itself, rounded to the outputs' types, does not pass: the error rule is too tight, "
+          "or the reference writes what its output cannot hold");
     const auto zeros = wrong_elements(0, true);
     if (!zeros) return tl::unexpected(to_error(zeros.error()));
     if (*zeros == 0)
-      return refused("zeros pass: the error rule is too loose for these data, nothing is judged, or the right result "
-                     "is zero everywhere");
+      return refused(
+          "zeros pass: the error rule is too loose for these data, nothing is judged, or the right result "
+          "is zero everywhere");
     const auto shifted = wrong_elements(1, false);
     if (!shifted) return tl::unexpected(to_error(shifted.error()));
     if (*shifted == 0 && most_elements() > 1)
@@ -70,8 +72,9 @@ class NullTest {
             .and_then([&] { return check(cudaStreamSynchronize(stream_), "running the reference"); });
     if (!read) return tl::unexpected(to_error(read.error()));
     if (count > 0)
-      return fail(ErrorKind::kUsage, fmt::format("the reference of the operation '{}' leaves {} of {} elements unwritten",
-                                                 operation_.operation().name, count, elements));
+      return fail(ErrorKind::kUsage,
+                  fmt::format("the reference of the operation '{}' leaves {} of {} elements unwritten",
+                              operation_.operation().name, count, elements));
     return {};
   }
 
@@ -104,15 +107,16 @@ class NullTest {
       const auto wrong = without_part_of(i);
       if (!wrong) return tl::unexpected(to_error(wrong.error()));
       if (*wrong == 0)
-        return refused(fmt::format("the result of {0} whose last sixteenth is zero passes: the error rule is too loose "
-                                   "for these data, or the result does not depend on {0}",
-                                   buffer.name));
+        return refused(
+            fmt::format("the result of {0} whose last sixteenth is zero passes: the error rule is too loose "
+                        "for these data, or the result does not depend on {0}",
+                        buffer.name));
     }
     return {};
   }
 
-  /// How many elements differ in the result of inputs of which `index` lacks a part. The guards of copy 0 see nothing of
-  /// it, and its data are made anew.
+  /// How many elements differ in the result of inputs of which `index` lacks a part. The guards of copy 0 see nothing
+  /// of it, and its data are made anew.
   [[nodiscard]] CudaResult<std::uint64_t> without_part_of(std::size_t index) {
     const OperationBuffer& buffer = operation_.operation().buffers[index];
     const DeviceSpan whole = buffers_.place(kCopy).buffers.at(index);

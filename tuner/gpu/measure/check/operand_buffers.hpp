@@ -45,8 +45,8 @@ class OperandBuffers {
     std::uint64_t seed = 0;
   };
 
-  /// Allocates `copies` sets. cudaErrorMemoryAllocation where they do not fit. `kernels` must outlive the result, and so
-  /// must `operation`, which is null for GEMM.
+  /// Allocates `copies` sets. cudaErrorMemoryAllocation where they do not fit. `kernels` must outlive the result, and
+  /// so must `operation`, which is null for GEMM.
   [[nodiscard]] static CudaResult<OperandBuffers> allocate(const HelperKernels& kernels, const Problem& problem,
                                                            const Data& data, std::int64_t copies, cudaStream_t stream,
                                                            const OperationKernels* operation = nullptr);
@@ -62,8 +62,8 @@ class OperandBuffers {
   [[nodiscard]] std::size_t guarded_places() const { return guarded_.empty() ? 0 : kGuardedPlaces.size(); }
   [[nodiscard]] const OperandSet& place(std::size_t index) const;
 
-  /// Enqueues the filling of place `index`: data in A, B, C and the bias or an operation's inputs, poison everywhere else. The guarded places
-  /// hold the data of copy 0.
+  /// Enqueues the filling of place `index`: data in A, B, C and the bias or an operation's inputs, poison everywhere
+  /// else. The guarded places hold the data of copy 0.
   [[nodiscard]] CudaResult<> fill(std::size_t index, cudaStream_t stream) const;
   /// Enqueues an operation's data into its inputs alone. Precondition: it is one.
   [[nodiscard]] CudaResult<> fill_inputs(std::size_t index, cudaStream_t stream) const {
@@ -97,11 +97,7 @@ class OperandBuffers {
  private:
   OperandBuffers(const HelperKernels& kernels, const Problem& problem, const Data& data,
                  const OperationKernels* operation)
-      : kernels_(&kernels),
-        operation_(operation),
-        problem_(problem),
-        data_(data),
-        layout_(operand_layout(problem)) {}
+      : kernels_(&kernels), operation_(operation), problem_(problem), data_(data), layout_(operand_layout(problem)) {}
   [[nodiscard]] CudaResult<> fill_matrix(const DeviceSpan& matrix, ElementType type, std::int64_t rows,
                                          std::int64_t columns, std::int64_t ld, std::uint64_t seed,
                                          cudaStream_t stream) const;

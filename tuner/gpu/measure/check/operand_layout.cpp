@@ -18,11 +18,11 @@ DeviceSpan span_at(std::uint64_t base, const Extent& extent) {
 
 OperandSet OperandLayout::at(std::uint64_t copy_address) const {
   OperandSet set{.a = span_at(copy_address, a),
-          .b = span_at(copy_address, b),
-          .c = span_at(copy_address, c),
-          .d = span_at(copy_address, d),
-          .workspace = {},
-          .bias = span_at(copy_address, bias)};
+                 .b = span_at(copy_address, b),
+                 .c = span_at(copy_address, c),
+                 .d = span_at(copy_address, d),
+                 .workspace = {},
+                 .bias = span_at(copy_address, bias)};
   for (const Extent& buffer : buffers) set.buffers.push_back(span_at(copy_address, buffer));
   return set;
 }

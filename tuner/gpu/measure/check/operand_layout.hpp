@@ -25,7 +25,7 @@ struct GuardZone {
 /// One copy: guard, A, guard, B, guard, (C, guard,) (bias, guard,) D, guard; of an operation its buffers likewise.
 /// Buffers start at multiples of kBufferAlignment.
 struct OperandLayout {
-  Extent a, b, c, d, bias;  ///< c is d where beta == 0, bias is d where there is none
+  Extent a, b, c, d, bias;      ///< c is d where beta == 0, bias is d where there is none
   std::vector<Extent> buffers;  ///< of an operation
   std::vector<GuardZone> guards;
   std::int64_t copy_bytes = 0;

@@ -28,8 +28,8 @@ Result<std::string> OperationKernels::compile(const OperationProblem& operation,
   TemplateSource source = operation.source;
   constexpr std::string_view kHeader = "kernels/operation.cuh";
   for (const embedded::File& header : embedded::pgtune_measure_kernels()) {
-    source.headers.push_back({header.path == kHeader ? "operation.cuh" : std::string(header.path),
-                              std::string(header.contents)});
+    source.headers.push_back(
+        {header.path == kHeader ? "operation.cuh" : std::string(header.path), std::string(header.contents)});
   }
   std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17"};
   for (const OperationBuffer& buffer : operation.buffers)
@@ -38,8 +38,8 @@ Result<std::string> OperationKernels::compile(const OperationProblem& operation,
   if (!program) return tl::unexpected(program.error());
   Compilation compiled = program->compile(options);
   if (compiled.status == NVRTC_SUCCESS) return std::move(compiled.cubin);
-  return fail(ErrorKind::kUsage, fmt::format("the reference of the operation '{}' does not compile:\n{}",
-                                             operation.name, compiled.log));
+  return fail(ErrorKind::kUsage,
+              fmt::format("the reference of the operation '{}' does not compile:\n{}", operation.name, compiled.log));
 }
 
 Result<std::unique_ptr<OperationKernels>> OperationKernels::create(const Driver& driver, const HelperKernels& kernels,
@@ -87,9 +87,8 @@ CudaResult<> OperationKernels::allocate_inouts() {
   return {};
 }
 
-CudaResult<> OperationKernels::fill_buffer(std::size_t index, const OperandSet& operands,
-                                           DataDistribution distribution, std::uint64_t seed,
-                                           cudaStream_t stream) const {
+CudaResult<> OperationKernels::fill_buffer(std::size_t index, const OperandSet& operands, DataDistribution distribution,
+                                           std::uint64_t seed, cudaStream_t stream) const {
   const OperationBuffer& buffer = operation_->buffers[index];
   const std::uint64_t own_seed = buffer_seed(seed, index);
   if (buffer.fill == FillKind::kLinked) return {};

@@ -209,8 +209,7 @@ CudaResult<> Verification::launch(std::size_t copy, D d) {
   const bool poisoned = d == D::kPoisoned || buffers_->has_inout();
   if (poisoned) poisons_[copy] = poison_of_launch(++poisoned_);
   float elapsed_ms = 0;
-  return (poisoned ? buffers_->poison_d(copy, poisons_[copy], stream_)
-                   : buffers_->rewrite_d(copy, stream_))
+  return (poisoned ? buffers_->poison_d(copy, poisons_[copy], stream_) : buffers_->rewrite_d(copy, stream_))
       .and_then([&] { return check(cudaEventRecord(start_.get(), stream_), "verifying"); })
       .and_then([&] { return series_->launchable().launch(copy, stream_); })
       .and_then([&] { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
@@ -222,9 +221,7 @@ CudaResult<> Verification::launch(std::size_t copy, D d) {
 CudaResult<std::uint64_t> Verification::sum(std::size_t copy) {
   std::uint64_t sum = 0;
   return check(cudaMemsetAsync(sum_.data(), 0, sizeof(sum), stream_), "verifying")
-      .and_then([&] {
-        return checker_->enqueue_result_sum(copy, sum_.address());
-      })
+      .and_then([&] { return checker_->enqueue_result_sum(copy, sum_.address()); })
       .and_then([&] {
         return check(cudaMemcpyAsync(&sum, sum_.data(), sizeof(sum), cudaMemcpyDeviceToHost, stream_), "verifying");
       })

@@ -97,8 +97,8 @@ extern "C" __global__ void sum_tensor(const void* memory, Tensor t, const float*
 }
 
 // The right values, rounded to the tensor's type, each `shift` elements further on; zero instead where `zero`.
-extern "C" __global__ void store_result(void* memory, Tensor t, const double* result, i64 first, i64 elements, i64 shift,
-                                        int zero) {
+extern "C" __global__ void store_result(void* memory, Tensor t, const double* result, i64 first, i64 elements,
+                                        i64 shift, int zero) {
 #pragma unroll 1
   for (i64 at = global_thread(); at < t.stored; at += thread_count()) {
     const i64 index = packed_index(t, at);
