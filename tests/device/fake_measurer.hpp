@@ -70,7 +70,7 @@ class FakeMeasurer {
 
   json prepare(const protocol::PrepareRequest& request) {
     problem_ = request.problem;
-    baseline_.library = "fake cuBLASLt 13.0.0";
+    baseline_.library = "cuBLASLt 13.0.0 (fake)";
     baseline_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
     baseline_.best = 1;

@@ -108,6 +108,9 @@ void HostileDatabase::SetUp() {
   bench.insert(bench.end(), made.begin(), made.end());
   const Finished benched = pgtune(bench);
   ASSERT_EQ(benched.exit_code, 0) << benched.err;
+  const Finished imported =
+      pgtune({"import", "t4", PGTUNE_SOURCE_DIR "/tests/fuzz/corpus/foreign_table/t4.json", "--db", path("made.db")});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
   // In one file, which can be copied; the second also has a replay of the first.
   for (const char* copy : {"first.db", "recorded.db"}) {
     const Finished copied = pgtune({"db", "copy", "--db", path("made.db"), "-o", path(copy)});
@@ -169,7 +172,7 @@ void HostileDatabase::spoil(const Column& column, const HostileValue& value) con
 }
 
 Finished HostileDatabase::survived(const Words& command, const std::string& what) {
-  for (const char* made : {"used.db", "used.db-wal", "used.db-shm", "used.db-journal", "out"}) fs::remove(path(made));
+  for (const char* made : {"used.db", "used.db-wal", "used.db-shm", "used.db-journal", "out"}) fs::remove_all(path(made));
   fs::copy_file(path("spoilt.db"), path("used.db"));
   auto environment = launch_.environment;
   environment["PGTUNE_DB"] = path("used.db");
@@ -204,7 +207,9 @@ std::vector<Words> HostileDatabase::readers() const {
           {"report", "--power", "--json"},
           {"report", "--roofline"},
           {"report", "--html", "-"},
-          {"export", "header", "--table", "-o", path("out")}};
+          {"export", "header", "--table", "-o", path("out")},
+          {"export", "t4", "--from", path("used.db"), path("out")},
+          {"simulate", "--from", path("used.db"), "--strategy", "random", "--budget", "2", "--repeats", "1"}};
 }
 
 std::vector<Words> HostileDatabase::searchers() const {

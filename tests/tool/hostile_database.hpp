@@ -25,7 +25,8 @@ using HostileValue = std::variant<std::int64_t, double, std::string>;
 
 class HostileDatabase : public CliTest {
  protected:
-  /// Makes the recording: a search with energy, ceilings and a crashed variant, and a bench.
+  /// Makes the recording: a search with energy, ceilings and a crashed variant, a bench, and another
+  /// tool's table.
   void SetUp() override;
 
   /// Of pgtune's tables, but for ids and baselines, as the schema has them.

@@ -51,6 +51,7 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_EQ(models().size(), 1U) << "the same model";
 
   // What is exported without a search of its own: 1024x1024x1024 was searched above.
+  launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
   write("shapes.txt", "1024x1024x1024\n1100x1024x1024\n1024x1024x1024 tf32x3\n");
   const Finished exported = pgtune(
       {"export", "header", "--db", path("second.db"), "--guess", path("shapes.txt"), "--coverage", path("shapes.txt")});

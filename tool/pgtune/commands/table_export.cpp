@@ -19,9 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Letters and digits of a table's names, so that a stranger's kernel is no path.
+/// A file's name has at most 255 bytes; a number and the suffix follow.
+constexpr std::size_t kLongestStem = 200;
+
+/// Letters and digits of a table's names, so that a stranger's kernel is no path and no longer than a name may be.
 std::string file_name(const ForeignTable& table, const std::string& title, std::set<std::string>& taken) {
   std::string stem = table.kernel + '_' + title + '_' + table.device;
+  stem.resize(std::min(stem.size(), kLongestStem));
   std::replace_if(
       stem.begin(), stem.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   std::string name = stem;
