@@ -172,7 +172,8 @@ void HostileDatabase::spoil(const Column& column, const HostileValue& value) con
 }
 
 Finished HostileDatabase::survived(const Words& command, const std::string& what) {
-  for (const char* made : {"used.db", "used.db-wal", "used.db-shm", "used.db-journal", "out"}) fs::remove_all(path(made));
+  for (const char* made : {"used.db", "used.db-wal", "used.db-shm", "used.db-journal", "out"})
+    fs::remove_all(path(made));
   fs::copy_file(path("spoilt.db"), path("used.db"));
   auto environment = launch_.environment;
   environment["PGTUNE_DB"] = path("used.db");
