@@ -114,7 +114,7 @@ TEST(OperationProblem, WrongSizesAreRefused) {
        {Refused{"M=6", "needs a size N"}, Refused{"M=6,N=8,K=2", "no dimension 'K'"}, Refused{"M=6,M=6,N=8", "twice"},
         Refused{"M=0,N=8", "at least 1"}, Refused{"M=6,N=7", "rows are pairs"}, Refused{"M=6,N", "NAME=NUMBER"},
         Refused{"", "NAME=NUMBER"}, Refused{"M=6,N=1x", "NAME=NUMBER"}, Refused{"M=99999999999999999999,N=2", "NUMBER"},
-        Refused{"M=6,N=4611686018427387904", "overflow"}}) {
+        Refused{"M=6,N=4611686018427387904", "does not fit in 64 bits"}}) {
     const auto problem = problem_of(sample_json(), sizes);
     ASSERT_FALSE(problem) << sizes;
     EXPECT_EQ(problem.error().kind, ErrorKind::kUsage);
