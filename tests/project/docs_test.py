@@ -86,7 +86,7 @@ class Place:
         self.environment = {"HOME": self.folder, "PATH": os.environ["PATH"], "PGTUNE_WORKER": worker, "PGTUNE_LOCK_DIR": self.folder}
         with open(os.path.join(self.folder, "shapes.txt"), "w", encoding="utf-8") as file:
             file.write("1024x1024x1024\n512x512x512 tn\n")
-        for name in ("recordings", "configs"):
+        for name in ("recordings", "configs", "examples"):
             os.symlink(os.path.join(source, name), os.path.join(self.folder, name))
 
     def add_template(self, manual):
