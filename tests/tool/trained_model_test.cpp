@@ -66,6 +66,7 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   const Finished elsewhere = pgtune({"guess", "--shape", "1024x1024x1024", "--device", "sm_80"});
   ASSERT_EQ(elsewhere.exit_code, 0) << elsewhere.err;
   EXPECT_THAT(elsewhere.out, HasSubstr("no search on such a GPU"));
+  EXPECT_THAT(elsewhere.out, Not(::testing::ContainsRegex("[^\n]{81}"))) << "fits a terminal";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/simulate/guess.hpp"
 #include "tool/pgtune/simulate/trained_model.hpp"
@@ -20,13 +21,16 @@ namespace {
 using nlohmann::json;
 
 std::string guess_text(const Problem& problem, const Guess& guess, const DeviceInfo& device) {
-  std::string out = fmt::format("{} on {}: a guess, nothing was measured\n", problem.title(), device.name);
-  out += fmt::format("  variant   {}\n            {}\n", guess.variant.template_name, guess.variant.key());
+  std::string out = fmt::format("{} on {}: guessed, not measured\n", problem.title(), device.name);
+  out += fmt::format("  variant   {}\n", guess.variant.template_name);
+  constexpr std::size_t kIndent = 12;
+  for (const std::string& line : wrap_text(guess.variant.key(), kTextWidth - kIndent))
+    out += fmt::format("{:{}}{}\n", "", kIndent, line);
   if (guess.loss.tables > 0)
     out += fmt::format("  expected  {},\n            by {} searches of problems that the model was not trained on\n",
                        loss_text(guess.loss), guess.loss.tables);
   if (!guess.seen_device)
-    out += "  but       no search on such a GPU is in the database or the recordings: expect worse\n";
+    out += "  but       no search on such a GPU is in the database or recordings: expect\n            worse\n";
   return out;
 }
 
