@@ -28,6 +28,9 @@
 // The product's left operand has BM rows a tile, the right one BN columns. They are A and B, or B and A transposed
 // where SWAP_AB is 1, which suits few rows of D because the instruction takes 64 rows but as little as 8 columns.
 //
+// Operands whose lines TMA reads slowly or not at all are copied by all threads of the producer warpgroup instead
+// (COPY, wgmma_copy_producer.cuh).
+//
 // Tensor cores take operands of 8 and 32 bits only along K. A left operand that lies otherwise is transposed on its way
 // to registers (LEFT_SOURCE, wgmma_register_consumer.cuh). A right one is transposed by a kernel before the product,
 // which also copies operands that TMA cannot read (wgmma_prepare.cuh). Float32 accuracy (tf32x3) comes from operands
@@ -49,6 +52,9 @@
 #else
 #include "device/mainloop/wgmma_consumer.cuh"
 #endif
+#if COPY == LABEL_cp_async
+#include "device/mainloop/wgmma_copy_producer.cuh"
+#endif
 #if PREPARES
 #include "device/copy/wgmma_prepare.cuh"
 #endif
@@ -60,15 +66,18 @@ using namespace pgtune::product;
 constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
 constexpr bool kTransposesLeft = LEFT_SOURCE == LABEL_registers;
 constexpr bool kStoresByTma = EPILOGUE == LABEL_tma;
-using Output = pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, D_CACHE_HINT == LABEL_evict_first,
-                                   kSliceColumns, OUT_SPAN, 2, kTransposesLeft ? 1 : 8>;
+constexpr bool kCopiesC = C_SOURCE == LABEL_shared;  ///< into D's boxes, while its tile is being multiplied
+using Output =
+    pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, kCopiesC, D_CACHE_HINT == LABEL_evict_first,
+                        kInstructions, kSliceColumns, OUT_SPAN, D_BUFFERS, kTransposesLeft ? 1 : 8>;
+static_assert(!kCopiesC || kStoresByTma, "C is copied into the boxes that TMA stores");
 using ClusterReduction = pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators>;
 using SplitKReduction = pgtune::SplitKReduction<SPLIT_K, kInstructions, pgtune::kInstructionAccumulators>;
 
 /// Registers of a thread when the kernel starts, as many as the launch bounds allow. The producer warpgroup deallocates
 /// some, which the consumers allocate. A warpgroup that wants more than there are would wait for ever.
 constexpr int kLaunchRegisters = 65536 / (CTAS_PER_SM * kThreads) / 8 * 8;
-constexpr int kProducerRegisters = kConsumers == 3 ? 32 : kSplitsTiles ? 40 : 24;
+constexpr int kProducerRegisters = kCopiesByThreads ? 56 : kConsumers == 3 ? 32 : kSplitsTiles ? 40 : 24;
 constexpr int kConsumerRegisters = (kLaunchRegisters * (kConsumers + 1) - kProducerRegisters) / kConsumers / 8 * 8;
 static_assert(kProducerRegisters + kConsumers * kConsumerRegisters <= kLaunchRegisters * (kConsumers + 1),
               "no more registers than there are");
@@ -86,7 +95,7 @@ constexpr int kStartBarrier = 15;
 /// Waits until the barriers are initialised, in a cluster those of all its CTAs. All warps call it; those that use no
 /// barrier take part only where others wait for them.
 __device__ __forceinline__ void start(bool uses_barriers) {
-  constexpr int kUsers = kConsumers * 128 + 32;
+  constexpr int kUsers = kConsumers * 128 + (kCopiesByThreads ? 128 : 32);
   if constexpr (kCluster > 1) {
     pgtune::cluster_sync();
   } else {
@@ -115,16 +124,22 @@ __device__ __forceinline__ pgtune::StreamKReduction<kAccumulators> stream_k_redu
           reinterpret_cast<unsigned*>(flags) + number, kCluster * kGroups, 1 + group};
 }
 
-/// Stores a warpgroup's accumulators of a tile, of all its columns or of this worker's slice of them.
+/// Returns where in the product the part of a tile starts that a warp stores: all its warpgroup's columns or this
+/// worker's slice of them.
+__device__ __forceinline__ pgtune::TileCoord part_of_warp(const pgtune::TileCoord& tile, int warp, int worker) {
+  const int group = kPingPong ? 0 : warp / 4;
+  return {tile.row + group % WARPGROUPS_M * kRows + warp % 4 * 16,
+          tile.column + group / WARPGROUPS_M * INSTRUCTION_N + part_rank(worker) * kSliceColumns, tile.batch};
+}
+
+/// Stores a warpgroup's accumulators of a tile.
 template <int kCount>
 __device__ __forceinline__ void write_tile(float (&acc)[kInstructions][kCount], const pgtune::Destination& to,
                                            const pgtune::TileCoord& tile, int warp, int worker, unsigned buffers) {
-  const int group = kPingPong ? 0 : warp / 4;
-  const int row = tile.row + group % WARPGROUPS_M * kRows + warp % 4 * 16;
-  const int column = tile.column + group / WARPGROUPS_M * INSTRUCTION_N + part_rank(worker) * kSliceColumns;
+  const auto [row, column, batch] = part_of_warp(tile, warp, worker);
 #pragma unroll
   for (int m = 0; m < kInstructions; ++m) {
-    Output::write<kStoresByTma>(acc[m], to, row + m * 64, column, tile.batch, buffers + warp * Output::kBytes, m);
+    Output::write<kStoresByTma>(acc[m], to, row + m * 64, column, batch, buffers + warp * Output::kBytes, m);
   }
 }
 
@@ -133,12 +148,15 @@ __device__ __forceinline__ void write_tile(float (&acc)[kInstructions][kCount], 
 /// `workspace` holds prepared operands first, then partial accumulators of tiles that are split along K from
 /// `partials_at`, then their flags from `flags_at`, in bytes. `right_origin` is where the right operand's columns start
 /// in its map. `along_inverse` and `last_inverse` are those of PreparedRasterization.
-extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
-    gemm_wgmma(const __grid_constant__ pgtune::TensorMap map_left, const __grid_constant__ pgtune::TensorMap map_right,
-               const __grid_constant__ pgtune::TensorMap map_out, const void* C, void* D, char* workspace,
-               long long partials_at, long long flags_at, int rows, int columns, int depth, int right_origin,
-               long long ldc, long long stride_c, int batches, float alpha, float beta, const void* bias,
-               int along_inverse, int last_inverse) {
+extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
+#if COPY == LABEL_cp_async
+    const char* A, long long lda, long long stride_a, const char* B, long long ldb, long long stride_b,
+#else
+    const __grid_constant__ pgtune::TensorMap map_left, const __grid_constant__ pgtune::TensorMap map_right,
+#endif
+    const __grid_constant__ pgtune::TensorMap map_out, const void* C, void* D, char* workspace, long long partials_at,
+    long long flags_at, int rows, int columns, int depth, int right_origin, long long ldc, long long stride_c,
+    int batches, float alpha, float beta, const void* bias, int along_inverse, int last_inverse) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned stages = pgtune::shared_address(shared), buffers = stages + STAGES * kStageBytes;
   const unsigned parts = buffers + (kStoresByTma ? kConsumers * 4 * Output::kBytes : 0);
@@ -147,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
 
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) {
-      pgtune::mbarrier_init(full + 8 * stage, 1);
+      pgtune::mbarrier_init(full + 8 * stage, kCopiesByThreads ? 128 : 1);
       pgtune::mbarrier_init(empty + 8 * stage, kTileWarps * kCluster);
     }
     for (int g = 0; kPingPong && g < 2; ++g) pgtune::mbarrier_init(order + 8 * g, 4);
@@ -157,8 +175,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
       pgtune::mbarrier_arrive_expect_tx(received + 8 * g, ClusterReduction::kBytes);
   }
   if (threadIdx.x == kConsumers * 128 + 32) {
+#if COPY == LABEL_tma
     pgtune::prefetch_tensor_map(map_left);
     pgtune::prefetch_tensor_map(map_right);
+#endif
     if (kStoresByTma) pgtune::prefetch_tensor_map(map_out);
   }
   if constexpr (CLUSTER_K > 1) pgtune::cluster_arrive();
@@ -174,9 +194,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
     // The producer finds its first work tile while a consumer thread initialises the barriers.
     TileScheduler at(sizes, worker, workers);
     asm volatile("" ::"r"(stages));
-    start(warp == kConsumers * 4);
+    start(kCopiesByThreads || warp == kConsumers * 4);
+#if COPY == LABEL_cp_async
+    const pgtune::CopySource of_a{A, lda * ELEM_BYTES, stride_a * ELEM_BYTES};
+    const pgtune::CopySource of_b{B, ldb * ELEM_BYTES, stride_b * ELEM_BYTES};
+    produce_by_copies(SWAP_AB ? of_b : of_a, SWAP_AB ? of_a : of_b, sizes, at, stages, full, empty);
+#else
     if (threadIdx.x == kConsumers * 128)
       produce(map_left, map_right, at, right_origin, stages, full, empty, tile_rank());
+#endif
   } else {
     start(true);
     if (kReallocatesRegisters) pgtune::register_alloc<kConsumerRegisters>();
@@ -199,13 +225,23 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
       Accumulators acc;
       if (kPingPong) pgtune::mbarrier_wait(order + 8 * group, (at.number / 2 + group + 1) % 2);
       const unsigned next_order = order + 8 * (1 - group);
+#if C_SOURCE == LABEL_shared
+      const auto while_multiplying = [&] {
+        if (DECOMPOSITION == LABEL_stream_k && at.work_tile.first > 0) return;  // another worker stores the tile
+        if (kOverlapsLaunchBefore) pgtune::griddepcontrol_wait();
+        const auto [row, column, batch] = part_of_warp(at.tile, warp, worker);
+        Output::start_c(to, row, column, batch, buffers + warp * Output::kBytes);
+      };
+#else
+      const auto while_multiplying = [] {};
+#endif
 #if LEFT_SOURCE == LABEL_registers
-      multiply_from_registers(acc, blocks, now, from, next_order);
+      multiply_from_registers(acc, blocks, now, from, next_order, while_multiplying);
 #else
       if constexpr (PROMOTION_INTERVAL == 0) {
-        multiply(acc, blocks, now, from, next_order);
+        multiply(acc, blocks, now, from, next_order, while_multiplying);
       } else {
-        multiply_promoted(acc, blocks, now, from, next_order, !kPingPong && group == 1);
+        multiply_promoted(acc, blocks, now, from, next_order, !kPingPong && group == 1, while_multiplying);
       }
 #endif
       if constexpr (DECOMPOSITION == LABEL_stream_k) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -134,6 +135,17 @@ TEST_P(TemplatesNvrtc, DefaultAndExtremesCompile) {
   }
   for (const Variant& variant : extreme_variants(definition_, space.variants, max_extremes(problem)))
     must_build(variant, problem);
+}
+
+TEST_P(TemplatesNvrtc, WhatIsLegalOnlyWithBetaCompiles) {
+  Problem problem = with_types(problem_of("4096x4096x4096", "nn"), types_of(definition_).at(0));
+  std::set<std::string> without;
+  for (const Variant& variant : enumerate(problem).variants) without.insert(variant.key());
+  problem.beta = 1;
+  std::vector<Variant> with = enumerate(problem).variants;
+  if (with.size() == without.size()) GTEST_SKIP() << "the same variants are legal without a beta";
+  std::erase_if(with, [&](const Variant& variant) { return without.count(variant.key()) != 0; });
+  for (const Variant& variant : extreme_variants(definition_, with, kMaxExtremesAgain)) must_build(variant, problem);
 }
 
 TEST_P(TemplatesNvrtc, EveryDtypeAndOutputCompiles) {

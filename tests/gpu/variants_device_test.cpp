@@ -22,6 +22,7 @@
 #include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -64,6 +65,58 @@ std::vector<Problem> problems_to_turn(const Problem& types) {
   }
   return problems;
 }
+
+/// C is added where TMA stores D: more tiles than multiprocessors, a batch, and an exchanged product.
+std::vector<Problem> problems_with_c(const Problem& types) {
+  std::vector<Problem> problems;
+  for (const auto& [shape, layout] : {std::pair{"2600x2064x208", "nt"}, std::pair{"208x272x144", "nn"},
+                                      std::pair{"24x272x272", "nt"}, std::pair{"144x272x272", "tn"}}) {
+    Problem problem = problem_of(shape, layout);
+    problem.alpha = 0.5;
+    problem.beta = -2;
+    problem.batch = problem.m == 208 ? 3 : 1;
+    problems.push_back(with_types(problem, types));
+  }
+  return problems;
+}
+
+/// Rows that start and end at multiples of 16, 8 and 4 bytes and of no more, ragged in every extent, in every layout.
+std::vector<Problem> problems_of_any_pitch(const Problem& types) {
+  std::vector<Problem> problems;
+  const std::int64_t bytes = element_bytes(types.dtype);
+  for (const char* layout : {"nt", "nn", "tt", "tn"}) {
+    for (const std::int64_t piece : {16, 8, 4}) {
+      // 37, 69 and 27 are odd, so that extents are multiples of a piece and of no larger one.
+      const std::int64_t unit = std::max<std::int64_t>(piece / bytes, 1);
+      Problem problem = problem_of(fmt::format("{}x{}x{}", 37 * unit, 69 * unit, 27 * unit), layout);
+      problem.batch = piece == 8 ? 2 : 1;
+      problems.push_back(with_types(problem, types));
+    }
+  }
+  for (const char* shape : {"2600x2072x328", "24x2072x328"}) {
+    Problem wide = problem_of(shape, "nt");
+    wide.lda = wide.ldb = 328 + 16 / bytes;
+    wide.beta = -2;
+    problems.push_back(with_types(wide, types));
+  }
+  return problems;
+}
+
+constexpr const char* kSchedules[] = {"BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6",
+                                      "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5,D_BUFFERS=4",
+                                      "BN=256,STAGES=3,D_BUFFERS=4",
+                                      "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8",
+                                      "BM=64,BN=80,WARPGROUPS_M=1,STAGES=11",
+                                      "BM=192,BN=96,WARPGROUPS_M=3,STAGES=5",
+                                      "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=2,BK_BYTES=256,STAGES=6",
+                                      "BM=64,BN=32,WARPGROUPS_M=1,CTAS_PER_SM=2,STAGES=8",
+                                      "BN=128,STAGES=6,DECOMPOSITION=split_k,SPLIT_K=2",
+                                      "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6,DECOMPOSITION=stream_k",
+                                      "BN=64,STAGES=9,EPILOGUE=direct",
+                                      "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=32,STAGES=16",
+                                      "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,CLUSTER_K=2,STAGES=16",
+                                      "SWAP_AB=1,LEFT_SOURCE=registers,BN=128,STAGES=6",
+                                      "LEFT_SOURCE=registers,BN=128,STAGES=6"};
 
 /// Cubins of an earlier run, where a caller wants the same variants several times.
 fs::path cubin_folder(const TestFolder& own) {
@@ -127,10 +180,24 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     return all;
   }
 
-  /// Of all variants, or of those with a parameter's value.
-  void expect_right(const std::vector<Problem>& problems, const Assignment* fixed = nullptr) {
+  /// The legal variants nearest to each schedule, of those with `fixed` if it is given.
+  [[nodiscard]] std::vector<Variant> like_schedules(const Problem& problem, const Assignment* fixed) const {
+    const auto space = space::enumerate(definition_, problem, info_);
+    EXPECT_TRUE(space) << space.error().text();
+    std::vector<Variant> variants;
+    for (const char* text : kSchedules) {
+      const auto variant =
+          space ? nearest(space->variants, space::parse_variant(definition_, text).value(), fixed) : std::nullopt;
+      if (variant && std::find(variants.begin(), variants.end(), *variant) == variants.end())
+        variants.push_back(*variant);
+    }
+    return variants;
+  }
+
+  /// Of all variants, or of those with a parameter's value; chosen() from them, or by gemm_wgmma's schedules.
+  void expect_right(const std::vector<Problem>& problems, const Assignment* fixed = nullptr, bool schedules = false) {
     for (const Problem& problem : problems) {
-      const std::vector<Variant> variants = chosen(problem, fixed);
+      const std::vector<Variant> variants = schedules ? like_schedules(problem, fixed) : chosen(problem, fixed);
       if (variants.empty()) continue;
       const auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get());
       ASSERT_TRUE(buffers);
@@ -192,6 +259,27 @@ TEST_P(VariantsOnDevice, AreRightWhereFourCtasShareATile) {
   const Assignment shared{"CLUSTER_M", 4};
   if (definition_.default_variant().find(shared.name) == nullptr) GTEST_SKIP() << "has no clusters";
   expect_right(problems(), &shared);
+}
+
+TEST_P(VariantsOnDevice, AreRightWhereCIsCopiedWhileMultiplying) {
+  if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "reads C when it stores D";
+  std::vector<Problem> problems;
+  for (const Problem& types : types_of(definition_)) {
+    for (const Problem& problem : problems_with_c(types)) problems.push_back(problem);
+  }
+  const Assignment copied{"C_SOURCE", "shared"}, boxes{"D_BUFFERS", 4};
+  expect_right(problems, &copied, true);
+  expect_right(problems, &boxes, true);
+}
+
+TEST_P(VariantsOnDevice, AreRightWhereThreadsCopyOperandsOfAnyPitch) {
+  const Assignment copied{"COPY", "cp_async"};
+  if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "copies in one way";
+  std::vector<Problem> problems;
+  for (const Problem& types : types_of(definition_)) {
+    for (const Problem& problem : problems_of_any_pitch(types)) problems.push_back(problem);
+  }
+  expect_right(problems, &copied, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {

@@ -19,6 +19,8 @@ struct WgmmaOperand {
   static constexpr int kPanels = (kMnMajor ? kOuter : kBlockK) / kAcross;
   static constexpr int kPanelBytes = kLines * kSpan;
   static constexpr int kBytes = kPanels * kPanelBytes;
+  static constexpr bool kAlongMn = kMnMajor;
+  static constexpr int kElement = kElementBytes, kSteps = kBlockK, kLineBytes = kSpan;  ///< kSteps: of K
   static_assert((kMnMajor ? kOuter : kBlockK) % kAcross == 0, "panels must be whole");
   static_assert(kPanelBytes % (8 * kSpan) == 0, "the swizzle's pattern counts from multiples of eight lines");
   static_assert(kBytes % 1024 == 0, "so do those of the tiles that follow, whatever their span");
@@ -42,6 +44,14 @@ struct WgmmaOperand {
   }
   static __device__ __forceinline__ unsigned long long descriptor(unsigned lower_half) {
     return static_cast<unsigned long long>(kUpper) << 32 | lower_half;
+  }
+
+  /// Returns what the number of a 16-byte piece of a line is XORed with to find its place.
+  static constexpr int exchanged(int line) { return line * kSpan / 128 % (kSpan / 16); }
+  /// Returns where in the tile a byte lies that is the `byte`-th of a line across all panels.
+  static constexpr unsigned place(int line, int byte) {
+    const int in_panel = byte % kSpan;
+    return byte / kSpan * kPanelBytes + line * kSpan + ((in_panel / 16 ^ exchanged(line)) << 4) + in_panel % 16;
   }
 
   /// One thread issues the TMA loads of the tile. Where kSharers CTAs of the cluster want the same tile, each loads its

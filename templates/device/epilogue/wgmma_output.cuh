@@ -3,12 +3,17 @@
 // the product and stores them by itself, without a barrier, so that warps that are done go on with the next tile while
 // TMA empties their buffers.
 //
+// C, where it is read and TMA stores D, passes through the same buffers: copies of it start while the tile is still
+// being multiplied (start_c()), and each box of D overwrites the box of C that it was computed from.
+//
 // Of every 8 columns a lane holds two neighbours in row lane / 4 and two in the row 8 below; where the left operand
 // came from registers (wgmma_register_consumer.cuh) it holds two in row lane / 4 * 2 and two in the next.
 #pragma once
 
 #include "device/epilogue/fused_epilogue.cuh"
 #include "device/epilogue/out_element.cuh"
+#include "device/epilogue/wgmma_box.cuh"
+#include "device/ptx/cp_async.cuh"
 #include "device/ptx/special_registers.cuh"
 #include "device/ptx/tma.cuh"
 
@@ -27,19 +32,27 @@ struct Destination {
 };
 
 /// kSwapped: the product's rows are columns of D. kElementBytes: of C and D. kPairs: two neighbours may be accessed at
-/// once. kEvictsFirst: L2 evicts D first. kSpan: bytes of a line of the boxes of D's map, as wide as its swizzle.
-/// kApart: how far a lane's two rows are from each other, 8 or 1.
-template <bool kSwapped, int kElementBytes, Type16 kType, bool kPairs, bool kEvictsFirst, int kColumns, int kSpan,
-          int kBuffers, int kApart>
+/// once. kCopiesC: start_c() is called for each tile. kEvictsFirst: L2 evicts D first.
+/// kParts: how many times 64 rows of the product a warp stores 16 of. kSpan: bytes of a line of the boxes of D's map,
+/// as wide as its swizzle. kApart: how far a lane's two rows are from each other, 8 or 1.
+template <bool kSwapped, int kElementBytes, Type16 kType, bool kPairs, bool kCopiesC, bool kEvictsFirst, int kParts,
+          int kColumns, int kSpan, int kBuffers, int kApart>
 struct WgmmaOutput {
-  static constexpr int kLines = !kSwapped                                  ? 16
-                                : kColumns % 64 == 0 && kElementBytes == 2 ? 64
-                                : kColumns % 32 == 0                       ? 32
-                                : kColumns % 16 == 0                       ? 16
-                                                                           : 8;                  ///< of a box
-  static constexpr int kSlab = kSwapped ? kLines : kSpan / kElementBytes;  ///< columns of the product in a box
-  static constexpr int kBufferBytes = kLines * kSpan;
-  static constexpr int kBytes = kBuffers * kBufferBytes;  ///< of shared memory, for each warp
+  using Box = WgmmaBox<kSwapped, kElementBytes, kType, kColumns, kSpan, kApart>;
+  static constexpr int kSlab = Box::kSlab;
+  static constexpr int kBytes = kBuffers * Box::kBytes;  ///< of shared memory, for each warp
+
+  /// Starts copying C into the warp's buffers, as many boxes of it as there are buffers, for a tile of kParts times 16
+  /// rows from `row` on, 64 apart, and kColumns columns from `column` on. TMA may still be reading the boxes of the
+  /// tile before. Whole warps call it, for a tile that write<true>() stores next; it does nothing where beta is 0.
+  static __device__ __forceinline__ void start_c(const Destination& to, int row, int column, int batch,
+                                                 unsigned buffers) {
+    if (to.beta == 0.0f) return;
+    if (lane_index() == 0) tma_store_wait_read<0>();
+    __syncwarp();
+#pragma unroll
+    for (int number = 0; number < kBuffers; ++number) copy_c(to, row, column, batch, buffers, number);
+  }
 
   /// Stores the accumulators of the warp's 16 rows and of kColumns columns, from `row` and `column` of the product on.
   /// `part`, a compile-time constant after unrolling, says how often this tile has been stored from before.
@@ -53,11 +66,11 @@ struct WgmmaOutput {
     for (int first = 0; first < kColumns; first += kStep) {
       float* const some = acc + first / 2;
       constexpr int kCount = kStep < kColumns ? kStep / 2 : kColumns / 2;
-      const Elements elements(to, row + row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
-      finish<kCount>(some, to, elements);
+      const Elements elements(to, row + Box::row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
+      finish<kCount, kByTma && kCopiesC>(some, to, elements, buffers, part * (kColumns / kStep) + first / kStep);
       if constexpr (kByTma) {
         const int number = part * (kColumns / kStep) + first / kStep;
-        const unsigned box = buffers + number % kBuffers * kBufferBytes;
+        const unsigned box = buffers + number % kBuffers * Box::kBytes;
         if (lane == 0) {
           // TMA has read the boxes of the tile before long since.
           if (number == 0) {
@@ -67,11 +80,18 @@ struct WgmmaOutput {
           }
         }
         __syncwarp();
-        fill_box(some, box, lane);
+        Box::fill(some, box, lane);
         fence_proxy_async();
         __syncwarp();
         const int at = column + first;
         if (lane == 0) tma_store<kEvictsFirst>(*to.map, box, kSwapped ? row : at, kSwapped ? at : row, batch);
+        if constexpr (kCopiesC) {
+          if (number + kBuffers < kBoxes && to.beta != 0.0f) {
+            if (lane == 0) tma_store_wait_read<0>();
+            __syncwarp();
+          }
+          copy_c(to, row - part * 64, column, batch, buffers, number + kBuffers);
+        }
       } else {
         store<kCount>(some, to, elements);
       }
@@ -80,11 +100,7 @@ struct WgmmaOutput {
 
  private:
   using Element = typename OutElement<kElementBytes>::Type;
-  static_assert(kApart == 8 || kApart == 1, "rows as wgmma has them, or transposed");
-
-  /// Returns the rows of the warp's 16 that the lanes with this lane / 4 hold.
-  static constexpr int row_of_lane(int group, int which) { return kApart == 8 ? group + which * 8 : group * 2 + which; }
-
+  static constexpr int kBoxes = kParts * (kColumns / kSlab);  ///< of a warp's tile
   /// Which elements of C and D a lane's accumulators belong to.
   struct Elements {
     int row, column, batch;  ///< of the first, in the product
@@ -146,13 +162,39 @@ struct WgmmaOutput {
     }
   }
 
-  template <int kCount>
-  static __device__ __forceinline__ void scale(float* acc, const Destination& to, const Elements& elements) {
+  /// Starts copying C's part of a tile's box to the box's buffer, in a group of its own, which is empty where beta is 0
+  /// or the tile has no such box.
+  static __device__ __forceinline__ void copy_c(const Destination& to, int row, int column, int batch, unsigned buffers,
+                                                int number) {
+    if (number < kBoxes && to.beta != 0.0f) {
+      const int box_row = row + number / (kColumns / kSlab) * 64,
+                box_column = column + number % (kColumns / kSlab) * kSlab;
+      const int line = kSwapped ? box_column : box_row, element = kSwapped ? box_row : box_column;
+      Box::each_piece(static_cast<const Element*>(to.c) + batch * to.stride + line * to.ld + element, to.ld,
+                      to.rows - line, to.columns - element, buffers + number % kBuffers * Box::kBytes, lane_index(),
+                      [](unsigned place, const Element* from_c, bool exists) {
+                        cp_async<16, true>(place, reinterpret_cast<const float*>(from_c), exists);
+                      });
+    }
+    cp_async_commit();
+  }
+
+  /// Computes alpha * accumulators + beta * C + bias. kCopied: C's part is in the box of this number, where beta is not
+  /// 0.
+  template <int kCount, bool kCopied>
+  static __device__ __forceinline__ void scale(float* acc, const Destination& to, const Elements& elements,
+                                               unsigned buffers, int number) {
     if constexpr (kHasBias) scale_and_shift<kCount>(acc, to, elements);
     const float alpha = kHasBias ? 1.0f : to.alpha;
-    if (to.beta == 0.0f) {
+    if (kCopied || to.beta == 0.0f) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) acc[i] *= alpha;
+      if constexpr (kCopied) {
+        if (to.beta == 0.0f) return;
+        cp_async_wait<kBuffers - 1>();
+        __syncwarp();
+        Box::add(acc, to.beta, buffers + number % kBuffers * Box::kBytes, lane_index());
+      }
       return;
     }
     const Element* const c = static_cast<const Element*>(to.c);
@@ -169,9 +211,10 @@ struct WgmmaOutput {
     }
   }
 
-  template <int kCount>
-  static __device__ __forceinline__ void finish(float* acc, const Destination& to, const Elements& elements) {
-    scale<kCount>(acc, to, elements);
+  template <int kCount, bool kCopied>
+  static __device__ __forceinline__ void finish(float* acc, const Destination& to, const Elements& elements,
+                                                unsigned buffers, int number) {
+    scale<kCount, kCopied>(acc, to, elements, buffers, number);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) acc[i] = activated<kActivation>(acc[i]);
   }
@@ -206,64 +249,6 @@ struct WgmmaOutput {
       }
     }
   }
-
-  /// Writes the accumulators of kSlab columns to the box, with its 16-byte pieces swizzled as TMA expects.
-  static __device__ __forceinline__ void fill_box(const float* acc, unsigned box, int lane) {
-    if constexpr (kSwapped && kApart == 1) {
-      fill_from_columns(acc, box, lane);
-    } else if constexpr (kElementBytes == 2) {
-      // Four 8 x 8 matrices at once: both halves of the rows, and two times eight columns. Lane i passes the address of
-      // line i % 8 of matrix i / 8.
-      constexpr int kGroups = kSlab / 8;
-#pragma unroll
-      for (int group = 0; group < kGroups; group += 2) {
-        const int line = kSwapped ? lane / 16 * 8 + lane % 8 + group * 8 : row_of_lane(lane % 8, lane / 8 % 2);
-        const int piece = kSwapped ? lane / 8 % 2 : group + lane / 16;
-        const unsigned at = box + line * kSpan + ((piece ^ exchanged(line)) << 4);
-        const float* const s = acc + group * 4;
-        if constexpr (kGroups == 1) {
-          if constexpr (kSwapped)
-            asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at),
-                         "r"(pack<kType>(s[0], s[1])), "r"(pack<kType>(s[2], s[3]))
-                         : "memory");
-        } else if constexpr (kSwapped) {
-          asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
-                       "r"(pack<kType>(s[0], s[1])), "r"(pack<kType>(s[2], s[3])), "r"(pack<kType>(s[4], s[5])),
-                       "r"(pack<kType>(s[6], s[7]))
-                       : "memory");
-        } else {
-          asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
-                       "r"(pack<kType>(s[0], s[1])), "r"(pack<kType>(s[2], s[3])), "r"(pack<kType>(s[4], s[5])),
-                       "r"(pack<kType>(s[6], s[7]))
-                       : "memory");
-        }
-      }
-    } else {
-      static_assert(!kSwapped,
-                    "floats are stored directly where the product is swapped and its rows were not transposed");
-#pragma unroll
-      for (int i = 0; i < kSlab / 2; i += 2) {
-        const int line = row_of_lane(lane / 4, i / 2 % 2), piece = i / 4 * 2 + lane % 4 / 2;
-        const unsigned at = box + line * kSpan + ((piece ^ exchanged(line)) << 4) + lane % 2 * 8;
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(acc[i]), "f"(acc[i + 1]) : "memory");
-      }
-    }
-  }
-  /// The same where a lane's neighbours in D are the two rows that it has of a column.
-  static __device__ __forceinline__ void fill_from_columns(const float* acc, unsigned box, int lane) {
-#pragma unroll
-    for (int pair = 0; pair < kSlab / 4; ++pair) {
-      const int i = pair / 2 * 4 + pair % 2;
-      const int line = i / 4 * 8 + lane % 4 * 2 + i % 2, at_byte = lane / 4 * 2 * kElementBytes;
-      const unsigned at = box + line * kSpan + ((at_byte / 16 ^ exchanged(line)) << 4) + at_byte % 16;
-      if constexpr (kElementBytes == 2) {
-        asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(pack<kType>(acc[i], acc[i + 2])) : "memory");
-      } else {
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(acc[i]), "f"(acc[i + 2]) : "memory");
-      }
-    }
-  }
-  static __device__ __forceinline__ int exchanged(int line) { return line * kSpan / 128 % (kSpan / 16); }
 };
 
 }  // namespace pgtune

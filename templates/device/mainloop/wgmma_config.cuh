@@ -13,6 +13,7 @@ constexpr int kConsumers = CONSUMER_WARPGROUPS;             ///< warpgroups
 constexpr int kTileWarps = kPingPong ? 4 : 4 * kConsumers;  ///< that compute a tile
 constexpr int kThreads = (kConsumers + 1) * 128;
 constexpr int kCluster = CLUSTER_M * CLUSTER_N;                      ///< CTAs that compute tiles along M and N
+constexpr bool kCopiesByThreads = COPY == LABEL_cp_async;            ///< instead of TMA
 constexpr bool kSplitsTiles = DECOMPOSITION != LABEL_data_parallel;  ///< tiles are split along K
 
 constexpr int kBlockK = BK_BYTES / PART_BYTES;                           ///< steps of K in a stage
@@ -38,6 +39,12 @@ struct ConsumerParams {
   unsigned full;     ///< full[0]
   unsigned release;  ///< this lane's address of empty[0], or 0 in lanes that do not arrive
 };
+
+/// Waits for a stage to be full. The tensor cores see what threads have copied only after a fence.
+__device__ __forceinline__ void wait_full(unsigned barrier, unsigned parity) {
+  mbarrier_wait(barrier, parity);
+  if constexpr (kCopiesByThreads) fence_proxy_async();
+}
 
 /// Tells the producers that this warp has read a stage; `barrier` is 0 in lanes that do not arrive.
 __device__ __forceinline__ void consumer_release(unsigned release, unsigned barrier) {

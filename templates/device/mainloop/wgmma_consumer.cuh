@@ -31,17 +31,21 @@ __device__ __forceinline__ void issue_wgmmas(Accumulators& acc, unsigned left, u
 }
 
 /// Accumulates a work tile's stages, from the pipeline state `now` on. With ping-pong each warp arrives at
-/// `next_order`, unless it is 0, when it has issued all products.
+/// `next_order`, unless it is 0, when it has issued all products. `while_multiplying` is called once the first products
+/// are issued.
+template <class Work>
 __device__ __forceinline__ void multiply(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
-                                         const ConsumerParams& from, unsigned next_order) {
+                                         const ConsumerParams& from, unsigned next_order,
+                                         const Work& while_multiplying) {
   unsigned before = 0;
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
-    mbarrier_wait(from.full + 8 * now.stage, now.parity);
+    wait_full(from.full + 8 * now.stage, now.parity);
     warpgroup_arrive();
     const unsigned stage = now.stage * (kStageBytes / 16);
     issue_wgmmas(acc, from.left + stage, from.right + stage, block > 0);
     warpgroup_commit();
+    if (block == 0) while_multiplying();
     warpgroup_wait<MMAS_IN_FLIGHT>();
     const unsigned here = from.release + 8 * now.stage;
     if (MMAS_IN_FLIGHT == 0 || block > 0) consumer_release(from.release, MMAS_IN_FLIGHT == 0 ? here : before);
@@ -58,15 +62,19 @@ __device__ __forceinline__ void multiply(Accumulators& acc, int blocks, Pipeline
 /// The same, but the accumulators of PROMOTION_INTERVAL k-blocks at a time are added up outside of the tensor cores.
 /// These truncate what they accumulate: to fewer bits than float32 has if products have 8 bits, and always towards
 /// zero. `early` makes the first interval half as long, so that a warpgroup that adds finds the other one multiplying.
+template <class Work>
 __device__ __forceinline__ void multiply_promoted(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
-                                                  const ConsumerParams& from, unsigned next_order, bool early) {
+                                                  const ConsumerParams& from, unsigned next_order, bool early,
+                                                  const Work& while_multiplying) {
   constexpr int kAtOnce = PROMOTION_INTERVAL > 0 ? PROMOTION_INTERVAL : 1;
   int some_blocks = early && kAtOnce > 1 ? kAtOnce / 2 : kAtOnce;
 #pragma unroll 1
   for (int done = 0; done < blocks;) {
     Accumulators some;
     const int rest = blocks - done;
-    multiply(some, rest < some_blocks ? rest : some_blocks, now, from, rest > some_blocks ? 0 : next_order);
+    multiply(some, rest < some_blocks ? rest : some_blocks, now, from, rest > some_blocks ? 0 : next_order, [&] {
+      if (done == 0) while_multiplying();
+    });
 #pragma unroll
     for (int i = 0; i < kAccumulators; ++i) {
       float& sum = acc[i / kInstructionAccumulators][i % kInstructionAccumulators];

@@ -81,8 +81,10 @@ struct TransposedFragment {
 /// Multiplies as multiply() does, with the left operand from registers. `from.left` is a lane's
 /// TransposedFragment::place(). It loads the next fragments before it issues this step's products, because issuing
 /// waits until the tensor cores take their registers.
+template <class Work>
 __device__ __forceinline__ void multiply_from_registers(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
-                                                        const ConsumerParams& from, unsigned next_order) {
+                                                        const ConsumerParams& from, unsigned next_order,
+                                                        const Work& while_multiplying) {
   constexpr int kSteps = kBlockK / kInstructionK, kWanted = MMAS_IN_FLIGHT == 0 ? 2 : 4;
   constexpr int kPending = kWanted < kSteps ? kWanted : kSteps;
   TransposedFragment next[kInstructions];
@@ -90,7 +92,7 @@ __device__ __forceinline__ void multiply_from_registers(Accumulators& acc, int b
   unsigned before = 0;
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
-    mbarrier_wait(from.full + 8 * now.stage, now.parity);
+    wait_full(from.full + 8 * now.stage, now.parity);
     const unsigned left = from.left + now.stage * kStageBytes;
 #pragma unroll
     for (int i = 0; i < kInstructions; ++i) next[i].load(left, i, 0);
@@ -114,6 +116,7 @@ __device__ __forceinline__ void multiply_from_registers(Accumulators& acc, int b
       }
       warpgroup_commit();
     }
+    if (block == 0) while_multiplying();
     before = here;
   }
   if (kPingPong && next_order != 0 && lane_index() == 0) mbarrier_arrive(next_order);

@@ -39,6 +39,39 @@ __device__ __forceinline__ void cp_async_zero_fill(unsigned shared, const float*
   }
 }
 
+/// Copies kBytes, both addresses aligned to that, or writes zeros and leaves `global` alone where it does not exist.
+/// kL2Bytes, 0, 128 or 256, is what L2 fetches at least.
+template <int kBytes, int kL2Bytes>
+__device__ __forceinline__ void cp_async_or_zero(unsigned shared, const void* global, bool exists) {
+#define PGTUNE_COPY(FROM)                                                                                    \
+  asm volatile("{ .reg .pred p; setp.eq.b32 p, %2, 0; cp.async." FROM " [%0], [%1], %3, p; }" ::"r"(shared), \
+               "l"(global), "r"(static_cast<int>(exists)), "n"(kBytes)                                       \
+               : "memory")
+#define PGTUNE_COPY_THROUGH(CACHES)                \
+  if constexpr (kL2Bytes == 256) {                 \
+    PGTUNE_COPY(CACHES ".shared.global.L2::256B"); \
+  } else if constexpr (kL2Bytes == 128) {          \
+    PGTUNE_COPY(CACHES ".shared.global.L2::128B"); \
+  } else {                                         \
+    PGTUNE_COPY(CACHES ".shared.global");          \
+  }
+  if constexpr (kBytes == 16) {
+    PGTUNE_COPY_THROUGH("cg")
+  } else {
+    PGTUNE_COPY_THROUGH("ca")
+  }
+#undef PGTUNE_COPY_THROUGH
+#undef PGTUNE_COPY
+}
+
+/// Has this thread arrive at an mbarrier when all its copies so far are complete; the barrier counts the arrival as any
+/// other (sm_90: what was copied is of the generic proxy, so that wgmma reads it after a fence_proxy_async()).
+__device__ __forceinline__ void mbarrier_arrive_after_copies(unsigned barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+__device__ __forceinline__ void cp_async_wait_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 /// Waits until at most kPending of this thread's committed groups are unfinished.

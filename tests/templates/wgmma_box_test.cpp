@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// The boxes through which gemm_wgmma passes C and D: what is copied of C lies as TMA lays it out, each lane reads the
+// elements of its own accumulators, and nothing outside of C is read.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "tests/templates/on_host.hpp"
+// After what it needs.
+#include "templates/device/epilogue/wgmma_box.cuh"
+
+namespace pgtune {
+namespace {
+
+/// A box as its template's arguments say.
+template <bool kSwappedProduct, int kBytesOfElement, int kColumnsOfWarp, int kSpanBytes, int kRowsApart>
+struct BoxCase {
+  using Box = WgmmaBox<kSwappedProduct, kBytesOfElement, Type16::kBf16, kColumnsOfWarp, kSpanBytes, kRowsApart>;
+  static constexpr bool kSwapped = kSwappedProduct;
+  static constexpr int kBytes = kBytesOfElement, kSpan = kSpanBytes, kApart = kRowsApart;
+
+  /// Where TMA's swizzle puts a byte of a line.
+  static unsigned place(int line, int byte) {
+    const auto at = static_cast<unsigned>(line * kSpan + byte);
+    return at ^ (at >> 7) % (kSpan / 16) << 4;
+  }
+  /// Where a lane's i-th accumulator of the box belongs.
+  static unsigned place_of_accumulator(int lane, int i) {
+    const int half = i / 2 % 2, row = kApart == 8 ? lane / 4 + half * 8 : lane / 4 * 2 + half;
+    const int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+    return kSwapped ? place(column, row * kBytes) : place(row, column * kBytes);
+  }
+};
+
+template <class Case>
+class WgmmaBoxes : public testing::Test {};
+
+using BoxCases =
+    testing::Types<BoxCase<false, 2, 128, 128, 8>, BoxCase<false, 2, 96, 64, 8>, BoxCase<false, 2, 16, 32, 8>,
+                   BoxCase<false, 4, 64, 128, 8>, BoxCase<false, 4, 16, 64, 8>, BoxCase<false, 2, 64, 128, 1>,
+                   BoxCase<false, 4, 32, 128, 1>, BoxCase<true, 2, 8, 32, 8>, BoxCase<true, 2, 16, 32, 8>,
+                   BoxCase<true, 2, 64, 32, 8>, BoxCase<true, 2, 128, 32, 1>, BoxCase<true, 4, 32, 64, 1>>;
+TYPED_TEST_SUITE(WgmmaBoxes, BoxCases);
+
+TYPED_TEST(WgmmaBoxes, EachPieceOfCIsCopiedOnceToItsPlace) {
+  using Box = typename TypeParam::Box;
+  constexpr int kElements = TypeParam::kSpan / TypeParam::kBytes, kLd = kElements + 24;
+  std::vector<typename Box::Element> matrix(static_cast<std::size_t>((Box::kLines + 1) * kLd));
+  for (const int lines_left : {Box::kLines + 5, Box::kLines, Box::kLines / 2 + 1, 0, -3}) {
+    for (const int elements_left : {kElements + 8, kElements, kElements - 8, -8}) {
+      std::vector<int> written(Box::kBytes / 16);
+      for (int lane = 0; lane < 32; ++lane) {
+        Box::each_piece(matrix.data(), kLd, lines_left, elements_left, 0, lane,
+                        [&](unsigned to, const typename Box::Element* from, bool exists) {
+                          if (!exists) return;
+                          const int line = static_cast<int>(from - matrix.data()) / kLd;
+                          const int element = static_cast<int>(from - matrix.data()) % kLd;
+                          EXPECT_TRUE(line < lines_left && element + 16 / TypeParam::kBytes <= elements_left);
+                          ASSERT_EQ(to, TypeParam::place(line, element * TypeParam::kBytes));
+                          ASSERT_TRUE(to % 16 == 0 && to < static_cast<unsigned>(Box::kBytes));
+                          ++written[to / 16];
+                        });
+      }
+      for (int line = 0; line < Box::kLines; ++line) {
+        for (int element = 0; element < kElements; element += 16 / TypeParam::kBytes) {
+          const unsigned at = TypeParam::place(line, element * TypeParam::kBytes) / 16;
+          EXPECT_EQ(written[at], line < lines_left && element < elements_left ? 1 : 0);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(WgmmaBoxes, LanesReadAndWriteTheirOwnElements) {
+  using Box = typename TypeParam::Box;
+  for (int lane = 0; lane < 32; ++lane) {
+    if constexpr (TypeParam::kSwapped && TypeParam::kApart == 1) {
+      for (int pair = 0; pair < Box::kSlab / 4; ++pair) {
+        const int i = Box::first_of_column(pair);
+        EXPECT_EQ(Box::place_in_column(0, i, lane), TypeParam::place_of_accumulator(lane, i));
+        EXPECT_EQ(Box::place_in_column(0, i, lane) + TypeParam::kBytes, TypeParam::place_of_accumulator(lane, i + 2));
+      }
+    } else if constexpr (TypeParam::kBytes == 4) {
+      for (int i = 0; i < Box::kSlab / 2; i += 2) {
+        EXPECT_EQ(Box::place_of_pair(0, i, lane), TypeParam::place_of_accumulator(lane, i));
+        EXPECT_EQ(Box::place_of_pair(0, i, lane) + 4, TypeParam::place_of_accumulator(lane, i + 1));
+      }
+    } else {
+      // What ldmatrix and stmatrix give a lane of matrix m: bytes 4 * (lane % 4) and on of line lane / 4 or,
+      // transposed, element lane / 4 of lines 2 * (lane % 4) and the next.
+      for (int i = 0; i < Box::kSlab / 2; ++i) {
+        const int matrix = i % 8 / 2, group = i / 8 * 2, which = i % 2;
+        const int from = matrix * 8 + (TypeParam::kSwapped ? lane % 4 * 2 + which : lane / 4);
+        const int byte = TypeParam::kSwapped ? lane / 4 * 2 : lane % 4 * 4 + which * 2;
+        EXPECT_EQ(Box::place_of_matrix(0, group, from) + static_cast<unsigned>(byte),
+                  TypeParam::place_of_accumulator(lane, i));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgtune
