@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <memory>
 #include <sstream>
 
@@ -42,6 +41,14 @@ class ExportedCalls : public testing::Test {
     EXPECT_EQ(folder_->run("ASAN_OPTIONS=detect_leaks=0 " + kWithFake + "./calls " + scenario, &output), expected)
         << output;
     return output;
+  }
+
+  /// What the interpreter plans for the entry with this number.
+  static LaunchPlan plan_of(std::size_t entry) {
+    const ExportedVariant& variant = content_->variants[content_->entries[entry].variant];
+    return space::make_launch_plan(content_->templates[variant.template_number], variant.variant,
+                                   content_->entries[entry].problem, sample_device())
+        .value();
   }
 
   static inline std::unique_ptr<CallableHeader> content_;
@@ -104,27 +111,23 @@ std::string launch_start(const KernelLaunch& kernel) {
 }
 
 TEST_F(ExportedCalls, LaunchWhatTheInterpreterPlans) {
-  std::map<std::string, std::string> signatures;
-  for (const space::TemplateDefinition& definition : content_->templates) {
-    for (const space::KernelSpec& kernel : definition.kernels) {
-      std::string kinds;
-      for (const space::ArgumentSpec& argument : kernel.arguments) kinds += kind_letter(argument.kind);
-      signatures[kernel.symbol] = kinds;
+  // A template may have kernels of one name with other arguments, so each entry has its own.
+  std::string signatures;
+  for (std::size_t i = 0; i < content_->entries.size(); ++i) {
+    for (const KernelLaunch& kernel : plan_of(i).kernels) {
+      signatures += fmt::format("{} {} ", i, kernel.symbol);
+      for (const KernelArgument& argument : kernel.arguments) signatures += kind_letter(argument.kind);
+      signatures += '\n';
     }
   }
-  std::string text;
-  for (const auto& [symbol, kinds] : signatures) text += symbol + " " + kinds + "\n";
-  folder_->write("signatures", text);
+  folder_->write("signatures", signatures);
   std::istringstream output(run("launches"));
   int with_flags = 0, together = 0;
   std::string line;
   std::getline(output, line);
   for (std::size_t i = 0; i < content_->entries.size(); ++i) {
     const ExportedEntry& entry = content_->entries[i];
-    const ExportedVariant& variant = content_->variants[entry.variant];
-    const LaunchPlan plan = space::make_launch_plan(content_->templates[variant.template_number], variant.variant,
-                                                    entry.problem, sample_device())
-                                .value();
+    const LaunchPlan plan = plan_of(i);
     ASSERT_EQ(line, fmt::format("entry {} workspace {}", i, plan.workspace_bytes));
     std::optional<std::uint64_t> flags_at;
     std::size_t kernel = 0;

@@ -2,7 +2,9 @@
 // Calls of an exported header, right and wrong, one scenario a process: its name is the argument.
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "best_gemm.hpp"
 #include "tests/exported/programs/check.hpp"
@@ -358,17 +360,21 @@ void alignment() {
 
 /// Prints what each entry launches.
 void launches() {
-  std::ifstream signatures("signatures");
-  for (std::string symbol, kinds; signatures >> symbol >> kinds;) fake().signatures[symbol] = kinds;
   CHECK(Gemm::prepare(0) == Status::ok);
   int count = 0;
   const Entry* all = entries(&count);
+  std::ifstream file("signatures");
+  std::vector<std::map<std::string, std::string>> signatures(static_cast<std::size_t>(count));
+  int entry = 0;
+  for (std::string symbol, kinds; file >> entry >> symbol >> kinds;)
+    signatures.at(static_cast<std::size_t>(entry))[symbol] = kinds;
   for (int i = 0; i < count; ++i) {
     const Gemm gemm = selected(all[i]);
     // Selected with other addresses than it runs with.
     Operands moved = operands_of(all[i]);
     moved.a = at(0x11000000);
     fake().log.clear();
+    fake().signatures = signatures[static_cast<std::size_t>(i)];
     CHECK(gemm.run(moved, workspace, gemm.workspace_bytes(), stream()) == Status::ok);
     std::printf("entry %d workspace %zu\n", i, gemm.workspace_bytes());
     for (const std::string& line : fake().log) std::printf("%s\n", line.c_str());
