@@ -11,6 +11,7 @@
 
 #include "db/database.hpp"
 #include "db/queries/records.hpp"
+#include "tuner/model/conditions.hpp"
 #include "tuner/model/fatal_trial.hpp"
 #include "tuner/model/problem.hpp"
 
@@ -45,6 +46,9 @@ void save_energy(Database& database, RowId session, const EnergyWindowRow& windo
 /// Device and environment rows are created or found.
 void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, Source source,
                    const Ceilings& ceilings);
+/// Device, environment, problem, conditions and variant rows are created or found.
+void save_counters(Database& database, const DeviceInfo& device, const Program& program, const Problem& problem,
+                   const Conditions& conditions, const CountersRow& counters);
 /// Stamps finished_at and stores the best (absent: nothing valid).
 void finish_session(Database& database, RowId session, const std::optional<BestRow>& best);
 
@@ -95,6 +99,9 @@ void for_each_rounds(const Database& database, const std::vector<RowId>& session
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);
 /// The newest of this very board in its class: under another power limit it reaches something else.
 [[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device, Source source);
+/// The newest of every contender on the problem under the conditions, on whatever board of the device's class.
+[[nodiscard]] std::vector<CountersRow> find_counters(const Database& database, const DeviceInfo& device,
+                                                     const std::string& problem_key, const std::string& conditions_key);
 [[nodiscard]] std::optional<Problem> find_problem(const Database& database, const std::string& key);
 [[nodiscard]] Totals totals(const Database& database);
 

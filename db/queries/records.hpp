@@ -13,6 +13,7 @@
 
 #include "tuner/model/contender.hpp"
 #include "tuner/model/energy_window.hpp"
+#include "tuner/model/kernel_counters.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::db {
@@ -83,6 +84,14 @@ struct EnergyWindowRow {
   std::optional<ContenderRow> contender = {};  ///< nothing: the idle GPU
   int ordinal = 0;                             ///< of this contender's windows, from 0
   EnergyWindow window = {};
+};
+
+/// Counters of one contender. A variant's origin must be there; an algorithm is named by its library and description,
+/// as no session numbers it.
+struct CountersRow {
+  std::variant<VariantRow, std::string> contender;
+  std::string device_uuid = {}, measured_at = {};  ///< the board, UTC ISO 8601; in reading only
+  KernelCounters counters = {};
 };
 
 /// Best variant of a finished session.

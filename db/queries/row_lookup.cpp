@@ -29,6 +29,24 @@ RowId environment_row(const Database& database, const DeviceInfo& device, const 
       program.host_os);
 }
 
+RowId problem_row(const Database& database, const Problem& problem) {
+  const std::string key = problem.key();
+  const auto found = find_row(database, "SELECT id FROM problems WHERE key = ?1", key);
+  return found ? *found
+               : insert_row(database,
+                            "INSERT INTO problems (key, m, n, k, batch, dtype, layout, problem_json)"
+                            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
+                            key, problem.m, problem.n, problem.k, problem.batch, to_string(problem.dtype),
+                            problem.layout(), nlohmann::json(problem).dump());
+}
+
+RowId conditions_row(const Database& database, const std::string& key, const std::string& json) {
+  const auto found = find_row(database, "SELECT id FROM conditions WHERE key = ?1", key);
+  return found ? *found
+               : insert_row(database, "INSERT INTO conditions (key, conditions_json) VALUES (?1, ?2) RETURNING id", key,
+                            json);
+}
+
 RowId template_of_session(const Database& database, RowId session) {
   const auto found = find_row(database, "SELECT template FROM sessions WHERE id = ?1", session);
   if (!found) {

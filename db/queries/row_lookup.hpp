@@ -54,6 +54,8 @@ RowId find_or_insert(const Database& database, std::string_view select, std::str
 /// A variant's template: `origin`, or where that is empty the session's.
 [[nodiscard]] RowId template_of_variant(const Database& database, RowId session, const TemplateRow& origin);
 [[nodiscard]] RowId variant_row(const Database& database, RowId session, const VariantRow& variant);
+[[nodiscard]] RowId problem_row(const Database& database, const Problem& problem);
+[[nodiscard]] RowId conditions_row(const Database& database, const std::string& key, const std::string& json);
 [[nodiscard]] RowId stage_row(const Database& database, Stage stage);
 /// Of the table of builds, which keeps no place in a cache.
 [[nodiscard]] const RecordColumns<BuildInfo>& build_columns();

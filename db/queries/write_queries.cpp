@@ -12,24 +12,6 @@
 namespace pgtune::db {
 namespace {
 
-RowId problem_row(const Database& database, const Problem& problem) {
-  const std::string key = problem.key();
-  const auto found = find_row(database, "SELECT id FROM problems WHERE key = ?1", key);
-  return found ? *found
-               : insert_row(database,
-                            "INSERT INTO problems (key, m, n, k, batch, dtype, layout, problem_json)"
-                            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
-                            key, problem.m, problem.n, problem.k, problem.batch, to_string(problem.dtype),
-                            problem.layout(), nlohmann::json(problem).dump());
-}
-
-RowId conditions_row(const Database& database, const std::string& key, const std::string& json) {
-  const auto found = find_row(database, "SELECT id FROM conditions WHERE key = ?1", key);
-  return found ? *found
-               : insert_row(database, "INSERT INTO conditions (key, conditions_json) VALUES (?1, ?2) RETURNING id", key,
-                            json);
-}
-
 RowId known_variant(const Database& database, RowId template_id, const std::string& key) {
   const auto found = find_variant(database, template_id, key);
   if (!found) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,13 @@ inline std::string dumped(const Database& database) {
   std::string all;
   dump(database, [&](const std::string& line) { all += line + '\n'; });
   return all;
+}
+
+/// Rows of each table that has any: what a migration added is empty.
+inline std::map<std::string, std::int64_t> filled_tables(const Database& database) {
+  std::map<std::string, std::int64_t> rows = totals(database).rows;
+  std::erase_if(rows, [](const auto& table) { return table.second == 0; });
+  return rows;
 }
 
 /// What `action` throws, or a failed expectation.

@@ -3,7 +3,7 @@
 // times are made up from the variant's key (the same in every run), and there is one GPU, "Fake GPU", or more of them.
 //
 // PGTUNE_FAKE       faults, separated by ';', each "op|pattern|behaviour" and where it matters "|file|gpu":
-//                     op         hello, build, prepare, trial, round, energy, ceilings, lock,
+//                     op         hello, build, prepare, trial, round, energy, ceilings, launch, lock,
 //                                release or list
 //                     pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
 //                                keys, e.g. "final 3 "; for energy "idle 0 ", "baseline 1 0 " or a variant's key and
@@ -140,6 +140,10 @@ std::string key_of(const protocol::Request& request) {
     return fmt::format("{} {} ", energy.contender ? FakeMeasurer::name(*energy.contender) : "idle", energy.index);
   }
   if (request.op == "verify") return request.body.get<protocol::VerifyRequest>().built.variant.key();
+  if (request.op == "launch") {
+    const auto launch = request.body.get<protocol::LaunchRequest>();
+    return launch.variant ? launch.variant->variant.key() : "baseline " + launch.algorithm;
+  }
   std::string keys;
   if (request.op == "round") {
     const auto round = request.body.get<protocol::RoundRequest>();
@@ -239,13 +243,22 @@ json answer(const protocol::Request& request, const std::string& role, const std
     if (behaviour == "wrong") report.outcome = {OutcomeKind::kWrongResult, "fake: wrong with other data"};
     return report;
   }
-  if (request.op == "ceilings") return Ceilings{4.2e12, 6.5e12, {{"f32", 58e12}}, 1.7e9};
+  if (request.op == "launch") {
+    const auto launch = request.body.get<protocol::LaunchRequest>();
+    protocol::LaunchReport report;
+    if (behaviour == "fail") report.outcome = {OutcomeKind::kLaunchFailed, "fake: does not launch"};
+    if (!launch.variant) report.algorithm = launch.algorithm.empty() ? "fake library: its best" : launch.algorithm;
+    return report;
+  }
+  if (request.op == "ceilings") return Ceilings{4.2e12, 6.5e12, 30e12, {{"f32", 58e12}}, 1.7e9};
   return round_report(request.body.get<protocol::RoundRequest>(), behaviour, measurer);
 }
 
-int serve(const std::string& role) {
+/// Of standard input, or of the file where one is named.
+int serve(const std::string& role, const std::string& file) {
   FakeMeasurer measurer;
-  for (std::string line; std::getline(std::cin, line);) {
+  std::ifstream input(file);
+  for (std::string line; std::getline(file.empty() ? std::cin : input, line);) {
     const auto request = protocol::decode_request(line);
     if (!request) {
       std::cerr << request.error().text() << std::endl;
@@ -370,5 +383,9 @@ int main(int count, char** arguments) {
       return 3;
     }
   }
-  return serve(role);
+  std::string input;
+  for (int i = 3; i + 1 < count; ++i) {
+    if (std::string(arguments[i]) == "--input") input = arguments[i + 1];
+  }
+  return serve(role, input);
 }

@@ -28,6 +28,11 @@ TEST_F(CeilingsOnDevice, AreOrderedPossibleAndRepeatable) {
   const double per_clock = flops / first->sm_clock_hz / measurer_->info().sm_count;
   EXPECT_LE(per_clock, 2 * 128 * 1.02);
   EXPECT_GE(per_clock, 2 * 64 * 0.9);
+  // 128 bytes of shared memory a clock and multiprocessor, at a clock that is a little higher than under FFMA.
+  const double smem_per_clock = first->smem_bytes_per_s.value() / first->sm_clock_hz / measurer_->info().sm_count;
+  std::cout << "shared memory " << *first->smem_bytes_per_s * 1e-12 << " TB/s\n";
+  EXPECT_LE(smem_per_clock, 128 * 1.15);
+  EXPECT_GE(smem_per_clock, 128 * 0.8);
   // A multiprocessor's dense bf16 products: 1024 FLOP a clock on sm_86, 2048 on sm_80, 4096 on sm_90.
   for (const Dtype dtype : tensor_ceiling_dtypes(measurer_->info())) {
     const double reached = first->flops.at(std::string(to_string(dtype)));

@@ -16,7 +16,7 @@ TEST_P(CeilingKernelsCompile, ToACubinWithAllOfThem) {
   const auto cubin = compile_ceiling_kernels(GetParam());
   ASSERT_TRUE(cubin) << cubin.error().text();
   EXPECT_EQ(cubin->substr(1, 3), "ELF");
-  for (const char* symbol : {"ceiling_fill", "ceiling_copy", "ceiling_l2", "ceiling_ffma"}) {
+  for (const char* symbol : {"ceiling_fill", "ceiling_copy", "ceiling_l2", "ceiling_smem", "ceiling_ffma"}) {
     EXPECT_THAT(*cubin, testing::HasSubstr(std::string(".text.") + symbol));
   }
 }

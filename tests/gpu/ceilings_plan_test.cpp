@@ -26,6 +26,7 @@ TEST(CeilingsPlan, OfAnH200) {
   EXPECT_EQ(plan->l2_pieces * kL2PieceBytes, plan->l2_region_bytes);
   EXPECT_EQ(plan->resident_ctas, 2 * 132);
   EXPECT_DOUBLE_EQ(plan->l2_bytes(), 264.0 * 128 * 65536);
+  EXPECT_DOUBLE_EQ(plan->smem_bytes(), 264.0 * 1024 * 256 * 256);
   EXPECT_DOUBLE_EQ(plan->flops(), 2.0 * 264 * 1024 * 256 * 256);
 }
 

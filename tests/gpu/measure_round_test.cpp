@@ -177,5 +177,23 @@ TEST_F(Round, AnOrderThatIsNoPermutationIsRefused) {
   EXPECT_FALSE(measurer_->round(request));
 }
 
+/// For a profiler: of a variant, of the baseline's algorithms by name, of its best.
+TEST_F(Round, LaunchesAnyContenderAlone) {
+  const Problem problem = make_problem("512x512x512");
+  const BaselineReport baseline = prepare(problem);
+  const auto variant = measurer_->launch({.variant = contender(problem, "")});
+  EXPECT_EQ(variant.outcome.kind, OutcomeKind::kOk) << variant.outcome.reason;
+  EXPECT_EQ(variant.algorithm, "");
+  for (int i = 0; i < static_cast<int>(baseline.algorithms.size()); ++i) {
+    const auto named = measurer_->launch({.algorithm = baseline.title(i)});
+    EXPECT_EQ(named.outcome.kind, OutcomeKind::kOk) << named.outcome.reason;
+    EXPECT_EQ(named.algorithm, baseline.title(i));
+  }
+  EXPECT_EQ(measurer_->launch({}).algorithm, baseline.title(baseline.best));
+  const auto unknown = measurer_->launch({.algorithm = "cuBLASLt 1.0: algorithm 1"});
+  EXPECT_EQ(unknown.outcome.kind, OutcomeKind::kLaunchFailed);
+  EXPECT_FALSE(measurer_->context_lost());
+}
+
 }  // namespace
 }  // namespace pgtune::gpu

@@ -177,7 +177,7 @@ TEST(ModelJson, ConditionsEnergyAndCeilingsSurviveARoundTrip) {
   EXPECT_EQ(round_trip(conditions), conditions);
   EXPECT_EQ(json(conditions).at("data"), "integers");
   EXPECT_EQ(round_trip(sample_window()), sample_window());
-  const Ceilings ceilings{4.1e12, 6.5e12, {{"f32", 60e12}, {"bf16", 800e12}}, 1.9e9};
+  const Ceilings ceilings{4.1e12, 6.5e12, 30e12, {{"f32", 60e12}, {"bf16", 800e12}}, 1.9e9};
   EXPECT_EQ(round_trip(ceilings), ceilings);
 }
 

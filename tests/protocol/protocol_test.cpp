@@ -143,7 +143,7 @@ TEST(Protocol, EnergyWindowsAndCeilingsSurvive) {
   window.launches = 100;
   window.power_cap_share = 1;
   EXPECT_EQ(over_the_wire(window), window);
-  const Ceilings ceilings{4e12, 6e12, {{"f32", 60e12}}, 1.9e9};
+  const Ceilings ceilings{4e12, 6e12, 20e12, {{"f32", 60e12}}, 1.9e9};
   EXPECT_EQ(over_the_wire(ceilings), ceilings);
 }
 
@@ -198,11 +198,11 @@ TEST(Protocol, BodiesOfTheWrongShapeAreErrors) {
 }
 
 TEST(Protocol, HelloOfACompileWorkerHasNoDevice) {
-  EXPECT_EQ(Hello{}.protocol, 3) << "samples and baselines are called so since version 3";
-  EXPECT_FALSE(over_the_wire(Hello{3, "compile", "13.0", {}}).device);
+  EXPECT_EQ(Hello{}.protocol, 4) << "a launch is of a variant or of the baseline since version 4";
+  EXPECT_FALSE(over_the_wire(Hello{kProtocolVersion, "compile", "13.0", {}}).device);
   DeviceInfo device;
   device.name = "Fake GPU";
-  const Hello hello = over_the_wire(Hello{3, "measure", "13.0", device});
+  const Hello hello = over_the_wire(Hello{kProtocolVersion, "measure", "13.0", device});
   EXPECT_EQ(hello.protocol, 3);
   ASSERT_TRUE(hello.device);
   EXPECT_EQ(hello.device->name, "Fake GPU");

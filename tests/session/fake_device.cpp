@@ -227,7 +227,7 @@ Result<EnergyWindow> FakeDevice::measure_energy(const protocol::EnergyRequest& r
 
 Result<Ceilings> FakeDevice::measure_ceilings() {
   ++ceilings_measured;
-  return Ceilings{4e12, 6e12, {{"f32", 60e12}}, 1.98e9};
+  return Ceilings{4e12, 6e12, 20e12, {{"f32", 60e12}}, 1.98e9};
 }
 
 }  // namespace pgtune::session

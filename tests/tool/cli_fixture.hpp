@@ -37,6 +37,9 @@ inline constexpr const char* kTinyTemplate = R"json({
 }]
 })json";
 
+/// Reads counters in the place of the toolkit's profiler.
+inline constexpr const char* kFakeProfiler = PGTUNE_SOURCE_DIR "/tests/tool/fake_ncu";
+
 class CliTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -59,9 +62,14 @@ class CliTest : public ::testing::Test {
 
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
-  [[nodiscard]] std::string read(const std::string& name) const {
+  void write_program(const std::string& name, const std::string& text) const {
+    write(name, text);
+    std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
+  }
+  [[nodiscard]] std::string read(const std::string& name) const { return text_of(path(name)); }
+  [[nodiscard]] static std::string text_of(const std::string& file) {
     std::ostringstream text;
-    text << std::ifstream(path(name)).rdbuf();
+    text << std::ifstream(file).rdbuf();
     return text.str();
   }
 

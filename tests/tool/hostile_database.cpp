@@ -96,12 +96,12 @@ std::vector<Words> query(sqlite3* handle, const std::string& sql) {
 void HostileDatabase::SetUp() {
   CliTest::SetUp();
   write("steps.json", kLadder);
-  write("doctor", "#!/bin/sh\necho '" + good_facts().dump() + "'\n");
-  std::filesystem::permissions(path("doctor"), std::filesystem::perms::owner_all);
+  write_program("doctor", "#!/bin/sh\necho '" + good_facts().dump() + "'\n");
+  launch_.environment["PGTUNE_NCU"] = kFakeProfiler;
   launch_.environment["PGTUNE_NVDISASM"] = "/bin/true";
   launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
   launch_.environment["PGTUNE_FAKE"] = "trial|BM=32,BN=32,COPY=ldg|segv";
-  const Words made{"--db", path("made.db"), "-q", "--power"};
+  const Words made{"--db", path("made.db"), "-q", "--power", "--counters"};
   const Finished searched = search(made);
   ASSERT_EQ(searched.exit_code, 0) << searched.err;
   Words bench{"bench", "--template", path("tiny.json"), "--shape", "256x256x256", "--rounds", "8"};

@@ -25,7 +25,7 @@ using HostileValue = std::variant<std::int64_t, double, std::string>;
 
 class HostileDatabase : public CliTest {
  protected:
-  /// Makes the recording: a search with energy, ceilings and a crashed variant, a bench, and another
+  /// Makes the recording: a search with energy, counters, ceilings and a crashed variant, a bench, and another
   /// tool's table.
   void SetUp() override;
 

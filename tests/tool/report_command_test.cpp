@@ -177,8 +177,10 @@ TEST_F(ReportsTest, RooflineFollowsFromTheMeasuredCeilings) {
   ASSERT_EQ(search({"-q"}).exit_code, 0);
   const Finished text = pgtune({"report", "--roofline"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("roofs: DRAM 4200 GB/s, L2 6500 GB/s, f32 58.0 TFLOP/s (f32 at 1700 MHz)"),
-                              HasSubstr("\nf32 nn\n256x256x256 "), HasSubstr("F/B: FLOP per byte")));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("roofs: DRAM 4200 GB/s, L2 6500 GB/s, shared memory 30000 GB/s, f32 58.0 TFLOP/s\n"
+                              "(f32 at 1700 MHz)\n"),
+                    HasSubstr("\nf32 nn\n256x256x256 "), HasSubstr("F/B: FLOP per byte")));
   expect_80_columns(text.out);
   const json point = results({"report", "--roofline", "--json"}).at(0);
   const double intensity = 2.0 * 256 * 256 * 256 / (3 * 256 * 256 * 4);  // every operand once

@@ -38,10 +38,7 @@ Result<nlohmann::json> MeasureService::handle(const protocol::Request& request) 
     return nlohmann::json(protocol::TrialDone{.id = trial.id, .report = measurer_->trial(trial)});
   }
   if (request.op == "launch") {
-    const auto trial = request.body.get<protocol::TrialRequest>();
-    protocol::TrialDone done{.id = trial.id, .report = {}};
-    done.report.outcome = measurer_->launch(trial);
-    return nlohmann::json(done);
+    return nlohmann::json(measurer_->launch(request.body.get<protocol::LaunchRequest>()));
   }
   return unknown_operation(request);
 }

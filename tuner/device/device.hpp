@@ -32,6 +32,9 @@ class Device {
   /// submit_trial and run_round; a later call replaces the problem.
   [[nodiscard]] virtual Result<BaselineReport> prepare(const protocol::PrepareRequest& request) = 0;
 
+  /// What was last prepared, with what is known of its baseline, for a worker of one's own; nothing in a replay.
+  [[nodiscard]] virtual std::optional<protocol::PrepareRequest> prepared() const { return std::nullopt; }
+
   /// How many builds may be in flight at once; more are the caller's mistake.
   [[nodiscard]] virtual std::size_t build_slots() const = 0;
   virtual void submit_build(protocol::BuildRequest request) = 0;

@@ -40,6 +40,12 @@ Result<nlohmann::json> MeasureWorker::prepare(nlohmann::json problem) {
   return std::move(*answer->body);
 }
 
+std::optional<protocol::PrepareRequest> MeasureWorker::prepared() const {
+  if (!problem_) return std::nullopt;
+  const auto request = protocol::decode_body<protocol::PrepareRequest>(*problem_, "prepared problem");
+  return request ? std::optional(*request) : std::nullopt;
+}
+
 void MeasureWorker::submit(std::string op, nlohmann::json body, std::chrono::milliseconds timeout) {
   request_ = Request{std::move(op), std::move(body), timeout};
 }

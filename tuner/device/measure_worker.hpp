@@ -38,6 +38,9 @@ class MeasureWorker {
   /// Prepares a problem and waits for it. The problem stays current for all later workers.
   [[nodiscard]] Result<nlohmann::json> prepare(nlohmann::json problem);
 
+  /// What was last prepared, with the baseline that the first worker found.
+  [[nodiscard]] std::optional<protocol::PrepareRequest> prepared() const;
+
   /// Queues the one request that may be in flight; poll() returns its answer.
   void submit(std::string op, nlohmann::json body, std::chrono::milliseconds timeout);
   /// Does what can be done without waiting. The error (environment) ends the session: no worker can be started or

@@ -59,6 +59,8 @@ struct EnergyWindow {
 struct Ceilings {
   double dram_bytes_per_s = 0;  ///< bytes read plus bytes written by a copy far larger than L2
   double l2_bytes_per_s = 0;    ///< bytes read by loads that hit L2
+  /// Bytes that all multiprocessors together read from shared memory; absent in ceilings of earlier versions.
+  std::optional<double> smem_bytes_per_s = {};
   /// FLOP/s by dtype as in to_string(Dtype), without memory traffic; only dtypes that were measured.
   std::map<std::string, double> flops;
   double sm_clock_hz = 0;  ///< mean while f32 was measured
@@ -67,6 +69,7 @@ struct Ceilings {
   static void visit_fields(Self& self, const Visit& visit) {
     visit("dram_bytes_per_s", self.dram_bytes_per_s);
     visit("l2_bytes_per_s", self.l2_bytes_per_s);
+    visit("smem_bytes_per_s", self.smem_bytes_per_s);
     visit("flops", self.flops);
     visit("sm_clock_hz", self.sm_clock_hz);
   }

@@ -28,6 +28,11 @@ bool is_launch_count(std::int64_t launches) { return launches >= 1; }
 
 bool is_sample_time(double time_s) { return time_s > 0 && time_s < kLongestSampleS; }
 
+std::string BaselineReport::title(int algorithm) const {
+  const auto index = static_cast<std::size_t>(algorithm);
+  return algorithm < 0 || index >= algorithms.size() ? std::string() : library + ": " + algorithms[index].description;
+}
+
 Result<void> BuildInfo::validate() const { return require_possible_numbers(*this, "a build"); }
 
 Result<void> Sample::validate() const {

@@ -197,6 +197,9 @@ struct BaselineReport {
     visit("enlarged_shape", self.enlarged_shape, kUnlessDefault);
     visit("unguarded", self.unguarded, kUnlessDefault);
   }
+  /// "cuBLASLt 13.1.0: algorithm 66, tile 128x256": an algorithm's name outside of this report; empty where the index
+  /// is none of it.
+  [[nodiscard]] std::string title(int algorithm) const;
   friend bool operator==(const BaselineReport&, const BaselineReport&) = default;
 };
 

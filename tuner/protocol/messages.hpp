@@ -183,6 +183,29 @@ struct VerifyReport {
   }
 };
 
+/// Launch something once, for a profiler to watch.
+struct LaunchRequest {
+  std::optional<BuiltVariant> variant = {};  ///< nothing: an algorithm of the baseline
+  std::string algorithm = {};                ///< as LaunchReport::algorithm; empty: the best
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("variant", self.variant);
+    visit("algorithm", self.algorithm);
+  }
+};
+
+struct LaunchReport {
+  Outcome outcome;
+  std::string algorithm;  ///< the baseline's that was launched, with its library: "cuBLASLt 13.1.0: algorithm 66, ..."
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("outcome", self.outcome);
+    visit("algorithm", self.algorithm);
+  }
+};
+
 /// Whether the kernel of an exported header's entry, called as a program calls it, is the one that was measured.
 struct ConsumerRequest {
   int entry = 0;  ///< of the header

@@ -46,8 +46,9 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
 Result<void> ceilings_stage(SessionRun& run) {
   constexpr double kAboutSeconds = 4;
   const SessionContext& context = run.context;
-  if (context.device.source() != Source::kGpu || context.store.ceilings(context.device.info(), context.device.source()))
-    return {};
+  const auto known = context.store.ceilings(context.device.info(), context.device.source());
+  // Those of earlier versions lack shared memory.
+  if (context.device.source() != Source::kGpu || (known && known->smem_bytes_per_s)) return {};
   const auto& seconds = context.options.budget.seconds;
   if (seconds && *seconds < 4 * kAboutSeconds) return {};  // a later session has the time
   if (const auto ceilings = context.device.measure_ceilings()) {

@@ -12,6 +12,7 @@
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
+#include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/bench_outcome.hpp"
 #include "tuner/model/device_class.hpp"
@@ -32,6 +33,7 @@ struct BenchTask {
   std::string template_selector;      ///< for Catalogue::select()
   std::vector<std::string> variants;  ///< best or keys
   int rounds = 0;
+  bool counters = false;
 };
 
 /// What is stored of a variant that was screened but is in no stored ranking.
@@ -96,6 +98,10 @@ BenchOutcome bench_chosen(MeasuringRun& run, const BenchTask& task, BenchOutcome
   request.measure_energy = run.session().measure_energy;
   for (const session::RankedVariant& row : outcome.chosen) request.variants.push_back(row.variant);
   outcome.result = run.bench(outcome.problem, {outcome.device, outcome.templates}, request);
+  if (task.counters && outcome.result.answer && !run.signals().exit_code())
+    outcome.counters = run.counters(
+        outcome.problem, {outcome.device, outcome.templates},
+        compared_contenders(*outcome.result.answer, outcome.result.baseline, outcome.result.answer->ranking.size()));
   return outcome;
 }
 
@@ -151,6 +157,7 @@ class BenchCommand final : public Command {
     return "pgtune bench --shape 4096x4096x4096\n"
            "pgtune bench --shape 4096x4096x4096 --device 1 --this-board\n"
            "pgtune bench --shape 4096x4096x4096 --rounds 48 --power\n"
+           "pgtune bench --shape 4096x4096x4096 --counters\n"
            "pgtune bench --shape 512x512x512 --variant best --variant BM=64,BN=64,...";
   }
 
@@ -168,6 +175,9 @@ class BenchCommand final : public Command {
                  "Only what this very GPU measured; else what another GPU of its class did will do")
         .group(group);
     add_template_option(app, template_).group(group);
+    app.add_flag("--counters", counters_,
+                 "Hardware counters too, beside cuBLASLt's, with what they say, read by the toolkit's profiler (ncu)")
+        .group(group);
     measuring_.add_to(app, {.group = group});
   }
 
@@ -191,7 +201,8 @@ class BenchCommand final : public Command {
                    .problems = problems_.problems(),
                    .template_selector = template_,
                    .variants = variants_.empty() ? std::vector<std::string>{kBest} : variants_,
-                   .rounds = parse_rounds(rounds_)};
+                   .rounds = parse_rounds(rounds_),
+                   .counters = counters_};
     task.measuring.session.this_board = this_board_;
     return task;
   }
@@ -200,7 +211,7 @@ class BenchCommand final : public Command {
   MeasuringArguments measuring_;
   std::vector<std::string> variants_;
   std::string template_, rounds_ = "24";
-  bool this_board_ = false;
+  bool this_board_ = false, counters_ = false;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/ladder/sass.hpp"
-#include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/measuring/measuring_run.hpp"
+#include "tool/pgtune/report/counters_view.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/occupancy.hpp"
@@ -37,6 +38,7 @@ struct Inspection {
   std::optional<SassCounts> sass;
   std::string sass_problem;  ///< why there are no counts
   std::string sass_text;
+  std::optional<CounterReport> counters;  ///< nothing where they were not asked for
 };
 
 /// Instructions that tell the classic stories: how data moves, how wide, and whether anything spilled.
@@ -81,6 +83,7 @@ json inspection_json(const Inspection& inspection) {
     out["instructions"] = nullptr;
     out["instructions_missing"] = inspection.sass_problem;
   }
+  if (inspection.counters) out["counters"] = counters_json(*inspection.counters);
   return out;
 }
 
@@ -90,7 +93,8 @@ class InspectCommand final : public Command {
   std::string description() const override { return "Show what the compiler made of one variant"; }
   std::string examples() const override {
     return "pgtune inspect --device sm_90a\n"
-           "pgtune inspect --variant STAGES=3,COPY=cp_async --device sm_80 --sass";
+           "pgtune inspect --variant STAGES=3,COPY=cp_async --device sm_80 --sass\n"
+           "pgtune inspect --shape 4096x4096x4096 --variant STAGES=3 --counters";
   }
 
   void add_options(CommandLine& app) override {
@@ -100,6 +104,8 @@ class InspectCommand final : public Command {
         .option_text("NAME=VALUE,...");
     add_template_option(app, template_);
     add_device_or_architecture_option(app, device_);
+    app.add_flag("--counters", counters_,
+                 "Launch it on a GPU under the toolkit's profiler (ncu), for its hardware counters beside cuBLASLt's");
     app.add_flag("--sass", sass_, "Also print the machine code").group(kOutputGroup);
     add_json_option(app, json_);
   }
@@ -112,7 +118,9 @@ class InspectCommand final : public Command {
     const Problem& problem = problems.front();
     const space::TemplateSet templates = problems_.templates_for(context.catalogue(), template_, problem);
     const space::TemplateDefinition& definition = templates.definitions().front();
-    const Inspection inspection = inspect(context, definition, problem);
+    Inspection inspection = inspect(context, definition, problem);
+    ExitCode code = ExitCode::kDone;
+    if (counters_) code = read_counters(context, definition, inspection);
     if (json_) {
       json out = inspection_json(inspection);
       if (sass_ && inspection.sass) out["sass"] = inspection.sass_text;
@@ -122,7 +130,7 @@ class InspectCommand final : public Command {
       if (sass_) context.terminal().print(fmt::format("\n{}", inspection.sass_text));
     }
     if (sass_ && !inspection.sass) throw CommandError(ErrorKind::kEnvironment, inspection.sass_problem);
-    return ExitCode::kDone;
+    return code;
   }
 
  private:
@@ -142,6 +150,30 @@ class InspectCommand final : public Command {
     result.occupancy = occupancy(result.device, result.build.registers, result.smem_bytes, kernel.block.count());
     read_sass(result);
     return result;
+  }
+
+  /// Whatever is in the way goes into the report, but for a GPU that another pgtune holds.
+  ExitCode read_counters(Context& context, const space::TemplateDefinition& definition, Inspection& result) const {
+    result.counters.emplace();
+    if (device_.starts_with("sm_")) {
+      result.counters->missing = "an architecture has none; they are read on a GPU";
+      return ExitCode::kDone;
+    }
+    MeasuringOptions options = MeasuringArguments().read(context);
+    options.clock = {};
+    const DeviceChoice choice = choose_device(context, device_);
+    if (choice.source != Source::kGpu) {
+      result.counters->missing = "they are read on a GPU, and a recording is none";
+      return ExitCode::kDone;
+    }
+    ResultDocument nothing_else(context.terminal(), false, 1);
+    return measure(context, options, {choice}, {result.problem}, nothing_else,
+                   [&](MeasuringRun& run, const Problem& problem) -> Shown {
+                     result.counters = run.counters(problem, {choice, space::TemplateSet(definition)},
+                                                    {{.variant = result.variant}, {}});
+                     const auto signal = run.signals().exit_code();
+                     return [signal] { return signal.value_or(ExitCode::kDone); };
+                   });
   }
 
   static BuildInfo build(const Context& context, const space::TemplateDefinition& definition,
@@ -197,6 +229,7 @@ class InspectCommand final : public Command {
     facts.add_row({"compile time", fmt::format("{:.2f} s{}", inspection.build.compile_s,
                                                inspection.build.cached ? " (from the cache)" : "")});
     terminal.print(facts.text());
+    if (inspection.counters) terminal.print('\n' + counters_text(*inspection.counters));
     if (!inspection.sass) {
       terminal.print("\n");
       for (const std::string& line :
@@ -215,7 +248,7 @@ class InspectCommand final : public Command {
 
   ProblemOptions problems_;
   std::string variant_, template_, device_ = "auto";
-  bool sass_ = false, json_ = false;
+  bool sass_ = false, counters_ = false, json_ = false;
 };
 
 }  // namespace

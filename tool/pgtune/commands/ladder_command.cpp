@@ -144,7 +144,7 @@ Shown climb(Context& context, MeasuringRun& run, const LadderTask& task, ResultD
     take_results(climbed, plan, std::move(result));
     read_machine_code(climbed);
     if (task.counters && !run.signals().exit_code())
-      read_counters(context.paths().worker, run.signals().flag(), climbed);
+      read_ladder_counters(context.paths().worker, run.signals().flag(), climbed);
   }
   return [&context, &results, code, climbed = std::move(climbed)] {
     return worse(code, show_ladder(context.terminal(), results, climbed));

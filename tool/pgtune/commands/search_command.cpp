@@ -19,6 +19,7 @@
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/known_gpu.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
+#include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tool/pgtune/report/dry_run.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/result_text.hpp"
@@ -40,7 +41,7 @@ struct SearchTask {
   MeasuringOptions measuring;
   std::vector<Problem> problems;
   std::map<KindOfProblem, space::TemplateSet> templates;
-  bool dry_run = false;
+  bool dry_run = false, counters = false;
 
   [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem) const {
     return templates.at(kind_of(problem));
@@ -116,10 +117,14 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   if (!info) return std::nullopt;
   DatabaseStore store(database);
   std::vector<session::Answer> found;
+  std::vector<std::optional<CounterReport>> counters;
   for (const Problem& problem : task.problems) {
-    auto answer = session::answered_already(
-        store, {problem, task.templates_of(problem), *info, Source::kGpu, session.conditions}, session);
+    const session::StoreKey key{problem, task.templates_of(problem), *info, Source::kGpu, session.conditions};
+    auto answer = session::answered_already(store, key, session);
     if (!answer) return std::nullopt;
+    auto& known = counters.emplace_back();
+    if (task.counters && !(known = stored_report(store, key, compared_contenders(*answer, answer->baseline, 1))))
+      return std::nullopt;
     found.push_back(std::move(*answer));
   }
   const DeviceChoice choice = gpu_choice(*info, 0);
@@ -132,7 +137,8 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
                                 choice,
                                 session.conditions,
                                 session::result_from_store(std::move(found[i])),
-                                options.database};
+                                options.database,
+                                std::move(counters[i])};
     code = worse(code, show_result(context.terminal(), results, outcome, std::nullopt));
   }
   return code;
@@ -149,6 +155,11 @@ ExitCode search(Context& context, const SearchTask& task, ResultDocument& result
     const Answering by = answering(run.choice(), task.templates_of(problem), problem);
     SearchOutcome outcome{
         problem, by.templates, by.device, run.session().conditions, run.search(problem, by), task.measuring.database};
+    if (const auto& answer = outcome.result.answer; task.counters && answer && !run.signals().exit_code()) {
+      std::vector<ContenderCounters> contenders = compared_contenders(*answer, outcome.result.baseline, 1);
+      if (outcome.result.from_store) outcome.counters = run.stored_counters(problem, by, contenders);
+      if (!outcome.counters) outcome.counters = run.counters(problem, by, std::move(contenders));
+    }
     return [&, signal = run.signals().exit_code(), outcome = std::move(outcome)] {
       return show_result(terminal, results, outcome, signal);
     };
@@ -165,6 +176,7 @@ class SearchCommand final : public SearchOptions {
            "pgtune search --shapes shapes.txt --layout nt --budget 60s --json\n"
            "pgtune search --shape 4096x4096x4096 --dtype bf16 --epilogue bias,gelu\n"
            "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
+           "pgtune search --shape 4096x4096x4096 --counters\n"
            "pgtune search --shape 4096x4096x4096 --retry-failed\n"
            "pgtune search --shape 4096x4096x4096 --strategy local --budget 64\n"
            "pgtune search --shape 4096x4096x4096 --device 1 --this-board\n"
@@ -208,6 +220,10 @@ class SearchCommand final : public SearchOptions {
     app.add_flag("--retry-failed", retry_failed_,
                  "Try again what crashed or hung in earlier searches and is quarantined since")
         .group(group);
+    app.add_flag("--counters", counters_,
+                 "The winner's hardware counters too, beside cuBLASLt's, with what they say, read by the toolkit's "
+                 "profiler (ncu)")
+        .group(group);
     app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop").group(group);
   }
 
@@ -239,6 +255,7 @@ class SearchCommand final : public SearchOptions {
         task.templates.emplace(kind, grid_.of(problems_.templates_for(context.catalogue(), template_, problem)));
     }
     task.dry_run = dry_run_;
+    task.counters = counters_;
     session::SessionOptions& session = task.measuring.session;
     if (!budget_.empty()) session.budget = parse_budget(budget_);
     require_strategy(strategy_);
@@ -263,7 +280,8 @@ class SearchCommand final : public SearchOptions {
   MeasuringArguments measuring_;
   GridOption grid_;
   std::string template_, budget_, strategy_{search::kDefaultStrategy}, objective_ = "time", settled_;
-  bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, split_ = false;
+  bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, split_ = false,
+       counters_ = false;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/terminal/pager.hpp"
@@ -12,6 +13,7 @@
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tool/pgtune/report/result_json.hpp"
@@ -57,7 +59,9 @@ class ShowCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     filter_.add_to(app);
-    app.add_flag("--explain", explain_, "Say step by step how each verdict came about").group(kOutputGroup);
+    app.add_flag("--explain", explain_,
+                 "Say step by step how each verdict came about, and what hardware counters say, where they were read")
+        .group(kOutputGroup);
     add_json_option(app, json_);
   }
 
@@ -73,17 +77,29 @@ class ShowCommand final : public Command {
   void print_results(Context& context, const std::vector<StoredResult>& results) const {
     // With nothing to read there is no pager, whose screen would hide why.
     std::optional<Pager> pager;
-    if (!results.empty()) pager.emplace(context.terminal());
+    std::optional<db::Database> database;
+    if (!results.empty()) {
+      pager.emplace(context.terminal());
+      database.emplace(filter_.open_database(context));
+    }
     if (json_) {
       json out = {{"schema", kJsonSchema}, {"results", json::array()}};
-      for (const StoredResult& result : results) out["results"].push_back(shown_json(result));
+      for (const StoredResult& result : results) {
+        json& shown = out["results"].emplace_back(shown_json(result));
+        if (const auto counters = stored_counters(*database, result)) shown["counters"] = counters_json(*counters);
+      }
       context.terminal().print(fmt::format("{}\n", out.dump(2)));
     } else {
-      for (const StoredResult& result : results) print(context.terminal(), result, explain_);
+      for (const StoredResult& result : results)
+        print(context.terminal(), result, explain_ ? stored_counters(*database, result) : std::nullopt);
     }
   }
 
-  static void print(Terminal& terminal, const StoredResult& result, bool explain) {
+  static std::optional<CounterReport> stored_counters(const db::Database& database, const StoredResult& result) {
+    return counters_of(database, result, db::find_ceilings(database, result.device, result.row.source));
+  }
+
+  void print(Terminal& terminal, const StoredResult& result, const std::optional<CounterReport>& counters) const {
     const session::RankedVariant& best = result.answer.best();
     terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));
     print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", device_class(result.device).hardware(),
@@ -102,11 +118,14 @@ class ShowCommand final : public Command {
                                         result.problem.baseline_name()));
     print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final,
                                          baseline_name(result.answer)));
-    if (explain) {
+    if (explain_) {
       for (const std::string& step : explain_verdict(result.answer, conditions))
         print_wrapped(terminal, "why: " + step);
     }
     print_wrapped(terminal, fmt::format("{} {}", best.variant.template_name, best.variant.key()));
+    if (counters) {
+      for (const std::string& reason : counter_reasons(*counters)) print_wrapped(terminal, "counters: " + reason);
+    }
     for (const std::string& tie : result.answer.ties) print_wrapped(terminal, "tie: " + tie);
     terminal.print("\n");
   }

@@ -121,10 +121,11 @@ std::string build_table(const LadderOutcome& outcome) {
   return table.text();
 }
 
-std::string counter_text(const RungResult& rung, const char* counter) {
-  if (!rung.counters) return kNothing;
-  const auto value = rung.counters->counters.find(counter);
-  return value == rung.counters->counters.end() ? kNothing : fmt::format("{:.1f}", value->second);
+using Counter = std::optional<double> KernelCounters::*;
+
+std::string counter_text(const RungResult& rung, Counter counter) {
+  const std::optional<double> share = rung.counters ? (*rung.counters).*counter : std::nullopt;
+  return share ? fmt::format("{:.1f}", 100 * *share) : kNothing;
 }
 
 std::string counter_table(const LadderOutcome& outcome) {
@@ -139,8 +140,10 @@ std::string counter_table(const LadderOutcome& outcome) {
                    {"issue slots", Align::kRight}});
   for (std::size_t i = 0; i < outcome.rungs.size(); ++i) {
     std::vector<std::string> row{place_text(i)};
-    for (const char* counter :
-         {kLongScoreboard, kShortScoreboard, kMioThrottle, kLgThrottle, kBarrier, kDispatch, kFmaPipe, kIssueSlots})
+    for (const Counter counter :
+         {&KernelCounters::stall_long_scoreboard, &KernelCounters::stall_short_scoreboard,
+          &KernelCounters::stall_mio_throttle, &KernelCounters::stall_lg_throttle, &KernelCounters::stall_barrier,
+          &KernelCounters::stall_dispatch, &KernelCounters::fma_pipe_share, &KernelCounters::issue_slot_share})
       row.push_back(counter_text(outcome.rungs[i], counter));
     table.add_row(std::move(row));
   }
@@ -225,7 +228,7 @@ json rung_json(const LadderOutcome& outcome, std::size_t index) {
     out["ratio_to_baseline"] = ratio_json(*rung.measured);
     out["gain"] = gain > 0 ? json(gain) : json(nullptr);
   }
-  if (rung.counters) out["counters"] = rung.counters->counters;
+  if (rung.counters) out["counters"] = *rung.counters;
   return out;
 }
 

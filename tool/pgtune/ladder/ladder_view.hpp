@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
-#include "tool/pgtune/ladder/kernel_counters.hpp"
 #include "tool/pgtune/ladder/ladder_plan.hpp"
 #include "tool/pgtune/ladder/sass.hpp"
 #include "tuner/model/conditions.hpp"
+#include "tuner/model/kernel_counters.hpp"
 #include "tuner/model/occupancy.hpp"
 #include "tuner/session/store.hpp"
 
@@ -33,7 +33,7 @@ struct RungResult {
   std::optional<RungBuild> build;
   std::optional<session::RankedVariant> measured;
   bool in_rounds = false;                  ///< measured in rounds with cuBLASLt; false: alone, it is too slow for them
-  std::optional<ProfiledKernel> counters;  ///< of its longest kernel
+  std::optional<KernelCounters> counters;  ///< of its longest kernel
 };
 
 struct LadderOutcome {

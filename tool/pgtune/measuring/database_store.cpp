@@ -150,4 +150,18 @@ void DatabaseStore::finish(const std::optional<session::Answer>& answer) {
   db::finish_session(database_, session_, best);
 }
 
+std::vector<db::CountersRow> DatabaseStore::counters(const session::StoreKey& key) const {
+  return db::find_counters(database_, key.device, key.problem.key(), key.conditions.key());
+}
+
+void DatabaseStore::save_counters(const session::StoreKey& key, const std::variant<Variant, std::string>& contender,
+                                  const KernelCounters& counters) {
+  db::CountersRow row;
+  row.counters = counters;
+  if (const auto* const algorithm = std::get_if<std::string>(&contender)) row.contender = *algorithm;
+  if (const auto* const variant = std::get_if<Variant>(&contender))
+    row.contender = variant_row(*variant, key.templates);
+  db::save_counters(database_, key.device, this_program(), key.problem, key.conditions, row);
+}
+
 }  // namespace pgtune::tool

@@ -27,6 +27,12 @@ class DatabaseStore : public session::Store {
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<session::Answer>& answer) override;
 
+  /// The newest counters of every contender on the key's problem, of the class; and new ones. A variant is one of the
+  /// key's templates.
+  [[nodiscard]] std::vector<db::CountersRow> counters(const session::StoreKey& key) const;
+  void save_counters(const session::StoreKey& key, const std::variant<Variant, std::string>& contender,
+                     const KernelCounters& counters);
+
  private:
   /// The answer of the newest session that searched exactly this.
   [[nodiscard]] std::optional<session::Answer> answer_of(const session::StoreKey& key,

@@ -12,6 +12,7 @@
 #include "tool/pgtune/cli/terminal/progress_view.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/measuring/clock_guard.hpp"
+#include "tool/pgtune/measuring/counter_report.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/measuring/gpu_lock.hpp"
@@ -67,6 +68,14 @@ class MeasuringRun {
   [[nodiscard]] session::SearchResult search(const Problem& problem, const Answering& by);
   [[nodiscard]] session::BenchResult bench(const Problem& problem, const Answering& by,
                                            const session::BenchRequest& request);
+
+  /// Fills in what hardware counters say of the contenders, the baseline last: a worker of its own launches each once
+  /// under the profiler, for which the GPU is closed. They are stored. Whatever is in the way is in the report.
+  [[nodiscard]] CounterReport counters(const Problem& problem, const Answering& by,
+                                       std::vector<ContenderCounters> contenders);
+  /// The newest stored ones of the same; nothing unless everybody has some.
+  [[nodiscard]] std::optional<CounterReport> stored_counters(const Problem& problem, const Answering& by,
+                                                             std::vector<ContenderCounters> contenders);
 
   /// With --wait, on a GPU whose lock it does not have yet.
   [[nodiscard]] bool waits_for_gpu() const { return shared_.options.wait && choice_.source == Source::kGpu && !lock_; }

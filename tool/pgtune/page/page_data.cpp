@@ -61,6 +61,7 @@ std::size_t ceilings_number(const Ceilings& ceilings, json& all) {
   for (const auto& [dtype, value] : ceilings.flops) flops[dtype] = compact(value);
   const json data = {{"dram", compact_positive(ceilings.dram_bytes_per_s)},
                      {"l2", compact_positive(ceilings.l2_bytes_per_s)},
+                     {"smem", compact_positive(ceilings.smem_bytes_per_s.value_or(0))},
                      {"flops", std::move(flops)}};
   const auto place = std::find(all.begin(), all.end(), data);
   const auto number = static_cast<std::size_t>(place - all.begin());
@@ -141,6 +142,7 @@ json page_data(const Context& context, const PageContent& content) {
     problem["group"] = group_of.at(&result);
     problem["ceilings"] = point.ceilings ? json(ceilings_number(*point.ceilings, ceilings)) : json(nullptr);
     problem["facts"] = judgement_data(result, texts);
+    if (point.counters) problem["counters"] = counters_data(*point.counters, texts);
     problem["provenance"] = provenance_data(result, sessions.at(session), programs.at(session), texts);
     problems.push_back(std::move(problem));
     ids.push_back(session);

@@ -9,6 +9,7 @@
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tool/pgtune/report/speed_figures.hpp"
@@ -67,10 +68,17 @@ json ranking_data(const session::Answer& answer, SharedTexts& texts) {
 
 json roof_data(const RooflinePoint& point) {
   const auto optional = [](const std::optional<double>& value) { return value ? compact(*value) : json(nullptr); };
-  return {{"dram", compact(point.dram_intensity)},
-          {"l2", optional(point.l2_intensity)},
-          {"lowest", point.roof},
-          {"share", optional(point.share)}};
+  json data = {{"dram", optional(point.intensity(point.dram))},
+               {"l2", optional(point.intensity(point.l2))},
+               {"lowest", point.roof},
+               {"share", optional(point.share)}};
+  if (!point.counters) return data;
+  // Only where the profiler watched somebody, so that a page of hundreds of problems does not grow by nulls.
+  data["smem"] = optional(point.intensity(point.smem));
+  data["base"] = {optional(point.intensity(point.baseline_dram)), optional(point.intensity(point.baseline_l2)),
+                  optional(point.intensity(point.baseline_smem))};
+  data["measured"] = {point.dram.measured ? 1 : 0, point.l2.measured ? 1 : 0, point.smem.measured ? 1 : 0};
+  return data;
 }
 
 std::string marks(const StoredResult& result) {
@@ -134,6 +142,22 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
           {"energy", energy_ratio(best)},
           {"roof", roof_data(point)},
           {"ranking", ranking_data(answer, texts)}};
+}
+
+json counters_data(const CounterReport& report, SharedTexts& texts) {
+  const CounterTable table = counter_table(report);
+  json rows = json::array(), why = json::array();
+  for (const CounterTable::Row& row : table.rows) {
+    json cells = {texts.number_of(row.title)};
+    for (const std::string& cell : row.cells) cells.push_back(cell);
+    rows.push_back(std::move(cells));
+  }
+  for (const std::vector<std::string>& lines : table.why) {
+    json numbers = json::array();
+    for (const std::string& line : lines) numbers.push_back(texts.number_of(line));
+    why.push_back(std::move(numbers));
+  }
+  return {{"names", table.names}, {"rows", std::move(rows)}, {"why", std::move(why)}};
 }
 
 json judgement_data(const StoredResult& result, SharedTexts& texts) {

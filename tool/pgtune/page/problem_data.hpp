@@ -19,6 +19,9 @@ namespace pgtune::tool {
 /// in FLOP/byte; null for what was not measured. Long texts are numbers in `texts`.
 [[nodiscard]] nlohmann::json problem_data(const StoredResult& result, const RooflinePoint& point, SharedTexts& texts);
 
+/// "names" of the contenders, "rows" of a title and a cell for each, "why": texts for each.
+[[nodiscard]] nlohmann::json counters_data(const CounterReport& report, SharedTexts& texts);
+
 /// [[what, text], ...]: verdict and the rest that a reader needs to judge the numbers by, as `pgtune show` words it.
 [[nodiscard]] nlohmann::json judgement_data(const StoredResult& result, SharedTexts& texts);
 

@@ -62,6 +62,7 @@ const db::ColumnChecks& record_checks() {
       {"conditions.key", word_of([](const std::string& word) { return parse_conditions(word).has_value(); })},
       {"devices.info_json", no_record<DeviceInfo>},
       {"foreign_tables.table_json", no_foreign_table},
+      {"kernel_counters.counters_json", no_record<KernelCounters>},
       {"outcomes.kind", word_of([](const std::string& word) { return enumerator_of<OutcomeKind>(word).has_value(); })},
       {"problems.problem_json", no_record<Problem>},
       {"baseline_reports.report_json", no_record<BaselineReport>},

@@ -13,6 +13,7 @@
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tuner/model/device_class.hpp"
@@ -115,6 +116,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
     out += fact("stored", outcome.stored.finished_at + stored_mark(outcome.stored));
     out += fact("boards", boards_text(outcome, compared));
     out += answer_facts(*outcome.result.answer, outcome.conditions);
+    if (outcome.counters) out += '\n' + counters_text(*outcome.counters);
   }
   for (const auto& [variant, reason] : outcome.result.failed)
     out += fact("failed", fmt::format("{}: {}: {}", variant.key(), to_string(reason.kind), reason.reason));
@@ -168,6 +170,7 @@ json bench_json(const BenchOutcome& outcome) {
                        {"best_time_to_stored", ratio_json(baseline_time_ratio(outcome))},
                        {"energy", energy_json(answer->baseline_energy, outcome.problem)},
                        {"settled_energy", settled_energy_json(answer->baseline_settled_energy)}};
+    if (outcome.counters) out["counters"] = counters_json(*outcome.counters);
     out["idle_power_w"] = answer->idle_power_w ? json(*answer->idle_power_w) : json(nullptr);
   }
   return out;

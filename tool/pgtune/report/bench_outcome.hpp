@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tool/pgtune/measuring/counter_report.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tuner/session/bench_session.hpp"
 
@@ -21,6 +22,7 @@ struct BenchOutcome {
   /// What is stored of the variants asked for; those without a final have their screening's time and no ratio.
   std::vector<session::RankedVariant> chosen;
   session::BenchResult result;
+  std::optional<CounterReport> counters = {};  ///< of the new ranking; nothing where they were not asked for
 };
 
 /// What is stored of a variant against its new measurement.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
@@ -137,6 +138,7 @@ json result_json(const SearchOutcome& outcome) {
               {"from_database", result.from_store},
               {"elapsed_s", result.elapsed_s}};
   if (result.answer) add_evidence(out, outcome, *result.answer);
+  if (outcome.counters) out["counters"] = counters_json(*outcome.counters);
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/counters_view.hpp"
 #include "tuner/model/device_class.hpp"
 
 namespace pgtune::tool {
@@ -147,6 +148,7 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
                                        device_class(outcome.device.info).text()));
     out += best_table(outcome, *result.answer) + energy_table(outcome.problem, *result.answer) +
            answer_facts(*result.answer, outcome.conditions);
+    if (outcome.counters) out += '\n' + counters_text(*outcome.counters);
   } else {
     out += "No valid variant was found.\n";
   }

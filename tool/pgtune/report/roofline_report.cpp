@@ -13,6 +13,7 @@
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/space/estimate.hpp"
@@ -40,11 +41,27 @@ std::optional<double> l2_bytes(const std::map<std::string, space::TemplateDefini
   return bytes && *bytes && **bytes > 0 ? *bytes : std::nullopt;
 }
 
+void add_counters(RooflinePoint& point, const db::Database& database) {
+  point.counters = counters_of(database, *point.result, point.ceilings);
+  if (!point.counters) return;
+  for (const ContenderCounters& contender : point.counters->contenders) {
+    const KernelCounters& counters = *contender.counters;
+    (contender.variant ? point.dram : point.baseline_dram).measured = counters.dram_bytes();
+    (contender.variant ? point.l2 : point.baseline_l2).measured = counters.l2_bytes();
+    (contender.variant ? point.smem : point.baseline_smem).measured = counters.smem_bytes;
+  }
+}
+
 void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   const StoredResult& result = *point.result;
-  if (ceilings.dram_bytes_per_s > 0 && conditions_of(result).l2 == L2State::kRotated)
-    point.dram_bound = point.dram_intensity * ceilings.dram_bytes_per_s;
-  if (ceilings.l2_bytes_per_s > 0 && point.l2_intensity) point.l2_bound = *point.l2_intensity * ceilings.l2_bytes_per_s;
+  const auto bound_of = [&](const LevelBytes& level, double bytes_per_s) -> std::optional<double> {
+    const auto intensity = point.intensity(level);
+    return intensity && bytes_per_s > 0 ? std::optional(*intensity * bytes_per_s) : std::nullopt;
+  };
+  if (point.dram.measured || conditions_of(result).l2 == L2State::kRotated)
+    point.dram_bound = bound_of(point.dram, ceilings.dram_bytes_per_s);
+  point.l2_bound = bound_of(point.l2, ceilings.l2_bytes_per_s);
+  point.smem_bound = bound_of(point.smem, ceilings.smem_bytes_per_s.value_or(0));
   // What an operation computes in is its own affair.
   const auto flops = ceilings.flops.find(std::string(to_string(result.problem.dtype)));
   if (!result.problem.operation && flops != ceilings.flops.end()) point.arithmetic_bound = flops->second;
@@ -56,6 +73,7 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   };
   consider(point.dram_bound, "DRAM");
   consider(point.l2_bound, "L2");
+  consider(point.smem_bound, "smem");
   consider(point.arithmetic_bound, "arithmetic");
   if (lowest > 0) point.share = result.answer.best().tflops * kTera / lowest;
 }
@@ -77,6 +95,7 @@ std::string ceilings_text(const Ceilings& ceilings, const std::vector<const Roof
   for (const RooflinePoint* point : points) dtypes.emplace(to_string(point->result->problem.dtype));
   std::string text = fmt::format("roofs: DRAM {:.0f} GB/s, L2 {:.0f} GB/s", ceilings.dram_bytes_per_s / 1e9,
                                  ceilings.l2_bytes_per_s / 1e9);
+  if (ceilings.smem_bytes_per_s) text += fmt::format(", shared memory {:.0f} GB/s", *ceilings.smem_bytes_per_s / 1e9);
   for (const auto& [dtype, flops] : ceilings.flops) {
     if (dtypes.contains(dtype)) text += fmt::format(", {} {:.1f} TFLOP/s", dtype, flops / kTera);
   }
@@ -85,16 +104,9 @@ std::string ceilings_text(const Ceilings& ceilings, const std::vector<const Roof
   return text;
 }
 
-std::string table_text(const std::vector<const RooflinePoint*>& points) {
-  TextTable table({{"problem", Align::kLeft, true},
-                   {"TFLOP/s", Align::kRight},
-                   {"F/B", Align::kRight},
-                   {"DRAM", Align::kRight},
-                   {"F/B", Align::kRight},
-                   {"L2", Align::kRight},
-                   {"arith", Align::kRight},
-                   {"reached", Align::kRight},
-                   {"of"}});
+/// The points' results in sections, each row with its point.
+template <typename AddRows>
+void add_sections(TextTable& table, const std::vector<const RooflinePoint*>& points, const AddRows& add_rows) {
   std::map<const StoredResult*, const RooflinePoint*> point_of;
   std::vector<const StoredResult*> results;
   for (const RooflinePoint* point : points) {
@@ -103,23 +115,84 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
   }
   for (const TableSection& section : table_sections(results)) {
     table.add_section(section.title);
-    for (const StoredResult* result : section.results) {
-      const RooflinePoint& point = *point_of.at(result);
-      table.add_row({row_title(*result), speed_text(result->problem, result->answer.best().time_s),
-                     short_number(point.dram_intensity), tera(point.dram_bound),
-                     point.l2_intensity ? short_number(*point.l2_intensity) : "-", tera(point.l2_bound),
-                     tera(point.arithmetic_bound), point.share ? fmt::format("{:.1f} %", 100 * *point.share) : "-",
-                     short_roof(point.roof)});
-    }
+    for (const StoredResult* result : section.results) add_rows(*point_of.at(result));
   }
+}
+
+std::string table_text(const std::vector<const RooflinePoint*>& points) {
+  const bool smem = std::any_of(points.begin(), points.end(), [](const auto* point) { return point->smem_bound; });
+  std::vector<TextTable::Column> columns{
+      {"problem", Align::kLeft, true}, {"TFLOP/s", Align::kRight}, {"F/B", Align::kRight},
+      {"DRAM", Align::kRight},         {"F/B", Align::kRight},     {"L2", Align::kRight},
+      {"arith", Align::kRight},        {"reached", Align::kRight}, {"of"}};
+  constexpr std::ptrdiff_t kBeforeArithmetic = 6;
+  if (smem) columns.insert(columns.begin() + kBeforeArithmetic, {"smem", Align::kRight});
+  TextTable table(std::move(columns));
+  const auto number = [](const std::optional<double>& value) {
+    return value ? short_number(*value) : std::string("-");
+  };
+  add_sections(table, points, [&](const RooflinePoint& point) {
+    std::vector<std::string> cells{row_title(*point.result),
+                                   speed_text(point.result->problem, point.result->answer.best().time_s),
+                                   number(point.intensity(point.dram)),
+                                   tera(point.dram_bound),
+                                   number(point.intensity(point.l2)),
+                                   tera(point.l2_bound),
+                                   tera(point.arithmetic_bound),
+                                   point.share ? fmt::format("{:.1f} %", 100 * *point.share) : "-",
+                                   short_roof(point.roof)};
+    if (smem) cells.insert(cells.begin() + kBeforeArithmetic, tera(point.smem_bound));
+    table.add_row(std::move(cells));
+  });
   return table.text();
+}
+
+/// Bytes of whom the profiler watched; empty where there is nobody.
+std::string measured_bytes_text(const std::vector<const RooflinePoint*>& points) {
+  std::vector<const RooflinePoint*> measured;
+  for (const RooflinePoint* point : points) {
+    if (point->counters) measured.push_back(point);
+  }
+  if (measured.empty()) return {};
+  TextTable table({{"MB of a launch", Align::kLeft, true},
+                   {"kernel"},
+                   {"DRAM", Align::kRight},
+                   {"computed", Align::kRight},
+                   {"L2", Align::kRight},
+                   {"computed", Align::kRight},
+                   {"smem", Align::kRight}});
+  const auto mega = [](const std::optional<double>& bytes) {
+    return bytes ? fmt::format("{:.1f}", *bytes / 1e6) : std::string("-");
+  };
+  add_sections(table, measured, [&](const RooflinePoint& point) {
+    const auto add = [&](const std::string& title, std::string_view who, const LevelBytes& dram, const LevelBytes& l2,
+                         const LevelBytes& smem) {
+      table.add_row({title, std::string(who), mega(dram.measured), mega(dram.computed), mega(l2.measured),
+                     mega(l2.computed), mega(smem.measured)});
+    };
+    add(row_title(*point.result), "winner", point.dram, point.l2, point.smem);
+    add("", point.result->problem.baseline_name(), point.baseline_dram, point.baseline_l2, point.baseline_smem);
+  });
+  return '\n' + table.text();
 }
 
 nlohmann::json or_null(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
+nlohmann::json bytes_json(const LevelBytes& dram, const LevelBytes& l2, const LevelBytes& smem) {
+  const auto level = [](const LevelBytes& bytes) {
+    return nlohmann::json{{"measured", or_null(bytes.measured)}, {"computed", or_null(bytes.computed)}};
+  };
+  return {{"dram", level(dram)}, {"l2", level(l2)}, {"smem", level(smem)}};
+}
+
 }  // namespace
+
+std::optional<double> RooflinePoint::intensity(const LevelBytes& level) const {
+  const auto bytes = level.best();
+  return bytes && *bytes > 0 ? std::optional(result->problem.flops() / *bytes) : std::nullopt;
+}
 
 std::vector<RooflinePoint> roofline(const Context& context, const db::Database& database,
                                     const std::vector<StoredResult>& results) {
@@ -128,10 +201,10 @@ std::vector<RooflinePoint> roofline(const Context& context, const db::Database& 
   for (const StoredResult& result : results) {
     RooflinePoint point;
     point.result = &result;
-    const double flops = result.problem.flops();
-    point.dram_intensity = flops / result.problem.traffic_bytes();
-    if (const auto bytes = l2_bytes(templates, result)) point.l2_intensity = flops / *bytes;
+    point.dram.computed = point.baseline_dram.computed = result.problem.traffic_bytes();
+    point.l2.computed = l2_bytes(templates, result);
     point.ceilings = db::find_ceilings(database, result.device, result.row.source);
+    add_counters(point, database);
     if (point.ceilings) add_bounds(point, *point.ceilings);
     points.push_back(std::move(point));
   }
@@ -152,13 +225,18 @@ void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& 
     const std::string roofs = ceilings ? ceilings_text(*ceilings, members)
                                        : "roofs: not measured; the next pgtune search on this GPU does that";
     for (const std::string& line : wrap_text(roofs, kTextWidth)) terminal.print(line + '\n');
-    terminal.print(table_text(members) + '\n');
+    terminal.print(table_text(members) + measured_bytes_text(members) + '\n');
   }
+  const bool measured = std::any_of(points.begin(), points.end(), [](const auto& point) { return point.counters; });
   terminal.print(
       "F/B: FLOP per byte of DRAM (every operand moved once) and of L2 (what the\n"
       "template reads through it, \"-\" where it does not say); DRAM, L2, arith: what\n"
       "each roof allows, TFLOP/s; reached: the winner's share of the lowest of them.\n"
       "With warm L2 operands may not come from DRAM, so that roof is left out.\n");
+  if (measured)
+    terminal.print(
+        "Where the profiler counted a kernel's bytes (--counters), they take the place of\n"
+        "the computed ones; the tables in MB have both.\n");
   print_marks_legend(terminal, results);
 }
 
@@ -168,10 +246,15 @@ nlohmann::json roofline_report_json(const std::vector<RooflinePoint>& points) {
     out.push_back(result_identity(*point.result));
     out.back().update({{"ceilings", point.ceilings ? nlohmann::json(*point.ceilings) : nlohmann::json(nullptr)},
                        {"flops", point.result->answer.best().tflops * kTera},
-                       {"dram_flop_per_byte", point.dram_intensity},
-                       {"l2_flop_per_byte", or_null(point.l2_intensity)},
+                       {"dram_flop_per_byte", or_null(point.intensity(point.dram))},
+                       {"l2_flop_per_byte", or_null(point.intensity(point.l2))},
+                       {"smem_flop_per_byte", or_null(point.intensity(point.smem))},
+                       {"bytes", bytes_json(point.dram, point.l2, point.smem)},
+                       {"baseline_bytes", bytes_json(point.baseline_dram, point.baseline_l2, point.baseline_smem)},
+                       {"counters", point.counters ? counters_json(*point.counters) : nlohmann::json(nullptr)},
                        {"dram_bound_flops", or_null(point.dram_bound)},
                        {"l2_bound_flops", or_null(point.l2_bound)},
+                       {"smem_bound_flops", or_null(point.smem_bound)},
                        {"arithmetic_bound_flops", or_null(point.arithmetic_bound)},
                        {"roof", point.roof.empty() ? nlohmann::json(nullptr) : nlohmann::json(point.roof)},
                        {"share_of_roof", or_null(point.share)}});
@@ -181,10 +264,11 @@ nlohmann::json roofline_report_json(const std::vector<RooflinePoint>& points) {
 
 std::string roofline_report_csv(const std::vector<RooflinePoint>& points) {
   std::vector<std::string> columns = result_columns();
-  columns.insert(columns.end(),
-                 {"time_s", "speed_flop_per_s", "dram_ceiling_byte_per_s", "l2_ceiling_byte_per_s",
-                  "arithmetic_ceiling_sm_clock_hz", "dram_flop_per_byte", "l2_flop_per_byte", "dram_bound_flop_per_s",
-                  "l2_bound_flop_per_s", "arithmetic_bound_flop_per_s", "roof", "share_of_roof"});
+  columns.insert(columns.end(), {"time_s", "speed_flop_per_s", "dram_ceiling_byte_per_s", "l2_ceiling_byte_per_s",
+                                 "arithmetic_ceiling_sm_clock_hz", "dram_flop_per_byte", "l2_flop_per_byte",
+                                 "dram_bound_flop_per_s", "l2_bound_flop_per_s", "arithmetic_bound_flop_per_s", "roof",
+                                 "share_of_roof", "smem_ceiling_byte_per_s", "smem_bound_flop_per_s",
+                                 "dram_measured_byte", "l2_measured_byte", "smem_measured_byte"});
   CsvWriter csv(columns);
   for (const RooflinePoint& point : points) {
     const session::RankedVariant& best = point.result->answer.best();
@@ -192,11 +276,14 @@ std::string roofline_report_csv(const std::vector<RooflinePoint>& points) {
       return point.ceilings ? csv_number((*point.ceilings).*member) : std::string();
     };
     std::vector<std::string> cells = result_cells(*point.result);
-    cells.insert(cells.end(),
-                 {csv_number(best.time_s), csv_number(best.tflops * kTera), ceiling(&Ceilings::dram_bytes_per_s),
-                  ceiling(&Ceilings::l2_bytes_per_s), ceiling(&Ceilings::sm_clock_hz), csv_number(point.dram_intensity),
-                  csv_number(point.l2_intensity), csv_number(point.dram_bound), csv_number(point.l2_bound),
-                  csv_number(point.arithmetic_bound), point.roof, csv_number(point.share)});
+    cells.insert(
+        cells.end(),
+        {csv_number(best.time_s), csv_number(best.tflops * kTera), ceiling(&Ceilings::dram_bytes_per_s),
+         ceiling(&Ceilings::l2_bytes_per_s), ceiling(&Ceilings::sm_clock_hz), csv_number(point.intensity(point.dram)),
+         csv_number(point.intensity(point.l2)), csv_number(point.dram_bound), csv_number(point.l2_bound),
+         csv_number(point.arithmetic_bound), point.roof, csv_number(point.share),
+         csv_number(point.ceilings ? point.ceilings->smem_bytes_per_s : std::nullopt), csv_number(point.smem_bound),
+         csv_number(point.dram.measured), csv_number(point.l2.measured), csv_number(point.smem.measured)});
     csv.add_row(cells);
   }
   return csv.text();

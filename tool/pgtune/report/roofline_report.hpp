@@ -9,24 +9,36 @@
 #include <vector>
 
 #include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/measuring/counter_report.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
 namespace pgtune::tool {
 
+/// Bytes of one launch at a level of the memory. Measured ones count; computed are, of DRAM, every operand once, and
+/// of L2 what the template says that it reads.
+struct LevelBytes {
+  std::optional<double> measured, computed;
+  [[nodiscard]] std::optional<double> best() const { return measured ? measured : computed; }
+};
+
 /// One result under its GPU's roofs. A bound is what a roof allows this problem, in FLOP/s; nothing where the roof or
-/// the traffic is not known, and for DRAM where operands may stay in L2.
+/// the traffic is not known, and for DRAM where operands may stay in L2 and the traffic was not measured.
 struct RooflinePoint {
   const StoredResult* result = nullptr;
   std::optional<Ceilings> ceilings;
-  double dram_intensity = 0;           ///< FLOP per byte, every operand moved once
-  std::optional<double> l2_intensity;  ///< FLOP per byte the template reads through L2
-  std::optional<double> dram_bound, l2_bound, arithmetic_bound;
-  std::string roof;             ///< the lowest: "DRAM", "L2", "arithmetic"; empty where none is known
-  std::optional<double> share;  ///< reached of the lowest
+  LevelBytes dram, l2, smem;                             ///< of the winner
+  LevelBytes baseline_dram, baseline_l2, baseline_smem;  ///< of the algorithm that ratios are to
+  std::optional<double> dram_bound, l2_bound, smem_bound, arithmetic_bound;
+  std::string roof;                       ///< the lowest: "DRAM", "L2", "smem", "arithmetic"; empty where none is known
+  std::optional<double> share;            ///< reached of the lowest
+  std::optional<CounterReport> counters;  ///< of winner and baseline, as far as they are stored
+
+  /// FLOP per byte; nothing where the bytes are not known.
+  [[nodiscard]] std::optional<double> intensity(const LevelBytes& level) const;
 };
 
-/// The points of `results`, with the ceilings that `database` holds and the traffic of the templates in this build. A
-/// template of another content than the one measured says nothing.
+/// The points of `results`, with the ceilings and counters that `database` holds and the traffic of the templates in
+/// this build. A template of another content than the one measured says nothing.
 [[nodiscard]] std::vector<RooflinePoint> roofline(const Context& context, const db::Database& database,
                                                   const std::vector<StoredResult>& results);
 

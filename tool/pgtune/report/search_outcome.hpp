@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tool/pgtune/measuring/counter_report.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tuner/session/search_session.hpp"
 #include "tuner/space/template_set.hpp"
@@ -16,7 +17,8 @@ struct SearchOutcome {
   DeviceChoice device;
   Conditions conditions;
   session::SearchResult result;
-  std::string database;  ///< file the answer is stored in
+  std::string database;                        ///< file the answer is stored in
+  std::optional<CounterReport> counters = {};  ///< of the winner; nothing where they were not asked for
 };
 
 }  // namespace pgtune::tool

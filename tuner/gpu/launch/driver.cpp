@@ -44,6 +44,8 @@ Result<Driver> Driver::load() {
       .and_then([&] { return look_up("cuMemMap", driver.memory_map); })
       .and_then([&] { return look_up("cuMemUnmap", driver.memory_unmap); })
       .and_then([&] { return look_up("cuMemSetAccess", driver.memory_set_access); })
+      .and_then([&] { return look_up("cuProfilerStart", driver.profiler_start); })
+      .and_then([&] { return look_up("cuProfilerStop", driver.profiler_stop); })
       .map([&] { return driver; });
 }
 

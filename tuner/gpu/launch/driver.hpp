@@ -24,6 +24,9 @@ struct Driver {
   decltype(&cuMemMap) memory_map = nullptr;
   decltype(&cuMemUnmap) memory_unmap = nullptr;
   decltype(&cuMemSetAccess) memory_set_access = nullptr;
+  // cuProfilerStart and cuProfilerStop, whose header not every toolkit brings.
+  CUresult (*profiler_start)() = nullptr;
+  CUresult (*profiler_stop)() = nullptr;
 
   /// Errors (environment) name the missing entry point and the remedy. Needs an initialised device.
   [[nodiscard]] static Result<Driver> load();

@@ -54,6 +54,8 @@ struct Measurer::State {
                     protocol::RoundReport& report);
   [[nodiscard]] Result<EnergyWindow> load_energy(const protocol::EnergyRequest& request,
                                                  const protocol::BuiltContender& load);
+  /// Launches it twice, the second time in a profiled range.
+  [[nodiscard]] CudaResult<> launch_watched(Launchable& launchable);
   /// Whether the contender is a variant or an algorithm that the baseline has.
   [[nodiscard]] bool has(const protocol::BuiltContender& contender) const {
     const BaselineAlgorithm* const algorithm = algorithm_of(contender);
@@ -167,14 +169,52 @@ TrialReport Measurer::trial(const protocol::TrialRequest& request) {
   return report;
 }
 
-Outcome Measurer::launch(const protocol::TrialRequest& request) {
-  if (state_->problem == nullptr || state_->context_lost)
-    return {OutcomeKind::kLaunchFailed, "the worker has no problem prepared"};
-  auto variant = state_->problem->load(request.build, request.plan);
-  if (!variant) return state_->outcome_of(variant.error());
-  auto done = (*variant)->launch(0, state_->stream.get());
-  if (done) done = check(cudaStreamSynchronize(state_->stream.get()), "waiting for the launch");
-  return done ? Outcome{} : state_->outcome_of(done.error());
+CudaResult<> Measurer::State::launch_watched(Launchable& launchable) {
+  const auto launch = [&] {
+    return launchable.launch(0, stream.get()).and_then([&] {
+      return check(cudaStreamSynchronize(stream.get()), "waiting for the launch");
+    });
+  };
+  // The first one loads modules, and leaves the caches as launches before a sample do.
+  if (auto warm = launch(); !warm) return warm;
+  if (auto range = check(driver.profiler_start(), "starting the profiled range"); !range) return range;
+  auto watched = launch();
+  const auto ended = check(driver.profiler_stop(), "ending the profiled range");
+  return watched ? ended : watched;
+}
+
+protocol::LaunchReport Measurer::launch(const protocol::LaunchRequest& request) {
+  protocol::LaunchReport report;
+  if (state_->problem == nullptr || state_->context_lost) {
+    report.outcome = {OutcomeKind::kLaunchFailed, "the worker has no problem prepared"};
+    return report;
+  }
+  CudaResult<> launched;
+  if (request.variant) {
+    launched = state_->problem->load(request.variant->build, request.variant->plan).and_then([&](const auto& variant) {
+      return state_->launch_watched(*variant);
+    });
+  } else {
+    Baseline& baseline = state_->problem->baseline();
+    const auto& algorithms = baseline.report().algorithms;
+    const auto title = [&](std::size_t i) { return baseline.report().title(static_cast<int>(i)); };
+    auto index = static_cast<std::size_t>(baseline.report().best);
+    if (!request.algorithm.empty()) {
+      for (index = 0; index < algorithms.size() && title(index) != request.algorithm; ++index) {
+      }
+    }
+    if (index >= algorithms.size()) {
+      report.outcome = {OutcomeKind::kLaunchFailed,
+                        fmt::format("the baseline has no algorithm '{}' any more", request.algorithm)};
+      return report;
+    }
+    report.algorithm = title(index);
+    launched = baseline.series(index, *state_->timer).and_then([&](LaunchSeries* series) {
+      return state_->launch_watched(series->launchable());
+    });
+  }
+  if (!launched) report.outcome = state_->outcome_of(launched.error());
+  return report;
 }
 
 CudaResult<Measurer::State::Entry> Measurer::State::enter(const protocol::BuiltContender& contender) {

@@ -32,8 +32,9 @@ class Measurer {
   /// Checks one built variant and, when it is right, screens it. What goes wrong is the report's outcome.
   [[nodiscard]] TrialReport trial(const protocol::TrialRequest& request);
 
-  /// Launches one built variant once and waits for it, for a profiler to watch: nothing is checked or timed.
-  [[nodiscard]] Outcome launch(const protocol::TrialRequest& request);
+  /// Launches one built variant, or one algorithm of the baseline, twice on the first copy of the operands: the second
+  /// launch alone is in a range that profilers know (cuProfilerStart, cuProfilerStop). Nothing is checked or timed.
+  [[nodiscard]] protocol::LaunchReport launch(const protocol::LaunchRequest& request);
 
   /// One sample of equal duration for each contender, in the given order, timed as the regime of the prepared
   /// conditions says; the same contender may be in it twice. A contender that fails has its outcome; one that was not

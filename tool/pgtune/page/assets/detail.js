@@ -141,6 +141,17 @@ function machineCode(data, p) {
     ["spills", winner.spill === 0 ? "none" : `${winner.spill} bytes a thread`], ["stack frame", winner.local === 0 ? "none" : `${winner.local} bytes a thread`], ...(p.cubin ? [["cubin", p.cubin]] : [])]);
 }
 
+/** The winner's counters beside the baseline's, and what they say. */
+function countersOf(data, p) {
+  if (!p.counters) return [];
+  const { names, rows, why } = p.counters;
+  return [
+    el("h3", {}, "Hardware counters"),
+    simpleTable("Hardware counters of one launch", [{ name: "counter" }, ...names.map((name) => ({ name: name === "#1" ? "winner" : name, number: true }))], rows.map(([title, ...cells]) => [data.texts[title], ...cells])),
+    factList(names.flatMap((name, i) => why[i].map((text) => [name === "#1" ? "winner" : name, data.texts[text]]))),
+  ];
+}
+
 function detailOf(data, p) {
   const roof = p.roof.share === null ? [] : [el("div", { class: "tile" }, el("b", {}, asPercent(p.roof.share)), el("span", {}, "of what " + p.roof.lowest + " allows"))];
   const tile = (value, what) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, what));
@@ -152,6 +163,7 @@ function detailOf(data, p) {
     el("h3", {}, "Finalists"), finalistsTable(data, p),
     el("h3", {}, "Search and final"),
     el("div", { class: "charts" }, [progressChart(p), paretoChart(data, p), variantsFigures(data, p), ...sampleFigures(p)].filter(Boolean)),
+    ...countersOf(data, p),
     el("h3", {}, "Outcomes"), outcomesTable(data, p),
     el("h3", {}, "Machine code of the winner"), machineCode(data, p),
     el("h3", {}, "Provenance"), factList(p.provenance.map(([what, text]) => [what, data.texts[text]])),

@@ -33,7 +33,7 @@ function rooflineChart(data, problems, dtypes, pick) {
   const measured = problems.filter((p) => p.ceilings !== null);
   if (measured.length === 0) return null;
   const of = (p) => data.ceilings[p.ceilings];
-  const levels = [["DRAM", (p) => p.roof.dram, "dram"], ["L2", (p) => p.roof.l2, "l2"]];
+  const levels = [["DRAM", (p) => p.roof.dram, "dram"], ["L2", (p) => p.roof.l2, "l2"], ["shared memory", (p) => p.roof.smem ?? null, "smem"]];
   const xs = measured.flatMap((p) => levels.map(([, intensity]) => intensity(p))).filter((v) => v !== null);
   const low = Math.min(...xs) / 1.3, high = Math.max(...xs) * 1.3;
   // Of several boards the highest roofs are drawn; each point's share in the table is of its own board's.
@@ -44,7 +44,7 @@ function rooflineChart(data, problems, dtypes, pick) {
   for (const [name, , key] of levels) {
     const bytes = top((c) => c[key]);
     if (bytes > 0 && bytes * low < most) roofs.push({ points: [[low, bytes * low / 1e12], [Math.min(high, most / bytes), Math.min(bytes * high, most) / 1e12]], text: `${name} ${(bytes / 1e9).toFixed(0)} GB/s`,
-      slope: key === "l2" ? 0.75 : 0.35, leftwards: key === "l2" });
+      slope: { dram: 0.35, l2: 0.75, smem: 0.55 }[key], leftwards: key !== "dram" });
   }
   for (const [dtype, flops] of arithmetic) {
     const same = roofs.find((r) => r.flat && Math.abs(Math.log(r.flat / flops)) < 0.02);
@@ -56,11 +56,14 @@ function rooflineChart(data, problems, dtypes, pick) {
     text: about(p, `${who}: ${significant(tflops(p), 4)} TFLOP/s at ${significant(intensity(p), 3)} FLOP/byte`) });
   return pointsFigure({
     title: "Roofline of DRAM, L2 and arithmetic", height: 430, pick, roofs,
-    text: "Filled: the winner over FLOP per byte of DRAM, every operand moved once; crosses: the same winner over what its template reads through L2, where it says so; hollow: cuBLASLt’s best over DRAM. " +
-      "Roofs are what pgtune’s own kernels reached on this GPU; bytes are computed, not counted.",
+    text: "Filled: the winner over FLOP per byte of DRAM; crosses: the same winner over its bytes through L2, and where they were counted of shared memory; hollow: cuBLASLt’s best over DRAM. " +
+      "Roofs are what pgtune’s own kernels reached on this GPU. " + (measured.some((p) => p.counters)
+        ? "Bytes are counted by the profiler where a problem has counters, else computed: every operand once, and what the template says of L2."
+        : "Bytes are computed, not counted: every operand once, and what the template says of L2."),
     x: { label: "FLOP per byte", log: true, include: [low, high], pad: 0 }, y: { label: "TFLOP/s", log: true, include: roofs.flatMap((r) => (r.flat ? [r.flat / 1e12] : [])) },
-    series: [...byDtype(measured, dtypes, points(levels[0][1], (p) => p.base_tflops, "cuBLASLt best"), { hollow: true, name: "", always: false }),
+    series: [...byDtype(measured, dtypes, points((p) => (p.roof.base ? p.roof.base[0] : p.roof.dram), (p) => p.base_tflops, "cuBLASLt best"), { hollow: true, name: "", always: false }),
       ...byDtype(measured, dtypes, points(levels[1][1], (p) => p.tflops, "winner, through L2"), { shape: 7, name: "", always: false }),
+      ...byDtype(measured, dtypes, points(levels[2][1], (p) => p.tflops, "winner, in shared memory"), { shape: 7, name: "", always: false }),
       ...byDtype(measured, dtypes, points(levels[0][1], (p) => p.tflops, "winner"))],
   });
 }

@@ -62,11 +62,14 @@ CudaResult<Ceilings> measure(const CeilingsPlan& plan, const CeilingKernels& ker
   if (!dram) return tl::unexpected(dram.error());
   const auto l2 = best_of([&](cudaStream_t on) { return kernels.read_l2(from, on); }, timer, stream);
   if (!l2) return tl::unexpected(l2.error());
+  const auto smem = best_of([&](cudaStream_t on) { return kernels.read_smem(on); }, timer, stream);
+  if (!smem) return tl::unexpected(smem.error());
   const auto ffma = best_of([&](cudaStream_t on) { return kernels.ffma(on); }, timer, stream);
   if (!ffma) return tl::unexpected(ffma.error());
   Ceilings ceilings;
   ceilings.dram_bytes_per_s = dram->launches_per_s * plan.dram_bytes();
   ceilings.l2_bytes_per_s = l2->launches_per_s * plan.l2_bytes();
+  ceilings.smem_bytes_per_s = smem->launches_per_s * plan.smem_bytes();
   ceilings.flops[std::string(to_string(Dtype::kF32))] = ffma->launches_per_s * plan.flops();
   ceilings.sm_clock_hz = ffma->sm_clock_hz;
   return ceilings;

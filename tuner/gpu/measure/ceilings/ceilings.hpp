@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures what this GPU can reach: DRAM and L2 bandwidth, arithmetic of the CUDA cores and the tensor cores.
+// Measures what this GPU can reach: DRAM, L2 and shared memory bandwidth, arithmetic of the CUDA cores and the tensor
+// cores.
 #pragma once
 
 #include "tuner/gpu/launch/driver.hpp"

@@ -9,7 +9,7 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::array kCeilingSymbols{"ceiling_fill", "ceiling_copy", "ceiling_l2", "ceiling_ffma"};
+constexpr std::array kCeilingSymbols{"ceiling_fill", "ceiling_copy", "ceiling_l2", "ceiling_smem", "ceiling_ffma"};
 constexpr std::uint64_t kNeverASum = std::numeric_limits<std::uint64_t>::max();  // the sum has 32 bits
 constexpr std::uint64_t kNowhere = 0;                                            // where the sums would go
 
@@ -61,6 +61,11 @@ CudaResult<> CeilingKernels::copy(std::uint64_t from, std::uint64_t to, cudaStre
 CudaResult<> CeilingKernels::read_l2(std::uint64_t region, cudaStream_t stream) const {
   return launch(kL2, plan_.resident_ctas, kCeilingThreads, stream, region, static_cast<std::uint32_t>(plan_.l2_pieces),
                 static_cast<std::uint32_t>(plan_.l2_steps), kNeverASum, kNowhere);
+}
+
+CudaResult<> CeilingKernels::read_smem(cudaStream_t stream) const {
+  return launch(kSmem, plan_.resident_ctas, kCeilingThreads, stream, static_cast<std::uint32_t>(plan_.smem_iterations),
+                kNeverASum, kNowhere);
 }
 
 CudaResult<> CeilingKernels::ffma(cudaStream_t stream) const {

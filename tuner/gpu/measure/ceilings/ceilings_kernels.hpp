@@ -31,10 +31,12 @@ class CeilingKernels {
   [[nodiscard]] CudaResult<> copy(std::uint64_t from, std::uint64_t to, cudaStream_t stream) const;
   /// Every CTA reads plan.l2_steps pieces of the region.
   [[nodiscard]] CudaResult<> read_l2(std::uint64_t region, cudaStream_t stream) const;
+  /// Every CTA reads its shared memory, plan.smem_iterations times over.
+  [[nodiscard]] CudaResult<> read_smem(cudaStream_t stream) const;
   [[nodiscard]] CudaResult<> ffma(cudaStream_t stream) const;
 
  private:
-  enum Kernel { kFill, kCopy, kL2, kFfma, kCount };
+  enum Kernel { kFill, kCopy, kL2, kSmem, kFfma, kCount };
 
   CeilingKernels(const Driver& driver, Module module, const CeilingsPlan& plan)
       : driver_(&driver), module_(std::move(module)), plan_(plan) {}

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kWantedCopyBytes = 1LL << 30;
 // Launches of about half a millisecond on an H200: long against their start, short enough to fill 20 ms evenly.
-constexpr std::int64_t kL2Steps = 128, kIterations = 256;
+constexpr std::int64_t kL2Steps = 128, kSmemIterations = 256, kIterations = 256;
 
 std::int64_t round_down(std::int64_t bytes, std::int64_t multiple) { return bytes / multiple * multiple; }
 
@@ -19,6 +19,10 @@ std::int64_t round_down(std::int64_t bytes, std::int64_t multiple) { return byte
 double CeilingsPlan::dram_bytes() const { return 2.0 * static_cast<double>(copy_bytes); }
 
 double CeilingsPlan::l2_bytes() const { return static_cast<double>(resident_ctas * l2_steps * kL2PieceBytes); }
+
+double CeilingsPlan::smem_bytes() const {
+  return static_cast<double>(resident_ctas * kCeilingThreads * smem_iterations * kSmemBytesPerIteration);
+}
 
 double CeilingsPlan::flops() const {
   return 2.0 * static_cast<double>(resident_ctas * kCeilingThreads * iterations * kFfmasPerIteration);
@@ -40,6 +44,7 @@ Result<CeilingsPlan> plan_ceilings(const DeviceInfo& device, std::int64_t free_b
   plan.l2_steps = kL2Steps;
   plan.resident_ctas =
       std::max<std::int64_t>(1, device.sm_count) * std::max<std::int64_t>(1, device.threads_per_sm / kCeilingThreads);
+  plan.smem_iterations = kSmemIterations;
   plan.iterations = kIterations;
   return plan;
 }

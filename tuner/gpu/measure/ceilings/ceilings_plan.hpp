@@ -11,8 +11,9 @@ namespace pgtune::gpu {
 
 // What one CTA does, as in ceilings.cu.
 inline constexpr std::int64_t kCopyThreads = 256, kCopyCtaBytes = 16 << 10;
-inline constexpr std::int64_t kCeilingThreads = 1024;  ///< of the kernels for L2 and arithmetic
+inline constexpr std::int64_t kCeilingThreads = 1024;  ///< of the kernels for L2, shared memory and arithmetic
 inline constexpr std::int64_t kL2PieceBytes = 64 << 10;
+inline constexpr std::int64_t kSmemBytesPerIteration = 16 * 16;  ///< of a thread
 inline constexpr std::int64_t kFfmasPerIteration = 16 * 16;
 
 struct CeilingsPlan {
@@ -20,14 +21,17 @@ struct CeilingsPlan {
   std::int64_t copy_ctas = 0;
   std::int64_t l2_region_bytes = 0;  ///< the start of the copy's source
   std::int64_t l2_pieces = 0;
-  std::int64_t l2_steps = 0;       ///< pieces each CTA reads in a launch
-  std::int64_t resident_ctas = 0;  ///< CTAs of kCeilingThreads that fill the GPU once
-  std::int64_t iterations = 0;     ///< of the arithmetic, in a launch
+  std::int64_t l2_steps = 0;         ///< pieces each CTA reads in a launch
+  std::int64_t resident_ctas = 0;    ///< CTAs of kCeilingThreads that fill the GPU once
+  std::int64_t smem_iterations = 0;  ///< of the reads of shared memory, in a launch
+  std::int64_t iterations = 0;       ///< of the arithmetic, in a launch
 
   /// Bytes read plus bytes written by a launch of the copy.
   [[nodiscard]] double dram_bytes() const;
   /// Bytes a launch reads through L2.
   [[nodiscard]] double l2_bytes() const;
+  /// Bytes a launch reads from shared memory.
+  [[nodiscard]] double smem_bytes() const;
   /// A fused multiply-add counts as two.
   [[nodiscard]] double flops() const;
 };

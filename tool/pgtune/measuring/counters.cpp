@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Hardware counters as a part of a measuring run.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/counters/counter_reading.hpp"
+#include "tool/pgtune/measuring/measuring_run.hpp"
+#include "tool/pgtune/measuring/stored_counters.hpp"
+#include "tuner/device/compile_pool.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+Result<protocol::BuiltVariant> build_variant(const Context& context, const MeasuringOptions& options,
+                                             const space::TemplateDefinition& definition, const Problem& problem,
+                                             const DeviceInfo& device, const Variant& variant) {
+  auto plan = space::make_launch_plan(definition, variant, problem, device);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  auto defines = space::make_defines(definition, variant, problem, device);
+  if (!defines) return tl::unexpected(std::move(defines.error()));
+  auto built = device::compile_one({.worker_path = context.paths().worker.string(),
+                                    .cache_dir = context.paths().cache.string(),
+                                    .jobs = 1,
+                                    .build_timeout = options.compile.time,
+                                    .memory_limit_bytes = options.compile.memory_bytes},
+                                   {.id = 1,
+                                    .variant = variant,
+                                    .source = definition.source,
+                                    .defines = std::move(*defines),
+                                    .architecture = device.architecture});
+  if (!built) return tl::unexpected(std::move(built.error()));
+  if (built->outcome.kind != OutcomeKind::kOk) return fail(ErrorKind::kEnvironment, built->outcome.reason);
+  return protocol::BuiltVariant{variant, std::move(*plan), std::move(built->build)};
+}
+
+void take(ContenderCounters& contender, LaunchCounters read) {
+  contender.missing = std::move(read.missing);
+  if (contender.missing.empty()) contender.counters = combined(read.kernels);
+}
+
+}  // namespace
+
+std::optional<CounterReport> MeasuringRun::stored_counters(const Problem& problem, const Answering& by,
+                                                           std::vector<ContenderCounters> contenders) {
+  if (by.device.source != Source::kGpu) return std::nullopt;
+  return stored_report(store_, {problem, by.templates, by.device.info, Source::kGpu, session_.conditions},
+                       std::move(contenders));
+}
+
+CounterReport MeasuringRun::counters(const Problem& problem, const Answering& by,
+                                     std::vector<ContenderCounters> contenders) {
+  if (by.device.source != Source::kGpu) return {.missing = "they are read on a GPU, and a recording is none"};
+  CounterRequest request{.gpu = by.device.info.uuid, .prepare = {problem, session_.conditions}, .baseline = true};
+  if (const auto prepared = gpu_ ? gpu_->prepared() : std::nullopt;
+      prepared && prepared->problem == problem && prepared->conditions.key() == session_.conditions.key())
+    request.prepare = *prepared;
+  require_gpu();
+  shared_.context.terminal().note(fmt::format("{}: reading hardware counters with the profiler", name()));
+  for (ContenderCounters& contender : contenders) {
+    if (!contender.variant) {
+      request.algorithm = contender.algorithm;
+      continue;
+    }
+    auto built = build_variant(shared_.context, shared_.options, by.templates.of(*contender.variant), problem,
+                               by.device.info, *contender.variant);
+    if (built) {
+      request.variants.push_back(std::move(*built));
+    } else {
+      contender.missing = built.error().text();
+    }
+  }
+  close_gpu();  // the profiled worker may need the memory
+  auto readings = read_counters(shared_.context.paths().worker, request, signals().flag());
+  if (!readings) return {.missing = readings.error().text()};
+  const session::StoreKey key{problem, by.templates, by.device.info, Source::kGpu, session_.conditions};
+  std::size_t next = 0;
+  for (ContenderCounters& contender : contenders) {
+    if (!contender.missing.empty()) continue;
+    take(contender, std::move(contender.variant ? readings->variants[next++] : *readings->baseline));
+    if (!contender.variant && !readings->algorithm.empty()) contender.algorithm = readings->algorithm;
+    if (!contender.counters) continue;
+    std::variant<Variant, std::string> who = contender.algorithm;
+    if (contender.variant) who = *contender.variant;
+    store_.save_counters(key, who, *contender.counters);
+  }
+  return {.contenders = std::move(contenders),
+          .baseline = std::string(problem.baseline_name()),
+          .ceilings = store_.ceilings(by.device.info, Source::kGpu)};
+}
+
+}  // namespace pgtune::tool
