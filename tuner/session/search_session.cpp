@@ -91,7 +91,7 @@ Result<void> screen(SessionRun& run) {
   search::SearchSpace space{run.state.variants(), run.state.template_sizes(), tried_first(context, run.state),
                             [&] { return costs(context, run.state); }};
   std::shared_ptr<const search::Predictor> predictor;
-  if (strategy_learns(context)) predictor = context.options.predictor();
+  if (strategy_learns(context)) predictor = context.options.predictor(context.problem, context.device.info());
   if (predictor) {
     run.evidence.add_notes({expectation_note(*predictor, context.device.info())});
     space.expectation = [&] {

@@ -28,6 +28,11 @@ struct Budget {
   std::optional<std::int64_t> trials;  ///< variants to try
 };
 
+/// What searches taught that had ended before the problem was first searched on such a device, so that a search which
+/// was interrupted goes on as it began; for strategies that ask. Null or empty: nothing. Called by several threads at a
+/// time.
+using PredictorSource = std::function<std::shared_ptr<const search::Predictor>(const Problem&, const DeviceInfo&)>;
+
 struct SessionOptions {
   Budget budget;
   bool force = false;  ///< measure again even where stored results answer
@@ -38,9 +43,8 @@ struct SessionOptions {
   std::uint64_t seed = 1;  ///< order of the search; of rounds too, together with the session's start
   Conditions conditions;
   std::string strategy{search::kDefaultStrategy};  ///< a name of search::strategies()
-  /// What other searches taught, for strategies that ask; null or empty: nothing. Called by several threads at a time.
-  std::function<std::shared_ptr<const search::Predictor>()> predictor;
-  /// The same of clocks at the power cap, for expected_settled_times().
+  PredictorSource predictor;
+  /// What all searches taught of clocks at the power cap, for expected_settled_times().
   std::function<std::shared_ptr<const search::Predictor>()> settled_clocks;
   Objective objective = Objective::kTime;
   bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time

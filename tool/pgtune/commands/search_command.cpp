@@ -260,7 +260,7 @@ class SearchCommand final : public SearchOptions {
     if (!budget_.empty()) session.budget = parse_budget(budget_);
     require_strategy(strategy_);
     session.strategy = strategy_;
-    session.predictor = trained_model(context, task.measuring.database);
+    session.predictor = trained_model_before(context, task.measuring.database);
     session.settled_clocks = trained_settled_clocks(context, task.measuring.database);
     const auto objective = session::parse_objective(objective_);
     if (!objective)

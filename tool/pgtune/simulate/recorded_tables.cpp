@@ -23,10 +23,11 @@ struct Searched {
   std::map<std::string, std::string> versions;  ///< content hash by template, of the newest search that tried it
 };
 
-std::map<TableKey, Searched> searched(const db::Database& database) {
+/// `sessions`: newest first.
+std::map<TableKey, Searched> searched(const db::Database& database, std::span<const db::SessionRow> sessions) {
   std::map<TableKey, Searched> out;
   const auto tried = db::tried_templates(database);
-  for (const db::SessionRow& row : db::list_sessions(database)) {  // newest first
+  for (const db::SessionRow& row : sessions) {
     if (row.source != Source::kGpu || row.kind != "search") continue;
     const auto templates = tried.find(row.id);
     if (templates == tried.end()) continue;
@@ -146,10 +147,15 @@ class TableMaker {
 }  // namespace
 
 std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue) {
+  return recorded_tables(database, catalogue, db::list_sessions(database));
+}
+
+std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue,
+                                           std::span<const db::SessionRow> sessions) {
   std::map<std::string, space::TemplateDefinition> definitions;
   for (const std::string& name : catalogue.names()) definitions.emplace(name, catalogue.load(name));
   std::vector<RecordedTable> tables;
-  for (const auto& [key, searched] : searched(database)) {
+  for (const auto& [key, searched] : searched(database, sessions)) {
     const db::SessionRow& session = searched.newest;
     const auto problem = db::find_problem(database, session.problem_key);
     const auto device = db::find_device(database, session.device_uuid);

@@ -2,10 +2,12 @@
 // What a database's searches measured, as tables that strategies can be tried on.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "db/database.hpp"
+#include "db/queries/records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tuner/search/simulation.hpp"
 
@@ -36,5 +38,8 @@ struct RecordedTable {
 /// template of the catalogue have its present names, and its defaults, seeds and costs; those that it has no more are
 /// left out. Throws db::Error.
 [[nodiscard]] std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue);
+/// The same of the problems that these sessions searched.
+[[nodiscard]] std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue,
+                                                         std::span<const db::SessionRow> sessions);
 
 }  // namespace pgtune::tool

@@ -56,10 +56,15 @@ std::optional<Sample> settled_sample(const std::vector<Sample>& samples) {
 }  // namespace
 
 std::vector<SettledRace> settled_races(const db::Database& database, const Catalogue& catalogue) {
+  return settled_races(database, catalogue, db::list_sessions(database));
+}
+
+std::vector<SettledRace> settled_races(const db::Database& database, const Catalogue& catalogue,
+                                       std::span<const db::SessionRow> sessions) {
   std::map<std::string, space::TemplateDefinition> definitions;
   for (const std::string& name : catalogue.names()) definitions.emplace(name, catalogue.load(name));
   std::vector<SettledRace> out;
-  for (const db::SessionRow& session : db::list_sessions(database)) {
+  for (const db::SessionRow& session : sessions) {
     if (session.source != Source::kGpu || session.kind != "search") continue;
     const auto problem = db::find_problem(database, session.problem_key);
     const auto device = db::find_session_device(database, session.id);

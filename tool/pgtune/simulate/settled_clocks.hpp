@@ -2,9 +2,11 @@
 // Clocks that variants ran at in settled samples at the power cap: what their joules left them.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "db/database.hpp"
+#include "db/queries/records.hpp"
 #include "tool/pgtune/simulate/recorded_tables.hpp"
 #include "tuner/search/predictor.hpp"
 
@@ -24,6 +26,9 @@ struct SettledRace {
 
 /// Of every search on a GPU whose race had settled samples. Throws db::Error.
 [[nodiscard]] std::vector<SettledRace> settled_races(const db::Database& database, const Catalogue& catalogue);
+/// The same of these sessions.
+[[nodiscard]] std::vector<SettledRace> settled_races(const db::Database& database, const Catalogue& catalogue,
+                                                     std::span<const db::SessionRow> sessions);
 
 /// How far each entrant's clock stays below the highest of the race, as logarithm, for
 /// session::expected_settled_times(). `number`: the race's among all. Throws CommandError.

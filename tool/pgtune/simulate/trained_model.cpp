@@ -4,16 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/queries/queries.hpp"
 #include "pgtune_recordings.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tool/pgtune/simulate/learned_expectation.hpp"
+#include "tool/pgtune/simulate/searched_before.hpp"
 #include "tool/pgtune/simulate/settled_clocks.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/template/template_source.hpp"
 #include "tuner/util/own_files.hpp"
 
@@ -27,38 +31,57 @@ constexpr std::size_t kKept = 8;  ///< models in the cache
 /// Goes up whenever the same tables give another model.
 constexpr int kVersion = 1;
 
-/// What a model learns from one database, `first` tables after those of others. Throws CommandError, db::Error.
-using Learn = std::vector<search::Experience> (*)(const db::Database& database, const Catalogue& catalogue,
-                                                  std::size_t first);
+using Sessions = std::vector<db::SessionRow>;  ///< newest first
+
+/// What a model learns from sessions of one database, `first` tables after those of others. Throws CommandError,
+/// db::Error.
+using Learn = std::vector<search::Experience> (*)(const db::Database& database, const Sessions& sessions,
+                                                  const Catalogue& catalogue, std::size_t first);
 
 struct Kind {
   const char* name;  ///< in its files' names
   Learn learn;
 };
 
-std::vector<search::Experience> learn_times(const db::Database& database, const Catalogue& catalogue,
-                                            std::size_t first) {
+std::vector<search::Experience> learn_times(const db::Database& database, const Sessions& sessions,
+                                            const Catalogue& catalogue, std::size_t first) {
   std::vector<search::Experience> known;
-  for (const RecordedTable& table : recorded_tables(database, catalogue)) {
+  for (const RecordedTable& table : recorded_tables(database, catalogue, sessions)) {
     for (search::Experience& own : experiences(table, catalogue, first)) known.push_back(std::move(own));
     ++first;
   }
   return known;
 }
 
-std::vector<search::Experience> learn_clocks(const db::Database& database, const Catalogue& catalogue,
-                                             std::size_t first) {
+std::vector<search::Experience> learn_clocks(const db::Database& database, const Sessions& sessions,
+                                             const Catalogue& catalogue, std::size_t first) {
   std::vector<search::Experience> known;
-  for (const SettledRace& race : settled_races(database, catalogue)) {
+  for (const SettledRace& race : settled_races(database, catalogue, sessions)) {
     for (search::Experience& own : clock_experiences(race, catalogue, first)) known.push_back(std::move(own));
     ++first;
   }
   return known;
 }
 
+/// The user's database, or none, with the sessions that are to teach.
+struct OwnSearches {
+  std::optional<db::Database> database;
+  Sessions sessions;
+};
+
+OwnSearches all_searches(const fs::path& path) {
+  OwnSearches own;
+  if (!fs::exists(path)) return own;
+  own.database = db::Database::open(path, db::OpenMode::kReadOnly);
+  own.sessions = db::list_sessions(*own.database);
+  std::erase_if(own.sessions,
+                [](const db::SessionRow& row) { return row.source != Source::kGpu || row.kind != "search"; });
+  return own;
+}
+
 /// Names everything a model is made of: the recordings, the templates, whose JSON gives the features, and the searches
 /// of the user's database.
-std::string key_of(const Kind& kind, const Catalogue& catalogue, const std::optional<db::Database>& database) {
+std::string key_of(const Kind& kind, const Catalogue& catalogue, const Sessions& own) {
   std::string parts = fmt::format("{} {}\n", kind.name, kVersion);
   for (const embedded::File& recording : embedded::pgtune_recordings())
     parts += space::hash_text({recording.contents.data(), recording.contents.size()}) + '\n';
@@ -66,28 +89,24 @@ std::string key_of(const Kind& kind, const Catalogue& catalogue, const std::opti
     const space::TemplateDefinition definition = catalogue.load(name);
     parts += fmt::format("{} {} {}\n", name, definition.content_hash, definition.preset_hash);
   }
-  if (database) {
-    std::vector<std::string> sessions;
-    for (const db::SessionRow& row : db::list_sessions(*database)) {
-      if (row.source == Source::kGpu && row.kind == "search") sessions.push_back(row.uid + ' ' + row.finished_at);
-    }
-    std::sort(sessions.begin(), sessions.end());
-    for (const std::string& session : sessions) parts += session + '\n';
-  }
+  std::vector<std::string> sessions;
+  for (const db::SessionRow& row : own) sessions.push_back(row.uid + ' ' + row.finished_at);
+  std::sort(sessions.begin(), sessions.end());
+  for (const std::string& session : sessions) parts += session + '\n';
   return space::hash_text(parts);
 }
 
 std::shared_ptr<const search::Predictor> fit(const Kind& kind, const Catalogue& catalogue,
-                                             const std::optional<db::Database>& database) {
+                                             const OwnSearches& searches) {
   std::vector<search::Experience> known;
-  const auto learn = [&](const db::Database& from) {
+  const auto learn = [&](const db::Database& from, const Sessions& sessions) {
     const std::size_t first = known.empty() ? 0 : known.back().table + 1;
-    for (search::Experience& own : kind.learn(from, catalogue, first)) known.push_back(std::move(own));
+    for (search::Experience& own : kind.learn(from, sessions, catalogue, first)) known.push_back(std::move(own));
   };
   if (has_built_in_recording()) {
-    for (const db::Database& recording : open_recordings("")) learn(recording);
+    for (const db::Database& recording : open_recordings("")) learn(recording, db::list_sessions(recording));
   }
-  if (database) learn(*database);
+  if (searches.database) learn(*searches.database, searches.sessions);
   if (known.empty()) return nullptr;
   return std::make_shared<const search::Predictor>(search::PredictorTrainer(known).fit_all(kModelSeed));
 }
@@ -103,16 +122,14 @@ void prune(const fs::path& folder) {
   for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i].second, ignored);
 }
 
-std::shared_ptr<const search::Predictor> load_or_fit(const Kind& kind, Context& context, const fs::path& path) {
-  std::optional<db::Database> database;
-  if (fs::exists(path)) database = db::Database::open(path, db::OpenMode::kReadOnly);
+std::shared_ptr<const search::Predictor> load_or_fit(const Kind& kind, Context& context, const OwnSearches& searches) {
   const fs::path folder = context.paths().cache / "models";
-  const fs::path file = folder / (key_of(kind, context.catalogue(), database) + ".model");
+  const fs::path file = folder / (key_of(kind, context.catalogue(), searches.sessions) + ".model");
   if (const auto bytes = read_own_file(file, kMostBytes)) {
     if (auto known = search::Predictor::from_bytes(*bytes))
       return std::make_shared<const search::Predictor>(std::move(*known));
   }
-  auto fitted = fit(kind, context.catalogue(), database);
+  auto fitted = fit(kind, context.catalogue(), searches);
   if (fitted && make_private_folder(folder)) {
     if (const auto written = write_file_atomically(file, fitted->bytes()); !written)
       context.terminal().detail("the model is not kept: " + written.error().text());
@@ -127,19 +144,46 @@ ModelSource source_of(const Kind& kind, Context& context, const fs::path& databa
     std::shared_ptr<const search::Predictor> predictor;
   };
   return [kind, &context, database, once = std::make_shared<Once>()] {
-    std::call_once(once->flag, [&] { once->predictor = load_or_fit(kind, context, database); });
+    std::call_once(once->flag, [&] { once->predictor = load_or_fit(kind, context, all_searches(database)); });
     return once->predictor;
   };
 }
 
+constexpr Kind kTimes{"model", learn_times}, kClocks{"clocks", learn_clocks};
+
+/// Models for the problems of one command, by what each is made of.
+class ModelsBefore {
+ public:
+  ModelsBefore(Context& context, fs::path database) : context_(context), path_(std::move(database)) {}
+
+  std::shared_ptr<const search::Predictor> of(const Problem& problem, const DeviceInfo& device) {
+    const std::lock_guard lock(mutex_);
+    OwnSearches searches = all_searches(path_);
+    searches.sessions = searched_before(std::move(searches.sessions), problem.key(), device_class(device).text());
+    const std::string key = key_of(kTimes, context_.catalogue(), searches.sessions);
+    const auto known = models_.find(key);
+    if (known != models_.end()) return known->second;
+    return models_[key] = load_or_fit(kTimes, context_, searches);
+  }
+
+ private:
+  Context& context_;
+  fs::path path_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const search::Predictor>> models_;
+};
+
 }  // namespace
 
-ModelSource trained_model(Context& context, const fs::path& database) {
-  return source_of({"model", learn_times}, context, database);
-}
+ModelSource trained_model(Context& context, const fs::path& database) { return source_of(kTimes, context, database); }
 
 ModelSource trained_settled_clocks(Context& context, const fs::path& database) {
-  return source_of({"clocks", learn_clocks}, context, database);
+  return source_of(kClocks, context, database);
+}
+
+session::PredictorSource trained_model_before(Context& context, const fs::path& database) {
+  return [models = std::make_shared<ModelsBefore>(context, database)](
+             const Problem& problem, const DeviceInfo& device) { return models->of(problem, device); };
 }
 
 }  // namespace pgtune::tool

@@ -8,6 +8,7 @@
 
 #include "tool/pgtune/cli/context.hpp"
 #include "tuner/search/predictor.hpp"
+#include "tuner/session/search_session.hpp"
 
 namespace pgtune::tool {
 
@@ -15,11 +16,13 @@ namespace pgtune::tool {
 /// to learn from.
 using ModelSource = std::function<std::shared_ptr<const search::Predictor>()>;
 
-/// Of the times of variants. Models are kept in the cache folder, by what they were trained on, so that each is fitted
-/// once for each state of the database; a damaged or unwritable cache only costs time. `database` need not exist.
-/// `context` outlives it.
+/// Of the times of variants, trained on everything. Models are kept in the cache folder, by what they were trained on,
+/// so that each is fitted once for each state of the database; a damaged or unwritable cache only costs time.
+/// `database` need not exist. `context` outlives it.
 [[nodiscard]] ModelSource trained_model(Context& context, const std::filesystem::path& database);
-/// The same of the clocks of settled samples, for session::expected_settled_times().
+/// The same for searches: of the database only what searched_before() says.
+[[nodiscard]] session::PredictorSource trained_model_before(Context& context, const std::filesystem::path& database);
+/// As trained_model(), of the clocks of settled samples, for session::expected_settled_times().
 [[nodiscard]] ModelSource trained_settled_clocks(Context& context, const std::filesystem::path& database);
 
 }  // namespace pgtune::tool
