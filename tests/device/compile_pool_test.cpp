@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/device/fake_worker_test.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace pgtune::device {
 namespace {
@@ -148,8 +149,10 @@ TEST_F(CompilePoolTest, AnotherProtocolVersionIsRefusedWithARemedy) {
   CompilePool pool(options(1));
   const auto done = build(pool, {32});
   ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().text(), AllOf(HasSubstr("speaks protocol 4, this pgtune speaks 3"),
-                                         HasSubstr("PGTUNE_WORKER"), HasSubstr(worker_path())));
+  EXPECT_THAT(done.error().text(),
+              AllOf(HasSubstr("speaks protocol " + std::to_string(protocol::kProtocolVersion + 1) +
+                              ", this pgtune speaks " + std::to_string(protocol::kProtocolVersion)),
+                    HasSubstr("PGTUNE_WORKER"), HasSubstr(worker_path())));
 }
 
 TEST_F(CompilePoolTest, AWorkerIsReplacedBeforeItsMemoryGrows) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/device/fake_worker_test.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace pgtune::device {
 namespace {
@@ -265,7 +266,7 @@ TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
   set_faults("hello||exit3");
   EXPECT_THAT(reason(), AllOf(HasSubstr("could not start"), HasSubstr("exited with 3: fake: out of luck")));
   set_faults("hello||wrong_version");
-  EXPECT_THAT(reason(), HasSubstr("speaks protocol 4"));
+  EXPECT_THAT(reason(), HasSubstr("speaks protocol " + std::to_string(protocol::kProtocolVersion + 1)));
   set_faults("hello||hang");
   options.hello_timeout = milliseconds(300);
   EXPECT_THAT(reason(), HasSubstr("gave no answer within 0.3 s"));

@@ -203,7 +203,7 @@ TEST(Protocol, HelloOfACompileWorkerHasNoDevice) {
   DeviceInfo device;
   device.name = "Fake GPU";
   const Hello hello = over_the_wire(Hello{kProtocolVersion, "measure", "13.0", device});
-  EXPECT_EQ(hello.protocol, 3);
+  EXPECT_EQ(hello.protocol, kProtocolVersion);
   ASSERT_TRUE(hello.device);
   EXPECT_EQ(hello.device->name, "Fake GPU");
 }
