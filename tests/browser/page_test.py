@@ -104,8 +104,20 @@ class Page(unittest.TestCase):
             "The final’s samples", "SM clock", "Temperature"})
 
     def test_charts_of_settled_samples_energy_and_a_comparison(self):
-        self.look("energy", pages["energy"], {"Joules against time, both over cuBLASLt’s best", "Time against energy", "Speed now over speed before, by size"})
+        self.look("energy", pages["energy"], {"Joules against time, both over the baseline’s best", "Time against energy", "Speed now over speed before, by size"})
         self.look("settled", pages["settled"], {"Power"})
+
+    def test_shows_counters_and_what_an_operation_is_compared_with(self):
+        for words, baseline in (("512x512x512", "cuBLASLt"), ("softmax", "copy")):
+            self.visit(pages["energy"])
+            browser.run("[...document.querySelectorAll('#problems tbody button')].find((b) => b.textContent.includes(arguments[0])).click()", words)
+            problem = browser.run("return document.getElementById('problem').textContent")
+            self.assertIn("Hardware counters", problem)
+            self.assertIn(f"moves 0.60 times {baseline}'s bytes to and from DRAM", problem)
+            self.assertIn(f"× {baseline} best", problem)
+        kinds = browser.run("return [...document.querySelectorAll('#overview tbody tr')].map((row) => row.cells[0].textContent + ', ' + row.cells[2].textContent)")
+        self.assertEqual(kinds, ["f32, cuBLASLt", "softmax bf16, copy"])
+        self.assert_quiet()
 
     def test_sorts(self):
         self.visit(pages["suite"])
@@ -202,13 +214,13 @@ def make_pages():
     recording = lambda name: os.path.join(options.recordings, name)
     made = {"suite": page_of("suite", recording("h200-f32.db")), "settled": page_of("settled", recording("h200-tf32-settled.db")),
             "hostile": page_of("hostile", hostile_copy(recording("h200-special.db")))}
-    # Energy, and the same searched twice, from a worker that makes it up.
+    # Energy, counters, an operation, and the same searched twice, from a worker and a profiler that make it up.
     home = os.path.join(folder, "home")
     os.makedirs(home)
     for database, seed in (("old.db", "1"), ("new.db", "2")):
-        for shape in ("1024x1024x1024", "512x512x512"):
-            pgtune("search", "--shape", shape, "--budget", "8", "--power", "-q", "--seed", seed, "--db", os.path.join(folder, database),
-                   PGTUNE_WORKER=options.fake_worker, PGTUNE_LOCK_DIR=folder, HOME=home)
+        for problem in (("--shape", "1024x1024x1024"), ("--shape", "512x512x512"), ("--operation", "softmax", "--size", "M=1024,N=1024")):
+            pgtune("search", *problem, "--budget", "8", "--power", "--counters", "-q", "--seed", seed, "--db", os.path.join(folder, database),
+                   PGTUNE_WORKER=options.fake_worker, PGTUNE_NCU=options.fake_ncu, PGTUNE_LOCK_DIR=folder, HOME=home)
     made["energy"] = page_of("energy", os.path.join(folder, "new.db"), "--against", os.path.join(folder, "old.db"))
     return made
 
@@ -216,6 +228,7 @@ def make_pages():
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--pgtune", required=True)
 parser.add_argument("--fake-worker", required=True)
+parser.add_argument("--fake-ncu", required=True)
 parser.add_argument("--recordings", required=True)
 parser.add_argument("--out", required=True, help="folder for the screenshots")
 options = parser.parse_args()

@@ -42,7 +42,7 @@ TEST_F(PageTest, HoldsWhatTheDatabaseKnows) {
     for (const json& samples : problem.at("samples")) out.push_back(samples.at("name"));
     return out;
   }();
-  for (const char* name : {"winner", "runner-up", "cuBLASLt best"})
+  for (const char* name : {"winner", "runner-up", "baseline best"})
     EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name << " of " << names;
   EXPECT_THAT(data.at("texts").dump(), AllOf(HasSubstr("SIGSEGV"), HasSubstr("pgtune search")));
   EXPECT_EQ(data.at("ceilings").size(), 1U);

@@ -39,12 +39,13 @@ DetailLimits detail_limits(std::size_t problems) {
                      kMostRounds)};
 }
 
-json dtypes_data(const ResultGroup& group) {
+json kinds_data(const ResultGroup& group) {
   json out = json::array();
-  for (const DtypeSummary& summary : summarise_dtypes(group.results)) {
+  for (const KindSummary& summary : summarise_kinds(group.results)) {
     json verdicts = json::object();
     for (const auto& [verdict, count] : summary.verdicts) verdicts[std::string(to_string(verdict))] = count;
-    out.push_back({{"dtype", to_string(summary.dtype)},
+    out.push_back({{"kind", summary.kind},
+                   {"baseline", summary.baseline},
                    {"problems", summary.problems},
                    {"percent_of_best", compact(summary.percent_of_best)},
                    {"percent_of_first", compact(summary.percent_of_first)},
@@ -129,7 +130,7 @@ json page_data(const Context& context, const PageContent& content) {
   std::map<const StoredResult*, std::size_t> group_of;
   for (const ResultGroup& group : grouped(content.results)) {
     for (const StoredResult* result : group.results) group_of[result] = groups.size();
-    groups.push_back({{"headline", group.headline}, {"dtypes", dtypes_data(group)}});
+    groups.push_back({{"headline", group.headline}, {"kinds", kinds_data(group)}});
   }
   std::map<db::RowId, db::SessionRow> sessions;
   for (db::SessionRow& row : db::list_sessions(content.database)) sessions.emplace(row.id, std::move(row));

@@ -39,8 +39,8 @@ int best_algorithm(const std::vector<db::ContenderSamplesRow>& rounds, Stage sta
 /// Empty for a contender that is not shown.
 std::string name_of(const db::ContenderRow& contender, const session::Answer& answer, int best) {
   if (const auto* const algorithm = algorithm_of(contender)) {
-    if (algorithm->index == best) return "cuBLASLt best";
-    return algorithm->index == answer.baseline.first ? "cuBLASLt first" : "cuBLASLt other";
+    if (algorithm->index == best) return "baseline best";
+    return algorithm->index == answer.baseline.first ? "baseline first" : "baseline other";
   }
   const db::VariantRow& variant = *variant_of(contender);
   constexpr std::size_t kShownVariants = 2;

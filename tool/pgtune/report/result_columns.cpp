@@ -112,13 +112,18 @@ std::string marked_title(const StoredResult& result) {
          (is_unsettled(result) ? " !" : "");
 }
 
+std::string kind_text(const Problem& problem) {
+  const std::string dtype(to_string(problem.dtype));
+  if (!problem.operation) return dtype;
+  return problem.operation->has_dtypes ? fmt::format("{} {}", problem.operation->name, dtype) : problem.operation->name;
+}
+
 namespace {
 
 /// "bf16 nt"; of an operation "softmax bf16, GB/s": what the rows of a section have in common.
 std::string section_title(const Problem& problem) {
-  if (!problem.operation) return fmt::format("{} {}", to_string(problem.dtype), problem.layout());
-  const std::string dtype = problem.operation->has_dtypes ? fmt::format(" {}", to_string(problem.dtype)) : "";
-  return fmt::format("{}{}, {}, beside a copy", problem.operation->name, dtype, problem.speed_unit());
+  return problem.operation ? fmt::format("{}, {}, beside a copy", kind_text(problem), problem.speed_unit())
+                           : fmt::format("{} {}", kind_text(problem), problem.layout());
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 #include "tool/pgtune/report/speed_figures.hpp"
 
 #include <algorithm>
+#include <tuple>
 
+#include "tool/pgtune/report/result_columns.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::tool {
@@ -20,18 +22,20 @@ SpeedFigures speed_figures(const StoredResult& result) {
   return figures;
 }
 
-std::vector<DtypeSummary> summarise_dtypes(const std::vector<const StoredResult*>& results) {
-  std::map<Dtype, std::vector<const StoredResult*>> by_dtype;
+std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>& results) {
+  std::map<std::tuple<std::string, Dtype>, std::vector<const StoredResult*>> by_kind;
   for (const StoredResult* result : results) {
-    if (!result->problem.operation) by_dtype[result->problem.dtype].push_back(result);
+    const Problem& problem = result->problem;
+    by_kind[{problem.operation ? problem.operation->name : std::string(), problem.dtype}].push_back(result);
   }
-  std::vector<DtypeSummary> out;
-  for (const auto& [dtype, of_dtype] : by_dtype) {
-    DtypeSummary summary;
-    summary.dtype = dtype;
-    summary.problems = of_dtype.size();
+  std::vector<KindSummary> out;
+  for (const auto& [key, of_kind] : by_kind) {
+    KindSummary summary;
+    summary.kind = kind_text(of_kind.front()->problem);
+    summary.baseline = of_kind.front()->problem.baseline_name();
+    summary.problems = of_kind.size();
     std::vector<double> of_best, of_first;
-    for (const StoredResult* result : of_dtype) {
+    for (const StoredResult* result : of_kind) {
       const SpeedFigures figures = speed_figures(*result);
       of_best.push_back(figures.percent_of_best);
       of_first.push_back(figures.percent_of_first);

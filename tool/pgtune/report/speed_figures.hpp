@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "tool/pgtune/report/stored_results.hpp"
@@ -15,15 +16,15 @@ struct SpeedFigures {
 };
 [[nodiscard]] SpeedFigures speed_figures(const StoredResult& result);
 
-/// The problems of one dtype together.
-struct DtypeSummary {
-  Dtype dtype = Dtype::kF32;
+/// The problems of one kind together: GEMM of a dtype, or an operation.
+struct KindSummary {
+  std::string kind, baseline;  ///< kind_text(), Problem::baseline_name()
   std::size_t problems = 0;
   double percent_of_best = 0, percent_of_first = 0;  ///< geometric means
-  double least_percent = 0, most_percent = 0;        ///< of cuBLASLt's best
+  double least_percent = 0, most_percent = 0;        ///< of the baseline's best
   std::map<stats::Verdict, std::size_t> verdicts;    ///< only those that occur
 };
-/// In the order of the dtypes. Of GEMM alone: operations are compared with something else.
-[[nodiscard]] std::vector<DtypeSummary> summarise_dtypes(const std::vector<const StoredResult*>& results);
+/// GEMM first, in the order of the dtypes, then operations by name.
+[[nodiscard]] std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>& results);
 
 }  // namespace pgtune::tool

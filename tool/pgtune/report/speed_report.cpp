@@ -40,14 +40,14 @@ std::string table_text(const ResultGroup& group) {
   return table.text();
 }
 
-/// Of each dtype with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
+/// Of each kind with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
 std::string summary_text(const ResultGroup& group) {
   std::string text;
-  for (const DtypeSummary& summary : summarise_dtypes(group.results)) {
+  for (const KindSummary& summary : summarise_kinds(group.results)) {
     if (summary.problems < 2) continue;
     text += fmt::format(
-        "{}, {} problems: geometric mean {:.1f} % of cuBLASLt's best ({:.1f} to {:.1f}),\n  {:.1f} % of its first\n",
-        to_string(summary.dtype), summary.problems, summary.percent_of_best, summary.least_percent,
+        "{}, {} problems: geometric mean {:.1f} % of {}'s best ({:.1f} to {:.1f}),\n  {:.1f} % of its first\n",
+        summary.kind, summary.problems, summary.percent_of_best, summary.baseline, summary.least_percent,
         summary.most_percent, summary.percent_of_first);
   }
   return text;

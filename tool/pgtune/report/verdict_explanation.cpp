@@ -15,19 +15,18 @@ std::string comparison_step(const session::Answer& answer) {
           ? fmt::format("each of {} rounds that were measured after the final had chosen", answer.confirm_rounds)
           : "each round of the final";
   return fmt::format(
-      "In {} both took turns, and the time of cuBLASLt's best was divided by the winner's. The mean of these ratios is "
+      "In {} both took turns, and the time of {}'s best was divided by the winner's. The mean of these ratios is "
       "{:.3f}, and with 95 % confidence it is {}.",
-      where, best.ratio_to_baseline, interval_text(best.ratio_low, best.ratio_high));
+      where, baseline_name(answer), best.ratio_to_baseline, interval_text(best.ratio_low, best.ratio_high));
 }
 
 std::string margin_step(const session::Answer& answer) {
   const double percent = 100 * answer.floor.margin;
   if (answer.floor.rounds > 0)
     return fmt::format(
-        "Less than {:.2f} % counts as a tie: twice what cuBLASLt's best differed from itself in {} rounds (+-{:.2f} "
-        "%), "
-        "and 0.3 % at least.",
-        percent, answer.floor.rounds, 100 * answer.floor.half_width);
+        "Less than {:.2f} % counts as a tie: twice what {}'s best differed from itself in {} rounds (+-{:.2f} %), and "
+        "0.3 % at least.",
+        percent, baseline_name(answer), answer.floor.rounds, 100 * answer.floor.half_width);
   return fmt::format("Less than {:.2f} % counts as a tie; how much this session scattered was not measured.", percent);
 }
 

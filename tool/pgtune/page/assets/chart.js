@@ -63,6 +63,12 @@ function spacedTicks(scale, format, horizontal, low, high) {
   return out;
 }
 
+/** The points that the chart's axes have a place for, each with its series. */
+function drawablePoints(spec) {
+  const placed = (axis, value) => value !== null && !(axis.log && value <= 0);
+  return spec.series.flatMap((s) => s.points.filter((p) => placed(spec.x, p.x) && placed(spec.y, p.y)).map((p) => ({ ...p, series: s })));
+}
+
 /**
  * The spec of a chart of points: title, text, x and y as {label, log, include, format}, series as {name, colour, shape,
  * hollow, line, step, marks, points: [{x, y, low, high, text, id}]}, rules as {y, text}, roofs as {points: [[x, y], [x, y]],
@@ -70,7 +76,7 @@ function spacedTicks(scale, format, horizontal, low, high) {
  */
 function drawPoints(spec, width) {
   const height = spec.height || Math.round(Math.max(240, Math.min(380, width * 0.58)));
-  const points = spec.series.flatMap((s) => s.points.filter((p) => p.x !== null && p.y !== null).map((p) => ({ ...p, series: s })));
+  const points = drawablePoints(spec);
   const format = { x: spec.x.format || asTick, y: spec.y.format || asTick };
   const ys = points.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y]);
   const top = 22, bottom = height - 38;
@@ -208,4 +214,5 @@ function redrawCharts() {
   }
 }
 
-const pointsFigure = (spec) => figureOf(spec, (width) => drawPoints(spec, width), legendOf(spec.series));
+/** Nothing where there is nothing to draw. */
+const pointsFigure = (spec) => (drawablePoints(spec).length === 0 ? null : figureOf(spec, (width) => drawPoints(spec, width), legendOf(spec.series)));

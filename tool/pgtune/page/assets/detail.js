@@ -7,12 +7,12 @@ function finalistsTable(data, p) {
   const finalists = finalistsOf(data, p), energy = finalists.some((f) => f.mj !== null);
   const columns = [{ name: "#", number: true }, { name: "time", number: true }, { name: "TFLOP/s", number: true }, { name: "× best", number: true }, { name: "95 % interval", number: true },
     { name: "MHz", number: true }, ...(energy ? [{ name: "energy", number: true }] : []), { name: "registers", number: true }, { name: "shared", number: true }, { name: "spills", number: true },
-    { name: "stack", number: true }, { name: "differs from #1 in", text: true }];
+    { name: "stack", number: true }, { name: "differs from #1 in", text: true, wide: true }];
   const rows = finalists.map((f) => [f.place + 1, asTime(f.us), significant(f.tflops, 4), asRatio(f.ratio), asInterval(f.low, f.high), significant(f.mhz, 4),
     ...(energy ? [asEnergy(f.mj) + (f.pareto ? " ●" : "")] : []), f.registers, f.smem === null ? "–" : asBytes(f.smem), asBytes(f.spill), asBytes(f.local), f.place === 0 ? "" : data.texts[f.variant].replaceAll(",", " ")]);
   const baseline = (name, us, mhz, mj) => ["", asTime(us), significant(us ? p.flop / us / 1e6 : null, 4), asRatio(us ? p.base_us / us : null), "", significant(mhz, 4), ...(energy ? [asEnergy(mj)] : []), "", "", "", "", name];
-  if (p.base_us) rows.push(baseline("cuBLASLt best", p.base_us, p.base_mhz, p.base_mj));
-  if (p.first_us) rows.push(baseline("cuBLASLt first", p.first_us, null, null));
+  if (p.base_us) rows.push(baseline(p.baseline + " best", p.base_us, p.base_mhz, p.base_mj));
+  if (p.first_us) rows.push(baseline(p.baseline + " first", p.first_us, null, null));
   return [simpleTable("Finalists", columns, rows), energy && finalists.some((f) => f.pareto) ? el("p", { class: "note" }, "● on the Pareto front: no finalist is both faster and needs less energy.") : null];
 }
 
@@ -20,7 +20,7 @@ function progressChart(p) {
   const steps = p.search.progress;
   if (steps.length === 0) return null;
   const rules = [];
-  if (p.base_us) rules.push({ y: p.base_us, text: "cuBLASLt best" });
+  if (p.base_us) rules.push({ y: p.base_us, text: p.baseline + " best" });
   return pointsFigure({
     title: "Best so far", text: `Screening times over the ${plural(p.search.tried, "variant")} tried, ${p.search.timed} of them timed. The final, not screening, decides who wins.`,
     x: { label: "variants tried", include: [1, p.search.tried], format: (v) => (Number.isInteger(v) ? String(v) : "") }, y: { label: "time", format: asTimeTick, include: p.base_us ? [p.base_us] : [] }, rules,
@@ -36,7 +36,7 @@ function paretoChart(data, p) {
   return pointsFigure({
     title: "Time against energy", text: "One launch. The line joins the Pareto front: finalists that no other beats in both.", x: { label: "time", format: asTimeTick }, y: { label: "energy", format: asEnergyTick },
     series: [{ name: "Pareto front", line: true, marks: false, colour: 0, points: front.map(point) }, { name: "finalists", colour: 0, points: finalists.map(point) },
-      { name: "cuBLASLt best", colour: 1, shape: 1, hollow: true, points: p.base_mj && p.base_us ? [{ x: p.base_us, y: p.base_mj, text: `cuBLASLt best\n${asTime(p.base_us)}, ${asEnergy(p.base_mj)}` }] : [] }],
+      { name: p.baseline + " best", colour: 1, shape: 1, hollow: true, points: p.base_mj && p.base_us ? [{ x: p.base_us, y: p.base_mj, text: `${p.baseline} best\n${asTime(p.base_us)}, ${asEnergy(p.base_mj)}` }] : [] }],
   });
 }
 
@@ -107,7 +107,8 @@ function variantsFigures(data, p) {
 
 function sampleFigures(p) {
   if (p.samples.length === 0) return [];
-  const names = ["winner", "cuBLASLt best", "runner-up", "cuBLASLt first", "cuBLASLt other"].filter((name) => p.samples.some((s) => s.name === name));
+  const names = ["winner", "baseline best", "runner-up", "baseline first", "baseline other"].filter((name) => p.samples.some((s) => s.name === name));
+  const shown = (name) => name.replace("baseline", p.baseline);
   const roundOf = (s, place) => 1 + place / s.positions;
   const offset = Math.max(0, ...p.samples.filter((s) => s.stage === "final").flatMap((s) => s.place.map((place) => roundOf(s, place))));
   const two = new Set(p.samples.map((s) => s.stage)).size > 1;
@@ -117,8 +118,8 @@ function sampleFigures(p) {
     if (having.length === 0) return null;
     return pointsFigure({
       title, text, height: 230, x: { label: two ? "round of the final, then of the confirmation" : "round of the final", include: [1], format: (v) => (Number.isInteger(v) ? String(v) : "") }, y: { label, format },
-      series: names.map((name, i) => ({ name, colour: i, shape: i, points: having.filter((s) => s.name === name).flatMap((s) => s[key].map((value, j) => ({ x: where(s, roundOf(s, s.place[j])), y: value,
-        text: `${name}, ${s.stage} round ${Math.floor(roundOf(s, s.place[j]))}\n${value === null ? "" : format(value)}` }))) })),
+      series: names.map((name, i) => ({ name: shown(name), colour: i, shape: i, points: having.filter((s) => s.name === name).flatMap((s) => s[key].map((value, j) => ({ x: where(s, roundOf(s, s.place[j])), y: value,
+        text: `${shown(name)}, ${s.stage} round ${Math.floor(roundOf(s, s.place[j]))}\n${value === null ? "" : format(value)}` }))) })),
     });
   };
   return [
@@ -158,7 +159,7 @@ function detailOf(data, p) {
   return [
     el("h2", { tabindex: "-1", id: "problem-title" }, titleOf(p)),
     el("p", { class: "note" }, data.groups[p.group].headline),
-    el("div", { class: "tiles" }, tile(asTime(p.us), "a launch"), tile(significant(p.tflops, 4), "TFLOP/s"), tile(bandwidth(p).toFixed(0), "GB/s"), tile(asRatio(p.ratio), "× cuBLASLt best"), tile(p.verdict, "verdict"), roof),
+    el("div", { class: "tiles" }, tile(asTime(p.us), "a launch"), p.flop > 0 ? tile(significant(p.tflops, 4), "TFLOP/s") : null, tile(bandwidth(p).toFixed(0), "GB/s"), tile(asRatio(p.ratio), `× ${p.baseline} best`), tile(p.verdict, "verdict"), roof),
     factList(p.facts.map(([what, text]) => [what, data.texts[text]])),
     el("h3", {}, "Finalists"), finalistsTable(data, p),
     el("h3", {}, "Search and final"),

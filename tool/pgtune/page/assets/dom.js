@@ -15,9 +15,9 @@ function fill(node, attributes, children) {
 const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const svgEl = (tag, attributes, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-/** A table: columns are {name, number, text}, rows arrays of cells (text or nodes). */
+/** A table: columns are {name, number, text, wide, bar}, rows arrays of cells (text or nodes). */
 function simpleTable(caption, columns, rows) {
-  const kind = (column) => (column.number ? "number" : column.text ? "text" : column.bar ? "barcell" : null);
+  const kind = (column) => (column.number ? "number" : column.text ? (column.wide ? "text wide" : "text") : column.bar ? "barcell" : null);
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el("table", {},
       el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: kind(column) }, column.name)))),

@@ -24,6 +24,8 @@ const asRatio = (ratio) => (ratio === null ? "–" : ratio.toFixed(3));
 const asPercent = (share) => (share === null ? "–" : (100 * share).toFixed(1) + " %");
 const asBytes = (bytes) => withUnit(bytes, [[1048576, "MiB"], [1024, "KiB"], [1, "B"]]);
 const asInterval = (low, high) => (low === null || high === null ? "–" : low.toFixed(3) + "–" + high.toFixed(3));
+/** What the problems are compared with: its name where all have the same. */
+const baselineOf = (problems) => (new Set(problems.map((p) => p.baseline)).size === 1 ? problems[0].baseline : "the baseline");
 const plural = (count, word) => count + " " + word + (count === 1 ? "" : "s");
 
 /** The shortest text of an axis's tick. */

@@ -3,7 +3,7 @@
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   data.problems.forEach((p, id) => { p.id = id; });
-  const state = { words: "", dtype: "", verdict: "", template: "", group: "", problem: 0, renderTable: () => {} };
+  const state = { words: "", kind: "", verdict: "", template: "", group: "", problem: 0, renderTable: () => {} };
   const fromHash = () => {
     const found = /^#problem-(\d+)$/.exec(location.hash);
     const id = found ? Number(found[1]) - 1 : -1;

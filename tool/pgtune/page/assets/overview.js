@@ -15,14 +15,14 @@ function verdictBar(verdicts) {
 const verdictCounts = (verdicts) => kVerdicts.filter(([name]) => verdicts[name]).map(([name]) => verdicts[name] + " " + name).join(", ");
 
 function overviewSection(data) {
-  const columns = [{ name: "dtype" }, { name: "problems", number: true }, { name: "× cuBLASLt best", number: true }, { name: "range", number: true },
-    { name: "× cuBLASLt first", number: true }, { name: "verdicts" }, { name: "" }];
+  const columns = [{ name: "kind" }, { name: "problems", number: true }, { name: "beside" }, { name: "× best", number: true }, { name: "range", number: true },
+    { name: "× first", number: true }, { name: "verdicts" }, { name: "" }];
   return el("section", { id: "overview" }, el("h2", {}, "Overview"), data.groups.map((group) => [
     el("p", {}, group.headline),
-    simpleTable("Speed by dtype: " + group.headline, columns, group.dtypes.map((row) => [
-      row.dtype, row.problems, asRatio(row.percent_of_best / 100), asInterval(row.least_percent / 100, row.most_percent / 100),
+    simpleTable("Speed by kind: " + group.headline, columns, group.kinds.map((row) => [
+      row.kind, row.problems, row.baseline, asRatio(row.percent_of_best / 100), asInterval(row.least_percent / 100, row.most_percent / 100),
       asRatio(row.percent_of_first / 100), verdictCounts(row.verdicts), verdictBar(row.verdicts)]))]),
-    el("p", { class: "note" }, "× cuBLASLt: the winner’s speed over that of cuBLASLt’s fastest algorithm (best) or of its own first choice (first), as geometric means over the problems; " +
+    el("p", { class: "note" }, "× best, × first: the winner’s speed over that of the baseline’s fastest algorithm, and over its own first choice, as geometric means over the problems; " +
       "each ratio was formed inside rounds in which both took turns. Faster and slower are said only where the 95 % interval leaves out 1 and does not lie within the margin of ties; " +
       "“faster through power” is faster in time but not in clock cycles."), marksLegend(data));
 }

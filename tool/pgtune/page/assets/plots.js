@@ -1,36 +1,37 @@
 // The charts of all visible problems.
 
 const kSizeAxis = { label: "operations of one launch", log: true, format: (v) => asTick(v) };
+const kBytesAxis = { ...kSizeAxis, label: "bytes of one launch" };
 
-/** One series a dtype. */
-function byDtype(problems, dtypes, point, more) {
-  return dtypes.map((dtype, i) => ({ name: dtype, colour: i, shape: i, always: true, ...more,
-    points: problems.filter((p) => p.dtype === dtype).map(point).filter((p) => p !== null) }));
+/** One series a kind: a dtype of GEMM, or an operation. */
+function byKind(problems, kinds, point, more) {
+  return kinds.map((kind, i) => ({ name: kind, colour: i, shape: i, always: true, ...more,
+    points: problems.filter((p) => p.kind === kind).map(point).filter((p) => p !== null) }));
 }
 
 const about = (p, text) => titleOf(p) + "\n" + text;
 
-function ratioChart(problems, dtypes, pick) {
+function ratioChart(problems, kinds, pick) {
   return pointsFigure({
-    title: "Speed against cuBLASLt’s best, by size", text: "Above 1 the winner is faster; whiskers are 95 % intervals over rounds.",
-    x: kSizeAxis, y: { label: "× cuBLASLt best", log: true, include: [1], format: (v) => String(Number(v.toPrecision(3))) }, rules: [{ y: 1, text: "equal" }], pick,
-    series: byDtype(problems, dtypes, (p) => (p.ratio === null ? null : { x: p.flop, y: p.ratio, low: p.low, high: p.high, id: p.id,
-      text: about(p, `${asRatio(p.ratio)} (${asInterval(p.low, p.high)}) × cuBLASLt best: ${p.verdict}`) })),
+    title: `Speed against ${baselineOf(problems)}’s best, by size`, text: "Above 1 the winner is faster; whiskers are 95 % intervals over rounds.",
+    x: kSizeAxis, y: { label: `× ${baselineOf(problems)}’s best`, log: true, include: [1], format: (v) => String(Number(v.toPrecision(3))) }, rules: [{ y: 1, text: "equal" }], pick,
+    series: byKind(problems, kinds, (p) => (p.ratio === null ? null : { x: p.flop, y: p.ratio, low: p.low, high: p.high, id: p.id,
+      text: about(p, `${asRatio(p.ratio)} (${asInterval(p.low, p.high)}) × ${p.baseline} best: ${p.verdict}`) })),
   });
 }
 
-function pairedChart(title, label, text, problems, dtypes, pick, winner, baseline, unit) {
+function pairedChart(title, unit, text, problems, kinds, pick, [axis, size], winner, baseline) {
   const say = (p, value, who) => about(p, `${who}: ${significant(value, 4)} ${unit}`);
   return pointsFigure({
-    title, text, x: kSizeAxis, y: { label, log: true }, pick,
-    series: [...byDtype(problems, dtypes, (p) => (baseline(p) === null ? null : { x: p.flop, y: baseline(p), id: p.id, text: say(p, baseline(p), "cuBLASLt best") }), { hollow: true, always: false, name: "" }),
-      ...byDtype(problems, dtypes, (p) => ({ x: p.flop, y: winner(p), id: p.id, text: say(p, winner(p), "winner") }))],
+    title, text, x: axis, y: { label: unit, log: true }, pick,
+    series: [...byKind(problems, kinds, (p) => (baseline(p) === null ? null : { x: size(p), y: baseline(p), id: p.id, text: say(p, baseline(p), p.baseline + " best") }), { hollow: true, always: false, name: "" }),
+      ...byKind(problems, kinds, (p) => ({ x: size(p), y: winner(p), id: p.id, text: say(p, winner(p), "winner") }))],
   });
 }
 
 /** Straight roofs over the intensities there are, and the points of each level below them. */
-function rooflineChart(data, problems, dtypes, pick) {
-  const measured = problems.filter((p) => p.ceilings !== null);
+function rooflineChart(data, problems, kinds, pick) {
+  const measured = problems.filter((p) => p.ceilings !== null && p.flop > 0);
   if (measured.length === 0) return null;
   const of = (p) => data.ceilings[p.ceilings];
   const levels = [["DRAM", (p) => p.roof.dram, "dram"], ["L2", (p) => p.roof.l2, "l2"], ["shared memory", (p) => p.roof.smem ?? null, "smem"]];
@@ -38,7 +39,7 @@ function rooflineChart(data, problems, dtypes, pick) {
   const low = Math.min(...xs) / 1.3, high = Math.max(...xs) * 1.3;
   // Of several boards the highest roofs are drawn; each point's share in the table is of its own board's.
   const top = (get) => Math.max(...measured.map((p) => get(of(p)) || 0));
-  const arithmetic = dtypes.map((dtype) => [dtype, top((c) => c.flops[dtype])]).filter(([, flops]) => flops > 0).sort((a, b) => b[1] - a[1]);
+  const arithmetic = kinds.map((kind) => [kind, top((c) => c.flops[kind])]).filter(([, flops]) => flops > 0).sort((a, b) => b[1] - a[1]);
   const most = arithmetic.length ? arithmetic[0][1] : Infinity;
   const roofs = [];
   for (const [name, , key] of levels) {
@@ -46,51 +47,52 @@ function rooflineChart(data, problems, dtypes, pick) {
     if (bytes > 0 && bytes * low < most) roofs.push({ points: [[low, bytes * low / 1e12], [Math.min(high, most / bytes), Math.min(bytes * high, most) / 1e12]], text: `${name} ${(bytes / 1e9).toFixed(0)} GB/s`,
       slope: { dram: 0.35, l2: 0.75, smem: 0.55 }[key], leftwards: key !== "dram" });
   }
-  for (const [dtype, flops] of arithmetic) {
+  for (const [kind, flops] of arithmetic) {
     const same = roofs.find((r) => r.flat && Math.abs(Math.log(r.flat / flops)) < 0.02);
-    if (same) same.text += ", " + dtype;
-    else roofs.push({ flat: flops, points: [[low, flops / 1e12], [high, flops / 1e12]], text: dtype, colour: dtypes.indexOf(dtype) });
+    if (same) same.text += ", " + kind;
+    else roofs.push({ flat: flops, points: [[low, flops / 1e12], [high, flops / 1e12]], text: kind, colour: kinds.indexOf(kind) });
   }
   for (const roof of roofs) if (roof.flat) roof.text += ` ${(roof.flat / 1e12).toFixed(0)} TFLOP/s`;
   const points = (intensity, tflops, who) => (p) => (intensity(p) === null || tflops(p) === null ? null : { x: intensity(p), y: tflops(p), id: p.id,
     text: about(p, `${who}: ${significant(tflops(p), 4)} TFLOP/s at ${significant(intensity(p), 3)} FLOP/byte`) });
   return pointsFigure({
     title: "Roofline of DRAM, L2 and arithmetic", height: 430, pick, roofs,
-    text: "Filled: the winner over FLOP per byte of DRAM; crosses: the same winner over its bytes through L2, and where they were counted of shared memory; hollow: cuBLASLt’s best over DRAM. " +
+    text: "Filled: the winner over FLOP per byte of DRAM; stars: the same winner over its bytes through L2; hexagons: over those of shared memory, where they were counted; hollow: the baseline’s best over DRAM. " +
       "Roofs are what pgtune’s own kernels reached on this GPU. " + (measured.some((p) => p.counters)
         ? "Bytes are counted by the profiler where a problem has counters, else computed: every operand once, and what the template says of L2."
         : "Bytes are computed, not counted: every operand once, and what the template says of L2."),
     x: { label: "FLOP per byte", log: true, include: [low, high], pad: 0 }, y: { label: "TFLOP/s", log: true, include: roofs.flatMap((r) => (r.flat ? [r.flat / 1e12] : [])) },
-    series: [...byDtype(measured, dtypes, points((p) => (p.roof.base ? p.roof.base[0] : p.roof.dram), (p) => p.base_tflops, "cuBLASLt best"), { hollow: true, name: "", always: false }),
-      ...byDtype(measured, dtypes, points(levels[1][1], (p) => p.tflops, "winner, through L2"), { shape: 7, name: "", always: false }),
-      ...byDtype(measured, dtypes, points(levels[2][1], (p) => p.tflops, "winner, in shared memory"), { shape: 7, name: "", always: false }),
-      ...byDtype(measured, dtypes, points(levels[0][1], (p) => p.tflops, "winner"))],
+    series: [...byKind(measured, kinds, points((p) => (p.roof.base ? p.roof.base[0] : p.roof.dram), (p) => p.base_tflops, "baseline best"), { hollow: true, name: "", always: false }),
+      ...byKind(measured, kinds, points(levels[1][1], (p) => p.tflops, "winner, through L2"), { shape: 7, name: "", always: false }),
+      ...byKind(measured, kinds, points(levels[2][1], (p) => p.tflops, "winner, in shared memory"), { shape: 6, name: "", always: false }),
+      ...byKind(measured, kinds, points(levels[0][1], (p) => p.tflops, "winner"))],
   });
 }
 
-function energyChart(problems, dtypes, pick) {
+function energyChart(problems, kinds, pick) {
   const measured = problems.filter((p) => p.energy && p.ratio !== null);
   if (measured.length === 0) return null;
+  const base = baselineOf(measured);
   return pointsFigure({
-    title: "Joules against time, both over cuBLASLt’s best", text: "Below 1 on both axes the winner is faster and needs less energy. Whiskers: interval of the joules.", pick,
-    x: { label: "time × cuBLASLt best", log: true, include: [1], format: (v) => String(Number(v.toPrecision(3))) },
-    y: { label: "joules × cuBLASLt best", log: true, include: [1], format: (v) => String(Number(v.toPrecision(3))) }, rules: [{ y: 1, text: "equal" }],
-    series: byDtype(measured, dtypes, (p) => ({ x: 1 / p.ratio, y: 1 / p.energy[0], low: p.energy[2] ? 1 / p.energy[2] : null, high: p.energy[1] ? 1 / p.energy[1] : null, id: p.id,
+    title: `Joules against time, both over ${base}’s best`, text: "Below 1 on both axes the winner is faster and needs less energy. Whiskers: interval of the joules.", pick,
+    x: { label: `time × ${base}’s best`, log: true, include: [1], format: (v) => String(Number(v.toPrecision(3))) },
+    y: { label: `joules × ${base}’s best`, log: true, include: [1], format: (v) => String(Number(v.toPrecision(3))) }, rules: [{ y: 1, text: "equal" }],
+    series: byKind(measured, kinds, (p) => ({ x: 1 / p.ratio, y: 1 / p.energy[0], low: p.energy[2] ? 1 / p.energy[2] : null, high: p.energy[1] ? 1 / p.energy[1] : null, id: p.id,
       text: about(p, `${asRatio(1 / p.ratio)} × the time, ${asRatio(1 / p.energy[0])} × the joules`) })),
   });
 }
 
 function chartsOf(data, state, pick) {
-  const problems = visible(data, state), dtypes = [...new Set(data.problems.map((p) => p.dtype))];
-  const present = dtypes.filter((dtype) => problems.some((p) => p.dtype === dtype));
-  const hollow = "Filled: winner, hollow: cuBLASLt’s best.";
+  const problems = visible(data, state), kinds = [...new Set(data.problems.map((p) => p.kind))];
+  const present = kinds.filter((kind) => problems.some((p) => p.kind === kind));
+  const hollow = `Filled: winner, hollow: ${baselineOf(problems)}’s best.`;
   if (problems.length === 0) return [el("p", {}, "No problem passes the filter.")];
   return [
-    rooflineChart(data, problems, dtypes, pick),
-    ratioChart(problems, dtypes, pick),
-    pairedChart("Arithmetic", "TFLOP/s", hollow, problems, dtypes, pick, (p) => p.tflops, (p) => p.base_tflops, "TFLOP/s"),
-    pairedChart("Memory", "GB/s", hollow + " Bytes of every operand once, over the time.", problems, dtypes, pick, bandwidth, (p) => (p.base_us ? p.bytes / p.base_us / 1e3 : null), "GB/s"),
-    energyChart(problems, dtypes, pick),
+    rooflineChart(data, problems, kinds, pick),
+    ratioChart(problems, kinds, pick),
+    pairedChart("Arithmetic", "TFLOP/s", hollow, problems, kinds, pick, [kSizeAxis, (p) => p.flop], (p) => p.tflops, (p) => p.base_tflops),
+    pairedChart("Memory", "GB/s", hollow + " Bytes of every operand once, over the time.", problems, kinds, pick, [kBytesAxis, (p) => p.bytes], bandwidth, (p) => (p.base_us ? p.bytes / p.base_us / 1e3 : null)),
+    energyChart(problems, kinds, pick),
   ].filter((chart) => chart !== null && present.length > 0);
 }
 
@@ -121,14 +123,14 @@ function comparisonSection(data, pick) {
   const rows = [...comparison.rows].sort((a, b) => order[a.change] - order[b.change] || b.speed - a.speed);
   const kinds = ["faster", "slower", "unclear", "held"];
   return el("section", { id: "comparison" }, el("h2", {}, "Compared with " + comparison.name),
-    el("p", {}, `Of ${plural(comparison.rows.length, "problem")} in both: ${count("faster")} faster against cuBLASLt beyond the noise, ${count("slower")} slower, ${count("held")} held, ${count("unclear")} unclear.`),
-    el("p", { class: "note" }, "Judged by each session’s own ratio to cuBLASLt’s best, in which clocks and temperature cancel: faster or slower where the two 95 % intervals lie apart by more than the margin of ties."),
+    el("p", {}, `Of ${plural(comparison.rows.length, "problem")} in both: ${count("faster")} faster against the baseline beyond the noise, ${count("slower")} slower, ${count("held")} held, ${count("unclear")} unclear.`),
+    el("p", { class: "note" }, "Judged by each session’s own ratio to the baseline’s best, in which clocks and temperature cancel: faster or slower where the two 95 % intervals lie apart by more than the margin of ties."),
     comparison.rows.length === 0 ? null : el("div", { class: "charts" }, pointsFigure({ title: "Speed now over speed before, by size", text: "Above 1 the winner takes less time than the one before.", pick,
       x: kSizeAxis, y: { label: "× before", include: [1] }, rules: [{ y: 1, text: "equal" }],
       series: kinds.map((kind, i) => ({ name: kind, always: true, colour: [2, 1, 4, 7][i], shape: i, points: comparison.rows.filter((row) => row.change === kind && row.speed !== null)
         .map((row) => ({ x: data.problems[row.id].flop, y: row.speed, id: row.id, text: about(data.problems[row.id], `${asRatio(row.speed)} × before: ${kind}`) })) })) })),
     comparison.rows.length === 0 ? null : simpleTable("What changed", [{ name: "problem" }, { name: "change" }, { name: "before", number: true }, { name: "now", number: true }, { name: "× before", number: true },
-      { name: "cuBLASLt × before", number: true }, { name: "× best before", number: true }, { name: "× best now", number: true }], rows.map((row) => {
+      { name: "baseline × before", number: true }, { name: "× best before", number: true }, { name: "× best now", number: true }], rows.map((row) => {
       const p = data.problems[row.id];
       return [el("button", { type: "button", click: () => pick(row.id) }, titleOf(p)), el("span", { class: "change-" + row.change }, row.change), asTime(row.before_us), asTime(p.us), asRatio(row.speed), asRatio(row.baseline),
         `${asRatio(row.before_ratio)} (${asInterval(row.before_low, row.before_high)})`, `${asRatio(p.ratio)} (${asInterval(p.low, p.high)})`];

@@ -7,7 +7,7 @@ const kColumns = [
   { name: "problem", value: (p) => p.flop, cell: (p, open) => el("button", { type: "button", click: () => open(p.id) }, titleOf(p)) },
   { name: "template", value: (p) => p.template },
   { name: "time", number: true, value: (p) => p.us, cell: (p) => asTime(p.us) },
-  { name: "TFLOP/s", number: true, value: (p) => p.tflops, cell: (p) => significant(p.tflops, 4) },
+  { name: "TFLOP/s", number: true, value: (p) => (p.flop > 0 ? p.tflops : null), cell: (p) => (p.flop > 0 ? significant(p.tflops, 4) : "–") },
   { name: "GB/s", number: true, value: bandwidth, cell: (p) => bandwidth(p).toFixed(0) },
   { name: "× best", number: true, value: (p) => p.ratio, cell: (p) => asRatio(p.ratio) },
   { name: "95 % interval", number: true, value: (p) => p.low, cell: (p) => asInterval(p.low, p.high) },
@@ -48,7 +48,7 @@ function problemsSection(data, state, changed, open) {
   const search = el("input", { type: "search", placeholder: "4096 bf16 nt", size: 18, input: () => set("words")(search.value) });
   const filters = el("form", { class: "filters", role: "search", submit: (event) => event.preventDefault() },
     el("label", {}, "Words", search),
-    chooser("dtype", choices(data.problems, (p) => p.dtype), set("dtype"), ""),
+    chooser("kind", choices(data.problems, (p) => p.kind), set("kind"), ""),
     chooser("verdict", choices(data.problems, (p) => p.verdict), set("verdict"), ""),
     shown.some((c) => c.name === "template") ? chooser("template", choices(data.problems, (p) => p.template), set("template"), "") : null,
     data.groups.length > 1 ? chooser("GPU and conditions", [["", "all"]].concat(data.groups.map((g, i) => [String(i), g.headline])), set("group"), "") : null,
@@ -57,12 +57,12 @@ function problemsSection(data, state, changed, open) {
   state.renderTable = render;
   return el("section", { id: "problems" }, el("h2", {}, "Problems"), filters,
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of problems" },
-      el("table", {}, el("caption", { hidden: true }, "Problems with the winner’s speed beside cuBLASLt’s"), el("thead", {}, el("tr", {}, heads)), body)));
+      el("table", {}, el("caption", { hidden: true }, "Problems with the winner’s speed beside the baseline’s"), el("thead", {}, el("tr", {}, heads)), body)));
 }
 
 function visible(data, state) {
   const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
-  return data.problems.filter((p) => (!state.dtype || p.dtype === state.dtype) && (!state.verdict || p.verdict === state.verdict) &&
+  return data.problems.filter((p) => (!state.kind || p.kind === state.kind) && (!state.verdict || p.verdict === state.verdict) &&
     (!state.template || p.template === state.template) && (state.group === "" || p.group === Number(state.group)) &&
     words.every((word) => (p.title + " " + p.template + " " + p.verdict).toLowerCase().includes(word)));
 }
