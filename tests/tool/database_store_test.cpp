@@ -162,7 +162,7 @@ TEST_F(DatabaseStoreTest, WhatWasStoredInFormerNamesIsFoundInPresentOnes) {
   store_.finish(answer(variant(16), 1));
   space::TemplateDefinition renamed = test::tiny();
   renamed.parameters = {{"TILE", {std::int64_t{16}}, std::int64_t{16}, ""}};
-  renamed.former_parameters = {{"BM", "TILE", {}}};
+  renamed.former_parameters = {{"BM", "TILE", {}, ""}};
   session::StoreKey key = store_key();
   key.templates = renamed;
   const Variant present{"tiny", {{"TILE", std::int64_t{16}}}};

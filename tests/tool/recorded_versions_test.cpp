@@ -138,7 +138,7 @@ TEST_F(RecordedVersionsTest, FormerNamesAreReplayedUnderThePresentOnes) {
   record(tiled("old"), {test::variant(16)});
   space::TemplateDefinition renamed = tiled("new");
   renamed.parameters = {{"TILE", {std::string("small"), std::string("large")}, std::string("small"), ""}};
-  renamed.former_parameters = {{"BM", "", {{"16", "TILE=small"}, {"32", "TILE=large"}}}};
+  renamed.former_parameters = {{"BM", "", {{"16", "TILE=small"}, {"32", "TILE=large"}}, ""}};
   const TemplateSet found = versions(renamed);
   EXPECT_THAT(others(found), ElementsAre(Pair("tiny", "old")));
   const auto variants = load(found).problems.at(0).variants;
