@@ -10,6 +10,7 @@
 
 #include "tests/exported/sample_export.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/protocol/codec.hpp"
 
 namespace pgtune::tool::test {
 namespace {
@@ -34,7 +35,7 @@ case "$role" in
     nm -D "$library" | grep -q pgtune_consumer_run || exit 9
     while read -r line; do
       id=$(sed 's/.*"id":\([0-9]*\).*/\1/' <<<"$line")
-      body='{{"protocol":3,"role":"consumer","nvrtc_version":"","device":null}}'
+      body='{{"protocol":{},"role":"consumer","nvrtc_version":"","device":null}}'
       case "$line" in
         *'"op":"check"'*) [ "$ANSWER" = dies ] && exit 7; body=$ANSWER ;;
       esac
@@ -43,7 +44,7 @@ case "$role" in
   *) exec '{}-worker' "${{given[@]}}" ;;
 esac
 )",
-                     list.dump(), PGTUNE_PROGRAM);
+                     list.dump(), protocol::kProtocolVersion, PGTUNE_PROGRAM);
 }
 
 class ExportVerification : public testing::Test {
