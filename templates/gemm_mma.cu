@@ -24,7 +24,7 @@ using namespace pgtune::product;
 
 constexpr bool kSplitsTiles = DECOMPOSITION != LABEL_data_parallel;  ///< tiles are split along K
 constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
-using Output = pgtune::MmaOutput<pgtune::Accumulator, OUT_BYTES, kOutputType, PIECE_C>;
+using Output = pgtune::MmaOutput<OUT_BYTES, kOutputType, PIECE_C>;
 
 /// Adds the products of a segment's k-blocks.
 __device__ __forceinline__ void accumulate(WarpAccumulators& totals, Producer& producer, Ring& ring, int blocks) {

@@ -31,6 +31,8 @@
 // Operands whose lines TMA reads slowly or not at all are copied by all threads of the producer warpgroup instead
 // (COPY, wgmma_copy_producer.cuh).
 //
+// Products of int8 are accumulated in int32, which C and D then are.
+//
 // Tensor cores take operands of 8 and 32 bits only along K. A left operand that lies otherwise is transposed on its way
 // to registers (LEFT_SOURCE, wgmma_register_consumer.cuh). A right one is transposed by a kernel before the product,
 // which also copies operands that TMA cannot read (wgmma_prepare.cuh). Float32 accuracy (tf32x3) comes from operands
@@ -71,8 +73,16 @@ using Output =
     pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, kCopiesC, D_CACHE_HINT == LABEL_evict_first,
                         kInstructions, kSliceColumns, OUT_SPAN, D_BUFFERS, kTransposesLeft ? 1 : 8>;
 static_assert(!kCopiesC || kStoresByTma, "C is copied into the boxes that TMA stores");
-using ClusterReduction = pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators>;
-using SplitKReduction = pgtune::SplitKReduction<SPLIT_K, kInstructions, pgtune::kInstructionAccumulators>;
+using ClusterReduction =
+    pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
+using SplitKReduction =
+    pgtune::SplitKReduction<SPLIT_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
+#if DTYPE == LABEL_int8
+using StreamKReduction = pgtune::IntegerStreamKReduction<kAccumulators>;
+static_assert(!pgtune::kHasBias && pgtune::kActivation == pgtune::Activation::kNone, "integers have no epilogue");
+#else
+using StreamKReduction = pgtune::StreamKReduction<kAccumulators>;
+#endif
 
 /// Registers of a thread when the kernel starts, as many as the launch bounds allow. The producer warpgroup deallocates
 /// some, which the consumers allocate. A warpgroup that wants more than there are would wait for ever.
@@ -117,7 +127,7 @@ __device__ __forceinline__ unsigned left_of(unsigned tile, int row, [[maybe_unus
 constexpr int kGroups = kTileWarps / 4;
 
 /// Returns the part of stream-K's workspace that belongs to one of a worker's warpgroups.
-__device__ __forceinline__ pgtune::StreamKReduction<kAccumulators> stream_k_reduction(char* partials, char* flags) {
+__device__ __forceinline__ StreamKReduction stream_k_reduction(char* partials, char* flags) {
   // With pingpong a worker's first segment, the only one that it may hand over, belongs to the first warpgroup.
   const int group = pgtune::thread_index() / 128, number = tile_rank() * kGroups + (kPingPong ? 0 : group);
   return {reinterpret_cast<float4*>(partials) + number * (kAccumulators / 4 * 128),
@@ -134,8 +144,9 @@ __device__ __forceinline__ pgtune::TileCoord part_of_warp(const pgtune::TileCoor
 
 /// Stores a warpgroup's accumulators of a tile.
 template <int kCount>
-__device__ __forceinline__ void write_tile(float (&acc)[kInstructions][kCount], const pgtune::Destination& to,
-                                           const pgtune::TileCoord& tile, int warp, int worker, unsigned buffers) {
+__device__ __forceinline__ void write_tile(pgtune::Accumulator (&acc)[kInstructions][kCount],
+                                           const pgtune::Destination& to, const pgtune::TileCoord& tile, int warp,
+                                           int worker, unsigned buffers) {
   const auto [row, column, batch] = part_of_warp(tile, warp, worker);
 #pragma unroll
   for (int m = 0; m < kInstructions; ++m) {
@@ -245,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
       }
 #endif
       if constexpr (DECOMPOSITION == LABEL_stream_k) {
-        float* const all = &acc[0][0];
+        pgtune::Accumulator* const all = &acc[0][0];
         if (at.work_tile.first > 0) {
           stream_k_reduction(workspace + partials_at, workspace + flags_at).store_partial(all, worker);
           continue;

@@ -167,12 +167,32 @@ std::string kernels(const Problem& problem, const std::string& parameters) {
   return names;
 }
 
+TEST(WgmmaSpace, Int8IsThereForThoseWhoAskForTheWholeGrid) {
+  const Problem problem = typed(Dtype::kInt8, 512, 512, 512);
+  const auto tried = legal_variants(wgmma(), problem, device());
+  ASSERT_TRUE(tried) << tried.error().text();
+  EXPECT_TRUE(tried->variants.empty()) << "nobody has measured it yet";
+  TemplateDefinition whole = wgmma();
+  whole.preset.clear();
+  const auto legal = legal_variants(whole, problem, device());
+  ASSERT_TRUE(legal) << legal.error().text();
+  ASSERT_FALSE(legal->variants.empty());
+  for (const Variant& variant : legal->variants)
+    ASSERT_EQ(std::get<std::int64_t>(*variant.find("PROMOTION_INTERVAL")), 0) << "int32 loses nothing";
+  const auto plan = make_launch_plan(wgmma(), wgmma().default_variant(), problem, device());
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ(plan->tensor_maps.at(0).type, TensorType::kUint8);
+  EXPECT_EQ(plan->tensor_maps.at(2).type, TensorType::kInt32);
+}
+
 TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTransposedFirst) {
   const auto of = [](Dtype dtype, std::string_view layout) {
     return kernels(typed(dtype, 512, 512, 512, layout), "BM=128");
   };
   EXPECT_EQ(of(Dtype::kBf16, "tn"), "gemm_wgmma");
   EXPECT_EQ(of(Dtype::kTf32, "nt"), "gemm_wgmma");
+  EXPECT_EQ(of(Dtype::kInt8, "nt"), "gemm_wgmma");
+  EXPECT_EQ(of(Dtype::kInt8, "nn"), "prepare_operands gemm_wgmma");
   EXPECT_EQ(of(Dtype::kTf32, "nn"), "prepare_operands gemm_wgmma");
   EXPECT_EQ(of(Dtype::kE4m3, "tn"), "prepare_operands gemm_wgmma");
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #define __device__
 #define __forceinline__ inline
@@ -12,6 +13,12 @@
 unsigned long long __cvta_generic_to_shared(const void* pointer);
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
+inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
+struct float4 {
+  float x, y, z, w;
+};
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 /// Bytes of the eight of `low` and `high`, one for each hexadecimal digit of `selector`.
 inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
   const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;

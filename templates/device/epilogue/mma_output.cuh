@@ -5,6 +5,7 @@
 
 #include "device/epilogue/fused_epilogue.cuh"
 #include "device/epilogue/out_element.cuh"
+#include "device/ptx/accumulator.cuh"
 
 namespace pgtune {
 
@@ -18,22 +19,10 @@ struct MmaDestination {
   const void* bias;  ///< one element for each column of D
 };
 
-/// The types of an element of C and D and of two neighbours.
-template <typename Accumulator, int kBytes>
-struct MmaElement {
-  using Type = typename OutElement<kBytes>::Type;
-  using Two = float2;
-};
-template <>
-struct MmaElement<int, 4> {
-  using Type = int;
-  using Two = int2;
-};
-
 /// kBytes are the bytes of an element of C and D; kAlignment divides the address of every row.
-template <typename Accumulator, int kBytes, Type16 kType, int kAlignment>
+template <int kBytes, Type16 kType, int kAlignment>
 struct MmaOutput {
-  using Element = typename MmaElement<Accumulator, kBytes>::Type;
+  using Element = typename OutElement<kBytes, Accumulator>::Type;
 
   /// Stores two neighbours of a row, as far as they lie inside D.
   static __device__ __forceinline__ void write(const Accumulator* acc, const MmaDestination& to, int row, int column) {
@@ -77,7 +66,7 @@ struct MmaOutput {
         if (both) d[1] = static_cast<unsigned short>(packed >> 16);
       }
     } else if (kTogether && both) {
-      *reinterpret_cast<typename MmaElement<Accumulator, kBytes>::Two*>(d) = {first, second};
+      *reinterpret_cast<TwoAccumulators*>(d) = {first, second};
     } else {
       d[0] = first;
       if (both) d[1] = second;

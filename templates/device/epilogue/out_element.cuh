@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements of C and D: float, or 16 bits of bf16 or f16, rounded to nearest. The toolkit's headers for these types are
-// left out because they take longer to compile than a kernel.
+// Elements of C and D: float or int, as accumulators are, or 16 bits of bf16 or f16, rounded to nearest. The toolkit's
+// headers for these types are left out because they take longer to compile than a kernel.
 #pragma once
 
 namespace pgtune {
@@ -8,14 +8,18 @@ namespace pgtune {
 enum class Type16 { kBf16, kF16 };
 
 /// The type that holds an element of kBytes.
-template <int kBytes>
+template <int kBytes, class Accumulator = float>
 struct OutElement {
   using Type = unsigned short;
 };
-template <>
-struct OutElement<4> {
-  using Type = float;
+template <class Accumulator>
+struct OutElement<4, Accumulator> {
+  using Type = Accumulator;
 };
+
+/// Returns a * b + c.
+__device__ __forceinline__ float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ __forceinline__ int multiply_add(int a, int b, int c) { return a * b + c; }
 
 /// Packs two neighbours in memory, the first in the lower half.
 template <Type16 kType>

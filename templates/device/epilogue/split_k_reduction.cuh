@@ -4,6 +4,7 @@
 // newer). They add them in an order that is the same in every run.
 #pragma once
 
+#include "device/epilogue/accumulator_slices.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/global_flag.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -12,37 +13,10 @@
 
 namespace pgtune {
 
-/// The accumulators of a thread of a warpgroup, kInstructions x kAccumulators of them, in kSharers slices of columns.
-template <int kSharers, int kInstructions, int kAccumulators>
-struct AccumulatorSlices {
-  static constexpr int kSlice = kAccumulators / kSharers;     ///< columns of accumulators[i] of a slice
-  static constexpr int kPieces = kInstructions * kSlice / 4;  ///< of four accumulators, in a thread's slice
-  static_assert(kAccumulators % kSharers == 0 && kSlice % 4 == 0, "slices are handed on in pieces of four");
-
-  using Accumulators = float[kInstructions][kAccumulators];
-  using Slice = float[kInstructions][kSlice];
-
-  /// Returns a piece of a slice; both numbers are compile-time constants after unrolling.
-  static __device__ __forceinline__ float4 piece(const Accumulators& acc, int slice, int number) {
-    const float* const four = &acc[number * 4 / kSlice][slice * kSlice + number * 4 % kSlice];
-    return make_float4(four[0], four[1], four[2], four[3]);
-  }
-  static __device__ __forceinline__ void keep(Slice& own, const Accumulators& acc, int slice) {
-#pragma unroll
-    for (int i = 0; i < kInstructions * kSlice; ++i) {
-      own[i / kSlice][i % kSlice] = acc[i / kSlice][slice * kSlice + i % kSlice];
-    }
-  }
-  static __device__ __forceinline__ void add(Slice& own, int number, const float4& four) {
-    float* const to = &own[number * 4 / kSlice][number * 4 % kSlice];
-    to[0] += four.x, to[1] += four.y, to[2] += four.z, to[3] += four.w;
-  }
-};
-
 /// The reduction through the workspace, for kParts workers that all run at a time.
-template <int kParts, int kInstructions, int kAccumulators>
-struct SplitKReduction : AccumulatorSlices<kParts, kInstructions, kAccumulators> {
-  using Base = AccumulatorSlices<kParts, kInstructions, kAccumulators>;
+template <int kParts, int kInstructions, int kAccumulators, class Number>
+struct SplitKReduction : AccumulatorSlices<kParts, kInstructions, kAccumulators, Number> {
+  using Base = AccumulatorSlices<kParts, kInstructions, kAccumulators, Number>;
   static constexpr int kSliceFours = Base::kPieces * 128;       ///< from one of a tile's workers to another
   static constexpr int kFours = kParts * kParts * kSliceFours;  ///< of the workspace, for each tile and warpgroup
 
@@ -79,9 +53,9 @@ struct SplitKReduction : AccumulatorSlices<kParts, kInstructions, kAccumulators>
 };
 
 /// The reduction through distributed shared memory, for the kRanks CTAs of a cluster.
-template <int kRanks, int kInstructions, int kAccumulators>
-struct ClusterReduction : AccumulatorSlices<kRanks, kInstructions, kAccumulators> {
-  using Base = AccumulatorSlices<kRanks, kInstructions, kAccumulators>;
+template <int kRanks, int kInstructions, int kAccumulators, class Number>
+struct ClusterReduction : AccumulatorSlices<kRanks, kInstructions, kAccumulators, Number> {
+  using Base = AccumulatorSlices<kRanks, kInstructions, kAccumulators, Number>;
   static constexpr int kPartBytes = Base::kPieces * 128 * 16;  ///< from one warpgroup of another CTA
   static constexpr int kBytes = (kRanks - 1) * kPartBytes;     ///< of shared memory, for each warpgroup
 

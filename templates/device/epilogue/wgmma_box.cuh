@@ -6,6 +6,7 @@
 
 #include "device/epilogue/out_element.cuh"
 #include "device/ptx/ldmatrix.cuh"
+#include "device/ptx/shared_memory.cuh"
 
 namespace pgtune {
 
@@ -63,7 +64,8 @@ struct WgmmaBox {
   }
 
   /// Writes the accumulators of kSlab columns to the box, with its 16-byte pieces swizzled as TMA expects.
-  static __device__ __forceinline__ void fill(const float* acc, unsigned box, int lane) {
+  template <class Number>
+  static __device__ __forceinline__ void fill(const Number* acc, unsigned box, int lane) {
     if constexpr (kSwapped && kApart == 1) {
       fill_from_columns(acc, box, lane);
     } else if constexpr (kElementBytes == 2) {
@@ -71,7 +73,7 @@ struct WgmmaBox {
 #pragma unroll
       for (int group = 0; group < kGroups; group += 2) {
         const unsigned at = place_of_matrix(box, group, lane);
-        const float* const s = acc + group * 4;
+        const Number* const s = acc + group * 4;
         if constexpr (kGroups == 1) {
           if constexpr (kSwapped)
             asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at),
@@ -90,18 +92,19 @@ struct WgmmaBox {
         }
       }
     } else {
-      static_assert(!kSwapped,
-                    "floats are stored directly where the product is swapped and its rows were not transposed");
+      static_assert(
+          !kSwapped,
+          "elements of 32 bits are stored directly where the product is swapped and its rows were not transposed");
 #pragma unroll
       for (int i = 0; i < kSlab / 2; i += 2) {
-        const unsigned at = place_of_pair(box, i, lane);
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(acc[i]), "f"(acc[i + 1]) : "memory");
+        store_shared(place_of_pair(box, i, lane), acc[i], acc[i + 1]);
       }
     }
   }
 
   /// Adds beta times what lies in the box to the accumulators of its kSlab columns.
-  static __device__ __forceinline__ void add(float* acc, float beta, unsigned box, int lane) {
+  template <class Number>
+  static __device__ __forceinline__ void add(Number* acc, Number beta, unsigned box, int lane) {
     if constexpr (kSwapped && kApart == 1) {
 #pragma unroll
       for (int pair = 0; pair < kSlab / 4; ++pair) {
@@ -140,7 +143,8 @@ struct WgmmaBox {
 
  private:
   /// The same where a lane's neighbours in D are the two rows that it has of a column.
-  static __device__ __forceinline__ void fill_from_columns(const float* acc, unsigned box, int lane) {
+  template <class Number>
+  static __device__ __forceinline__ void fill_from_columns(const Number* acc, unsigned box, int lane) {
 #pragma unroll
     for (int pair = 0; pair < kSlab / 4; ++pair) {
       const int i = first_of_column(pair);
@@ -148,20 +152,21 @@ struct WgmmaBox {
       if constexpr (kElementBytes == 2) {
         asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(pack<kType>(acc[i], acc[i + 2])) : "memory");
       } else {
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(acc[i]), "f"(acc[i + 2]) : "memory");
+        store_shared(at, acc[i], acc[i + 2]);
       }
     }
   }
 
-  /// Adds beta times two neighbours: of 16 bits, as they lie in `from`, or floats at the address `from`.
-  static __device__ __forceinline__ void add_two(float& one, float& two, unsigned from, float beta) {
+  /// Adds beta times two neighbours: of 16 bits, as they lie in `from`, or of 32 bits at the address `from`.
+  template <class Number>
+  static __device__ __forceinline__ void add_two(Number& one, Number& two, unsigned from, Number beta) {
     if constexpr (kElementBytes == 2) {
       one = fmaf(beta, widen<kType>(static_cast<unsigned short>(from)), one);
       two = fmaf(beta, widen<kType>(static_cast<unsigned short>(from >> 16)), two);
     } else {
-      float first, second;
-      asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(first), "=f"(second) : "r"(from) : "memory");
-      one = fmaf(beta, first, one), two = fmaf(beta, second, two);
+      Number first, second;
+      load_shared(first, second, from);
+      one = multiply_add(beta, first, one), two = multiply_add(beta, second, two);
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The epilogue of gemm_wgmma: stores D = activation(alpha * accumulators + beta * C + bias). Each warp owns 16 rows of
-// the product and stores them by itself, without a barrier, so that warps that are done go on with the next tile while
-// TMA empties their buffers.
+// The epilogue of gemm_wgmma: stores D = activation(alpha * accumulators + beta * C + bias). Integers have no bias and
+// no activation, and whole numbers for alpha and beta. Each warp owns 16 rows of the product and stores them by itself,
+// without a barrier, so that warps that are done go on with the next tile while TMA empties their buffers.
 //
 // C, where it is read and TMA stores D, passes through the same buffers: copies of it start while the tile is still
 // being multiplied (start_c()), and each box of D overwrites the box of C that it was computed from.
@@ -13,6 +13,7 @@
 #include "device/epilogue/fused_epilogue.cuh"
 #include "device/epilogue/out_element.cuh"
 #include "device/epilogue/wgmma_box.cuh"
+#include "device/ptx/accumulator.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/special_registers.cuh"
 #include "device/ptx/tma.cuh"
@@ -57,14 +58,14 @@ struct WgmmaOutput {
   /// Stores the accumulators of the warp's 16 rows and of kColumns columns, from `row` and `column` of the product on.
   /// `part`, a compile-time constant after unrolling, says how often this tile has been stored from before.
   template <bool kByTma>
-  static __device__ __forceinline__ void write(float (&acc)[kColumns / 2], const Destination& to, int row, int column,
-                                               int batch, unsigned buffers, int part) {
+  static __device__ __forceinline__ void write(Accumulator (&acc)[kColumns / 2], const Destination& to, int row,
+                                               int column, int batch, unsigned buffers, int part) {
     constexpr int kStep = kByTma ? kSlab : 16;
     static_assert(!kByTma || kColumns % kStep == 0, "boxes must be whole");
     const int lane = lane_index();
 #pragma unroll
     for (int first = 0; first < kColumns; first += kStep) {
-      float* const some = acc + first / 2;
+      Accumulator* const some = acc + first / 2;
       constexpr int kCount = kStep < kColumns ? kStep / 2 : kColumns / 2;
       const Elements elements(to, row + Box::row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
       finish<kCount, kByTma && kCopiesC>(some, to, elements, buffers, part * (kColumns / kStep) + first / kStep);
@@ -99,7 +100,7 @@ struct WgmmaOutput {
   }
 
  private:
-  using Element = typename OutElement<kElementBytes>::Type;
+  using Element = typename OutElement<kElementBytes, Accumulator>::Type;
   static constexpr int kBoxes = kParts * (kColumns / kSlab);  ///< of a warp's tile
   /// Which elements of C and D a lane's accumulators belong to.
   struct Elements {
@@ -132,7 +133,7 @@ struct WgmmaOutput {
     }
   };
 
-  static __device__ __forceinline__ float widened(const Element& element) {
+  static __device__ __forceinline__ Accumulator widened(const Element& element) {
     if constexpr (kElementBytes == 4) {
       return element;
     } else {
@@ -143,7 +144,8 @@ struct WgmmaOutput {
   /// Computes alpha * accumulators + bias. A lane has the bias of two rows or, of every 8 columns, of two columns. What
   /// lies outside of D gets no bias.
   template <int kCount>
-  static __device__ __forceinline__ void scale_and_shift(float* acc, const Destination& to, const Elements& elements) {
+  static __device__ __forceinline__ void scale_and_shift(Accumulator* acc, const Destination& to,
+                                                         const Elements& elements) {
     const auto one = [&](int i) {
       return elements.has_column_of_d(i) ? bias_of<kElementBytes, kType>(to.bias, elements.column_of_d(i, to)) : 0.0f;
     };
@@ -172,7 +174,7 @@ struct WgmmaOutput {
       const int line = kSwapped ? box_column : box_row, element = kSwapped ? box_row : box_column;
       Box::each_piece(static_cast<const Element*>(to.c) + batch * to.stride + line * to.ld + element, to.ld,
                       to.rows - line, to.columns - element, buffers + number % kBuffers * Box::kBytes, lane_index(),
-                      [](unsigned place, const Element* from_c, bool exists) {
+                      [](unsigned place, const typename Box::Element* from_c, bool exists) {
                         cp_async<16, true>(place, reinterpret_cast<const float*>(from_c), exists);
                       });
     }
@@ -182,10 +184,10 @@ struct WgmmaOutput {
   /// Computes alpha * accumulators + beta * C + bias. kCopied: C's part is in the box of this number, where beta is not
   /// 0.
   template <int kCount, bool kCopied>
-  static __device__ __forceinline__ void scale(float* acc, const Destination& to, const Elements& elements,
+  static __device__ __forceinline__ void scale(Accumulator* acc, const Destination& to, const Elements& elements,
                                                unsigned buffers, int number) {
     if constexpr (kHasBias) scale_and_shift<kCount>(acc, to, elements);
-    const float alpha = kHasBias ? 1.0f : to.alpha;
+    const auto alpha = static_cast<Accumulator>(kHasBias ? 1.0f : to.alpha), beta = static_cast<Accumulator>(to.beta);
     if (kCopied || to.beta == 0.0f) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) acc[i] *= alpha;
@@ -193,7 +195,7 @@ struct WgmmaOutput {
         if (to.beta == 0.0f) return;
         cp_async_wait<kBuffers - 1>();
         __syncwarp();
-        Box::add(acc, to.beta, buffers + number % kBuffers * Box::kBytes, lane_index());
+        Box::add(acc, beta, buffers + number % kBuffers * Box::kBytes, lane_index());
       }
       return;
     }
@@ -206,21 +208,24 @@ struct WgmmaOutput {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       if (kHasBias && i % 4 == 0) __syncwarp();  // fewer loads at once: they need registers
-      const float old = elements.has(i) ? widened(c[places(i)]) : 0.0f;
-      acc[i] = fmaf(to.beta, old, alpha * acc[i]);
+      const Accumulator old = elements.has(i) ? widened(c[places(i)]) : Accumulator{};
+      acc[i] = multiply_add(beta, old, alpha * acc[i]);
     }
   }
 
   template <int kCount, bool kCopied>
-  static __device__ __forceinline__ void finish(float* acc, const Destination& to, const Elements& elements,
+  static __device__ __forceinline__ void finish(Accumulator* acc, const Destination& to, const Elements& elements,
                                                 unsigned buffers, int number) {
     scale<kCount, kCopied>(acc, to, elements, buffers, number);
+    if constexpr (kActivation != Activation::kNone) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) acc[i] = activated<kActivation>(acc[i]);
+      for (int i = 0; i < kCount; ++i) acc[i] = activated<kActivation>(acc[i]);
+    }
   }
 
   template <int kCount>
-  static __device__ __forceinline__ void store(const float* acc, const Destination& to, const Elements& elements) {
+  static __device__ __forceinline__ void store(const Accumulator* acc, const Destination& to,
+                                               const Elements& elements) {
     Element* const d = static_cast<Element*>(to.d);
     const auto places = elements.places(to.stride, to.ld);
     // Two at a time: neighbours of the product's row, or of its column where a lane's rows are neighbours in D.
@@ -233,7 +238,7 @@ struct WgmmaOutput {
       Element* const second = first + (kNeighbours ? 1 : to.ld);
       if constexpr (kElementBytes == 4) {
         if (kPairs && kNeighbours && elements.has(j)) {
-          *reinterpret_cast<float2*>(first) = make_float2(acc[i], acc[j]);
+          *reinterpret_cast<TwoAccumulators*>(first) = {acc[i], acc[j]};
         } else {
           *first = acc[i];
           if (elements.has(j)) *second = acc[j];

@@ -21,7 +21,7 @@ constexpr int kInstructionK = 32 / PART_BYTES;                           ///< an
 constexpr int kRows = BM / WARPGROUPS_M;                                 ///< of the tile, for each warpgroup
 constexpr int kInstructions = kRows / 64;                                ///< below each other
 constexpr int kAccumulators = kInstructions * kInstructionAccumulators;  ///< of a thread
-using Accumulators = float[kInstructions][kInstructionAccumulators];
+using Accumulators = Accumulator[kInstructions][kInstructionAccumulators];
 using Left = WgmmaOperand<LEFT_MN_MAJOR, BM, kBlockK, PART_BYTES, LEFT_SPAN>;
 using Right = WgmmaOperand<RIGHT_MN_MAJOR, BN, kBlockK, PART_BYTES, RIGHT_SPAN>;
 /// A stage holds the tiles of the left operand's PARTS, the largest part first, then those of the right one's.

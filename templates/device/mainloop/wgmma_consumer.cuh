@@ -77,8 +77,8 @@ __device__ __forceinline__ void multiply_promoted(Accumulators& acc, int blocks,
     });
 #pragma unroll
     for (int i = 0; i < kAccumulators; ++i) {
-      float& sum = acc[i / kInstructionAccumulators][i % kInstructionAccumulators];
-      const float more = some[i / kInstructionAccumulators][i % kInstructionAccumulators];
+      Accumulator& sum = acc[i / kInstructionAccumulators][i % kInstructionAccumulators];
+      const Accumulator more = some[i / kInstructionAccumulators][i % kInstructionAccumulators];
       sum = done == 0 ? more : sum + more;
     }
     done += some_blocks;

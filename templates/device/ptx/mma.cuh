@@ -8,6 +8,7 @@
 //   accumulators  columns 2c and 2c + 1 of row g, then of row g + 8
 #pragma once
 
+#include "device/ptx/accumulator.cuh"
 #include "device/ptx/text.cuh"
 
 // A template that includes this hands on DTYPE and says with WIDENS that 8-bit floats are multiplied as float16: on
@@ -28,14 +29,6 @@
 #endif
 
 namespace pgtune {
-
-#if DTYPE == LABEL_int8
-using Accumulator = int;
-#define PGTUNE_ACCUMULATOR "r"
-#else
-using Accumulator = float;
-#define PGTUNE_ACCUMULATOR "f"
-#endif
 
 /// accumulators += a * b. The asm is volatile because the compiler, free to move products, used so many registers that
 /// some spilled.

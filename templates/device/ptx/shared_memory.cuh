@@ -20,4 +20,18 @@ __device__ __forceinline__ void store_shared(unsigned shared, const unsigned (&i
                : "memory");
 }
 
+/// Stores or loads two neighbours of 32 bits; the address is a multiple of 8.
+__device__ __forceinline__ void store_shared(unsigned shared, float first, float second) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(shared), "f"(first), "f"(second) : "memory");
+}
+__device__ __forceinline__ void store_shared(unsigned shared, int first, int second) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(shared), "r"(first), "r"(second) : "memory");
+}
+__device__ __forceinline__ void load_shared(float& first, float& second, unsigned shared) {
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(first), "=f"(second) : "r"(shared) : "memory");
+}
+__device__ __forceinline__ void load_shared(int& first, int& second, unsigned shared) {
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(first), "=r"(second) : "r"(shared) : "memory");
+}
+
 }  // namespace pgtune

@@ -7,6 +7,7 @@
 // only A has that type) and LEFT_SOURCE.
 #pragma once
 
+#include "device/ptx/accumulator.cuh"
 #include "device/ptx/text.cuh"
 
 // The registers of the accumulators for each width: a thread has one register for two columns.
@@ -78,7 +79,9 @@
 #define PGTUNE_OPERANDS_240 "%120", "%121", "%122", "%123", "%124", "%125"
 #define PGTUNE_OPERANDS_256 "%128", "%129", "%130", "%131", "%132", "%133"
 
-#define PGTUNE_BIND_4(d, i) "+f"((d)[i]), "+f"((d)[(i) + 1]), "+f"((d)[(i) + 2]), "+f"((d)[(i) + 3])
+#define PGTUNE_BIND_1(d, i) "+" PGTUNE_ACCUMULATOR((d)[i])
+#define PGTUNE_BIND_4(d, i) \
+  PGTUNE_BIND_1(d, i), PGTUNE_BIND_1(d, (i) + 1), PGTUNE_BIND_1(d, (i) + 2), PGTUNE_BIND_1(d, (i) + 3)
 #define PGTUNE_BIND_8(d, i) PGTUNE_BIND_4(d, i), PGTUNE_BIND_4(d, (i) + 4)
 #define PGTUNE_BIND_ACC_8(d) PGTUNE_BIND_4(d, 0)
 #define PGTUNE_BIND_ACC_16(d) PGTUNE_BIND_8(d, 0)
@@ -110,6 +113,15 @@
 #define PGTUNE_WGMMA_TYPES "k32.f32.e4m3.e5m2"
 #elif DTYPE == LABEL_e5m2
 #define PGTUNE_WGMMA_TYPES "k32.f32.e5m2.e4m3"
+#elif DTYPE == LABEL_int8
+#define PGTUNE_WGMMA_TYPES "k32.s32.s8.s8"
+#endif
+
+// Operands that are floats may be negated: their factors, 1 or -1.
+#if DTYPE == LABEL_int8
+#define PGTUNE_WGMMA_SIGNS ""
+#else
+#define PGTUNE_WGMMA_SIGNS ", 1, 1"
 #endif
 
 // Only 16-bit operands may lie along M or N (MN-major), and only their instructions say which way they lie.
@@ -128,15 +140,15 @@ static_assert((!LEFT_MN_MAJOR || LEFT_SOURCE == LABEL_registers) && !RIGHT_MN_MA
 #endif
 #define PGTUNE_WGMMA_OPERANDS_OF(...) PGTUNE_WGMMA_OPERANDS(__VA_ARGS__)
 
-#define PGTUNE_WGMMA_OF(acc, left, right, adds)                                                                        \
-  "{\n"                                                                                                                \
-  ".reg .pred adds;\n"                                                                                                 \
-  "setp.ne.b32 adds, " adds                                                                                            \
-  ", 0;\n"                                                                                                             \
-  "wgmma.mma_async.sync.aligned.m64n" PGTUNE_TEXT(INSTRUCTION_N) PGTUNE_WGMMA_TYPES " {" acc "}, " left ", " right     \
-                                                                                    ", adds, 1, 1" PGTUNE_WGMMA_MAJORS \
-                                                                                    ";\n"                              \
-                                                                                    "}\n"
+#define PGTUNE_WGMMA_OF(acc, left, right, adds)                                      \
+  "{\n"                                                                              \
+  ".reg .pred adds;\n"                                                               \
+  "setp.ne.b32 adds, " adds                                                          \
+  ", 0;\n"                                                                           \
+  "wgmma.mma_async.sync.aligned.m64n" PGTUNE_TEXT(INSTRUCTION_N) PGTUNE_WGMMA_TYPES  \
+      " {" acc "}, " left ", " right ", adds" PGTUNE_WGMMA_SIGNS PGTUNE_WGMMA_MAJORS \
+      ";\n"                                                                          \
+      "}\n"
 #define PGTUNE_WGMMA_FROM(...) PGTUNE_WGMMA_OF(__VA_ARGS__)
 
 namespace pgtune {
@@ -153,7 +165,7 @@ using LeftOperand = unsigned long long;  ///< a descriptor of shared memory (wgm
 
 /// accumulators += left * right, or accumulators = left * right where `adds` is 0, for 64 rows, INSTRUCTION_N columns
 /// and 32 bytes of K. `right` is a descriptor of shared memory. Asynchronous: see the functions below.
-__device__ __forceinline__ void wgmma(float (&acc)[kInstructionAccumulators], const LeftOperand& left,
+__device__ __forceinline__ void wgmma(Accumulator (&acc)[kInstructionAccumulators], const LeftOperand& left,
                                       unsigned long long right, int adds) {
   asm volatile(PGTUNE_WGMMA_FROM(PGTUNE_PASTE(PGTUNE_ACC_, INSTRUCTION_N),
                                  PGTUNE_WGMMA_OPERANDS_OF(PGTUNE_PASTE(PGTUNE_OPERANDS_, INSTRUCTION_N)))
@@ -176,9 +188,9 @@ __device__ __forceinline__ void warpgroup_wait() {
 
 /// Keeps the compiler from moving reads of the accumulators to before the wait.
 template <int kCount>
-__device__ __forceinline__ void warpgroup_fence_operand(float (&acc)[kCount]) {
+__device__ __forceinline__ void warpgroup_fence_operand(Accumulator (&acc)[kCount]) {
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(acc[i])::"memory");
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+" PGTUNE_ACCUMULATOR(acc[i])::"memory");
 }
 
 }  // namespace pgtune
