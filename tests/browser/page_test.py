@@ -65,6 +65,17 @@ def hostile_copy(database):
     return path
 
 
+def hostile_counters(database):
+    """With markup in what a profiler said."""
+    path = os.path.join(folder, "hostile-counters.db")
+    pgtune("db", "copy", "--db", database, "-o", path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE kernel_counters SET counters_json = json_set(counters_json, '$.kernel', ?)", (HOSTILE,))
+    connection.commit()
+    connection.close()
+    return path
+
+
 class Page(unittest.TestCase):
     def assert_quiet(self):
         self.assertEqual(browser.messages(), [])
@@ -104,7 +115,8 @@ class Page(unittest.TestCase):
             "The final’s samples", "SM clock", "Temperature"})
 
     def test_charts_of_settled_samples_energy_and_a_comparison(self):
-        self.look("energy", pages["energy"], {"Joules against time, both over the baseline’s best", "Time against energy", "Speed now over speed before, by size"})
+        self.look("energy", pages["energy"], {"Roofline of DRAM, L2, shared memory and arithmetic", "Joules against time, both over the baseline’s best", "Time against energy", "Speed now over speed before, by size",
+                                               "Time of the same variant on other boards"})
         self.look("settled", pages["settled"], {"Power"})
 
     def test_shows_counters_and_what_an_operation_is_compared_with(self):
@@ -203,6 +215,13 @@ class Page(unittest.TestCase):
             self.assertIn(HOSTILE, browser.run("return document.getElementById('overview').textContent"))
             self.assert_quiet()  # nor did the policy have to stop anything
 
+    def test_hostile_counters_stay_text(self):
+        self.visit(pages["hostile counters"])
+        browser.run("[...document.querySelectorAll('#problems tbody button')].find((b) => b.textContent.includes('512x512x512')).click()")
+        self.assertIn(HOSTILE, browser.run("return document.getElementById('problem').textContent"))
+        self.assertEqual(browser.run("return [typeof window.hacked, document.querySelectorAll('img').length, document.querySelectorAll('script').length]"), ["undefined", 0, 2])
+        self.assert_quiet()
+
     def test_the_policy_would_stop_a_script(self):
         self.visit(pages["suite"])
         browser.run("const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s)")
@@ -214,14 +233,18 @@ def make_pages():
     recording = lambda name: os.path.join(options.recordings, name)
     made = {"suite": page_of("suite", recording("h200-f32.db")), "settled": page_of("settled", recording("h200-tf32-settled.db")),
             "hostile": page_of("hostile", hostile_copy(recording("h200-special.db")))}
-    # Energy, counters, an operation, and the same searched twice, from a worker and a profiler that make it up.
+    # Energy, counters, an operation, the same searched twice, and a second board, from a worker and a profiler that make it up.
     home = os.path.join(folder, "home")
     os.makedirs(home)
+    made_up = {"PGTUNE_WORKER": options.fake_worker, "PGTUNE_NCU": options.fake_ncu, "PGTUNE_LOCK_DIR": folder, "HOME": home}
     for database, seed in (("old.db", "1"), ("new.db", "2")):
         for problem in (("--shape", "1024x1024x1024"), ("--shape", "512x512x512"), ("--operation", "softmax", "--size", "M=1024,N=1024")):
-            pgtune("search", *problem, "--budget", "8", "--power", "--counters", "-q", "--seed", seed, "--db", os.path.join(folder, database),
-                   PGTUNE_WORKER=options.fake_worker, PGTUNE_NCU=options.fake_ncu, PGTUNE_LOCK_DIR=folder, HOME=home)
+            pgtune("search", *problem, "--budget", "8", "--power", "--counters", "-q", "--seed", seed, "--db", os.path.join(folder, database), **made_up)
+    for shape in ("1024x1024x1024", "512x512x512"):  # the winners again, on a board that takes longer
+        pgtune("bench", "--shape", shape, "--rounds", "8", "-q", "--db", os.path.join(folder, "new.db"), **made_up,
+               PGTUNE_FAKE_UUID="GPU-bbbbbbbb-0000-0000-0000-000000000000", PGTUNE_FAKE_SLOWDOWN="1.04")
     made["energy"] = page_of("energy", os.path.join(folder, "new.db"), "--against", os.path.join(folder, "old.db"))
+    made["hostile counters"] = page_of("hostile-counters", hostile_counters(os.path.join(folder, "new.db")))
     return made
 
 

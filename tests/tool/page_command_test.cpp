@@ -57,6 +57,26 @@ TEST_F(PageTest, GoesToStandardOutput) {
   EXPECT_TRUE(page.err.empty()) << page.err;
 }
 
+TEST_F(PageTest, TellsOperationsFromGemm) {
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  const Finished searched = pgtune(
+      {"search", "--operation", "softmax", "--size", "M=64,N=1024", "--size", "M=128,N=1024", "--budget", "2", "-q"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  const json data = data_of(pgtune({"report", "--html", "-"}).out);
+  const json& kinds = data.at("groups").at(0).at("kinds");
+  ASSERT_EQ(kinds.size(), 2U);
+  EXPECT_EQ(kinds[0].at("kind"), "f32");
+  EXPECT_EQ(kinds[0].at("baseline"), "cuBLASLt");
+  EXPECT_EQ(kinds[1].at("kind"), "softmax bf16");
+  EXPECT_EQ(kinds[1].at("baseline"), "copy");
+  EXPECT_EQ(kinds[1].at("problems"), 2);
+  const json& problem = data.at("problems").at(0);
+  EXPECT_EQ(problem.at("kind"), "softmax bf16");
+  EXPECT_NEAR(problem.at("bytes").get<double>(), 2 * 2 * 64 * 1024, 10) << "X read and Y written once, in five digits";
+  EXPECT_THAT(pgtune({"report"}).out,
+              AllOf(HasSubstr("softmax bf16, 2 problems: geometric mean "), HasSubstr(" of copy's best (")));
+}
+
 TEST_F(PageTest, ComparesWithAnotherDatabase) {
   ASSERT_EQ(search({"-q", "--db", path("old.db")}).exit_code, 0);
   ASSERT_EQ(search({"-q"}).exit_code, 0);

@@ -56,7 +56,7 @@ function rooflineChart(data, problems, kinds, pick) {
   const points = (intensity, tflops, who) => (p) => (intensity(p) === null || tflops(p) === null ? null : { x: intensity(p), y: tflops(p), id: p.id,
     text: about(p, `${who}: ${significant(tflops(p), 4)} TFLOP/s at ${significant(intensity(p), 3)} FLOP/byte`) });
   return pointsFigure({
-    title: "Roofline of DRAM, L2 and arithmetic", height: 430, pick, roofs,
+    title: `Roofline of DRAM, L2${top((c) => c.smem) > 0 ? ", shared memory" : ""} and arithmetic`, height: 430, pick, roofs,
     text: "Filled: the winner over FLOP per byte of DRAM; stars: the same winner over its bytes through L2; hexagons: over those of shared memory, where they were counted; hollow: the baseline’s best over DRAM. " +
       "Roofs are what pgtune’s own kernels reached on this GPU. " + (measured.some((p) => p.counters)
         ? "Bytes are counted by the profiler where a problem has counters, else computed: every operand once, and what the template says of L2."
