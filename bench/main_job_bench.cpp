@@ -17,6 +17,7 @@
 #include "bench/coverage_bench.hpp"
 #include "bench/fleet_bench.hpp"
 #include "bench/merge_bench.hpp"
+#include "bench/million_bench.hpp"
 #include "bench/process.hpp"
 #include "bench/race_bench.hpp"
 #include "bench/scratch_folder.hpp"
@@ -156,8 +157,9 @@ int main(int argc, char** argv) {
   const int problems = merge && argc > 3 ? std::atoi(argv[3]) : kProblems;
   const bool fleet = argc >= 4 && argc <= 5 && std::strcmp(argv[1], "fleet") == 0;
   const bool spaces = argc == 2 && std::strcmp(argv[1], "spaces") == 0;
+  const bool million = argc == 2 && std::strcmp(argv[1], "million") == 0;
   const bool clocks = argc >= 2 && std::strcmp(argv[1], "clocks") == 0;
-  if ((argc > 1 && !gpu && !race && !simulation && !merge && !fleet && !spaces && !clocks) || seeds < 1 ||
+  if ((argc > 1 && !gpu && !race && !simulation && !merge && !fleet && !spaces && !clocks && !million) || seeds < 1 ||
       databases < 1 || problems < 1 || (simulation && std::atoi(argv[2]) < 1) ||
       (fleet && (std::atoi(argv[2]) < 1 || std::atoi(argv[3]) < 1))) {
     fmt::print(stderr,
@@ -167,6 +169,7 @@ int main(int argc, char** argv) {
                "       pgtune-bench merge [DATABASES [PROBLEMS]]\n"
                "       pgtune-bench fleet PROBLEMS MOST_GPUS [SEED]\n"
                "       pgtune-bench spaces\n"
+               "       pgtune-bench million\n"
                "       pgtune-bench clocks [FILE.db...]\n");
     return 2;
   }
@@ -177,6 +180,10 @@ int main(int argc, char** argv) {
     }
     if (merge) {
       pgtune::bench::bench_merge(databases, problems);
+      return 0;
+    }
+    if (million) {
+      pgtune::bench::bench_million();
       return 0;
     }
     if (clocks) {

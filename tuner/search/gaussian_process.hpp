@@ -30,6 +30,8 @@ class GaussianProcess {
   };
   /// Of a point by its distances from the observed ones.
   [[nodiscard]] Prediction predict(std::span<const double> distances) const;
+  /// What each observed point's matern52() counts for in the mean of a prediction.
+  [[nodiscard]] const std::vector<double>& weights() const { return weights_; }
   /// Natural logarithm of the values' likelihood under the shape.
   [[nodiscard]] double log_likelihood() const { return log_likelihood(shape_.variance); }
   /// The same with another variance.

@@ -3,6 +3,7 @@
 // what that misses here, and the variant with the greatest expected improvement is next.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -19,48 +20,58 @@ namespace {
 class Likeness {
  public:
   explicit Likeness(const SearchSpace& space) {
-    std::size_t begin = 0;
-    for (const std::size_t size : space.template_sizes) {
+    for (std::size_t begin = 0; const std::size_t size : space.template_sizes) {
+      if (size > 0) width_ = std::max(width_, space.variants[begin].parameters.size());
+      begin += size;
+    }
+    places_.reserve(space.variants.size() * width_);
+    for (std::size_t begin = 0; const std::size_t size : space.template_sizes) {
       add_template(space.variants.subspan(begin, size));
       begin += size;
     }
   }
 
   [[nodiscard]] double distance(std::size_t a, std::size_t b) const {
-    const std::vector<float>&one = places_[a], &other = places_[b];
-    if (templates_[a] != templates_[b]) return std::sqrt(static_cast<double>(std::max(one.size(), other.size())));
+    const Template &own = templates_[template_of_[a]], &other = templates_[template_of_[b]];
+    if (&own != &other) return std::sqrt(static_cast<double>(std::max(own.is_label.size(), other.is_label.size())));
+    const float *one = places_.data() + a * width_, *another = places_.data() + b * width_;
     double squares = 0;
-    for (std::size_t i = 0; i < one.size(); ++i) {
-      const double apart = one[i] - other[i];
-      squares += is_label_[templates_[a]][i] ? (apart != 0 ? 1 : 0) : apart * apart;
+    for (std::size_t i = 0; i < own.is_label.size(); ++i) {
+      const double apart = one[i] - another[i];
+      squares += own.is_label[i] != 0 ? (apart != 0 ? 1 : 0) : apart * apart;
     }
     return std::sqrt(squares);
   }
 
  private:
+  struct Template {
+    std::vector<char> is_label;  ///< of each parameter
+  };
+
   void add_template(std::span<const Variant> variants) {
     const std::size_t parameters = variants.empty() ? 0 : variants.front().parameters.size();
     std::vector<std::set<ParameterValue>> values(parameters);
     for (const Variant& variant : variants) {
       for (std::size_t i = 0; i < parameters; ++i) values[i].insert(variant.parameters[i].value);
     }
-    std::vector<bool> labels;
-    for (const auto& own : values) labels.push_back(std::holds_alternative<std::string>(*own.begin()));
+    Template added;
+    for (const auto& own : values) added.is_label.push_back(std::holds_alternative<std::string>(*own.begin()) ? 1 : 0);
     for (const Variant& variant : variants) {
-      std::vector<float> places;
       for (std::size_t i = 0; i < parameters; ++i) {
         const auto rank = std::distance(values[i].begin(), values[i].find(variant.parameters[i].value));
-        places.push_back(static_cast<float>(rank) / static_cast<float>(std::max<std::size_t>(values[i].size() - 1, 1)));
+        places_.push_back(static_cast<float>(rank) /
+                          static_cast<float>(std::max<std::size_t>(values[i].size() - 1, 1)));
       }
-      places_.push_back(std::move(places));
-      templates_.push_back(is_label_.size());
+      places_.resize(places_.size() + width_ - parameters);
+      template_of_.push_back(templates_.size());
     }
-    is_label_.push_back(std::move(labels));
+    templates_.push_back(std::move(added));
   }
 
-  std::vector<std::vector<float>> places_;
-  std::vector<std::size_t> templates_;
-  std::vector<std::vector<bool>> is_label_;  ///< of each template's parameters
+  std::size_t width_ = 0;      ///< parameters of the template with the most
+  std::vector<float> places_;  ///< of each variant's parameters, width_ a variant
+  std::vector<std::size_t> template_of_;
+  std::vector<Template> templates_;
 };
 
 class ModelStrategy final : public Strategy {
@@ -70,6 +81,8 @@ class ModelStrategy final : public Strategy {
       : likeness_(space), expected_(std::move(expected)), order_(std::move(order)), taken_(order_.size()) {
     std::stable_sort(order_.begin(), order_.end(),
                      [this](std::size_t a, std::size_t b) { return expected_.log_times[a] < expected_.log_times[b]; });
+    candidates_.assign(order_.begin(),
+                       order_.begin() + static_cast<std::ptrdiff_t>(std::min(order_.size(), kMostRanked)));
   }
 
   std::optional<std::size_t> next() override {
@@ -98,7 +111,9 @@ class ModelStrategy final : public Strategy {
   /// Exact Gaussian processes take the cube of it; beyond that the slowest are left out.
   static constexpr std::size_t kMostObserved = 160;
   /// Of large spaces, the most promising by what is expected.
-  static constexpr std::size_t kMostRanked = 8192;
+  static constexpr std::size_t kMostRanked = 20000;
+  /// Proposals that are open at a time: more are not asked for before the next ranking.
+  static constexpr std::size_t kMostExact = InOrder::kOpen;
   static constexpr double kFailure = 0.4;    ///< above the fastest, as logarithm, where a variant failed
   static constexpr double kPriorWeight = 8;  ///< of the deviation expected, in observations
   static constexpr std::size_t kMostFailed = 32;
@@ -174,28 +189,70 @@ class ModelStrategy final : public Strategy {
       values.insert(values.end(), predicted.begin(), predicted.end());
     }
     const GaussianProcess process(distances(points), values, shape_);
-    struct Ranked {
+    struct Candidate {
       double improvement, mean;
       std::size_t index;
     };
-    std::vector<Ranked> ranked;
-    for (const std::size_t index : order_) {
+    // A deviation takes the square of the points, so it is found only of those that may be among the best: by one point
+    // alone, the nearest, it is larger, and so is the improvement.
+    std::vector<Candidate> candidates;
+    const auto [missed, nearest] = seen_from_candidates(process, points);
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const std::size_t index = candidates_[i];
       if (taken_[index]) continue;
-      const GaussianProcess::Prediction missed = process.predict(from(index));
-      const double mean = expected_.log_times[index] + middle + missed.mean;
-      ranked.push_back({expected_improvement(best, mean, std::sqrt(missed.variance)), mean, index});
-      if (ranked.size() == kMostRanked) break;
+      const double mean = expected_.log_times[index] + middle + missed[i];
+      const double unexplained = 1 - nearest[i] * nearest[i] / (1 + shape_.noise);
+      candidates.push_back({expected_improvement(best, mean, std::sqrt(shape_.variance * unexplained)), mean, index});
     }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+    const auto before = [](const Candidate& a, const Candidate& b) {
       return a.improvement != b.improvement ? a.improvement > b.improvement : a.mean < b.mean;
-    });
+    };
+    std::stable_sort(candidates.begin(), candidates.end(), before);
+    std::vector<Candidate> ranked;  // exactly, the best kMostExact of them
+    for (Candidate& candidate : candidates) {
+      if (ranked.size() == kMostExact && candidate.improvement < ranked.back().improvement) break;
+      const double variance = process.predict(from(candidate.index)).variance;
+      candidate.improvement = expected_improvement(best, candidate.mean, std::sqrt(variance));
+      ranked.insert(std::upper_bound(ranked.begin(), ranked.end(), candidate, before), candidate);
+      if (ranked.size() > kMostExact) ranked.pop_back();
+    }
     ranking_.clear();
-    for (const Ranked& own : ranked) ranking_.push_back(own.index);
+    for (const Candidate& own : ranked) ranking_.push_back(own.index);
+  }
+
+  struct Seen {
+    std::vector<double> means;   ///< that the process predicts of each candidate
+    std::vector<float> nearest;  ///< the greatest covariance with a point
+  };
+  /// Most points are those of the last ranking, and so are their covariances while the length stays.
+  [[nodiscard]] Seen seen_from_candidates(const GaussianProcess& process, const std::vector<std::size_t>& points) {
+    if (shape_.length != covariance_length_) covariances_.clear();
+    covariance_length_ = shape_.length;
+    Seen out{std::vector<double>(candidates_.size()), std::vector<float>(candidates_.size())};
+    std::map<std::size_t, std::vector<float>> known;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      std::vector<float>& own = known[points[i]];
+      own = std::move(covariances_[points[i]]);
+      if (own.empty()) {
+        for (const std::size_t index : candidates_)
+          own.push_back(static_cast<float>(matern52(likeness_.distance(index, points[i]), shape_.length)));
+      }
+      const double weight = process.weights()[i];
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        out.means[k] += weight * own[k];
+        out.nearest[k] = std::max(out.nearest[k], own[k]);
+      }
+    }
+    covariances_ = std::move(known);
+    return out;
   }
 
   Likeness likeness_;
   Expectation expected_;
   std::vector<std::size_t> order_, ranking_, open_, failed_;
+  std::vector<std::size_t> candidates_;                    ///< the first of order_
+  std::map<std::size_t, std::vector<float>> covariances_;  ///< of a point with each candidate
+  double covariance_length_ = 0;
   std::vector<bool> taken_;
   std::vector<std::pair<double, std::size_t>> observed_;  ///< logarithm of the time, and who; the fastest first
   GaussianProcess::Shape shape_;
