@@ -25,7 +25,7 @@ std::string build_facts() {
                                       protocol::kProtocolVersion));
   std::string_view title = "templates";
   const Catalogue catalogue;
-  for (const std::string& name : catalogue.names()) {
+  for (const std::string& name : catalogue.all_names()) {
     text += fact(title, fmt::format("{} {}", catalogue.load(name).content_hash, name));
     title = "";
   }

@@ -64,6 +64,12 @@ bool Catalogue::is_path(const std::string& selector) {
 
 std::vector<std::string> Catalogue::names() const { return names_in(kTemplateFolders.front()); }
 
+std::vector<std::string> Catalogue::all_names() const {
+  std::vector<std::string> all = names();
+  for (std::string& name : names_in(kOperationTemplateFolder)) all.push_back(std::move(name));
+  return all;
+}
+
 std::string Catalogue::ladder(const std::string& name) const {
   if (auto text = embedded_text(fs::path(kLadderFolder) / (name + ".json"))) return *std::move(text);
   throw CommandError(ErrorKind::kUsage,
@@ -71,13 +77,42 @@ std::string Catalogue::ladder(const std::string& name) const {
                                  name, sentence_end(suggestion(name, names_in(kLadderFolder)))));
 }
 
-space::TemplateDefinition Catalogue::load(const std::string& selector) const {
+namespace {
+
+space::TemplateDefinition load_for(const LoadedOperation& operation, const fs::path& path, bool built_in) {
+  const space::OperationInterface interface = operation.definition.interface();
+  if (!built_in) return value_or_throw(space::load_template(path, read_shipped_header, &interface));
+  const auto json = embedded_text(path);
+  if (!json)
+    throw CommandError(ErrorKind::kUsage, fmt::format("no template '{}' among the built-in ones for the operation "
+                                                      "'{}'. Or give the path of a template's JSON.",
+                                                      path.stem().string(), operation.definition.name));
+  const fs::path folder = path.lexically_normal().parent_path();
+  return value_or_throw(space::parse_template(
+      *json, path.lexically_normal().string(),
+      [&](const std::string& relative) { return read_embedded(folder, relative); }, &interface));
+}
+
+}  // namespace
+
+space::TemplateDefinition Catalogue::load(const std::string& selector, const LoadedOperation* operation) const {
+  if (operation != nullptr) {
+    const bool by_path = is_path(selector);
+    const fs::path path = by_path ? fs::path(selector) : fs::path(kOperationTemplateFolder) / (selector + ".json");
+    return load_for(*operation, path, !by_path);
+  }
   if (is_path(selector)) return value_or_throw(space::load_template(selector, read_shipped_header));
   for (const fs::path folder : kTemplateFolders) {
     const fs::path origin = folder / (selector + ".json");
     if (const auto json = embedded_text(origin)) {
       return value_or_throw(space::parse_template(
           *json, origin.string(), [&](const std::string& relative) { return read_embedded(folder, relative); }));
+    }
+  }
+  for (const std::string& name : operation_names()) {
+    const LoadedOperation own = this->operation(name);
+    for (const fs::path path : own.definition.templates) {
+      if (path.stem() == selector) return load_for(own, fs::path(own.folder) / path, true);
     }
   }
   throw CommandError(ErrorKind::kUsage,
@@ -101,33 +136,12 @@ LoadedOperation Catalogue::operation(const std::string& selector) const {
                                  selector, sentence_end(suggestion(selector, operation_names()))));
 }
 
-namespace {
-
-space::TemplateDefinition load_for(const LoadedOperation& operation, const fs::path& path, bool built_in) {
-  const space::OperationInterface interface = operation.definition.interface();
-  if (!built_in) return value_or_throw(space::load_template(path, read_shipped_header, &interface));
-  const auto json = embedded_text(path);
-  if (!json)
-    throw CommandError(ErrorKind::kUsage, fmt::format("no template '{}' among the built-in ones for the operation "
-                                                      "'{}'. Or give the path of a template's JSON.",
-                                                      path.stem().string(), operation.definition.name));
-  const fs::path folder = path.lexically_normal().parent_path();
-  return value_or_throw(space::parse_template(
-      *json, path.lexically_normal().string(),
-      [&](const std::string& relative) { return read_embedded(folder, relative); }, &interface));
-}
-
-}  // namespace
-
 space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem,
                                      const LoadedOperation* operation) const {
   if (operation == nullptr) return select(selector, problem);
   std::vector<space::TemplateDefinition> selected;
   if (!selector.empty()) {
-    const bool by_path = is_path(selector);
-    selected.push_back(
-        load_for(*operation, by_path ? fs::path(selector) : fs::path(kOperationTemplateFolder) / (selector + ".json"),
-                 !by_path));
+    selected.push_back(load(selector, operation));
   } else {
     for (const std::string& path : operation->definition.templates)
       selected.push_back(load_for(*operation, fs::path(operation->folder) / path, operation->is_built_in));

@@ -24,12 +24,16 @@ class Catalogue {
   /// Whether a template or ladder is selected by a path: anything with a '/' or ending in ".json".
   [[nodiscard]] static bool is_path(const std::string& selector);
 
-  /// Names of the built-in templates that searches take, sorted.
+  /// Names of the built-in templates that searches of GEMMs take, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
+  /// The same, and behind them those of the built-in operations.
+  [[nodiscard]] std::vector<std::string> all_names() const;
 
-  /// `selector`: a built-in name, of a template for teaching too, or the path of a template's JSON.
-  /// Throws CommandError (usage) with the names there are, or what is wrong with the file.
-  [[nodiscard]] space::TemplateDefinition load(const std::string& selector) const;
+  /// `selector`: a built-in name, of a template for teaching or of a built-in operation too, or the path of a
+  /// template's JSON, which is GEMM's where `operation` is null. Throws CommandError (usage) with the names there are,
+  /// or what is wrong with the file.
+  [[nodiscard]] space::TemplateDefinition load(const std::string& selector,
+                                               const LoadedOperation* operation = nullptr) const;
 
   /// What --template means: the named one, or with an empty selector every built-in template for the problem's types.
   /// Throws CommandError (usage) where no template fits.

@@ -82,7 +82,7 @@ task() {
   list="$folder/task-$number.txt"
   problems "$number" >"$list.$$" && mv -f "$list.$$" "$list" || die 3 "cannot write $list"
   say "$(date -u +%Y-%m-%dT%H:%M:%SZ) task $number of job $SLURM_ARRAY_JOB_ID on ${SLURMD_NODENAME:-$(hostname)}, GPU ${CUDA_VISIBLE_DEVICES:-unset}; problems: $(wc -l <"$list")"
-  "$pgtune" search --shapes "$list" --db "$folder/task-$number.db" "${jobs:---jobs=${SLURM_CPUS_PER_TASK:-1}}" "${options[@]}" || result=$?
+  "$pgtune" search "$list_option" "$list" --db "$folder/task-$number.db" "${jobs:---jobs=${SLURM_CPUS_PER_TASK:-1}}" "${options[@]}" || result=$?
   write_state "$number" ended "$result"
   exit "$result"
 }

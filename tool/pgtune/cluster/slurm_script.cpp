@@ -140,9 +140,9 @@ Result<std::string> slurm_script(const SlurmJob& job) {
       job.request.merge_partition.empty() ? job.request.partition : job.request.merge_partition;
   text += fmt::format("\nfolder={}\nscript={}\npgtune=${{PGTUNE:-{}}}\ntasks={}\ngpus={}\n", shell_word(job.folder),
                       shell_word(job.script), shell_word(job.program), job.tasks.size(), job.request.gpus);
-  text +=
-      fmt::format("jobs={}\noptions=({})  # of pgtune search\nmerge_options=({})  # of sbatch\n", shell_word(job.jobs),
-                  words(job.search_options), words(site_options(job.request, merge_partition)));
+  text += fmt::format("jobs={}\nlist_option={}\noptions=({})  # of pgtune search\nmerge_options=({})  # of sbatch\n",
+                      shell_word(job.jobs), job.list_option, words(job.search_options),
+                      words(site_options(job.request, merge_partition)));
   text += problems_function(job.tasks);
   for (const embedded::File& file : embedded::pgtune_cluster()) text += "\n" + std::string(file.contents);
   return text;

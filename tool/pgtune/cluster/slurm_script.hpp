@@ -23,7 +23,7 @@ struct SlurmRequest {
 
 /// One task of the array.
 struct SlurmTask {
-  std::vector<std::string> problems;  ///< a line each, as in a list of shapes
+  std::vector<std::string> problems;  ///< a line each, as in a list of shapes or sizes
   double expected_s = 0;
 };
 
@@ -34,6 +34,7 @@ struct SlurmJob {
   std::string script;                       ///< where the script itself will be, absolute
   std::string program;                      ///< pgtune, absolute
   std::string working_folder;               ///< absolute; relative paths among the options start here
+  std::string list_option = "--shapes";     ///< what takes a task's problems as a file
   std::vector<std::string> search_options;  ///< of every task, but for --jobs
   std::string jobs;                         ///< "--jobs=N", or empty: as many as the task has cores
   std::string command_line;                 ///< that asked for it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command.hpp"
@@ -30,8 +31,8 @@ constexpr const char* kBest = "best";
 struct BenchTask {
   MeasuringOptions measuring;
   std::vector<Problem> problems;
-  std::string template_selector;      ///< for Catalogue::select()
-  std::vector<std::string> variants;  ///< best or keys
+  std::map<std::string, space::TemplateSet> templates;  ///< what --template means for each problem, by its key
+  std::vector<std::string> variants;                    ///< best or keys
   int rounds = 0;
   bool counters = false;
 };
@@ -107,7 +108,7 @@ BenchOutcome bench_chosen(MeasuringRun& run, const BenchTask& task, BenchOutcome
 
 Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, ResultDocument& results,
                     const Problem& problem) {
-  const space::TemplateSet all = context.catalogue().select(task.template_selector, problem);
+  const space::TemplateSet& all = task.templates.at(problem.key());
   // A search over all templates answers for them; without one, searches over each of them do.
   std::vector<space::TemplateSet> searched{all};
   if (all.definitions().size() > 1) searched.insert(searched.end(), all.definitions().begin(), all.definitions().end());
@@ -136,13 +137,13 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
   }
   const bool this_board = run.session().this_board;
   std::string nothing = fmt::format(
-      "nothing is stored for {} {} under these conditions ({}). {}Run 'pgtune search --shape {}' with these conditions "
+      "nothing is stored for {} {} under these conditions ({}). {}Run 'pgtune search {}' with these conditions "
       "first; a template of your own needs --template FILE.json here.",
       problem.title(),
       this_board ? fmt::format("on {}", run.choice().info.uuid)
                  : fmt::format("on GPUs of this class, {},", device_class(run.choice().info).text()),
       conditions_text(conditions), this_board ? "Without --this-board, other boards of its class count too. " : "",
-      problem.shape());
+      problem_options_text(problem));
   return [&terminal, nothing = std::move(nothing)] {
     terminal.error(nothing);
     return ExitCode::kNothingValid;
@@ -158,7 +159,8 @@ class BenchCommand final : public Command {
            "pgtune bench --shape 4096x4096x4096 --device 1 --this-board\n"
            "pgtune bench --shape 4096x4096x4096 --rounds 48 --power\n"
            "pgtune bench --shape 4096x4096x4096 --counters\n"
-           "pgtune bench --shape 512x512x512 --variant best --variant BM=64,BN=64,...";
+           "pgtune bench --shape 512x512x512 --variant best --variant BM=64,BN=64,...\n"
+           "pgtune bench --operation softmax --size M=4096,N=8192";
   }
 
   void add_options(CommandLine& app) override {
@@ -168,7 +170,7 @@ class BenchCommand final : public Command {
         .option_text("KEY")
         .one_value_each()
         .group(group);
-    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every variant and of cuBLASLt (default: 24)")
+    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every variant and of the baseline (default: 24)")
         .option_text("N")
         .group(group);
     app.add_flag("--this-board", this_board_,
@@ -199,11 +201,13 @@ class BenchCommand final : public Command {
   [[nodiscard]] BenchTask read(Context& context) const {
     BenchTask task{.measuring = measuring_.read(context),
                    .problems = problems_.problems(),
-                   .template_selector = template_,
+                   .templates = {},
                    .variants = variants_.empty() ? std::vector<std::string>{kBest} : variants_,
                    .rounds = parse_rounds(rounds_),
                    .counters = counters_};
     task.measuring.session.this_board = this_board_;
+    for (const Problem& problem : task.problems)
+      task.templates.emplace(problem.key(), problems_.templates_for(context.catalogue(), template_, problem));
     return task;
   }
 

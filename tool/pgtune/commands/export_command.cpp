@@ -143,8 +143,11 @@ class ExportCommand final : public Command {
     if (const auto chained = std::erase_if(results, [](const auto& result) { return result.problem.chained; }))
       context.terminal().note(
           fmt::format("{} of chained launches left out: a header launches its kernels one by one.", chained));
+    const auto others = std::erase_if(results, [](const auto& result) { return bool(result.problem.operation); });
+    if (others > 0)
+      context.terminal().note(fmt::format("{} of other operations than GEMM left out: headers hold GEMMs.", others));
     if (results.empty()) {
-      context.terminal().error(filter_.nothing_found(context));
+      context.terminal().error(others > 0 ? "nothing is left to export" : filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
     return table_ ? write_table(context, results) : write_callable(context, results, neighbour_loss / 100);

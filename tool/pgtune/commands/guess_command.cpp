@@ -59,7 +59,7 @@ class GuessCommand final : public Command {
   }
 
   void add_options(CommandLine& app) override {
-    problems_.add_to(app);
+    problems_.add_gemm_to(app);
     add_template_option(app, template_);
     add_device_or_architecture_option(app, device_);
     add_database_option(app, database_);

@@ -99,7 +99,6 @@ class InspectCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     problems_.add_to(app);
-    problems_.add_operation_to(app);
     app.add_option("--variant", variant_, "Parameters over the template's defaults, such as BM=64,STAGES=3")
         .option_text("NAME=VALUE,...");
     add_template_option(app, template_);

@@ -163,7 +163,7 @@ class LadderCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     const char* group = "Ladder";
-    problems_.add_to(app);
+    problems_.add_gemm_to(app);
     app.add_option("--ladder", ladder_, "A built-in ladder (default: sgemm), or the path of a ladder's JSON")
         .option_text("NAME|FILE")
         .group(group);

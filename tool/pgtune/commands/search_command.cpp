@@ -188,7 +188,6 @@ class SearchCommand final : public SearchOptions {
   void add_options(CommandLine& app) override {
     const char* group = "Search";
     problems_.add_to(app);
-    problems_.add_operation_to(app);
     add_template_option(app, template_).group(group);
     grid_.add_to(app).group(group);
     app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")

@@ -30,9 +30,10 @@ using nlohmann::json;
 /// Of a limit, so that what is expected to take it may take longer.
 constexpr double kShareOfLimit = 0.6;
 
-/// A problem as a list of shapes has it; what a list does not say of it (leading dimensions, scalars) is an option of
-/// the search.
+/// A problem as a list of shapes or sizes has it; what a list does not say of it (leading dimensions, scalars, an
+/// operation and its dtype) is an option of the search.
 std::string list_line(const Problem& problem) {
+  if (problem.operation) return problem.shape();
   std::string line = fmt::format("{} {} {}", problem.shape(), to_string(problem.dtype), problem.layout());
   if (!problem.has_usual_output()) line += fmt::format(" out {}", to_string(problem.type_of_c()));
   if (problem.epilogue.any()) line += fmt::format(" epilogue {}", to_string(problem.epilogue));
@@ -153,6 +154,7 @@ class SlurmCommand final : public Command {
     job.folder = folder.string();
     job.script = script.string();
     job.program = own_executable().string();
+    job.list_option = search.problems.front().operation ? "--sizes" : "--shapes";
     job.working_folder = fs::current_path().string();
     job.command_line = context.command_line();
     pass_on(job);
@@ -161,7 +163,8 @@ class SlurmCommand final : public Command {
 
   /// What the user asked of the search, but for what each task has of its own and how this command talks.
   void pass_on(SlurmJob& job) const {
-    static const std::set<std::string> kOwn{"--shape", "--shapes", "--json", "--quiet", "--verbose"};
+    static const std::set<std::string> kOwn{"--shape", "--shapes", "--size",   "--sizes",
+                                            "--json",  "--quiet",  "--verbose"};
     bool device = false;
     for (const Option& option : searched_) {
       const std::string name = option.name();

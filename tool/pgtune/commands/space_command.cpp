@@ -105,7 +105,6 @@ class SpaceCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     problems_.add_to(app);
-    problems_.add_operation_to(app);
     add_template_option(app, template_);
     grid_.add_to(app);
     add_device_or_architecture_option(app, device_);

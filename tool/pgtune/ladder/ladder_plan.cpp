@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/template/variant_text.hpp"
 
@@ -83,9 +84,9 @@ LadderPlan plan_ladder(const Context& context, const std::string& selector, cons
         planned.variant = std::move(best->variant);
       } else {
         planned.absent = fmt::format(
-            "nothing is stored for {} on this device under these conditions; run 'pgtune search --shape {}' "
+            "nothing is stored for {} on this device under these conditions; run 'pgtune search {}' "
             "with the same options first",
-            problem.title(), problem.shape());
+            problem.title(), problem_options_text(problem));
       }
     } else {
       const space::TemplateDefinition& definition = plan.templates.of({names[i], {}});

@@ -51,7 +51,7 @@ std::string boards_text(const BenchOutcome& outcome, const std::vector<BenchComp
   if (measured_here(outcome)) return {};
   std::vector<std::string> parts;
   if (const double ratio = baseline_time_ratio(outcome); ratio > 0)
-    parts.push_back(fmt::format("cuBLASLt's best takes {}", longer_text(ratio)));
+    parts.push_back(fmt::format("{}'s best takes {}", outcome.problem.baseline_name(), longer_text(ratio)));
   int place = 0;
   for (const BenchComparison& comparison : compared) {
     ++place;
@@ -67,11 +67,11 @@ std::string stored_mark(const session::Answer& stored) {
   return stored.sampling == Sampling::kUnsettled ? ", unsettled: in short samples at the power cap" : "";
 }
 
-std::string comparison_table(const std::vector<BenchComparison>& compared) {
+std::string comparison_table(std::string_view baseline, const std::vector<BenchComparison>& compared) {
   TextTable times({{"kernel"},
                    {"ms now", Align::kRight},
                    {"stored", Align::kRight},
-                   {"x cuBLASLt best now"},
+                   {fmt::format("x {} best now", baseline)},
                    {"stored"},
                    {"result"}});
   TextTable variants({{"#", Align::kRight}, {"variant", Align::kLeft, true}});
@@ -109,7 +109,8 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
   out += fact("version", versions_text(outcome.templates.other_versions()));
   const std::vector<BenchComparison> compared = comparisons(outcome);
   if (outcome.result.answer) {
-    out += comparison_table(compared) + energy_table(outcome.problem, *outcome.result.answer);
+    out += comparison_table(outcome.problem.baseline_name(), compared) +
+           energy_table(outcome.problem, *outcome.result.answer);
     int place = 0;
     for (const BenchComparison& comparison : compared)
       out += fact(fmt::format("#{}", ++place).c_str(), comparison.held.sentence);

@@ -9,6 +9,7 @@
 #include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
@@ -44,28 +45,13 @@ std::string condition_options(const Conditions& conditions) {
   return options;
 }
 
-std::string problem_options(const Problem& problem) {
-  std::string options = fmt::format("--shape {}", problem.shape());
-  const Problem usual;
-  if (problem.dtype != usual.dtype) options += fmt::format(" --dtype {}", to_string(problem.dtype));
-  if (!problem.has_usual_output()) options += fmt::format(" --out {}", to_string(problem.type_of_c()));
-  if (problem.layout() != "nn") options += fmt::format(" --layout {}", problem.layout());
-  if (problem.batch != 1) options += fmt::format(" --batch {}", problem.batch);
-  if (problem.alpha != usual.alpha) options += fmt::format(" --alpha {}", problem.alpha);
-  if (problem.beta != usual.beta) options += fmt::format(" --beta {}", problem.beta);
-  if (problem.epilogue.any()) options += fmt::format(" --epilogue {}", to_string(problem.epilogue));
-  if (problem.lda != problem.columns_a()) options += fmt::format(" --lda {}", problem.lda);
-  if (problem.ldb != problem.columns_b()) options += fmt::format(" --ldb {}", problem.ldb);
-  if (problem.ldc != problem.n) options += fmt::format(" --ldc {}", problem.ldc);
-  if (problem.chained) options += " --chain";
-  return options;
-}
-
 std::string measure_command(const StoredResult& result) {
-  const auto built_in = Catalogue().names();
+  const auto built_in = Catalogue().all_names();
   const bool own = std::find(built_in.begin(), built_in.end(), result.row.variant_origin.name) == built_in.end();
-  return fmt::format("pgtune bench {}{}{} --power", problem_options(result.problem),
-                     condition_options(conditions_of(result)), own ? " --template FILE.json" : "");
+  // An operation that is somebody's own names its templates itself.
+  const bool own_operation = result.problem.operation && own;
+  return fmt::format("pgtune bench {}{}{} --power", problem_options_text(result.problem),
+                     condition_options(conditions_of(result)), own && !own_operation ? " --template FILE.json" : "");
 }
 
 /// Speed and energy of the winner against cuBLASLt's best: both drew on the same power budget, turn by turn.

@@ -26,7 +26,7 @@ constexpr double kTera = 1e12;
 /// The built-in templates by content, so that a result finds the text it was measured with.
 std::map<std::string, space::TemplateDefinition> templates_by_hash(const Catalogue& catalogue) {
   std::map<std::string, space::TemplateDefinition> out;
-  for (const std::string& name : catalogue.names()) {
+  for (const std::string& name : catalogue.all_names()) {
     space::TemplateDefinition definition = catalogue.load(name);
     out.emplace(definition.content_hash, std::move(definition));
   }
@@ -133,7 +133,7 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
   };
   add_sections(table, points, [&](const RooflinePoint& point) {
     std::vector<std::string> cells{row_title(*point.result),
-                                   speed_text(point.result->problem, point.result->answer.best().time_s),
+                                   tflops_text(point.result->problem.flops(), point.result->answer.best().time_s),
                                    number(point.intensity(point.dram)),
                                    tera(point.dram_bound),
                                    number(point.intensity(point.l2)),

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
@@ -19,10 +21,18 @@ std::string short_verdict(const session::RankedVariant& best) {
   return best.verdict == stats::Verdict::kFasterThroughPower ? "by power" : std::string(to_string(best.verdict));
 }
 
+/// What speeds are told in where that is one unit; else each section says its own.
+std::string speed_header(const ResultGroup& group) {
+  const std::string_view unit = group.results.front()->problem.speed_unit();
+  const bool same = std::all_of(group.results.begin(), group.results.end(),
+                                [&](const StoredResult* result) { return result->problem.speed_unit() == unit; });
+  return same ? std::string(unit) : "speed";
+}
+
 std::string table_text(const ResultGroup& group) {
   TextTable table({{"problem", Align::kLeft, true},
                    {"template", Align::kLeft},
-                   {"TFLOP/s", Align::kRight},
+                   {speed_header(group), Align::kRight},
                    {"% first", Align::kRight},
                    {"% best", Align::kRight},
                    {"interval", Align::kRight},
@@ -61,6 +71,11 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
     print_headline(terminal, group);
     terminal.print(table_text(group) + summary_text(group) + '\n');
   }
+  const auto is_gemm = [](const StoredResult& result) { return !result.problem.operation; };
+  if (!std::all_of(results.begin(), results.end(), is_gemm))
+    terminal.print(
+        "Operations other than GEMM stand beside ways of copying as many bytes instead\n"
+        "of cuBLASLt's algorithms.\n");
   terminal.print(
       "% first, % best: speed against cuBLASLt's first heuristic and its best\n"
       "algorithm, 100 is equal; interval: 95 %, of % best, over the final's rounds;\n"

@@ -37,7 +37,7 @@ StoredResult read_row(db::BestRow row, const std::string& origin) {
 /// Of templates that are not built in nothing is known: they are their owner's.
 void compare_versions(std::vector<StoredResult>& results, const Catalogue& catalogue) {
   std::map<std::string, std::string> built;
-  for (const std::string& name : catalogue.names()) built[name] = catalogue.load(name).content_hash;
+  for (const std::string& name : catalogue.all_names()) built[name] = catalogue.load(name).content_hash;
   for (StoredResult& result : results) {
     const db::TemplateRow& origin = result.row.variant_origin;
     const auto here = built.find(origin.name);
@@ -82,12 +82,14 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
                                                       option));
   db::BestFilter filter;
   if (!template_.empty())
-    filter.winner_template = Catalogue::is_path(template_) ? context.catalogue().load(template_).name : template_;
+    filter.winner_template =
+        Catalogue::is_path(template_) ? context.catalogue().load(template_, problems_.operation()).name : template_;
   if (!source_.empty()) filter.source = enumerator_of<Source>(source_);
   std::vector<std::string> keys;
   if (problems_.any_shape()) {
     for (const Problem& problem : problems_.problems()) keys.push_back(problem.key());
   }
+  const LoadedOperation* const operation = problems_.operation();
   filter.each_board = boards;
   std::vector<db::BestRow> rows = db::list_best(database, filter);
   if (boards) {
@@ -99,6 +101,9 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
     if (!keys.empty() && std::find(keys.begin(), keys.end(), row.problem_key) == keys.end()) continue;
     if (problems && !problems->contains(row.problem_key)) continue;
     StoredResult result = read_row(std::move(row), database.origin());
+    if (operation != nullptr &&
+        (!result.problem.operation || result.problem.operation->name != operation->definition.name))
+      continue;
     if (!device_.empty() && result.row.device_uuid != device_ &&
         device_class(result.device).text().find(device_) == std::string::npos)
       continue;
@@ -124,7 +129,8 @@ db::Database ResultFilter::open_database(const Context& context) const {
 
 std::string ResultFilter::nothing_found(const Context& context) const {
   const std::string path = context.database_path(database_).string();
-  const bool filtered = problems_.any_shape() || !device_.empty() || !template_.empty() || !source_.empty();
+  const bool filtered = problems_.any_shape() || problems_.operation() != nullptr || !device_.empty() ||
+                        !template_.empty() || !source_.empty();
   return filtered ? fmt::format("no result in {} matches; leave out a filter, or run pgtune search for it", path)
                   : fmt::format("{} holds no results yet; run pgtune search --shape MxNxK first", path);
 }

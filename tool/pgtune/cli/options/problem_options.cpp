@@ -31,6 +31,11 @@ std::vector<std::string_view> dtypes_with_float32_choice() {
 }  // namespace
 
 void ProblemOptions::add_to(CommandLine& app) {
+  add_gemm_to(app);
+  add_operation_to(app);
+}
+
+void ProblemOptions::add_gemm_to(CommandLine& app) {
   const auto add = [&](const char* name, auto& target, const char* text, const std::string& description) {
     return app.add_option(name, target, description).option_text(text).group(kProblemGroup);
   };
@@ -171,6 +176,31 @@ std::string ProblemOptions::option_without_shape() const {
   const auto given =
       std::find_if(options_.begin(), options_.end(), [](const Option& option) { return option.given(); });
   return given == options_.end() ? std::string() : given->name();
+}
+
+std::string problem_options_text(const Problem& problem) {
+  const Problem usual;
+  if (problem.operation) {
+    const auto built_in = Catalogue().operation_names();
+    const std::string& name = problem.operation->name;
+    const bool own = std::find(built_in.begin(), built_in.end(), name) == built_in.end();
+    std::string options = fmt::format("--operation {} --size {}", own ? "FILE.json" : name, problem.shape());
+    if (problem.operation->has_dtypes) options += fmt::format(" --dtype {}", to_string(problem.dtype));
+    return options;
+  }
+  std::string options = fmt::format("--shape {}", problem.shape());
+  if (problem.dtype != usual.dtype) options += fmt::format(" --dtype {}", to_string(problem.dtype));
+  if (!problem.has_usual_output()) options += fmt::format(" --out {}", to_string(problem.type_of_c()));
+  if (problem.layout() != "nn") options += fmt::format(" --layout {}", problem.layout());
+  if (problem.batch != 1) options += fmt::format(" --batch {}", problem.batch);
+  if (problem.alpha != usual.alpha) options += fmt::format(" --alpha {}", problem.alpha);
+  if (problem.beta != usual.beta) options += fmt::format(" --beta {}", problem.beta);
+  if (problem.epilogue.any()) options += fmt::format(" --epilogue {}", to_string(problem.epilogue));
+  if (problem.lda != problem.columns_a()) options += fmt::format(" --lda {}", problem.lda);
+  if (problem.ldb != problem.columns_b()) options += fmt::format(" --ldb {}", problem.ldb);
+  if (problem.ldc != problem.n) options += fmt::format(" --ldc {}", problem.ldc);
+  if (problem.chained) options += " --chain";
+  return options;
 }
 
 }  // namespace pgtune::tool

@@ -19,8 +19,10 @@ class ProblemOptions {
  public:
   /// Binds the options to this object, which must outlive the parse.
   void add_to(CommandLine& app);
-  /// --operation and what goes with it too; for commands that use templates_for().
-  void add_operation_to(CommandLine& app);
+  /// Those of GEMM alone, for commands that know no other operation.
+  void add_gemm_to(CommandLine& app);
+  /// The operation that --operation names; null for GEMM.
+  [[nodiscard]] const LoadedOperation* operation() const;
   /// The templates that --template `selector` means for one of problems().
   [[nodiscard]] space::TemplateSet templates_for(const Catalogue& catalogue, const std::string& selector,
                                                  const Problem& problem) const;
@@ -40,8 +42,8 @@ class ProblemOptions {
   /// With the options; types, layout and so on that a file says beside the shape come first.
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
   void append_file(std::vector<Problem>& problems) const;
+  void add_operation_to(CommandLine& app);
   [[nodiscard]] std::vector<Problem> operation_problems() const;
-  [[nodiscard]] const LoadedOperation* operation() const;
 
   Option dtype_option_;
   std::vector<Option> options_;  ///< all of GEMM but --shape and --shapes
@@ -54,5 +56,9 @@ class ProblemOptions {
   std::string dtype_ = "f32", output_, layout_ = "nn", epilogue_ = "none";
   std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";
 };
+
+/// The options that ask for `problem`, as words for a shell: "--shape 512x512x512 --dtype bf16". An operation that is
+/// not built in is FILE.json, whose place nobody keeps.
+[[nodiscard]] std::string problem_options_text(const Problem& problem);
 
 }  // namespace pgtune::tool

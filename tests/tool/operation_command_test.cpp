@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Every command that takes --operation, for a built-in operation and for a user's own.
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kOwnOperation = R"json({
+  "schema": 1, "name": "twice", "dimensions": [{"name": "N"}],
+  "require": [{"expr": "N % 4 == 0", "reason": "N must be a multiple of 4"}],
+  "buffers": [
+    {"name": "X", "type": "f32", "role": "in", "extents": ["N"]},
+    {"name": "Y", "type": "f32", "role": "out", "extents": ["N"], "error": {"rule": "exact"}}],
+  "reference": {"source": "twice_reference.cu", "kernels": [
+    {"symbol": "twice", "grid": ["1"], "block": ["256"], "arguments": [{"buffer": "X"}, {"value": "Y"}, {"int64": "N"}]}]},
+  "flops": "N", "bytes": "8 * N", "unit": "GB/s", "templates": ["twice_template.json"]
+})json";
+
+constexpr const char* kOwnTemplate = R"json({
+  "schema": 1, "name": "twice_simple", "operation": "twice", "source": "twice.cu",
+  "parameters": [{"name": "THREADS", "values": [64, 128, 256], "default": 128}],
+  "kernels": [{"symbol": "twice", "grid": ["ceil_div(N, THREADS)"], "block": ["THREADS"],
+    "arguments": [{"pointer": "X"}, {"pointer": "Y"}, {"int64": "N"}]}]
+})json";
+
+class OperationTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    write("twice.json", kOwnOperation);
+    write("twice_template.json", kOwnTemplate);
+    write("twice_reference.cu", "#include \"operation.cuh\"\n");
+    write("twice.cu", "extern \"C\" __global__ void twice(const float*, float*, long long) {}\n");
+  }
+  Finished of(const std::string& command, const std::string& operation, const std::string& sizes,
+              const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{command, "--operation", operation, "--size", sizes};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return pgtune(arguments);
+  }
+  Finished softmax(const std::string& command, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"--dtype", "bf16"};
+    if (command == "search") arguments.insert(arguments.end(), {"--budget", "4", "-q"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return of(command, "softmax", "M=4096,N=8192", arguments);
+  }
+};
+
+TEST_F(OperationTest, AUsersOwnIsSearchedStoredAndShown) {
+  const Finished searched = of("search", path("twice.json"), "N=4096", {"--json"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  const json result = json::parse(searched.out);
+  EXPECT_EQ(result.at("problem").at("operation").at("name"), "twice");
+  EXPECT_EQ(requests("trial"), 3);
+  EXPECT_EQ(of("search", path("twice.json"), "N=4096").exit_code, 0);
+  EXPECT_EQ(requests("trial"), 3) << "answered from the database";
+  const Finished shown = pgtune({"show"});
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("twice N=4096"), HasSubstr("GB/s"), HasSubstr("of copy's best")));
+  const Finished benched = of("bench", path("twice.json"), "N=4096");
+  EXPECT_EQ(benched.exit_code, 0) << benched.err;
+  EXPECT_THAT(benched.out, AllOf(HasSubstr("held: "), HasSubstr("x copy best now")));
+  EXPECT_THAT(of("space", path("twice.json"), "N=4096").out, HasSubstr("3 valid for this problem"));
+}
+
+TEST_F(OperationTest, ReportsTellOperationsFromGemmsAndFromEachOther) {
+  ASSERT_EQ(softmax("search").exit_code, 0);
+  ASSERT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  const Finished all = pgtune({"report"});
+  EXPECT_THAT(all.out, AllOf(HasSubstr("softmax bf16, GB/s"), HasSubstr("twice, GB/s"), HasSubstr("f32 nn"),
+                             HasSubstr(" speed "), HasSubstr("ways of copying")));
+  const Finished one = pgtune({"report", "--operation", "softmax"});
+  EXPECT_THAT(one.out, AllOf(HasSubstr("softmax_rows"), HasSubstr(" GB/s "), Not(HasSubstr("twice"))));
+  EXPECT_THAT(softmax("show").out, AllOf(HasSubstr("softmax bf16 M=4096,N=8192"), Not(HasSubstr("256x256x256"))));
+  EXPECT_EQ(of("show", "softmax", "M=1,N=8").exit_code, 1);
+  const Finished power = pgtune({"report", "--power"});
+  EXPECT_THAT(power.out, AllOf(HasSubstr("pgtune bench --operation FILE.json --size N=4096 --power"),
+                               HasSubstr("--operation softmax --size M=4096,N=8192 --dtype bf16 --power")));
+  EXPECT_EQ(pgtune({"report", "--roofline"}).exit_code, 0);
+  EXPECT_EQ(pgtune({"report", "--html", path("page.html")}).exit_code, 0);
+}
+
+TEST_F(OperationTest, ARecordingOfOneIsReplayed) {
+  const std::string recording = path("recording.db");
+  const Finished recorded = softmax("search", {"--db", recording, "--json"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
+  const Finished replayed = softmax("search", {"--device", "replay:" + recording, "--json"});
+  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
+  EXPECT_EQ(json::parse(replayed.out).at("best").at("variant"), json::parse(recorded.out).at("best").at("variant"));
+}
+
+TEST_F(OperationTest, AJobArrayHasItsSizes) {
+  const Finished written = of("slurm", "softmax", "M=4096,N=8192", {"--gpus", "2", "-o", path("job.sh")});
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_THAT(read("job.sh"), AllOf(HasSubstr("list_option=--sizes\n"), HasSubstr("\nM=4096,N=8192\nEND\n"),
+                                    HasSubstr("'--operation=softmax'"), Not(HasSubstr("'--size"))));
+}
+
+TEST_F(OperationTest, SizesComeFromAFileToo) {
+  write("sizes.txt", "# two\nN=1024\n\nN=2048 # the larger\n");
+  const Finished fine = pgtune({"space", "--operation", path("twice.json"), "--sizes", path("sizes.txt")});
+  EXPECT_THAT(fine.out, AllOf(HasSubstr("twice N=1024"), HasSubstr("twice N=2048")));
+  write("sizes.txt", "N=1024\nN=7\n");
+  const Finished wrong = pgtune({"space", "--operation", path("twice.json"), "--sizes", path("sizes.txt")});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("sizes.txt:2: "), HasSubstr("N must be a multiple of 4")));
+}
+
+TEST_F(OperationTest, HeadersLeaveThemOut) {
+  ASSERT_EQ(softmax("search").exit_code, 0);
+  const Finished exported = pgtune({"export", "header", "-o", path("best.hpp")});
+  EXPECT_EQ(exported.exit_code, 1);
+  EXPECT_THAT(exported.err, AllOf(HasSubstr("1 of other operations than GEMM left out"), HasSubstr("nothing is left")));
+}
+
+TEST_F(OperationTest, WhatCannotBeMeantIsRefused) {
+  struct Wrong {
+    std::vector<std::string> arguments;
+    const char* what;
+  };
+  const std::string own = path("twice.json");
+  for (const auto& [arguments, what] : {
+           Wrong{{"--operation", "softmx", "--size", "M=1,N=8"}, "did you mean 'softmax'?"},
+           Wrong{{"--operation", "softmax"}, "--size M=1024,N=1024"},
+           Wrong{{"--operation", "softmax", "--size", "M=1"}, "needs a size N"},
+           Wrong{{"--operation", "softmax", "--size", "M=1,K=8"}, "no dimension 'K'"},
+           Wrong{{"--operation", "softmax", "--size", "M=1,N=8", "--dtype", "int8"}, "no dtype int8"},
+           Wrong{{"--operation", own, "--size", "N=8", "--dtype", "f32"}, "no dtypes to choose from"},
+           Wrong{{"--operation", "softmax", "--size", "M=1,N=8", "--layout", "nt"}, "--layout is for GEMM"},
+           Wrong{{"--operation", "softmax", "--size", "M=1,N=8", "--shape", "8x8x8"}, "a shape is for GEMM"},
+           Wrong{{"--size", "M=1,N=8"}, "Name it with --operation"},
+           Wrong{{"--operation", own, "--size", "N=8", "--template", "softmax_rows"}, "and 'twice' is asked for"},
+           Wrong{{"--operation", "softmax", "--size", "M=1,N=8", "--template", "gemm_wgmma"},
+                 "no template 'gemm_wgmma'"},
+           Wrong{{"--shape", "8x8x8", "--template", path("twice_template.json")},
+                 "name its operation with --operation"},
+           Wrong{{"--operation", path("none.json"), "--size", "N=8"}, "none.json"},
+       }) {
+    for (const char* command : {"search", "bench", "space"}) {
+      std::vector<std::string> words{command};
+      words.insert(words.end(), arguments.begin(), arguments.end());
+      const Finished result = pgtune(words);
+      EXPECT_EQ(result.exit_code, 2) << command << " " << what;
+      EXPECT_THAT(result.err, HasSubstr(what)) << command;
+    }
+  }
+  EXPECT_EQ(requests("prepare"), 0);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test
