@@ -35,7 +35,7 @@ TEST(MeasureKernels, CompileForEveryArchitecture) {
     for (const char* kernel :
          {"fill_pattern", "fill_data", "copy_matrix", "checksum", "count_changed_bytes", "reference_float64", "compare",
           "read_clocks", "sum_result", "rewrite", "fill_tensor", "compare_tensor", "sum_tensor", "store_result",
-          "count_unwritten", "copy_words8_streaming"}) {
+          "clear_pieces", "count_unwritten", "copy_words8_streaming"}) {
       EXPECT_NE(compiled.cubin.find(kernel), std::string::npos) << architecture << " lacks " << kernel;
     }
   }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 namespace pgtune::testing {
@@ -33,7 +34,9 @@ EmulatedKernels::EmulatedKernels(const TemplateSource& source, const std::vector
   std::string name = (fs::path(::testing::TempDir()) / "pgtune_emulated_XXXXXX").string();
   folder_ = ::mkdtemp(name.data());
   for (const SourceFile& header : source.headers) write(folder_ / "headers" / header.name, header.contents);
-  std::string text = "#include \"emulated_gpu.hpp\"\n" + source.contents;
+  std::string text = "#include \"emulated_gpu.hpp\"\n" +
+                     std::regex_replace(source.contents, std::regex("extern __shared__[^;]* (\\w+)\\[\\];"),
+                                        "unsigned char* const $1 = Block::dynamic_shared();");
   for (const std::string& symbol : symbols)
     text += fmt::format(
         "\nextern \"C\" void launch_{0}(void** arguments, const unsigned* grid, const unsigned* block) {{\n"

@@ -69,6 +69,18 @@ TEST(OperationProblem, ErrorsFollowFromTheirRules) {
   const OperationProblem& operation = *problem.operation;
   EXPECT_EQ(operation.buffers[4].error.per_scale, summation_bound(11, 0x1p-24));
   EXPECT_EQ(operation.buffers[5].error.per_result, 2 * 0x1p-7);
+  json sums = sample_json();
+  const auto bound_of = [&](const json& error, Dtype dtype) {
+    sums["buffers"][4]["error"] = error;
+    return problem_of(sums, "M=1,N=2000", dtype).value().operation->buffers[4].error.per_scale;
+  };
+  const json in_bf16 = {{"rule", "sum"}, {"terms", "N"}, {"arithmetic", "bf16"}};
+  EXPECT_EQ(bound_of(in_bf16, Dtype::kF32), summation_bound(2000, 0x1p-23)) << "tensor cores truncate";
+  const json in_own = {{"rule", "sum"}, {"terms", "N"}, {"arithmetic", "dtype"}};
+  EXPECT_EQ(bound_of(in_own, Dtype::kF32), summation_bound(2000, 0x1p-24));
+  EXPECT_EQ(bound_of(in_own, Dtype::kBf16), summation_bound(2000, 0x1p-23));
+  const json blocked = {{"rule", "blocked"}, {"terms", "N"}, {"arithmetic", "e4m3"}, {"block", 128}};
+  EXPECT_EQ(bound_of(blocked, Dtype::kF32), sum_error(Dtype::kE4m3, 128, 0) + summation_bound(16, 0x1p-24, 6));
   json exact = sample_json();
   exact["buffers"][5]["error"] = {{"rule", "exact"}};
   const ToleratedError none = problem_of(exact, "M=1,N=2").value().operation->buffers[5].error;

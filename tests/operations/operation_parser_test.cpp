@@ -118,7 +118,10 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/buffers/5/error", "", "buffers[5]: ", "an output says by \"error\""},
         Edit{"/buffers/0/error", "{\"rule\": \"exact\"}", "buffers[0].error: ", "only outputs"},
         Edit{"/buffers/5/error/rule", "\"close\"", "buffers[5].error.rule: ", "allclose"},
-        Edit{"/buffers/5/error/terms", "\"N\"", "buffers[5].error.terms: ", "belongs to the rule sum"},
+        Edit{"/buffers/5/error/terms", "\"N\"", "buffers[5].error.terms: ", "belongs to the rules sum and blocked"},
+        Edit{"/buffers/5/error/block", "8", "buffers[5].error.block: ", "belongs to the rule blocked"},
+        Edit{"/buffers/4/error/arithmetic", "\"fp8\"", "buffers[4].error.arithmetic: ", "e4m3"},
+        Edit{"/buffers/4/error/rule", "\"blocked\"", "buffers[4].error: the field 'block'", ""},
         Edit{"/buffers/5/error/ulps", "-1", "buffers[5].error.ulps: ", "negative"},
         Edit{"/buffers/4/error/terms", "", "buffers[4].error: the field 'terms'", ""}));
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tuner/model/dtype.hpp"
 #include "tuner/model/element_type.hpp"
 
 namespace pgtune {
@@ -11,6 +12,13 @@ namespace pgtune {
 /// Of float32 sums of K products, each operation rounded with error up to `unit_roundoff`, in units of S. `further`:
 /// roundings beside those of the sum.
 [[nodiscard]] double summation_bound(std::int64_t k, double unit_roundoff, int further = 4);
+
+/// Of sums of K products in the arithmetic of `dtype`, in units of S, the sum of the products' magnitudes.
+[[nodiscard]] double sum_error(Dtype dtype, std::int64_t k, int further = 4);
+
+/// The same where each `block` of products is summed in that arithmetic, multiplied by a float32 factor of its own and
+/// added in float32; S has the factors too.
+[[nodiscard]] double blocked_sum_error(Dtype dtype, std::int64_t k, std::int64_t block);
 
 /// Rounding to nearest, of a float32 to `type`: half a unit in the last place. Float32 is not rounded any more, and
 /// integers never are.

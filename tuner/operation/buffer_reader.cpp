@@ -15,9 +15,10 @@ using space::KnownNames;
 using space::NameKind;
 using space::Reach;
 
-constexpr EnumNames<ErrorRule, 4> kRules{{{ErrorRule::kExact, "exact"},
+constexpr EnumNames<ErrorRule, 5> kRules{{{ErrorRule::kExact, "exact"},
                                           {ErrorRule::kUlp, "ulp"},
                                           {ErrorRule::kSum, "sum"},
+                                          {ErrorRule::kBlocked, "blocked"},
                                           {ErrorRule::kAllclose, "allclose"}}};
 constexpr std::string_view kDtypeWord = "dtype";
 constexpr std::size_t kMaxKernels = 16, kMaxArguments = 64;
@@ -136,7 +137,7 @@ class Reader {
   }
 
   [[nodiscard]] ErrorSpec read_error(const JsonCursor& cursor) const {
-    cursor.expect_fields({"rule", "ulps", "float32_ulps", "terms", "relative", "absolute"});
+    cursor.expect_fields({"rule", "ulps", "float32_ulps", "terms", "arithmetic", "block", "relative", "absolute"});
     ErrorSpec out;
     out.rule = enumerator_of<ErrorRule>(cursor.required("rule").choice(words_of<ErrorRule>())).value_or(out.rule);
     const auto number = [&](const char* field, ErrorRule rule, double& target) {
@@ -150,12 +151,31 @@ class Reader {
     number("float32_ulps", ErrorRule::kUlp, out.float32_ulps);
     number("relative", ErrorRule::kAllclose, out.relative);
     number("absolute", ErrorRule::kAllclose, out.absolute);
-    if (out.rule == ErrorRule::kSum) {
+    if (out.rule == ErrorRule::kSum || out.rule == ErrorRule::kBlocked) {
       out.terms = names_.read(cursor.required("terms"), Reach::kProblem);
-    } else if (const auto terms = cursor.optional("terms")) {
-      terms->problem("it belongs to the rule sum");
+      if (const auto arithmetic = cursor.optional("arithmetic")) read_arithmetic(*arithmetic, out);
+    } else {
+      for (const char* field : {"terms", "arithmetic"}) {
+        if (const auto given = cursor.optional(field)) given->problem("it belongs to the rules sum and blocked");
+      }
+    }
+    if (out.rule == ErrorRule::kBlocked) {
+      const JsonCursor block = cursor.required("block");
+      out.block = block.integer();
+      if (out.block < 1) block.problem("a block has at least one term");
+    } else if (const auto block = cursor.optional("block")) {
+      block->problem("it belongs to the rule blocked");
     }
     return out;
+  }
+
+  void read_arithmetic(const JsonCursor& cursor, ErrorSpec& out) const {
+    std::vector<std::string_view> words;
+    for (const Dtype dtype : all_dtypes()) words.push_back(to_string(dtype));
+    if (!definition_.dtypes.empty()) words.push_back(kDtypeWord);
+    const std::string word = cursor.choice(words);
+    out.problems_arithmetic = word == kDtypeWord;
+    if (const auto dtype = parse_dtype(word)) out.arithmetic = *dtype;
   }
 
   [[nodiscard]] std::size_t buffer_named(const JsonCursor& cursor, bool is_output) const {
@@ -267,8 +287,8 @@ void read_reference(const JsonCursor& root, const KnownNames& names, OperationDe
     if (!written(ReferenceArgumentKind::kValue))
       cursor.problem(
           fmt::format("no kernel is given {{\"value\": \"{}\"}}, so nobody says what is right there", buffer.name));
-    const bool needs_scale =
-        buffer.error.rule == ErrorRule::kSum || (buffer.error.rule == ErrorRule::kUlp && buffer.error.float32_ulps > 0);
+    const bool needs_scale = buffer.error.rule == ErrorRule::kSum || buffer.error.rule == ErrorRule::kBlocked ||
+                             (buffer.error.rule == ErrorRule::kUlp && buffer.error.float32_ulps > 0);
     if (needs_scale && !written(ReferenceArgumentKind::kScale))
       cursor.problem(fmt::format("the error of '{}' is in units of a scale: give a kernel {{\"scale\": \"{}\"}}",
                                  buffer.name, buffer.name));

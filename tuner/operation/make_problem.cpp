@@ -197,11 +197,15 @@ class ProblemBuilder {
         return {spec.float32_ulps * kUnitRoundoffFloat32, spec.ulps * ulp,
                 absolute_error(type) * std::max(1.0, spec.ulps)};
       }
-      case ErrorRule::kSum: {
-        const std::int64_t terms = number(*spec.terms, field + ".error.terms");
+      case ErrorRule::kSum:
+      case ErrorRule::kBlocked: {
+        const std::int64_t terms = number(*spec.terms, field + ".error.terms"),
+                           count = std::max<std::int64_t>(terms, 1);
         if (terms < 1) refuse(fmt::format("{}: a sum has at least one term, not {}", field, terms));
-        return {summation_bound(std::max<std::int64_t>(terms, 1), kUnitRoundoffFloat32), unit_roundoff(type),
-                absolute_error(type)};
+        const Dtype arithmetic = spec.problems_arithmetic ? dtype_.value_or(Dtype::kF32) : spec.arithmetic;
+        const double of_sum = spec.rule == ErrorRule::kSum ? sum_error(arithmetic, count)
+                                                           : blocked_sum_error(arithmetic, count, spec.block);
+        return {of_sum, unit_roundoff(type), absolute_error(type)};
       }
       case ErrorRule::kAllclose:
         return {spec.absolute, spec.relative, kNothing};

@@ -42,14 +42,17 @@ struct ReferenceKernelSpec {
 };
 
 /// What is a right result. The words of the JSON are these with an underscore.
-enum class ErrorRule { kExact, kUlp, kSum, kAllclose };
+enum class ErrorRule { kExact, kUlp, kSum, kBlocked, kAllclose };
 [[nodiscard]] EnumTable<ErrorRule> enum_table(ErrorRule value);
 
 struct ErrorSpec {
   ErrorRule rule = ErrorRule::kExact;
   double ulps = 1;                    ///< kUlp: units in the last place of the output's type, of the right value
   double float32_ulps = 0;            ///< kUlp: units of 2^-24 of the scale that the reference writes
-  std::optional<Expression> terms;    ///< kSum: how many terms are added in float32
+  std::optional<Expression> terms;    ///< kSum, kBlocked: how many terms are added
+  Dtype arithmetic = Dtype::kF32;     ///< kSum, kBlocked: what the terms are multiplied and added in
+  bool problems_arithmetic = false;   ///< that is the problem's dtype
+  std::int64_t block = 1;             ///< kBlocked: terms that are added before float32 takes their sum
   double relative = 0, absolute = 0;  ///< kAllclose: of the right value, and of the scale (1 where none is written)
 };
 

@@ -6,6 +6,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -19,7 +20,8 @@
 #define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(...)
-#define asm(...)  // conversions of float16 alone, which nothing here computes in
+#define __align__(bytes) alignas(bytes)
+#define asm(...)  // of functions that nothing here calls
 
 struct Index {
   unsigned x = 0, y = 0, z = 0;
@@ -59,15 +61,33 @@ class Block {
 
   static unsigned thread() { return current_->running_; }
   static std::uint64_t& slot(unsigned thread) { return current_->slots_[thread]; }
+  static std::array<unsigned, 16>& words(unsigned thread) { return current_->fibres_[thread]->words; }
+
+  /// What stands for "extern __shared__": NaNs until somebody writes.
+  static unsigned char* dynamic_shared() { return current_->dynamic_shared_.data(); }
+  /// The copies of this thread's present group, which take place when the group is waited for.
+  static std::vector<std::function<void()>>& copies() { return self().groups.back(); }
+  static void commit_copies() { self().groups.emplace_back(); }
+  /// Leaves `pending` groups that were committed under way.
+  static void wait_for_copies(std::size_t pending) {
+    auto& groups = self().groups;
+    while (groups.size() > pending + 1) {
+      for (const auto& copy : groups.front()) copy();
+      groups.erase(groups.begin());
+    }
+  }
 
  private:
   struct Fibre {
     enum Waits { kNothing, kWarp, kBlock } waits = kNothing;
     bool done = false;
+    std::array<unsigned, 16> words{};
+    std::vector<std::vector<std::function<void()>>> groups;
     ucontext_t context{};
     std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStack);
   };
-  static constexpr std::size_t kStack = 256 << 10;
+  static constexpr std::size_t kStack = 256 << 10, kDynamicShared = 227 << 10;
+  static Fibre& self() { return *current_->fibres_[current_->running_]; }
   static constexpr unsigned kWarp = 32;
 
   Block(std::function<void()> kernel, Index block) : kernel_(std::move(kernel)), block_(block) {
@@ -99,8 +119,10 @@ class Block {
     current_ = this;
     blockIdx = index;
     const auto count = static_cast<unsigned>(fibres_.size());
+    dynamic_shared_.assign(kDynamicShared, 0xff);
     for (auto& fibre : fibres_) {
       fibre->done = false;
+      fibre->groups.assign(1, {});
       getcontext(&fibre->context);
       fibre->context.uc_stack = {fibre->stack.get(), 0, kStack};
       fibre->context.uc_link = &scheduler_;
@@ -133,11 +155,26 @@ class Block {
   Index block_;
   std::vector<std::unique_ptr<Fibre>> fibres_;
   std::vector<std::uint64_t> slots_;
+  std::vector<unsigned char> dynamic_shared_;
   ucontext_t scheduler_{};
   unsigned running_ = 0;
 };
 
 inline void __syncthreads() { Block::wait(true); }
+
+/// What each thread of the warp brings, by lane.
+template <std::size_t count>
+std::array<std::array<unsigned, count>, 32> all_of_warp(const std::array<unsigned, count>& mine) {
+  const unsigned self = Block::thread(), first = self / 32 * 32;
+  std::copy(mine.begin(), mine.end(), Block::words(self).begin());
+  Block::wait(false);
+  std::array<std::array<unsigned, count>, 32> all{};
+  for (unsigned lane = 0; lane < 32; ++lane) std::copy_n(Block::words(first + lane).begin(), count, all[lane].begin());
+  Block::wait(false);
+  return all;
+}
+
+unsigned __byte_perm(unsigned, unsigned, unsigned);  // of tiles that do not lie along K, which nothing here has
 
 template <typename T>
 T exchange_with(T value, unsigned lane) {

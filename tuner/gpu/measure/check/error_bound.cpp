@@ -7,20 +7,8 @@
 namespace pgtune::gpu {
 namespace {
 
-/// The products p of random data have random signs, so their errors cancel: with probability 1 - 2 exp(-L^2 / 2) their
-/// sum stays below L e |p|, e the largest relative error and |p| the Euclidean norm of the products (Hoeffding 1963;
-/// half of it for the errors' mean, which multiplies the sum of the products, half for what they vary). L = 8; for
-/// uniform, normal and integer data |p| is at most 1.6 S / sqrt(K).
-constexpr double kProductConfidence = 8 * 1.6;
-
-double product_error(double largest, std::int64_t k) {
-  return largest * std::min(1.0, kProductConfidence / std::sqrt(static_cast<double>(k)));
-}
-
 double sum_error(const Problem& problem) {
-  const SumError& error = traits(problem.dtype).error;
-  const int further = problem.epilogue.bias ? 5 : 4;
-  return summation_bound(problem.k, error.addition, further) + product_error(error.product, problem.k) + error.sum;
+  return pgtune::sum_error(problem.dtype, problem.k, problem.epilogue.bias ? 5 : 4);
 }
 
 }  // namespace

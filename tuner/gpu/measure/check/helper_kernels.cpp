@@ -27,6 +27,7 @@ constexpr std::array kHelperSymbols{"fill_pattern",
                                     "compare_tensor",
                                     "sum_tensor",
                                     "store_result",
+                                    "clear_pieces",
                                     "count_unwritten",
                                     "copy_words2",
                                     "copy_words4",
@@ -225,6 +226,14 @@ CudaResult<> HelperKernels::store_result(std::uint64_t memory, const OperationBu
   const Tensor tensor = tensor_of(buffer);
   return launch(kStoreResult, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor, result, first,
                 buffer.elements(), shift, std::int32_t{zero});
+}
+
+CudaResult<> HelperKernels::clear_pieces(std::uint64_t memory, const OperationBuffer& buffer,
+                                         cudaStream_t stream) const {
+  constexpr std::int64_t kPieces = 16, kLargest = 64;
+  const Tensor tensor = tensor_of(buffer);
+  const std::int64_t piece = std::clamp<std::int64_t>(buffer.elements() / kPieces, 1, kLargest);
+  return launch(kClearPieces, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor, piece);
 }
 
 CudaResult<> HelperKernels::count_unwritten(std::uint64_t values, std::int64_t count, std::uint64_t unwritten,

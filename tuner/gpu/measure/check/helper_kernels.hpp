@@ -90,6 +90,9 @@ class HelperKernels {
   /// The right values, rounded, each `shift` elements further on; zeros instead where `zero`.
   [[nodiscard]] CudaResult<> store_result(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
                                           std::int64_t first, std::int64_t shift, bool zero, cudaStream_t stream) const;
+  /// Zeroes a sixteenth of the elements: pieces of neighbours all over the buffer, the first element's too.
+  [[nodiscard]] CudaResult<> clear_pieces(std::uint64_t memory, const OperationBuffer& buffer,
+                                          cudaStream_t stream) const;
   /// Adds the number of float64 values whose bits are all set to the 64-bit word at `unwritten`.
   [[nodiscard]] CudaResult<> count_unwritten(std::uint64_t values, std::int64_t count, std::uint64_t unwritten,
                                              cudaStream_t stream) const;
@@ -120,6 +123,7 @@ class HelperKernels {
     kCompareTensor,
     kSumTensor,
     kStoreResult,
+    kClearPieces,
     kCountUnwritten,
     kCopyTwo,
     kCopyFour,

@@ -10,8 +10,6 @@ namespace pgtune::gpu {
 namespace {
 
 constexpr std::size_t kCopy = 0;
-/// Of an input, the share at its end that a partial result goes without.
-constexpr std::int64_t kPart = 16;
 
 class NullTest {
  public:
@@ -108,7 +106,7 @@ class NullTest {
       if (!wrong) return tl::unexpected(to_error(wrong.error()));
       if (*wrong == 0)
         return refused(
-            fmt::format("the result of {0} whose last sixteenth is zero passes: the error rule is too loose "
+            fmt::format("the result of {0} with a sixteenth of it zero passes: the error rule is too loose "
                         "for these data, or the result does not depend on {0}",
                         buffer.name));
     }
@@ -118,12 +116,9 @@ class NullTest {
   /// How many elements differ in the result of inputs of which `index` lacks a part. The guards of copy 0 see nothing
   /// of it, and its data are made anew.
   [[nodiscard]] CudaResult<std::uint64_t> without_part_of(std::size_t index) {
-    const OperationBuffer& buffer = operation_.operation().buffers[index];
-    const DeviceSpan whole = buffers_.place(kCopy).buffers.at(index);
-    const std::int64_t stored = buffer.stored_elements();
-    const std::int64_t kept = (stored - std::max<std::int64_t>(stored / kPart, 1)) * element_bytes(buffer.type);
     auto done = buffers_.kernels()
-                    .fill_pattern({whole.address + static_cast<std::uint64_t>(kept), whole.bytes - kept}, 0, stream_)
+                    .clear_pieces(buffers_.place(kCopy).buffers.at(index).address,
+                                  operation_.operation().buffers[index], stream_)
                     .and_then([&] { return checker_.refer_to(kCopy); })
                     .and_then([&] { return store(0, false); });
     if (done) done = buffers_.fill_inputs(kCopy, stream_);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// In place of the header of this name, whose conversions are PTX: bf16 alone, in C++.
+// In place of the header of this name, whose conversions are PTX.
 #pragma once
+
+#include "float16.hpp"
 
 namespace pgtune {
 
@@ -9,6 +11,7 @@ enum class Type16 { kBf16, kF16 };
 template <Type16 kType>
 inline unsigned pack(float first, float second) {
   const auto rounded = [](float value) {
+    if (kType == Type16::kF16) return float_to_half(value);
     const unsigned bits = __float_as_uint(value);
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   };
@@ -17,7 +20,7 @@ inline unsigned pack(float first, float second) {
 
 template <Type16 kType>
 inline float widen(unsigned short bits) {
-  return __uint_as_float(static_cast<unsigned>(bits) << 16);
+  return kType == Type16::kF16 ? half_to_float(bits) : __uint_as_float(static_cast<unsigned>(bits) << 16);
 }
 
 }  // namespace pgtune

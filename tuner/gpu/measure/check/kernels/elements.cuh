@@ -2,22 +2,11 @@
 // Elements of every type, as float64 and from float32.
 #pragma once
 
+#include "kernels/float16.cuh"
 #include "kernels/integers.cuh"
 
 // Numbered as pgtune::ElementType.
 enum Type { kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2, kInt8, kInt32 };
-
-__device__ inline float half_to_float(u32 bits) {
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<unsigned short>(bits)));
-  return value;
-}
-
-__device__ inline u32 float_to_half(float value) {
-  unsigned short bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-}
 
 // To the nearest of a type with so many stored mantissa bits; below its least exponent the spacing stays the same.
 __device__ inline float rounded(float value, int mantissa_bits, int least_exponent) {

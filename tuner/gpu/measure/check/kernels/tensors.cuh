@@ -108,6 +108,15 @@ extern "C" __global__ void store_result(void* memory, Tensor t, const double* re
   }
 }
 
+// Zeroes each sixteenth piece of so many neighbouring elements, the first of them too.
+extern "C" __global__ void clear_pieces(void* memory, Tensor t, i64 piece) {
+#pragma unroll 1
+  for (i64 at = global_thread(); at < t.stored; at += thread_count()) {
+    const i64 index = packed_index(t, at);
+    if (index >= 0 && index / piece % 16 == 0) store_element(memory, at, t.type, 0.0f);
+  }
+}
+
 // Float64 values that still have all bits set, as before the reference ran.
 extern "C" __global__ void count_unwritten(const u64* values, i64 count, u64* unwritten) {
   u64 local = 0;
