@@ -71,6 +71,15 @@ TEST(Reasons, WaitingForGlobalMemoryNamesTheLevelThatIsUsedMore) {
               ElementsAre("its warps wait for data from global memory 61 % of their time"));
 }
 
+TEST(Reasons, WaitingForGlobalMemoryThatIsNotBusyNamesNoLevel) {
+  KernelCounters counters = moving(0.06, 0.59);
+  counters.stall_long_scoreboard = 0.61;
+  EXPECT_THAT(reasons(counters, 1e-3, roofs()),
+              ElementsAre("no roof is near: the nearest is L2, at 59 % of its measured bandwidth",
+                          "its warps wait for data from global memory 61 % of their time, and neither DRAM nor L2 is "
+                          "near its bandwidth"));
+}
+
 TEST(Reasons, ShortStallsAndFewConflictsAreNotSaid) {
   KernelCounters counters;
   counters.stall_barrier = 0.19;

@@ -58,13 +58,15 @@ const RoofUse* busiest(const std::vector<RoofUse>& uses, std::initializer_list<s
   return best;
 }
 
-/// Global memory is DRAM or L2: whichever is used more of what it can do.
+/// Global memory is DRAM or L2: which of them is waited for is known where one of them is near what it can do.
 std::string waiting_text(std::string_view stall, double share, const std::vector<RoofUse>& uses) {
   const RoofUse* const memory = busiest(uses, {"DRAM", "L2"});
-  if (stall == "long_scoreboard" && memory != nullptr)
+  const bool global = stall == "long_scoreboard" && memory != nullptr;
+  if (global && memory->share >= kNearRoof)
     return fmt::format("its warps wait for {} {} of their time: it is {}", memory->roof, percent(share),
                        use_text(*memory));
-  return fmt::format("its warps wait {} {} of their time", stall_text(stall), percent(share));
+  return fmt::format("its warps wait {} {} of their time{}", stall_text(stall), percent(share),
+                     global ? ", and neither DRAM nor L2 is near its bandwidth" : "");
 }
 
 }  // namespace
