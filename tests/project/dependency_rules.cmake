@@ -63,16 +63,17 @@ room(tuner/template "${host}" tuner/util/ tuner/model/ tuner/expression/)
 room(tuner/operation "${host}" tuner/util/ tuner/model/ tuner/expression/ tuner/template/)
 room(tuner/space "${host}" tuner/util/ tuner/model/ tuner/expression/ tuner/template/)
 room(tuner/search "${host}" tuner/util/ tuner/model/)
-room(tuner/protocol "${host}" tuner/util/ tuner/model/)
-room(tuner/device "${host}" tuner/util/ tuner/model/ tuner/protocol/)
-room(tuner/gpu "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/protocol/)
-room(tuner/session "${host}" tuner/util/ tuner/model/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/
+room(tuner/pipeline "${host}" tuner/util/ tuner/model/)
+room(tuner/protocol "${host}" tuner/util/ tuner/model/ tuner/pipeline/)
+room(tuner/device "${host}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/)
+room(tuner/gpu "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/)
+room(tuner/session "${host}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/
      tuner/space/ tuner/search/ tuner/stats/)
-room(db "${cuda};${cli}" tuner/util/ tuner/model/)
-room(tool/worker "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/protocol/ tuner/gpu/)
+room(db "${cuda};${cli}" tuner/util/ tuner/model/ tuner/pipeline/)
+room(tool/worker "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/gpu/)
 
 # The rooms of the command line, from the ground up; all may use db and tuner but the worker's half.
-set(below db/ tuner/util/ tuner/model/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/ tuner/operation/ tuner/space/
+set(below db/ tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/ tuner/operation/ tuner/space/
     tuner/search/ tuner/stats/ tuner/session/)
 set(tool_host "${cuda};${sqlite}")
 foreach(folder cli counters foreign replay measuring report)

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/pipeline/sample_machine.hpp"
+
+namespace pgtune::pipeline {
+namespace {
+
+using test::machine;
+using test::seconds;
+using test::streamed;
+
+// A and D of 64 MiB each, B of 8 MiB: 0.067 s each way at 1 GB/s.
+StreamedProblem balanced() { return streamed("16384x2048x2048", "A,D"); }
+double copy_s() { return 16384.0 * 2048 * 2 / 1e9; }
+/// Kernels that take as long as a copy.
+double balanced_flops() { return 2.0 * 16384 * 2048 * 2048 / copy_s(); }
+
+TEST(Simulation, TheSerialLoopTakesTheSumOfItsSteps) {
+  const StreamedProblem problem = balanced();
+  Candidate serial{.chunk = 1024, .submission = Submission::kBlocking};
+  EXPECT_NEAR(seconds(machine(problem, balanced_flops()), problem, serial), 3 * copy_s(), 1e-6);
+  serial.memory = HostMemory::kPageable;
+  EXPECT_NEAR(seconds(machine(problem, balanced_flops()), problem, serial), 5 * copy_s(), 1e-6);
+}
+
+TEST(Simulation, ThreeBalancedWorkersTakeATurnEachAndFillAndDrain) {
+  const StreamedProblem problem = balanced();
+  const Candidate lanes{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 3};
+  // 16 chunks: the slowest worker's work and two chunks to fill and drain.
+  EXPECT_NEAR(seconds(machine(problem, balanced_flops()), problem, lanes), copy_s() * (1 + 2.0 / 16), 1e-6);
+}
+
+TEST(Simulation, OneCopyEngineAddsUpTheDirections) {
+  const StreamedProblem problem = balanced();
+  Machine one = machine(problem, 100 * balanced_flops());
+  one.one_copy_engine = true;
+  const Candidate lanes{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 3};
+  EXPECT_GE(seconds(one, problem, lanes), 1.999 * copy_s());
+  const Candidate shared{.chunk = 1024, .use = StreamUse::kOneCopyLane, .buffers = 3};
+  EXPECT_GE(seconds(machine(problem, 100 * balanced_flops()), problem, shared), 1.999 * copy_s());
+}
+
+TEST(Simulation, ASharedBusSlowsBothDirections) {
+  const StreamedProblem problem = balanced();
+  Machine bus = machine(problem, 100 * balanced_flops());
+  const Candidate lanes{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 3};
+  const double free_s = seconds(bus, problem, lanes);
+  bus.rates.pinned_in_both = bus.rates.pinned_out_both = 0.5e9;
+  EXPECT_GT(seconds(bus, problem, lanes), 1.8 * free_s);
+}
+
+TEST(Simulation, OneBufferKeepsCopyInAndKernelApart) {
+  // The buffer of A is free once the kernel has ended, so that only the copy out is hidden.
+  const StreamedProblem problem = balanced();
+  const Candidate one{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 1};
+  EXPECT_NEAR(seconds(machine(problem, balanced_flops()), problem, one), copy_s() * (2 + 1.0 / 16), 1e-6);
+}
+
+TEST(Simulation, OrderMattersWhereAWorkerTakesOperationsAsIssued) {
+  // The classic trap: with one queue, a copy out that waits for its kernel holds up the next chunk's copy in.
+  const StreamedProblem problem = balanced();
+  Machine old = machine(problem, balanced_flops());
+  old.in_issue_order = old.one_copy_engine = true;
+  Candidate depth{.chunk = 1024, .streams = 2, .buffers = 2};
+  Candidate breadth = depth;
+  breadth.order = IssueOrder::kBreadthFirst;
+  EXPECT_GT(seconds(old, problem, depth), 1.2 * seconds(old, problem, breadth));
+  Machine young = machine(problem, balanced_flops());
+  EXPECT_NEAR(seconds(young, problem, depth) / seconds(young, problem, breadth), 1, 0.1);
+}
+
+TEST(Simulation, TheDefaultStreamSerialises) {
+  const StreamedProblem problem = balanced();
+  const Candidate streams{.chunk = 1024, .streams = 4, .buffers = 4};
+  Candidate trapped = streams;
+  trapped.use = StreamUse::kDefaultStream;
+  const Machine m = machine(problem, balanced_flops());
+  EXPECT_GT(seconds(m, problem, trapped), 1.5 * seconds(m, problem, streams));
+}
+
+TEST(Simulation, StagingIsLimitedByTheHostsCopies) {
+  const StreamedProblem problem = balanced();
+  Machine m = machine(problem, 100 * balanced_flops());
+  m.rates.host_copy = 0.25e9;
+  const Candidate staged{.chunk = 1024, .streams = 4, .buffers = 4, .memory = HostMemory::kStaged};
+  EXPECT_GE(seconds(m, problem, staged), 4 * copy_s());
+  m.rates.host_copy = 100e9;
+  EXPECT_LT(seconds(m, problem, staged), 1.3 * copy_s());
+}
+
+TEST(Simulation, CallsCostTheHostTimeUnlessAGraphMakesThem) {
+  const StreamedProblem problem = balanced();
+  Machine m = machine(problem, 100 * balanced_flops());
+  m.rates.issue_s = 0.01;  // 48 calls
+  Candidate lanes{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 3};
+  EXPECT_GT(seconds(m, problem, lanes), 0.4);
+  lanes.submission = Submission::kGraph;
+  EXPECT_LT(seconds(m, problem, lanes), 0.1);
+}
+
+TEST(Simulation, KernelsAlongKFollowEachOther) {
+  StreamedProblem problem = streamed("2048x2048x16384", "A,B,D", Dtype::kF32);
+  const Machine m = machine(problem, 2.0 * 2048 * 2048 * 16384 / 0.1);
+  const Candidate candidate{.cut = Cut::kK, .chunk = 1024, .streams = 4, .buffers = 4};
+  const Schedule schedule = make_schedule(problem, candidate);
+  const Timeline timeline = simulate(m, candidate, schedule);
+  double last_s = 0;
+  for (const Span& span : timeline.spans) {
+    if (span.step != Step::kCompute) continue;
+    EXPECT_GE(span.start_s, last_s - 1e-9);
+    last_s = span.end_s;
+  }
+  EXPECT_EQ(schedule.operations.back().step, Step::kCopyOut);
+  EXPECT_EQ(schedule.operations.back().chunk, kNoChunk);
+  EXPECT_NEAR(timeline.spans.back().start_s, last_s, 1e-9);
+}
+
+TEST(Simulation, NothingBeginsBeforeWhatItNeeds) {
+  const StreamedProblem problem = streamed("8192x4096x2048", "A,B,D");
+  const Machine m = machine(problem, 1e13);
+  for (const Cut cut : {Cut::kM, Cut::kN}) {
+    for (const Candidate& candidate : enumerate(problem, {test::kRoomy, cut, {}}).candidates) {
+      if (candidate.chunk < 512) continue;
+      const Schedule schedule = make_schedule(problem, candidate);
+      const Timeline timeline = simulate(m, candidate, schedule);
+      ASSERT_EQ(timeline.spans.size(), schedule.operations.size());
+      for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
+        for (const int need : schedule.operations[i].needs)
+          ASSERT_GE(timeline.spans[i].start_s, timeline.spans[static_cast<std::size_t>(need)].end_s - 1e-9)
+              << candidate.key();
+      }
+    }
+  }
+}
+
+TEST(Bound, IsTheSlowestWorkersWorkWithFillAndDrain) {
+  const StreamedProblem problem = balanced();
+  const Bound bound = bound_of(problem, machine(problem, balanced_flops() / 2), Cut::kM, 1024);
+  EXPECT_EQ(bound.limiter, Limiter::kCompute);
+  EXPECT_NEAR(bound.work_s, 2 * copy_s(), 1e-9);
+  EXPECT_NEAR(bound.fill_s, copy_s() / 16, 1e-9);
+  EXPECT_NEAR(bound.drain_s, copy_s() / 16, 1e-9);
+}
+
+TEST(Bound, HoldsForEveryCandidateOfTheChunking) {
+  const StreamedProblem problem = balanced();
+  for (const double share : {0.3, 1.0, 3.0}) {
+    Machine m = machine(problem, share * balanced_flops());
+    m.rates.pinned_in_both = m.rates.pinned_out_both = 0.8e9;
+    for (const Candidate& candidate : enumerate(problem, {test::kRoomy, Cut::kM, {}}).candidates) {
+      if (candidate.chunk < 512 || candidate.memory == HostMemory::kMapped) continue;
+      const Bound bound = bound_of(problem, m, Cut::kM, candidate.chunk);
+      ASSERT_GE(seconds(m, problem, candidate), bound.total_s * (1 - 1e-6)) << candidate.key();
+    }
+  }
+}
+
+TEST(Bound, TheBusIsAWorkerWhereDirectionsSlowEachOther) {
+  const StreamedProblem problem = balanced();
+  Machine m = machine(problem, 100 * balanced_flops());
+  m.rates.pinned_in_both = m.rates.pinned_out_both = 0.6e9;
+  const Bound bound = bound_of(problem, m, Cut::kM, 128);
+  EXPECT_EQ(bound.limiter, Limiter::kBus);
+  EXPECT_NEAR(bound.total_s, copy_s() / 0.6, 1e-9);
+}
+
+TEST(FirstGuess, ReachesMostOfTheBoundOnItsOwnMachine) {
+  const StreamedProblem problem = balanced();
+  for (const double share : {0.3, 1.0, 3.0}) {
+    Machine m = machine(problem, share * balanced_flops());
+    m.rates.latency_s = 1e-5;
+    m.rates.issue_s = 3e-6;
+    const auto expected = expect(problem, m, enumerate(problem, {test::kRoomy, Cut::kM, {}}).candidates);
+    const SpaceBound bound = least_bound(problem, m, {Cut::kM});
+    EXPECT_GT(bound.bound.total_s / expected.front().time_s, 0.97);
+    EXPECT_LE(expected.front().time_s, expected.back().time_s);
+  }
+}
+
+TEST(Gaps, HaveTheirCauses) {
+  const StreamedProblem problem = balanced();
+  const Machine m = machine(problem, balanced_flops());
+  const auto causes = [&](const Machine& on, const Candidate& candidate, Step worker) {
+    const Schedule schedule = make_schedule(problem, candidate);
+    std::set<GapCause> found;
+    for (const Gap& gap : gaps_of(schedule, simulate(on, candidate, schedule), 1e-6)) {
+      if (gap.worker == worker) found.insert(gap.cause);
+    }
+    return found;
+  };
+  const Candidate lanes{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 3};
+  EXPECT_EQ(causes(m, lanes, Step::kCompute), (std::set{GapCause::kFill, GapCause::kDrain}));
+  const Machine fast = machine(problem, 4 * balanced_flops());
+  EXPECT_THAT(causes(fast, lanes, Step::kCompute), ::testing::Contains(GapCause::kCopyIn));
+  const Candidate one{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 1};
+  EXPECT_THAT(causes(m, one, Step::kCopyIn), ::testing::Contains(GapCause::kBuffer));
+  const Machine slow = machine(problem, balanced_flops() / 4);
+  EXPECT_THAT(causes(slow, lanes, Step::kCopyOut), ::testing::Contains(GapCause::kCompute));
+  const Candidate trap{.chunk = 1024, .use = StreamUse::kDefaultStream, .streams = 4, .buffers = 4};
+  EXPECT_THAT(causes(m, trap, Step::kCopyIn), ::testing::Contains(GapCause::kFalseDependency));
+}
+
+TEST(Gaps, ACopyThatWaitsForTheOtherDirectionWaitsForTheBus) {
+  const StreamedProblem problem = balanced();
+  const Schedule schedule = make_schedule(problem, {.chunk = 8192, .streams = 2, .buffers = 2});
+  // Chunk 0: in, kernel, out; chunk 1's kernel ends early, and its copy out begins when the copy in it met has ended.
+  Timeline timeline;
+  timeline.total_s = 9;
+  timeline.spans = {{0, Step::kCopyIn, 0, 0, 1}, {1, Step::kCompute, 0, 1, 2}, {2, Step::kCopyOut, 0, 2, 3},
+                    {3, Step::kCopyIn, 1, 1, 7}, {4, Step::kCompute, 1, 2, 3}, {5, Step::kCopyOut, 1, 7, 8}};
+  const auto gaps = gaps_of(schedule, timeline, 0.01);
+  EXPECT_THAT(gaps, ::testing::Contains(Gap{Step::kCopyOut, 3, 7, GapCause::kBus}));
+}
+
+TEST(Timeline, MarksOfEventsGiveTheWorkersTimes) {
+  // Two chunks in two streams: both copies were called at once, and the second one waited for the first.
+  const StreamedProblem problem = balanced();
+  const Candidate two{.chunk = 8192, .streams = 2, .buffers = 2};
+  const Schedule schedule = make_schedule(problem, two);
+  ASSERT_EQ(schedule.operations.size(), 6U);
+  const Timeline timeline = timeline_of_marks(schedule, {{0, 1}, {1, 3}, {3, 4}, {0, 2}, {2, 5}, {5, 6}}, 6);
+  EXPECT_EQ(timeline.spans[3].start_s, 1);
+  EXPECT_EQ(timeline.spans[3].end_s, 2);
+  EXPECT_EQ(timeline.spans[4].start_s, 3);
+  EXPECT_EQ(timeline.spans[5].end_s, 6);
+}
+
+TEST(Simulation, EndsWhereACopyIsTooShortForTheClock) {
+  const StreamedProblem problem = balanced();
+  const Candidate lanes{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 3};
+  Machine odd = machine(problem, balanced_flops());
+  odd.rates.latency_s = 1e6;  // after which nothing adds up to a later moment
+  odd.rates.pinned_in = odd.rates.pinned_in_both = 1e18;
+  EXPECT_GT(seconds(odd, problem, lanes), 16e6);
+}
+
+}  // namespace
+}  // namespace pgtune::pipeline

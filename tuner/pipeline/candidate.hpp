@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// One way to drive the three workers of a pipeline: copy in, compute, copy out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tuner/util/fields.hpp"
+#include "tuner/util/named_enum.hpp"
+
+namespace pgtune::pipeline {
+
+/// The extent of the product that is cut into chunks.
+enum class Cut { kM, kN, kK };
+
+/// Which streams the operations of a chunk go to.
+enum class StreamUse {
+  kPerChunk,       ///< all of a chunk to one stream, chunks in turn to all streams
+  kLanes,          ///< copies in, kernels and copies out each to a stream of their own, tied by events
+  kOneCopyLane,    ///< the same with both directions in one stream: as if there were one copy engine
+  kDefaultStream,  ///< copies as kPerChunk, kernels to the legacy default stream, which waits for all and is waited for
+};
+
+/// Order in which the host issues a group of as many chunks as there are streams.
+enum class IssueOrder {
+  kDepthFirst,    ///< copy in, kernel, copy out of one chunk, then of the next
+  kBreadthFirst,  ///< the group's copies in, then its kernels, then its copies out
+};
+
+/// Where streamed operands lie.
+enum class HostMemory {
+  kPageable,
+  kPinned,         ///< cudaHostAlloc
+  kRegistered,     ///< ordinary memory, pinned by cudaHostRegister
+  kWriteCombined,  ///< A and B write-combined, D pinned
+  kStaged,         ///< pageable, copied by helper threads through a ring of pinned buffers
+  kMapped,         ///< pinned, and read and written by the kernel itself: zero-copy
+};
+
+enum class Submission {
+  kBlocking,  ///< each call waits: the serial loop
+  kLoop,      ///< asynchronous calls
+  kGraph,     ///< the loop captured once, launched as one CUDA graph
+};
+
+[[nodiscard]] EnumTable<Cut> enum_table(Cut value);                ///< "M", "N", "K"
+[[nodiscard]] EnumTable<StreamUse> enum_table(StreamUse value);    ///< "per_chunk", "lanes", ...
+[[nodiscard]] EnumTable<IssueOrder> enum_table(IssueOrder value);  ///< "depth", "breadth"
+[[nodiscard]] EnumTable<HostMemory> enum_table(HostMemory value);  ///< "pageable", "pinned", ...
+[[nodiscard]] EnumTable<Submission> enum_table(Submission value);  ///< "blocking", "loop", "graph"
+
+inline constexpr int kMostStreams = 8;
+inline constexpr int kMostBuffers = 16;
+
+struct Candidate {
+  Cut cut = Cut::kM;
+  std::int64_t chunk = 0;  ///< extent of all chunks but the last
+  StreamUse use = StreamUse::kPerChunk;
+  int streams = 1;  ///< of kPerChunk and kDefaultStream; 1 elsewhere
+  int buffers = 1;  ///< chunks that have device memory at a time
+  IssueOrder order = IssueOrder::kDepthFirst;
+  HostMemory memory = HostMemory::kPinned;
+  Submission submission = Submission::kLoop;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("cut", self.cut);
+    visit("chunk", self.chunk);
+    visit("stream_use", self.use);
+    visit("streams", self.streams);
+    visit("buffers", self.buffers);
+    visit("order", self.order);
+    visit("memory", self.memory);
+    visit("submission", self.submission);
+  }
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+
+  /// Equal exactly when candidates are: "M4096 per_chunk s3 b3 depth pinned loop".
+  [[nodiscard]] std::string key() const;
+  /// For people, without what does not matter to it: "M 4096, 3 streams, 3 buffers, pinned".
+  [[nodiscard]] std::string text() const;
+};
+
+}  // namespace pgtune::pipeline

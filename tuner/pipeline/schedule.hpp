@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A candidate as the list of operations that the host issues: what the runner gives to CUDA and what the simulated
+// machine works off.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tuner/pipeline/candidate.hpp"
+#include "tuner/pipeline/chunk_plan.hpp"
+#include "tuner/pipeline/streamed_problem.hpp"
+
+namespace pgtune::pipeline {
+
+enum class Step { kCopyIn, kCompute, kCopyOut };
+/// "copy_in", "compute", "copy_out".
+[[nodiscard]] EnumTable<Step> enum_table(Step step);
+
+/// The legacy default stream as Operation::stream.
+inline constexpr int kLegacyStream = -1;
+/// Operation::chunk of a copy that belongs to no chunk: an operand that the cut does not divide.
+inline constexpr int kNoChunk = -1;
+
+struct Operation {
+  Step step = Step::kCopyIn;
+  Matrix matrix = Matrix::kA;  ///< of a copy
+  Region region;               ///< of that matrix, in host memory
+  std::int64_t bytes = 0;      ///< of a copy; of a kernel that reads and writes host memory itself, what it reads
+  std::int64_t bytes_out = 0;  ///< and what it writes there
+  int chunk = kNoChunk;
+  int slot = 0;    ///< which of the matrix' buffers on the device, 0 for one that is there as a whole
+  int stream = 0;  ///< 0 to Schedule::streams - 1, or kLegacyStream
+  /// Operations, by index, whose result or buffer it needs. Those in another stream have to be waited for.
+  std::vector<int> needs;
+};
+
+struct Schedule {
+  std::vector<Chunk> chunks;
+  int streams = 1;
+  std::vector<Operation> operations;  ///< in the order of issue; each needs earlier ones alone
+};
+
+/// Precondition: why_illegal() has no objection.
+[[nodiscard]] Schedule make_schedule(const StreamedProblem& streamed, const Candidate& candidate);
+
+/// Of operation `index`, the needs in other streams that an event has to carry: the last of each stream. Streams that
+/// the legacy default stream waits for or that wait for it need none.
+[[nodiscard]] std::vector<int> awaited(const Schedule& schedule, int index);
+
+}  // namespace pgtune::pipeline
