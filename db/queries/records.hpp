@@ -42,7 +42,7 @@ struct SessionRow {
   std::string driver_branch;
   std::string conditions_key;   ///< canonical text
   std::string conditions_json;  ///< the same fields; written only
-  std::string kind = "search";  ///< or "bench"
+  std::string kind = "search";  ///< or "bench", "pipeline"
   Source source = Source::kGpu;
   std::string started_at;   ///< UTC ISO 8601, set by the database layer
   std::string finished_at;  ///< empty while running or after a crash
@@ -118,7 +118,7 @@ struct BestFilter {
   std::optional<std::string> problem_key = {}, device_class = {}, device_uuid = {}, template_name = {},
                              template_hash = {}, conditions_key = {}, winner_template = {};
   std::optional<Source> source = {};
-  std::string kind = "search";  ///< or "bench"
+  std::string kind = "search";  ///< or "bench", "pipeline"
   bool each_board = false;      ///< the newest of every board instead of the newest of the class
 };
 

@@ -4,7 +4,7 @@
 //
 // PGTUNE_FAKE       faults, separated by ';', each "op|pattern|behaviour" and where it matters "|file|gpu":
 //                     op         hello, build, prepare, trial, round, energy, ceilings, launch, lock,
-//                                release or list
+//                                release or list; of the pipeline role its own
 //                     pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
 //                                keys, e.g. "final 3 "; for energy "idle 0 ", "baseline 1 0 " or a variant's key and
 //                                the window's index; empty: always
@@ -53,6 +53,7 @@
 #include <thread>
 
 #include "tests/device/fake_measurer.hpp"
+#include "tests/device/simulated_pipeline.hpp"
 #include "tuner/model/gpu_process.hpp"
 #include "tuner/protocol/codec.hpp"
 #include "tuner/util/fields_json.hpp"
@@ -126,6 +127,37 @@ BuildInfo fake_build(const protocol::BuildRequest& request) {
     std::ofstream(build.cubin_path) << text;
   }
   return build;
+}
+
+/// Of the pipeline role's requests.
+std::string pipeline_key(const protocol::Request& request) {
+  std::string keys;
+  if (request.op == "trial") keys = request.body.get<protocol::PipelineTrial>().candidate.key();
+  if (request.op == "round") {
+    for (const auto& candidate : request.body.get<protocol::PipelineRound>().candidates) keys += candidate.key() + " ";
+  }
+  return keys;
+}
+
+/// Answers by the simulated machine; behaviour "wrong" of a trial is a wrong result.
+template <typename T>
+Result<json> pipeline_body(Result<T> result) {
+  if (!result) return tl::unexpected<Error>(result.error());
+  return json(*result);
+}
+Result<json> pipeline_answer(const protocol::Request& request, const std::string& behaviour,
+                             test::SimulatedPipeline& machine) {
+  if (request.op == "hello")
+    return json(protocol::Hello{protocol::kProtocolVersion, "pipeline", "13.0", fake::gpu(std::stoi(number_of_gpu))});
+  if (request.op == "prepare") return pipeline_body(machine.prepare(request.body.get<protocol::PipelinePrepare>()));
+  if (request.op == "rates") return pipeline_body(machine.rates());
+  if (request.op == "kernels") return pipeline_body(machine.kernels(request.body.get<protocol::ChunkTimesAsked>()));
+  if (request.op == "round") return pipeline_body(machine.round(request.body.get<protocol::PipelineRound>()));
+  const auto trial = request.body.get<protocol::PipelineTrial>();
+  if (request.op == "steps") return pipeline_body(machine.steps(trial.candidate));
+  if (request.op == "trace") return pipeline_body(machine.trace(trial.candidate));
+  if (behaviour == "wrong") machine.wrong.insert(trial.candidate.key());
+  return pipeline_body(machine.trial(trial));
 }
 
 std::string key_of(const protocol::Request& request) {
@@ -257,6 +289,8 @@ json answer(const protocol::Request& request, const std::string& role, const std
 /// Of standard input, or of the file where one is named.
 int serve(const std::string& role, const std::string& file) {
   FakeMeasurer measurer;
+  test::SimulatedPipeline pipelines;
+  pipelines.machine.rates = {50e9, 50e9, 45e9, 45e9, 12e9, 12e9, 10e9, 10e9, 20e9, 5e-6, 3e-6};
   std::ifstream input(file);
   for (std::string line; std::getline(file.empty() ? std::cin : input, line);) {
     const auto request = protocol::decode_request(line);
@@ -264,7 +298,7 @@ int serve(const std::string& role, const std::string& file) {
       std::cerr << request.error().text() << std::endl;
       return 66;
     }
-    const std::string key = key_of(*request);
+    const std::string key = role == "pipeline" ? pipeline_key(*request) : key_of(*request);
     write_log(role, request->op, key);
     const std::string behaviour = behaviour_of(request->op, key);
     misbehave(behaviour);
@@ -274,6 +308,8 @@ int serve(const std::string& role, const std::string& file) {
       reply.body = fail(ErrorKind::kEnvironment, "fake: this machine cannot do it");
     } else if (lost && request->op != "trial") {
       reply.body = fail(ErrorKind::kInternal, "fake: an illegal memory access was encountered");
+    } else if (role == "pipeline") {
+      reply.body = pipeline_answer(*request, behaviour, pipelines);
     } else if (request->op == "energy") {
       const auto window = measurer.energy(request->body.get<protocol::EnergyRequest>(), behaviour);
       if (window) {
@@ -375,7 +411,7 @@ int main(int count, char** arguments) {
   for (int i = 3; role == "compile" && i + 1 < count; ++i) {
     if (std::string(arguments[i]) == "--cache-dir") cache_folder = arguments[i + 1];
   }
-  if (role == "measure") {
+  if (role == "measure" || role == "pipeline") {
     if (count < 5) return 64;
     number_of_gpu = find_gpu(arguments[4]);  // after --gpu
     if (number_of_gpu.empty()) {

@@ -23,7 +23,7 @@ TEST_F(HelpTest, MainHelpListsCommandsAndExamples) {
 
 TEST_F(HelpTest, EveryCommandHasExamplesIn80Columns) {
   for (const char* command : {"search", "bench", "guess", "show", "report", "export", "space", "inspect", "ladder",
-                              "simulate", "devices", "doctor", "slurm", "db", "completion", "man"}) {
+                              "pipeline", "simulate", "devices", "doctor", "slurm", "db", "completion", "man"}) {
     const Finished help = pgtune({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, AllOf(HasSubstr(std::string("Usage: pgtune ") + command), HasSubstr("Examples:\n  pgtune ")))

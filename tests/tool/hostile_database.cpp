@@ -111,6 +111,8 @@ void HostileDatabase::SetUp() {
   const Finished imported =
       pgtune({"import", "t4", PGTUNE_SOURCE_DIR "/tests/fuzz/corpus/foreign_table/t4.json", "--db", path("made.db")});
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const Finished streamed = pgtune(with(pipeline(), {{"--rounds", "6", "--db", path("made.db")}}));
+  ASSERT_EQ(streamed.exit_code, 0) << streamed.err;
   // In one file, which can be copied; the second also has a replay of the first.
   for (const char* copy : {"first.db", "recorded.db"}) {
     const Finished copied = pgtune({"db", "copy", "--db", path("made.db"), "-o", path(copy)});
@@ -192,6 +194,10 @@ void HostileDatabase::expect_survived(const std::vector<Words>& commands, const 
   for (const Words& command : commands) static_cast<void>(survived(command, what));
 }
 
+Words HostileDatabase::pipeline() {
+  return {"pipeline", "--shape", "512x64x64", "--dtype", "bf16", "--pinned-limit", "64", "-q"};
+}
+
 std::vector<Words> HostileDatabase::readers() const {
   return {{"db", "info"},
           {"db", "check"},
@@ -207,6 +213,7 @@ std::vector<Words> HostileDatabase::readers() const {
           {"report", "--power"},
           {"report", "--power", "--json"},
           {"report", "--roofline"},
+          {"report", "--pipelines"},
           {"report", "--html", "-"},
           {"export", "header", "--table", "-o", path("out")},
           {"export", "t4", "--from", path("used.db"), path("out")},
@@ -216,12 +223,17 @@ std::vector<Words> HostileDatabase::readers() const {
 std::vector<Words> HostileDatabase::searchers() const {
   const Words problem{"--template", path("tiny.json"), "--shape", "256x256x256", "-q"};
   const Words replay{"--device", "replay:" + path("spoilt.db")};
-  return {with({"search", "--dry-run"}, {problem}), with({"search", "--power", "--db", path("out")}, {problem, replay}),
-          with({"search", "--dry-run", "--db", path("out")}, {problem, replay}), with({"search"}, {problem, replay}),
-          with({"bench", "--rounds", "8"}, {problem, replay})};
+  return {with({"search", "--dry-run"}, {problem}),
+          with({"search", "--power", "--db", path("out")}, {problem, replay}),
+          with({"search", "--dry-run", "--db", path("out")}, {problem, replay}),
+          with({"search"}, {problem, replay}),
+          with({"bench", "--rounds", "8"}, {problem, replay}),
+          with(pipeline(), {replay, {"--rounds", "6"}})};
 }
 
-std::vector<Words> HostileDatabase::users() const {
+std::vector<Words> HostileDatabase::users(const Column& column) const {
+  // Nobody else reads these.
+  if (column.table.starts_with("pipeline_")) return {searchers().back(), {"report", "--pipelines"}};
   std::vector<Words> commands{{"show"},
                               {"report", "--json"},
                               {"report", "--power"},
@@ -239,6 +251,7 @@ std::vector<Words> HostileDatabase::measurers() const {
   return {with({"search", "--template", path("tiny.json")}, {problem}),
           with({"bench", "--rounds", "8", "--template", path("tiny.json")}, {problem}),
           with({"ladder", "--ladder", path("steps.json")}, {problem}),
+          pipeline(),
           {"export", "header", "--template", path("tiny.json"), "--no-verify", "-o", path("out")},
           {"doctor"}};
 }

@@ -25,8 +25,8 @@ using HostileValue = std::variant<std::int64_t, double, std::string>;
 
 class HostileDatabase : public CliTest {
  protected:
-  /// Makes the recording: a search with energy, counters, ceilings and a crashed variant, a bench, and another
-  /// tool's table.
+  /// Makes the recording: a search with energy, counters, ceilings and a crashed variant, a bench, another tool's
+  /// table, and a pipeline.
   void SetUp() override;
 
   /// Of pgtune's tables, but for ids and baselines, as the schema has them.
@@ -46,12 +46,14 @@ class HostileDatabase : public CliTest {
   [[nodiscard]] std::vector<std::vector<std::string>> readers() const;
   /// Those that answer from the database, or replay it.
   [[nodiscard]] std::vector<std::vector<std::string>> searchers() const;
-  /// Some of both, which compute with all that is read.
-  [[nodiscard]] std::vector<std::vector<std::string>> users() const;
+  /// Some of both, which compute with all that is read from such a column.
+  [[nodiscard]] std::vector<std::vector<std::string>> users(const Column& column) const;
   /// Those that start workers to measure or look at a GPU: ten times as slow as the others.
   [[nodiscard]] std::vector<std::vector<std::string>> measurers() const;
 
  private:
+  /// A search for a small one.
+  [[nodiscard]] static std::vector<std::string> pipeline();
   void with_file(const std::string& file, const std::function<void(sqlite3*)>& use) const;
 };
 

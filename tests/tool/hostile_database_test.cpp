@@ -181,7 +181,7 @@ TEST_P(HostileNumbers, OfEverySizeAreSurvivedInEveryColumn) {
                                                  : std::vector<HostileValue>{};
     for (const HostileValue& value : values) {
       spoil(column, value);
-      expect_survived(users(), column.text());
+      expect_survived(users(column), column.text());
     }
   }
 }
@@ -217,7 +217,7 @@ TEST_P(HostileNumbers, AndWordsInRecordsAreSurvived) {
         for (const auto& place : places) document[place] = value;
         spoil(column, document.dump());
         const std::string what = column.text() + " " + name + "=" + value.dump().substr(0, 40);
-        expect_survived(users(), what);
+        expect_survived(users(column), what);
       }
     }
   }

@@ -19,6 +19,7 @@
 #include "tool/worker/list_gpus.hpp"
 #include "tool/worker/measure_service.hpp"
 #include "tool/worker/options.hpp"
+#include "tool/worker/pipeline_service.hpp"
 #include "tool/worker/process.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
 
@@ -64,6 +65,16 @@ Result<void> serve_consumer(const WorkerOptions& options, LineChannel& channel) 
   return served;
 }
 
+Result<void> serve_pipeline(const WorkerOptions& options, LineChannel& channel) {
+  Result<std::unique_ptr<gpu::PipelineRunner>> runner = gpu::PipelineRunner::open(options.gpu);
+  if (!runner) return tl::unexpected(refuse(channel, std::move(runner.error())));
+  PipelineService service(std::move(*runner));
+  auto served = serve(channel, service);
+  // As of a measure worker.
+  if (service.context_lost()) ::_exit(served ? 0 : kExitFailure);
+  return served;
+}
+
 Result<void> run(const std::vector<std::string>& arguments) {
   const Result<WorkerOptions> options = parse_options(arguments);
   if (!options) return tl::unexpected(options.error());
@@ -89,6 +100,7 @@ Result<void> run(const std::vector<std::string>& arguments) {
   }
   if (options->role == Role::kDoctor) return channel.write_line(doctor_line(options->gpu));
   if (options->role == Role::kConsumer) return serve_consumer(*options, channel);
+  if (options->role == Role::kPipeline) return serve_pipeline(*options, channel);
   return options->role == Role::kCompile ? serve_compile(*options, channel) : serve_measure(*options, channel);
 }
 

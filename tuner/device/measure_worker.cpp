@@ -83,7 +83,8 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::poll() {
 }
 
 Result<void> MeasureWorker::spawn() {
-  auto client = WorkerClient::start({options_.worker_path, "measure", {"--gpu", options_.gpu}, options_.hello_timeout});
+  auto client =
+      WorkerClient::start({options_.worker_path, options_.role, {"--gpu", options_.gpu}, options_.hello_timeout});
   if (!client) return tl::unexpected<Error>(std::move(client.error()));
   client_ = std::move(*client);
   return {};
@@ -132,7 +133,7 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(protocol::Rep
     request_.reset();
     return tl::unexpected<Error>(std::move(error));
   }
-  return finish(tl::unexpected<Outcome>({OutcomeKind::kCrashed, "measure worker: " + error.text()}),
+  return finish(tl::unexpected<Outcome>({OutcomeKind::kCrashed, options_.role + " worker: " + error.text()}),
                 reply.context_lost);
 }
 
@@ -187,7 +188,7 @@ bool MeasureWorker::old_worker_gone() {
 Result<void> MeasureWorker::count_failed_start(Error error) {
   if (++failed_starts_ < kFailedStartLimit) return {};
   error.kind = ErrorKind::kEnvironment;
-  return fail(std::move(error), fmt::format("{} measure workers in a row failed", failed_starts_));
+  return fail(std::move(error), fmt::format("{} {} workers in a row failed", failed_starts_, options_.role));
 }
 
 std::vector<int> MeasureWorker::pids() const {

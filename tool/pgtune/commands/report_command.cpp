@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page.
+// `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page. Host
+// pipelines too.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -19,6 +20,7 @@
 #include "tool/pgtune/page/page_data.hpp"
 #include "tool/pgtune/page/page_writer.hpp"
 #include "tool/pgtune/report/boards_report.hpp"
+#include "tool/pgtune/report/pipeline_report.hpp"
 #include "tool/pgtune/report/power_report.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/roofline_report.hpp"
@@ -39,6 +41,7 @@ class ReportCommand final : public Command {
            "pgtune report --power --shape 4096x4096x4096\n"
            "pgtune report --boards --on H200\n"
            "pgtune report --roofline --on H200 --source gpu --csv\n"
+           "pgtune report --pipelines\n"
            "pgtune report --html report.html --open";
   }
 
@@ -49,6 +52,9 @@ class ReportCommand final : public Command {
     app.add_flag("--roofline", roofline_, "This GPU's measured ceilings, and where each winner sits below them")
         .group("Report");
     app.add_flag("--boards", boards_, "Boards of one class side by side: time, ratio and clock of the same variant")
+        .group("Report");
+    app.add_flag("--pipelines", pipelines_,
+                 "Instead what 'pgtune pipeline' found: time, share of the bound, gain over the serial loop")
         .group("Report");
     app.add_option("--html", html_,
                    "Write a page that any browser shows, with charts and all that is known of each problem; - for "
@@ -66,6 +72,7 @@ class ReportCommand final : public Command {
   ExitCode run(Context& context) override {
     require_one_form();
     if (!html_.empty()) return write_html(context);
+    if (pipelines_) return report_pipelines(context);
     std::vector<StoredResult> results = boards_ ? filter_.load_boards(context) : filter_.load(context);
     print_results(context, results);
     if (!results.empty()) return ExitCode::kDone;
@@ -95,9 +102,12 @@ class ReportCommand final : public Command {
   }
 
   void require_one_form() const {
-    if (power_ + roofline_ + boards_ + !html_.empty() > 1)
-      throw CommandError(ErrorKind::kUsage,
-                         "--power, --roofline, --boards and --html are reports of their own. Ask for one at a time.");
+    if (power_ + roofline_ + boards_ + pipelines_ + !html_.empty() > 1)
+      throw CommandError(
+          ErrorKind::kUsage,
+          "--power, --roofline, --boards, --pipelines and --html are reports of their own. Ask for one at a time.");
+    if (pipelines_ && csv_)
+      throw CommandError(ErrorKind::kUsage, "--pipelines has no CSV. Give --json, or leave out --csv.");
     if (json_ + csv_ + !html_.empty() > 1)
       throw CommandError(ErrorKind::kUsage, "--json, --csv and --html exclude each other. Give one.");
     if (html_.empty() && !against_.empty())
@@ -131,7 +141,9 @@ class ReportCommand final : public Command {
     const std::string name = std::filesystem::path(database.origin()).filename().string();
     const std::vector<StoredResult> boards = filter_.load_boards(context, problems_of_several_boards(database));
     const std::string before_name = std::filesystem::path(against_).filename().string();
-    const std::string page = write_page(page_data(context, {database, name, results, boards, before, before_name}));
+    const std::vector<StoredPipeline> pipelines = pipelines_of(database);
+    const std::string page =
+        write_page(page_data(context, {database, name, results, boards, before, before_name, pipelines}));
     if (html_ == "-") {
       context.terminal().print(page);
       return ExitCode::kDone;
@@ -154,6 +166,32 @@ class ReportCommand final : public Command {
     }
   }
 
+  /// Those that the filter lets through. Throws as stored_pipelines().
+  [[nodiscard]] std::vector<StoredPipeline> pipelines_of(const db::Database& database) const {
+    if (filter_.of_kernels_alone()) return {};
+    std::vector<StoredPipeline> pipelines = stored_pipelines(database);
+    std::erase_if(pipelines, [&](const StoredPipeline& stored) {
+      return !filter_.admits(stored.answer.streamed.problem, stored.device);
+    });
+    return pipelines;
+  }
+
+  ExitCode report_pipelines(Context& context) const {
+    if (filter_.of_kernels_alone())
+      throw CommandError(ErrorKind::kUsage, "--template and --source are of kernels. Leave them out with --pipelines.");
+    const db::Database database = filter_.open_database(context);
+    const std::vector<StoredPipeline> pipelines = pipelines_of(database);
+    if (json_) {
+      print_json(context, pipeline_report_json(pipelines));
+    } else {
+      context.terminal().print(pipeline_report_text(pipelines));
+    }
+    if (!pipelines.empty()) return ExitCode::kDone;
+    context.terminal().error(
+        fmt::format("{} holds no pipeline that matches; search one with 'pgtune pipeline'", database.origin()));
+    return ExitCode::kNothingValid;
+  }
+
   void report_boards(Context& context, const std::vector<StoredResult>& results) const {
     if (json_) {
       context.terminal().print(boards_report_json(results).dump(2) + '\n');
@@ -171,7 +209,8 @@ class ReportCommand final : public Command {
 
   ResultFilter filter_;
   std::string html_, against_;
-  bool open_ = false, power_ = false, roofline_ = false, boards_ = false, json_ = false, csv_ = false;
+  bool open_ = false, power_ = false, roofline_ = false, boards_ = false, pipelines_ = false, json_ = false,
+       csv_ = false;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace pgtune::tool {
 namespace {
 
-constexpr std::string_view kOpening = "namespace pgtune_export";
+constexpr std::string_view kNamespaceOpening = "namespace pgtune_export";
 
 constexpr std::string_view kIncludes =
     "\n#include <cuda.h>\n#include <dlfcn.h>\n\n#include <atomic>\n#include <cmath>\n#include <cstddef>\n#include "
@@ -35,7 +35,7 @@ constexpr const char* kJitIncludes =
 std::string body_of(std::string_view name) {
   for (const embedded::File& file : embedded::pgtune_exported()) {
     if (file.path != name) continue;
-    const std::size_t opening = file.contents.find(kOpening);
+    const std::size_t opening = file.contents.find(kNamespaceOpening);
     const std::size_t begin = file.contents.find('\n', opening) + 1;
     return std::string(file.contents.substr(begin, file.contents.rfind("}  // namespace") - begin));
   }

@@ -11,6 +11,7 @@
 #include "db/sqlite/timestamp.hpp"
 #include "tool/pgtune/cli/build_facts.hpp"
 #include "tool/pgtune/cli/version.hpp"
+#include "tool/pgtune/page/pipeline_data.hpp"
 #include "tool/pgtune/page/problem_data.hpp"
 #include "tool/pgtune/page/sample_data.hpp"
 #include "tool/pgtune/page/search_data.hpp"
@@ -22,6 +23,9 @@
 
 namespace pgtune::tool {
 namespace {
+
+/// Of host pipelines; each may have hundreds of spans.
+constexpr std::size_t kMostTimelines = 24;
 
 using nlohmann::json;
 
@@ -169,6 +173,7 @@ json page_data(const Context& context, const PageContent& content) {
           {"problems", std::move(problems)},
           {"boards", boards_data(content.boards)},
           {"comparison", comparison_data(content)},
+          {"pipelines", pipelines_data(content.pipelines, kMostTimelines)},
           {"texts", texts.texts()}};
 }
 

@@ -8,6 +8,7 @@
 
 #include "db/database.hpp"
 #include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/report/pipeline_report.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
 namespace pgtune::tool {
@@ -20,6 +21,7 @@ struct PageContent {
   const std::vector<StoredResult>& boards;   ///< of ResultFilter::load_boards()
   const std::vector<StoredResult>& before;   ///< of another database; empty: nothing is compared
   const std::string& before_name;
+  const std::vector<StoredPipeline>& pipelines;
 };
 
 /// Throws db::Error for what cannot be read.

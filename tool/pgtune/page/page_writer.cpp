@@ -12,8 +12,8 @@ namespace pgtune::tool {
 namespace {
 
 /// In this order they are one script.
-constexpr std::string_view kScripts[] = {"format.js", "dom.js",   "scale.js",  "chart.js", "overview.js",
-                                         "table.js",  "plots.js", "detail.js", "main.js"};
+constexpr std::string_view kScripts[] = {"format.js", "dom.js",   "scale.js",     "chart.js",  "overview.js",
+                                         "table.js",  "plots.js", "pipelines.js", "detail.js", "main.js"};
 
 std::string_view asset(std::string_view name) {
   for (const embedded::File& file : embedded::pgtune_page()) {

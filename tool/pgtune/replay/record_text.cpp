@@ -10,6 +10,8 @@
 #include "tool/pgtune/foreign/foreign_table.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
+#include "tuner/session/host_pipeline/pipeline_answer.hpp"
+#include "tuner/util/fields_json.hpp"
 #include "tuner/util/json_reader.hpp"
 #include "tuner/util/utf8.hpp"
 
@@ -64,6 +66,11 @@ const db::ColumnChecks& record_checks() {
       {"foreign_tables.table_json", no_foreign_table},
       {"kernel_counters.counters_json", no_record<KernelCounters>},
       {"outcomes.kind", word_of([](const std::string& word) { return enumerator_of<OutcomeKind>(word).has_value(); })},
+      {"pipeline_answers.answer_json", no_record<session::PipelineAnswer>},
+      {"pipeline_samples.device_s", no_sample_time},
+      {"pipeline_samples.host_s", no_sample_time},
+      {"pipeline_samples.runs", no_launches},
+      {"pipeline_trials.candidate_json", no_record<pipeline::Candidate>},
       {"problems.problem_json", no_record<Problem>},
       {"baseline_reports.report_json", no_record<BaselineReport>},
       {"round_samples.launches", no_launches},

@@ -74,12 +74,16 @@ std::vector<StoredResult> ResultFilter::load_from(const Context& context, const 
   return load(context, context.open_database(path, db::OpenMode::kReadOnly), false);
 }
 
-std::vector<StoredResult> ResultFilter::load(const Context& context, const db::Database& database, bool boards,
-                                             const std::optional<std::set<std::string>>& problems) const {
+void ResultFilter::require_shape_for_options() const {
   if (const std::string option = problems_.option_without_shape(); !option.empty())
     throw CommandError(ErrorKind::kUsage, fmt::format("{0} says more about a shape, and no shape is given. Add --shape "
                                                       "MxNxK, or leave out {0}.",
                                                       option));
+}
+
+std::vector<StoredResult> ResultFilter::load(const Context& context, const db::Database& database, bool boards,
+                                             const std::optional<std::set<std::string>>& problems) const {
+  require_shape_for_options();
   db::BestFilter filter;
   if (!template_.empty())
     filter.winner_template =
@@ -117,6 +121,14 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   };
   std::stable_sort(results.begin(), results.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
   return results;
+}
+
+bool ResultFilter::admits(const Problem& problem, const DeviceInfo& device) const {
+  require_shape_for_options();
+  if (!device_.empty() && device.uuid != device_ && device_class(device).text().find(device_) == std::string::npos)
+    return false;
+  const std::vector<Problem> wanted = problems_.any_shape() ? problems_.problems() : std::vector<Problem>{problem};
+  return std::find(wanted.begin(), wanted.end(), problem) != wanted.end();
 }
 
 std::filesystem::path ResultFilter::database_path(const Context& context) const {

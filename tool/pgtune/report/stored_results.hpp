@@ -44,6 +44,11 @@ class ResultFilter {
   /// What matches in another database than load()'s, which is read alone.
   [[nodiscard]] std::vector<StoredResult> load_from(const Context& context, const std::string& path) const;
 
+  /// Whether --on and the options of a problem let it through. Throws CommandError (usage) for a bad filter.
+  [[nodiscard]] bool admits(const Problem& problem, const DeviceInfo& device) const;
+  /// Whether --template or --source is given, which say nothing of what is no kernel.
+  [[nodiscard]] bool of_kernels_alone() const { return !template_.empty() || !source_.empty(); }
+
   /// --template as given: a name, a template's JSON by path, or nothing.
   [[nodiscard]] const std::string& template_selector() const { return template_; }
 
@@ -56,6 +61,8 @@ class ResultFilter {
   [[nodiscard]] std::string nothing_found(const Context& context) const;
 
  private:
+  /// Throws CommandError (usage) where an option says more about a shape and none is given.
+  void require_shape_for_options() const;
   [[nodiscard]] std::vector<StoredResult> load(
       const Context& context, const db::Database& database, bool boards,
       const std::optional<std::set<std::string>>& problems = std::nullopt) const;

@@ -15,6 +15,13 @@ CudaResult<Event> create_event() {
   return check(cudaEventCreate(&event), "creating an event").map([&] { return Event(event); });
 }
 
+CudaResult<double> seconds_between(cudaEvent_t start, cudaEvent_t stop) {
+  float elapsed_ms = 0;
+  return check(cudaEventElapsedTime(&elapsed_ms, start, stop), "reading events").map([&] {
+    return static_cast<double>(elapsed_ms) * 1e-3;
+  });
+}
+
 CudaResult<DeviceBuffer> DeviceBuffer::allocate(std::int64_t bytes) {
   DeviceBuffer buffer;
   if (bytes == 0) return buffer;

@@ -32,6 +32,8 @@ using Graph = Handle<cudaGraph_t, &cudaGraphDestroy>;
 /// A stream that does not wait for the default stream.
 [[nodiscard]] CudaResult<Stream> create_stream();
 [[nodiscard]] CudaResult<Event> create_event();
+/// Between two events that have happened.
+[[nodiscard]] CudaResult<double> seconds_between(cudaEvent_t start, cudaEvent_t stop);
 
 /// Device memory. Address 0 and size 0 when default-constructed or allocated with 0 bytes.
 class DeviceBuffer {

@@ -32,7 +32,7 @@ function start() {
   if (chosen >= 0) state.problem = chosen;
   const sections = [["overview", "Overview", overviewSection(data)], ["problems", "Problems", problemsSection(data, state, drawCharts, open)],
     ["charts", "Charts", el("section", { id: "charts" }, el("h2", {}, "Charts"), el("p", { class: "note" }, "Of the problems that pass the filter above. A click on a point, or Enter on one reached by the arrow keys, shows its problem below."), charts)],
-    ["comparison", "Comparison", comparisonSection(data, open)], ["boards", "Boards", boardsSection(data)], ["problem", "Problem", detail]].filter(([, , node]) => node !== null);
+    ["comparison", "Comparison", comparisonSection(data, open)], ["boards", "Boards", boardsSection(data)], ["pipelines", "Pipelines", pipelinesSection(data)], ["problem", "Problem", detail]].filter(([, , node]) => node !== null);
   main.replaceChildren(...sections.map(([, , node]) => node));
   document.getElementById("sections").replaceChildren(...sections.map(([id, title]) => el("a", { href: "#" + id }, title)));
   drawCharts();

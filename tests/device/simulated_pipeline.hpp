@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// A pipeline device on the simulated machine: times are what the machine takes, plus a little that alternates.
+#pragma once
+
+#include <set>
+#include <utility>
+
+#include "tuner/device/pipeline_device.hpp"
+#include "tuner/pipeline/chunk_plan.hpp"
+#include "tuner/pipeline/legality.hpp"
+#include "tuner/pipeline/machine.hpp"
+
+namespace pgtune::device::test {
+
+class SimulatedPipeline final : public PipelineDevice {
+ public:
+  pipeline::Machine machine;
+  double flops = 1e13;
+  std::set<std::string> wrong;     ///< keys of candidates whose result is wrong
+  bool fails_later = false;        ///< the first trial after rounds is wrong
+  double hidden_s = 0;             ///< more than the model knows, for each chunk
+  std::vector<std::string> asked;  ///< keys of trials
+  int rounds = 0;
+
+  const DeviceInfo& info() const override { return info_; }
+  Source source() const override { return Source::kGpu; }
+
+  Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override {
+    streamed_ = request.streamed;
+    // Like a GPU it knows what kernels take without being asked: a worker that takes over is not.
+    for (const pipeline::Cut cut : {pipeline::Cut::kM, pipeline::Cut::kN, pipeline::Cut::kK}) {
+      for (const std::int64_t extent : chunk_extents(streamed_.problem, cut))
+        machine.compute[cut][extent] = kernel_s(cut, extent);
+    }
+    return pipeline::Prepared{std::int64_t{1} << 40, request.pinned_limit_bytes, streamed_.problem.m, "simulated"};
+  }
+  Result<pipeline::CopyRates> rates() override { return machine.rates; }
+  Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override {
+    protocol::ChunkTimesReport report;
+    for (const std::int64_t extent : request.extents)
+      report.times.push_back({request.cut, extent, kernel_s(request.cut, extent), "simulated"});
+    return report;
+  }
+  Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request) override {
+    asked.push_back(request.candidate.key());
+    pipeline::TrialResult result;
+    const bool is_wrong = wrong.count(asked.back()) > 0 || (rounds > 0 && std::exchange(fails_later, false));
+    result.check = CheckReport{is_wrong ? 2.0 : 0.1, 0.001};
+    if (is_wrong) {
+      result.outcome = {OutcomeKind::kWrongResult, "element (0,0) was not written"};
+      return result;
+    }
+    for (int i = 0; i < request.samples; ++i) result.samples.push_back(sample(request.candidate));
+    return result;
+  }
+  Result<protocol::PipelineRoundReport> round(const protocol::PipelineRound& request) override {
+    ++rounds;
+    protocol::PipelineRoundReport report;
+    report.samples.resize(request.candidates.size());
+    report.outcomes.resize(request.candidates.size());
+    for (std::size_t position = 0; position < request.order.size(); ++position) {
+      const auto index = static_cast<std::size_t>(request.order[position]);
+      report.samples[index] = sample(request.candidates[index]);
+      report.samples[index]->stage = request.stage;
+      report.samples[index]->round = request.round;
+      report.samples[index]->position = static_cast<int>(position);
+    }
+    return report;
+  }
+  Result<pipeline::StepTimes> steps(const pipeline::Candidate& /*candidate*/) override {
+    return pipeline::StepTimes{static_cast<double>(streamed_.bytes_in()) / machine.rates.pinned_in,
+                               streamed_.problem.flops() / flops,
+                               static_cast<double>(streamed_.bytes_out()) / machine.rates.pinned_out};
+  }
+  Result<pipeline::Timeline> trace(const pipeline::Candidate& candidate) override {
+    return simulate(machine, candidate, make_schedule(streamed_, candidate));
+  }
+
+ private:
+  [[nodiscard]] double kernel_s(pipeline::Cut cut, std::int64_t extent) const {
+    const double share = static_cast<double>(extent) / static_cast<double>(extent_of(streamed_.problem, cut));
+    return streamed_.problem.flops() / flops * share + 5e-6;
+  }
+  pipeline::RunSample sample(const pipeline::Candidate& candidate) {
+    const pipeline::Schedule schedule = make_schedule(streamed_, candidate);
+    double time_s = simulate(machine, candidate, schedule).total_s;
+    time_s += hidden_s * static_cast<double>(schedule.chunks.size());
+    // CTAs read host memory that they share several times.
+    if (candidate.memory == pipeline::HostMemory::kMapped) time_s *= 4;
+    time_s *= 1 + 1e-4 * static_cast<double>(samples_++ % 5);
+    pipeline::RunSample sample;
+    sample.runs = 1;
+    sample.host_s = time_s;
+    sample.device_s = 0.99 * time_s;
+    return sample;
+  }
+
+  DeviceInfo info_;
+  pipeline::StreamedProblem streamed_;
+  int samples_ = 0;
+};
+
+}  // namespace pgtune::device::test

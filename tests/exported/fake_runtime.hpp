@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// A CUDA runtime on the host that keeps what streams promise and nothing else: work runs as late as it may and in a
+// random order among what is ready, so that a wait that is missing shows as a wrong result. Copies and kernels are the
+// host's.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace pgtune::test::fake_runtime {
+
+/// A piece of work takes a millisecond by the events' clock, one after another. Forgets everything; `seed` decides the
+/// order of what is ready.
+void reset(std::uint64_t seed);
+
+/// Another order from here on.
+void shuffle(std::uint64_t seed);
+
+/// As a kernel's launch.
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
+
+/// Calls of this name fail with `code`, after the first `after` ones.
+void fail(const std::string& call, cudaError_t code, int after = 0);
+
+struct Counts {
+  int copies = 0, kernels = 0, launched_graphs = 0;
+  int live = 0;                   ///< streams, events, graphs and allocations that were not given back
+  std::int64_t pinned_bytes = 0;  ///< now
+  std::int64_t most_pinned_bytes = 0;
+  int without_capture = 0;  ///< work that a capture missed: its stream had not joined it
+};
+[[nodiscard]] Counts counts();
+
+}  // namespace pgtune::test::fake_runtime

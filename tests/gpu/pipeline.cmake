@@ -1,0 +1,16 @@
+# Host pipelines: what needs no GPU, and the worker's half on one. Included from
+# tests/gpu/CMakeLists.txt.
+pgtune_test(gpu_pipeline_test LABELS unit SOURCES pipeline_check_test.cpp LIBRARIES pgtune_gpu)
+
+# The worker's own sources on a CUDA runtime of the test's, instead of the library with the real one.
+set(gpu_sources ${PROJECT_SOURCE_DIR}/tuner/gpu)
+pgtune_test(gpu_pipeline_loop_test LABELS unit
+            SOURCES pipeline_loop_test.cpp ../exported/fake_runtime.cpp
+                    ${gpu_sources}/pipeline/host_buffer.cpp ${gpu_sources}/pipeline/host_copier.cpp ${gpu_sources}/pipeline/host_operands.cpp
+                    ${gpu_sources}/pipeline/loaded_pipeline.cpp ${gpu_sources}/pipeline/staging.cpp
+                    ${gpu_sources}/launch/cuda_failure.cpp ${gpu_sources}/launch/handles.cpp
+            LIBRARIES pgtune_pipeline pgtune_fmt)
+target_include_directories(gpu_pipeline_loop_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+set_target_properties(gpu_pipeline_loop_test PROPERTIES UNITY_BUILD OFF)
+
+pgtune_test(gpu_pipeline_device_test LABELS gpu SOURCES pipeline_device_test.cpp LIBRARIES pgtune_gpu)

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// pgtune pipeline on the fake GPU, whose pipelines are the simulated machine's.
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class PipelineCommandTest : public CliTest {
+ protected:
+  Finished pipeline(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16",
+                                       "--stream", "A,D",     "--pinned-limit", "4096"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return pgtune(arguments);
+  }
+};
+
+TEST_F(PipelineCommandTest, MeasuresStoresAnswersAndReplays) {
+  const Finished first = pipeline({"--json", "--svg", path("lanes.svg")});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const json measured = json::parse(first.out);
+  EXPECT_EQ(measured.at("stream"), "A,D");
+  EXPECT_EQ(measured.at("source"), "gpu");
+  EXPECT_TRUE(measured.at("complete"));
+  EXPECT_GT(measured.at("share_of_bound"), 0.9);
+  EXPECT_GT(measured.at("ladder").size(), 8U);
+  EXPECT_FALSE(measured.at("from_database"));
+  EXPECT_THAT(read("lanes.svg"), AllOf(HasSubstr("<svg xmlns"), HasSubstr("of chunk 0")));
+  const int trials = requests("trial");
+
+  const Finished again = pipeline({"--json"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const json answered = json::parse(again.out);
+  EXPECT_TRUE(answered.at("from_database"));
+  EXPECT_EQ(answered.at("best"), measured.at("best"));
+  EXPECT_EQ(requests("trial"), trials);
+
+  const Finished replayed = pipeline({"--json", "--device", "replay:" + database()});
+  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
+  const json replay = json::parse(replayed.out);
+  EXPECT_EQ(replay.at("source"), "replay");
+  EXPECT_EQ(replay.at("best"), measured.at("best"));
+  EXPECT_EQ(replay.at("serial_to_best"), measured.at("serial_to_best"));
+  EXPECT_EQ(requests("trial"), trials);
+  EXPECT_EQ(pgtune({"db", "check"}).exit_code, 0);
+}
+
+TEST_F(PipelineCommandTest, SaysItInEightyColumns) {
+  const Finished text = pipeline();
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("8192x2048x2048 bf16 nn, streaming A,D"), HasSubstr("of bound"),
+                              HasSubstr("serial loop, pageable"), HasSubstr("trap: default stream"),
+                              HasSubstr("copy out  |"), HasSubstr("idle: ")));
+  std::istringstream lines(text.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST_F(PipelineCommandTest, AWorkerThatDiesCostsTheCandidateAlone) {
+  launch_.environment["PGTUNE_FAKE"] = "trial|default_stream|segv;trial|one_copy_lane|wrong";
+  const Finished result = pipeline({"--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json object = json::parse(result.out);
+  for (const json& rung : object.at("ladder")) {
+    const std::string fate = rung.at("measured").at("outcome").at("kind");
+    EXPECT_EQ(fate, rung.at("name") == "trap: default stream" ? "crashed" : "ok") << rung.dump();
+  }
+}
+
+TEST_F(PipelineCommandTest, GoesOnFromWhatIsStored) {
+  launch_.environment["PGTUNE_FAKE"] = "rates||error";
+  EXPECT_EQ(pipeline().exit_code, 3);
+  launch_.environment.erase("PGTUNE_FAKE");
+  ASSERT_EQ(pipeline({"--budget", "1"}).exit_code, 0);
+  const int first = requests("trial");
+  ASSERT_EQ(pipeline({"--force"}).exit_code, 0);
+  const int second = requests("trial");
+  ASSERT_EQ(pipeline({"--force"}).exit_code, 0);
+  EXPECT_GT(second, first);
+  EXPECT_EQ(requests("trial"), second + 1);  // the winner's second check
+}
+
+TEST_F(PipelineCommandTest, PlansWithoutAGpu) {
+  launch_.environment["PGTUNE_FAKE"] = "list||no_devices";
+  const Finished text = pipeline({"--dry-run"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("cut along M, chunks of"));
+  const json object = json::parse(pipeline({"--dry-run", "--json"}).out);
+  EXPECT_GT(object.at("space"), 100);
+  EXPECT_EQ(object.at("cuts"), json({"M"}));
+  const Finished none = pipeline();
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_THAT(none.err, HasSubstr("--dry-run"));
+}
+
+TEST_F(PipelineCommandTest, AReportListsWhatWasFound) {
+  EXPECT_EQ(pgtune({"report", "--pipelines"}).exit_code, 4);  // no database yet
+  ASSERT_EQ(pipeline({"--rounds", "6"}).exit_code, 0);
+  const Finished text = pgtune({"report", "--pipelines"});
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("Fake GPU"), HasSubstr("of bound"), HasSubstr("8192x2048x2048 bf16 nn  A,D")));
+  const json results = json::parse(pgtune({"report", "--pipelines", "--json"}).out).at("results");
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].at("stream"), "A,D");
+  EXPECT_GT(results[0].at("share_of_bound"), 0.9);
+  EXPECT_GT(results[0].at("serial_to_best").at("ratio"), 1);
+  EXPECT_EQ(pgtune({"report", "--pipelines", "--on", "H100"}).exit_code, 1);
+  EXPECT_EQ(pgtune({"report", "--pipelines", "--shape", "64x64x64"}).exit_code, 1);
+  EXPECT_EQ(pgtune({"report", "--pipelines", "--template", "x"}).exit_code, 2);
+  EXPECT_EQ(pgtune({"report", "--pipelines", "--csv"}).exit_code, 2);
+  EXPECT_EQ(pgtune({"report", "--pipelines", "--power"}).exit_code, 2);
+}
+
+TEST_F(PipelineCommandTest, SaysWhatIsWrong) {
+  const auto wrong = [&](const std::vector<std::string>& more, const std::string& message) {
+    const Finished result = pipeline(more);
+    EXPECT_EQ(result.exit_code, 2) << message;
+    EXPECT_THAT(result.err, HasSubstr(message));
+  };
+  wrong({"--memory", "fast"}, "Give one of: pageable, pinned");
+  wrong({"--cut", "Q"}, "unknown --cut 'Q'");
+  wrong({"--beta", "1"}, "no alpha or beta");
+  wrong({"--rounds", "2"}, "too few");
+  wrong({"--cut", "K"}, "its D must be f32");
+  EXPECT_EQ(pipeline({"--device", "replay"}).exit_code, 3);
+  const Finished little =
+      pgtune({"pipeline", "--shape", "8192x2048x2048", "--memory", "pinned", "--pinned-limit", "1"});
+  EXPECT_EQ(little.exit_code, 2);
+  EXPECT_THAT(little.err, HasSubstr("--pinned-limit allows"));
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tool/pgtune/pipeline/timeline_view.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+using pipeline::Step;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+pipeline::StreamedProblem problem() {
+  return pipeline::parse_streamed(with_default_strides(parse_shape("1024x256x256").value()).value(), "A,D").value();
+}
+
+pipeline::Schedule two_chunks() {
+  return make_schedule(problem(), {.chunk = 512, .use = pipeline::StreamUse::kLanes, .buffers = 2});
+}
+
+/// A staircase of two chunks, each step one millisecond.
+pipeline::Timeline staircase() {
+  pipeline::Timeline timeline;
+  timeline.total_s = 4e-3;
+  timeline.spans = {{0, Step::kCopyIn, 0, 0, 1e-3},     {1, Step::kCompute, 0, 1e-3, 2e-3},
+                    {2, Step::kCopyOut, 0, 2e-3, 3e-3}, {3, Step::kCopyIn, 1, 1e-3, 2e-3},
+                    {4, Step::kCompute, 1, 2e-3, 3e-3}, {5, Step::kCopyOut, 1, 3e-3, 4e-3}};
+  return timeline;
+}
+
+TEST(TimelineText, IsAStaircase) {
+  EXPECT_EQ(timeline_text(two_chunks(), staircase(), 24),
+            "copy in   |000111......|\n"
+            "compute   |...000111...|\n"
+            "copy out  |......000111|\n"
+            "           0       4 ms\n"
+            "copy in   idle: drain 50.0 %\n"
+            "compute   idle: fill 25.0 %, drain 25.0 %\n"
+            "copy out  idle: fill 50.0 %\n");
+}
+
+TEST(Timeline, IsOfAScheduleWithASpanForEachOperation) {
+  using pipeline::is_of;
+  EXPECT_TRUE(is_of(two_chunks(), staircase()));
+  const auto spoilt = [](auto change) {
+    pipeline::Timeline timeline = staircase();
+    change(timeline);
+    return timeline;
+  };
+  for (const pipeline::Timeline& other :
+       {pipeline::Timeline{}, spoilt([](auto& t) { t.spans.pop_back(); }), spoilt([](auto& t) { t.total_s = 1e300; }),
+        spoilt([](auto& t) { t.spans[1].operation = -1; }), spoilt([](auto& t) { t.spans[1].step = Step::kCopyIn; }),
+        spoilt([](auto& t) { t.spans[4].chunk = 7; }), spoilt([](auto& t) { t.spans[2].start_s = -1; }),
+        spoilt([](auto& t) { t.spans[2].end_s = 0; }), spoilt([](auto& t) { t.spans[5].end_s = 1e300; })})
+    EXPECT_FALSE(is_of(two_chunks(), other));
+}
+
+TEST(TimelineText, OfNothingIsEmpty) { EXPECT_EQ(timeline_text(two_chunks(), {}, 80), ""); }
+
+TEST(TimelineSvg, HasARectangleForEachOperationAndEscapesItsTitle) {
+  const std::string svg = timeline_svg(two_chunks(), staircase(), "<script> & \"more\"");
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt; &amp; &quot;more&quot;"));
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
+  std::size_t count = 0;
+  for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) ++count;
+  EXPECT_EQ(count, 6U);
+  EXPECT_THAT(svg, HasSubstr("compute of chunk 1, 2.000 to 3.000 ms"));
+  EXPECT_THAT(svg, HasSubstr(">fill</text>"));
+}
+
+}  // namespace
+}  // namespace pgtune::tool

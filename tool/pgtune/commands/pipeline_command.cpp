@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+// pgtune pipeline: how operands in host memory pass through the GPU fastest.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tool/pgtune/cli/command.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/output_file.hpp"
+#include "tool/pgtune/cli/terminal/live_line.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/measuring/gpu_lock.hpp"
+#include "tool/pgtune/measuring/signals.hpp"
+#include "tool/pgtune/pipeline/chunk_kernel_builds.hpp"
+#include "tool/pgtune/pipeline/pipeline_options.hpp"
+#include "tool/pgtune/pipeline/pipeline_outcome.hpp"
+#include "tool/pgtune/pipeline/pipeline_store.hpp"
+#include "tool/pgtune/pipeline/timeline_view.hpp"
+#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tuner/device/worker_pipeline_device.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/pipeline/chunk_plan.hpp"
+#include "tuner/util/host_memory.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+constexpr std::string_view kReplay = "replay", kReplayFile = "replay:";
+constexpr std::chrono::milliseconds kLookAtLock{200};
+constexpr int kLeastRounds = 6;  // of which there is an interval
+
+/// What the command line asks for.
+struct PipelineTask {
+  pipeline::StreamedProblem streamed;
+  session::PipelineOptions options;
+  std::string device, database, svg;
+  bool force = false, dry_run = false, wait = false, json = false;
+};
+
+/// A quarter of this machine's memory, and no more than half of what may still be taken: pinned pages cannot be
+/// swapped.
+std::int64_t default_pinned_limit() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  const std::int64_t quarter = pages > 0 && page > 0 ? std::int64_t{pages} * page / 4 : std::int64_t{1} << 30;
+  return std::min(quarter, available_memory_bytes().value_or(quarter) / 2);
+}
+
+/// A request pins, copies and checks all that streams at most once for each pipeline of a round: 20 s a GiB.
+std::chrono::milliseconds request_timeout(const pipeline::StreamedProblem& streamed) {
+  const double gib = static_cast<double>(streamed.bytes_in() + streamed.bytes_out()) / (std::int64_t{1} << 30);
+  return std::chrono::seconds(120) + std::chrono::milliseconds(std::llround(20'000 * gib));
+}
+
+/// What goes on, on standard error.
+class ProgressLine {
+ public:
+  ProgressLine(Terminal& terminal, const pipeline::StreamedProblem& streamed)
+      : terminal_(terminal), shape_(streamed.problem.shape()) {}
+  ~ProgressLine() { terminal_.hide_live(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void update(const session::PipelineProgress& progress) {
+    if (terminal_.verbosity() == Verbosity::kQuiet) return;
+    const std::string text = fmt::format("{}: {}", shape_, work_text(progress));
+    if (terminal_.error_is_terminal()) {
+      terminal_.show_live({elided(text, terminal_.error_width() - 1)});
+    } else if (progress.phase != phase_ || !began_) {
+      terminal_.note(text);
+    }
+    phase_ = progress.phase;
+    began_ = true;
+  }
+
+ private:
+  static std::string work_text(const session::PipelineProgress& progress) {
+    using Phase = session::PipelineProgress::Phase;
+    std::string best;
+    if (progress.best_s > 0)
+      best = fmt::format("; best so far {} ms, {:.1f} % of the bound", milliseconds_text(progress.best_s),
+                         100 * progress.bound_s / progress.best_s);
+    switch (progress.phase) {
+      case Phase::kPrepare:
+        return "making operands and the float64 reference";
+      case Phase::kRates:
+        return "measuring copies";
+      case Phase::kKernels:
+        return "measuring kernels alone";
+      case Phase::kSearch:
+        return fmt::format("{} pipeline{} tried{}", progress.done, progress.done == 1 ? "" : "s", best);
+      case Phase::kRounds:
+        break;
+    }
+    return fmt::format("round {} of {}{}", progress.done, progress.total, best);
+  }
+
+  Terminal& terminal_;
+  std::string shape_;
+  session::PipelineProgress::Phase phase_ = session::PipelineProgress::Phase::kPrepare;
+  bool began_ = false;
+};
+
+/// Throws CommandError (environment) where another pgtune measures on the GPU and --wait is not given.
+GpuLock lock_gpu(Context& context, const DeviceChoice& choice, bool wait, const StopSignals& signals) {
+  for (;;) {
+    auto taken = value_or_throw(GpuLock::take(context.paths().locks, choice.info.uuid));
+    if (auto* const lock = std::get_if<GpuLock>(&taken)) return std::move(*lock);
+    if (!wait || signals.exit_code())
+      throw CommandError(ErrorKind::kEnvironment,
+                         fmt::format("another pgtune is measuring on GPU {}, and two at once spoil each other's times. "
+                                     "Run this with --wait, or choose another GPU with --device.",
+                                     choice.ordinal));
+    std::this_thread::sleep_for(kLookAtLock);
+  }
+}
+
+class PipelineCommand final : public Command {
+ public:
+  std::string name() const override { return "pipeline"; }
+  std::string description() const override {
+    return "Find the fastest way to stream operands from host memory through the GPU";
+  }
+  std::string examples() const override {
+    return "pgtune pipeline --shape 65536x4096x4096 --dtype bf16 --stream A,D\n"
+           "pgtune pipeline --shape 4096x65536x4096 --dtype bf16 --stream B\n"
+           "pgtune pipeline --shape 65536x4096x4096 --dtype bf16 --dry-run\n"
+           "pgtune pipeline --shape 16384x4096x4096 --memory pageable --svg lanes.svg\n"
+           "pgtune pipeline --shape 16384x4096x4096 --pinned-limit 2048 --json";
+  }
+
+  void add_options(CommandLine& app) override {
+    const char* group = "Pipeline";
+    which_.add_to(app, group);
+    app.add_option("--pinned-limit", pinned_limit_mib_,
+                   "Host memory that may be pinned at a time, in MiB (default: a quarter of what there is, and half of "
+                   "what is available at most)")
+        .option_text("MIB")
+        .group(group);
+    app.add_option("--budget", budget_, "A time (60s, 5m) or a number of pipelines (50) after which none is proposed")
+        .option_text("TIME|N")
+        .group(group);
+    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every pipeline that matters (default: 8)")
+        .option_text("N")
+        .group(group);
+    app.add_option("--seed", seed_, "Order in the rounds, together with the session's start (default: 1)")
+        .option_text("N")
+        .group(group);
+    add_device_option(app, device_).group(group);
+    app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of ending there")
+        .group(group);
+    add_database_option(app, database_).group(group);
+    app.add_flag("--force", force_, "Measure again what the database already answers").group(group);
+    app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop").group(group);
+    app.add_option("--svg", svg_, "Write the timeline of the best pipeline there too, as SVG")
+        .option_text("FILE")
+        .group(kOutputGroup);
+    add_json_option(app, json_);
+    app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
+    app.add_flag("-v,--verbose", verbose_, "Say more about what is done").group(kOutputGroup);
+  }
+
+  ExitCode run(Context& context) override {
+    PipelineTask task = read(context);
+    ResultDocument results(context.terminal(), task.json, 1);
+    const ExitCode code = task.dry_run ? plan(context, task, results) : search(context, task, results);
+    results.finish();
+    return code;
+  }
+
+ private:
+  [[nodiscard]] PipelineTask read(Context& context) const {
+    if (quiet_ && verbose_)
+      throw CommandError(ErrorKind::kUsage, "--quiet and --verbose exclude each other. Give one.");
+    if (quiet_) context.terminal().set_verbosity(Verbosity::kQuiet);
+    if (verbose_) context.terminal().set_verbosity(Verbosity::kVerbose);
+    PipelineTask task;
+    task.streamed = which_.streamed();
+    session::PipelineOptions& options = task.options;
+    which_.read_into(options);
+    options.pinned_limit_bytes = default_pinned_limit();
+    if (!pinned_limit_mib_.empty()) {
+      constexpr std::int64_t kMostMib = std::int64_t{1} << 30;
+      options.pinned_limit_bytes = std::min(parse_count("--pinned-limit", pinned_limit_mib_, 1), kMostMib) << 20;
+    }
+    if (!budget_.empty()) options.budget = parse_budget(budget_);
+    options.rounds = parse_rounds(rounds_);
+    if (options.rounds < kLeastRounds)
+      throw CommandError(ErrorKind::kUsage, fmt::format("--rounds {} are too few for an interval. Give at least {}.",
+                                                        rounds_, kLeastRounds));
+    options.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
+    task.device = device_;
+    task.database = context.database_path(database_).string();
+    task.svg = svg_;
+    task.force = force_;
+    task.dry_run = dry_run_;
+    task.wait = wait_;
+    task.json = json_;
+    return task;
+  }
+
+  /// The space without a GPU: its memory is taken to be large enough.
+  static ExitCode plan(Context& context, const PipelineTask& task, ResultDocument& results) {
+    const pipeline::SpaceLimits limits{
+        {INT64_MAX, task.options.pinned_limit_bytes}, task.options.cut, task.options.memory};
+    const pipeline::Space space = pipeline::enumerate(task.streamed, limits);
+    const auto cuts = pipeline::cuts_of(task.streamed, limits);
+    std::vector<std::string> cut_words;
+    for (const pipeline::Cut cut : cuts) cut_words.emplace_back(to_string(cut));
+    results.add(
+        [&] {
+          std::string text = task.streamed.title() + "\n";
+          text += fmt::format("{} pipelines, copying {} bytes in and {} out\n", space.candidates.size(),
+                              task.streamed.bytes_in(), task.streamed.bytes_out());
+          for (const pipeline::Cut cut : cuts) {
+            text += fmt::format("cut along {}, chunks of", to_string(cut));
+            for (const std::int64_t extent : pipeline::chunk_extents(task.streamed.problem, cut))
+              text += fmt::format(" {}", extent);
+            text += "\n";
+          }
+          return text;
+        },
+        [&] {
+          return nlohmann::json{{"schema", kJsonSchema},
+                                {"problem", task.streamed.problem},
+                                {"stream", task.streamed.stream_text()},
+                                {"cuts", cut_words},
+                                {"space", space.candidates.size()},
+                                {"excluded", space.reasons},
+                                {"pinned_limit_bytes", task.options.pinned_limit_bytes}};
+        });
+    static_cast<void>(context);
+    return space.candidates.empty() ? ExitCode::kNothingValid : ExitCode::kDone;
+  }
+
+  static ExitCode search(Context& context, PipelineTask& task, ResultDocument& results) {
+    if (task.device == kReplay || task.device.starts_with(kReplayFile)) return replay(context, task, results);
+    const DeviceChoice choice = choose_device(context, task.device);
+    if (choice.source != Source::kGpu) {
+      for (const std::string& note : choice.notes) context.terminal().detail(note);
+      throw CommandError(ErrorKind::kEnvironment,
+                         "there is no GPU to stream through, and no recording of a pipeline is built in. Give one with "
+                         "--device replay:FILE; --dry-run says what would be searched.");
+    }
+    return measure(context, task, choice, results);
+  }
+
+  static ExitCode measure(Context& context, PipelineTask& task, const DeviceChoice& choice, ResultDocument& results) {
+    Terminal& terminal = context.terminal();
+    db::Database database = db::Database::open(task.database, db::OpenMode::kReadWriteCreate);
+    task.options.kernels = build_chunk_kernels(context, database, task.streamed, choice.info, task.options);
+    PipelineDatabaseStore store(database, task.streamed, choice.info, task.options);
+    PipelineOutcome outcome{task.streamed, choice.info, choice.description, Source::kGpu, {}, choice.info.uuid};
+    if (!task.force) {
+      if (auto stored = store.answer()) {
+        outcome.answer = std::move(stored->answer);
+        outcome.board = stored->device.uuid;
+        outcome.from_database = outcome.any_valid = true;
+        terminal.note(fmt::format("Answered from the database ({}); --force measures again.", stored->finished_at));
+        return show(outcome, task, results);
+      }
+    }
+    const StopSignals signals;
+    const GpuLock lock = lock_gpu(context, choice, task.wait, signals);
+    terminal.note("device    " + choice.description);
+    terminal.note("database  " + task.database);
+    const std::chrono::milliseconds timeout = request_timeout(task.streamed);
+    auto device = value_or_throw(device::WorkerPipelineDevice::open({.worker_path = context.paths().worker.string(),
+                                                                     .gpu = choice.info.uuid,
+                                                                     .request_timeout = timeout,
+                                                                     .prepare_timeout = timeout}));
+    store.begin(context.command_line(), task.options.seed);
+    const session::PipelineResult result = run(terminal, task, *device, store, signals);
+    if (result.any_valid) {
+      store.finish(result.answer);
+    } else {
+      store.finish(std::nullopt);
+    }
+    outcome.answer = result.answer;
+    outcome.any_valid = result.any_valid;
+    const ExitCode shown = show(outcome, task, results);
+    if (result.interrupted) {
+      terminal.note("Stopped early by a signal. What was measured is stored: the same command goes on from here.");
+      return signals.exit_code().value_or(ExitCode::kInterrupted);
+    }
+    return shown;
+  }
+
+  static session::PipelineResult run(Terminal& terminal, const PipelineTask& task, device::PipelineDevice& device,
+                                     session::PipelineStore& store, const StopSignals& signals) {
+    ProgressLine line(terminal, task.streamed);
+    return value_or_throw(
+        session::run_pipeline_search(task.streamed, device, store, task.options, signals.flag(),
+                                     [&](const session::PipelineProgress& progress) { line.update(progress); }));
+  }
+
+  /// A replay stores nothing.
+  class Forgetful final : public session::PipelineStore {
+   public:
+    std::map<std::string, pipeline::TrialResult> trials() override { return {}; }
+    void save_trial(const pipeline::Candidate& /*candidate*/, const pipeline::TrialResult& /*result*/) override {}
+    void save_round_sample(const pipeline::Candidate& /*candidate*/, const pipeline::RunSample& /*sample*/) override {}
+  };
+
+  static ExitCode replay(Context& context, const PipelineTask& task, ResultDocument& results) {
+    const std::string file = task.device == kReplay ? "" : task.device.substr(kReplayFile.size());
+    const std::vector<db::Database> databases = open_recordings(file);
+    device::ReplayPipelineDevice device(load_pipeline_recording(databases.front(), task.streamed, task.options));
+    const DeviceInfo& info = device.info();
+    const std::string description =
+        fmt::format("{}, {}, replayed from {}", info.name, info.architecture, databases.front().origin());
+    context.terminal().note("device    " + description);
+    context.terminal().note("source    replay: stored measurements, nothing is compiled or timed here");
+    const StopSignals signals;
+    Forgetful store;
+    const session::PipelineResult result = run(context.terminal(), task, device, store, signals);
+    return show({task.streamed, info, description, Source::kReplay, result.answer, info.uuid, false, result.any_valid},
+                task, results);
+  }
+
+  static ExitCode show(const PipelineOutcome& outcome, const PipelineTask& task, ResultDocument& results) {
+    results.add([&] { return pipeline_text(outcome); }, [&] { return pipeline_json(outcome); });
+    if (!task.svg.empty()) {
+      if (!outcome.answer.timeline)
+        throw CommandError(ErrorKind::kEnvironment,
+                           "there is no timeline to write with --svg; search again with --force");
+      write_output_file(
+          task.svg,
+          timeline_svg(make_schedule(outcome.streamed, outcome.answer.best.candidate), *outcome.answer.timeline,
+                       fmt::format("{}: {}", outcome.streamed.title(), outcome.answer.best.candidate.text())));
+    }
+    return outcome.any_valid ? ExitCode::kDone : ExitCode::kNothingValid;
+  }
+
+  WhichPipeline which_;
+  std::string pinned_limit_mib_, budget_, rounds_ = "8", seed_ = "1";
+  std::string device_ = "auto", database_, svg_;
+  bool wait_ = false, force_ = false, dry_run_ = false, json_ = false, quiet_ = false, verbose_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_pipeline_command() { return std::make_unique<PipelineCommand>(); }
+
+}  // namespace pgtune::tool

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "tool/worker/pipeline_service.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace pgtune::worker {
+namespace {
+
+template <typename T>
+Result<nlohmann::json> as_body(Result<T> result) {
+  if (!result) return tl::unexpected(std::move(result.error()));
+  return nlohmann::json(*result);
+}
+
+}  // namespace
+
+protocol::Hello PipelineService::hello() const {
+  return {.protocol = protocol::kProtocolVersion,
+          .role = "pipeline",
+          .nvrtc_version = runner_->info().nvrtc_version,
+          .device = runner_->info()};
+}
+
+Result<nlohmann::json> PipelineService::handle(const protocol::Request& request) {
+  const nlohmann::json& body = request.body;
+  if (request.op == "prepare") return as_body(runner_->prepare(body.get<protocol::PipelinePrepare>()));
+  if (request.op == "rates") return as_body(runner_->rates());
+  if (request.op == "kernels") return as_body(runner_->kernels(body.get<protocol::ChunkTimesAsked>()));
+  if (request.op == "trial") return as_body(runner_->trial(body.get<protocol::PipelineTrial>()));
+  if (request.op == "round") return as_body(runner_->round(body.get<protocol::PipelineRound>()));
+  if (request.op == "steps") return as_body(runner_->steps(body.get<protocol::PipelineTrial>()));
+  if (request.op == "trace") return as_body(runner_->trace(body.get<protocol::PipelineTrial>()));
+  return unknown_operation(request);
+}
+
+}  // namespace pgtune::worker

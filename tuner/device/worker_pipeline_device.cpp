@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/device/worker_pipeline_device.hpp"
+
+#include <fmt/format.h>
+
+namespace pgtune::device {
+
+WorkerPipelineDevice::WorkerPipelineDevice(const Options& options)
+    : worker_({.worker_path = options.worker_path,
+               .gpu = options.gpu,
+               .prepare_timeout = options.prepare_timeout,
+               .role = "pipeline"}),
+      timeout_(options.request_timeout) {}
+
+Result<std::unique_ptr<WorkerPipelineDevice>> WorkerPipelineDevice::open(const Options& options) {
+  std::unique_ptr<WorkerPipelineDevice> device(new WorkerPipelineDevice(options));
+  auto info = device->worker_.start();
+  if (!info) return fail(std::move(info.error()), fmt::format("GPU {}", options.gpu));
+  device->info_ = std::move(*info);
+  return device;
+}
+
+Result<pipeline::Prepared> WorkerPipelineDevice::prepare(const protocol::PipelinePrepare& request) {
+  const auto body = worker_.prepare(request);
+  if (!body) return tl::unexpected<Error>(body.error());
+  return protocol::decode_body<pipeline::Prepared>(*body, "prepared pipeline");
+}
+
+template <typename T>
+Result<T> WorkerPipelineDevice::ask(const std::string& op, nlohmann::json body) {
+  auto answer = worker_.call(op, std::move(body), timeout_);
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (!answer->body) return fail(ErrorKind::kInternal, answer->body.error().reason);
+  return protocol::decode_body<T>(*answer->body, op);
+}
+
+Result<pipeline::CopyRates> WorkerPipelineDevice::rates() {
+  return ask<pipeline::CopyRates>("rates", nlohmann::json::object());
+}
+
+Result<protocol::ChunkTimesReport> WorkerPipelineDevice::kernels(const protocol::ChunkTimesAsked& request) {
+  return ask<protocol::ChunkTimesReport>("kernels", request);
+}
+
+Result<pipeline::TrialResult> WorkerPipelineDevice::trial(const protocol::PipelineTrial& request) {
+  auto answer = worker_.call("trial", request, timeout_);
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (!answer->body) return pipeline::TrialResult{.outcome = answer->body.error(), .check = {}, .samples = {}};
+  return protocol::decode_body<pipeline::TrialResult>(*answer->body, "trial");
+}
+
+Result<protocol::PipelineRoundReport> WorkerPipelineDevice::round(const protocol::PipelineRound& request) {
+  const std::size_t count = request.candidates.size();
+  auto answer = worker_.call("round", request, timeout_);
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (answer->body) {
+    auto report = protocol::decode_body<protocol::PipelineRoundReport>(*answer->body, "round");
+    if (report && (report->samples.size() != count || report->outcomes.size() != count))
+      return fail(ErrorKind::kInternal, "malformed round report: not one sample and outcome for each candidate");
+    return report;
+  }
+  protocol::PipelineRoundReport report{std::vector<std::optional<pipeline::RunSample>>(count),
+                                       std::vector<Outcome>(count, answer->body.error())};
+  if (count == 1) return report;
+  // Somebody took the worker with it: each alone tells who.
+  for (const int index : request.order) {
+    const auto place = static_cast<std::size_t>(index);
+    protocol::PipelineRound alone = request;
+    alone.candidates = {request.candidates[place]};
+    alone.order = {0};
+    auto single = round(alone);
+    if (!single) return single;
+    report.samples[place] = single->samples.front();
+    report.outcomes[place] = single->outcomes.front();
+  }
+  return report;
+}
+
+Result<pipeline::StepTimes> WorkerPipelineDevice::steps(const pipeline::Candidate& candidate) {
+  return ask<pipeline::StepTimes>("steps", protocol::PipelineTrial{.candidate = candidate});
+}
+
+Result<pipeline::Timeline> WorkerPipelineDevice::trace(const pipeline::Candidate& candidate) {
+  return ask<pipeline::Timeline>("trace", protocol::PipelineTrial{.candidate = candidate});
+}
+
+}  // namespace pgtune::device

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// A real GPU's pipelines, through a worker process that is replaced when it dies, hangs or loses its context.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "tuner/device/measure_worker.hpp"
+#include "tuner/device/pipeline_device.hpp"
+
+namespace pgtune::device {
+
+class WorkerPipelineDevice final : public PipelineDevice {
+ public:
+  struct Options {
+    std::string worker_path;
+    std::string gpu;  ///< ordinal or UUID
+    std::chrono::milliseconds request_timeout{120'000};
+    std::chrono::milliseconds prepare_timeout{120'000};
+  };
+  /// Starts the worker. Errors (environment) with the worker's own reason.
+  [[nodiscard]] static Result<std::unique_ptr<WorkerPipelineDevice>> open(const Options& options);
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] Source source() const override { return Source::kGpu; }
+  [[nodiscard]] Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override;
+  [[nodiscard]] Result<pipeline::CopyRates> rates() override;
+  [[nodiscard]] Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override;
+  [[nodiscard]] Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request) override;
+  [[nodiscard]] Result<protocol::PipelineRoundReport> round(const protocol::PipelineRound& request) override;
+  [[nodiscard]] Result<pipeline::StepTimes> steps(const pipeline::Candidate& candidate) override;
+  [[nodiscard]] Result<pipeline::Timeline> trace(const pipeline::Candidate& candidate) override;
+
+ private:
+  explicit WorkerPipelineDevice(const Options& options);
+  /// Where the worker died over it, an error of kind internal with the reason.
+  template <typename T>
+  [[nodiscard]] Result<T> ask(const std::string& op, nlohmann::json body);
+
+  MeasureWorker worker_;
+  DeviceInfo info_;
+  std::chrono::milliseconds timeout_;
+};
+
+}  // namespace pgtune::device

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The operands that stream, in host memory of one kind, and the kinds that are held at a time.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "tuner/gpu/pipeline/host_buffer.hpp"
+#include "tuner/gpu/pipeline/host_copier.hpp"
+#include "tuner/pipeline/candidate.hpp"
+#include "tuner/pipeline/streamed_problem.hpp"
+
+namespace pgtune::gpu {
+
+/// Empty buffers for matrices that do not stream.
+struct HostOperands {
+  std::array<HostBuffer, 3> matrices;  ///< by pipeline::Matrix
+  [[nodiscard]] const HostBuffer& operator[](pipeline::Matrix matrix) const {
+    return matrices[pipeline::index_of(matrix)];
+  }
+  [[nodiscard]] std::int64_t bytes() const { return matrices[0].bytes() + matrices[1].bytes() + matrices[2].bytes(); }
+};
+
+/// Pageable operands are always there: the others are copied from them. What is pinned stays until another kind needs
+/// the room below the limit, or this object ends.
+class HostOperandSets {
+ public:
+  HostOperandSets(const pipeline::StreamedProblem& streamed, std::int64_t pinned_limit_bytes)
+      : streamed_(streamed), pinned_limit_bytes_(pinned_limit_bytes), copier_(default_copy_threads()) {}
+
+  /// Allocates the pageable ones. A and B are for the caller to fill.
+  [[nodiscard]] CudaResult<> allocate_pageable();
+  [[nodiscard]] const HostOperands& pageable() const { return pageable_; }
+
+  /// Those that candidates with such memory copy from and to: of kStaged the pageable ones, of kMapped the pinned.
+  /// `ring_bytes`, of rings that live beside them, are to be left free below the limit. Valid until `release` is called
+  /// with the same memory, which happens in a later call that needs the room.
+  using Release = std::function<void(pipeline::HostMemory)>;
+  [[nodiscard]] CudaResult<const HostOperands*> of(pipeline::HostMemory memory, std::int64_t ring_bytes,
+                                                   const Release& release);
+  /// Every byte of D.
+  static void poison_d(const HostOperands& operands, std::uint32_t pattern);
+  [[nodiscard]] HostCopier& copier() { return copier_; }
+
+ private:
+  [[nodiscard]] std::int64_t pinned_bytes() const;
+  void make_room(std::int64_t bytes, const Release& release);
+  [[nodiscard]] CudaResult<HostOperands> copy_of_pageable(pipeline::HostMemory memory);
+
+  pipeline::StreamedProblem streamed_;
+  std::int64_t pinned_limit_bytes_;
+  HostCopier copier_;
+  HostOperands pageable_;
+  struct Held {
+    std::unique_ptr<HostOperands> operands;
+    std::uint64_t used = 0;
+  };
+  std::map<pipeline::HostMemory, Held> pinned_;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/pipeline/loaded_pipeline.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "tuner/gpu/measure/check/operand_layout.hpp"
+#include "tuner/pipeline/legality.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+using pipeline::Candidate;
+using pipeline::HostMemory;
+using pipeline::index_of;
+using pipeline::Matrix;
+using pipeline::Operation;
+using pipeline::Step;
+using pipeline::StreamUse;
+using pipeline::Submission;
+
+constexpr int kKernelTimes = 5;
+
+std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
+
+CudaResult<Event> create_order_event() {
+  cudaEvent_t event = nullptr;
+  return check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event").map([&] {
+    return Event(event);
+  });
+}
+
+/// A stream that takes part in the default stream's barriers.
+CudaResult<Stream> create_blocking_stream() {
+  cudaStream_t stream = nullptr;
+  return check(cudaStreamCreate(&stream), "creating a stream").map([&] { return Stream(stream); });
+}
+
+CudaResult<> record(const Event& event, cudaStream_t stream) {
+  return check(cudaEventRecord(event.get(), stream), "recording an event");
+}
+
+CudaResult<> await(cudaStream_t stream, const Event& event) {
+  return check(cudaStreamWaitEvent(stream, event.get(), 0), "making a stream wait");
+}
+
+double host_seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+LoadedPipeline::LoadedPipeline(const pipeline::StreamedProblem& streamed, const Candidate& candidate,
+                               const HostOperands& host, const ResidentOperands& resident)
+    : streamed_(streamed),
+      candidate_(candidate),
+      schedule_(make_schedule(streamed, candidate)),
+      host_(&host),
+      resident_(resident) {}
+
+LoadedPipeline::~LoadedPipeline() = default;
+
+CudaResult<std::unique_ptr<LoadedPipeline>> LoadedPipeline::load(const pipeline::StreamedProblem& streamed,
+                                                                 const Candidate& candidate, const HostOperands& host,
+                                                                 const ResidentOperands& resident,
+                                                                 KernelSource& kernels) {
+  std::unique_ptr<LoadedPipeline> loaded(new LoadedPipeline(streamed, candidate, host, resident));
+  LoadedPipeline& self = *loaded;
+  auto ok = self.allocate()
+                .and_then([&] { return self.create_streams(); })
+                .and_then([&] { return self.create_events(); })
+                .and_then([&]() -> CudaResult<> {
+                  if (candidate.memory != HostMemory::kStaged) return {};
+                  return Staging::create(self.schedule_).map([&](auto staging) { self.staging_ = std::move(staging); });
+                })
+                // Kernels are compared on real data: zeros draw less power.
+                .and_then([&] { return self.time_step(Step::kCopyIn); })
+                .and_then([&](double) { return self.make_kernels(kernels); })
+                .and_then([&] { return self.run_pass({}, false); })
+                .and_then([&](double) -> CudaResult<> {
+                  return candidate.submission == Submission::kGraph ? self.capture() : CudaResult<>();
+                });
+  if (!ok) return tl::unexpected(ok.error());
+  return loaded;
+}
+
+CudaResult<> LoadedPipeline::allocate() {
+  const pipeline::Chunk largest = schedule_.chunks.front();
+  for (const Matrix matrix : pipeline::kMatrices) {
+    if (!streamed_.streams(matrix) || candidate_.memory == HostMemory::kMapped) continue;
+    Buffers& buffers = buffers_[index_of(matrix)];
+    std::int64_t bytes = streamed_.bytes(matrix);
+    if (has_buffers(streamed_, matrix, candidate_)) {
+      buffers.slot_bytes = aligned(bytes_of(streamed_, matrix, region_of(streamed_, matrix, candidate_.cut, largest)));
+      bytes = buffers.slot_bytes * candidate_.buffers;
+    }
+    auto memory = DeviceBuffer::allocate(bytes);
+    if (!memory) return tl::unexpected(memory.error());
+    buffers.memory = std::move(*memory);
+  }
+  return {};
+}
+
+CudaResult<> LoadedPipeline::create_streams() {
+  for (int i = 0; i < schedule_.streams; ++i) {
+    auto created = candidate_.use == StreamUse::kDefaultStream ? create_blocking_stream() : create_stream();
+    if (!created) return tl::unexpected(created.error());
+    streams_.push_back(std::move(*created));
+    auto end = create_order_event();
+    if (!end) return tl::unexpected(end.error());
+    ends_.push_back(std::move(*end));
+  }
+  return {};
+}
+
+CudaResult<> LoadedPipeline::create_events() {
+  auto start = create_event(), stop = create_event();
+  if (!start) return tl::unexpected(start.error());
+  if (!stop) return tl::unexpected(stop.error());
+  start_ = std::move(*start);
+  stop_ = std::move(*stop);
+  done_.resize(schedule_.operations.size());
+  awaited_.resize(schedule_.operations.size());
+  for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
+    awaited_[i] = awaited(schedule_, static_cast<int>(i));
+    for (const int need : awaited_[i]) {
+      Event& event = done_[static_cast<std::size_t>(need)];
+      if (event) continue;
+      auto created = create_order_event();
+      if (!created) return tl::unexpected(created.error());
+      event = std::move(*created);
+    }
+  }
+  return {};
+}
+
+cudaStream_t LoadedPipeline::stream(int index) const {
+  return index == pipeline::kLegacyStream ? cudaStreamLegacy : streams_[static_cast<std::size_t>(index)].get();
+}
+
+DeviceSpan LoadedPipeline::device_span(Matrix matrix, std::size_t chunk) const {
+  const pipeline::Region region = region_of(streamed_, matrix, candidate_.cut, schedule_.chunks[chunk]);
+  const Buffers& buffers = buffers_[index_of(matrix)];
+  if (buffers.slot_bytes > 0) {
+    const auto slot = static_cast<std::int64_t>(chunk) % candidate_.buffers;
+    return {buffers.memory.address() + static_cast<std::uint64_t>(slot * buffers.slot_bytes),
+            bytes_of(streamed_, matrix, region)};
+  }
+  // Part of the whole, whose rows lie as far apart as ever.
+  const std::int64_t element = streamed_.element_bytes(matrix), ld = streamed_.columns(matrix);
+  const std::uint64_t base = !streamed_.streams(matrix)                 ? resident_[index_of(matrix)]
+                             : candidate_.memory == HostMemory::kMapped ? (*host_)[matrix].device_address()
+                                                                        : buffers.memory.address();
+  return {base + static_cast<std::uint64_t>((region.row * ld + region.column) * element),
+          ((region.rows - 1) * ld + region.columns) * element};
+}
+
+std::vector<OperandSet> LoadedPipeline::operand_sets() const {
+  std::vector<OperandSet> sets(schedule_.chunks.size());
+  for (std::size_t chunk = 0; chunk < sets.size(); ++chunk) {
+    sets[chunk].a = device_span(Matrix::kA, chunk);
+    sets[chunk].b = device_span(Matrix::kB, chunk);
+    sets[chunk].d = device_span(Matrix::kD, chunk);
+    sets[chunk].c = sets[chunk].bias = sets[chunk].d;
+  }
+  return sets;
+}
+
+CudaResult<> LoadedPipeline::make_kernels(KernelSource& kernels) {
+  const std::vector<OperandSet> sets = operand_sets();
+  struct Made {
+    Problem problem;
+    int stream;
+  };
+  std::vector<Made> made;
+  for (std::size_t chunk = 0; chunk < sets.size(); ++chunk) {
+    const Problem problem = chunk_problem(streamed_, candidate_, schedule_.chunks[chunk]);
+    // Launches of one stream follow each other, and may share a workspace.
+    const int stream = static_cast<int>(chunk) % compute_streams(candidate_);
+    const auto known = std::find_if(made.begin(), made.end(), [&](const Made& other) {
+      return other.stream == stream && other.problem == problem;
+    });
+    kernel_of_chunk_.push_back(static_cast<std::size_t>(known - made.begin()));
+    if (known != made.end()) continue;
+    auto kernel = kernels.make(problem, sets, chunk, streams_.front().get());
+    if (!kernel) return tl::unexpected(kernel.error());
+    made.push_back({problem, stream});
+    kernels_.push_back({std::move(kernel->launchable), std::move(kernel->name)});
+  }
+  return check(cudaStreamSynchronize(streams_.front().get()), "preparing kernels");
+}
+
+CudaResult<> LoadedPipeline::enqueue_copy(const Operation& operation, cudaStream_t stream) {
+  const Matrix matrix = operation.matrix;
+  const bool in = operation.step == Step::kCopyIn;
+  const std::int64_t element = streamed_.element_bytes(matrix), pitch = streamed_.columns(matrix) * element;
+  const pipeline::Region& region = operation.region;
+  std::byte* const host = (*host_)[matrix].data() + region.row * pitch + region.column * element;
+  const Buffers& buffers = buffers_[index_of(matrix)];
+  void* const device =
+      device_pointer(buffers.memory.address() + static_cast<std::uint64_t>(operation.slot * buffers.slot_bytes));
+  const std::int64_t width = region.columns * element;
+  if (staging_) {
+    const HostCopy copy{host, host, pitch, pitch, width, region.rows};
+    return in ? staging_->copy_in(operation, copy, device, stream)
+              : staging_->copy_out(operation, copy, device, stream);
+  }
+  const auto rows = static_cast<std::size_t>(region.rows);
+  const auto row_bytes = static_cast<std::size_t>(width), host_pitch = static_cast<std::size_t>(pitch);
+  const char* const call = in ? "copying to the GPU" : "copying from the GPU";
+  void* const to = in ? device : host;
+  const void* const from = in ? host : device;
+  const cudaMemcpyKind kind = in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+  if (width == pitch) return check(cudaMemcpyAsync(to, from, rows * row_bytes, kind, stream), call);
+  return check(cudaMemcpy2DAsync(to, in ? row_bytes : host_pitch, from, in ? host_pitch : row_bytes, row_bytes, rows,
+                                 kind, stream),
+               call);
+}
+
+CudaResult<> LoadedPipeline::enqueue(const Operation& operation, cudaStream_t stream) {
+  if (operation.step != Step::kCompute) return enqueue_copy(operation, stream);
+  const auto chunk = static_cast<std::size_t>(operation.chunk);
+  return kernels_[kernel_of_chunk_[chunk]].launchable->launch(chunk, stream);
+}
+
+CudaResult<> LoadedPipeline::issue_one(std::size_t index, const Pass& pass) {
+  const Operation& operation = schedule_.operations[index];
+  const cudaStream_t into = stream(operation.stream);
+  if (pass.only == nullptr) {
+    for (const int need : awaited_[index]) {
+      if (auto ok = await(into, done_[static_cast<std::size_t>(need)]); !ok) return ok;
+    }
+  }
+  if (pass.marks) {
+    if (auto ok = record(before_[index], into); !ok) return ok;
+  }
+  if (auto ok = enqueue(operation, into); !ok) return ok;
+  if (pass.marks) {
+    if (auto ok = record(after_[index], into); !ok) return ok;
+  }
+  if (done_[index] && pass.only == nullptr) {
+    if (auto ok = record(done_[index], into); !ok) return ok;
+  }
+  if (candidate_.submission == Submission::kBlocking)
+    return check(cudaStreamSynchronize(into), "waiting for an operation");
+  return {};
+}
+
+CudaResult<> LoadedPipeline::issue(const Pass& pass) {
+  for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
+    if (pass.only != nullptr && schedule_.operations[i].step != *pass.only) continue;
+    if (auto ok = issue_one(i, pass); !ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<> LoadedPipeline::fork() {
+  if (auto ok = record(start_, streams_.front().get()); !ok) return ok;
+  for (std::size_t i = 1; i < streams_.size(); ++i) {
+    if (auto ok = await(streams_[i].get(), start_); !ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<> LoadedPipeline::join() {
+  for (std::size_t i = 1; i < streams_.size(); ++i) {
+    auto ok = record(ends_[i], streams_[i].get()).and_then([&] { return await(streams_.front().get(), ends_[i]); });
+    if (!ok) return ok;
+  }
+  // An event in the legacy default stream comes after all that any blocking stream was given.
+  if (candidate_.use == StreamUse::kDefaultStream) {
+    auto ok =
+        record(ends_.front(), cudaStreamLegacy).and_then([&] { return await(streams_.front().get(), ends_.front()); });
+    if (!ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<double> LoadedPipeline::run_pass(const Pass& pass, bool as_graph) {
+  const auto begin = std::chrono::steady_clock::now();
+  const cudaStream_t first = streams_.front().get();
+  auto ok = as_graph ? record(start_, first).and_then([&] {
+    return check(cudaGraphLaunch(executable_.get(), first), "launching the graph");
+  })
+                     : fork().and_then([&] { return issue(pass); }).and_then([&] { return join(); });
+  ok = ok.and_then([&] { return record(stop_, first); })
+           .and_then([&] { return check(cudaEventSynchronize(stop_.get()), "running the pipeline"); })
+           .and_then([&] { return staging_ ? staging_->drain() : CudaResult<>(); });
+  if (!ok) {
+    // What was enqueued must not outlive its buffers.
+    static_cast<void>(cudaDeviceSynchronize());
+    return tl::unexpected(ok.error());
+  }
+  return host_seconds_since(begin);
+}
+
+CudaResult<> LoadedPipeline::capture() {
+  const cudaStream_t first = streams_.front().get();
+  // The fork's event must not be one that is timed outside of the graph.
+  auto ok = check(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), "beginning a capture");
+  if (!ok) return ok;
+  ok = record(ends_.front(), first);
+  for (std::size_t i = 1; i < streams_.size() && ok; ++i) ok = await(streams_[i].get(), ends_.front());
+  ok = ok.and_then([&] { return issue({}); }).and_then([&] { return join(); });
+  cudaGraph_t graph = nullptr;
+  const auto ended = check(cudaStreamEndCapture(first, &graph), "ending a capture");
+  graph_.reset(graph);
+  if (!ok) return ok;
+  if (!ended) return ended;
+  cudaGraphExec_t executable = nullptr;
+  return check(cudaGraphInstantiate(&executable, graph_.get(), 0), "instantiating the graph").map([&] {
+    executable_.reset(executable);
+  });
+}
+
+CudaResult<> LoadedPipeline::run(pipeline::RunSample& sample) {
+  return run_pass({}, executable_ != nullptr).and_then([&](double host_s) {
+    return seconds_between(start_.get(), stop_.get()).map([&](double device_s) {
+      ++sample.runs;
+      sample.host_s += host_s;
+      sample.device_s += device_s;
+    });
+  });
+}
+
+CudaResult<pipeline::Timeline> LoadedPipeline::trace() {
+  for (std::size_t i = before_.size(); i < schedule_.operations.size(); ++i) {
+    auto before = create_event(), after = create_event();
+    if (!before) return tl::unexpected(before.error());
+    if (!after) return tl::unexpected(after.error());
+    before_.push_back(std::move(*before));
+    after_.push_back(std::move(*after));
+  }
+  const auto total_s = run_pass({.marks = true}, false);
+  if (!total_s) return tl::unexpected(total_s.error());
+  std::vector<pipeline::Marks> marks(schedule_.operations.size());
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    auto ok = seconds_between(start_.get(), before_[i].get())
+                  .and_then([&](double s) {
+                    marks[i].before_s = s;
+                    return seconds_between(start_.get(), after_[i].get());
+                  })
+                  .map([&](double s) { marks[i].after_s = s; });
+    if (!ok) return tl::unexpected(ok.error());
+  }
+  return timeline_of_marks(schedule_, marks, *total_s);
+}
+
+CudaResult<double> LoadedPipeline::time_step(Step step) { return run_pass({.only = &step}, false); }
+
+CudaResult<double> LoadedPipeline::time_kernel() {
+  if (auto ok = time_step(Step::kCopyIn); !ok) return tl::unexpected(ok.error());
+  const cudaStream_t first = streams_.front().get();
+  std::vector<double> times;
+  for (int time = 0; time <= kKernelTimes; ++time) {
+    auto took = record(start_, first)
+                    .and_then([&] { return kernels_.front().launchable->launch(0, first); })
+                    .and_then([&] { return record(stop_, first); })
+                    .and_then([&] { return check(cudaEventSynchronize(stop_.get()), "running a kernel"); })
+                    .and_then([&] { return seconds_between(start_.get(), stop_.get()); });
+    if (!took) return tl::unexpected(took.error());
+    if (time > 0) times.push_back(*took);
+  }
+  std::nth_element(times.begin(), times.begin() + kKernelTimes / 2, times.end());
+  return times[kKernelTimes / 2];
+}
+
+std::vector<DeviceSpan> LoadedPipeline::buffers() const {
+  std::vector<DeviceSpan> spans;
+  for (const Buffers& buffers : buffers_) {
+    if (buffers.memory.bytes() > 0) spans.push_back({buffers.memory.address(), buffers.memory.bytes()});
+  }
+  return spans;
+}
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// One candidate on the GPU: its buffers, streams, events, kernels and, where it has one, its graph.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/pipeline/host_operands.hpp"
+#include "tuner/gpu/pipeline/kernel_source.hpp"
+#include "tuner/gpu/pipeline/staging.hpp"
+#include "tuner/pipeline/records.hpp"
+#include "tuner/pipeline/schedule.hpp"
+#include "tuner/pipeline/timeline.hpp"
+
+namespace pgtune::gpu {
+
+/// Device memory of the operands that do not stream, by pipeline::Matrix; 0 for those that do.
+using ResidentOperands = std::array<std::uint64_t, 3>;
+
+class LoadedPipeline {
+ public:
+  /// `host` and the memory behind `resident` must outlive the result. Runs the pipeline once.
+  [[nodiscard]] static CudaResult<std::unique_ptr<LoadedPipeline>> load(const pipeline::StreamedProblem& streamed,
+                                                                        const pipeline::Candidate& candidate,
+                                                                        const HostOperands& host,
+                                                                        const ResidentOperands& resident,
+                                                                        KernelSource& kernels);
+  ~LoadedPipeline();
+
+  [[nodiscard]] const pipeline::Candidate& candidate() const { return candidate_; }
+  [[nodiscard]] const HostOperands& host() const { return *host_; }
+  /// Of the first chunk.
+  [[nodiscard]] const std::string& kernel_name() const { return kernels_.front().name; }
+
+  /// One run, waited for; adds to the sample.
+  [[nodiscard]] CudaResult<> run(pipeline::RunSample& sample);
+  /// One run as a loop, with events around each operation.
+  [[nodiscard]] CudaResult<pipeline::Timeline> trace();
+  /// Operations of one step alone, without waiting for what they need; by the host's clock.
+  [[nodiscard]] CudaResult<double> time_step(pipeline::Step step);
+  /// Median of the first chunk's kernel alone, on data that was copied in.
+  [[nodiscard]] CudaResult<double> time_kernel();
+  /// Its device buffers, to be poisoned so that a copy that is left out shows.
+  [[nodiscard]] std::vector<DeviceSpan> buffers() const;
+
+ private:
+  LoadedPipeline(const pipeline::StreamedProblem& streamed, const pipeline::Candidate& candidate,
+                 const HostOperands& host, const ResidentOperands& resident);
+  [[nodiscard]] CudaResult<> allocate();
+  [[nodiscard]] CudaResult<> create_streams();
+  [[nodiscard]] CudaResult<> create_events();
+  [[nodiscard]] CudaResult<> make_kernels(KernelSource& kernels);
+  [[nodiscard]] CudaResult<> capture();
+
+  [[nodiscard]] std::vector<OperandSet> operand_sets() const;
+  [[nodiscard]] DeviceSpan device_span(pipeline::Matrix matrix, std::size_t chunk) const;
+  [[nodiscard]] cudaStream_t stream(int index) const;
+
+  /// What one pass over the schedule does beside issuing it.
+  struct Pass {
+    bool marks = false;                    ///< events around each operation
+    const pipeline::Step* only = nullptr;  ///< operations of this step, and no waiting for others
+  };
+  [[nodiscard]] CudaResult<> issue(const Pass& pass);
+  [[nodiscard]] CudaResult<> issue_one(std::size_t index, const Pass& pass);
+  [[nodiscard]] CudaResult<> enqueue(const pipeline::Operation& operation, cudaStream_t stream);
+  [[nodiscard]] CudaResult<> enqueue_copy(const pipeline::Operation& operation, cudaStream_t stream);
+  [[nodiscard]] CudaResult<> fork();
+  [[nodiscard]] CudaResult<> join();
+  /// From an idle GPU until the host has all results; returns the host's time.
+  [[nodiscard]] CudaResult<double> run_pass(const Pass& pass, bool as_graph);
+
+  pipeline::StreamedProblem streamed_;
+  pipeline::Candidate candidate_;
+  pipeline::Schedule schedule_;
+  const HostOperands* host_;
+  ResidentOperands resident_;
+  struct Buffers {
+    DeviceBuffer memory;
+    std::int64_t slot_bytes = 0;  ///< from one to the next; 0: one, of the whole matrix
+  };
+  std::array<Buffers, 3> buffers_;
+  std::vector<Stream> streams_;
+  Event start_, stop_;
+  std::vector<Event> ends_;            ///< of streams, for join()
+  std::vector<Event> done_;            ///< by operation; null where nobody waits for it
+  std::vector<Event> before_, after_;  ///< by operation; made for the first trace
+  std::vector<std::vector<int>> awaited_;
+  std::vector<KernelSource::Kernel> kernels_;  ///< by chunk problem and stream
+  std::vector<std::size_t> kernel_of_chunk_;   ///< index into kernels_
+  std::unique_ptr<Staging> staging_;
+  Graph graph_;
+  GraphExec executable_;
+};
+
+}  // namespace pgtune::gpu

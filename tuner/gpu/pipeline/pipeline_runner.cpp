@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/pipeline/pipeline_runner.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/gpu/baseline/cublaslt_library.hpp"
+#include "tuner/gpu/measure/device_info.hpp"
+#include "tuner/gpu/pipeline/copy_rates.hpp"
+#include "tuner/gpu/pipeline/current_pipeline.hpp"
+#include "tuner/pipeline/chunk_plan.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+using pipeline::Candidate;
+using pipeline::RunSample;
+using pipeline::Step;
+
+constexpr int kStepTimes = 3;
+
+/// Whole runs until the sample is long enough.
+CudaResult<RunSample> sample_of(LoadedPipeline& loaded, double sample_s) {
+  RunSample sample;
+  do {
+    if (auto ok = loaded.run(sample); !ok) return tl::unexpected(ok.error());
+  } while (sample.host_s < sample_s);
+  return sample;
+}
+
+}  // namespace
+
+struct PipelineRunner::State {
+  DeviceInfo info;
+  Driver driver;
+  Stream stream;
+  std::unique_ptr<HelperKernels> helpers;
+  std::unique_ptr<CurrentPipeline::Tools> tools;
+  std::unique_ptr<CurrentPipeline> current;  ///< after what it uses: released first
+  bool context_lost = false;
+
+  [[nodiscard]] Outcome outcome_of(const CudaFailure& failure) {
+    context_lost = context_lost || failure.sticky;
+    return failure_outcome(failure);
+  }
+  [[nodiscard]] Error error_of(const CudaFailure& failure) {
+    context_lost = context_lost || failure.sticky;
+    return to_error(failure);
+  }
+  [[nodiscard]] Result<void> require_problem() const {
+    if (current != nullptr && !context_lost) return {};
+    return fail(ErrorKind::kInternal, "the worker has no pipeline prepared");
+  }
+};
+
+PipelineRunner::PipelineRunner(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PipelineRunner::~PipelineRunner() = default;
+
+Result<std::unique_ptr<PipelineRunner>> PipelineRunner::open(const std::string& gpu) {
+  forbid_reduced_precision();
+  if (const auto& ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
+  const auto ordinal = find_gpu(gpu);
+  if (!ordinal) return tl::unexpected(ordinal.error());
+  auto state = std::make_unique<State>();
+  auto info = describe_gpu(*ordinal);
+  if (!info) return tl::unexpected(info.error());
+  state->info = std::move(*info);
+  if (auto ok = check(cudaSetDevice(*ordinal), "starting CUDA on the GPU"); !ok) {
+    Error error = to_error(ok.error());
+    error.kind = ErrorKind::kEnvironment;
+    return tl::unexpected(error);
+  }
+  auto driver = Driver::load();
+  if (!driver) return tl::unexpected(driver.error());
+  state->driver = *driver;
+  auto stream = create_stream();
+  if (!stream) return tl::unexpected(to_error(stream.error()));
+  state->stream = std::move(*stream);
+  auto helpers = HelperKernels::load(state->driver, state->info.architecture, state->info.sm_count);
+  if (!helpers) return tl::unexpected(helpers.error());
+  state->helpers = std::move(*helpers);
+  int window_bytes = 0;
+  static_cast<void>(check(cudaDeviceGetAttribute(&window_bytes, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal),
+                          "asking for the access policy window"));
+  state->tools = std::make_unique<CurrentPipeline::Tools>(CurrentPipeline::Tools{
+      state->driver, *state->helpers, state->stream.get(), "cuBLASLt " + state->info.cublaslt_version, window_bytes});
+  return std::unique_ptr<PipelineRunner>(new PipelineRunner(std::move(state)));
+}
+
+const DeviceInfo& PipelineRunner::info() const { return state_->info; }
+bool PipelineRunner::context_lost() const { return state_->context_lost; }
+
+Result<pipeline::Prepared> PipelineRunner::prepare(const protocol::PipelinePrepare& request) {
+  state_->current.reset();
+  auto current = CurrentPipeline::create(*state_->tools, request);
+  if (!current) {
+    // Whatever failed, only a context that still answers can serve the next problem.
+    state_->context_lost = state_->context_lost || is_sticky(cudaDeviceSynchronize());
+    return fail(current.error(), "preparing " + request.streamed.title());
+  }
+  state_->current = std::move(*current);
+  return state_->current->prepared();
+}
+
+Result<pipeline::CopyRates> PipelineRunner::rates() {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  state_->current->keep({});
+  auto rates = measure_copy_rates(state_->current->limits().pinned_bytes);
+  if (!rates) return tl::unexpected(state_->error_of(rates.error()));
+  return *rates;
+}
+
+Result<protocol::ChunkTimesReport> PipelineRunner::kernels(const protocol::ChunkTimesAsked& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  CurrentPipeline& current = *state_->current;
+  protocol::ChunkTimesReport report;
+  for (const std::int64_t extent : request.extents) {
+    Candidate candidate{.cut = request.cut, .chunk = extent, .use = pipeline::StreamUse::kLanes};
+    if (!why_illegal(current.streamed(), candidate, current.limits()).empty())
+      candidate.memory = pipeline::HostMemory::kPageable;
+    if (!why_illegal(current.streamed(), candidate, current.limits()).empty()) continue;
+    current.keep({});
+    const auto loaded = current.load(candidate);
+    if (!loaded && !loaded.error().sticky && loaded.error().code == cudaErrorMemoryAllocation) continue;
+    if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+    const auto time_s = (*loaded)->time_kernel();
+    if (!time_s) return tl::unexpected(state_->error_of(time_s.error()));
+    report.times.push_back({request.cut, extent, *time_s, (*loaded)->kernel_name()});
+  }
+  return report;
+}
+
+Result<pipeline::TrialResult> PipelineRunner::trial(const protocol::PipelineTrial& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  CurrentPipeline& current = *state_->current;
+  pipeline::TrialResult result;
+  if (const std::string why = why_illegal(current.streamed(), request.candidate, current.limits()); !why.empty()) {
+    result.outcome = {OutcomeKind::kInvalid, why};
+    return result;
+  }
+  current.keep({request.candidate});
+  const auto loaded = current.load(request.candidate);
+  if (!loaded) {
+    result.outcome = state_->outcome_of(loaded.error());
+    return result;
+  }
+  const auto checked = current.check(**loaded);
+  if (!checked) {
+    result.outcome = state_->outcome_of(checked.error());
+    return result;
+  }
+  result.check = checked->report;
+  if (!checked->fault.empty()) {
+    result.outcome = {OutcomeKind::kWrongResult, checked->fault};
+    return result;
+  }
+  for (int i = 0; i < request.samples; ++i) {
+    const auto sample = sample_of(**loaded, request.sample_s);
+    if (!sample) {
+      result.outcome = state_->outcome_of(sample.error());
+      return result;
+    }
+    result.samples.push_back(*sample);
+  }
+  return result;
+}
+
+Result<protocol::PipelineRoundReport> PipelineRunner::round(const protocol::PipelineRound& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  CurrentPipeline& current = *state_->current;
+  const std::size_t count = request.candidates.size();
+  protocol::PipelineRoundReport report;
+  report.samples.resize(count);
+  report.outcomes.resize(count);
+  std::vector<int> sorted = request.order;
+  std::sort(sorted.begin(), sorted.end());
+  bool valid = sorted.size() == count;
+  for (std::size_t i = 0; i < count && valid; ++i) valid = sorted[i] == static_cast<int>(i);
+  if (!valid)
+    return fail(ErrorKind::kInternal, fmt::format("a round's order must be a permutation of its {} candidates", count));
+  current.keep(request.candidates);
+  for (std::size_t position = 0; position < count && !state_->context_lost; ++position) {
+    const auto index = static_cast<std::size_t>(request.order[position]);
+    const auto loaded = current.load(request.candidates[index]);
+    if (!loaded) {
+      report.outcomes[index] = state_->outcome_of(loaded.error());
+      continue;
+    }
+    auto sample = sample_of(**loaded, request.sample_s);
+    if (!sample) {
+      report.outcomes[index] = state_->outcome_of(sample.error());
+      continue;
+    }
+    sample->stage = request.stage;
+    sample->round = request.round;
+    sample->position = static_cast<int>(position);
+    report.samples[index] = *sample;
+  }
+  return report;
+}
+
+Result<pipeline::StepTimes> PipelineRunner::steps(const protocol::PipelineTrial& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  state_->current->keep({request.candidate});
+  const auto loaded = state_->current->load(request.candidate);
+  if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+  pipeline::StepTimes times;
+  const auto time = [&](Step step, double& median_s) -> CudaResult<> {
+    std::vector<double> seconds;
+    for (int i = 0; i < kStepTimes; ++i) {
+      const auto took = (*loaded)->time_step(step);
+      if (!took) return tl::unexpected(took.error());
+      seconds.push_back(*took);
+    }
+    std::sort(seconds.begin(), seconds.end());
+    median_s = seconds[kStepTimes / 2];
+    return {};
+  };
+  auto ok = time(Step::kCopyIn, times.copy_in_s)
+                .and_then([&] { return time(Step::kCompute, times.compute_s); })
+                .and_then([&] { return time(Step::kCopyOut, times.copy_out_s); });
+  if (!ok) return tl::unexpected(state_->error_of(ok.error()));
+  return times;
+}
+
+Result<pipeline::Timeline> PipelineRunner::trace(const protocol::PipelineTrial& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  state_->current->keep({request.candidate});
+  const auto loaded = state_->current->load(request.candidate);
+  if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+  // The first makes the events.
+  auto timeline = (*loaded)->trace().and_then([&](const pipeline::Timeline&) { return (*loaded)->trace(); });
+  if (!timeline) return tl::unexpected(state_->error_of(timeline.error()));
+  return *timeline;
+}
+
+}  // namespace pgtune::gpu
