@@ -1,4 +1,4 @@
-# Host pipelines: what needs no GPU, and the worker's half on one. Included from
+# Host pipelines: what needs no GPU, the worker's half on one, and the loop that programs get. Included from
 # tests/gpu/CMakeLists.txt.
 pgtune_test(gpu_pipeline_test LABELS unit SOURCES pipeline_check_test.cpp LIBRARIES pgtune_gpu)
 
@@ -14,3 +14,9 @@ target_include_directories(gpu_pipeline_loop_test SYSTEM PRIVATE ${CUDAToolkit_I
 set_target_properties(gpu_pipeline_loop_test PROPERTIES UNITY_BUILD OFF)
 
 pgtune_test(gpu_pipeline_device_test LABELS gpu SOURCES pipeline_device_test.cpp LIBRARIES pgtune_gpu)
+add_executable(gpu_exported_pipeline exported_pipeline_device.cpp)
+set_target_properties(gpu_exported_pipeline PROPERTIES UNITY_BUILD OFF)
+target_include_directories(gpu_exported_pipeline PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(gpu_exported_pipeline PRIVATE pgtune_warnings CUDA::cudart_static Threads::Threads ${CMAKE_DL_LIBS})
+add_test(NAME gpu_exported_pipeline COMMAND gpu_exported_pipeline)
+set_tests_properties(gpu_exported_pipeline PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 120)

@@ -112,6 +112,26 @@ TEST_F(PipelineCommandTest, AReportListsWhatWasFound) {
   EXPECT_EQ(pgtune({"report", "--pipelines", "--power"}).exit_code, 2);
 }
 
+TEST_F(PipelineCommandTest, ExportsTheBestOneAsAHeader) {
+  const std::vector<std::string> which{"export", "pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16"};
+  const auto exported = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = which;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return pgtune(arguments);
+  };
+  ASSERT_EQ(pipeline({"--memory", "pinned", "--rounds", "6"}).exit_code, 0);
+  const Finished none = exported({});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("'pgtune pipeline'"));
+  const Finished to_file = exported({"--memory", "pinned", "-o", path("stream.hpp"), "--namespace", "a::b"});
+  ASSERT_EQ(to_file.exit_code, 0) << to_file.err;
+  EXPECT_THAT(read("stream.hpp"), AllOf(HasSubstr("namespace a::b {"), HasSubstr("8192, 2048, 2048, false, false, 2"),
+                                        HasSubstr("Memory::pinned"), HasSubstr("Fake GPU")));
+  EXPECT_EQ(exported({"--memory", "pinned"}).out.substr(0, 30), read("stream.hpp").substr(0, 30));
+  EXPECT_EQ(exported({"--namespace", "int"}).exit_code, 2);
+  EXPECT_EQ(exported({"--stream", "C"}).exit_code, 2);
+}
+
 TEST_F(PipelineCommandTest, SaysWhatIsWrong) {
   const auto wrong = [&](const std::vector<std::string>& more, const std::string& message) {
     const Finished result = pipeline(more);

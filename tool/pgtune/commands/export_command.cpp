@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header`: the winners as a C++17 header, to be called or to be read. Beside it `export t4` and
-// `export kernel_tuner` (table_export.hpp).
+// `pgtune export header`: the winners as a C++17 header, to be called or to be read. Beside it `export pipeline`
+// (pipeline_export.hpp), `export t4` and `export kernel_tuner` (table_export.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
+#include "tool/pgtune/commands/pipeline_export.hpp"
 #include "tool/pgtune/commands/table_export.hpp"
 #include "tool/pgtune/export/callable_export.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
@@ -84,6 +85,7 @@ class ExportCommand final : public Command {
            "pgtune export header --on H200 --namespace my::gemm\n"
            "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
            "pgtune export header --library best_gemm\n"
+           "pgtune export pipeline --shape 65536x4096x4096 --dtype bf16 -o stream.hpp\n"
            "pgtune export kernel_tuner tables --problem '4096x4096x4096 bf16'";
   }
 
@@ -125,11 +127,13 @@ class ExportCommand final : public Command {
                     "is done anyway");
     header.add_flag("--no-verify", no_verify_, "Write it without running its kernels");
     header.add_flag("--table", table_, "Instead a constexpr table of the best variants' parameters, and a lookup");
+    pipeline_.add_to(app);
     tables_.add_to(app);
   }
 
   ExitCode run(Context& context) override {
     if (tables_.asked()) return tables_.run(context);
+    if (pipeline_.asked()) return pipeline_.run(context);
     check_forms();
     if (name_space_.empty()) name_space_ = table_ ? "pgtune_best" : "best_gemm";
     if (const auto why = why_no_namespace(name_space_))
@@ -290,6 +294,7 @@ class ExportCommand final : public Command {
 
   ResultFilter filter_;
   TableExport tables_;
+  PipelineExport pipeline_;
   std::string output_, name_space_, coverage_, guess_, library_, neighbour_loss_ = "3";
   bool table_ = false, split_ = false, verify_ = false, no_verify_ = false, jit_ = false;
 };
