@@ -157,7 +157,7 @@ TEST(AnswerFacts, JoulesOfSettledSamplesWithTheirOrigin) {
   answer.ranking.front().settled_energy = session::SettledEnergy{8, 700, 0.2e-3};
   answer.baseline_settled_energy = session::SettledEnergy{8, 690, 0.21e-3};
   EXPECT_THAT(answer_facts(answer, {}),
-              AllOf(HasSubstr("joules    140.0 mJ per GEMM, 0.966 of cuBLASLt's 144.9 mJ: power times time"),
+              AllOf(HasSubstr("joules    140.0 mJ per launch, 0.966 of cuBLASLt's 144.9 mJ: power times time"),
                     HasSubstr("settled samples\n")))
       << "of before intervals were kept";
   session::SettledEnergy& energy = *answer.ranking.front().settled_energy;
@@ -168,7 +168,7 @@ TEST(AnswerFacts, JoulesOfSettledSamplesWithTheirOrigin) {
   energy.ratio_low = 1 / 0.971;
   energy.ratio_high = 1 / 0.963;
   EXPECT_THAT(answer_facts(answer, {}),
-              HasSubstr("joules    140.1 mJ (139.5 to 140.7) per GEMM, 0.967 (0.963 to 0.971) of"));
+              HasSubstr("joules    140.1 mJ (139.5 to 140.7) per launch, 0.967 (0.963 to 0.971) of"));
 }
 
 EnergySummary energy_of(double low, double high) {
@@ -183,20 +183,23 @@ EnergySummary energy_of(double low, double high) {
 TEST(EnergyView, TheVerdictNeedsMoreThanBothUncertainties) {
   EnergySummary baseline;
   baseline.uncertainty = 0.005;
-  EXPECT_EQ(energy_verdict(energy_of(1.25, 1.6), baseline), "less energy per GEMM: 0.625 to 0.800 of cuBLASLt's");
-  EXPECT_THAT(energy_verdict(energy_of(0.8, 0.9), baseline), StartsWith("more energy per GEMM: 1.111 to 1.250"));
-  EXPECT_THAT(energy_verdict(energy_of(1.005, 1.02), baseline),
-              AllOf(StartsWith("energy per GEMM within the noise"), HasSubstr("0.5 %")));
-  EXPECT_THAT(energy_verdict(energy_of(0.99, 1.05), baseline), StartsWith("energy per GEMM within the noise"));
+  EXPECT_EQ(energy_verdict(energy_of(1.25, 1.6), baseline, "cuBLASLt"),
+            "less energy per launch: 0.625 to 0.800 of cuBLASLt's");
+  EXPECT_THAT(energy_verdict(energy_of(0.8, 0.9), baseline, "cuBLASLt"),
+              StartsWith("more energy per launch: 1.111 to 1.250"));
+  EXPECT_THAT(energy_verdict(energy_of(1.005, 1.02), baseline, "cuBLASLt"),
+              AllOf(StartsWith("energy per launch within the noise"), HasSubstr("0.5 %")));
+  EXPECT_THAT(energy_verdict(energy_of(0.99, 1.05), baseline, "cuBLASLt"),
+              StartsWith("energy per launch within the noise"));
 }
 
 TEST(EnergyView, ASuspectSensorProvesNothing) {
   EnergySummary baseline;
   EnergySummary suspect = energy_of(1.5, 1.6);
   suspect.suspect = true;
-  EXPECT_THAT(energy_verdict(suspect, baseline), StartsWith("energy is no evidence"));
+  EXPECT_THAT(energy_verdict(suspect, baseline, "cuBLASLt"), StartsWith("energy is no evidence"));
   baseline.suspect = true;
-  EXPECT_THAT(energy_verdict(energy_of(1.5, 1.6), baseline), StartsWith("energy is no evidence"));
+  EXPECT_THAT(energy_verdict(energy_of(1.5, 1.6), baseline, "cuBLASLt"), StartsWith("energy is no evidence"));
 }
 
 TEST(EnergyView, CellsShareOneUnit) {
@@ -209,10 +212,10 @@ TEST(EnergyView, CellsShareOneUnit) {
   energy.power_w = 650.4;
   energy.time_s = 1e-3;
   const auto cells = energy_cells(energy, problem);
-  ASSERT_EQ(cells.size(), energy_columns().size());
+  ASSERT_EQ(cells.size(), energy_columns("TFLOP/s").size());
   EXPECT_EQ(cells[0], "2.00");      // TFLOP/s
   EXPECT_EQ(cells[1], "650");       // W
-  EXPECT_EQ(cells[2], "999.5 mJ");  // of one GEMM
+  EXPECT_EQ(cells[2], "999.5 mJ");  // of one launch
   EXPECT_EQ(cells[3], "998.5-1001");
   EXPECT_EQ(cells[4], "2.00");  // GFLOP/J
   EXPECT_EQ(cells[5], "-");     // no clock was measured

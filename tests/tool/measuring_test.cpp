@@ -193,8 +193,8 @@ TEST_F(MeasuringTest, TheConfigurationFileHasDefaultsThatOptionsBeat) {
 TEST_F(MeasuringTest, PowerMeasuresWinnerAndBaseline) {
   const Finished text = search({"--power"});
   ASSERT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("\nenergy "), HasSubstr("per GEMM"), HasSubstr("GFLOP/J"),
-                              HasSubstr("energy per GEMM"), HasSubstr("\nidle      80 W")));
+  EXPECT_THAT(text.out, AllOf(HasSubstr("\nenergy "), HasSubstr("per launch"), HasSubstr("GFLOP/J"),
+                              HasSubstr("energy per launch"), HasSubstr("\nidle      80 W")));
   expect_80_columns(text.out);
   const json object = searched({"--power"});
   EXPECT_EQ(object.at("from_database"), true);

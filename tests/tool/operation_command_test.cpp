@@ -82,6 +82,17 @@ TEST_F(OperationTest, ReportsTellOperationsFromGemmsAndFromEachOther) {
   EXPECT_EQ(pgtune({"report", "--html", path("page.html")}).exit_code, 0);
 }
 
+TEST_F(OperationTest, EnergyIsToldInItsUnitBesideTheCopys) {
+  const Finished searched = softmax("search", {"--power"});
+  EXPECT_THAT(searched.out,
+              AllOf(HasSubstr("\nenergy "), HasSubstr(" GB/s    W  per launch "), HasSubstr("\ncopy best ")));
+  EXPECT_THAT(pgtune({"report", "--power"}).out, AllOf(HasSubstr(" GB/s    W "), HasSubstr("\n  copy best ")));
+  ASSERT_EQ(search({"-q", "--power"}).exit_code, 0);
+  EXPECT_THAT(
+      pgtune({"report", "--power"}).out,
+      AllOf(HasSubstr(" speed    W "), HasSubstr(" with softmax_rows, GB/s\n"), HasSubstr(" with tiny, TFLOP/s\n")));
+}
+
 TEST_F(OperationTest, ARecordingOfOneIsReplayed) {
   const std::string recording = path("recording.db");
   const Finished recorded = softmax("search", {"--db", recording, "--json"});

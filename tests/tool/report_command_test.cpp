@@ -133,7 +133,7 @@ TEST_F(ReportsTest, PowerHasBothSidesAndTheVerdictInWords) {
       AllOf(
           HasSubstr("Fake GPU, sm_90, 132 SMs, 80 GiB, 700 W, driver 580.00.00; sustained, L2\nrotated, uniform data"),
           HasSubstr("256x256x256 f32 nn with tiny"), HasSubstr("\n  winner "), HasSubstr("\n  cuBLASLt best "),
-          HasSubstr("GFLOP/J"), HasSubstr("at the same power budget"), HasSubstr("energy per GEMM"),
+          HasSubstr("GFLOP/J"), HasSubstr("at the same power budget"), HasSubstr("energy per launch"),
           HasSubstr("idle power 80 W"), HasSubstr("not absolute")));
   expect_80_columns(text.out);
   const json line = results({"report", "--power", "--json"}).at(0);

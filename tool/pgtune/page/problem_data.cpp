@@ -162,9 +162,11 @@ json judgement_data(const StoredResult& result, SharedTexts& texts) {
   Facts facts(texts);
   facts.add("verdict", verdict_text(best, answer.floor.margin, answer.from_final, baseline_name(answer)));
   for (const std::string& step : explain_verdict(answer, result.conditions)) facts.add("why", step);
-  if (best.energy && answer.baseline_energy) facts.add("energy", energy_verdict(*best.energy, *answer.baseline_energy));
+  if (best.energy && answer.baseline_energy)
+    facts.add("energy", energy_verdict(*best.energy, *answer.baseline_energy, baseline_name(answer)));
   if (best.settled_energy && answer.baseline_settled_energy)
-    facts.add("joules", settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy));
+    facts.add("joules",
+              settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy, baseline_name(answer)));
   facts.add("clocks", clocks_text(answer));
   facts.add("regime", conditions_text(result.conditions));
   facts.add("version", versions_text(result.other_versions));

@@ -33,7 +33,7 @@ std::string final_text(const session::Answer& answer) {
 }  // namespace
 
 std::string energy_table(const Problem& problem, const session::Answer& answer) {
-  std::vector<TextTable::Column> columns = energy_columns();
+  std::vector<TextTable::Column> columns = energy_columns(problem.speed_unit());
   columns.insert(columns.begin(), {"energy"});
   TextTable table(std::move(columns));
   bool any_pareto = false;
@@ -61,9 +61,10 @@ std::string answer_facts(const session::Answer& answer, const Conditions& condit
   out += fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final, baseline_name(answer)));
   out += fact("cycles", cycles_text(best, answer.floor.margin, baseline_name(answer)));
   if (best.energy && answer.baseline_energy)
-    out += fact("energy", energy_verdict(*best.energy, *answer.baseline_energy));
+    out += fact("energy", energy_verdict(*best.energy, *answer.baseline_energy, baseline_name(answer)));
   if (best.settled_energy && answer.baseline_settled_energy)
-    out += fact("joules", settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy));
+    out += fact("joules",
+                settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy, baseline_name(answer)));
   if (answer.objective != session::Objective::kTime)
     out += fact("objective", answer.objective == session::Objective::kEnergy
                                  ? "energy: joules of one launch decided, the time where those tie"

@@ -76,7 +76,8 @@ nlohmann::json settled_energy_json(const std::optional<session::SettledEnergy>& 
           {"ratio_interval", pair_or_null(energy->ratio_low, energy->ratio_high)}};
 }
 
-std::string settled_energy_text(const session::SettledEnergy& energy, const session::SettledEnergy& baseline) {
+std::string settled_energy_text(const session::SettledEnergy& energy, const session::SettledEnergy& baseline,
+                                std::string_view baseline_name) {
   const EnergyUnit unit = unit_of(energy.energy_j());
   std::string own = fmt::format("{} {}", digits(energy.energy_j(), unit), unit.name);
   std::string share = fmt::format("{:.3f}", energy.energy_j() / baseline.energy_j());
@@ -84,18 +85,23 @@ std::string settled_energy_text(const session::SettledEnergy& energy, const sess
   if (energy.ratio_to_baseline > 0)
     share = fmt::format("{:.3f} ({:.3f} to {:.3f})", 1 / energy.ratio_to_baseline, 1 / energy.ratio_high,
                         1 / energy.ratio_low);
-  return fmt::format("{} per GEMM, {} of cuBLASLt's {} {}: power times time of {} settled samples", own, share,
-                     digits(baseline.energy_j(), unit), unit.name, energy.samples);
+  return fmt::format("{} per launch, {} of {}'s {} {}: power times time of {} settled samples", own, share,
+                     baseline_name, digits(baseline.energy_j(), unit), unit.name, energy.samples);
 }
 
-std::vector<TextTable::Column> energy_columns() {
-  return {{"TFLOP/s", Align::kRight}, {"W", Align::kRight},   {"per GEMM", Align::kRight}, {"range", Align::kRight},
-          {"GFLOP/J", Align::kRight}, {"MHz", Align::kRight}, {"at cap", Align::kRight}};
+std::vector<TextTable::Column> energy_columns(std::string_view speed_unit) {
+  return {{std::string(speed_unit), Align::kRight},
+          {"W", Align::kRight},
+          {"per launch", Align::kRight},
+          {"range", Align::kRight},
+          {"GFLOP/J", Align::kRight},
+          {"MHz", Align::kRight},
+          {"at cap", Align::kRight}};
 }
 
 std::vector<std::string> energy_cells(const session::EnergySummary& energy, const Problem& problem) {
   const EnergyUnit unit = unit_of(energy.energy_j);
-  return {tflops_text(problem.flops(), energy.time_s),
+  return {speed_text(problem, energy.time_s),
           fmt::format("{:.0f}{}", energy.power_w, energy.suspect ? "?" : ""),
           fmt::format("{} {}", digits(energy.energy_j, unit), unit.name),
           fmt::format("{}-{}", digits(energy.low_j, unit), digits(energy.high_j, unit)),
@@ -104,16 +110,18 @@ std::vector<std::string> energy_cells(const session::EnergySummary& energy, cons
           energy.power_cap_share ? fmt::format("{:.0f} %", 100 * *energy.power_cap_share) : "-"};
 }
 
-std::string energy_verdict(const session::EnergySummary& energy, const session::EnergySummary& baseline) {
+std::string energy_verdict(const session::EnergySummary& energy, const session::EnergySummary& baseline,
+                           std::string_view baseline_name) {
   if (energy.suspect || baseline.suspect)
     return "energy is no evidence: the counter and the driver's averaged power differ by over 5 %";
-  if (!(energy.ratio_low > 0)) return "energy cannot be compared: no window of cuBLASLt beside it";
+  if (!(energy.ratio_low > 0))
+    return fmt::format("energy cannot be compared: no window of {} beside it", baseline_name);
   const std::string share = interval_text(1 / energy.ratio_high, 1 / energy.ratio_low);
   // Both energies are known to their uncertainty only, so a difference inside the two together is none.
   const double noise = energy.uncertainty + baseline.uncertainty;
-  if (energy.ratio_low > 1 + noise) return fmt::format("less energy per GEMM: {} of cuBLASLt's", share);
-  if (energy.ratio_high < 1 - noise) return fmt::format("more energy per GEMM: {} of cuBLASLt's", share);
-  return fmt::format("energy per GEMM within the noise: {} of cuBLASLt's, each known to {:.1f} %", share,
+  if (energy.ratio_low > 1 + noise) return fmt::format("less energy per launch: {} of {}'s", share, baseline_name);
+  if (energy.ratio_high < 1 - noise) return fmt::format("more energy per launch: {} of {}'s", share, baseline_name);
+  return fmt::format("energy per launch within the noise: {} of {}'s, each known to {:.1f} %", share, baseline_name,
                      100 * std::max(energy.uncertainty, baseline.uncertainty));
 }
 

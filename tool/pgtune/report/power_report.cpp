@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
@@ -59,7 +60,7 @@ std::string verdict(const StoredResult& result, const Energies& energy) {
   const session::Answer& answer = result.answer;
   return fmt::format("at the same power budget {}; {}",
                      verdict_text(answer.best(), answer.floor.margin, answer.from_final, baseline_name(answer)),
-                     energy_verdict(energy.winner, energy.baseline));
+                     energy_verdict(energy.winner, energy.baseline, baseline_name(answer)));
 }
 
 void print_wrapped(Terminal& terminal, const std::string& text) {
@@ -70,22 +71,27 @@ void print_wrapped(Terminal& terminal, const std::string& text) {
 
 /// Lines of the table of a group with the words under each pair of them.
 void print_group(Terminal& terminal, const ResultGroup& group) {
-  std::vector<TextTable::Column> columns = energy_columns();
-  columns.insert(columns.begin(), {"contender"});
-  TextTable table(std::move(columns));
-  const auto add = [&](const char* name, const session::EnergySummary& energy, const Problem& problem) {
-    std::vector<std::string> cells = energy_cells(energy, problem);
-    cells.insert(cells.begin(), name);
-    table.add_row(std::move(cells));
-  };
   std::vector<std::pair<const StoredResult*, Energies>> measured;
+  std::set<std::string_view> units;
   for (const StoredResult* result : group.results) {
-    if (const auto energy = energies(*result)) measured.emplace_back(result, *energy);
+    const auto energy = energies(*result);
+    if (!energy) continue;
+    measured.emplace_back(result, *energy);
+    units.insert(result->problem.speed_unit());
   }
   if (measured.empty()) return;
+  const bool one_unit = units.size() == 1;
+  std::vector<TextTable::Column> columns = energy_columns(one_unit ? *units.begin() : "speed");
+  columns.insert(columns.begin(), {"contender"});
+  TextTable table(std::move(columns));
+  const auto add = [&](std::string name, const session::EnergySummary& energy, const Problem& problem) {
+    std::vector<std::string> cells = energy_cells(energy, problem);
+    cells.insert(cells.begin(), std::move(name));
+    table.add_row(std::move(cells));
+  };
   for (const auto& [result, energy] : measured) {
     add("  winner", energy.winner, result->problem);
-    add("  cuBLASLt best", energy.baseline, result->problem);
+    add(fmt::format("  {} best", result->problem.baseline_name()), energy.baseline, result->problem);
   }
   std::vector<std::string> lines;
   const std::string text = table.text();
@@ -95,7 +101,8 @@ void print_group(Terminal& terminal, const ResultGroup& group) {
   terminal.print(lines[0]);
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const StoredResult& result = *measured[i].first;
-    terminal.print(fmt::format("{} with {}\n", marked_title(result), result.answer.best().variant.template_name));
+    terminal.print(fmt::format("{} with {}{}\n", marked_title(result), result.answer.best().variant.template_name,
+                               one_unit ? "" : fmt::format(", {}", result.problem.speed_unit())));
     terminal.print(lines[2 * i + 1] + lines[2 * i + 2]);
     print_wrapped(terminal, verdict(result, measured[i].second));
     if (result.answer.idle_power_w)
