@@ -102,21 +102,28 @@ std::vector<Problem> problems_of_any_pitch(const Problem& types) {
   return problems;
 }
 
-constexpr const char* kSchedules[] = {"BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6",
-                                      "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5,D_BUFFERS=4",
-                                      "BN=256,STAGES=3,D_BUFFERS=4",
-                                      "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8",
-                                      "BM=64,BN=80,WARPGROUPS_M=1,STAGES=11",
-                                      "BM=192,BN=96,WARPGROUPS_M=3,STAGES=5",
-                                      "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=2,BK_BYTES=256,STAGES=6",
-                                      "BM=64,BN=32,WARPGROUPS_M=1,CTAS_PER_SM=2,STAGES=8",
-                                      "BN=128,STAGES=6,DECOMPOSITION=split_k,SPLIT_K=2",
-                                      "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6,DECOMPOSITION=stream_k",
-                                      "BN=64,STAGES=9,EPILOGUE=direct",
-                                      "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=32,STAGES=16",
-                                      "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,CLUSTER_K=2,STAGES=16",
-                                      "SWAP_AB=1,LEFT_SOURCE=registers,BN=128,STAGES=6",
-                                      "LEFT_SOURCE=registers,BN=128,STAGES=6"};
+const std::vector<const char*> kSchedules{"BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6",
+                                          "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5,D_BUFFERS=4",
+                                          "BN=256,STAGES=3,D_BUFFERS=4",
+                                          "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8",
+                                          "BM=64,BN=80,WARPGROUPS_M=1,STAGES=11",
+                                          "BM=192,BN=96,WARPGROUPS_M=3,STAGES=5",
+                                          "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=2,BK_BYTES=256,STAGES=6",
+                                          "BM=64,BN=32,WARPGROUPS_M=1,CTAS_PER_SM=2,STAGES=8",
+                                          "BN=128,STAGES=6,DECOMPOSITION=split_k,SPLIT_K=2",
+                                          "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6,DECOMPOSITION=stream_k",
+                                          "BN=64,STAGES=9,EPILOGUE=direct",
+                                          "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=32,STAGES=16",
+                                          "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,CLUSTER_K=2,STAGES=16",
+                                          "SWAP_AB=1,LEFT_SOURCE=registers,BN=128,STAGES=6",
+                                          "LEFT_SOURCE=registers,BN=128,STAGES=6"};
+
+/// CTAs that share a tile along K and finish 24, 40, 56 or 24 columns of it each.
+const std::vector<const char*> kOddSlices{
+    "BM=64,BN=96,WARPGROUPS_M=1,STAGES=11,DECOMPOSITION=split_k,SPLIT_K=4,EPILOGUE=direct",
+    "BM=64,BN=80,WARPGROUPS_M=1,STAGES=12,DECOMPOSITION=split_k,SPLIT_K=2,EPILOGUE=direct",
+    "BN=112,STAGES=7,DECOMPOSITION=split_k,SPLIT_K=2,EPILOGUE=direct",
+    "BM=64,BN=96,WARPGROUPS_M=1,STAGES=10,CLUSTER_K=4,EPILOGUE=direct"};
 
 /// Cubins of an earlier run, where a caller wants the same variants several times.
 fs::path cubin_folder(const TestFolder& own) {
@@ -180,12 +187,13 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     return all;
   }
 
-  /// The legal variants nearest to each schedule, of those with `fixed` if it is given.
-  [[nodiscard]] std::vector<Variant> like_schedules(const Problem& problem, const Assignment* fixed) const {
+  /// The legal variants nearest to each of the schedules, of those with `fixed` if it is given.
+  [[nodiscard]] std::vector<Variant> like(const std::vector<const char*>& schedules, const Problem& problem,
+                                          const Assignment* fixed) const {
     const auto space = space::enumerate(definition_, problem, info_);
     EXPECT_TRUE(space) << space.error().text();
     std::vector<Variant> variants;
-    for (const char* text : kSchedules) {
+    for (const char* text : schedules) {
       const auto variant =
           space ? nearest(space->variants, space::parse_variant(definition_, text).value(), fixed) : std::nullopt;
       if (variant && std::find(variants.begin(), variants.end(), *variant) == variants.end())
@@ -194,10 +202,12 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     return variants;
   }
 
-  /// Of all variants, or of those with a parameter's value; chosen() from them, or by gemm_wgmma's schedules.
-  void expect_right(const std::vector<Problem>& problems, const Assignment* fixed = nullptr, bool schedules = false) {
+  /// Of all variants, or of those with a parameter's value; chosen() from them, or like() schedules of gemm_wgmma.
+  void expect_right(const std::vector<Problem>& problems, const Assignment* fixed = nullptr,
+                    const std::vector<const char*>* schedules = nullptr) {
     for (const Problem& problem : problems) {
-      const std::vector<Variant> variants = schedules ? like_schedules(problem, fixed) : chosen(problem, fixed);
+      const std::vector<Variant> variants =
+          schedules != nullptr ? like(*schedules, problem, fixed) : chosen(problem, fixed);
       if (variants.empty()) continue;
       const auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get());
       ASSERT_TRUE(buffers);
@@ -268,8 +278,8 @@ TEST_P(VariantsOnDevice, AreRightWhereCIsCopiedWhileMultiplying) {
     for (const Problem& problem : problems_with_c(types)) problems.push_back(problem);
   }
   const Assignment copied{"C_SOURCE", "shared"}, boxes{"D_BUFFERS", 4};
-  expect_right(problems, &copied, true);
-  expect_right(problems, &boxes, true);
+  expect_right(problems, &copied, &kSchedules);
+  expect_right(problems, &boxes, &kSchedules);
 }
 
 TEST_P(VariantsOnDevice, AreRightWhereThreadsCopyOperandsOfAnyPitch) {
@@ -279,7 +289,20 @@ TEST_P(VariantsOnDevice, AreRightWhereThreadsCopyOperandsOfAnyPitch) {
   for (const Problem& types : types_of(definition_)) {
     for (const Problem& problem : problems_of_any_pitch(types)) problems.push_back(problem);
   }
-  expect_right(problems, &copied, true);
+  expect_right(problems, &copied, &kSchedules);
+}
+
+TEST_P(VariantsOnDevice, AreRightWhereCtasFinishOddSlices) {
+  if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "slices are multiples of 16 columns";
+  std::vector<Problem> problems;
+  for (const Problem& types : types_of(definition_)) {
+    for (const char* shape : {"130x216x2080", "128x451x2080"}) {
+      Problem problem = problem_of(shape, "nt");
+      problem.beta = -2;
+      problems.push_back(with_types(problem, types));
+    }
+  }
+  expect_right(problems, nullptr, &kOddSlices);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {

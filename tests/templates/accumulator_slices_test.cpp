@@ -58,10 +58,12 @@ TEST(AccumulatorSlices, IntegersKeepTheirBits) {
   expect_sums<SlicesOf<2, 1, 8, int>>(values);
   expect_sums<SlicesOf<2, 2, 16, int>>(values);
   expect_sums<SlicesOf<4, 2, 64, int>>(values);
+  expect_sums<SlicesOf<2, 1, 56, int>>(values);
 }
 
 TEST(AccumulatorSlices, FloatsAreAddedInTheOrderOfTheCtas) {
   expect_sums<SlicesOf<8, 1, 32, float>>(std::vector<float>{1.0f, 1e-8f, -3.5f, 1e8f, 0.1f});
+  expect_sums<SlicesOf<4, 1, 48, float>>(std::vector<float>{0.1f, 0.2f, 0.3f, 7.0f, 1e-9f});
   expect_sums<SlicesOf<2, 2, 8, float>>(std::vector<float>{0.1f, 0.2f, 0.3f});
 }
 

@@ -60,13 +60,13 @@ struct WgmmaOutput {
   template <bool kByTma>
   static __device__ __forceinline__ void write(Accumulator (&acc)[kColumns / 2], const Destination& to, int row,
                                                int column, int batch, unsigned buffers, int part) {
-    constexpr int kStep = kByTma ? kSlab : 16;
-    static_assert(!kByTma || kColumns % kStep == 0, "boxes must be whole");
+    constexpr int kStep = kByTma ? kSlab : kColumns % 16 == 0 ? 16 : 8;
+    static_assert(kColumns % kStep == 0, "boxes must be whole");
     const int lane = lane_index();
 #pragma unroll
     for (int first = 0; first < kColumns; first += kStep) {
       Accumulator* const some = acc + first / 2;
-      constexpr int kCount = kStep < kColumns ? kStep / 2 : kColumns / 2;
+      constexpr int kCount = kStep / 2;
       const Elements elements(to, row + Box::row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
       finish<kCount, kByTma && kCopiesC>(some, to, elements, buffers, part * (kColumns / kStep) + first / kStep);
       if constexpr (kByTma) {
