@@ -167,6 +167,14 @@ std::string kernels(const Problem& problem, const std::string& parameters) {
   return names;
 }
 
+/// `pgtune space` and `--grid full` walk all of it: a parameter among the first doubles what is below.
+TEST(WgmmaSpace, AllOfItIsWalkedQuickly) {
+  const auto all = enumerate(wgmma(), typed(Dtype::kBf16, 4096, 4096, 4096), device());
+  ASSERT_TRUE(all) << all.error().text();
+  EXPECT_LE(all->after_constraints, 300'000);
+  EXPECT_LE(all->legal, 100'000);
+}
+
 TEST(WgmmaSpace, Int8IsThereForThoseWhoAskForTheWholeGrid) {
   const Problem problem = typed(Dtype::kInt8, 512, 512, 512);
   const auto tried = legal_variants(wgmma(), problem, device());
