@@ -26,7 +26,8 @@ constexpr double kSlowestInRounds = 4;
 struct LadderTask {
   MeasuringOptions measuring;
   Problem problem;
-  std::string ladder;  ///< a name or a path
+  std::string ladder;                          ///< a name or a path
+  const LoadedOperation* operation = nullptr;  ///< null: GEMM
   int rounds = 0;
   bool counters = false;
 };
@@ -71,7 +72,7 @@ ExitCode build_only(Context& context, const LadderTask& task, ResultDocument& re
   if (task.counters)
     throw CommandError(ErrorKind::kUsage, "--counters needs a GPU to launch on. Leave it out, or give a GPU.");
   const auto nothing_stored = [](const space::TemplateSet& /*searched*/) { return std::optional<StoredBest>(); };
-  const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, device, nothing_stored);
+  const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, task.operation, device, nothing_stored);
   LadderOutcome built = bare_outcome(task, plan, device, description, task.measuring.session.conditions);
   const CompileLimits& limits = task.measuring.compile;
   build_rungs(built, plan.templates,
@@ -133,7 +134,7 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
 Shown climb(Context& context, MeasuringRun& run, const LadderTask& task, ResultDocument& results) {
   const DeviceChoice& choice = run.choice();
   const Conditions& conditions = run.session().conditions;
-  const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, choice.info,
+  const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, task.operation, choice.info,
                                       stored_best(run.store(), task.problem, choice.info, conditions));
   LadderOutcome climbed = bare_outcome(task, plan, choice.info, choice.description, conditions);
   ExitCode code = ExitCode::kDone;
@@ -158,16 +159,18 @@ class LadderCommand final : public Command {
   std::string examples() const override {
     return "pgtune ladder --shape 4096x4096x4096\n"
            "pgtune ladder --shape 4096x4096x4096 --layout tn --counters\n"
+           "pgtune ladder --operation softmax --size M=4096,N=8192\n"
            "pgtune ladder --device sm_90a";
   }
 
   void add_options(CommandLine& app) override {
     const char* group = "Ladder";
-    problems_.add_gemm_to(app);
-    app.add_option("--ladder", ladder_, "A built-in ladder (default: sgemm), or the path of a ladder's JSON")
+    problems_.add_to(app);
+    app.add_option("--ladder", ladder_,
+                   "A built-in ladder (default: sgemm, or the operation's), or the path of a ladder's JSON")
         .option_text("NAME|FILE")
         .group(group);
-    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every rung and of cuBLASLt (default: 12)")
+    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every rung and of the baseline (default: 12)")
         .option_text("N")
         .group(group);
     app.add_flag("--counters", counters_, "Stalls and FMA-pipe use too, read by the toolkit's profiler (ncu)")
@@ -208,10 +211,12 @@ class LadderCommand final : public Command {
     task.measuring = measuring_.read(context);
     const std::vector<Problem> problems = problems_.problems("4096x4096x4096");
     if (problems.size() != 1)
-      throw CommandError(ErrorKind::kUsage,
-                         fmt::format("a ladder is climbed on one problem, not {}. Give one --shape.", problems.size()));
+      throw CommandError(
+          ErrorKind::kUsage,
+          fmt::format("a ladder is climbed on one problem, not {}. Give one --shape or --size.", problems.size()));
     task.problem = problems.front();
-    task.ladder = ladder_;
+    task.operation = problems_.operation();
+    task.ladder = !ladder_.empty() ? ladder_ : task.operation != nullptr ? task.operation->definition.name : "sgemm";
     task.rounds = parse_rounds(rounds_);
     task.counters = counters_;
     if (task.measuring.device.starts_with("replay"))
@@ -223,7 +228,7 @@ class LadderCommand final : public Command {
 
   ProblemOptions problems_;
   MeasuringArguments measuring_;
-  std::string ladder_ = "sgemm", rounds_ = "12";
+  std::string ladder_, rounds_ = "12";
   bool counters_ = false;
 };
 

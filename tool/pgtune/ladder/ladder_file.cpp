@@ -59,16 +59,18 @@ LadderRung rung_of(const json& object, std::size_t index) {
 }
 
 Ladder ladder_of(const json& document) {
-  expect_fields(document, "the ladder", {"schema", "name", "description", "dtype", "rungs"});
+  expect_fields(document, "the ladder", {"schema", "name", "description", "operation", "dtype", "rungs"});
   if (document.value("schema", json()) != kLadderSchema)
     throw LadderProblem(fmt::format("'schema' must be {}", kLadderSchema));
   Ladder ladder;
   ladder.name = text_of(document, "the ladder", "name");
   ladder.description = text_of(document, "the ladder", "description");
-  const std::string dtype = text_of(document, "the ladder", "dtype");
-  const auto parsed = parse_dtype(dtype);
-  if (!parsed) throw LadderProblem(parsed.error().text());
-  ladder.dtype = *parsed;
+  if (document.contains("operation")) ladder.operation = text_of(document, "the ladder", "operation");
+  if (ladder.operation.empty() || document.contains("dtype")) {
+    const auto dtype = parse_dtype(text_of(document, "the ladder", "dtype"));
+    if (!dtype) throw LadderProblem(dtype.error().text());
+    ladder.dtype = *dtype;
+  }
   const json rungs = document.value("rungs", json());
   if (!rungs.is_array() || rungs.empty() || rungs.size() > kMaxRungs)
     throw LadderProblem(fmt::format("'rungs' must be a list of 1 to {}", kMaxRungs));

@@ -2,6 +2,7 @@
 // A ladder: named variants in the order in which they are to be understood. Data only, configs/ladders/*.json.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,8 @@ struct LadderRung {
 
 struct Ladder {
   std::string name, description;
-  Dtype dtype = Dtype::kF32;
+  std::string operation;          ///< empty: GEMM
+  std::optional<Dtype> dtype;     ///< absent only of an operation: it is for every dtype that it has
   std::vector<LadderRung> rungs;  ///< at least one, no two of a name
 };
 

@@ -61,18 +61,24 @@ std::optional<StoredBest> fastest(const space::TemplateSet& all, const space::Te
 }  // namespace
 
 LadderPlan plan_ladder(const Context& context, const std::string& selector, const Problem& problem,
-                       const DeviceInfo& device, const FindBest& find_best) {
+                       const LoadedOperation* operation, const DeviceInfo& device, const FindBest& find_best) {
   const auto [ladder, folder] = load_ladder(context.catalogue(), selector);
-  if (ladder.dtype != problem.dtype)
+  if (const std::string own = operation == nullptr ? "" : operation->definition.name; ladder.operation != own) {
+    const auto named = [](const std::string& name) { return name.empty() ? "GEMM" : fmt::format("'{}'", name); };
+    throw CommandError(ErrorKind::kUsage, fmt::format("the ladder '{}' is about {}, not {}. Name another --ladder.",
+                                                      ladder.name, named(ladder.operation), named(own)));
+  }
+  if (ladder.dtype && *ladder.dtype != problem.dtype)
     throw CommandError(ErrorKind::kUsage, fmt::format("the ladder '{}' is about {}. Give --dtype {}.", ladder.name,
-                                                      to_string(ladder.dtype), to_string(ladder.dtype)));
-  const space::TemplateSet usual = context.catalogue().select("", problem);
+                                                      to_string(*ladder.dtype), to_string(*ladder.dtype)));
+  const space::TemplateSet usual = context.catalogue().select("", problem, operation);
   std::vector<space::TemplateDefinition> definitions = usual.definitions();
   std::vector<std::string> names;  // of each rung's template
   for (const LadderRung& rung : ladder.rungs) {
     names.emplace_back();
     if (rung.stored_best()) continue;
-    space::TemplateDefinition definition = context.catalogue().load(seen_from_here(rung.template_selector, folder));
+    space::TemplateDefinition definition =
+        context.catalogue().load(seen_from_here(rung.template_selector, folder), operation);
     names.back() = definition.name;
     add(definitions, std::move(definition));
   }

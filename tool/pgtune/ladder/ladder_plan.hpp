@@ -33,9 +33,11 @@ struct StoredBest {
 };
 using FindBest = std::function<std::optional<StoredBest>(const space::TemplateSet& searched)>;
 
-/// `selector`: a built-in ladder's name, or a file's path; templates named by path in it are relative to it. Throws
-/// CommandError (usage): no such ladder, what is wrong with it, a dtype other than the problem's.
+/// `selector`: a built-in ladder's name, or a file's path; templates named by path in it are relative to it.
+/// `operation`: the problem's, null for GEMM. Throws CommandError (usage): no such ladder, what is wrong with it, an
+/// operation or dtype other than the problem's.
 [[nodiscard]] LadderPlan plan_ladder(const Context& context, const std::string& selector, const Problem& problem,
-                                     const DeviceInfo& device, const FindBest& find_best);
+                                     const LoadedOperation* operation, const DeviceInfo& device,
+                                     const FindBest& find_best);
 
 }  // namespace pgtune::tool

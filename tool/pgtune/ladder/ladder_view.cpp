@@ -75,9 +75,9 @@ double ffma_share(const SassCounts& code) {
 std::string speed_table(const LadderOutcome& outcome) {
   TextTable table({{"#", Align::kRight},
                    {"rung"},
-                   {"TFLOP/s", Align::kRight},
+                   {std::string(outcome.problem.speed_unit()), Align::kRight},
                    {"+-%", Align::kRight},
-                   {"% of cuBLASLt"},
+                   {fmt::format("% of {}", outcome.problem.baseline_name())},
                    {"gain", Align::kRight}});
   for (std::size_t i = 0; i < outcome.rungs.size(); ++i) {
     const RungResult& rung = outcome.rungs[i];
@@ -88,7 +88,7 @@ std::string speed_table(const LadderOutcome& outcome) {
     const session::RankedVariant& measured = *rung.measured;
     const double gain = gain_at(outcome.rungs, i);
     table.add_row({place_text(i), rung.planned.rung.name + (rung.in_rounds ? "" : " *"),
-                   fmt::format("{:.2f}", measured.tflops), fmt::format("{:.1f}", 100 * measured.spread),
+                   speed_text(outcome.problem, measured.time_s), fmt::format("{:.1f}", 100 * measured.spread),
                    measured.ratio_to_baseline > 0
                        ? fmt::format("{:.1f} ({})", 100 * measured.ratio_to_baseline,
                                      percent_interval_text(measured.ratio_low, measured.ratio_high))
@@ -174,11 +174,13 @@ std::string measuring_facts(const LadderOutcome& outcome) {
   std::string out;
   const auto alone = [](const RungResult& rung) { return rung.measured && !rung.in_rounds; };
   if (std::any_of(outcome.rungs.begin(), outcome.rungs.end(), alone))
-    out += fact("*", "timed alone: too slow to share rounds with cuBLASLt; the range is that of its samples");
+    out += fact("*", fmt::format("timed alone: too slow to share rounds with {}; the range is that of its samples",
+                                 outcome.problem.baseline_name()));
   if (outcome.baseline_best_s > 0)
-    out += fact("cuBLASLt", fmt::format("{}: {} ms, {} TFLOP/s by its best algorithm", outcome.library,
-                                        milliseconds_text(outcome.baseline_best_s),
-                                        tflops_text(outcome.problem.flops(), outcome.baseline_best_s)));
+    out += fact(std::string(outcome.problem.baseline_name()).c_str(),
+                fmt::format("{}: {} ms, {} {} by its best algorithm", outcome.library,
+                            milliseconds_text(outcome.baseline_best_s),
+                            speed_text(outcome.problem, outcome.baseline_best_s), outcome.problem.speed_unit()));
   if (outcome.answer) out += fact("noise", noise_text(outcome.answer->floor));
   out += fact("regime", conditions_text(outcome.conditions));
   if (outcome.answer) {
