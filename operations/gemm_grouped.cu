@@ -7,6 +7,15 @@ extern "C" __global__ void spread_rows(int* offsets, i64 groups, i64 rows, u64 s
   share_rows(offsets, groups, rows, seed);
 }
 
+extern "C" __global__ void give_rows_to_one(int* offsets, i64 groups, i64 rows, i64 whom) {
+  for (i64 group = 0; group <= groups; ++group) offsets[group] = static_cast<int>(group > whom ? rows : 0);
+}
+
+extern "C" __global__ void skip_groups(int* offsets, i64 groups, i64 rows) {
+  const i64 shares = (groups + 1) / 2;
+  for (i64 group = 0; group <= groups; ++group) offsets[group] = static_cast<int>(rows * ((group + 1) / 2) / shares);
+}
+
 // The scale of an element is the sum of its products' magnitudes.
 extern "C" __global__ void gemm_grouped(const int* offsets, const void* a, const void* b, double* d, float* scale,
                                         i64 groups, i64 rows, i64 columns, i64 depth) {

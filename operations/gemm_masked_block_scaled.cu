@@ -8,6 +8,10 @@ extern "C" __global__ void vary_rows(int* rows, i64 groups, i64 mean, i64 most, 
   vary_rows_about(rows, groups, mean, most, seed);
 }
 
+extern "C" __global__ void set_rows(int* rows, i64 groups, i64 whom, i64 own, i64 others) {
+  for (i64 group = 0; group < groups; ++group) rows[group] = static_cast<int>(group == whom ? own : others);
+}
+
 // Rows that a group has not are 0 with a negative scale: nobody judges them.
 extern "C" __global__ void gemm_masked_block_scaled(const int* rows, const void* a, const float* sa, const void* b,
                                                     const float* sb, double* d, float* scale, i64 capacity, i64 columns,

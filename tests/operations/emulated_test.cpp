@@ -61,6 +61,11 @@ class Bench {
     for (const ReferenceLaunch& pass : operation().reference) symbols.push_back(pass.symbol);
     for (const OperationBuffer& buffer : operation().buffers)
       if (buffer.kernel) symbols.push_back(buffer.kernel->symbol);
+    for (const FillCase& fill_case : operation().cases)
+      for (const CaseFill& fill : fill_case.fills)
+        if (fill.kernel) symbols.push_back(fill.kernel->symbol);
+    std::sort(symbols.begin(), symbols.end());
+    symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
     TemplateSource source = operation().source;
     source.contents = "#include \"kernels/tensors.cuh\"\n" + source.contents;
     std::vector<Define> types;
@@ -84,14 +89,14 @@ class Bench {
       const OperationBuffer& buffer = operation().buffers[i];
       if (buffer.kernel) launch(*buffer.kernel);
       if (!buffer.is_input() || buffer.kernel || buffer.fill == FillKind::kLinked) continue;
-      Tensor tensor = tensor_of(buffer);
-      void* memory = memory_[i].data();
-      auto kind = static_cast<std::int32_t>(buffer.fill), uniform = 0;
-      double first = buffer.first, second = buffer.second;
-      std::uint64_t seed = 42 + i;
-      auto range = static_cast<float>(traits(buffer.type).data_range);
-      kernels_->launch("fill_tensor", {2, 1, 1}, {64, 1, 1},
-                       {&memory, &tensor, &kind, &first, &second, &seed, &uniform, &range});
+      fill(i, buffer.fill, buffer.first, buffer.second);
+    }
+  }
+  void fill(const FillCase& fill_case) {
+    fill();
+    for (const CaseFill& own : fill_case.fills) {
+      if (own.kernel) launch(*own.kernel);
+      if (!own.kernel) fill(static_cast<std::size_t>(own.buffer), own.fill, own.first, own.second);
     }
   }
 
@@ -198,6 +203,17 @@ class Bench {
   }
 
  private:
+  void fill(std::size_t index, FillKind how, double first, double second) {
+    const OperationBuffer& buffer = operation().buffers[index];
+    Tensor tensor = tensor_of(buffer);
+    void* memory = memory_[index].data();
+    auto kind = static_cast<std::int32_t>(how), uniform = 0;
+    std::uint64_t seed = 42 + index;
+    auto range = static_cast<float>(traits(buffer.type).data_range);
+    kernels_->launch("fill_tensor", {2, 1, 1}, {64, 1, 1},
+                     {&memory, &tensor, &kind, &first, &second, &seed, &uniform, &range});
+  }
+
   void launch(const ReferenceLaunch& launch) {
     std::vector<std::uint64_t> arguments;
     for (const ReferenceArgument& argument : launch.arguments) arguments.push_back(bits_of(argument));
@@ -292,6 +308,18 @@ TEST_P(Emulated, TemplatesPassAndNothingElseDoes) {
     EXPECT_EQ(found.padding_changed, 0) << text;
     EXPECT_TRUE(bench.guards_hold()) << text;
   }
+
+  for (const FillCase& fill_case : problem->operation->cases) {
+    bench.fill(fill_case);
+    bench.refer();
+    EXPECT_EQ(bench.unwritten(), 0) << fill_case.name;
+    const auto variant = space::parse_variant(*templates.front(), GetParam().variants.front());
+    bench.poison();
+    bench.run(*templates.front(), *variant, device);
+    EXPECT_EQ(bench.compare().wrong, 0) << fill_case.name;
+  }
+  bench.fill();
+  bench.refer();
 
   // A result of inputs that lack a part, against the right one.
   for (std::size_t i = 0; i < problem->operation->buffers.size(); ++i) {

@@ -101,6 +101,32 @@ TEST(OperationProblem, KeysTellOperationsSizesAndDtypesApart) {
   EXPECT_DOUBLE_EQ(problem.speed(1e-6), 60 * 12 / 1e-6 / 1e9);
 }
 
+TEST(OperationProblem, CasesFillInputsInAnotherWay) {
+  json document = sample_json();
+  document["cases"] = json::parse(R"json([
+    {"name": "flat", "fills": [
+      {"buffer": "X", "fill": {"constant": 2}}, {"buffer": "I", "fill": {"integers": ["0", "M / 2"]}},
+      {"buffer": "Q", "fill": {"kernel": {"symbol": "flat", "grid": ["M"], "block": ["32"], "arguments": [{"buffer": "Q"}]}}}]},
+    {"name": "as usual", "fills": [{"buffer": "X", "fill": "data"}]}])json");
+  const Problem problem = problem_of(document, "M=6,N=10").value();
+  const std::vector<FillCase>& cases = problem.operation->cases;
+  ASSERT_EQ(cases.size(), 2);
+  ASSERT_EQ(cases[0].fills.size(), 3);
+  EXPECT_EQ(cases[0].name, "flat");
+  EXPECT_EQ(cases[0].fills[0].fill, FillKind::kConstant);
+  EXPECT_EQ(cases[0].fills[0].first, 2);
+  EXPECT_EQ(cases[0].fills[1].buffer, 3);
+  EXPECT_EQ(cases[0].fills[1].second, 3);
+  EXPECT_EQ(cases[0].fills[2].kernel->symbol, "flat");
+  EXPECT_EQ(cases[0].fills[2].kernel->grid.x, 6);
+  EXPECT_EQ(cases[1].fills[0].fill, FillKind::kData);
+  EXPECT_EQ(json(problem).get<Problem>(), problem);
+  EXPECT_NE(problem.key(), sample().key());
+  json spoilt = problem;
+  spoilt["operation"]["cases"][0]["fills"][0]["buffer"] = 4;  // which launches change
+  EXPECT_THROW(static_cast<void>(spoilt.get<Problem>()), json::exception);
+}
+
 TEST(OperationProblem, SurvivesJson) {
   const Problem problem = sample();
   EXPECT_EQ(json(problem).get<Problem>(), problem);

@@ -126,6 +126,15 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/buffers/4/error/terms", "", "buffers[4].error: the field 'terms'", ""}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Cases, MalformedOperation,
+    ::testing::Values(Edit{"/cases", "[{\"name\": \"flat\"}]", "cases[0]: the field 'fills'", ""},
+                      Edit{"/cases", "[{\"name\": \"flat\", \"fills\": [{\"buffer\": \"Z\", \"fill\": \"data\"}]}]",
+                           "cases[0].fills[0].buffer: ", "Z"},
+                      Edit{"/cases",
+                           "[{\"name\": \"flat\", \"fills\": [{\"buffer\": \"S\", \"fill\": {\"linked\": \"Q\"}}]}]",
+                           "cases[0].fills[0].fill: ", "a case fills a buffer itself"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Reference, MalformedOperation,
     ::testing::Values(
         Edit{"/reference/source", "", "reference: the field 'source'", ""},

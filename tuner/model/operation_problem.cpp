@@ -33,7 +33,7 @@ constexpr EnumNames<ReferenceArgumentKind, 6> kReferenceArguments{{{ReferenceArg
                                                                    {ReferenceArgumentKind::kFloat32, "float32"},
                                                                    {ReferenceArgumentKind::kSeed, "seed"}}};
 
-constexpr std::size_t kMaxPasses = 16, kMaxArguments = 64, kMaxNames = 1024, kMaxHeaders = 256;
+constexpr std::size_t kMaxPasses = 16, kMaxCases = 16, kMaxArguments = 64, kMaxNames = 1024, kMaxHeaders = 256;
 constexpr std::size_t kMaxSource = std::size_t{1} << 20;
 constexpr std::int64_t kMaxAlignment = 256;
 /// No buffer of a problem that fits a GPU comes near it, and sums of sixteen of them stay inside 64 bits.
@@ -117,6 +117,23 @@ Result<void> check_launch(const ReferenceLaunch& launch, const OperationProblem&
   return {};
 }
 
+Result<void> check_case(const FillCase& fill_case, const OperationProblem& problem) {
+  if (fill_case.fills.size() > kMaxBuffers) return refused(fmt::format("case '{}': too many fills", fill_case.name));
+  for (const CaseFill& fill : fill_case.fills) {
+    if (fill.buffer < 0 || fill.buffer >= static_cast<std::int64_t>(problem.buffers.size()) ||
+        problem.buffers[static_cast<std::size_t>(fill.buffer)].role != BufferRole::kIn)
+      return refused(fmt::format("case '{}': only buffers with the role in are filled", fill_case.name));
+    if (fill.fill == FillKind::kLinked || (fill.fill == FillKind::kKernel) != fill.kernel.has_value() ||
+        !std::isfinite(fill.first) || !std::isfinite(fill.second))
+      return refused(fmt::format("case '{}': that is no fill of buffer {}", fill_case.name,
+                                 problem.buffers[static_cast<std::size_t>(fill.buffer)].name));
+    if (fill.kernel) {
+      if (auto ok = check_launch(*fill.kernel, problem, true); !ok) return ok;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 EnumTable<BufferRole> enum_table(BufferRole /*value*/) { return kRoles; }
@@ -174,6 +191,11 @@ Result<void> check_operation_problem(const OperationProblem& problem) {
     return refused(fmt::format("a reference has 1 to {} kernels, not {}", kMaxPasses, problem.reference.size()));
   for (const ReferenceLaunch& launch : problem.reference) {
     if (auto ok = check_launch(launch, problem, false); !ok) return ok;
+  }
+  if (problem.cases.size() > kMaxCases)
+    return refused(fmt::format("an operation has at most {} cases, not {}", kMaxCases, problem.cases.size()));
+  for (const FillCase& fill_case : problem.cases) {
+    if (auto ok = check_case(fill_case, problem); !ok) return ok;
   }
   for (const double number : {problem.flops, problem.bytes}) {
     if (!std::isfinite(number) || number < 0)

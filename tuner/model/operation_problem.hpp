@@ -151,6 +151,37 @@ struct OperationBuffer {
   friend bool operator==(const OperationBuffer&, const OperationBuffer&) = default;
 };
 
+/// How a case fills an input.
+struct CaseFill {
+  std::int64_t buffer = 0;  ///< its index
+  FillKind fill = FillKind::kData;
+  double first = 0, second = 0;
+  std::optional<ReferenceLaunch> kernel;  ///< of kKernel
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("buffer", self.buffer);
+    visit("fill", self.fill);
+    visit("first", self.first);
+    visit("second", self.second);
+    visit("kernel", self.kernel);
+  }
+  friend bool operator==(const CaseFill&, const CaseFill&) = default;
+};
+
+/// Data that finalists have to be right for beside the usual ones, and that are never timed.
+struct FillCase {
+  std::string name;
+  std::vector<CaseFill> fills;  ///< in this order, over the usual data; of inputs that launches leave alone
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("fills", self.fills);
+  }
+  friend bool operator==(const FillCase&, const FillCase&) = default;
+};
+
 struct OperationProblem {
   std::string name;
   std::string content_hash;          ///< of the operation's JSON and source
@@ -160,6 +191,7 @@ struct OperationProblem {
   std::vector<OperationBuffer> buffers;
   TemplateSource source;  ///< of the reference and of fills; it may include "operation.cuh", which workers have
   std::vector<ReferenceLaunch> reference;
+  std::vector<FillCase> cases;
   double flops = 0, bytes = 0;  ///< of one launch
   std::string unit;             ///< "GB/s" or "TFLOP/s": what its speed is told in
   bool has_dtypes = false;      ///< the problem's dtype means something
@@ -180,6 +212,7 @@ struct OperationProblem {
     visit("buffers", self.buffers);
     visit("source", self.source);
     visit("reference", self.reference);
+    visit("cases", self.cases, kUnlessDefault);
     visit("flops", self.flops);
     visit("bytes", self.bytes);
     visit("unit", self.unit);

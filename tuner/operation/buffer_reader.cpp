@@ -21,7 +21,7 @@ constexpr EnumNames<ErrorRule, 5> kRules{{{ErrorRule::kExact, "exact"},
                                           {ErrorRule::kBlocked, "blocked"},
                                           {ErrorRule::kAllclose, "allclose"}}};
 constexpr std::string_view kDtypeWord = "dtype";
-constexpr std::size_t kMaxKernels = 16, kMaxArguments = 64;
+constexpr std::size_t kMaxKernels = 16, kMaxArguments = 64, kMaxCases = 16;
 
 template <NamedEnum Enum>
 std::vector<std::string_view> words_of() {
@@ -82,6 +82,31 @@ class Reader {
     return out;
   }
 
+  [[nodiscard]] CaseSpec fill_case(const JsonCursor& cursor) const {
+    cursor.expect_fields({"name", "fills"});
+    CaseSpec out;
+    out.name = cursor.required("name").string();
+    std::vector<std::string_view> words;
+    for (const BufferSpec& buffer : definition_.buffers) {
+      if (buffer.role == BufferRole::kIn) words.push_back(buffer.name);
+    }
+    for (const JsonCursor& element : cursor.required("fills").elements(1, kMaxBuffers)) {
+      element.expect_fields({"buffer", "fill"});
+      const std::string name = element.required("buffer").choice(words);
+      const auto found = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
+                                      [&](const BufferSpec& buffer) { return buffer.name == name; });
+      if (found == definition_.buffers.end()) continue;
+      CaseSpec::Fill fill{static_cast<std::size_t>(found - definition_.buffers.begin()), *found};
+      fill.filled.kernel.reset();
+      const JsonCursor how = element.required("fill");
+      read_fill(how, fill.filled);
+      if (fill.filled.fill == FillKind::kLinked)
+        how.problem("a case fills a buffer itself; kernels of other buffers may write it too");
+      out.fills.push_back(std::move(fill));
+    }
+    return out;
+  }
+
  private:
   [[nodiscard]] std::optional<ElementType> type(const JsonCursor& cursor) const {
     std::vector<std::string_view> words = words_of<ElementType>();
@@ -101,6 +126,7 @@ class Reader {
   void read_fill(const JsonCursor& cursor, BufferSpec& out) const {
     if (cursor.value().is_string()) {
       static_cast<void>(cursor.choice({to_string(FillKind::kData)}));
+      out.fill = FillKind::kData;
       return;
     }
     cursor.expect_fields({"normal", "uniform", "constant", "integers", "kernel", "linked"});
@@ -293,6 +319,12 @@ void read_reference(const JsonCursor& root, const KnownNames& names, OperationDe
       cursor.problem(fmt::format("the error of '{}' is in units of a scale: give a kernel {{\"scale\": \"{}\"}}",
                                  buffer.name, buffer.name));
   }
+}
+
+void read_cases(const JsonCursor& root, const KnownNames& names, OperationDefinition& definition) {
+  const Reader reader(names, definition);
+  for (const JsonCursor& element : root.optional_elements("cases", kMaxCases))
+    definition.cases.push_back(reader.fill_case(element));
 }
 
 }  // namespace pgtune::operation

@@ -98,6 +98,7 @@ class ProblemBuilder {
       if (kernel) out_.buffers[i].kernel = launch(*kernel);
     }
     for (const ReferenceKernelSpec& kernel : definition_.reference) out_.reference.push_back(launch(kernel));
+    for (const CaseSpec& spec : definition_.cases) add_case(spec);
     out_.flops = static_cast<double>(number(*definition_.flops, "flops"));
     out_.bytes = static_cast<double>(number(*definition_.bytes, "bytes"));
     if (error_) return tl::unexpected<Error>(std::move(*error_));
@@ -160,19 +161,36 @@ class ProblemBuilder {
     buffer.extents = numbers(spec.extents, field + ".extents");
     buffer.strides = spec.strides.empty() ? packed(buffer) : numbers(spec.strides, field + ".strides");
     buffer.alignment = spec.alignment;
+    set_fill(spec, buffer, field);
+    if (buffer.is_output()) buffer.error = tolerated(spec.error, buffer.type, field);
+    add_value(alignment_name(spec.name), error_ ? 1 : row_alignment(buffer));
+    out_.buffers.push_back(std::move(buffer));
+  }
+
+  /// Of all but a kernel.
+  void set_fill(const BufferSpec& spec, OperationBuffer& buffer, const std::string& field) {
     buffer.fill = spec.fill;
     buffer.first = spec.first;
     buffer.second = spec.second;
-    if (spec.lowest) {
+    if (spec.fill == FillKind::kIntegers && spec.lowest) {
       buffer.first = static_cast<double>(number(*spec.lowest, field + ".fill"));
       buffer.second = static_cast<double>(number(*spec.highest, field + ".fill"));
       check_range(buffer);
     }
     if ((spec.fill == FillKind::kNormal || spec.fill == FillKind::kUniform) && traits(buffer.type).is_integer())
       refuse(fmt::format("{} has whole numbers, which \"{}\" does not give", field, to_string(spec.fill)));
-    if (buffer.is_output()) buffer.error = tolerated(spec.error, buffer.type, field);
-    add_value(alignment_name(spec.name), error_ ? 1 : row_alignment(buffer));
-    out_.buffers.push_back(std::move(buffer));
+  }
+
+  void add_case(const CaseSpec& spec) {
+    FillCase fill_case{spec.name, {}};
+    for (const auto& [index, filled] : spec.fills) {
+      OperationBuffer buffer = out_.buffers[index];
+      set_fill(filled, buffer, fmt::format("case '{}', buffer '{}'", spec.name, buffer.name));
+      CaseFill fill{static_cast<std::int64_t>(index), buffer.fill, buffer.first, buffer.second, {}};
+      if (filled.kernel) fill.kernel = launch(*filled.kernel);
+      fill_case.fills.push_back(std::move(fill));
+    }
+    out_.cases.push_back(std::move(fill_case));
   }
 
   void check_range(const OperationBuffer& buffer) {

@@ -70,6 +70,16 @@ struct BufferSpec {
   ErrorSpec error;                            ///< of outputs
 };
 
+/// Data for finalists beside the usual ones.
+struct CaseSpec {
+  std::string name;
+  struct Fill {
+    std::size_t buffer = 0;
+    BufferSpec filled;  ///< that buffer with the case's fill
+  };
+  std::vector<Fill> fills;
+};
+
 struct OperationDefinition {
   std::string name, description;
   std::vector<Dtype> dtypes;  ///< empty: nothing of it depends on one
@@ -79,6 +89,7 @@ struct OperationDefinition {
   std::vector<NamedScalar> scalars;
   std::vector<BufferSpec> buffers;
   std::vector<ReferenceKernelSpec> reference;
+  std::vector<CaseSpec> cases;
   std::optional<Expression> flops, bytes;
   std::string unit;
   std::vector<std::string> templates;  ///< paths relative to the JSON: what computes it unless another one is named

@@ -21,4 +21,7 @@ void read_buffers(const JsonCursor& root, space::KnownNames& names, OperationDef
 /// `definition` has its buffers too.
 void read_reference(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
 
+/// `definition` has its buffers too.
+void read_cases(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
+
 }  // namespace pgtune::operation

@@ -69,6 +69,10 @@ class OperandBuffers {
   [[nodiscard]] CudaResult<> fill_inputs(std::size_t index, cudaStream_t stream) const {
     return operation_->fill(place(index), data_.distribution, seed_of(index), stream);
   }
+  /// The same with the data of the operation's case of that index.
+  [[nodiscard]] CudaResult<> fill_case(std::size_t fill_case, std::size_t index, cudaStream_t stream) const {
+    return operation_->fill_case(fill_case, place(index), data_.distribution, seed_of(index), stream);
+  }
   /// Enqueues poison into D and all guards of place `index`; A, B, C and the bias stay. Of an operation, as poison_d().
   [[nodiscard]] CudaResult<> poison(std::size_t index, cudaStream_t stream) const;
 

@@ -54,6 +54,11 @@ Result<std::unique_ptr<OperationKernels>> OperationKernels::create(const Driver&
   for (const OperationBuffer& buffer : operation->buffers) {
     if (buffer.kernel) symbols.insert(buffer.kernel->symbol);
   }
+  for (const FillCase& fill_case : operation->cases) {
+    for (const CaseFill& fill : fill_case.fills) {
+      if (fill.kernel) symbols.insert(fill.kernel->symbol);
+    }
+  }
   for (const std::string& symbol : symbols) {
     if (!module->function(symbol))
       return fail(ErrorKind::kUsage, fmt::format("the source of the operation '{}' has no kernel extern \"C\" {}",
@@ -89,7 +94,11 @@ CudaResult<> OperationKernels::allocate_inouts() {
 
 CudaResult<> OperationKernels::fill_buffer(std::size_t index, const OperandSet& operands, DataDistribution distribution,
                                            std::uint64_t seed, cudaStream_t stream) const {
-  const OperationBuffer& buffer = operation_->buffers[index];
+  return fill_as(operation_->buffers[index], index, operands, distribution, seed, stream);
+}
+
+CudaResult<> OperationKernels::fill_as(const OperationBuffer& buffer, std::size_t index, const OperandSet& operands,
+                                       DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const {
   const std::uint64_t own_seed = buffer_seed(seed, index);
   if (buffer.fill == FillKind::kLinked) return {};
   if (buffer.fill == FillKind::kKernel) return launch(*buffer.kernel, operands, own_seed, {}, stream);
@@ -101,6 +110,21 @@ CudaResult<> OperationKernels::fill(const OperandSet& operands, DataDistribution
   for (std::size_t i = 0; i < operation_->buffers.size(); ++i) {
     if (!operation_->buffers[i].is_input()) continue;
     if (auto ok = fill_buffer(i, operands, distribution, seed, stream); !ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<> OperationKernels::fill_case(std::size_t index, const OperandSet& operands, DataDistribution distribution,
+                                         std::uint64_t seed, cudaStream_t stream) const {
+  if (auto ok = fill(operands, distribution, seed, stream); !ok) return ok;
+  for (const CaseFill& fill : operation_->cases.at(index).fills) {
+    const auto place = static_cast<std::size_t>(fill.buffer);
+    OperationBuffer buffer = operation_->buffers.at(place);
+    buffer.fill = fill.fill;
+    buffer.first = fill.first;
+    buffer.second = fill.second;
+    buffer.kernel = fill.kernel;
+    if (auto ok = fill_as(buffer, place, operands, distribution, seed, stream); !ok) return ok;
   }
   return {};
 }

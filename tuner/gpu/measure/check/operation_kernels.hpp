@@ -35,6 +35,9 @@ class OperationKernels {
   /// Enqueues data into the inputs, in their order; equal seeds give equal data.
   [[nodiscard]] CudaResult<> fill(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
                                   cudaStream_t stream) const;
+  /// The same, and over it the data of the operation's case of that index.
+  [[nodiscard]] CudaResult<> fill_case(std::size_t index, const OperandSet& operands, DataDistribution distribution,
+                                       std::uint64_t seed, cudaStream_t stream) const;
   /// The same of those inputs alone that launches change.
   [[nodiscard]] CudaResult<> restore_inouts(const OperandSet& operands, DataDistribution distribution,
                                             std::uint64_t seed, cudaStream_t stream) const;
@@ -57,6 +60,9 @@ class OperationKernels {
   [[nodiscard]] CudaResult<> allocate_inouts();
   [[nodiscard]] CudaResult<> fill_buffer(std::size_t index, const OperandSet& operands, DataDistribution distribution,
                                          std::uint64_t seed, cudaStream_t stream) const;
+  /// Fills the buffer of that index as `buffer` says, which may be another than the operation's.
+  [[nodiscard]] CudaResult<> fill_as(const OperationBuffer& buffer, std::size_t index, const OperandSet& operands,
+                                     DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const;
   [[nodiscard]] CudaResult<> launch(const ReferenceLaunch& launch, const OperandSet& operands, std::uint64_t seed,
                                     const ReferenceMemory& memory, cudaStream_t stream) const;
 

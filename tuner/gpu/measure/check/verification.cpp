@@ -93,9 +93,9 @@ CudaResult<> Verification::examine() {
   for (std::size_t copy = 0; copy < copies(); ++copy) {
     if (auto ok = buffers_->fill(copy, stream_); !ok) return ok;
   }
-  for (const auto step :
-       {&Verification::judge_first_launches, &Verification::launch_in_turn, &Verification::launch_copy_by_copy,
-        &Verification::launch_as_timed, &Verification::look_after_guards, &Verification::compare_times}) {
+  for (const auto step : {&Verification::judge_first_launches, &Verification::launch_in_turn,
+                          &Verification::launch_copy_by_copy, &Verification::launch_as_timed,
+                          &Verification::look_after_guards, &Verification::compare_times, &Verification::judge_cases}) {
     if (auto ok = (this->*step)(); !ok || failed()) return ok;
   }
   return {};
@@ -202,6 +202,24 @@ CudaResult<> Verification::compare_times() {
           "verified after the final: a launch takes {:.3g} us where D was overwritten before it and {:.3g} us "
           "where D still holds its result, so times of launches in a row are not those of the work ({:.0f} % less)",
           median_of(poisoned_s_) * 1e6, median_of(held_s_) * 1e6, 100 * share)};
+  return {};
+}
+
+CudaResult<> Verification::judge_cases() {
+  if (buffers_->operation() == nullptr) return {};
+  constexpr std::size_t kCopy = 0;
+  const std::vector<FillCase>& cases = buffers_->operation()->operation().cases;
+  // Times of the usual data alone are told.
+  const std::vector<double> usual_s = poisoned_s_;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::string when = fmt::format("in the case '{}'", cases[i].name);
+    auto ok =
+        buffers_->fill_case(i, kCopy, stream_).and_then([&] { return launch(kCopy, D::kPoisoned); }).and_then([&] {
+          return judge(kCopy, when.c_str());
+        });
+    if (!ok || failed()) return ok;
+  }
+  poisoned_s_ = usual_s;
   return {};
 }
 

@@ -49,6 +49,8 @@ class Verification {
   [[nodiscard]] CudaResult<> look_after_guards();
   /// Times held launches once more before it believes that they are faster.
   [[nodiscard]] CudaResult<> compare_times();
+  /// Launches once with the data of each of the operation's cases, which stay in copy 0.
+  [[nodiscard]] CudaResult<> judge_cases();
 
   /// Launches over a poisoned D still to be made.
   [[nodiscard]] std::int64_t left() const;
