@@ -70,5 +70,44 @@ TEST_F(SimulateCommandTest, RunsOnTablesOfOtherTools) {
   EXPECT_EQ(pgtune({"simulate", "--table", path("none.json")}).exit_code, 2);
 }
 
+TEST_F(SimulateCommandTest, ModelLearnsFromRowsOfOtherTables) {
+  const auto cache = [](const char* device, int best) {
+    json out = {
+        {"kernel_name", "k"}, {"device_name", device}, {"tune_params_keys", {"BX", "BY"}}, {"cache", json::object()}};
+    for (int x = 1; x <= 16; ++x) {
+      for (int y = 1; y <= 8; ++y)
+        out["cache"][std::to_string(x) + ',' + std::to_string(y)] = {
+            {"BX", x}, {"BY", y}, {"time", 1.0 + std::abs(x - best) + y}};
+    }
+    return out.dump();
+  };
+  write("old.json", cache("old GPU", 11));
+  write("new.json", cache("new GPU", 12));
+  const auto loss = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"simulate", "--table", path("new.json"), "--strategy", "model",
+                                   "--budget", "4",       "--repeats",      "8",          "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Finished found = pgtune(words);
+    EXPECT_EQ(found.exit_code, 0) << found.err;
+    return json::parse(found.out).at("all")[0].at("mean").get<double>();
+  };
+  EXPECT_LT(loss({"--learn-from", path("old.json"), "--learn-rows", "64"}), loss({}) / 2);
+  EXPECT_EQ(pgtune({"simulate", "--table", path("new.json"), "--learn-from", path("none.json")}).exit_code, 2);
+}
+
+TEST_F(SimulateCommandTest, SaysWhatModelExpectedToHaveMissedAndWhatItHad) {
+  const Finished found = pgtune({"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", "--strategy",
+                                 "model,random", "--budget", "8", "--repeats", "2", "--no-seeds", "--json"});
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const json steps = json::parse(found.out).at("calibration");
+  ASSERT_FALSE(steps.empty());
+  for (const json& step : steps) {
+    EXPECT_EQ(step.at("strategy"), "model");
+    EXPECT_GE(step.at("expected").get<double>(), step.at("from").get<double>());
+    EXPECT_GE(step.at("missed").get<double>(), 0);
+    EXPECT_GT(step.at("cases").get<int>(), 0);
+  }
+}
+
 }  // namespace
 }  // namespace pgtune::tool::test

@@ -69,5 +69,22 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_THAT(elsewhere.out, Not(::testing::ContainsRegex("[^\n]{81}"))) << "fits a terminal";
 }
 
+TEST_F(TrainedModelTest, AnEffortIsToldAndAResultSaysWhatItExpectsToHaveMissed) {
+  const auto search = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"search", "--device", "replay", "--shape", "1024x1024x1024", "--strategy", "model"});
+    return pgtune(more);
+  };
+  const Finished whole = search({"--effort", "thorough", "--db", path("effort.db")});
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.err, HasSubstr("effort    thorough: 10m00s a problem, about "));
+  const Finished part = search({"--budget", "12", "--db", path("part.db")});
+  ASSERT_EQ(part.exit_code, 0) << part.err;
+  EXPECT_THAT(part.out, HasSubstr("Trying the rest is expected to gain "));
+  EXPECT_TRUE(
+      json::parse(search({"--budget", "12", "--db", path("part.db"), "--json"}).out).at("expected_missed").is_number());
+  EXPECT_EQ(search({"--effort", "thorough", "--budget", "8"}).exit_code, 2);
+  EXPECT_EQ(search({"--effort", "some"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace pgtune::tool::test

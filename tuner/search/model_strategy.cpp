@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "tuner/search/expected_missed.hpp"
 #include "tuner/search/gaussian_process.hpp"
 #include "tuner/search/in_order.hpp"
 #include "tuner/search/predictor.hpp"
@@ -260,6 +261,45 @@ class ModelStrategy final : public Strategy {
   bool learnt_ = false;        ///< since the last ranking
 };
 
+/// Says what was missed by all reports there are, which reach the model itself later.
+class Judged final : public Strategy {
+ public:
+  Judged(std::unique_ptr<Strategy> strategy, Expectation expected)
+      : strategy_(std::move(strategy)), expected_(std::move(expected)) {}
+
+  std::optional<std::size_t> next() override { return strategy_->next(); }
+
+  void report(std::size_t index, const Observation& observation) override {
+    strategy_->report(index, observation);
+    if (observation.outcome == OutcomeKind::kNotRecorded) return;
+    ++tried_;
+    if (observation.outcome != OutcomeKind::kOk || observation.cut) return;
+    const double own = std::log(observation.time_s), off = own - expected_.log_times[index];
+    ++timed_;
+    off_ += off;
+    off_squares_ += off * off;
+    fastest_.insert(std::upper_bound(fastest_.begin(), fastest_.end(), own), own);
+    if (fastest_.size() > kPlace) fastest_.pop_back();
+  }
+
+  [[nodiscard]] std::optional<double> expected_missed() const override {
+    if (timed_ < kLeast) return std::nullopt;
+    // Where expectations turn out to be further off than elsewhere, they are taken for what they are here.
+    const auto n = static_cast<double>(timed_);
+    const double here = std::sqrt(std::max(0.0, (off_squares_ - off_ * off_ / n) / (n - 1)));
+    return search::expected_missed(fastest_.back() - fastest_.front(), std::max(expected_.deviation, here), tried_,
+                                   expected_.log_times.size());
+  }
+
+ private:
+  static constexpr std::size_t kLeast = 3, kPlace = 5;  ///< of the fastest
+  std::unique_ptr<Strategy> strategy_;
+  Expectation expected_;
+  std::size_t tried_ = 0, timed_ = 0;
+  double off_ = 0, off_squares_ = 0;  ///< sums of what expectations were off by
+  std::vector<double> fastest_;       ///< logarithms of times, ascending
+};
+
 /// Where nothing was learnt elsewhere: what the templates' costs say.
 Result<Expectation> expected_by_costs(const SearchSpace& space) {
   constexpr double kDeviation = 0.5;  // of times over a space, roughly
@@ -279,8 +319,10 @@ Result<Expectation> expected_by_costs(const SearchSpace& space) {
 Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint64_t seed) {
   auto expected = space.expectation ? space.expectation() : expected_by_costs(space);
   if (!expected) return tl::unexpected<Error>(std::move(expected.error()));
-  return std::make_unique<InOrder>(
-      std::make_unique<ModelStrategy>(space, std::move(*expected), shuffled_indices(space.variants.size(), seed)));
+  auto in_order = std::make_unique<InOrder>(
+      std::make_unique<ModelStrategy>(space, *expected, shuffled_indices(space.variants.size(), seed)));
+  if (!space.expectation) return in_order;  // costs do not say how far they are off
+  return std::make_unique<Judged>(std::move(in_order), std::move(*expected));
 }
 
 }  // namespace

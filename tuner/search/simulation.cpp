@@ -2,6 +2,7 @@
 #include "tuner/search/simulation.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pgtune::search {
 namespace {
@@ -27,19 +28,20 @@ SearchSpace MeasuredTable::space() const {
 std::optional<double> MeasuredTable::best_s() const { return extreme_s(*this, std::min<double>); }
 std::optional<double> MeasuredTable::worst_s() const { return extreme_s(*this, std::max<double>); }
 
-Result<std::vector<double>> simulated_losses(const MeasuredTable& table, const SearchSpace& space,
-                                             const StrategyInfo& strategy, std::uint64_t seed,
-                                             std::span<const std::size_t> budgets) {
+Result<std::vector<SimulatedLoss>> simulated_losses(const MeasuredTable& table, const SearchSpace& space,
+                                                    const StrategyInfo& strategy, std::uint64_t seed,
+                                                    std::span<const std::size_t> budgets) {
   const auto made = strategy.make(space, seed);
   if (!made) return tl::unexpected<Error>(made.error());
   const double best_s = *table.best_s();
   double found_s = *table.worst_s();
-  std::vector<double> losses;
+  std::vector<SimulatedLoss> losses;
   std::size_t tried = 0;
   while (losses.size() < budgets.size()) {
     const auto index = tried < budgets[losses.size()] ? (*made)->next() : std::nullopt;
     if (!index) {  // the budget is spent, or nothing is left
-      losses.push_back(found_s / best_s - 1);
+      const auto missed = (*made)->expected_missed();
+      losses.push_back({found_s / best_s - 1, missed ? std::optional(std::expm1(*missed)) : std::nullopt});
       continue;
     }
     ++tried;

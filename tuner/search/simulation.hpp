@@ -26,11 +26,18 @@ struct MeasuredTable {
   [[nodiscard]] std::optional<double> worst_s() const;
 };
 
-/// For each of `budgets`, which ascend: the time of the best that a search of so many variants finds over the time of
-/// the table's best, less 1. Where it finds none that is right, the table's worst counts as found. Reports come as soon
-/// as the strategy takes them. Precondition: the table has a best. Errors: those of the space.
-[[nodiscard]] Result<std::vector<double>> simulated_losses(const MeasuredTable& table, const SearchSpace& space,
-                                                           const StrategyInfo& strategy, std::uint64_t seed,
-                                                           std::span<const std::size_t> budgets);
+/// A simulated search after so many variants.
+struct SimulatedLoss {
+  /// The time of the best that it found over the time of the table's best, less 1. Where it found none that is right,
+  /// the table's worst counts as found.
+  double loss = 0;
+  std::optional<double> expected;  ///< what the strategy expected of it (Strategy::expected_missed())
+};
+
+/// For each of `budgets`, which ascend. Reports come as soon as the strategy takes them. Precondition: the table has a
+/// best. Errors: those of the space.
+[[nodiscard]] Result<std::vector<SimulatedLoss>> simulated_losses(const MeasuredTable& table, const SearchSpace& space,
+                                                                  const StrategyInfo& strategy, std::uint64_t seed,
+                                                                  std::span<const std::size_t> budgets);
 
 }  // namespace pgtune::search

@@ -32,6 +32,10 @@ class Strategy {
 
   /// Whether a proposal may still come though none is open here: it waits for reports that others make.
   [[nodiscard]] virtual bool waits() const { return false; }
+
+  /// By how much the fastest that was reported is expected to be slower than the fastest there is, as logarithm of the
+  /// ratio: what going on could gain. Nothing where the strategy does not say, or not yet.
+  [[nodiscard]] virtual std::optional<double> expected_missed() const { return std::nullopt; }
 };
 
 }  // namespace pgtune::search

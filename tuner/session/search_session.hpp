@@ -35,6 +35,8 @@ using PredictorSource = std::function<std::shared_ptr<const search::Predictor>(c
 
 struct SessionOptions {
   Budget budget;
+  /// Propose no more once the strategy expects to have missed less than the margin of ties.
+  bool stop_when_enough = false;
   bool force = false;  ///< measure again even where stored results answer
   /// No answer of another board of the device's class will do.
   bool this_board = false;
@@ -89,6 +91,7 @@ struct SessionResult {
   BaselineReport baseline;
   bool interrupted = false;  ///< stopped by `stop` (signal); partial
   bool budget_reached = false;
+  bool enough = false;  ///< ended as stop_when_enough has it
   /// Race or final ended because round after round was void (heat, power brake, jumping clocks); partial, the answer's
   /// notes say why.
   bool gave_up = false;

@@ -2,6 +2,8 @@
 #include "tuner/session/stages.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "tuner/session/answer/energy_summary.hpp"
@@ -91,12 +93,16 @@ Result<void> floor_stage(SessionRun& run) {
 }
 
 Result<void> screening_stage(SessionRun& run, search::Strategy& strategy, double reserve_s) {
-  const auto end = Pipeline(run.context, run.state, strategy, run.progress, reserve_s).run();
+  std::optional<double> enough;
+  if (run.context.options.stop_when_enough) enough = std::log1p(run.answer.floor.margin);
+  const auto end = Pipeline(run.context, run.state, strategy, run.progress, reserve_s, enough).run();
   if (!end) return tl::unexpected(end.error());
   run.answer.stages.screen_s = run.state.screen_time_s();
   run.exhausted = *end == Pipeline::End::kExhausted;
   run.result.budget_reached = *end == Pipeline::End::kBudget;
   run.result.interrupted = *end == Pipeline::End::kInterrupted;
+  run.result.enough = *end == Pipeline::End::kEnough;
+  if (const auto missed = strategy.expected_missed()) run.answer.expected_missed = std::expm1(*missed);
   return {};
 }
 

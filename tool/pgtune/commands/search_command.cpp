@@ -2,10 +2,13 @@
 // pgtune search: finds the fastest variant for each problem and remembers it.
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +18,7 @@
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/options/strategy_options.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/known_gpu.hpp"
@@ -25,6 +29,7 @@
 #include "tool/pgtune/report/result_text.hpp"
 #include "tool/pgtune/simulate/trained_model.hpp"
 #include "tuner/session/answer/answered.hpp"
+#include "tuner/session/expected_search.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -39,6 +44,7 @@ KindOfProblem kind_of(const Problem& problem) {
 /// What the command line asks for.
 struct SearchTask {
   MeasuringOptions measuring;
+  std::string effort;  ///< said before anything is measured; empty: none was asked for
   std::vector<Problem> problems;
   std::map<KindOfProblem, space::TemplateSet> templates;
   bool dry_run = false, counters = false;
@@ -47,6 +53,19 @@ struct SearchTask {
     return templates.at(kind_of(problem));
   }
 };
+
+struct Effort {
+  const char* name;
+  double seconds;  ///< for each problem
+};
+constexpr std::array kEfforts{Effort{"quick", 10}, Effort{"normal", 60}, Effort{"thorough", 600}};
+
+const Effort& parse_effort(const std::string& word) {
+  for (const Effort& effort : kEfforts) {
+    if (word == effort.name) return effort;
+  }
+  throw CommandError(ErrorKind::kUsage, fmt::format("unknown --effort '{}'. Give quick, normal or thorough.", word));
+}
 
 /// At most 80 columns a line.
 std::string answered_note(const session::Answer& answer, const DeviceInfo& device) {
@@ -71,6 +90,8 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
                                                                       : "at the end of the budget, as asked"));
     terminal.note("What was measured is stored: the same command goes on from here.");
   }
+  if (result.enough)
+    terminal.note("Ended before all was tried: what is left is expected to gain less than the margin of ties.");
   return exit_code(result, signal);
 }
 
@@ -193,6 +214,14 @@ class SearchCommand final : public SearchOptions {
     app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
         .option_text("TIME|N")
         .group(group);
+    app.add_option(
+           "--effort", effort_,
+           "Instead of a budget: quick (10 s a problem), normal (60 s) or thorough (10 minutes), longer where the "
+           "rounds "
+           "at the power cap take longer, less where the strategy (model) expects to have missed less than the margin "
+           "of ties")
+        .option_text("NAME")
+        .group(group);
     add_strategy_option(app, strategy_).group(group);
     measuring_.add_to(app, {.group = group});
     app.add_option("--objective", objective_,
@@ -233,6 +262,7 @@ class SearchCommand final : public SearchOptions {
 
   ExitCode run(Context& context) override {
     const SearchTask task = read(context);
+    if (!task.effort.empty()) context.terminal().note(task.effort);
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
     const ExitCode code = task.dry_run ? plan(context, task, results) : answer(context, task, results);
     results.finish();
@@ -259,6 +289,7 @@ class SearchCommand final : public SearchOptions {
     if (!budget_.empty()) session.budget = parse_budget(budget_);
     require_strategy(strategy_);
     session.strategy = strategy_;
+    if (!effort_.empty()) take_effort(task);
     session.predictor = trained_model_before(context, task.measuring.database);
     session.settled_clocks = trained_settled_clocks(context, task.measuring.database);
     const auto objective = session::parse_objective(objective_);
@@ -275,10 +306,26 @@ class SearchCommand final : public SearchOptions {
     return task;
   }
 
+  /// A time, and an end where the strategy can say that there is nothing left to gain.
+  void take_effort(SearchTask& task) const {
+    if (!budget_.empty()) throw CommandError(ErrorKind::kUsage, "--effort and --budget exclude each other. Give one.");
+    const Effort& effort = parse_effort(effort_);
+    task.measuring.session.budget.seconds = effort.seconds;
+    task.measuring.session.stop_when_enough = true;
+    const bool says = search::find_strategy(strategy_)->asks_expectation;
+    double all_s = 0;
+    for (const Problem& problem : task.problems)
+      all_s += session::expected_search(problem, task.measuring.session, std::thread::hardware_concurrency()).seconds;
+    task.effort = fmt::format(
+        "effort    {}: {} a problem, about {} in all{}", effort.name, duration_text(effort.seconds),
+        duration_text(all_s),
+        says ? ", less where little is left to gain" : "; --strategy model ends when little is left to gain");
+  }
+
   ProblemOptions problems_;
   MeasuringArguments measuring_;
   GridOption grid_;
-  std::string template_, budget_, strategy_{search::kDefaultStrategy}, objective_ = "time", settled_;
+  std::string template_, budget_, effort_, strategy_{search::kDefaultStrategy}, objective_ = "time", settled_;
   bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, split_ = false,
        counters_ = false;
 };

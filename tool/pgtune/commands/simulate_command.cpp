@@ -75,6 +75,15 @@ class SimulateCommand final : public Command {
                    "it takes a minute (default: it learns from none)")
         .option_text("NAME")
         .group(group);
+    app.add_option("--learn-from", known_,
+                   "Let model learn from this table of another tool, tried on those of --table (repeatable)")
+        .option_text("FILE")
+        .one_value_each()
+        .group(group);
+    app.add_option("--learn-rows", known_rows_, "How many of the rows of each, drawn anew for each run (default: 128)")
+        .option_text("N")
+        .group(group);
+    app.add_flag("--no-seeds", no_seeds_, "As if the templates had neither seeds nor defaults").group(group);
     app.add_flag("--per-problem", per_problem_, "Losses of every problem too").group(kOutputGroup);
     add_json_option(app, json_);
     app.add_flag("--csv", csv_, "Print CSV on standard output, losses as fractions").group(kOutputGroup);
@@ -82,7 +91,7 @@ class SimulateCommand final : public Command {
 
   ExitCode run(Context& context) override {
     if (json_ && csv_) throw CommandError(ErrorKind::kUsage, "--json and --csv exclude each other. Give one.");
-    Simulation simulation{read(), {}, {}, {}};
+    Simulation simulation{read(), {}, {}, {}, {}};
     const auto leave_out = parse_leave_out(leave_out_);
     if (!leave_out_.empty() && !leave_out)
       throw CommandError(ErrorKind::kUsage,
@@ -92,8 +101,10 @@ class SimulateCommand final : public Command {
       context.terminal().error("no search on a GPU is in there. Search first, or leave --from out.");
       return ExitCode::kNothingValid;
     }
-    if (leave_out) simulation.task.expected = cross_expectations(simulation.tables, context.catalogue(), *leave_out);
-    simulation.left_out = leave_out_;
+    let_model_learn(context, leave_out, simulation);
+    if (no_seeds_) {
+      for (RecordedTable& table : simulation.tables) table.table.tried_first.clear();
+    }
     simulation.losses = simulate(simulation.tables, simulation.task);
     context.terminal().print(csv_    ? simulation_csv(simulation)
                              : json_ ? simulation_json(simulation).dump(2) + '\n'
@@ -124,6 +135,27 @@ class SimulateCommand final : public Command {
     return task;
   }
 
+  /// What it learns from stays in the command, which outlives the simulation.
+  void let_model_learn(Context& context, std::optional<LeaveOut> leave_out, Simulation& simulation) {
+    if (!known_.empty() && leave_out)
+      throw CommandError(ErrorKind::kUsage, "--learn-from and --leave-out exclude each other. Give one.");
+    simulation.left_out = leave_out_;
+    if (leave_out) {
+      expected_ = cross_expectations(simulation.tables, context.catalogue(), *leave_out);
+      simulation.task.expect = [this](std::size_t table, std::uint64_t) { return expected_[table]; };
+    }
+    const auto rows = static_cast<std::size_t>(parse_count("--learn-rows", known_rows_, 1));
+    if (known_.empty()) return;
+    for (const std::string& file : known_) known_tables_.push_back(simulated_table(read_foreign_table(file), file));
+    simulation.learnt_from =
+        fmt::format("model has learnt from {} rows of each of {} tables", rows, known_tables_.size());
+    simulation.task.expect = [this, rows, &tables = simulation.tables](
+                                 std::size_t table, std::uint64_t seed) -> std::optional<search::Expectation> {
+      if (tables[table].name.empty()) return std::nullopt;  // of pgtune's own, which have features
+      return expectation_from(known_tables_, rows, tables[table], seed);
+    };
+  }
+
   [[nodiscard]] std::vector<RecordedTable> load(Context& context) const {
     std::vector<RecordedTable> tables;
     for (const std::string& file : foreign_) tables.push_back(simulated_table(read_foreign_table(file), file));
@@ -137,9 +169,11 @@ class SimulateCommand final : public Command {
     return tables;
   }
 
-  std::vector<std::string> from_, foreign_;
-  std::string strategies_, budgets_ = "8,16,32,64,128", repeats_ = "20", seed_ = "1", leave_out_;
-  bool per_problem_ = false, json_ = false, csv_ = false;
+  std::vector<std::string> from_, foreign_, known_;
+  std::string strategies_, budgets_ = "8,16,32,64,128", repeats_ = "20", seed_ = "1", leave_out_, known_rows_ = "128";
+  std::vector<RecordedTable> known_tables_;
+  std::vector<std::optional<search::Expectation>> expected_;
+  bool per_problem_ = false, no_seeds_ = false, json_ = false, csv_ = false;
 };
 
 }  // namespace

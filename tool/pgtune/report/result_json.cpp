@@ -133,6 +133,8 @@ json result_json(const SearchOutcome& outcome) {
                 {"best", algorithm_json(outcome, result.baseline, best_algorithm,
                                         answer != nullptr ? answer->baseline_best_s : 0)}}},
               {"counts", counts_json(result.counts)},
+              {"expected_missed",
+               answer != nullptr && answer->expected_missed ? json(*answer->expected_missed) : json(nullptr)},
               {"complete", !result.interrupted && !result.budget_reached && !result.gave_up &&
                                (!result.answer || result.answer->complete)},
               {"from_database", result.from_store},

@@ -153,6 +153,10 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
     out += "No valid variant was found.\n";
   }
   append_counts(out, result);
+  if (result.answer && result.answer->expected_missed && !result.answer->complete)
+    append_wrapped(out,
+                   fmt::format("Trying the rest is expected to gain {:.1f} % (by what such searches missed in replay).",
+                               100 * *result.answer->expected_missed));
   return out;
 }
 

@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/search/shuffle.hpp"
 #include "tuner/session/expected_times.hpp"
 
 namespace pgtune::tool {
@@ -45,6 +49,112 @@ std::vector<search::Experience> experiences(const RecordedTable& table, const Ca
     begin = end;
   }
   return out;
+}
+
+namespace {
+
+/// Names and values of one variant's features; values of numbers are known by the place of their parameter.
+class ForeignFeatures {
+ public:
+  /// Of the parameters of `table`, whose values differ somewhere.
+  explicit ForeignFeatures(const RecordedTable& table) {
+    const std::vector<Variant>& variants = table.table.variants;
+    for (std::size_t i = 0; i < variants.front().parameters.size(); ++i) {
+      std::set<std::string> labels;
+      bool numbers = true;
+      std::set<ParameterValue> values;
+      for (const Variant& variant : variants) {
+        const ParameterValue& value = variant.parameters[i].value;
+        values.insert(value);
+        if (const auto* const label = std::get_if<std::string>(&value)) {
+          numbers = false;
+          labels.insert(*label);
+        }
+      }
+      if (values.size() < 2) continue;
+      const std::string& name = variants.front().parameters[i].name;
+      if (numbers) {
+        numbers_.push_back(i);
+        names_.push_back(name);
+      } else {
+        for (const std::string& label : labels) labels_.emplace_back(i, label);
+      }
+    }
+    for (const auto& [place, label] : labels_) names_.push_back(variants.front().parameters[place].name + '=' + label);
+    if (numbers_.size() > kMostPaired) return;
+    for (std::size_t a = 0; a < numbers_.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        names_.push_back(names_[a] + '*' + names_[b]);
+        names_.push_back(names_[a] + '/' + names_[b]);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+  void add(const Variant& variant, std::vector<float>& out) const {
+    std::vector<float> logs;
+    for (const std::size_t place : numbers_) {
+      const auto* const number = std::get_if<std::int64_t>(&variant.parameters[place].value);
+      const double value = number != nullptr ? static_cast<double>(*number) : 0;
+      logs.push_back(static_cast<float>(std::copysign(std::log2(1 + std::abs(value)), value)));
+    }
+    out.insert(out.end(), logs.begin(), logs.end());
+    for (const auto& [place, label] : labels_)
+      out.push_back(variant.parameters[place].value == ParameterValue(label) ? 1.0F : 0.0F);
+    if (numbers_.size() > kMostPaired) return;
+    for (std::size_t a = 0; a < logs.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        out.push_back(logs[a] + logs[b]);
+        out.push_back(logs[a] - logs[b]);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMostPaired = 16;
+  std::vector<std::size_t> numbers_;  ///< places of parameters
+  std::vector<std::pair<std::size_t, std::string>> labels_;
+  std::vector<std::string> names_;
+};
+
+search::DescribedVariants described_foreign(const RecordedTable& table, std::span<const std::size_t> rows) {
+  const ForeignFeatures features(table);
+  search::DescribedVariants out{features.names(), {features.names().size(), {}}, {}};
+  for (const std::size_t row : rows) features.add(table.table.variants[row], out.features.values);
+  out.offsets.assign(rows.size(), 0.0);
+  return out;
+}
+
+}  // namespace
+
+search::Experience foreign_experience(const RecordedTable& table, std::span<const std::size_t> rows,
+                                      std::size_t number) {
+  search::Experience out{described_foreign(table, rows), {}, table.device.name, table.device.name, number};
+  double best_s = std::numeric_limits<double>::infinity();
+  const auto& observations = table.table.observations;
+  for (const std::size_t row : rows) {
+    if (observations[row].time_s > 0) best_s = std::min(best_s, observations[row].time_s);
+  }
+  for (const std::size_t row : rows) {
+    const double time_s = observations[row].time_s;
+    out.log_times.push_back(time_s > 0 ? std::min(search::kMostLog, std::log(time_s / best_s)) : search::kMostLog);
+  }
+  return out;
+}
+
+search::Expectation expectation_from(const std::vector<RecordedTable>& known, std::size_t rows,
+                                     const RecordedTable& table, std::uint64_t seed) {
+  std::vector<search::Experience> experiences;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    auto chosen = search::shuffled_indices(known[i].table.variants.size(), seed + i);
+    chosen.resize(std::min(chosen.size(), rows));
+    experiences.push_back(foreign_experience(known[i], chosen, i));
+  }
+  const search::Predictor predictor = search::PredictorTrainer(experiences).fit_all(seed);
+  std::vector<std::size_t> all(table.table.variants.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return {predictor.predict(described_foreign(table, all)), predictor.deviation()};
 }
 
 std::optional<LeaveOut> parse_leave_out(std::string_view word) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,17 @@ inline constexpr std::uint64_t kModelSeed = 1;
 /// CommandError.
 [[nodiscard]] std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue,
                                                           std::size_t number);
+
+/// The same of another tool's table, of which nothing is known but parameters: of the numbers as logarithms, their sums
+/// and differences (tiles over threads are what decides often), a label each its own. `rows`: which of its rows,
+/// nothing else of it is looked at.
+[[nodiscard]] search::Experience foreign_experience(const RecordedTable& table, std::span<const std::size_t> rows,
+                                                    std::size_t number);
+
+/// What a model expects of `table` that was fitted to `known`, tables of other tools too, by `rows` of each, drawn by
+/// the seed. Throws nothing: where parameters are called otherwise it has learnt nothing.
+[[nodiscard]] search::Expectation expectation_from(const std::vector<RecordedTable>& known, std::size_t rows,
+                                                   const RecordedTable& table, std::uint64_t seed);
 
 /// What is left out when the model is fitted that is tried on a table: tables that are alike in this.
 enum class LeaveOut { kProblem, kDtype, kDevice };

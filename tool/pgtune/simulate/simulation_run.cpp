@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -16,16 +17,21 @@ namespace {
 Result<void> run_one(const RecordedTable& table, const SimulationTask& task, TableLosses& out) {
   const search::StrategyInfo& strategy = *search::find_strategy(task.strategies[out.strategy]);
   search::SearchSpace space = table.table.space();
-  if (!task.expected.empty() && task.expected[out.table])
-    space.expectation = [&] { return Result<search::Expectation>(*task.expected[out.table]); };
   std::vector<std::size_t> budgets = task.budgets;
   std::erase_if(budgets, [&](std::size_t budget) { return 2 * budget > table.table.variants.size(); });
   out.losses.resize(task.budgets.size());
   for (int repeat = 0; repeat < task.repeats && !budgets.empty(); ++repeat) {
-    const auto losses =
-        search::simulated_losses(table.table, space, strategy, task.seed + static_cast<std::uint64_t>(repeat), budgets);
+    const std::uint64_t seed = task.seed + static_cast<std::uint64_t>(repeat);
+    std::optional<search::Expectation> expected;
+    if (task.expect && strategy.asks_expectation) expected = task.expect(out.table, seed);
+    if (expected) space.expectation = [&] { return Result<search::Expectation>(*expected); };
+    const auto losses = search::simulated_losses(table.table, space, strategy, seed, budgets);
     if (!losses) return tl::unexpected<Error>(losses.error());
-    for (std::size_t i = 0; i < losses->size(); ++i) out.losses[i].push_back((*losses)[i]);
+    for (std::size_t i = 0; i < losses->size(); ++i) {
+      const search::SimulatedLoss& own = (*losses)[i];
+      out.losses[i].push_back(own.loss);
+      if (own.expected) out.expected_and_missed.emplace_back(*own.expected, own.loss);
+    }
   }
   return {};
 }
@@ -57,6 +63,30 @@ std::vector<TableLosses> simulate(const std::vector<RecordedTable>& tables, cons
     if (!end) throw CommandError(end.error());
   }
   return all;
+}
+
+std::vector<Calibration> calibration(const std::vector<TableLosses>& all, std::size_t strategy) {
+  std::vector<Calibration> out;
+  double from = 0;
+  for (const double to : {0.003, 0.01, 0.02, 0.04, 0.08, 0.16, std::numeric_limits<double>::infinity()}) {
+    out.push_back({from, to});
+    from = to;
+  }
+  for (const TableLosses& own : all) {
+    if (own.strategy != strategy) continue;
+    for (const auto& [expected, missed] : own.expected_and_missed) {
+      Calibration& step = *std::find_if(out.begin(), out.end(), [&](const Calibration& s) { return expected < s.to; });
+      ++step.cases;
+      step.expected += expected;
+      step.missed += missed;
+    }
+  }
+  std::erase_if(out, [](const Calibration& step) { return step.cases == 0; });
+  for (Calibration& step : out) {
+    step.expected /= static_cast<double>(step.cases);
+    step.missed /= static_cast<double>(step.cases);
+  }
+  return out;
 }
 
 LossSummary summary(const TableLosses& losses, std::size_t budget) { return summary_of(losses.losses[budget], 1); }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tool/pgtune/simulate/recorded_tables.hpp"
@@ -16,19 +18,31 @@ struct SimulationTask {
   std::vector<std::size_t> budgets;     ///< ascending
   int repeats = 20;                     ///< with seeds from `seed` on
   std::uint64_t seed = 1;
-  /// Of `model`, for each table: what it expects there. Empty: no strategy is told anything.
-  std::vector<std::optional<search::Expectation>> expected = {};
+  /// What `model` expects of a table's variants in the run of a seed; for several threads at a time. Empty, or nothing:
+  /// no strategy is told anything.
+  std::function<std::optional<search::Expectation>(std::size_t table, std::uint64_t seed)> expect = {};
 };
 
 /// Losses of one strategy on one table.
 struct TableLosses {
   std::size_t strategy = 0, table = 0;      ///< into the task's strategies and the tables
   std::vector<std::vector<double>> losses;  ///< by budget, one for each repeat; none where the table is too small
+  /// What the strategy expected each time that it said so, and what it then had missed, whatever the budget.
+  std::vector<std::pair<double, double>> expected_and_missed = {};
 };
 
 /// Runs every strategy on every table, on all cores; strategy by strategy, in the order of the tables. A budget of
 /// more than half of a table's variants says little there and is left out. Throws CommandError.
 [[nodiscard]] std::vector<TableLosses> simulate(const std::vector<RecordedTable>& tables, const SimulationTask& task);
+
+/// Runs in which a strategy expected to have missed from `from` to less than `to`.
+struct Calibration {
+  double from = 0, to = 0;
+  std::size_t cases = 0;
+  double expected = 0, missed = 0;  ///< means
+};
+/// By steps of what one strategy expected; only those with a case.
+[[nodiscard]] std::vector<Calibration> calibration(const std::vector<TableLosses>& all, std::size_t strategy);
 
 /// Over repeats, or over repeats and tables.
 struct LossSummary {

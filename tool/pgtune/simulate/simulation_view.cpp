@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -65,6 +66,21 @@ std::string problems_text(const Simulation& simulation, std::size_t strategy) {
   return text.text();
 }
 
+std::string percent(double value) { return fmt::format("{:.2f}", 100 * value); }
+
+/// What a strategy expected to have missed beside what it had; empty where it never said.
+std::string calibration_text(const Simulation& simulation, std::size_t strategy) {
+  TextTable text(
+      {{"expected to have missed"}, {"cases", Align::kRight}, {"expected", Align::kRight}, {"missed", Align::kRight}});
+  for (const Calibration& step : calibration(simulation.losses, strategy))
+    text.add_row({std::isfinite(step.to) ? fmt::format("{:.1f} to {:.1f}", 100 * step.from, 100 * step.to)
+                                         : fmt::format("more than {:.1f}", 100 * step.from),
+                  std::to_string(step.cases), percent(step.expected), percent(step.missed)});
+  if (text.empty()) return {};
+  return fmt::format("\nWhat {} expected to have missed and what it had, means in %\n{}",
+                     simulation.task.strategies[strategy], text.text());
+}
+
 json summary_json(const Simulation& simulation, std::size_t strategy, std::size_t budget, const LossSummary& summary) {
   return {{"strategy", simulation.task.strategies[strategy]},
           {"budget", simulation.task.budgets[budget]},
@@ -106,8 +122,11 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
       "a budget counts for tables with at least twice as many variants\n\n",
       simulation.tables.size(), rows, fmt::join(devices, ", "), simulation.task.repeats);
   out += overall_text(simulation);
+  if (!simulation.learnt_from.empty()) out += '\n' + simulation.learnt_from + '\n';
   if (!simulation.left_out.empty())
     out += fmt::format("\nmodel has learnt from the other tables but those of the same {}\n", simulation.left_out);
+  for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy)
+    out += calibration_text(simulation, strategy);
   if (per_problem) {
     for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy)
       out += fmt::format("\n{}\n{}", simulation.task.strategies[strategy], problems_text(simulation, strategy));
@@ -138,12 +157,23 @@ json simulation_json(const Simulation& simulation) {
       problems.push_back(std::move(row));
     }
   }
+  json calibrations = json::array();
+  for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy) {
+    for (const Calibration& step : calibration(simulation.losses, strategy))
+      calibrations.push_back({{"strategy", simulation.task.strategies[strategy]},
+                              {"from", step.from},
+                              {"to", std::isfinite(step.to) ? json(step.to) : json(nullptr)},
+                              {"cases", step.cases},
+                              {"expected", step.expected},
+                              {"missed", step.missed}});
+  }
   return {{"schema", kJsonSchema},
           {"repeats", simulation.task.repeats},
           {"seed", simulation.task.seed},
           {"left_out", simulation.left_out.empty() ? json(nullptr) : json(simulation.left_out)},
           {"all", std::move(all)},
           {"problems", std::move(problems)},
+          {"calibration", std::move(calibrations)},
           {"bias", has_recordings(simulation) ? json(kBias) : json(nullptr)}};
 }
 

@@ -12,7 +12,8 @@ namespace pgtune::tool {
 /// Everything that was simulated.
 struct Simulation {
   SimulationTask task;
-  std::string left_out;  ///< the word of --leave-out; empty where no strategy learns from other tables
+  std::string learnt_from;  ///< a sentence on --learn-from; empty without
+  std::string left_out;     ///< the word of --leave-out; empty where no strategy learns from other tables
   std::vector<RecordedTable> tables;
   std::vector<TableLosses> losses;
 };

@@ -200,6 +200,9 @@ struct Answer {
   std::optional<std::string> strategy = {};  ///< of the search, by name; absent in answers of earlier versions
   NoiseFloor floor = {};
   StageTimes stages = {};
+  /// By which share of its time the best that was screened is expected to be slower than the best that going on would
+  /// have found; absent where the strategy does not say.
+  std::optional<double> expected_missed = {};
   std::int64_t raced = 0;  ///< variants that entered the race
   int voided_rounds = 0;   ///< repeated, because heat, power brake or a jump of the clock spoilt them
   std::optional<EnergySummary> baseline_energy = {};          ///< of the baseline's best algorithm
@@ -234,6 +237,7 @@ struct Answer {
     visit("finished_at", self.finished_at);
     visit("objective", self.objective, kMayBeMissing);
     visit("strategy", self.strategy);
+    visit("expected_missed", self.expected_missed);
     visit("noise_floor", self.floor, kMayBeMissing);
     visit("stages", self.stages, kMayBeMissing);
     visit("raced", self.raced, kMayBeMissing);

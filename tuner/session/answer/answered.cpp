@@ -9,10 +9,14 @@
 namespace pgtune::session {
 namespace {
 
-/// A trial budget is met by a session with a final over at least that many variants.
-bool tried_enough(const Answer& answer, const Budget& budget) {
+/// A trial budget is met by a session with a final over at least that many variants, one that ends when it expects to
+/// have missed little by one that expected so.
+bool tried_enough(const Answer& answer, const SessionOptions& options) {
   if (answer.complete) return true;
-  if (!budget.trials || !answer.from_final) return false;
+  if (!answer.from_final) return false;
+  if (options.stop_when_enough && answer.expected_missed && *answer.expected_missed < answer.floor.margin) return true;
+  const Budget& budget = options.budget;
+  if (!budget.trials) return false;
   std::int64_t tried = answer.counts.measured + answer.counts.not_recorded;
   for (const auto& [kind, count] : answer.counts.failed) tried += count;
   return tried >= std::min(*budget.trials, answer.counts.valid);
@@ -26,7 +30,7 @@ bool has_wanted_energy(const Answer& answer, const SessionOptions& options) {
 bool will_do(const Answer& answer, const SessionOptions& options) {
   if (answer.objective != options.objective) return false;
   if (options.retry_failed && has_fatal_trials(answer.counts)) return false;
-  return has_wanted_energy(answer, options) && tried_enough(answer, options.budget);
+  return has_wanted_energy(answer, options) && tried_enough(answer, options);
 }
 
 }  // namespace

@@ -37,12 +37,13 @@ std::optional<double> deadline(const SessionContext& context, double after_s) {
 }  // namespace
 
 Pipeline::Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy,
-                   ProgressReporter& progress, double after_s)
+                   ProgressReporter& progress, double after_s, std::optional<double> enough)
     : context_(context),
       state_(state),
       strategy_(strategy),
       progress_(progress),
       after_s_(after_s),
+      enough_(enough),
       deadline_s_(deadline(context, after_s)),
       slots_(std::max<std::size_t>(context.device.build_slots(), 1)),
       total_(planned_total(state, context.options.budget)),
@@ -51,7 +52,7 @@ Pipeline::Pipeline(const SessionContext& context, SearchState& state, search::St
 Result<Pipeline::End> Pipeline::run() {
   progress_.enter_search(state_, total_);
   while (true) {
-    const bool halted = stopped() || out_of_time();
+    const bool halted = stopped() || out_of_time() || has_enough();
     const std::size_t decided = state_.decided_count();
     if (!halted) {
       propose();
@@ -71,12 +72,18 @@ Result<Pipeline::End> Pipeline::run() {
     report_progress();
   }
   if (stopped()) return End::kInterrupted;
+  if (has_enough() && state_.decided_count() < state_.size()) return End::kEnough;
   const bool unfinished =
       !ready_.empty() || trial_budget_spent_ || (out_of_time() && state_.decided_count() < state_.size());
   return unfinished ? End::kBudget : End::kExhausted;
 }
 
 bool Pipeline::out_of_time() const { return deadline_s_ && context_.clock.now_s() >= *deadline_s_; }
+
+bool Pipeline::has_enough() const {
+  const auto missed = enough_ ? strategy_.expected_missed() : std::nullopt;
+  return missed && *missed < *enough_;
+}
 
 bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
 

@@ -17,12 +17,13 @@ namespace pgtune::session {
 
 class Pipeline {
  public:
-  enum class End { kExhausted, kBudget, kInterrupted };
+  enum class End { kExhausted, kBudget, kInterrupted, kEnough };
 
   /// All references must outlive the pipeline. `after_s`: expected wall time of what follows the search; a time budget
-  /// starts no new trial where less than it is left.
+  /// starts no new trial where less than it is left. `enough`: what the strategy may expect to have missed when the
+  /// search ends because of it (Strategy::expected_missed()); nothing: it goes on.
   Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
-           double after_s);
+           double after_s, std::optional<double> enough = std::nullopt);
 
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
   /// no trial is in flight, and unless interrupted no build either. Errors: those of the device.
@@ -38,6 +39,7 @@ class Pipeline {
 
   [[nodiscard]] bool stopped() const { return context_.stop.load(); }
   [[nodiscard]] bool out_of_time() const;
+  [[nodiscard]] bool has_enough() const;
   [[nodiscard]] bool in_flight() const;
   void propose();
   [[nodiscard]] std::optional<std::size_t> next_unknown();
@@ -55,6 +57,7 @@ class Pipeline {
   search::Strategy& strategy_;
   ProgressReporter& progress_;
   double after_s_;
+  std::optional<double> enough_;
   std::optional<double> deadline_s_;
   std::size_t slots_;
   std::size_t total_;  ///< variants this search means to decide

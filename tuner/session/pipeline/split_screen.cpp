@@ -66,6 +66,11 @@ bool SplitScreen::Share::waits() const {
          (screen_.open_ > open_.size() || !screen_.returned_.empty() || (leads_ && !screen_.for_leader_.empty()));
 }
 
+std::optional<double> SplitScreen::Share::expected_missed() const {
+  const std::lock_guard lock(screen_.mutex_);
+  return screen_.strategy_ != nullptr ? screen_.strategy_->expected_missed() : std::nullopt;
+}
+
 std::optional<std::size_t> SplitScreen::propose(bool to_leader) {
   if (state_ != State::kOpen) return std::nullopt;
   for (auto* const again : {&returned_, &for_leader_}) {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Searches that end once they expect to have missed little.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "test_search.hpp"
+#include "tuner/model/device_class.hpp"
+#include "tuner/session/expected_times.hpp"
+#include "tuner/space/enumerate.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// Five problems on which the variants were as fast as on the test's.
+std::shared_ptr<const search::Predictor> trained(const TestSearch& search, const DeviceInfo& device) {
+  const auto variants =
+      space::legal_variants(space::TemplateSet(search.definition), search.problem, device).value().variants;
+  search::Experience known{described(search.definition, search.problem, device, variants).value(),
+                           {},
+                           "",
+                           device_class(device).hardware(),
+                           0};
+  for (const Variant& variant : variants) known.log_times.push_back(std::log(search.plan(variant).time_s / 1e-3));
+  std::vector<search::Experience> all(5, known);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].problem = std::to_string(i);
+    all[i].table = i;
+  }
+  return std::make_shared<const search::Predictor>(search::PredictorTrainer(all).fit_all(1));
+}
+
+TEST(Enough, ASearchEndsWhereLittleIsExpectedToBeMissedAndItsFinalRuns) {
+  TestSearch search;
+  search.options.strategy = "model";
+  search.options.stop_when_enough = true;
+  auto device = search.device();
+  search.options.predictor = [known = trained(search, device.info())](const Problem&, const DeviceInfo&) {
+    return known;
+  };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(result->enough);
+  EXPECT_FALSE(result->budget_reached);
+  EXPECT_LT(device.trials.size(), static_cast<std::size_t>(kSpace));
+  const Answer& answer = *result->answer;
+  EXPECT_TRUE(answer.from_final);
+  EXPECT_FALSE(answer.complete);
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
+  ASSERT_TRUE(answer.expected_missed);
+  EXPECT_LT(*answer.expected_missed, answer.floor.margin);
+
+  auto again = search.device();
+  EXPECT_TRUE(search.run(again)->from_store) << "the same wish is answered";
+  search.options.stop_when_enough = false;
+  auto rest = search.device();
+  const auto whole = search.run(rest);
+  EXPECT_FALSE(whole->from_store);
+  EXPECT_EQ(device.trials.size() + rest.trials.size(), static_cast<std::size_t>(kSpace));
+  EXPECT_EQ(whole->answer->expected_missed, 0);
+}
+
+TEST(Enough, AStrategyThatExpectsNothingGoesOn) {
+  TestSearch search;
+  search.options.strategy = "random";
+  search.options.stop_when_enough = true;
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_FALSE(result->enough);
+  EXPECT_EQ(device.trials.size(), static_cast<std::size_t>(kSpace));
+  EXPECT_FALSE(result->answer->expected_missed);
+}
+
+}  // namespace
+}  // namespace pgtune::session

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/search/expected_missed.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pgtune::search {
+
+double expected_missed(double gap, double deviation, std::size_t tried, std::size_t variants) {
+  // What is missed falls like the gap, and like the deviation by a power of the variants tried: on tables of whole
+  // spaces each by itself says as much as the other, their geometric mean more than either.
+  constexpr double kOfGap = 0.6, kOfDeviation = 1.24, kFall = 0.6;
+  // In small tables the best come first, and what is left holds less than its share.
+  constexpr double kLeftOver = 5;
+  const auto n = static_cast<double>(std::max<std::size_t>(tried, 1));
+  const double left = 1 - std::min(1.0, n / static_cast<double>(std::max<std::size_t>(variants, 1)));
+  return std::sqrt(kOfGap * gap * kOfDeviation * deviation * std::pow(n, -kFall)) * std::pow(left, kLeftOver);
+}
+
+}  // namespace pgtune::search
