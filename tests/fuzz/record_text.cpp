@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Text in any of a database's columns that hold records or words: read, copied and written again.
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "targets.hpp"
 #include "tool/pgtune/replay/record_text.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
+#include "tuner/session/host_pipeline/pipeline_answer.hpp"
+#include "tuner/util/fields_json.hpp"
 #include "tuner/util/json_reader.hpp"
 #include "tuner/util/utf8.hpp"
 
 namespace pgtune::fuzz {
 namespace {
+
+/// Columns that hold no text end with one of these.
+constexpr std::array<std::string_view, 5> kNumbers{".launches", ".runs", ".time_s", ".device_s", ".host_s"};
 
 /// What could be read can be written, and reads the same again.
 template <typename Record>
@@ -33,8 +41,11 @@ void record_text(std::string_view bytes) {
   read_and_write<Conditions>(text);
   read_and_write<BaselineReport>(text);
   read_and_write<Ceilings>(text);
+  read_and_write<KernelCounters>(text);
+  read_and_write<session::PipelineAnswer>(text);
   for (const auto& [column, check] : tool::record_checks()) {
-    const bool of_number = column.ends_with(".launches") || column.ends_with(".time_s");
+    const bool of_number = std::any_of(kNumbers.begin(), kNumbers.end(),
+                                       [&](std::string_view suffix) { return column.ends_with(suffix); });
     const auto problem = of_number ? std::nullopt : check(text);
     // It becomes part of a message.
     if (problem && (problem->size() > 4096 || as_utf8(*problem) != *problem)) std::abort();

@@ -239,7 +239,10 @@ class CallableExport {
                                    [&](const DeviceInfo& device) { return same_device_class(device, winner.device); });
     const auto device_class = static_cast<std::size_t>(same - classes.begin());
     if (same == classes.end()) classes.push_back(winner.device);
-    ExportedEntry entry{.problem = winner.problem, .variant = variant, .device_class = device_class};
+    ExportedEntry entry;
+    entry.problem = winner.problem;
+    entry.variant = variant;
+    entry.device_class = device_class;
     if (winner.result == nullptr) {
       entry.guessed_loss = winner.guessed_loss;
       entry.origin = "a guess, nothing was measured of this problem: " + winner.guessed_by;

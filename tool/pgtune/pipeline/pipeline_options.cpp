@@ -21,7 +21,7 @@ std::optional<Enum> parse_word(const char* option, const std::string& text) {
 }  // namespace
 
 void WhichPipeline::add_to(CommandLine& app, const char* group) {
-  problems_.add_to(app);
+  problems_.add_gemm_to(app);
   app.add_option("--stream", stream_, "Operands that live in host memory: A, B and D or some of them (default: A,D)")
       .option_text("LIST")
       .group(group);
