@@ -116,7 +116,7 @@ class Page(unittest.TestCase):
 
     def test_charts_of_settled_samples_energy_and_a_comparison(self):
         self.look("energy", pages["energy"], {"Roofline of DRAM, L2, shared memory and arithmetic", "Joules against time, both over the baseline’s best", "Time against energy", "Speed now over speed before, by size",
-                                               "Time of the same variant on other boards"})
+                                               "Time of the same variant on other boards", "Staircase: 8192x2048x2048 bf16 nn, streaming A,D"})
         self.look("settled", pages["settled"], {"Power"})
 
     def test_shows_counters_and_what_an_operation_is_compared_with(self):
@@ -233,7 +233,7 @@ def make_pages():
     recording = lambda name: os.path.join(options.recordings, name)
     made = {"suite": page_of("suite", recording("h200-f32.db")), "settled": page_of("settled", recording("h200-tf32-settled.db")),
             "hostile": page_of("hostile", hostile_copy(recording("h200-special.db")))}
-    # Energy, counters, an operation, the same searched twice, and a second board, from a worker and a profiler that make it up.
+    # Energy, counters, an operation, the same searched twice, a second board, and a pipeline, from a worker and a profiler that make it up.
     home = os.path.join(folder, "home")
     os.makedirs(home)
     made_up = {"PGTUNE_WORKER": options.fake_worker, "PGTUNE_NCU": options.fake_ncu, "PGTUNE_LOCK_DIR": folder, "HOME": home}
@@ -243,6 +243,7 @@ def make_pages():
     for shape in ("1024x1024x1024", "512x512x512"):  # the winners again, on a board that takes longer
         pgtune("bench", "--shape", shape, "--rounds", "8", "-q", "--db", os.path.join(folder, "new.db"), **made_up,
                PGTUNE_FAKE_UUID="GPU-bbbbbbbb-0000-0000-0000-000000000000", PGTUNE_FAKE_SLOWDOWN="1.04")
+    pgtune("pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16", "--budget", "8", "-q", "--db", os.path.join(folder, "new.db"), **made_up)
     made["energy"] = page_of("energy", os.path.join(folder, "new.db"), "--against", os.path.join(folder, "old.db"))
     made["hostile counters"] = page_of("hostile-counters", hostile_counters(os.path.join(folder, "new.db")))
     return made

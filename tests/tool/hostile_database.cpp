@@ -246,6 +246,15 @@ std::vector<Words> HostileDatabase::users(const Column& column) const {
   return commands;
 }
 
+std::vector<Words> HostileDatabase::in_turn(const std::vector<Words>& commands) {
+  if (std::getenv("PGTUNE_TEST_WHOLE") != nullptr) return commands;
+  std::vector<Words> chosen;
+  for (const Words& command : commands) {
+    if (turn_++ % 2 == 0) chosen.push_back(command);
+  }
+  return chosen;
+}
+
 std::vector<Words> HostileDatabase::measurers() const {
   const Words problem{"--shape", "256x256x256", "-q"};
   return {with({"search", "--template", path("tiny.json")}, {problem}),

@@ -48,6 +48,10 @@ class HostileDatabase : public CliTest {
   [[nodiscard]] std::vector<std::vector<std::string>> searchers() const;
   /// Some of both, which compute with all that is read from such a column.
   [[nodiscard]] std::vector<std::vector<std::string>> users(const Column& column) const;
+  /// Every second of the commands, counted on from call to call: all of them with everything take minutes, which
+  /// scripts/release-check has (PGTUNE_TEST_WHOLE).
+  [[nodiscard]] std::vector<std::vector<std::string>> in_turn(const std::vector<std::vector<std::string>>& commands);
+  void begin_turns(std::size_t first) { turn_ = first; }
   /// Those that start workers to measure or look at a GPU: ten times as slow as the others.
   [[nodiscard]] std::vector<std::vector<std::string>> measurers() const;
 
@@ -55,6 +59,8 @@ class HostileDatabase : public CliTest {
   /// A search for a small one.
   [[nodiscard]] static std::vector<std::string> pipeline();
   void with_file(const std::string& file, const std::function<void(sqlite3*)>& use) const;
+
+  std::size_t turn_ = 0;
 };
 
 }  // namespace pgtune::tool::test

@@ -81,7 +81,7 @@ class RecordingTest : public CliTest {};
 class EachRecording : public CliTest, public testing::WithParamInterface<std::filesystem::path> {};
 
 /// All problems take minutes of replays; scripts/release-check asks for them, otherwise every third has to do.
-bool whole_recordings() { return std::getenv("PGTUNE_TEST_WHOLE_RECORDINGS") != nullptr; }
+bool whole_recordings() { return std::getenv("PGTUNE_TEST_WHOLE") != nullptr; }
 
 TEST_P(EachRecording, HasItsRecordedWinners) {
   const Finished stored = pgtune({"show", "--json", "--db", GetParam().string()});

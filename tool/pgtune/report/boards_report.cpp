@@ -81,9 +81,9 @@ void print_group(Terminal& terminal, const BoardGroup& group) {
   for (std::size_t begin = 0; begin < group.boards.size(); begin += kBoardsInTable)
     terminal.print(table_text(group, begin, std::min(begin + kBoardsInTable, group.boards.size())) + '\n');
   for (const BoardDifference& difference : group.differences) {
-    const std::string baseline = difference.baseline_median > 0
-                                     ? fmt::format("; cuBLASLt's best takes {}", more_text(difference.baseline_median))
-                                     : std::string();
+    const std::string baseline = difference.baseline_median > 0 ? fmt::format("; the baseline's best takes {}",
+                                                                              more_text(difference.baseline_median))
+                                                                : std::string();
     for (const std::string& line :
          wrap_text(fmt::format("{} takes {} time than A (median of {} problem{}; {} to {}){}", letter(difference.board),
                                more_text(difference.median), difference.problems, difference.problems == 1 ? "" : "s",
@@ -125,8 +125,9 @@ void print_boards_report(Terminal& terminal, const std::vector<StoredResult>& re
                                      [](const auto& cell) { return cell && !cell->same_variant; });
   }
   terminal.print(
-      "x best: speed against cuBLASLt's best algorithm on the same board; times are of\n"
-      "the variant that the newest search found best, from searches and benches\n");
+      "x best: speed against the baseline's best on the same board (cuBLASLt's\n"
+      "algorithm, of other operations a copy); times are of the variant that the\n"
+      "newest search found best, from searches and benches\n");
   if (others) terminal.print("~ the board's own best: it has not timed that variant\n");
   print_marks_legend(terminal, results);
 }

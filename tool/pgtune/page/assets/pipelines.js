@@ -4,21 +4,22 @@ const kWorkers = ["copy in", "compute", "copy out"];
 
 /** The staircase: a rectangle a copy or kernel; gaps are named where there is room. */
 function drawLanes(pipeline, width) {
-  const left = 64, right = width - 8, lane = 46, bar = 28, top = 8, bottom = top + kWorkers.length * lane;
+  const left = 64, right = width - 14, lane = 46, bar = 28, top = 8, bottom = top + kWorkers.length * lane;
   const x = (us) => left + (us / pipeline.total_us) * (right - left);
   const svg = svgEl("svg", { class: "chart", viewBox: `0 0 ${width} ${bottom + 22}`, role: "img",
     "aria-label": `When copies and kernels ran: ${pipeline.title}, ${asTime(pipeline.total_us)}. The table below says where each worker was idle.` });
+  svg.append(svgEl("path", { class: "axis", d: `M${left},${top}V${bottom}H${right}` }));
   kWorkers.forEach((name, i) => svg.append(svgEl("text", { x: left - 8, y: top + i * lane + 19, "text-anchor": "end" }, name)));
   for (const [worker, chunk, from, to] of pipeline.spans) {
     const what = chunk < 0 ? "a whole operand" : "chunk " + chunk;
-    svg.append(svgEl("rect", { x: x(from).toFixed(1), y: top + worker * lane, width: Math.max(0.3, x(to) - x(from)).toFixed(1), height: bar, fill: colourOf(worker), "fill-opacity": chunk % 2 ? 0.6 : 0.9,
+    svg.append(svgEl("rect", { x: x(from).toFixed(1), y: top + worker * lane, width: Math.max(0.3, x(to) - x(from)).toFixed(1), height: bar, class: "mark", fill: colourOf(worker), "fill-opacity": chunk % 2 ? 0.6 : 0.9,
       pointermove: (event) => tip.show(`${kWorkers[worker]} of ${what}\n${asTime(from)} to ${asTime(to)}`, event.pageX, event.pageY), pointerleave: () => tip.hide() }));
   }
   for (const [worker, from, to, cause] of pipeline.gaps) {
     if (textWidth(cause) > x(to) - x(from)) continue;
     svg.append(svgEl("text", { x: ((x(from) + x(to)) / 2).toFixed(1), y: top + worker * lane + bar + 13, "text-anchor": "middle", class: "inside" }, cause));
   }
-  for (const t of spacedTicks(makeScale([0, pipeline.total_us], { from: left, to: right, pad: 0, ticks: Math.max(2, Math.floor(width / 110)) }), asTimeTick, true, left - 30, width))
+  for (const t of spacedTicks(makeScale([0, pipeline.total_us], { from: left, to: right, pad: 0, ticks: Math.max(2, Math.floor(width / 110)) }), asTimeTick, true, left - 30, width - 6))
     svg.append(svgEl("path", { class: "grid", d: `M${t.at.toFixed(1)},${top}V${bottom}` }), svgEl("text", { x: t.at.toFixed(1), y: bottom + 16, "text-anchor": "middle" }, t.text));
   return svg;
 }
