@@ -119,7 +119,7 @@ function drawPoints(spec, width) {
   }
   for (const s of spec.series) {
     const own = points.filter((p) => p.series === s);
-    if (s.line && own.length > 1) {
+    if (s.line && own.length > (s.until === undefined ? 1 : 0)) {
       const d = own.map((p, i) => (i === 0 ? "M" : s.step ? `H${x(p.x).toFixed(1)}V` : "L") + (i > 0 && s.step ? y(p.y).toFixed(1) : `${x(p.x).toFixed(1)},${y(p.y).toFixed(1)}`)).join("");
       const tail = s.until === undefined ? "" : `H${x(s.until).toFixed(1)}`;
       svg.append(svgEl("path", { class: "path", d: d + tail, stroke: colourOf(s.colour || 0) }));

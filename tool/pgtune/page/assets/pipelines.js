@@ -8,6 +8,8 @@ function drawLanes(pipeline, width) {
   const x = (us) => left + (us / pipeline.total_us) * (right - left);
   const svg = svgEl("svg", { class: "chart", viewBox: `0 0 ${width} ${bottom + 22}`, role: "img",
     "aria-label": `When copies and kernels ran: ${pipeline.title}, ${asTime(pipeline.total_us)}. The table below says where each worker was idle.` });
+  for (const t of spacedTicks(makeScale([0, pipeline.total_us], { from: left, to: right, pad: 0, ticks: Math.max(2, Math.floor(width / 110)) }), asTimeTick, true, left - 30, width - 6))
+    svg.append(svgEl("path", { class: "grid", d: `M${t.at.toFixed(1)},${top}V${bottom}` }), svgEl("text", { x: t.at.toFixed(1), y: bottom + 16, "text-anchor": "middle" }, t.text));
   svg.append(svgEl("path", { class: "axis", d: `M${left},${top}V${bottom}H${right}` }));
   kWorkers.forEach((name, i) => svg.append(svgEl("text", { x: left - 8, y: top + i * lane + 19, "text-anchor": "end" }, name)));
   for (const [worker, chunk, from, to] of pipeline.spans) {
@@ -19,8 +21,6 @@ function drawLanes(pipeline, width) {
     if (textWidth(cause) > x(to) - x(from)) continue;
     svg.append(svgEl("text", { x: ((x(from) + x(to)) / 2).toFixed(1), y: top + worker * lane + bar + 13, "text-anchor": "middle", class: "inside" }, cause));
   }
-  for (const t of spacedTicks(makeScale([0, pipeline.total_us], { from: left, to: right, pad: 0, ticks: Math.max(2, Math.floor(width / 110)) }), asTimeTick, true, left - 30, width - 6))
-    svg.append(svgEl("path", { class: "grid", d: `M${t.at.toFixed(1)},${top}V${bottom}` }), svgEl("text", { x: t.at.toFixed(1), y: bottom + 16, "text-anchor": "middle" }, t.text));
   return svg;
 }
 
