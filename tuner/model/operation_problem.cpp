@@ -53,8 +53,8 @@ std::vector<std::size_t> outermost_first(const OperationBuffer& buffer) {
 Result<void> check_buffer(const OperationBuffer& buffer) {
   if (!is_identifier(buffer.name)) return refused(fmt::format("'{}' cannot be a buffer's name", buffer.name));
   const std::size_t rank = buffer.extents.size();
-  if (rank < 1 || rank > kMaxRank || buffer.strides.size() != rank)
-    return refused(fmt::format("buffer {}: 1 to {} extents, and a stride for each", buffer.name, kMaxRank));
+  if (rank < 1 || rank > kMaxBufferRank || buffer.strides.size() != rank)
+    return refused(fmt::format("buffer {}: 1 to {} extents, and a stride for each", buffer.name, kMaxBufferRank));
   std::int64_t last = 0, count = 1;
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t extent = buffer.extents[i], stride = buffer.strides[i];

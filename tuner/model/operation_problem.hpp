@@ -107,7 +107,7 @@ struct ToleratedError {
   friend bool operator==(const ToleratedError&, const ToleratedError&) = default;
 };
 
-inline constexpr std::size_t kMaxRank = 4;
+inline constexpr std::size_t kMaxBufferRank = 4;
 
 /// What an operation's speed can be told in.
 inline constexpr std::string_view kBytesUnit = "GB/s", kFlopsUnit = "TFLOP/s";
@@ -119,7 +119,7 @@ struct OperationBuffer {
   std::string name;
   ElementType type = ElementType::kFloat32;
   BufferRole role = BufferRole::kIn;
-  std::vector<std::int64_t> extents;  ///< elements, 1 to kMaxRank of them
+  std::vector<std::int64_t> extents;  ///< elements, 1 to kMaxBufferRank of them
   std::vector<std::int64_t> strides;  ///< elements, one an extent; no two indices meet
   std::int64_t alignment = 256;       ///< bytes, of the buffer's start; a power of two up to 256
   FillKind fill = FillKind::kData;

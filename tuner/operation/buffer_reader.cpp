@@ -46,7 +46,7 @@ class Reader {
     }
     out.type = type(cursor.required("type"));
     out.role = enumerator_of<BufferRole>(cursor.required("role").choice(words_of<BufferRole>())).value_or(out.role);
-    out.extents = expressions(cursor.required("extents"), 1, kMaxRank);
+    out.extents = expressions(cursor.required("extents"), 1, kMaxBufferRank);
     if (const auto strides = cursor.optional("strides"))
       out.strides = expressions(*strides, out.extents.size(), out.extents.size());
     if (const auto align = cursor.optional("align")) {

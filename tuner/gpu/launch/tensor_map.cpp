@@ -9,7 +9,7 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::size_t kMaxRank = 5;
+constexpr std::size_t kMaxTensorMapRank = 5;
 
 CUtensorMapSwizzle swizzle(Swizzle value) {
   switch (value) {
@@ -44,11 +44,11 @@ CUtensorMapL2promotion l2_promotion(L2Promotion value) {
 CudaResult<CUtensorMap> encode_tensor_map(const Driver& driver, const TensorMapPlan& plan, std::uint64_t address) {
   const std::string call = "encoding the tensor map " + plan.name;
   const std::size_t rank = plan.dims.size();
-  if (rank < 1 || rank > kMaxRank || plan.strides_bytes.size() + 1 != rank || plan.box.size() != rank) {
+  if (rank < 1 || rank > kMaxTensorMapRank || plan.strides_bytes.size() + 1 != rank || plan.box.size() != rank) {
     return check(CUDA_ERROR_INVALID_VALUE, call).map([] { return CUtensorMap{}; });
   }
-  std::array<cuuint64_t, kMaxRank> dims{}, strides{};
-  std::array<cuuint32_t, kMaxRank> box{}, element_strides{};
+  std::array<cuuint64_t, kMaxTensorMapRank> dims{}, strides{};
+  std::array<cuuint32_t, kMaxTensorMapRank> box{}, element_strides{};
   for (std::size_t i = 0; i < rank; ++i) {
     dims[i] = static_cast<cuuint64_t>(plan.dims[i]);
     box[i] = static_cast<cuuint32_t>(plan.box[i]);

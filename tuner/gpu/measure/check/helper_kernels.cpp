@@ -44,12 +44,15 @@ struct Shape {
   std::int64_t row_a, column_a, stride_a, row_b, column_b, stride_b;
   ElementType type_a, type_b, type_c;
 };
+static_assert(sizeof(Shape) == 12 * 8 + 3 * 4 + 4);
 
 /// Layout of Guards in kernels/spans.cuh.
 struct Guards {
   std::array<std::uint64_t, kMaxGuards> first;
   std::array<std::int64_t, kMaxGuards> bytes;
 };
+static_assert(sizeof(Guards) == 2 * 36 * 8);
+static_assert(sizeof(ErrorBound) == 4 * sizeof(double));
 
 /// Blocks whose threads take a word each.
 std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
