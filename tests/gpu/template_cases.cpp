@@ -14,6 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Variants among which one like another is looked for.
+constexpr std::size_t kNearEnough = 20000;
+
 /// Shape suites and presets live beside the templates' JSON; only templates have parameters.
 bool is_template(const fs::path& path) {
   const auto text = read_file(path);
@@ -95,11 +98,16 @@ std::optional<Variant> nearest(const std::vector<Variant>& legal, const Variant&
 
 std::vector<Variant> extreme_variants(const space::TemplateDefinition& definition, const std::vector<Variant>& legal,
                                       std::size_t most) {
+  // Of a million variants some are near enough, but a value may be rare.
+  std::vector<Variant> some;
+  for (std::size_t i = 0; i < legal.size(); i += std::max<std::size_t>(legal.size() / kNearEnough, 1))
+    some.push_back(legal[i]);
   std::vector<Variant> all;
   for (const space::Parameter& parameter : definition.parameters) {
     for (const ParameterValue& value : extreme_values(parameter)) {
       const Assignment fixed{parameter.name, value};
-      const auto variant = nearest(legal, definition.default_variant(), &fixed);
+      auto variant = nearest(some, definition.default_variant(), &fixed);
+      if (!variant) variant = nearest(legal, definition.default_variant(), &fixed);
       if (variant && std::find(all.begin(), all.end(), *variant) == all.end()) all.push_back(*variant);
     }
   }

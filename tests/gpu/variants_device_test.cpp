@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -131,6 +132,12 @@ fs::path cubin_folder(const TestFolder& own) {
   return shared != nullptr && *shared != '\0' ? fs::path(shared) : own.path();
 }
 
+ParameterValue& value_of(Variant& variant, std::string_view name) {
+  return std::find_if(variant.parameters.begin(), variant.parameters.end(),
+                      [&](const Assignment& parameter) { return parameter.name == name; })
+      ->value;
+}
+
 class VariantsOnDevice : public testing::TestWithParam<fs::path> {
  protected:
   void SetUp() override {
@@ -151,10 +158,10 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
   /// The default variant's neighbours and the extremes that are legal for `problem`, of those with `fixed` if it is
   /// given.
   [[nodiscard]] std::vector<Variant> chosen(const Problem& problem, const Assignment* fixed) const {
-    const auto space = space::enumerate(definition_, problem, info_);
+    auto space = space::legal_variants(definition_, problem, info_);
     EXPECT_TRUE(space) << space.error().text();
     if (!space) return {};
-    std::vector<Variant> legal = space->variants;
+    std::vector<Variant>& legal = space->variants;
     if (fixed != nullptr) {
       std::erase_if(legal, [&](const Variant& variant) { return *variant.find(fixed->name) != fixed->value; });
     }
@@ -187,17 +194,20 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     return all;
   }
 
-  /// The legal variants nearest to each of the schedules, of those with `fixed` if it is given.
+  /// Each of the schedules that is legal, with `fixed` if it is given, and with fewer stages where so many do not fit.
   [[nodiscard]] std::vector<Variant> like(const std::vector<const char*>& schedules, const Problem& problem,
                                           const Assignment* fixed) const {
-    const auto space = space::enumerate(definition_, problem, info_);
-    EXPECT_TRUE(space) << space.error().text();
     std::vector<Variant> variants;
     for (const char* text : schedules) {
-      const auto variant =
-          space ? nearest(space->variants, space::parse_variant(definition_, text).value(), fixed) : std::nullopt;
-      if (variant && std::find(variants.begin(), variants.end(), *variant) == variants.end())
-        variants.push_back(*variant);
+      Variant variant = space::parse_variant(definition_, text).value();
+      if (fixed != nullptr) value_of(variant, fixed->name) = fixed->value;
+      ParameterValue& stages = value_of(variant, "STAGES");
+      for (std::int64_t most = std::get<std::int64_t>(stages); most > 1; --most) {
+        stages = most;
+        if (space::why_illegal(definition_, variant, problem, info_) != std::nullopt) continue;
+        variants.push_back(variant);
+        break;
+      }
     }
     return variants;
   }
@@ -213,9 +223,10 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
       ASSERT_TRUE(buffers);
       const auto checker = Checker::create(*kernels_, *buffers, problem, stream_.get());
       ASSERT_TRUE(checker);
-      for (const Variant& variant : variants) {
-        SCOPED_TRACE(problem.title() + " " + variant.key());
-        launch_once(variant, problem, *buffers, **checker);
+      const std::vector<Result<protocol::BuildDone>> built = build(variants, problem);
+      for (std::size_t i = 0; i < variants.size(); ++i) {
+        SCOPED_TRACE(problem.title() + " " + variants[i].key());
+        launch_once(variants[i], built[i], problem, *buffers, **checker);
         if (HasFatalFailure()) return;
       }
     }
@@ -223,11 +234,26 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     fmt::print("launched {} variants of {}\n", launched_, definition_.name);
   }
 
-  void launch_once(const Variant& variant, const Problem& problem, const OperandBuffers& buffers, Checker& checker) {
+  /// In the variants' order, compiled side by side.
+  [[nodiscard]] std::vector<Result<protocol::BuildDone>> build(const std::vector<Variant>& variants,
+                                                               const Problem& problem) const {
+    std::vector<std::future<Result<protocol::BuildDone>>> building;
+    for (const Variant& variant : variants) {
+      building.push_back(std::async(std::launch::async, [this, &variant, &problem]() -> Result<protocol::BuildDone> {
+        auto defines = space::make_defines(definition_, variant, problem, info_);
+        if (!defines) return tl::unexpected(defines.error());
+        return builder_.build({1, variant, definition_.source, *defines, info_.architecture});
+      }));
+    }
+    std::vector<Result<protocol::BuildDone>> built;
+    for (auto& done : building) built.push_back(done.get());
+    return built;
+  }
+
+  void launch_once(const Variant& variant, const Result<protocol::BuildDone>& done, const Problem& problem,
+                   const OperandBuffers& buffers, Checker& checker) {
     const auto plan = space::make_launch_plan(definition_, variant, problem, info_);
-    const auto defines = space::make_defines(definition_, variant, problem, info_);
-    ASSERT_TRUE(plan && defines);
-    const auto done = builder_.build({1, variant, definition_.source, *defines, info_.architecture});
+    ASSERT_TRUE(plan) << plan.error().text();
     ASSERT_TRUE(done) << done.error().text();
     ASSERT_EQ(done->outcome.kind, OutcomeKind::kOk) << done->outcome.reason;
     const auto loaded =

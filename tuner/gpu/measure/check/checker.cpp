@@ -114,8 +114,8 @@ CudaResult<> Checker::enqueue_sums(std::size_t copy, int first, int last) {
 CudaResult<> Checker::clear_results() {
   // On the stream: a copy from pageable memory may return before it has arrived, and no other stream waits for it.
   const Results empty;
-  return pgtune::gpu::check(
-      cudaMemcpyAsync(results_.data(), &empty, sizeof(empty), cudaMemcpyHostToDevice, stream_), "clearing results");
+  return pgtune::gpu::check(cudaMemcpyAsync(results_.data(), &empty, sizeof(empty), cudaMemcpyHostToDevice, stream_),
+                            "clearing results");
 }
 
 CudaResult<Checker::Results> Checker::fetch_results() {
