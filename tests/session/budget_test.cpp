@@ -134,6 +134,35 @@ TEST(TimeBudget, ShortensALongFinalToWhatAnIntervalNeeds) {
   EXPECT_TRUE(result->answer->from_final);
 }
 
+TEST(TimeBudget, TriesSomethingHoweverLittleIsLeft) {
+  TestSearch search;
+  search.options.budget.seconds = 1;
+  auto device = search.device();
+  device.round_s = 2;  // the noise floor takes all of it
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_TRUE(result->budget_reached);
+  EXPECT_GE(device.trials.size(), 1U);
+  EXPECT_LT(device.trials.size(), static_cast<std::size_t>(kSpace));
+}
+
+TEST(TimeBudget, WithoutARightVariantTheRoundsShareGoesToTheSearch) {
+  TestSearch search;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    script.trial = {OutcomeKind::kWrongResult, "element (0,0) is wrong"};
+    return script;
+  };
+  search.options.budget.seconds = 20;
+  auto device = search.device();
+  device.trial_s = 0.8;  // the whole space would take 32 s
+  const auto result = search.run(device);
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->answer);
+  EXPECT_GE(static_cast<double>(device.trials.size()) * device.trial_s, 15);
+  EXPECT_LE(result->elapsed_s, 21);
+}
+
 TEST(TimeBudget, ALaterSearchGoesOnWhereItEnded) {
   TestSearch search;
   search.options.budget.seconds = 20;

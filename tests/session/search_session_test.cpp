@@ -246,7 +246,8 @@ TEST(Search, ProgressIsThrottledAndEstimatesWhatIsLeft) {
   const Progress& middle = searching[searching.size() / 2];
   ASSERT_TRUE(middle.remaining_s);
   const double trials_s = 0.05 * static_cast<double>(middle.total - middle.done);
-  EXPECT_NEAR(*middle.remaining_s, trials_s + reserved_for_rounds_s(search.options, 1.1e-3), 0.01);
+  EXPECT_NEAR(*middle.remaining_s,
+              trials_s + reserved_for_rounds_s(search.options, 1.1e-3, Sampling::kShort, std::nullopt), 0.01);
 }
 
 TEST(Search, WhatIsNotRecordedIsCountedApartFromFailures) {

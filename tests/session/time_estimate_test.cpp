@@ -44,12 +44,17 @@ TEST(ExpectedRounds, LongLaunchesMakeLongSamples) {
 TEST(ExpectedRounds, ABudgetKeepsAtMostHalfForThemAndAQuarterForTheFinal) {
   SessionOptions options;
   const double rounds_s = expected_race_s(options, 1e-3) + expected_final_s(options, 1e-3);
-  EXPECT_DOUBLE_EQ(reserved_for_rounds_s(options, 1e-3), rounds_s);
+  const auto reserved_s = [&](std::optional<double> time_left_s) {
+    return reserved_for_rounds_s(options, 1e-3, Sampling::kShort, time_left_s);
+  };
+  EXPECT_DOUBLE_EQ(reserved_s(std::nullopt), rounds_s);
   options.budget.seconds = 1000;
-  EXPECT_DOUBLE_EQ(reserved_for_rounds_s(options, 1e-3), rounds_s);
+  EXPECT_DOUBLE_EQ(reserved_s(1000), rounds_s);
   EXPECT_DOUBLE_EQ(reserved_for_final_s(options, 1e-3), expected_final_s(options, 1e-3));
   options.budget.seconds = 4;
-  EXPECT_DOUBLE_EQ(reserved_for_rounds_s(options, 1e-3), 2);
+  EXPECT_DOUBLE_EQ(reserved_s(4), 2);
+  EXPECT_DOUBLE_EQ(reserved_s(3), 1.5) << "of what is left";
+  EXPECT_DOUBLE_EQ(reserved_s(-1), 0);
   EXPECT_DOUBLE_EQ(reserved_for_final_s(options, 1e-3), 1);
 }
 

@@ -102,8 +102,8 @@ Result<void> screen(SessionRun& run) {
   const auto strategy = search::make_strategy(context.options.strategy, space, context.options.seed);
   if (!strategy) return tl::unexpected<Error>(strategy.error());
   run.answer.strategy = context.options.strategy;
-  const double reserve_s =
-      reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline), run.answer.sampling);
+  const double reserve_s = reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline),
+                                                 run.answer.sampling, context.time_left_s());
   return context.split == nullptr ? screening_stage(run, **strategy, reserve_s)
                                   : split_screening_stage(run, **strategy, reserve_s);
 }

@@ -46,13 +46,13 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
 }  // namespace
 
 Result<void> ceilings_stage(SessionRun& run) {
-  constexpr double kAboutSeconds = 4;
+  constexpr double kAboutSeconds = 8, kMostOfBudget = 0.125;
   const SessionContext& context = run.context;
   const auto known = context.store.ceilings(context.device.info(), context.device.source());
   // Those of earlier versions lack shared memory.
   if (context.device.source() != Source::kGpu || (known && known->smem_bytes_per_s)) return {};
   const auto& seconds = context.options.budget.seconds;
-  if (seconds && *seconds < 4 * kAboutSeconds) return {};  // a later session has the time
+  if (seconds && kAboutSeconds > kMostOfBudget * *seconds) return {};  // a later session has the time
   if (const auto ceilings = context.device.measure_ceilings()) {
     context.store.save_ceilings(*ceilings);
   } else {

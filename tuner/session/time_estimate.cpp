@@ -64,10 +64,11 @@ double expected_settled_s(const SessionOptions& options, double launch_s) {
          expected_final_s(options, launch_s, Sampling::kSettled);
 }
 
-double reserved_for_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling) {
+double reserved_for_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
+                             std::optional<double> time_left_s) {
   const double expected_s =
       expected_race_s(options, launch_s, sampling) + expected_final_s(options, launch_s, sampling);
-  return options.budget.seconds ? std::min(expected_s, *options.budget.seconds / 2) : expected_s;
+  return time_left_s ? std::min(expected_s, std::max(*time_left_s, 0.0) / 2) : expected_s;
 }
 
 double reserved_for_final_s(const SessionOptions& options, double launch_s) {

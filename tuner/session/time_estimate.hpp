@@ -44,10 +44,10 @@ inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 /// many contenders as there may be. By default at most kSettledLimit_s.
 [[nodiscard]] double expected_settled_s(const SessionOptions& options, double launch_s);
 
-/// Wall time of a time budget kept for the race and the final, at most half of it; and for the final alone, at most a
-/// quarter. Whole expectations where there is no budget.
-[[nodiscard]] double reserved_for_rounds_s(const SessionOptions& options, double launch_s,
-                                           Sampling sampling = Sampling::kShort);
+/// Wall time of a time budget kept for the race and the final, at most half of what is left of it; and for the final
+/// alone, at most a quarter of the whole. Whole expectations where there is no budget.
+[[nodiscard]] double reserved_for_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
+                                           std::optional<double> time_left_s);
 [[nodiscard]] double reserved_for_final_s(const SessionOptions& options, double launch_s);
 
 /// The baseline's algorithms that screened best, the fastest first, at most `most`.

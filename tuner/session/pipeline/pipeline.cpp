@@ -78,7 +78,13 @@ Result<Pipeline::End> Pipeline::run() {
   return unfinished ? End::kBudget : End::kExhausted;
 }
 
-bool Pipeline::out_of_time() const { return deadline_s_ && context_.clock.now_s() >= *deadline_s_; }
+/// As long as nothing is right there is nothing for a race or a final, whose share of the budget then belongs to the
+/// search; and something is tried however little is left.
+bool Pipeline::out_of_time() const {
+  if (!deadline_s_ || state_.decided_count() == 0) return false;
+  const double end_s = state_.best_s() > 0 ? *deadline_s_ : *deadline_s_ + after_s_;
+  return context_.clock.now_s() >= end_s;
+}
 
 bool Pipeline::has_enough() const {
   const auto missed = enough_ ? strategy_.expected_missed() : std::nullopt;
