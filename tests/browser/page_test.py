@@ -114,6 +114,12 @@ class Page(unittest.TestCase):
             "Roofline of DRAM, L2 and arithmetic", "Speed against cuBLASLt’s best, by size", "Arithmetic", "Memory", "Best so far",
             "The final’s samples", "SM clock", "Temperature"})
 
+    def test_pipelines_alone(self):
+        self.look("pipelines", pages["pipelines"], {"Staircase: 8192x2048x2048 bf16 nn, streaming A,D"})
+        self.assertEqual(browser.run("return [...document.querySelectorAll('h2')].map((h) => h.textContent)"), ["Host pipelines"])
+        self.assertIn("pipelines.db, 1 pipeline; made", browser.run("return document.getElementById('made').textContent"))
+        self.assertEqual(browser.run("return document.querySelector('.skip').getAttribute('href')"), "#pipelines")
+
     def test_charts_of_settled_samples_energy_and_a_comparison(self):
         self.look("energy", pages["energy"], {"Roofline of DRAM, L2, shared memory and arithmetic", "Joules against time, both over the baseline’s best", "Time against energy", "Speed now over speed before, by size",
                                                "Time of the same variant on other boards", "Staircase: 8192x2048x2048 bf16 nn, streaming A,D"})
@@ -195,8 +201,11 @@ class Page(unittest.TestCase):
         self.assert_quiet()
 
     def test_prints(self):
-        browser.view(1280, 900, dark=True, media="print")
-        browser.open(pages["suite"])
+        landscape = 1047  # what the margins leave of A4, at 96 pixels an inch
+        for name in ("energy", "pipelines", "settled", "suite"):
+            browser.view(landscape, 700, dark=True, media="print")
+            browser.open(pages[name])
+            self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), landscape, name)
         self.assertEqual(browser.run("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
         self.assertEqual(browser.run("return getComputedStyle(document.querySelector('.filters')).display"), "none")
         pdf = browser.devtools("Page.printToPDF", printBackground=False)["data"]
@@ -243,7 +252,9 @@ def make_pages():
     for shape in ("1024x1024x1024", "512x512x512"):  # the winners again, on a board that takes longer
         pgtune("bench", "--shape", shape, "--rounds", "8", "-q", "--db", os.path.join(folder, "new.db"), **made_up,
                PGTUNE_FAKE_UUID="GPU-bbbbbbbb-0000-0000-0000-000000000000", PGTUNE_FAKE_SLOWDOWN="1.04")
-    pgtune("pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16", "--budget", "8", "-q", "--db", os.path.join(folder, "new.db"), **made_up)
+    for database in ("new.db", "pipelines.db"):
+        pgtune("pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16", "--budget", "8", "-q", "--db", os.path.join(folder, database), **made_up)
+    made["pipelines"] = page_of("pipelines", os.path.join(folder, "pipelines.db"))
     made["energy"] = page_of("energy", os.path.join(folder, "new.db"), "--against", os.path.join(folder, "old.db"))
     made["hostile counters"] = page_of("hostile-counters", hostile_counters(os.path.join(folder, "new.db")))
     return made

@@ -2,6 +2,7 @@
 // `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page. Host
 // pipelines too.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <map>
@@ -130,18 +131,18 @@ class ReportCommand final : public Command {
 
   ExitCode write_html(Context& context) const {
     std::vector<StoredResult> results = filter_.load(context);
-    if (results.empty()) {
+    const db::Database database = filter_.open_database(context);
+    const std::vector<StoredPipeline> pipelines = pipelines_of(database);
+    if (results.empty() && pipelines.empty()) {
       context.terminal().error(filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
-    const db::Database database = filter_.open_database(context);
     take_bench_energy(database, results);
     std::vector<StoredResult> before;
     if (!against_.empty()) before = filter_.load_from(context, against_);
     const std::string name = std::filesystem::path(database.origin()).filename().string();
     const std::vector<StoredResult> boards = filter_.load_boards(context, problems_of_several_boards(database));
     const std::string before_name = std::filesystem::path(against_).filename().string();
-    const std::vector<StoredPipeline> pipelines = pipelines_of(database);
     const std::string page =
         write_page(page_data(context, {database, name, results, boards, before, before_name, pipelines}));
     if (html_ == "-") {
@@ -149,8 +150,14 @@ class ReportCommand final : public Command {
       return ExitCode::kDone;
     }
     write_output_file(html_, page);
-    context.terminal().note(fmt::format("wrote {}: {} problem{}, {} KiB", html_, results.size(),
-                                        results.size() == 1 ? "" : "s", (page.size() + 1023) / 1024));
+    std::vector<std::string> held;
+    const auto add = [&](std::size_t count, const char* noun) {
+      if (count > 0) held.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"));
+    };
+    add(results.size(), "problem");
+    add(pipelines.size(), "pipeline");
+    context.terminal().note(
+        fmt::format("wrote {}: {}, {} KiB", html_, fmt::join(held, " and "), (page.size() + 1023) / 1024));
     if (open_) open_in_browser(html_);
     return ExitCode::kDone;
   }

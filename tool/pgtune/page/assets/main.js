@@ -26,17 +26,23 @@ function start() {
     document.getElementById("problem-title").focus({ preventScroll: true });
     detail.scrollIntoView();
   }
-  document.getElementById("made").textContent = `${data.database}, ${plural(data.problems.length, "problem")}; made ${data.made_at.replace("T", " ").replace("Z", " UTC")} by pgtune ${data.pgtune}`;
+  const kernels = data.problems.length > 0;  // a database may hold pipelines alone
+  const held = [kernels ? plural(data.problems.length, "problem") : "", data.pipelines.length > 0 ? plural(data.pipelines.length, "pipeline") : ""].filter((text) => text !== "");
+  document.getElementById("made").textContent = `${data.database}, ${held.join(" and ")}; made ${data.made_at.replace("T", " ").replace("Z", " UTC")} by pgtune ${data.pgtune}`;
   const main = document.getElementById("main");
   const chosen = fromHash();
   if (chosen >= 0) state.problem = chosen;
-  const sections = [["overview", "Overview", overviewSection(data)], ["problems", "Problems", problemsSection(data, state, drawCharts, open)],
+  const ofKernels = kernels ? [["overview", "Overview", overviewSection(data)], ["problems", "Problems", problemsSection(data, state, drawCharts, open)],
     ["charts", "Charts", el("section", { id: "charts" }, el("h2", {}, "Charts"), el("p", { class: "note" }, "Of the problems that pass the filter above. A click on a point, or Enter on one reached by the arrow keys, shows its problem below."), charts)],
-    ["comparison", "Comparison", comparisonSection(data, open)], ["boards", "Boards", boardsSection(data)], ["pipelines", "Pipelines", pipelinesSection(data)], ["problem", "Problem", detail]].filter(([, , node]) => node !== null);
+    ["comparison", "Comparison", comparisonSection(data, open)], ["boards", "Boards", boardsSection(data)]] : [];
+  const sections = [...ofKernels, ["pipelines", "Pipelines", pipelinesSection(data)], ...(kernels ? [["problem", "Problem", detail]] : [])].filter(([, , node]) => node !== null);
   main.replaceChildren(...sections.map(([, , node]) => node));
   document.getElementById("sections").replaceChildren(...sections.map(([id, title]) => el("a", { href: "#" + id }, title)));
-  drawCharts();
-  showDetail();
+  document.querySelector(".skip").setAttribute("href", "#" + sections[kernels ? 1 : 0][0]);
+  if (kernels) {
+    drawCharts();
+    showDetail();
+  }
   if (chosen >= 0) detail.scrollIntoView();
   let waiting = 0;
   new ResizeObserver(() => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(redrawCharts); }).observe(main);
