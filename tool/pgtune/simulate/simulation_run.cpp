@@ -74,11 +74,12 @@ std::vector<Calibration> calibration(const std::vector<TableLosses>& all, std::s
   }
   for (const TableLosses& own : all) {
     if (own.strategy != strategy) continue;
-    for (const auto& [expected, missed] : own.expected_and_missed) {
+    for (const auto& judged : own.expected_and_missed) {
+      const double expected = judged.first;
       Calibration& step = *std::find_if(out.begin(), out.end(), [&](const Calibration& s) { return expected < s.to; });
       ++step.cases;
       step.expected += expected;
-      step.missed += missed;
+      step.missed += judged.second;
     }
   }
   std::erase_if(out, [](const Calibration& step) { return step.cases == 0; });
