@@ -85,11 +85,7 @@ CudaResult<> CublasLtBaseline::warm_up(Checker& checker, SampleTimer& timer, cud
 
 CudaResult<LaunchSeries*> CublasLtBaseline::series(std::size_t index, SampleTimer& timer) {
   Algorithm& algorithm = algorithms_[index];
-  if (!algorithm.calibrated) {
-    if (auto probe = calibrate(*algorithm.series, timer); !probe) return tl::unexpected(probe.error());
-    algorithm.calibrated = true;
-  }
-  return algorithm.series.get();
+  return calibrate_once(*algorithm.series, algorithm.calibrated, timer).map([&] { return algorithm.series.get(); });
 }
 
 }  // namespace pgtune::gpu

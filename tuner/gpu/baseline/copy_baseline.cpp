@@ -116,11 +116,7 @@ std::vector<std::string> CopyBaseline::opaque() const {
 
 CudaResult<LaunchSeries*> CopyBaseline::series(std::size_t index, SampleTimer& timer) {
   Algorithm& algorithm = algorithms_[index];
-  if (!algorithm.calibrated) {
-    if (auto probe = calibrate(*algorithm.series, timer); !probe) return tl::unexpected(probe.error());
-    algorithm.calibrated = true;
-  }
-  return algorithm.series.get();
+  return calibrate_once(*algorithm.series, algorithm.calibrated, timer).map([&] { return algorithm.series.get(); });
 }
 
 }  // namespace pgtune::gpu

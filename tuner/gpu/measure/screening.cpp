@@ -43,6 +43,13 @@ CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double ch
   return timer.time(series, series.granule());
 }
 
+CudaResult<> calibrate_once(LaunchSeries& series, bool& calibrated, SampleTimer& timer) {
+  if (calibrated) return {};
+  if (const auto probe = calibrate(series, timer); !probe) return tl::unexpected(probe.error());
+  calibrated = true;
+  return {};
+}
+
 double Screening::median_per_launch_s() const {
   if (samples.empty()) return 0;
   std::vector<double> times;

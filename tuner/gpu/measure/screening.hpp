@@ -29,6 +29,8 @@ struct RoundTiming {
 /// First timing: settles how the series launches (short ones through graphs) and returns a sample to judge by.
 /// `checked_launch_s`: time of a launch made just before, 0 where there was none; a long one spares the warm-up.
 [[nodiscard]] CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double checked_launch_s = 0);
+/// calibrate() unless `calibrated` says that this has been done; then it says so.
+[[nodiscard]] CudaResult<> calibrate_once(LaunchSeries& series, bool& calibrated, SampleTimer& timer);
 
 struct Screening {
   bool cut = false;  ///< stopped early as clearly slower than the incumbent
