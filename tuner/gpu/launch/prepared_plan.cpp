@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tuner/gpu/launch/launch_config.hpp"
 #include "tuner/gpu/launch/tensor_map.hpp"
 
 namespace pgtune::gpu {
@@ -122,15 +123,7 @@ CudaResult<> PreparedPlan::launch_kernel(const Kernel& kernel, const OperandSet&
     attributes[attribute_count++] =
         window_attribute(*launch.l2_window, operands[launch.l2_window->operand], max_window_bytes_);
   }
-  CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(launch.grid.x);
-  config.gridDimY = static_cast<unsigned>(launch.grid.y);
-  config.gridDimZ = static_cast<unsigned>(launch.grid.z);
-  config.blockDimX = static_cast<unsigned>(launch.block.x);
-  config.blockDimY = static_cast<unsigned>(launch.block.y);
-  config.blockDimZ = static_cast<unsigned>(launch.block.z);
-  config.sharedMemBytes = static_cast<unsigned>(launch.dynamic_smem_bytes);
-  config.hStream = stream;
+  CUlaunchConfig config = launch_config(launch.grid, launch.block, stream, launch.dynamic_smem_bytes);
   config.attrs = attributes.data();
   config.numAttrs = attribute_count;
   return check(driver_->launch_kernel(&config, kernel.function, arguments.pointers(), nullptr), kernel.call);

@@ -5,6 +5,7 @@
 
 #include "pgtune_ceiling_kernels.hpp"
 #include "tuner/gpu/jit/own_kernels.hpp"
+#include "tuner/gpu/launch/launch_config.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -37,14 +38,7 @@ template <typename... Arguments>
 CudaResult<> CeilingKernels::launch(Kernel kernel, std::int64_t ctas, std::int64_t threads, cudaStream_t stream,
                                     Arguments... arguments) const {
   std::array<void*, sizeof...(arguments)> pointers{&arguments...};
-  CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(ctas);
-  config.gridDimY = 1;
-  config.gridDimZ = 1;
-  config.blockDimX = static_cast<unsigned>(threads);
-  config.blockDimY = 1;
-  config.blockDimZ = 1;
-  config.hStream = stream;
+  const CUlaunchConfig config = launch_config({ctas}, {threads}, stream);
   return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
                std::string("launching pgtune's ") + kCeilingSymbols[kernel]);
 }

@@ -8,6 +8,7 @@
 
 #include "pgtune_tensor_ceiling_kernels.hpp"
 #include "tuner/gpu/jit/own_kernels.hpp"
+#include "tuner/gpu/launch/launch_config.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -58,14 +59,7 @@ CudaResult<> TensorCeilingKernels::launch(Dtype dtype, cudaStream_t stream) cons
   float never = std::numeric_limits<float>::quiet_NaN();
   std::uint64_t nowhere = 0;
   std::array<void*, 3> arguments{&iterations, &never, &nowhere};
-  CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(sm_count_);
-  config.gridDimY = 1;
-  config.gridDimZ = 1;
-  config.blockDimX = wgmma_ ? kWgmma.threads : kMma.threads;
-  config.blockDimY = 1;
-  config.blockDimZ = 1;
-  config.hStream = stream;
+  const CUlaunchConfig config = launch_config({sm_count_}, {wgmma_ ? kWgmma.threads : kMma.threads}, stream);
   return check(driver_->launch_kernel(&config, functions_.at(dtype), arguments.data(), nullptr),
                "launching pgtune's " + symbol_of(dtype));
 }

@@ -8,6 +8,7 @@
 
 #include "pgtune_measure_kernels.hpp"
 #include "tuner/gpu/jit/own_kernels.hpp"
+#include "tuner/gpu/launch/launch_config.hpp"
 #include "tuner/gpu/measure/check/error_bound.hpp"
 
 namespace pgtune::gpu {
@@ -114,14 +115,7 @@ template <typename... Arguments>
 CudaResult<> HelperKernels::launch(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, cudaStream_t stream,
                                    Arguments... arguments) const {
   std::array<void*, sizeof...(arguments)> pointers{&arguments...};
-  CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(grid_x);
-  config.gridDimY = static_cast<unsigned>(grid_y);
-  config.gridDimZ = 1;
-  config.blockDimX = kThreads;
-  config.blockDimY = 1;
-  config.blockDimZ = 1;
-  config.hStream = stream;
+  const CUlaunchConfig config = launch_config({grid_x, grid_y}, {kThreads}, stream);
   return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
                std::string("launching pgtune's ") + kHelperSymbols[kernel]);
 }

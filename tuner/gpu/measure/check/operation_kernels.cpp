@@ -11,6 +11,7 @@
 #include "pgtune_measure_kernels.hpp"
 #include "tuner/gpu/jit/nvrtc_program.hpp"
 #include "tuner/gpu/jit/toolkit.hpp"
+#include "tuner/gpu/launch/launch_config.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -197,14 +198,7 @@ CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const Opera
   }
   std::vector<void*> pointers;
   for (std::uint64_t& value : values) pointers.push_back(&value);
-  CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(launch.grid.x);
-  config.gridDimY = static_cast<unsigned>(launch.grid.y);
-  config.gridDimZ = static_cast<unsigned>(launch.grid.z);
-  config.blockDimX = static_cast<unsigned>(launch.block.x);
-  config.blockDimY = static_cast<unsigned>(launch.block.y);
-  config.blockDimZ = static_cast<unsigned>(launch.block.z);
-  config.hStream = stream;
+  const CUlaunchConfig config = launch_config(launch.grid, launch.block, stream);
   return check(driver_->launch_kernel(&config, *function, pointers.data(), nullptr),
                fmt::format("launching {} of the operation '{}'", launch.symbol, operation_->name));
 }
