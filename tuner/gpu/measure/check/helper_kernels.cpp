@@ -2,9 +2,7 @@
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
-#include <vector>
 
 #include "pgtune_measure_kernels.hpp"
 #include "tuner/gpu/jit/own_kernels.hpp"
@@ -53,38 +51,14 @@ struct Guards {
   std::array<std::int64_t, kMaxGuards> bytes;
 };
 static_assert(sizeof(Guards) == 2 * 36 * 8);
-static_assert(sizeof(ErrorBound) == 4 * sizeof(double));
 
 /// Blocks whose threads take a word each.
 std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
 
-// Types and activations are handed to the kernels as their numbers.
-static_assert(sizeof(ElementType) == sizeof(std::int32_t));  // numbered alike: ElementTypes.AreNumberedAsInKernels
+// Activations are handed to the kernels as their numbers.
 static_assert(sizeof(Activation) == sizeof(std::int32_t) && static_cast<int>(Activation::kSilu) == 3);
 
-static_assert(static_cast<int>(FillKind::kIntegers) == 4);
-
 }  // namespace
-
-Tensor tensor_of(const OperationBuffer& buffer) {
-  Tensor tensor;
-  tensor.stored = buffer.stored_elements();
-  tensor.type = buffer.type;
-  std::vector<std::array<std::int64_t, 3>> dimensions;  // stride, extent, packed
-  std::int64_t packed = 1;
-  for (std::size_t i = buffer.extents.size(); i-- > 0;) {
-    if (buffer.extents[i] > 1) dimensions.push_back({buffer.strides[i], buffer.extents[i], packed});
-    packed *= buffer.extents[i];
-  }
-  std::sort(dimensions.begin(), dimensions.end(), std::greater<>());
-  for (const auto& [stride, extent, of_packed] : dimensions) {
-    const auto i = static_cast<std::size_t>(tensor.rank++);
-    tensor.stride.at(i) = stride;
-    tensor.extent.at(i) = extent;
-    tensor.packed.at(i) = of_packed;
-  }
-  return tensor;
-}
 
 Result<std::string> HelperKernels::compile(const std::string& architecture) {
   return compile_own_kernels(embedded::pgtune_measure_kernels(), architecture);

@@ -14,31 +14,14 @@
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/module.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/gpu/measure/check/tensor_layout.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
 
-/// Counters a comparison leaves in device memory; the layout is that of Comparison in kernels/comparison.cuh.
-struct Comparison {
-  std::uint64_t wrong = 0, first_wrong = ~0ULL, max_ratio_bits = 0, padding_changed = 0;
-  double squared_error = 0, squared_reference = 0;
-};
-static_assert(sizeof(Comparison) == 48);
-
 /// Two for each buffer of an operation, and the workspace's.
 inline constexpr std::size_t kMaxGuards = 2 * kMaxBuffers + 4;
-
-/// A buffer of an operation as its kernels see it; the layout is that of Tensor in kernels/tensors.cuh. Dimensions of
-/// more than one element from the largest stride to the smallest.
-struct Tensor {
-  std::array<std::int64_t, kMaxBufferRank> extent{}, stride{}, packed{};
-  std::int64_t stored = 0;
-  std::int32_t rank = 0;
-  ElementType type = ElementType::kFloat32;
-};
-static_assert(sizeof(Tensor) == 3 * 4 * 8 + 8 + 4 + 4);
-[[nodiscard]] Tensor tensor_of(const OperationBuffer& buffer);
 
 class HelperKernels {
  public:

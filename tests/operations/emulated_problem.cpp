@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "tests/operations/emulated_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::testing {
+namespace {
+
+constexpr std::uint32_t kPoison = 0x7fc57fc5;
+constexpr std::int64_t kGuard = 64;  // bytes behind each buffer
+
+/// Every kernel of the operation's own source, and of the check.
+std::vector<std::string> symbols_of(const OperationProblem& operation) {
+  std::vector<std::string> symbols{"fill_tensor", "compare_tensor", "store_result", "clear_pieces", "count_unwritten"};
+  for (const ReferenceLaunch& pass : operation.reference) symbols.push_back(pass.symbol);
+  for (const OperationBuffer& buffer : operation.buffers)
+    if (buffer.kernel) symbols.push_back(buffer.kernel->symbol);
+  for (const FillCase& fill_case : operation.cases)
+    for (const CaseFill& fill : fill_case.fills)
+      if (fill.kernel) symbols.push_back(fill.kernel->symbol);
+  std::sort(symbols.begin(), symbols.end());
+  symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+  return symbols;
+}
+
+std::uint64_t bits_of_float(double real) {
+  const auto narrow = static_cast<float>(real);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &narrow, sizeof(narrow));
+  return bits;
+}
+
+std::vector<void*> pointers_to(std::vector<std::uint64_t>& arguments) {
+  std::vector<void*> pointers;
+  for (std::uint64_t& argument : arguments) pointers.push_back(&argument);
+  return pointers;
+}
+
+}  // namespace
+
+EmulatedProblem::EmulatedProblem(Problem problem) : problem_(std::move(problem)) {
+  TemplateSource source = operation().source;
+  source.contents = "#include \"kernels/tensors.cuh\"\n" + source.contents;
+  std::vector<Define> types;
+  for (const OperationBuffer& buffer : operation().buffers)
+    types.push_back({"TYPE_" + buffer.name, std::to_string(static_cast<int>(buffer.type))});
+  kernels_ = std::make_unique<EmulatedKernels>(source, types, symbols_of(operation()));
+  std::int64_t elements = 0;
+  for (const OperationBuffer& buffer : operation().buffers) {
+    memory_.emplace_back(static_cast<std::size_t>((buffer.bytes() + kGuard + 3) / 4 + 4), kPoison);
+    if (buffer.is_output()) elements += buffer.elements();
+  }
+  values_.resize(static_cast<std::size_t>(elements));
+  scales_.resize(static_cast<std::size_t>(elements));
+}
+
+void EmulatedProblem::fill() {
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    const OperationBuffer& buffer = operation().buffers[i];
+    if (buffer.kernel) launch(*buffer.kernel);
+    if (!buffer.is_input() || buffer.kernel || buffer.fill == FillKind::kLinked) continue;
+    fill(i, buffer.fill, buffer.first, buffer.second);
+  }
+}
+
+void EmulatedProblem::fill(const FillCase& fill_case) {
+  fill();
+  for (const CaseFill& own : fill_case.fills) {
+    if (own.kernel) launch(*own.kernel);
+    if (!own.kernel) fill(static_cast<std::size_t>(own.buffer), own.fill, own.first, own.second);
+  }
+}
+
+void EmulatedProblem::fill(std::size_t index, FillKind how, double first, double second) {
+  const OperationBuffer& buffer = operation().buffers[index];
+  gpu::Tensor tensor = gpu::tensor_of(buffer);
+  void* memory = memory_[index].data();
+  auto kind = static_cast<std::int32_t>(how), uniform = 0;
+  std::uint64_t seed = 42 + index;
+  auto range = static_cast<float>(traits(buffer.type).data_range);
+  kernels_->launch("fill_tensor", {2, 1, 1}, {64, 1, 1},
+                   {&memory, &tensor, &kind, &first, &second, &seed, &uniform, &range});
+}
+
+void EmulatedProblem::cut(std::size_t input) {
+  const OperationBuffer& buffer = operation().buffers[input];
+  void* memory = memory_[input].data();
+  gpu::Tensor tensor = gpu::tensor_of(buffer);
+  std::int64_t piece = std::clamp<std::int64_t>(buffer.elements() / 16, 1, 64);
+  kernels_->launch("clear_pieces", {1, 1, 1}, {64, 1, 1}, {&memory, &tensor, &piece});
+}
+
+void EmulatedProblem::refer() {
+  std::memset(values_.data(), 0xff, values_.size() * sizeof(double));
+  std::fill(scales_.begin(), scales_.end(), 1.0F);
+  for (const ReferenceLaunch& pass : operation().reference) launch(pass);
+}
+
+std::uint64_t EmulatedProblem::unwritten() const {
+  std::uint64_t count = 0;
+  std::uint64_t* out = &count;
+  const double* values = values_.data();
+  auto elements = static_cast<std::int64_t>(values_.size());
+  kernels_->launch("count_unwritten", {1, 1, 1}, {32, 1, 1}, {&values, &elements, &out});
+  return count;
+}
+
+void EmulatedProblem::poison() {
+  for (std::size_t i = 0; i < memory_.size(); ++i)
+    if (!operation().buffers[i].is_input()) std::fill(memory_[i].begin(), memory_[i].end(), kPoison);
+}
+
+template <typename Visit>
+void EmulatedProblem::for_outputs(const Visit& visit) {
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    const OperationBuffer& buffer = operation().buffers[i];
+    if (!buffer.is_output()) continue;
+    visit(buffer, static_cast<void*>(memory_[i].data()), first);
+    first += buffer.elements();
+  }
+}
+
+void EmulatedProblem::store(std::int64_t shift, bool zero) {
+  poison();
+  for_outputs([&](const OperationBuffer& buffer, void* memory, std::int64_t first) {
+    gpu::Tensor tensor = gpu::tensor_of(buffer);
+    const double* values = values_.data();
+    std::int64_t elements = buffer.elements();
+    auto zeros = static_cast<std::int32_t>(zero);
+    kernels_->launch("store_result", {1, 1, 1}, {64, 1, 1},
+                     {&memory, &tensor, &values, &first, &elements, &shift, &zeros});
+  });
+}
+
+gpu::Comparison EmulatedProblem::compare() {
+  gpu::Comparison found;
+  for_outputs([&](const OperationBuffer& buffer, void* memory, std::int64_t first) {
+    gpu::Tensor tensor = gpu::tensor_of(buffer);
+    const double* values = values_.data();
+    const float* scales = scales_.data();
+    gpu::ErrorBound bound = gpu::error_bound(buffer);
+    double not_finite = gpu::kNotFiniteRatio;
+    std::uint32_t pattern = kPoison;
+    gpu::Comparison* out = &found;
+    kernels_->launch("compare_tensor", {2, 1, 1}, {64, 1, 1},
+                     {&memory, &tensor, &values, &scales, &first, &bound, &not_finite, &pattern, &out});
+  });
+  return found;
+}
+
+bool EmulatedProblem::guards_hold() const {
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(memory_[i].data());
+    for (std::int64_t at = operation().buffers[i].bytes(); at < operation().buffers[i].bytes() + kGuard; ++at)
+      if (bytes[at] != (kPoison >> 8 * (at % 4) & 0xff)) return false;
+  }
+  return true;
+}
+
+void EmulatedProblem::run(const space::TemplateDefinition& definition, const Variant& variant,
+                          const DeviceInfo& device) {
+  const auto plan = space::make_launch_plan(definition, variant, problem_, device);
+  const auto defines = space::make_defines(definition, variant, problem_, device);
+  ASSERT_TRUE(plan && defines) << variant.key();
+  std::vector<std::string> symbols;
+  for (const KernelLaunch& kernel : plan->kernels) symbols.push_back(kernel.symbol);
+  // Its own stand-in for what is PTX.
+  TemplateSource source = *definition.source;
+  std::erase_if(source.headers, [](const SourceFile& header) { return header.name.ends_with("out_element.cuh"); });
+  const EmulatedKernels kernels(source, *defines, symbols);
+  if (!kernels.usable()) return;
+  std::vector<std::uint64_t> workspace(static_cast<std::size_t>(plan->workspace_bytes / 8 + 1));
+  for (const KernelLaunch& kernel : plan->kernels) {
+    std::vector<std::uint64_t> arguments;
+    for (const KernelArgument& argument : kernel.arguments) {
+      if (argument.kind == ArgumentKind::kPointer) {
+        const auto buffer = buffer_of_operand(argument.operand);
+        arguments.push_back(reinterpret_cast<std::uint64_t>(buffer ? static_cast<void*>(memory_[*buffer].data())
+                                                                   : static_cast<void*>(workspace.data())));
+      } else if (argument.kind == ArgumentKind::kFloat32) {
+        arguments.push_back(bits_of_float(argument.real));
+      } else {
+        arguments.push_back(static_cast<std::uint64_t>(argument.integer));
+      }
+    }
+    kernels.launch(kernel.symbol, kernel.grid, kernel.block, pointers_to(arguments));
+  }
+}
+
+void EmulatedProblem::launch(const ReferenceLaunch& launch) {
+  std::vector<std::uint64_t> arguments;
+  for (const ReferenceArgument& argument : launch.arguments) arguments.push_back(bits_of(argument));
+  kernels_->launch(launch.symbol, launch.grid, launch.block, pointers_to(arguments));
+}
+
+std::uint64_t EmulatedProblem::bits_of(const ReferenceArgument& argument) {
+  using Kind = ReferenceArgumentKind;
+  const auto index = static_cast<std::size_t>(argument.integer);
+  if (argument.kind == Kind::kSeed) return 4711;
+  if (argument.kind == Kind::kBuffer) return reinterpret_cast<std::uint64_t>(memory_[index].data());
+  if (argument.kind == Kind::kFloat32) return bits_of_float(argument.real);
+  if (argument.kind != Kind::kValue && argument.kind != Kind::kScale)
+    return static_cast<std::uint64_t>(argument.integer);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    if (operation().buffers[i].is_output()) first += static_cast<std::size_t>(operation().buffers[i].elements());
+  return argument.kind == Kind::kValue ? reinterpret_cast<std::uint64_t>(values_.data() + first)
+                                       : reinterpret_cast<std::uint64_t>(scales_.data() + first);
+}
+
+}  // namespace pgtune::testing

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// An operation's problem in host memory: what the worker's check does with one on a GPU, by the same kernels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/operations/emulated_kernels.hpp"
+#include "tuner/gpu/measure/check/tensor_layout.hpp"
+#include "tuner/model/problem.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/template/template_definition.hpp"
+
+namespace pgtune::testing {
+
+class EmulatedProblem {
+ public:
+  /// Compiles the operation's reference and what fills and compares its buffers.
+  explicit EmulatedProblem(Problem problem);
+
+  [[nodiscard]] bool usable() const { return kernels_->usable(); }
+  [[nodiscard]] const OperationProblem& operation() const { return *problem_.operation; }
+
+  /// All inputs, as the operation says.
+  void fill();
+  /// The same with what `fill_case` fills otherwise.
+  void fill(const FillCase& fill_case);
+  /// Zeroes a sixteenth of an input.
+  void cut(std::size_t input);
+  /// Runs the reference.
+  void refer();
+  /// Elements that no kernel of the reference wrote.
+  [[nodiscard]] std::uint64_t unwritten() const;
+
+  /// All buffers but inputs.
+  void poison();
+  /// Puts the reference, rounded and shifted, or zeros into the outputs.
+  void store(std::int64_t shift, bool zero);
+  /// Compiles the variant's kernels and launches them as its plan says.
+  void run(const space::TemplateDefinition& definition, const Variant& variant, const DeviceInfo& device);
+  /// The outputs with the reference.
+  [[nodiscard]] gpu::Comparison compare();
+  /// Behind the buffers nothing was written.
+  [[nodiscard]] bool guards_hold() const;
+
+ private:
+  void fill(std::size_t index, FillKind how, double first, double second);
+  void launch(const ReferenceLaunch& launch);
+  [[nodiscard]] std::uint64_t bits_of(const ReferenceArgument& argument);
+  template <typename Visit>
+  void for_outputs(const Visit& visit);
+
+  Problem problem_;
+  std::unique_ptr<EmulatedKernels> kernels_;
+  std::vector<std::vector<std::uint32_t>> memory_;  ///< of each buffer, with a guard behind it
+  std::vector<double> values_;                      ///< all outputs, packed
+  std::vector<float> scales_;
+};
+
+}  // namespace pgtune::testing

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What the check's kernels for operations take, laid out as they read it. Knows nothing of CUDA, so that tests that run
+// these kernels on the host hand them the same.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/model/operation_problem.hpp"
+
+namespace pgtune::gpu {
+
+/// Counters a comparison leaves in device memory; the layout is that of Comparison in kernels/comparison.cuh.
+struct Comparison {
+  std::uint64_t wrong = 0, first_wrong = ~0ULL, max_ratio_bits = 0, padding_changed = 0;
+  double squared_error = 0, squared_reference = 0;
+};
+static_assert(sizeof(Comparison) == 48);
+
+/// A buffer of an operation as its kernels see it; the layout is that of Tensor in kernels/tensors.cuh. Dimensions of
+/// more than one element from the largest stride to the smallest.
+struct Tensor {
+  std::array<std::int64_t, kMaxBufferRank> extent{}, stride{}, packed{};
+  std::int64_t stored = 0;
+  std::int32_t rank = 0;
+  ElementType type = ElementType::kFloat32;
+};
+static_assert(sizeof(Tensor) == 3 * 4 * 8 + 8 + 4 + 4);
+[[nodiscard]] Tensor tensor_of(const OperationBuffer& buffer);
+
+static_assert(sizeof(ErrorBound) == 4 * sizeof(double));
+
+// Kinds of fills and types are handed to the kernels as their numbers.
+static_assert(static_cast<int>(FillKind::kIntegers) == 4);
+static_assert(sizeof(ElementType) == sizeof(std::int32_t));  // numbered alike: ElementTypes.AreNumberedAsInKernels
+
+}  // namespace pgtune::gpu
