@@ -4,15 +4,17 @@
 #include <gtest/gtest.h>
 
 #include "tests/operations/sample_operation.hpp"
+#include "tests/support/json_edit.hpp"
 
 namespace pgtune::operation {
 namespace {
 
+using pgtune::testing::Edit;
+using pgtune::testing::expect_refusal;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::json;
 using testing::sample_json;
-using ::testing::StartsWith;
 
 TEST(OperationParser, ReadsTheSample) {
   const auto operation = testing::parse(sample_json());
@@ -57,31 +59,9 @@ TEST(OperationParser, ASourceMayNotReachOutOfItsFolder) {
   EXPECT_FALSE(testing::parse(absolute));
 }
 
-/// An edit of the sample and what the error must hold.
-struct Edit {
-  const char* pointer;  ///< JSON pointer of what is replaced; a last part "-" appends
-  const char* value;    ///< JSON text; empty: the field is removed
-  const char* where;    ///< how the error starts, after "sample.json: "
-  const char* what;     ///< part of the message
-};
-
 class MalformedOperation : public ::testing::TestWithParam<Edit> {};
 
-TEST_P(MalformedOperation, IsRefused) {
-  const Edit& edit = GetParam();
-  json document = sample_json();
-  const json::json_pointer pointer(edit.pointer);
-  if (std::string_view(edit.value).empty()) {
-    document[pointer.parent_pointer()].erase(pointer.back());
-  } else {
-    document[pointer] = json::parse(edit.value);
-  }
-  const auto parsed = testing::parse(document);
-  ASSERT_FALSE(parsed) << edit.pointer << " = " << edit.value;
-  EXPECT_EQ(parsed.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(parsed.error().text(), StartsWith(std::string("sample.json: ") + edit.where));
-  EXPECT_THAT(parsed.error().text(), HasSubstr(edit.what));
-}
+TEST_P(MalformedOperation, IsRefused) { expect_refusal(sample_json(), GetParam(), testing::parse); }
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, MalformedOperation,

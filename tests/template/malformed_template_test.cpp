@@ -3,41 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/json_edit.hpp"
 #include "tests/template/sample_template.hpp"
 
 namespace pgtune::space {
 namespace {
 
+using pgtune::testing::Edit;
+using pgtune::testing::expect_refusal;
 using ::testing::HasSubstr;
 using testing::json;
 using testing::sample_json;
 using ::testing::StartsWith;
 
-/// An edit of the sample and what the error must hold.
-struct Edit {
-  const char* pointer;  ///< JSON pointer of what is replaced; a last part "-" appends
-  const char* value;    ///< JSON text; empty: the field is removed
-  const char* where;    ///< how the error starts, after "sample.json: "
-  const char* what;     ///< part of the message
-};
-
 class Malformed : public ::testing::TestWithParam<Edit> {};
 
-TEST_P(Malformed, IsRefused) {
-  const Edit& edit = GetParam();
-  json document = sample_json();
-  const json::json_pointer pointer(edit.pointer);
-  if (std::string_view(edit.value).empty()) {
-    document[pointer.parent_pointer()].erase(pointer.back());
-  } else {
-    document[pointer] = json::parse(edit.value);
-  }
-  const auto parsed = testing::parse(document);
-  ASSERT_FALSE(parsed) << edit.pointer << " = " << edit.value;
-  EXPECT_EQ(parsed.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(parsed.error().text(), StartsWith(std::string("sample.json: ") + edit.where));
-  EXPECT_THAT(parsed.error().text(), HasSubstr(edit.what));
-}
+TEST_P(Malformed, IsRefused) { expect_refusal(sample_json(), GetParam(), testing::parse); }
 
 INSTANTIATE_TEST_SUITE_P(
     TopLevel, Malformed,
