@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
-#include "tuner/gpu/measure/check/operand_layout.hpp"
 #include "tuner/pipeline/legality.hpp"
 
 namespace pgtune::gpu {
@@ -12,7 +12,6 @@ namespace {
 
 using pipeline::Candidate;
 using pipeline::HostMemory;
-using pipeline::index_of;
 using pipeline::Matrix;
 using pipeline::Operation;
 using pipeline::Step;
@@ -20,10 +19,6 @@ using pipeline::StreamUse;
 using pipeline::Submission;
 
 constexpr int kKernelTimes = 5;
-
-std::int64_t aligned(std::int64_t bytes) {
-  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-}
 
 CudaResult<Event> create_order_event() {
   cudaEvent_t event = nullptr;
@@ -53,12 +48,8 @@ double host_seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 LoadedPipeline::LoadedPipeline(const pipeline::StreamedProblem& streamed, const Candidate& candidate,
-                               const HostOperands& host, const ResidentOperands& resident)
-    : streamed_(streamed),
-      candidate_(candidate),
-      schedule_(make_schedule(streamed, candidate)),
-      host_(&host),
-      resident_(resident) {}
+                               const HostOperands& host)
+    : streamed_(streamed), candidate_(candidate), schedule_(make_schedule(streamed, candidate)), host_(&host) {}
 
 LoadedPipeline::~LoadedPipeline() = default;
 
@@ -66,9 +57,10 @@ CudaResult<std::unique_ptr<LoadedPipeline>> LoadedPipeline::load(const pipeline:
                                                                  const Candidate& candidate, const HostOperands& host,
                                                                  const ResidentOperands& resident,
                                                                  KernelSource& kernels) {
-  std::unique_ptr<LoadedPipeline> loaded(new LoadedPipeline(streamed, candidate, host, resident));
+  std::unique_ptr<LoadedPipeline> loaded(new LoadedPipeline(streamed, candidate, host));
   LoadedPipeline& self = *loaded;
-  auto ok = self.allocate()
+  auto ok = ChunkBuffers::allocate(streamed, candidate, self.schedule_.chunks, host, resident)
+                .map([&](ChunkBuffers buffers) { self.buffers_ = std::move(buffers); })
                 .and_then([&] { return self.create_streams(); })
                 .and_then([&] { return self.create_events(); })
                 .and_then([&]() -> CudaResult<> {
@@ -84,23 +76,6 @@ CudaResult<std::unique_ptr<LoadedPipeline>> LoadedPipeline::load(const pipeline:
                 });
   if (!ok) return tl::unexpected(ok.error());
   return loaded;
-}
-
-CudaResult<> LoadedPipeline::allocate() {
-  const pipeline::Chunk largest = schedule_.chunks.front();
-  for (const Matrix matrix : pipeline::kMatrices) {
-    if (!streamed_.streams(matrix) || candidate_.memory == HostMemory::kMapped) continue;
-    Buffers& buffers = buffers_[index_of(matrix)];
-    std::int64_t bytes = streamed_.bytes(matrix);
-    if (has_buffers(streamed_, matrix, candidate_)) {
-      buffers.slot_bytes = aligned(bytes_of(streamed_, matrix, region_of(streamed_, matrix, candidate_.cut, largest)));
-      bytes = buffers.slot_bytes * candidate_.buffers;
-    }
-    auto memory = DeviceBuffer::allocate(bytes);
-    if (!memory) return tl::unexpected(memory.error());
-    buffers.memory = std::move(*memory);
-  }
-  return {};
 }
 
 CudaResult<> LoadedPipeline::create_streams() {
@@ -140,36 +115,8 @@ cudaStream_t LoadedPipeline::stream(int index) const {
   return index == pipeline::kLegacyStream ? cudaStreamLegacy : streams_[static_cast<std::size_t>(index)].get();
 }
 
-DeviceSpan LoadedPipeline::device_span(Matrix matrix, std::size_t chunk) const {
-  const pipeline::Region region = region_of(streamed_, matrix, candidate_.cut, schedule_.chunks[chunk]);
-  const Buffers& buffers = buffers_[index_of(matrix)];
-  if (buffers.slot_bytes > 0) {
-    const auto slot = static_cast<std::int64_t>(chunk) % candidate_.buffers;
-    return {buffers.memory.address() + static_cast<std::uint64_t>(slot * buffers.slot_bytes),
-            bytes_of(streamed_, matrix, region)};
-  }
-  // Part of the whole, whose rows lie as far apart as ever.
-  const std::int64_t element = streamed_.element_bytes(matrix), ld = streamed_.columns(matrix);
-  const std::uint64_t base = !streamed_.streams(matrix)                 ? resident_[index_of(matrix)]
-                             : candidate_.memory == HostMemory::kMapped ? (*host_)[matrix].device_address()
-                                                                        : buffers.memory.address();
-  return {base + static_cast<std::uint64_t>((region.row * ld + region.column) * element),
-          ((region.rows - 1) * ld + region.columns) * element};
-}
-
-std::vector<OperandSet> LoadedPipeline::operand_sets() const {
-  std::vector<OperandSet> sets(schedule_.chunks.size());
-  for (std::size_t chunk = 0; chunk < sets.size(); ++chunk) {
-    sets[chunk].a = device_span(Matrix::kA, chunk);
-    sets[chunk].b = device_span(Matrix::kB, chunk);
-    sets[chunk].d = device_span(Matrix::kD, chunk);
-    sets[chunk].c = sets[chunk].bias = sets[chunk].d;
-  }
-  return sets;
-}
-
 CudaResult<> LoadedPipeline::make_kernels(KernelSource& kernels) {
-  const std::vector<OperandSet> sets = operand_sets();
+  const std::vector<OperandSet>& sets = buffers_.operands();
   struct Made {
     Problem problem;
     int stream;
@@ -198,9 +145,7 @@ CudaResult<> LoadedPipeline::enqueue_copy(const Operation& operation, cudaStream
   const std::int64_t element = streamed_.element_bytes(matrix), pitch = streamed_.columns(matrix) * element;
   const pipeline::Region& region = operation.region;
   std::byte* const host = (*host_)[matrix].data() + region.row * pitch + region.column * element;
-  const Buffers& buffers = buffers_[index_of(matrix)];
-  void* const device =
-      device_pointer(buffers.memory.address() + static_cast<std::uint64_t>(operation.slot * buffers.slot_bytes));
+  void* const device = buffers_.slot(matrix, operation.slot);
   const std::int64_t width = region.columns * element;
   if (staging_) {
     const HostCopy copy{host, host, pitch, pitch, width, region.rows};
@@ -365,14 +310,6 @@ CudaResult<double> LoadedPipeline::time_kernel() {
   }
   std::nth_element(times.begin(), times.begin() + kKernelTimes / 2, times.end());
   return times[kKernelTimes / 2];
-}
-
-std::vector<DeviceSpan> LoadedPipeline::buffers() const {
-  std::vector<DeviceSpan> spans;
-  for (const Buffers& buffers : buffers_) {
-    if (buffers.memory.bytes() > 0) spans.push_back({buffers.memory.address(), buffers.memory.bytes()});
-  }
-  return spans;
 }
 
 }  // namespace pgtune::gpu

@@ -2,11 +2,11 @@
 // One candidate on the GPU: its buffers, streams, events, kernels and, where it has one, its graph.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/pipeline/chunk_buffers.hpp"
 #include "tuner/gpu/pipeline/host_operands.hpp"
 #include "tuner/gpu/pipeline/kernel_source.hpp"
 #include "tuner/gpu/pipeline/staging.hpp"
@@ -15,9 +15,6 @@
 #include "tuner/pipeline/timeline.hpp"
 
 namespace pgtune::gpu {
-
-/// Device memory of the operands that do not stream, by pipeline::Matrix; 0 for those that do.
-using ResidentOperands = std::array<std::uint64_t, 3>;
 
 class LoadedPipeline {
  public:
@@ -43,19 +40,16 @@ class LoadedPipeline {
   /// Median of the first chunk's kernel alone, on data that was copied in.
   [[nodiscard]] CudaResult<double> time_kernel();
   /// Its device buffers, to be poisoned so that a copy that is left out shows.
-  [[nodiscard]] std::vector<DeviceSpan> buffers() const;
+  [[nodiscard]] std::vector<DeviceSpan> buffers() const { return buffers_.spans(); }
 
  private:
   LoadedPipeline(const pipeline::StreamedProblem& streamed, const pipeline::Candidate& candidate,
-                 const HostOperands& host, const ResidentOperands& resident);
-  [[nodiscard]] CudaResult<> allocate();
+                 const HostOperands& host);
   [[nodiscard]] CudaResult<> create_streams();
   [[nodiscard]] CudaResult<> create_events();
   [[nodiscard]] CudaResult<> make_kernels(KernelSource& kernels);
   [[nodiscard]] CudaResult<> capture();
 
-  [[nodiscard]] std::vector<OperandSet> operand_sets() const;
-  [[nodiscard]] DeviceSpan device_span(pipeline::Matrix matrix, std::size_t chunk) const;
   [[nodiscard]] cudaStream_t stream(int index) const;
 
   /// What one pass over the schedule does beside issuing it.
@@ -76,12 +70,7 @@ class LoadedPipeline {
   pipeline::Candidate candidate_;
   pipeline::Schedule schedule_;
   const HostOperands* host_;
-  ResidentOperands resident_;
-  struct Buffers {
-    DeviceBuffer memory;
-    std::int64_t slot_bytes = 0;  ///< from one to the next; 0: one, of the whole matrix
-  };
-  std::array<Buffers, 3> buffers_;
+  ChunkBuffers buffers_;
   std::vector<Stream> streams_;
   Event start_, stop_;
   std::vector<Event> ends_;            ///< of streams, for join()
