@@ -12,8 +12,7 @@
 #include <utility>
 
 #include "tuner/gpu/baseline/cublaslt_library.hpp"
-#include "tuner/gpu/launch/driver.hpp"
-#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/launch/gpu_context.hpp"
 #include "tuner/gpu/measure/ceilings/ceilings.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/current_problem.hpp"
@@ -29,8 +28,7 @@ namespace pgtune::gpu {
 struct Measurer::State {
   DeviceInfo info;
   std::optional<NvmlDevice> nvml;  ///< nothing where this GPU's NVML cannot be read
-  Driver driver;
-  Stream stream;
+  GpuContext gpu;
   std::unique_ptr<HelperKernels> kernels;
   std::unique_ptr<SampleTimer> timer;
   std::unique_ptr<MeasureContext> context;
@@ -78,23 +76,14 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   if (!info) return tl::unexpected(info.error());
   // Creating a context and compiling take about as long as each other, on different parts of the machine.
   auto compiling = std::async(std::launch::async, &HelperKernels::compile, info->architecture);
-  if (auto ok = check(cudaSetDevice(*ordinal), "starting CUDA on the GPU"); !ok) {
-    Error error = to_error(ok.error());
-    error.kind = ErrorKind::kEnvironment;
-    error.message += "; check with nvidia-smi whether another process uses the GPU exclusively or fills its memory";
-    return tl::unexpected(error);
-  }
+  auto context = open_context(*ordinal);
+  if (!context) return tl::unexpected(context.error());
   auto state = std::make_unique<State>();
   state->info = std::move(*info);
-  auto driver = Driver::load();
-  if (!driver) return tl::unexpected(driver.error());
-  state->driver = *driver;
-  auto stream = create_stream();
-  if (!stream) return tl::unexpected(to_error(stream.error()));
-  state->stream = std::move(*stream);
+  state->gpu = std::move(*context);
   const auto cubin = compiling.get();
   if (!cubin) return tl::unexpected(cubin.error());
-  auto kernels = HelperKernels::load_cubin(state->driver, *cubin, state->info.sm_count);
+  auto kernels = HelperKernels::load_cubin(state->gpu.driver, *cubin, state->info.sm_count);
   if (!kernels) return tl::unexpected(kernels.error());
   state->kernels = std::move(*kernels);
   if (const auto nvml = Nvml::open()) {
@@ -103,13 +92,10 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   auto timer = SampleTimer::create(*state->kernels, state->info.sm_count, Telemetry(state->nvml));
   if (!timer) return tl::unexpected(to_error(timer.error()));
   state->timer = std::move(*timer);
-
-  int window_bytes = 0;
-  static_cast<void>(check(cudaDeviceGetAttribute(&window_bytes, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal),
-                          "asking for the access policy window"));
-  state->context = std::make_unique<MeasureContext>(MeasureContext{
-      state->driver, *state->kernels, *state->timer, state->stream.get(), "cuBLASLt " + state->info.cublaslt_version,
-      state->info.l2_bytes, window_bytes, state->info.architecture});
+  state->context = std::make_unique<MeasureContext>(
+      MeasureContext{state->gpu.driver, *state->kernels, *state->timer, state->gpu.stream.get(),
+                     "cuBLASLt " + state->info.cublaslt_version, state->info.l2_bytes, state->gpu.max_window_bytes,
+                     state->info.architecture});
   return std::unique_ptr<Measurer>(new Measurer(std::move(state)));
 }
 
@@ -171,15 +157,15 @@ TrialReport Measurer::trial(const protocol::TrialRequest& request) {
 
 CudaResult<> Measurer::State::launch_watched(Launchable& launchable) {
   const auto launch = [&] {
-    return launchable.launch(0, stream.get()).and_then([&] {
-      return check(cudaStreamSynchronize(stream.get()), "waiting for the launch");
+    return launchable.launch(0, gpu.stream.get()).and_then([&] {
+      return check(cudaStreamSynchronize(gpu.stream.get()), "waiting for the launch");
     });
   };
   // The first one loads modules, and leaves the caches as launches before a sample do.
   if (auto warm = launch(); !warm) return warm;
-  if (auto range = check(driver.profiler_start(), "starting the profiled range"); !range) return range;
+  if (auto range = check(gpu.driver.profiler_start(), "starting the profiled range"); !range) return range;
   auto watched = launch();
-  const auto ended = check(driver.profiler_stop(), "ending the profiled range");
+  const auto ended = check(gpu.driver.profiler_stop(), "ending the profiled range");
   return watched ? ended : watched;
 }
 
@@ -337,7 +323,7 @@ Result<EnergyWindow> Measurer::energy(const protocol::EnergyRequest& request) {
 
 Result<Ceilings> Measurer::ceilings() {
   if (state_->context_lost) return fail(ErrorKind::kInternal, "the GPU's context is lost");
-  auto ceilings = measure_ceilings(state_->info, state_->driver, *state_->timer, state_->stream.get());
+  auto ceilings = measure_ceilings(state_->info, state_->gpu.driver, *state_->timer, state_->gpu.stream.get());
   if (!ceilings) state_->look_after_context();
   return ceilings;
 }

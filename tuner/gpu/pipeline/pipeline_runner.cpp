@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tuner/gpu/baseline/cublaslt_library.hpp"
+#include "tuner/gpu/launch/gpu_context.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/pipeline/copy_rates.hpp"
 #include "tuner/gpu/pipeline/current_pipeline.hpp"
@@ -34,8 +35,7 @@ CudaResult<RunSample> sample_of(LoadedPipeline& loaded, double sample_s) {
 
 struct PipelineRunner::State {
   DeviceInfo info;
-  Driver driver;
-  Stream stream;
+  GpuContext gpu;
   std::unique_ptr<HelperKernels> helpers;
   std::unique_ptr<CurrentPipeline::Tools> tools;
   std::unique_ptr<CurrentPipeline> current;  ///< after what it uses: released first
@@ -67,25 +67,15 @@ Result<std::unique_ptr<PipelineRunner>> PipelineRunner::open(const std::string& 
   auto info = describe_gpu(*ordinal);
   if (!info) return tl::unexpected(info.error());
   state->info = std::move(*info);
-  if (auto ok = check(cudaSetDevice(*ordinal), "starting CUDA on the GPU"); !ok) {
-    Error error = to_error(ok.error());
-    error.kind = ErrorKind::kEnvironment;
-    return tl::unexpected(error);
-  }
-  auto driver = Driver::load();
-  if (!driver) return tl::unexpected(driver.error());
-  state->driver = *driver;
-  auto stream = create_stream();
-  if (!stream) return tl::unexpected(to_error(stream.error()));
-  state->stream = std::move(*stream);
-  auto helpers = HelperKernels::load(state->driver, state->info.architecture, state->info.sm_count);
+  auto context = open_context(*ordinal);
+  if (!context) return tl::unexpected(context.error());
+  state->gpu = std::move(*context);
+  auto helpers = HelperKernels::load(state->gpu.driver, state->info.architecture, state->info.sm_count);
   if (!helpers) return tl::unexpected(helpers.error());
   state->helpers = std::move(*helpers);
-  int window_bytes = 0;
-  static_cast<void>(check(cudaDeviceGetAttribute(&window_bytes, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal),
-                          "asking for the access policy window"));
-  state->tools = std::make_unique<CurrentPipeline::Tools>(CurrentPipeline::Tools{
-      state->driver, *state->helpers, state->stream.get(), "cuBLASLt " + state->info.cublaslt_version, window_bytes});
+  state->tools = std::make_unique<CurrentPipeline::Tools>(
+      CurrentPipeline::Tools{state->gpu.driver, *state->helpers, state->gpu.stream.get(),
+                             "cuBLASLt " + state->info.cublaslt_version, state->gpu.max_window_bytes});
   return std::unique_ptr<PipelineRunner>(new PipelineRunner(std::move(state)));
 }
 
