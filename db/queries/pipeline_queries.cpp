@@ -97,19 +97,12 @@ void save_pipeline_trial(Database& database, RowId session, const PipelineTrialR
   Transaction transaction(database, TransactionKind::kWrite);
   static_cast<void>(template_of_session(database, session));
   const pipeline::TrialResult& result = trial.result;
-  const RowId outcome = find_or_insert(database, "SELECT id FROM outcomes WHERE kind = ?1 AND reason = ?2",
-                                       "INSERT INTO outcomes (kind, reason) VALUES (?1, ?2) RETURNING id",
-                                       to_string(result.outcome.kind), result.outcome.reason);
-  std::optional<double> max_error, norm_error;
-  if (result.check) {
-    max_error = result.check->max_error;
-    norm_error = result.check->norm_error;
-  }
+  const CheckColumns check = check_columns(result.check);
   Statement(database,
             "INSERT INTO pipeline_trials (session, candidate, candidate_json, outcome, max_error, norm_error,"
             " recorded_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-      .bind(session, trial.candidate.key(), nlohmann::json(trial.candidate).dump(), outcome, max_error, norm_error,
-            unix_time_ms())
+      .bind(session, trial.candidate.key(), nlohmann::json(trial.candidate).dump(),
+            outcome_row(database, result.outcome), check.max_error, check.norm_error, unix_time_ms())
       .run();
   for (const pipeline::RunSample& sample : result.samples)
     insert_sample(database, session, trial.candidate.key(), sample);
@@ -125,8 +118,7 @@ void save_pipeline_sample(Database& database, RowId session, const std::string& 
 
 void finish_pipeline(Database& database, RowId session, const std::optional<PipelineAnswerRow>& answer) {
   Transaction transaction(database, TransactionKind::kWrite);
-  static_cast<void>(template_of_session(database, session));
-  Statement(database, "UPDATE sessions SET finished_at = ?2 WHERE id = ?1").bind(session, utc_now()).run();
+  end_session(database, session);
   if (answer) {
     Statement(database,
               "INSERT OR REPLACE INTO pipeline_answers (session, time_s, bound_s, complete, answer_json)"

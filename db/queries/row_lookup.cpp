@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "db/queries/row_lookup.hpp"
 
+#include "db/sqlite/timestamp.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 
@@ -82,6 +83,22 @@ RowId variant_row(const Database& database, RowId session, const VariantRow& var
 RowId stage_row(const Database& database, Stage stage) {
   return find_or_insert(database, "SELECT id FROM stages WHERE name = ?1",
                         "INSERT INTO stages (name) VALUES (?1) RETURNING id", to_string(stage));
+}
+
+RowId outcome_row(const Database& database, const Outcome& outcome) {
+  return find_or_insert(database, "SELECT id FROM outcomes WHERE kind = ?1 AND reason = ?2",
+                        "INSERT INTO outcomes (kind, reason) VALUES (?1, ?2) RETURNING id", to_string(outcome.kind),
+                        outcome.reason);
+}
+
+CheckColumns check_columns(const std::optional<CheckReport>& check) {
+  if (!check) return {};
+  return {check->max_error, check->norm_error};
+}
+
+void end_session(const Database& database, RowId session) {
+  static_cast<void>(template_of_session(database, session));
+  Statement(database, "UPDATE sessions SET finished_at = ?2 WHERE id = ?1").bind(session, utc_now()).run();
 }
 
 const RecordColumns<BuildInfo>& build_columns() {

@@ -57,6 +57,14 @@ RowId find_or_insert(const Database& database, std::string_view select, std::str
 [[nodiscard]] RowId problem_row(const Database& database, const Problem& problem);
 [[nodiscard]] RowId conditions_row(const Database& database, const std::string& key, const std::string& json);
 [[nodiscard]] RowId stage_row(const Database& database, Stage stage);
+[[nodiscard]] RowId outcome_row(const Database& database, const Outcome& outcome);
+/// A trial's columns of its check; NULL where there was none.
+struct CheckColumns {
+  std::optional<double> max_error, norm_error;
+};
+[[nodiscard]] CheckColumns check_columns(const std::optional<CheckReport>& check);
+/// Notes that the session ended now. Throws Error where there is no such session.
+void end_session(const Database& database, RowId session);
 /// Of the table of builds, which keeps no place in a cache.
 [[nodiscard]] const RecordColumns<BuildInfo>& build_columns();
 

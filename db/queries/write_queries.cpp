@@ -64,19 +64,13 @@ void save_trial(Database& database, RowId session, const TrialRow& trial) {
     build = build_row(database, *trial.build);
   }
   const TrialReport& report = trial.report;
-  const RowId outcome = find_or_insert(database, "SELECT id FROM outcomes WHERE kind = ?1 AND reason = ?2",
-                                       "INSERT INTO outcomes (kind, reason) VALUES (?1, ?2) RETURNING id",
-                                       to_string(report.outcome.kind), report.outcome.reason);
-  std::optional<double> max_error, norm_error;
-  if (report.check) {
-    max_error = report.check->max_error;
-    norm_error = report.check->norm_error;
-  }
+  const CheckColumns check = check_columns(report.check);
   const RowId row =
       insert_row(database,
                  "INSERT INTO trials (session, variant, build, outcome, cut, max_error, norm_error, recorded_at)"
                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
-                 session, variant, build, outcome, report.cut, max_error, norm_error, unix_time_ms());
+                 session, variant, build, outcome_row(database, report.outcome), report.cut, check.max_error,
+                 check.norm_error, unix_time_ms());
   Statement insert_sample(database, sample_columns().insert_into("samples", {"trial", "ordinal", "stage"}));
   int ordinal = 0;
   for (const Sample& sample : report.samples) {
@@ -87,8 +81,7 @@ void save_trial(Database& database, RowId session, const TrialRow& trial) {
 
 void finish_session(Database& database, RowId session, const std::optional<BestRow>& best) {
   Transaction transaction(database, TransactionKind::kWrite);
-  static_cast<void>(template_of_session(database, session));
-  Statement(database, "UPDATE sessions SET finished_at = ?2 WHERE id = ?1").bind(session, utc_now()).run();
+  end_session(database, session);
   if (best) {
     const RowId template_id = template_of_variant(database, session, best->variant_origin);
     Statement(database,
