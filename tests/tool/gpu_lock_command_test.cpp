@@ -12,6 +12,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kWaits = "GPU 0 is busy: waiting for another pgtune (process ";
+
 class GpuLockCommandTest : public CliTest {
  protected:
   static void await(const std::function<bool()>& ready) {
@@ -56,12 +58,11 @@ TEST_F(GpuLockCommandTest, WaitGoesOnWhenTheHolderEnds) {
   launch_.arguments = search_arguments(path("tiny.json"), {"--wait", "--json"});
   ASSERT_EQ(requests("prepare"), 1);  // the holder's, whose compile workers may still be at work
   Process second(launch_);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it must not have measured anything by then
+  EXPECT_TRUE(second.await_message(kWaits));
   EXPECT_EQ(requests("prepare"), 1);
   first.signal(SIGKILL);
   const Finished finished = second.wait();
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
-  EXPECT_THAT(finished.err, HasSubstr("GPU 0 is busy: waiting for another pgtune (process "));
   EXPECT_TRUE(json::parse(finished.out).contains("best"));
 }
 
@@ -70,7 +71,23 @@ TEST_F(GpuLockCommandTest, ASignalEndsTheWait) {
   await_trial();
   launch_.arguments = search_arguments(path("tiny.json"), {"--wait"});
   Process second(launch_);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(second.await_message(kWaits));
+  second.signal(SIGINT);
+  EXPECT_EQ(second.wait().exit_code, 130);
+}
+
+TEST_F(GpuLockCommandTest, APipelineSaysWhoIsThereAndWaits) {
+  Process first(endless());
+  await_trial();
+  const std::vector<std::string> pipeline{"pipeline", "--shape", "8192x2048x2048", "--stream", "A"};
+  const Finished refused = pgtune(pipeline);
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("another pgtune (process " + std::to_string(first.pid()) + ")"),
+                                 HasSubstr("measuring on GPU 0"), HasSubstr("--wait")));
+  launch_.arguments = pipeline;
+  launch_.arguments.emplace_back("--wait");
+  Process second(launch_);
+  EXPECT_TRUE(second.await_message(kWaits));
   second.signal(SIGINT);
   EXPECT_EQ(second.wait().exit_code, 130);
 }

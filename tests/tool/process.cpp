@@ -115,8 +115,16 @@ Process::~Process() {
 
 void Process::signal(int number) const { kill(pid_, number); }
 
+bool Process::await_message(const std::string& text) {
+  while (messages_.find(text) == std::string::npos) {
+    if (!drain(err_, messages_)) return false;
+  }
+  return true;
+}
+
 Finished Process::wait() {
   Finished finished;
+  finished.err = messages_;
   std::array<pollfd, 2> fds{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
     if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) break;

@@ -37,12 +37,15 @@ class Process {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int number) const;
+  /// Reads standard error until it has `text`; false where it ends without.
+  [[nodiscard]] bool await_message(const std::string& text);
   /// Reads both streams to their ends and waits.
   [[nodiscard]] Finished wait();
 
  private:
   pid_t pid_ = -1;
   int out_ = -1, err_ = -1;
+  std::string messages_;  ///< read from err_ so far
 };
 
 [[nodiscard]] Finished run(const Launch& launch);

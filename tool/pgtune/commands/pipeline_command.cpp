@@ -7,23 +7,21 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
-#include "tool/pgtune/cli/terminal/live_line.hpp"
-#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
-#include "tool/pgtune/measuring/gpu_lock.hpp"
+#include "tool/pgtune/measuring/gpu_wait.hpp"
 #include "tool/pgtune/measuring/signals.hpp"
 #include "tool/pgtune/pipeline/chunk_kernel_builds.hpp"
 #include "tool/pgtune/pipeline/pipeline_options.hpp"
 #include "tool/pgtune/pipeline/pipeline_outcome.hpp"
 #include "tool/pgtune/pipeline/pipeline_store.hpp"
+#include "tool/pgtune/pipeline/progress_line.hpp"
 #include "tool/pgtune/pipeline/timeline_view.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/device/worker_pipeline_device.hpp"
@@ -35,7 +33,6 @@ namespace pgtune::tool {
 namespace {
 
 constexpr std::string_view kReplay = "replay", kReplayFile = "replay:";
-constexpr std::chrono::milliseconds kLookAtLock{200};
 constexpr int kLeastRounds = 6;  // of which there is an interval
 
 /// What the command line asks for.
@@ -58,69 +55,6 @@ std::int64_t default_pinned_limit() {
 std::chrono::milliseconds request_timeout(const pipeline::StreamedProblem& streamed) {
   const double gib = static_cast<double>(streamed.bytes_in() + streamed.bytes_out()) / (std::int64_t{1} << 30);
   return std::chrono::seconds(120) + std::chrono::milliseconds(std::llround(20'000 * gib));
-}
-
-/// What goes on, on standard error.
-class ProgressLine {
- public:
-  ProgressLine(Terminal& terminal, const pipeline::StreamedProblem& streamed)
-      : terminal_(terminal), shape_(streamed.problem.shape()) {}
-  ~ProgressLine() { terminal_.hide_live(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void update(const session::PipelineProgress& progress) {
-    if (terminal_.verbosity() == Verbosity::kQuiet) return;
-    const std::string text = fmt::format("{}: {}", shape_, work_text(progress));
-    if (terminal_.error_is_terminal()) {
-      terminal_.show_live({elided(text, terminal_.error_width() - 1)});
-    } else if (progress.phase != phase_ || !began_) {
-      terminal_.note(text);
-    }
-    phase_ = progress.phase;
-    began_ = true;
-  }
-
- private:
-  static std::string work_text(const session::PipelineProgress& progress) {
-    using Phase = session::PipelineProgress::Phase;
-    std::string best;
-    if (progress.best_s > 0)
-      best = fmt::format("; best so far {} ms, {:.1f} % of the bound", milliseconds_text(progress.best_s),
-                         100 * progress.bound_s / progress.best_s);
-    switch (progress.phase) {
-      case Phase::kPrepare:
-        return "making operands and the float64 reference";
-      case Phase::kRates:
-        return "measuring copies";
-      case Phase::kKernels:
-        return "measuring kernels alone";
-      case Phase::kSearch:
-        return fmt::format("{} pipeline{} tried{}", progress.done, progress.done == 1 ? "" : "s", best);
-      case Phase::kRounds:
-        break;
-    }
-    return fmt::format("round {} of {}{}", progress.done, progress.total, best);
-  }
-
-  Terminal& terminal_;
-  std::string shape_;
-  session::PipelineProgress::Phase phase_ = session::PipelineProgress::Phase::kPrepare;
-  bool began_ = false;
-};
-
-/// Throws CommandError (environment) where another pgtune measures on the GPU and --wait is not given.
-GpuLock lock_gpu(Context& context, const DeviceChoice& choice, bool wait, const StopSignals& signals) {
-  for (;;) {
-    auto taken = value_or_throw(GpuLock::take(context.paths().locks, choice.info.uuid));
-    if (auto* const lock = std::get_if<GpuLock>(&taken)) return std::move(*lock);
-    if (!wait || signals.exit_code())
-      throw CommandError(ErrorKind::kEnvironment,
-                         fmt::format("another pgtune is measuring on GPU {}, and two at once spoil each other's times. "
-                                     "Run this with --wait, or choose another GPU with --device.",
-                                     choice.ordinal));
-    std::this_thread::sleep_for(kLookAtLock);
-  }
 }
 
 class PipelineCommand final : public Command {
@@ -171,7 +105,7 @@ class PipelineCommand final : public Command {
   ExitCode run(Context& context) override {
     PipelineTask task = read(context);
     ResultDocument results(context.terminal(), task.json, 1);
-    const ExitCode code = task.dry_run ? plan(context, task, results) : search(context, task, results);
+    const ExitCode code = task.dry_run ? plan(task, results) : search(context, task, results);
     results.finish();
     return code;
   }
@@ -208,7 +142,7 @@ class PipelineCommand final : public Command {
   }
 
   /// The space without a GPU: its memory is taken to be large enough.
-  static ExitCode plan(Context& context, const PipelineTask& task, ResultDocument& results) {
+  static ExitCode plan(const PipelineTask& task, ResultDocument& results) {
     const pipeline::SpaceLimits limits{
         {INT64_MAX, task.options.pinned_limit_bytes}, task.options.cut, task.options.memory};
     const pipeline::Space space = pipeline::enumerate(task.streamed, limits);
@@ -237,7 +171,6 @@ class PipelineCommand final : public Command {
                                 {"excluded", space.reasons},
                                 {"pinned_limit_bytes", task.options.pinned_limit_bytes}};
         });
-    static_cast<void>(context);
     return space.candidates.empty() ? ExitCode::kNothingValid : ExitCode::kDone;
   }
 
@@ -269,7 +202,9 @@ class PipelineCommand final : public Command {
       }
     }
     const StopSignals signals;
-    const GpuLock lock = lock_gpu(context, choice, task.wait, signals);
+    const auto lock = lock_gpu(context, choice.info.uuid, fmt::format("GPU {}", choice.ordinal), task.wait,
+                               [&] { return signals.exit_code().has_value(); });
+    if (!lock) return signals.exit_code().value_or(ExitCode::kInterrupted);
     terminal.note("device    " + choice.description);
     terminal.note("database  " + task.database);
     const std::chrono::milliseconds timeout = request_timeout(task.streamed);

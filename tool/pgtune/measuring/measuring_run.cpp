@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
+#include "tool/pgtune/measuring/gpu_wait.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/device/replay_device.hpp"
 #include "tuner/device/worker_device.hpp"
@@ -21,8 +21,6 @@
 
 namespace pgtune::tool {
 namespace {
-
-constexpr std::chrono::milliseconds kLookAtLock{200};
 
 std::unique_ptr<device::Device> open_gpu(const MeasuringRun::Shared& shared, const DeviceInfo& gpu) {
   device::WorkerDevice::Options options;
@@ -83,10 +81,6 @@ class HelperThreads {
   std::exception_ptr broken_;
 };
 
-std::string holder_text(const GpuLock::Holder& holder) {
-  return holder.pid ? fmt::format("another pgtune (process {})", *holder.pid) : std::string("another pgtune");
-}
-
 }  // namespace
 
 MeasuringRun::MeasuringRun(const Shared& shared, DeviceChoice choice)
@@ -123,24 +117,7 @@ bool MeasuringRun::release_clock() {
 }
 
 void MeasuringRun::hold_gpu(const std::function<bool()>& give_up) {
-  bool told = false;
-  while (!lock_) {
-    auto taken = value_or_throw(GpuLock::take(shared_.context.paths().locks, choice_.info.uuid));
-    if (auto* const lock = std::get_if<GpuLock>(&taken)) {
-      lock_ = std::move(*lock);
-      return;
-    }
-    const std::string who = holder_text(std::get<GpuLock::Holder>(taken));
-    if (!shared_.options.wait)
-      throw CommandError(ErrorKind::kEnvironment,
-                         fmt::format("{} is measuring on {}, and two at once spoil each other's times. Run this with "
-                                     "--wait, or choose another GPU with --device.",
-                                     who, name()));
-    if (!std::exchange(told, true))
-      shared_.context.terminal().note(fmt::format("{} is busy: waiting for {} to end", name(), who));
-    if (give_up()) return;
-    std::this_thread::sleep_for(kLookAtLock);
-  }
+  if (!lock_) lock_ = lock_gpu(shared_.context, choice_.info.uuid, name(), shared_.options.wait, give_up);
 }
 
 void MeasuringRun::require_gpu() {
