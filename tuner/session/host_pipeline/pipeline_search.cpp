@@ -5,12 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "tuner/pipeline/chunk_plan.hpp"
+#include "tuner/session/host_pipeline/tried_pipelines.hpp"
 #include "tuner/session/rounds/round_order.hpp"
-#include "tuner/session/rounds/sample_pairs.hpp"
-#include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -27,29 +26,6 @@ constexpr double kHopeless = 1.3;
 constexpr double kScreen_s = 30e-3, kRound_s = 60e-3;
 constexpr int kScreenSamples = 3;
 constexpr int kRefinements = 8;
-
-std::vector<double> times_of(const std::vector<RunSample>& samples, double RunSample::*time) {
-  std::vector<double> times;
-  for (const RunSample& sample : samples) {
-    if (sample.runs > 0) times.push_back(sample.*time / static_cast<double>(sample.runs));
-  }
-  return times;
-}
-
-/// As samples of launches, so that the statistics of rounds apply.
-std::vector<Sample> as_samples(const std::vector<RunSample>& runs) {
-  std::vector<Sample> samples;
-  for (const RunSample& run : runs) {
-    Sample sample;
-    sample.stage = run.stage;
-    sample.round = run.round;
-    sample.position = run.position;
-    sample.launches = run.runs;
-    sample.time_s = run.host_s;
-    samples.push_back(sample);
-  }
-  return samples;
-}
 
 class Search {
  public:
@@ -69,7 +45,8 @@ class Search {
 
   Result<PipelineResult> run() {
     if (auto ok = prepare(); !ok) return tl::unexpected<Error>(ok.error());
-    if (auto ok = guess(); !ok) return tl::unexpected<Error>(ok.error());
+    expected_ = pipeline::expect(streamed_, machine_, space_.candidates);
+    guess_ = expected_.front().candidate;
     if (auto ok = climb(); !ok) return tl::unexpected<Error>(ok.error());
     if (auto ok = refine(); !ok) return tl::unexpected<Error>(ok.error());
     if (auto ok = rounds(); !ok) return tl::unexpected<Error>(ok.error());
@@ -79,16 +56,6 @@ class Search {
   }
 
  private:
-  struct Tried {
-    pipeline::TrialResult result;
-    std::vector<RunSample> rounds;
-    double expected_s = 0;
-    [[nodiscard]] bool right() const { return result.outcome.kind == OutcomeKind::kOk && !result.samples.empty(); }
-    [[nodiscard]] double time_s() const {
-      return stats::median(times_of(rounds.empty() ? result.samples : rounds, &RunSample::host_s));
-    }
-  };
-
   [[nodiscard]] bool stopped() const { return stop_.load(); }
   [[nodiscard]] bool proposals_over() const {
     const Budget& budget = options_.budget;
@@ -97,7 +64,7 @@ class Search {
   }
 
   void tell(PipelineProgress::Phase phase, std::int64_t done, std::int64_t total) {
-    if (report_) report_({phase, done, total, best_ ? best_->second.time_s() : 0, answer_.bound.total_s});
+    if (report_) report_({phase, done, total, best_ ? best_->time_s() : 0, answer_.bound.total_s});
   }
 
   Result<void> prepare() {
@@ -135,23 +102,17 @@ class Search {
     return {};
   }
 
-  Result<void> guess() {
-    expected_ = pipeline::expect(streamed_, machine_, space_.candidates);
-    guess_ = expected_.front().candidate;
-    return {};
-  }
-
   [[nodiscard]] double expected_of(const Candidate& candidate) const {
     return simulate(machine_, candidate, make_schedule(streamed_, candidate)).total_s;
   }
 
   /// Checks and screens a candidate that was not tried yet. Screening of an earlier search counts.
   Result<void> try_one(const Candidate& candidate) {
-    const std::string key = candidate.key();
-    if (tried_.count(key) > 0) return {};
-    Tried tried;
+    if (tried_.find(candidate) != nullptr) return {};
+    TriedPipeline tried;
+    tried.candidate = candidate;
     tried.expected_s = expected_of(candidate);
-    if (const auto known = known_.find(key); known != known_.end()) {
+    if (const auto known = known_.find(candidate.key()); known != known_.end()) {
       tried.result = known->second;
     } else {
       auto result = device_.trial({candidate, kScreenSamples, kScreen_s});
@@ -161,10 +122,8 @@ class Search {
     }
     ++answer_.tried;
     answer_.valid += tried.right() ? 1 : 0;
-    const auto place = tried_.emplace(key, std::make_pair(candidate, std::move(tried))).first;
-    const auto& added = place->second;
-    if (added.second.right() && (best_ == nullptr || added.second.time_s() < (1 - kBetter) * best_->second.time_s()))
-      best_ = &added;
+    const TriedPipeline& added = tried_.add(std::move(tried));
+    if (added.right() && (best_ == nullptr || added.time_s() < (1 - kBetter) * best_->time_s())) best_ = &added;
     tell(PipelineProgress::Phase::kSearch, answer_.tried, 0);
     return {};
   }
@@ -199,14 +158,14 @@ class Search {
   /// Moves to a better neighbour as long as there is one.
   Result<void> refine() {
     for (int step = 0; step < kRefinements && best_ != nullptr; ++step) {
-      const Candidate center = best_->first;
+      const Candidate center = best_->candidate;
       const auto around = pipeline::expect(streamed_, machine_, pipeline::neighbours(streamed_, center, space_limits_));
       for (const pipeline::Expected& expected : around) {
         if (proposals_over()) return {};
         if (expected.time_s > kHopeless * around.front().time_s) break;
         if (auto ok = try_one(expected.candidate); !ok) return ok;
       }
-      if (best_->first == center) return {};
+      if (best_->candidate == center) return {};
     }
     return {};
   }
@@ -215,22 +174,15 @@ class Search {
   [[nodiscard]] std::vector<Candidate> contenders() const {
     std::vector<Candidate> chosen;
     const auto add = [&](const Candidate& candidate) {
-      const auto known = tried_.find(candidate.key());
-      if (known != tried_.end() && known->second.second.right() &&
-          std::find(chosen.begin(), chosen.end(), candidate) == chosen.end())
+      const TriedPipeline* const known = tried_.find(candidate);
+      if (known != nullptr && known->right() && std::find(chosen.begin(), chosen.end(), candidate) == chosen.end())
         chosen.push_back(candidate);
     };
     for (const pipeline::Rung& rung : rungs_) add(rung.candidate);
     add(guess_);
-    std::vector<const std::pair<Candidate, Tried>*> fastest;
-    for (const auto& [key, tried] : tried_) {
-      if (tried.second.right()) fastest.push_back(&tried);
-    }
-    std::sort(fastest.begin(), fastest.end(),
-              [](const auto* a, const auto* b) { return a->second.time_s() < b->second.time_s(); });
     const std::size_t wanted = chosen.size() + options_.finalists;
-    for (const auto* one : fastest) {
-      if (chosen.size() < wanted) add(one->first);
+    for (const TriedPipeline* const one : tried_.fastest_first()) {
+      if (chosen.size() < wanted) add(one->candidate);
     }
     return chosen;
   }
@@ -250,7 +202,7 @@ class Search {
       if (!report) return tl::unexpected<Error>(report.error());
       bool any = false;
       for (std::size_t i = 0; i < chosen.size(); ++i) {
-        Tried& tried = tried_.at(chosen[i].key()).second;
+        TriedPipeline& tried = *tried_.find(chosen[i]);
         if (report->samples[i]) {
           any = true;
           store_.save_round_sample(chosen[i], *report->samples[i]);
@@ -262,83 +214,45 @@ class Search {
       if (!any) break;
       ++answer_.rounds;
     }
-    choose_best();
+    best_ = tried_.fastest();
     return {};
-  }
-
-  /// Of those that were in the rounds, if there were any.
-  void choose_best() {
-    best_ = nullptr;
-    for (const bool in_rounds : {true, false}) {
-      for (const auto& [key, tried] : tried_) {
-        if (!tried.second.right() || tried.second.rounds.empty() == in_rounds) continue;
-        if (best_ == nullptr || tried.second.time_s() < best_->second.time_s()) best_ = &tried;
-      }
-      if (best_ != nullptr) return;
-    }
   }
 
   /// Checks the winner again, after it was timed; whoever is wrong is out, and the next one is checked.
   Result<void> conclude() {
     bool checked = stopped();
     while (best_ != nullptr && !checked) {
-      auto again = device_.trial({best_->first, 0, 0});
+      auto again = device_.trial({best_->candidate, 0, 0});
       if (!again) return tl::unexpected<Error>(again.error());
       checked = again->outcome.kind == OutcomeKind::kOk || again->outcome.kind == OutcomeKind::kNotRecorded;
       if (checked) break;
       answer_.notes.push_back(
-          fmt::format("{} failed when it was checked again: {}", best_->first.text(), again->outcome.reason));
-      tried_.at(best_->first.key()).second.result.outcome = again->outcome;
-      store_.save_trial(best_->first, *again);
-      choose_best();
+          fmt::format("{} failed when it was checked again: {}", best_->candidate.text(), again->outcome.reason));
+      tried_.find(best_->candidate)->result.outcome = again->outcome;
+      store_.save_trial(best_->candidate, *again);
+      best_ = tried_.fastest();
     }
     answer_.complete = !stopped() && best_ != nullptr && answer_.rounds >= options_.rounds;
-    answer_.guess = measured(guess_);
+    answer_.guess = tried_.measured(guess_);
     for (const pipeline::Rung& rung : rungs_)
-      answer_.ladder.push_back({rung.name, rung.trap, measured(rung.candidate)});
+      answer_.ladder.push_back({rung.name, rung.trap, tried_.measured(rung.candidate)});
     if (best_ == nullptr) return {};
-    answer_.best = measured(best_->first);
-    if (const MeasuredRung* const serial = answer_.serial()) answer_.serial_to_best = ratio(serial->measured.candidate);
-    answer_.guess_to_best = ratio(guess_);
+    answer_.best = tried_.measured(best_->candidate);
+    if (const MeasuredRung* const serial = answer_.serial())
+      answer_.serial_to_best = tried_.ratio(serial->measured.candidate, *best_);
+    answer_.guess_to_best = tried_.ratio(guess_, *best_);
     if (stopped()) return {};
-    if (auto steps = device_.steps(best_->first)) {
+    if (auto steps = device_.steps(best_->candidate)) {
       answer_.steps = *steps;
     } else {
       answer_.notes.push_back("its steps were not measured alone: " + steps.error().text());
     }
-    if (auto timeline = device_.trace(best_->first)) {
+    if (auto timeline = device_.trace(best_->candidate)) {
       answer_.timeline = std::move(*timeline);
     } else {
       answer_.notes.push_back("there is no timeline: " + timeline.error().text());
     }
     return {};
-  }
-
-  [[nodiscard]] MeasuredPipeline measured(const Candidate& candidate) const {
-    MeasuredPipeline out;
-    out.candidate = candidate;
-    const auto known = tried_.find(candidate.key());
-    if (known == tried_.end()) return out;
-    const Tried& tried = known->second.second;
-    const auto& samples = tried.rounds.empty() ? tried.result.samples : tried.rounds;
-    const std::vector<double> times = times_of(samples, &RunSample::host_s);
-    out.outcome = tried.result.outcome;
-    out.time_s = stats::median(times);
-    out.device_s = stats::median(times_of(samples, &RunSample::device_s));
-    out.spread = stats::relative_spread(times);
-    out.samples = static_cast<std::int64_t>(samples.size());
-    out.in_rounds = !tried.rounds.empty();
-    out.expected_s = tried.expected_s;
-    return out;
-  }
-
-  [[nodiscard]] TimeRatio ratio(const Candidate& over) const {
-    const auto known = tried_.find(over.key());
-    if (known == tried_.end() || best_ == nullptr) return {};
-    const auto log_ratio = log_time_ratio(as_samples(known->second.second.rounds), as_samples(best_->second.rounds));
-    if (log_ratio.pairs == 0) return {};
-    return {std::exp(log_ratio.mean), std::exp(log_ratio.interval.low), std::exp(log_ratio.interval.high),
-            static_cast<std::int64_t>(log_ratio.pairs)};
   }
 
   const pipeline::StreamedProblem& streamed_;
@@ -357,8 +271,8 @@ class Search {
   Candidate guess_;
   std::vector<pipeline::Rung> rungs_;
   std::map<std::string, pipeline::TrialResult> known_;
-  std::map<std::string, std::pair<Candidate, Tried>> tried_;
-  const std::pair<Candidate, Tried>* best_ = nullptr;
+  TriedPipelines tried_;
+  const TriedPipeline* best_ = nullptr;
 };
 
 }  // namespace
