@@ -2,34 +2,7 @@
 // pgtune-fake-worker: a pgtune-worker without CUDA for tests. It answers every request at once: builds always work,
 // times are made up from the variant's key (the same in every run), and there is one GPU, "Fake GPU", or more of them.
 //
-// PGTUNE_FAKE       faults, separated by ';', each "op|pattern|behaviour" and where it matters "|file|gpu":
-//                     op         hello, build, prepare, trial, round, energy, ceilings, launch, lock,
-//                                release or list; of the pipeline role its own
-//                     pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
-//                                keys, e.g. "final 3 "; for energy "idle 0 ", "baseline 1 0 " or a variant's key and
-//                                the window's index; empty: always
-//                     file       the fault is active only while this file exists; empty: always
-//                     gpu        the fault is active only on the GPU of this number
-//                   behaviours:
-//                     segv          dies by SIGSEGV                exit3      writes to stderr, exits with 3
-//                     hang          never answers                  slow       answers after 50 ms
-//                     garbage       answers a line that is no JSON huge       answers a line over the limit
-//                     killed        dies by SIGKILL                killed_once likewise, and removes the fault's file
-//                     out_of_memory dies as LLVM does when an allocation fails
-//                     tell_limit    trial: launch_failed, the reason is the request's launch limit
-//                     noisy         writes 1 MiB to stderr first   error      answers an environment error
-//                     context_lost  trial: launch_failed and a lost context; others: an error and a lost context
-//                     fail          build: compile_failed; trial: launch_failed
-//                     wrong         trial: wrong_result            wrong_version  hello: another protocol version
-//                     no_devices    list: no GPU, with a problem text
-//                     hot           round: heat held the clocks down in every sample, as long as the fault is active
-//                     hot_once      round: likewise, the first time only
-//                     slow_clock    round: every sample at half the clock, and twice as long
-//                     slower        round: variants, not the baseline, take a tenth longer
-//                     capped        round, energy: at the power cap all the time
-//                     no_nvml       round: neither temperature nor throttle times
-//                     suspect       energy: counter and averaged power differ by 20 %
-//                   e.g. PGTUNE_FAKE="build|BM=64,|fail;trial|BM=128,|segv"
+// PGTUNE_FAKE       faults (fake_faults.hpp).
 // PGTUNE_FAKE_GPUS  how many GPUs there are, 1 where it is not set; they differ in their UUIDs.
 // PGTUNE_FAKE_MIG   set: the GPUs are MIG instances.
 // PGTUNE_FAKE_OTHERS  file with a line "pid bytes name" for each process that uses every GPU beside the measure workers
@@ -41,17 +14,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <optional>
 #include <set>
 #include <sstream>
-#include <thread>
 
+#include "tests/device/fake_faults.hpp"
 #include "tests/device/fake_measurer.hpp"
 #include "tests/device/simulated_pipeline.hpp"
 #include "tuner/model/gpu_process.hpp"
@@ -65,44 +36,8 @@ using namespace pgtune::device;
 using fake::FakeMeasurer;
 using nlohmann::json;
 
-struct Fault {
-  std::string op, pattern, behaviour, file, gpu;
-};
-
 std::string number_of_gpu;  ///< of a measure worker
 std::string cache_folder;   ///< of a compile worker
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
-
-std::vector<Fault> read_faults() {
-  const char* const text = std::getenv("PGTUNE_FAKE");
-  std::vector<Fault> faults;
-  for (const std::string& entry : split(text != nullptr ? text : "", ';')) {
-    auto fields = split(entry, '|');
-    if (fields.size() < 3) std::exit(64);
-    fields.resize(5);
-    faults.push_back({fields[0], fields[1], fields[2], fields[3], fields[4]});
-  }
-  return faults;
-}
-
-std::string behaviour_of(const std::string& op, const std::string& key) {
-  static const std::vector<Fault> faults = read_faults();
-  for (const Fault& fault : faults) {
-    if (fault.op == op && key.find(fault.pattern) != std::string::npos &&
-        (fault.file.empty() || std::filesystem::exists(fault.file)) &&
-        (fault.gpu.empty() || fault.gpu == number_of_gpu)) {
-      if (fault.behaviour == "killed_once") std::filesystem::remove(fault.file);
-      return fault.behaviour;
-    }
-  }
-  return {};
-}
 
 void write_log(const std::string& role, const std::string& op, const std::string& key) {
   const char* const path = std::getenv("PGTUNE_FAKE_LOG");
@@ -186,33 +121,6 @@ std::string key_of(const protocol::Request& request) {
     }
   }
   return keys;
-}
-
-/// Faults that need no reply, or spoil it.
-void misbehave(const std::string& behaviour) {
-  if (behaviour == "segv") {
-    std::signal(SIGSEGV, SIG_DFL);
-    std::raise(SIGSEGV);
-  } else if (behaviour.starts_with("killed")) {
-    std::raise(SIGKILL);
-  } else if (behaviour == "out_of_memory") {
-    std::cerr << "LLVM ERROR: out of memory" << std::endl;
-    std::signal(SIGABRT, SIG_DFL);
-    std::raise(SIGABRT);
-  } else if (behaviour == "exit3") {
-    std::cerr << "fake: about to fail\nfake: out of luck" << std::endl;
-    std::exit(3);
-  } else if (behaviour == "hang") {
-    for (;;) ::pause();
-  } else if (behaviour == "slow") {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  } else if (behaviour == "garbage") {
-    std::cout << "this is not JSON" << std::endl;
-  } else if (behaviour == "huge") {
-    std::cout << std::string(protocol::kMaxLineBytes + (1U << 20U), 'x') << std::endl;
-  } else if (behaviour == "noisy") {
-    std::cerr << std::string(1U << 20U, 'n') << "\nfake: noise ends" << std::endl;
-  }
 }
 
 json round_report(const protocol::RoundRequest& round, const std::string& behaviour, const FakeMeasurer& measurer) {
@@ -300,8 +208,8 @@ int serve(const std::string& role, const std::string& file) {
     }
     const std::string key = role == "pipeline" ? pipeline_key(*request) : key_of(*request);
     write_log(role, request->op, key);
-    const std::string behaviour = behaviour_of(request->op, key);
-    misbehave(behaviour);
+    const std::string behaviour = fake::behaviour_of(request->op, key, number_of_gpu);
+    fake::misbehave(behaviour);
     const bool lost = behaviour == "context_lost";
     protocol::Reply reply{request->id, json(), lost};
     if (behaviour == "error") {
@@ -334,8 +242,8 @@ int guard(const std::vector<std::string>& arguments) {
   const int mhz = option == arguments.end() ? 1500 : std::stoi(*(option + 1));
   const auto step = [](const std::string& op, protocol::RequestId id, const std::string& key, const json& body) {
     write_log("guard", op, key);
-    const std::string behaviour = behaviour_of(op, key);
-    misbehave(behaviour);
+    const std::string behaviour = fake::behaviour_of(op, key, number_of_gpu);
+    fake::misbehave(behaviour);
     protocol::Reply reply{id, body, false};
     if (behaviour == "error")
       reply.body = fail(ErrorKind::kEnvironment, "fake: no permission; sudo nvidia-smi does it");
@@ -365,8 +273,8 @@ std::string find_gpu(const std::string& gpu) {
 }
 
 int list() {
-  const std::string behaviour = behaviour_of("list", "");
-  misbehave(behaviour);
+  const std::string behaviour = fake::behaviour_of("list", "", number_of_gpu);
+  fake::misbehave(behaviour);
   json line = {{"devices", json::array()}, {"driver", "580.00.00"}, {"nvrtc", "13.0"}};
   if (behaviour == "no_devices") {
     line["problem"] = "fake: no driver is loaded. Install one";

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// How workers start, are waited for, are replaced and end.
+#include <gmock/gmock.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "tests/device/worker_device_fixture.hpp"
+#include "tuner/protocol/codec.hpp"
+
+namespace pgtune::device {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+TEST_F(WorkerDeviceTest, OpensPreparesBuildsAndTries) {
+  auto device = WorkerDevice::open(options()).value();
+  EXPECT_EQ(device->info().name, "Fake GPU");
+  EXPECT_EQ(device->source(), Source::kGpu);
+  EXPECT_EQ(device->build_slots(), 4U);
+  const auto baseline = device->prepare({problem(), {}});
+  ASSERT_TRUE(baseline) << baseline.error().text();
+  EXPECT_EQ(baseline->algorithms.size(), 2U);
+
+  device->submit_build(build_request(1, 64));
+  device->submit_trial(trial_request(2, 64));
+  bool built = false, tried = false;
+  while (!built || !tried) {
+    const auto events = device->wait(milliseconds(10'000)).value();
+    for (const protocol::Event& event : events) {
+      if (const auto* const done = std::get_if<protocol::BuildDone>(&event)) built = done->id == 1;
+      if (const auto* const done = std::get_if<protocol::TrialDone>(&event)) tried = done->id == 2;
+    }
+  }
+}
+
+TEST_F(WorkerDeviceTest, WaitingForNothingEndsAtTheTimeout) {
+  const auto device = WorkerDevice::open(options()).value();
+  EXPECT_TRUE(device->wait(milliseconds(1)).value().empty());
+}
+
+TEST_F(WorkerDeviceTest, ASignalEndsTheWait) {
+  const auto device = open_prepared(options());
+  static volatile std::sig_atomic_t signals = 0;
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) { signals = signals + 1; };
+  ::sigaction(SIGUSR1, &action, &before);
+  const pthread_t self = ::pthread_self();
+  std::atomic<bool> woken = false;
+  std::thread sender([&] {
+    while (!woken) {
+      std::this_thread::sleep_for(milliseconds(20));
+      ::pthread_kill(self, SIGUSR1);
+    }
+  });
+  EXPECT_TRUE(device->wait(std::chrono::hours(24)).value().empty());  // a wait that goes on does not end at all
+  EXPECT_GT(signals, 0);
+  woken = true;
+  sender.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_F(WorkerDeviceTest, TheNextWorkerTakesTheBaselineOver) {
+  set_faults("trial|BM=32,|segv");
+  const auto device = open_prepared(options());
+  static_cast<void>(trial(*device, 32));
+  EXPECT_EQ(trial_outcome(*device, 16).kind, OutcomeKind::kOk);
+  std::vector<bool> known;
+  for (const LoggedRequest& request : log()) {
+    if (request.op == "prepare") known.push_back(request.key.ends_with(" known"));
+  }
+  EXPECT_EQ(known, (std::vector<bool>{false, true}));
+}
+
+TEST_F(WorkerDeviceTest, ThreeRespawnsInARowThatFailEndTheSession) {
+  const auto broken = folder_ / "broken";
+  for (const std::string fault : {"hello||exit3|", "prepare||segv|", "prepare||error|"}) {
+    set_faults("trial|BM=32,|segv;" + fault + broken.string());
+    const auto device = open_prepared(options());
+    std::ofstream(broken) << "now";
+    EXPECT_EQ(trial_outcome(*device, 32).kind, OutcomeKind::kCrashed);
+    const auto report = trial(*device, 64);
+    ASSERT_FALSE(report) << fault;
+    EXPECT_EQ(report.error().kind, ErrorKind::kEnvironment);
+    EXPECT_THAT(report.error().text(), HasSubstr("3 measure workers in a row failed"));
+    std::filesystem::remove(broken);
+  }
+}
+
+TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
+  auto options = this->options();
+  const auto reason = [&] {
+    const auto device = WorkerDevice::open(options);
+    return device ? std::string("it opened") : device.error().text();
+  };
+  set_faults("hello||error");
+  EXPECT_EQ(reason(), "GPU 0: fake: this machine cannot do it");
+  set_faults("hello||exit3");
+  EXPECT_THAT(reason(), AllOf(HasSubstr("could not start"), HasSubstr("exited with 3: fake: out of luck")));
+  set_faults("hello||wrong_version");
+  EXPECT_THAT(reason(), HasSubstr("speaks protocol " + std::to_string(protocol::kProtocolVersion + 1)));
+  set_faults("hello||hang");
+  options.hello_timeout = milliseconds(300);
+  EXPECT_THAT(reason(), HasSubstr("gave no answer within 0.3 s"));
+}
+
+TEST_F(WorkerDeviceTest, PreparingFailsWithContext) {
+  set_faults("prepare||error");
+  const auto device = WorkerDevice::open(options()).value();
+  const auto baseline = device->prepare({problem(), {}});
+  ASSERT_FALSE(baseline);
+  EXPECT_THAT(baseline.error().text(), AllOf(HasSubstr("preparing 512x512x512"), HasSubstr("cannot do it")));
+}
+
+TEST_F(WorkerDeviceTest, CrashesLeakNoDescriptors) {
+  set_faults("trial||segv;build||segv");
+  const std::size_t before = open_descriptors();
+  {
+    const auto device = open_prepared(options());
+    for (int tile = 1; tile <= 5; ++tile) {
+      EXPECT_EQ(trial_outcome(*device, tile).kind, OutcomeKind::kCrashed);
+      device->submit_build(build_request(tile, tile));
+      while (device->wait(milliseconds(10'000)).value().empty()) {
+      }
+    }
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(WorkerDeviceTest, WorkersDieWithTheParent) {
+  set_faults("trial||hang;build||hang");
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the orphans come here, where their end can be seen
+  const pid_t parent = ::fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    const auto device = open_prepared(options());
+    device->submit_build(build_request(1, 16));
+    device->submit_trial(trial_request(2, 16));
+    for (;;) static_cast<void>(device->wait(std::chrono::minutes(1)));
+  }
+  const auto busy = [&] {
+    int count = 0;
+    for (const LoggedRequest& request : log()) count += request.op == "trial" || request.op == "build" ? 1 : 0;
+    return count == 2;
+  };
+  while (!busy()) std::this_thread::sleep_for(milliseconds(5));
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  for (const LoggedRequest& request : log()) {
+    if (request.op != "trial" && request.op != "build") continue;
+    int status = 0;
+    EXPECT_EQ(::waitpid(request.pid, &status, 0), request.pid);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << request.op;
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+TEST_F(WorkerDeviceTest, OtherProcessesAreThoseBesideItsOwnWorker) {
+  const auto device = open_prepared(options());
+  EXPECT_EQ(device->other_processes(), OtherProcesses{}) << "without NVML";
+  const std::string file = (folder_ / "others").string();
+  ::setenv("PGTUNE_FAKE_OTHERS", file.c_str(), 1);
+  std::ofstream(file).flush();
+  EXPECT_EQ(device->other_processes(), OtherProcesses{}) << "its own worker alone";
+  std::ofstream(file) << "1 1024 init\n";
+  EXPECT_EQ(device->other_processes(), (OtherProcesses{{{1, 1024, "init"}}, false}));
+  ::unsetenv("PGTUNE_FAKE_OTHERS");
+}
+
+}  // namespace
+}  // namespace pgtune::device
