@@ -21,6 +21,17 @@ const json* json_field(const json& object, const std::string& name) {
   return found != object.end() ? &*found : nullptr;
 }
 
+const json& json_list(const json& object, const std::string& name) {
+  static const json kEmpty = json::array();
+  const json* const list = json_field(object, name);
+  return list != nullptr && list->is_array() ? *list : kEmpty;
+}
+
+bool json_flag(const json& object, const std::string& name) {
+  const json* const flag = json_field(object, name);
+  return flag != nullptr && flag->is_boolean() && flag->get<bool>();
+}
+
 std::string json_text(const json& object, const std::string& name, const std::string& otherwise, std::size_t bytes) {
   const json* const value = json_field(object, name);
   if (value == nullptr || !value->is_string() || value->get_ref<const std::string&>().empty()) return otherwise;
@@ -52,6 +63,14 @@ json value_json(const ParameterValue& value) {
 json values_json(const std::vector<ParameterValue>& values) {
   json out = json::array();
   for (const ParameterValue& value : values) out.push_back(value_json(value));
+  return out;
+}
+
+std::vector<ParameterValue> stated_values(const json& object, const std::string& name) {
+  std::vector<ParameterValue> out;
+  for (const json& value : json_list(object, name)) {
+    if (auto own = parameter_value(value)) out.push_back(std::move(*own));
+  }
   return out;
 }
 
@@ -90,9 +109,7 @@ std::optional<double> positive_seconds(const json& value, double unit_s) {
 
 std::vector<double> all_seconds(const json& object, const std::string& name, double unit_s) {
   std::vector<double> out;
-  const json* const list = json_field(object, name);
-  if (list == nullptr || !list->is_array()) return out;
-  for (const json& entry : *list) {
+  for (const json& entry : json_list(object, name)) {
     const json& value = entry.is_array() && !entry.empty() ? entry.back() : entry;
     if (const auto time = positive_seconds(value, unit_s)) out.push_back(*time);
   }

@@ -16,6 +16,11 @@ namespace pgtune::tool {
 /// The object's field; null where it has none or is no object.
 [[nodiscard]] const nlohmann::json* json_field(const nlohmann::json& object, const std::string& name);
 
+/// The object's list; an empty one where it has none.
+[[nodiscard]] const nlohmann::json& json_list(const nlohmann::json& object, const std::string& name);
+/// False where it does not say.
+[[nodiscard]] bool json_flag(const nlohmann::json& object, const std::string& name);
+
 /// Of texts that are more than names.
 inline constexpr std::size_t kMostText = 65'536;
 
@@ -31,6 +36,8 @@ inline constexpr std::size_t kMostText = 65'536;
 [[nodiscard]] nlohmann::json value_json(const ParameterValue& value);
 [[nodiscard]] nlohmann::json values_json(const std::vector<ParameterValue>& values);
 
+/// The object's list of values; what is none is left out.
+[[nodiscard]] std::vector<ParameterValue> stated_values(const nlohmann::json& object, const std::string& name);
 /// A list of values. Throws nlohmann::json::exception where one is none.
 [[nodiscard]] std::vector<ParameterValue> values_of(const nlohmann::json& list);
 

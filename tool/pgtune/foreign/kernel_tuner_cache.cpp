@@ -54,8 +54,7 @@ Result<ForeignTable::Row> row_of(const json& in, const std::vector<std::string>&
   row.time_s = seconds("time");
   row.compile_s = seconds("compile_time");
   row.times_s = all_seconds(in, "times", kUnit_s);
-  const json* const cut = json_field(in, kCut);
-  row.cut = cut != nullptr && cut->is_boolean() && cut->get<bool>();
+  row.cut = json_flag(in, kCut);
   return row;
 }
 
@@ -114,13 +113,9 @@ Result<ForeignTable> read_kernel_tuner_cache(const json& document) {
     names.push_back(key.get<std::string>());
     ForeignTable::Parameter& parameter = table.parameters.emplace_back();
     parameter.name = names.back();
-    const json* const values = stated != nullptr ? json_field(*stated, names.back()) : nullptr;
-    for (const json& value : values != nullptr && values->is_array() ? *values : json::array()) {
-      if (auto own = parameter_value(value)) parameter.values.push_back(std::move(*own));
-    }
+    if (stated != nullptr) parameter.values = stated_values(*stated, names.back());
   }
-  const json* const restrictions = json_field(document, "restrictions");
-  for (const json& restriction : restrictions != nullptr && restrictions->is_array() ? *restrictions : json::array()) {
+  for (const json& restriction : json_list(document, "restrictions")) {
     if (restriction.is_string()) table.constraints.push_back({restriction.get<std::string>(), ""});
   }
   if (!cache.empty()) table.measured_at = json_text(*cache.begin(), "timestamp", "");

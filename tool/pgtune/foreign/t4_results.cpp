@@ -58,12 +58,9 @@ double unit_of(const json& object, const std::string& name) {
 /// The measurement that a result is judged by, in seconds.
 std::optional<double> time_s(const json& result) {
   std::string objective = "time";
-  const json *const objectives = json_field(result, "objectives"), *const measurements =
-                                                                       json_field(result, "measurements");
-  if (objectives != nullptr && objectives->is_array() && !objectives->empty() && objectives->front().is_string())
-    objective = objectives->front().get<std::string>();
-  if (measurements == nullptr || !measurements->is_array()) return std::nullopt;
-  for (const json& measurement : *measurements) {
+  const json& objectives = json_list(result, "objectives");
+  if (!objectives.empty() && objectives.front().is_string()) objective = objectives.front().get<std::string>();
+  for (const json& measurement : json_list(result, "measurements")) {
     if (json_text(measurement, "name", "") != objective) continue;
     const double unit_s = unit_of(measurement, "unit");
     const json* const value = json_field(measurement, "value");
@@ -84,8 +81,7 @@ Result<ForeignTable::Row> row_of(const json& result, const std::vector<std::stri
   ForeignTable::Row row{std::move(*values), {own.value_or(known->second), json_text(result, "reason", "", kMostText)}};
   if (row.outcome.kind != OutcomeKind::kOk && row.outcome.reason.empty()) row.outcome.reason = word;
   row.time_s = time_s(result).value_or(0);
-  const json* const cut = json_field(result, "cut");
-  row.cut = cut != nullptr && cut->is_boolean() && cut->get<bool>();
+  row.cut = json_flag(result, "cut");
   if (const json* const times = json_field(result, "times")) {
     row.times_s = all_seconds(*times, "runtimes", unit_s);
     for (const char* name : {"compilation_time", "compilation"}) {
@@ -125,27 +121,28 @@ ordered_json result_json(const ForeignTable& table, const ForeignTable::Row& row
   return out;
 }
 
-/// The values in "[16, 'a', True]": a list of Python's constants, read and not evaluated.
-std::optional<std::vector<ParameterValue>> listed_values(std::string text) {
-  if (auto plain = parse_untrusted_json(text); plain && plain->is_array()) {
-    try {
-      return values_of(*plain);
-    } catch (const json::exception&) {
-      return std::nullopt;
-    }
-  }
+/// "[16, 'a', True]", a list of Python's constants, as JSON has it.
+std::string python_as_json(std::string text) {
   std::replace(text.begin(), text.end(), '\'', '"');
   for (const auto& [word, meaning] : {std::pair{"True", "true"}, std::pair{"False", "false"}}) {
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at))
       text.replace(at, std::string_view(word).size(), meaning);
   }
-  const auto again = parse_untrusted_json(text);
-  if (!again || !again->is_array()) return std::nullopt;
-  try {
-    return values_of(*again);
-  } catch (const json::exception&) {
-    return std::nullopt;
+  return text;
+}
+
+/// The values in such a list, read and not evaluated.
+std::optional<std::vector<ParameterValue>> listed_values(const std::string& text) {
+  for (const std::string& form : {text, python_as_json(text)}) {
+    const auto list = parse_untrusted_json(form);
+    if (!list || !list->is_array()) continue;
+    try {
+      return values_of(*list);
+    } catch (const json::exception&) {
+      return std::nullopt;
+    }
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -167,28 +164,20 @@ Result<ForeignTable> read_t4(const json& document) {
   if (const json* const size = json_field(facts, "problem_size"); size != nullptr && !size->empty())
     table.problem = size->dump();
   table.measured_at = json_text(results.front(), "timestamp", "");
-  const json* const stated = json_field(facts, "parameters");
   std::vector<std::string> names;
-  if (stated != nullptr && stated->is_array()) {  // in the order of whoever wrote the file; an object has none
-    for (const json& parameter : *stated) {
-      const std::string name = json_text(parameter, "name", "");
-      if (!first->contains(name)) continue;
-      names.push_back(name);
-      ForeignTable::Parameter& own = table.parameters.emplace_back();
-      own.name = name;
-      const json* const values = json_field(parameter, "values");
-      for (const json& value : values != nullptr && values->is_array() ? *values : json::array()) {
-        if (auto known = parameter_value(value)) own.values.push_back(std::move(*known));
-      }
-    }
+  // In the order of whoever wrote the file; an object has none.
+  for (const json& parameter : json_list(facts, "parameters")) {
+    const std::string name = json_text(parameter, "name", "");
+    if (!first->contains(name)) continue;
+    names.push_back(name);
+    table.parameters.push_back({name, stated_values(parameter, "values")});
   }
   for (const auto& [name, value] : first->items()) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     names.push_back(name);
     table.parameters.push_back({name, {}});
   }
-  const json* const constraints = json_field(facts, "constraints");
-  for (const json& constraint : constraints != nullptr && constraints->is_array() ? *constraints : json::array())
+  for (const json& constraint : json_list(facts, "constraints"))
     table.constraints.push_back(
         {json_text(constraint, "expression", "", kMostText), json_text(constraint, "reason", "", kMostText)});
   const double unit_s = unit_of(facts, "timeunit");
@@ -240,8 +229,7 @@ Result<void> add_t1_space(const json& document, ForeignTable& table) {
     }
     parameter.values = std::move(*values);
   }
-  const json* const conditions = json_field(*space, "Conditions");
-  for (const json& condition : conditions != nullptr && conditions->is_array() ? *conditions : json::array())
+  for (const json& condition : json_list(*space, "Conditions"))
     table.constraints.push_back({json_text(condition, "Expression", "", kMostText), ""});
   return {};
 }
