@@ -10,18 +10,18 @@
 namespace pgtune::stats {
 namespace {
 
-using Sample = std::vector<double>;
+using Values = std::vector<double>;
 
 TEST(Median, OddEvenUnsorted) {
-  EXPECT_DOUBLE_EQ(median(Sample{3, 1, 2}), 2);
-  EXPECT_DOUBLE_EQ(median(Sample{4, 1, 3, 2}), 2.5);
-  EXPECT_DOUBLE_EQ(median(Sample{7}), 7);
-  EXPECT_DOUBLE_EQ(median(Sample{}), 0);
+  EXPECT_DOUBLE_EQ(median(Values{3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(median(Values{4, 1, 3, 2}), 2.5);
+  EXPECT_DOUBLE_EQ(median(Values{7}), 7);
+  EXPECT_DOUBLE_EQ(median(Values{}), 0);
 }
 
 // R: quantile(c(1, 2, 3, 4, 10), c(0, .1, .25, .9, 1)), type 7.
 TEST(Quantile, InterpolatesLinearly) {
-  const Sample sample{10, 3, 1, 4, 2};
+  const Values sample{10, 3, 1, 4, 2};
   EXPECT_DOUBLE_EQ(quantile(sample, 0), 1);
   EXPECT_DOUBLE_EQ(quantile(sample, 0.1), 1.4);
   EXPECT_DOUBLE_EQ(quantile(sample, 0.25), 2);
@@ -38,14 +38,14 @@ TEST(GeometricMean, OfRatios) {
 }
 
 TEST(ScaledMad, IgnoresOutliers) {
-  EXPECT_DOUBLE_EQ(scaled_mad(Sample{1, 1, 2, 2, 4, 6, 9}), 1.4826);
-  EXPECT_DOUBLE_EQ(scaled_mad(Sample{1, 1, 2, 2, 4, 6, 9e9}), 1.4826);
-  EXPECT_DOUBLE_EQ(scaled_mad(Sample{5, 5, 5}), 0);
+  EXPECT_DOUBLE_EQ(scaled_mad(Values{1, 1, 2, 2, 4, 6, 9}), 1.4826);
+  EXPECT_DOUBLE_EQ(scaled_mad(Values{1, 1, 2, 2, 4, 6, 9e9}), 1.4826);
+  EXPECT_DOUBLE_EQ(scaled_mad(Values{5, 5, 5}), 0);
 }
 
 TEST(RelativeSpread, IsUnitless) {
-  EXPECT_DOUBLE_EQ(relative_spread(Sample{1e-3, 1e-3, 2e-3, 2e-3, 4e-3, 6e-3, 9e-3}), 1.4826 / 2);
-  EXPECT_DOUBLE_EQ(relative_spread(Sample{}), 0);
+  EXPECT_DOUBLE_EQ(relative_spread(Values{1e-3, 1e-3, 2e-3, 2e-3, 4e-3, 6e-3, 9e-3}), 1.4826 / 2);
+  EXPECT_DOUBLE_EQ(relative_spread(Values{}), 0);
 }
 
 }  // namespace

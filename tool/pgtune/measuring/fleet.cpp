@@ -21,8 +21,6 @@
 namespace pgtune::tool {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-
 /// How soon a signal is noticed where nothing else happens.
 constexpr std::chrono::milliseconds kLook{100};
 /// What takes less was answered by the database, and says nothing about how long the others take.
@@ -109,11 +107,12 @@ class Fleet {
 
   void measure(std::size_t device, std::size_t index) {
     const Problem& problem = problems_[index];
-    const auto start = SteadyClock::now();
+    const auto start = std::chrono::steady_clock::now();
     try {
       devices_[device]->check_clock();
       Shown shown = work_(*devices_[device], problem);
-      done(device, index, std::move(shown), std::chrono::duration<double>(SteadyClock::now() - start).count());
+      done(device, index, std::move(shown),
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     } catch (const CommandError& error) {
       if (error.kind() != ErrorKind::kUsage) return failed(device, index, error.what());
       done(
