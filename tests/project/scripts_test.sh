@@ -277,6 +277,24 @@ END
   cause_is 4 'nothing was said, exit status 4' </dev/null
 }
 
+# --- test -----------------------------------------------------------------------------------------------------------
+tests_have_their_files_in_memory_where_there_is_room() {
+  local say='set -euo pipefail; . scripts/test-folder.sh; echo "folder ${TEST_TMPDIR:-none}"' folder
+  expect 0 env TEST_TMPDIR=/given bash -c "$say"
+  says "folder /given"
+  stand_in df 'echo Avail; echo 100'
+  expect 0 env -u TEST_TMPDIR bash -c "$say"
+  says "folder none"
+  stand_in df 'exit 1'
+  expect 0 env -u TEST_TMPDIR bash -c "$say"
+  says "folder none"
+  [ -w /dev/shm ] || exit 77
+  stand_in df 'echo Avail; echo 4096'
+  expect 0 env -u TEST_TMPDIR bash -c "$say"
+  folder=$(sed -n 's/^folder //p' "$work/said")
+  [ ! -e "$folder" ] || fail "$folder is left behind"
+}
+
 # --- validation suites ------------------------------------------------------------------------------------------------
 validation_suites_are_as_drawn() {
   command -v python3 >/dev/null || exit 77

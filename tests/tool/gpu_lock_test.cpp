@@ -2,6 +2,7 @@
 #include "tool/pgtune/measuring/gpu_lock.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ class GpuLockTest : public testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       if (user != ::getuid() && ::setuid(user) != 0) ::_exit(1);
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after setuid(), which forgets it
       const auto lock = GpuLock::take(folder_, kUuid);
       const char answer = lock && is_free(*lock) ? 'y' : 'n';
       [[maybe_unused]] const auto written = ::write(ready[1], &answer, 1);
