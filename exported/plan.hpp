@@ -7,10 +7,8 @@
 
 namespace pgtune_export::detail {
 
-enum class Place : std::uint8_t { a, b, c, d, bias, workspace };
-
 struct MapPlan {
-  Place operand;
+  Place buffer;
   CUtensorMapDataType type;
   CUtensorMapSwizzle swizzle;
   CUtensorMapL2promotion promotion;
@@ -19,9 +17,9 @@ struct MapPlan {
 };
 
 struct Argument {
-  enum class Kind : std::uint8_t { pointer, map, int32, int64, alpha, beta } kind;
-  Place operand;  ///< of a pointer
-  Int value;      ///< of an integer; of a map its number
+  enum class Kind : std::uint8_t { pointer, map, int32, int64, scalar } kind;
+  Place buffer;  ///< of a pointer
+  Int value;     ///< of an integer; of a map or a scalar its number
 };
 
 struct KernelPlan {
@@ -76,24 +74,24 @@ inline void set(Int (&to)[3], Int x, Int y = 1, Int z = 1) noexcept {
   to[1] = y;
   to[2] = z;
 }
-inline void add(KernelPlan& k, Argument::Kind kind, Place operand, Int value) noexcept {
-  k.arguments[k.argument_count++] = {kind, operand, value};
+inline void add(KernelPlan& k, Argument::Kind kind, Int value, Place buffer = 0) noexcept {
+  k.arguments[k.argument_count++] = {kind, buffer, value};
 }
-inline void pointer(KernelPlan& k, Place operand) noexcept { add(k, Argument::Kind::pointer, operand, 0); }
-inline void map(KernelPlan& k, Int number) noexcept { add(k, Argument::Kind::map, Place::a, number); }
-inline void int64(KernelPlan& k, Int value) noexcept { add(k, Argument::Kind::int64, Place::a, value); }
+inline void pointer(KernelPlan& k, Place buffer) noexcept { add(k, Argument::Kind::pointer, 0, buffer); }
+inline void map(KernelPlan& k, Int number) noexcept { add(k, Argument::Kind::map, number); }
+inline void int64(KernelPlan& k, Int value) noexcept { add(k, Argument::Kind::int64, value); }
 inline void int32(KernelPlan& k, bool& x, Int value) noexcept {
   if (value != static_cast<std::int32_t>(value)) x = true;
-  add(k, Argument::Kind::int32, Place::a, value);
+  add(k, Argument::Kind::int32, value);
 }
-inline void scalar(KernelPlan& k, Argument::Kind kind) noexcept { add(k, kind, Place::a, 0); }
+inline void scalar(KernelPlan& k, Int number) noexcept { add(k, Argument::Kind::scalar, number); }
 
 inline bool within(const Int (&values)[3], Int x, Int y, Int z) noexcept {
   return values[0] >= 1 && values[0] <= x && values[1] >= 1 && values[1] <= y && values[2] >= 1 && values[2] <= z;
 }
 
 /// CUDA's limits of a launch.
-inline bool launchable(const KernelPlan& k, const Facts& f) noexcept {
+inline bool launchable(const KernelPlan& k, const DeviceFacts& f) noexcept {
   if (!within(k.grid, 2147483647, 65535, 65535) || !within(k.block, 1024, 1024, 64) || !within(k.cluster, 8, 8, 8))
     return false;
   if (k.block[0] * k.block[1] * k.block[2] > 1024) return false;
@@ -121,7 +119,7 @@ inline Int bytes_of(CUtensorMapDataType type) noexcept {
 }
 
 /// TMA's limits of a tensor map.
-inline bool encodable(const MapPlan& map, const Facts& f) noexcept {
+inline bool encodable(const MapPlan& map, const DeviceFacts& f) noexcept {
   if (f.v_ARCH < 90) return false;
   for (unsigned i = 0; i < map.rank; ++i) {
     if (map.dims[i] < 1 || map.dims[i] > (Int{1} << 32) || map.box[i] < 1 || map.box[i] > 256) return false;
@@ -169,7 +167,7 @@ inline CUtensorMapL2promotion promotion(bool& x, Int bytes) noexcept {
 }
 
 /// Adds a map and returns its number; its strides come in elements.
-inline Int add_map(Plan& plan, const Facts& f, bool& x, MapPlan next) noexcept {
+inline Int add_map(Plan& plan, const DeviceFacts& f, bool& x, MapPlan next) noexcept {
   for (unsigned i = 0; i + 1 < next.rank; ++i)
     next.strides_bytes[i] = product(x, next.strides_bytes[i], bytes_of(next.type));
   if (!x && !encodable(next, f)) x = true;

@@ -34,9 +34,7 @@ struct VariantRow {
   int template_number, image;
   const Int* parameters;  ///< in the order of the template
   const Int* built;       ///< its macros that depend on problem or device
-  Type type;
-  Element out;
-  Epilogue epilogue;
+  int kind;               ///< what it was compiled for: types and epilogue of GEMM, or an operation in a type
 };
 
 }  // namespace pgtune_export::detail

@@ -14,18 +14,34 @@ namespace {
 /// Larger than any status or word.
 constexpr std::int32_t kWordEnd = 256;
 
-static_assert(std::is_trivially_copyable<exported::Gemm>::value, "C copies it");
-static_assert(sizeof(exported::Gemm) <= sizeof(pgtune_export_gemm::words) &&
-                  alignof(exported::Gemm) <= alignof(pgtune_export_gemm),
-              "a gemm of C holds one of C++");
 static_assert(pgtune_export_status_not_compiled == static_cast<int>(exported::Status::not_compiled) &&
-                  pgtune_export_match_none == static_cast<int>(exported::Match::none) &&
-                  pgtune_export_layout_tt == static_cast<int>(exported::Layout::tt),
+                  pgtune_export_match_none == static_cast<int>(exported::Match::none),
               "the same words");
 
 int number(exported::Status status) noexcept { return static_cast<int>(status); }
 
 bool is_word(std::int32_t word) noexcept { return word >= 0 && word < kWordEnd; }
+
+/// Whether the policy has known words; null is the default.
+bool read_policy(const pgtune_export_policy* policy, exported::Limits& wanted) noexcept {
+  if (policy == nullptr) return true;
+  if (!is_word(policy->worst)) return false;
+  wanted.worst = static_cast<exported::Match>(policy->worst);
+  wanted.pinned = policy->pinned;
+  wanted.largest_loss = policy->largest_loss;
+  return true;
+}
+
+pgtune_export_choice choice_of(const exported::Choice& choice) noexcept {
+  return {static_cast<std::int32_t>(choice.match), choice.variant, choice.expected_loss, choice.why};
+}
+
+/* PGTUNE_GEMMS { */
+static_assert(std::is_trivially_copyable<exported::Gemm>::value, "C copies it");
+static_assert(sizeof(exported::Gemm) <= sizeof(pgtune_export_gemm::words) &&
+                  alignof(exported::Gemm) <= alignof(pgtune_export_gemm),
+              "a gemm of C holds one of C++");
+static_assert(pgtune_export_layout_tt == static_cast<int>(exported::Layout::tt), "the same words");
 
 const exported::Gemm& of(const pgtune_export_gemm* gemm) noexcept {
   return *reinterpret_cast<const exported::Gemm*>(gemm->words);
@@ -34,13 +50,67 @@ const exported::Gemm& of(const pgtune_export_gemm* gemm) noexcept {
 exported::Operands operands_of(const pgtune_export_operands& o) noexcept {
   return {o.a, o.b, o.c, o.bias, o.d, o.alpha, o.beta};
 }
+/* PGTUNE_GEMMS } */
+
+/* PGTUNE_OPERATIONS { */
+template <typename Call>
+const Call& of(const pgtune_export_call& call) noexcept {
+  return *reinterpret_cast<const Call*>(call.words);
+}
+
+/// What an operation's calls are in C++.
+struct Kind {
+  int size_count;
+  exported::Status (*select)(const std::int64_t*, void* const*, int, const exported::Limits&, pgtune_export_call&);
+  exported::Status (*run)(const pgtune_export_call&, void* const*, const float*, void*, std::size_t, CUstream);
+  std::size_t (*workspace_bytes)(const pgtune_export_call&);
+  exported::Choice (*choice)(const pgtune_export_call&);
+  const exported::TunedSizes* (*tuned)(int*);
+};
+
+template <typename Call>
+Kind kind() noexcept {
+  static_assert(std::is_trivially_copyable<Call>::value, "C copies it");
+  static_assert(sizeof(Call) <= sizeof(pgtune_export_call::words) && alignof(Call) <= alignof(pgtune_export_call),
+                "a call of C holds one of C++");
+  return {Call::kSizeCount,
+          [](const std::int64_t* sizes, void* const* buffers, int device, const exported::Limits& policy,
+             pgtune_export_call& out) {
+            return (new (out.words) Call)->select_listed(sizes, Call::listed(buffers, nullptr), device, policy);
+          },
+          [](const pgtune_export_call& call, void* const* buffers, const float* scalars, void* workspace,
+             std::size_t bytes, CUstream stream) {
+            return of<Call>(call).run_listed(Call::listed(buffers, scalars), workspace, bytes, stream);
+          },
+          [](const pgtune_export_call& call) { return of<Call>(call).workspace_bytes(); },
+          [](const pgtune_export_call& call) { return of<Call>(call).choice(); },
+          Call::tuned};
+}
+
+const Kind* kind_of(int operation) noexcept {
+  static const Kind kKinds[] = {
+#define PGTUNE_OPERATION(name) kind<exported::name>(),
+  /* PGTUNE_OPERATION_CALLS */
+#undef PGTUNE_OPERATION
+  };
+  constexpr int kCount = static_cast<int>(sizeof kKinds / sizeof kKinds[0]);
+  return operation >= 0 && operation < kCount ? &kKinds[operation] : nullptr;
+}
+
+/// The operation that a call was selected of; null: none.
+const Kind* kind_of(const pgtune_export_call* call) noexcept {
+  constexpr std::uint64_t kMost = 1U << 16;
+  return call != nullptr && call->selected <= kMost ? kind_of(static_cast<int>(call->selected) - 1) : nullptr;
+}
+/* PGTUNE_OPERATIONS } */
 
 }  // namespace
 
 extern "C" {
 
-int pgtune_export_prepare(int device) { return number(exported::Gemm::prepare(device)); }
+int pgtune_export_prepare(int device) { return number(PGTUNE_PREPARE); }
 
+/* PGTUNE_GEMMS { */
 int pgtune_export_select(const pgtune_export_problem* problem, const pgtune_export_operands* operands, int device,
                          const pgtune_export_policy* policy, pgtune_export_gemm* out) {
   if (out == nullptr) return pgtune_export_status_invalid_argument;
@@ -59,12 +129,7 @@ int pgtune_export_select(const pgtune_export_problem* problem, const pgtune_expo
   p.epilogue.bias = from.bias != 0;
   p.epilogue.activation = static_cast<exported::Activation>(from.activation);
   exported::Policy wanted;
-  if (policy != nullptr) {
-    if (!is_word(policy->worst)) return pgtune_export_status_invalid_argument;
-    wanted.worst = static_cast<exported::Match>(policy->worst);
-    wanted.pinned = policy->pinned;
-    wanted.largest_loss = policy->largest_loss;
-  }
+  if (!read_policy(policy, wanted)) return pgtune_export_status_invalid_argument;
   const exported::Status status = exported::Gemm::select(p, operands_of(*operands), device, wanted, gemm);
   out->selected = 1;
   return number(status);
@@ -82,13 +147,8 @@ size_t pgtune_export_workspace_bytes(const pgtune_export_gemm* gemm) {
 }
 
 pgtune_export_choice pgtune_export_choice_of(const pgtune_export_gemm* gemm) {
-  const exported::Choice choice = gemm != nullptr && gemm->selected == 1 ? of(gemm).choice() : exported::Choice{};
-  return {static_cast<std::int32_t>(choice.match), choice.variant, choice.expected_loss, choice.why};
+  return choice_of(gemm != nullptr && gemm->selected == 1 ? of(gemm).choice() : exported::Choice{});
 }
-
-const char* pgtune_export_text(int status) { return exported::text(static_cast<exported::Status>(status)); }
-
-int pgtune_export_last_cuda_error(void) { return exported::last_cuda_error(); }
 
 int pgtune_export_entry_count(void) {
   int count = 0;
@@ -116,6 +176,62 @@ int pgtune_export_get_entry(int number, pgtune_export_entry* out) {
           e.guessed ? e.guessed_loss : -1};
   return pgtune_export_status_ok;
 }
+
+/* PGTUNE_GEMMS } */
+
+/* PGTUNE_OPERATIONS { */
+int pgtune_export_select_operation(int operation, const int64_t* sizes, void* const* buffers, int device,
+                                   const pgtune_export_policy* policy, pgtune_export_call* out) {
+  if (out == nullptr) return pgtune_export_status_invalid_argument;
+  out->selected = 0;
+  const Kind* const chosen = kind_of(operation);
+  exported::Limits wanted;
+  if (chosen == nullptr || sizes == nullptr || !read_policy(policy, wanted))
+    return pgtune_export_status_invalid_argument;
+  const exported::Status status = chosen->select(sizes, buffers, device, wanted, *out);
+  out->selected = static_cast<std::uint64_t>(operation) + 1;
+  return number(status);
+}
+
+int pgtune_export_run_operation(const pgtune_export_call* call, void* const* buffers, const float* scalars,
+                                void* workspace, size_t workspace_bytes, struct CUstream_st* stream) {
+  if (call == nullptr || buffers == nullptr) return pgtune_export_status_invalid_argument;
+  const Kind* const chosen = kind_of(call);
+  if (chosen == nullptr) return pgtune_export_status_not_supported;
+  return number(chosen->run(*call, buffers, scalars, workspace, workspace_bytes, stream));
+}
+
+size_t pgtune_export_call_workspace_bytes(const pgtune_export_call* call) {
+  const Kind* const chosen = kind_of(call);
+  return chosen != nullptr ? chosen->workspace_bytes(*call) : 0;
+}
+
+pgtune_export_choice pgtune_export_call_choice(const pgtune_export_call* call) {
+  const Kind* const chosen = kind_of(call);
+  return choice_of(chosen != nullptr ? chosen->choice(*call) : exported::Choice{});
+}
+
+int pgtune_export_tuned_count(int operation) {
+  int count = 0;
+  if (const Kind* const chosen = kind_of(operation)) chosen->tuned(&count);
+  return count;
+}
+
+int pgtune_export_get_tuned(int operation, int number, int64_t* sizes, pgtune_export_tuned* out) {
+  const Kind* const chosen = kind_of(operation);
+  if (sizes == nullptr || out == nullptr || number < 0 || number >= pgtune_export_tuned_count(operation))
+    return pgtune_export_status_invalid_argument;
+  int count = 0;
+  const exported::TunedSizes& e = chosen->tuned(&count)[number];
+  for (int i = 0; i < chosen->size_count; ++i) sizes[i] = e.sizes[i];
+  *out = {e.variant, e.device_class, e.time_s, e.speed, e.ratio, e.ratio_low, e.ratio_high};
+  return pgtune_export_status_ok;
+}
+/* PGTUNE_OPERATIONS } */
+
+const char* pgtune_export_text(int status) { return exported::text(static_cast<exported::Status>(status)); }
+
+int pgtune_export_last_cuda_error(void) { return exported::last_cuda_error(); }
 
 const char* pgtune_export_content_hash(void) { return exported::build().content_hash; }
 

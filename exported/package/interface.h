@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The kernels for C and for what calls C: plain structs, numbers and functions. It is in the compiled library only.
  * What the words mean, and what calls promise, stands in pgtune_export.hpp. Fill structs with zeros before you set
- * fields: zeros are packed rows, no epilogue and C and D of the usual type. */
+ * fields. */
 #ifndef PGTUNE_EXPORT_H
 #define PGTUNE_EXPORT_H
 
@@ -35,10 +35,28 @@ enum {
   pgtune_export_match_fallback, /* never chosen here: call your own where a select says not_supported */
   pgtune_export_match_none
 };
+typedef struct pgtune_export_policy {
+  int32_t worst; /* pgtune_export_match_... */
+  int32_t pinned;
+  double largest_loss;
+} pgtune_export_policy;
+/* Exact, guesses and neighbours that lose 3 % at most, nothing pinned: what a null policy means. */
+#define PGTUNE_EXPORT_POLICY {pgtune_export_match_neighbour, -1, 0.03}
+
+typedef struct pgtune_export_choice {
+  int32_t match, variant;
+  double expected_loss;
+  const char* why;
+} pgtune_export_choice;
+
+/* Returns a status, as every function does that returns int and is no count. */
+int pgtune_export_prepare(int device);
+/* PGTUNE_GEMMS { */
 enum { pgtune_export_layout_nn, pgtune_export_layout_nt, pgtune_export_layout_tn, pgtune_export_layout_tt };
 /* PGTUNE_WORDS */
 
-/* D[m,n] = activation(alpha * op(A) * op(B) + beta * C + bias) */
+/* D[m,n] = activation(alpha * op(A) * op(B) + beta * C + bias). Zeros are packed rows, no epilogue and C and D of the
+ * usual type. */
 typedef struct pgtune_export_problem {
   int32_t type, layout;
   int64_t m, n, k;
@@ -55,20 +73,6 @@ typedef struct pgtune_export_operands {
   float alpha, beta;
 } pgtune_export_operands;
 
-typedef struct pgtune_export_policy {
-  int32_t worst; /* pgtune_export_match_... */
-  int32_t pinned;
-  double largest_loss;
-} pgtune_export_policy;
-/* Exact, guesses and neighbours that lose 3 % at most, nothing pinned: what a null policy means. */
-#define PGTUNE_EXPORT_POLICY {pgtune_export_match_neighbour, -1, 0.03}
-
-typedef struct pgtune_export_choice {
-  int32_t match, variant;
-  double expected_loss;
-  const char* why;
-} pgtune_export_choice;
-
 typedef struct pgtune_export_entry {
   pgtune_export_problem problem;
   int32_t adds_c, variant, device_class;
@@ -82,8 +86,6 @@ typedef struct pgtune_export_gemm {
   uint64_t words[PGTUNE_WORDS_OF_GEMM];
 } pgtune_export_gemm;
 
-/* Each returns a status. */
-int pgtune_export_prepare(int device);
 int pgtune_export_select(const pgtune_export_problem* problem, const pgtune_export_operands* operands, int device,
                          const pgtune_export_policy* policy, pgtune_export_gemm* out);
 int pgtune_export_run(const pgtune_export_gemm* gemm, const pgtune_export_operands* operands, void* workspace,
@@ -94,11 +96,48 @@ size_t pgtune_export_workspace_bytes(const pgtune_export_gemm* gemm);
 /* After a select() that failed, it says why. */
 pgtune_export_choice pgtune_export_choice_of(const pgtune_export_gemm* gemm);
 
-const char* pgtune_export_text(int status);
-int pgtune_export_last_cuda_error(void);
 int pgtune_export_entry_count(void);
 /* invalid_argument where there is no such number. */
 int pgtune_export_get_entry(int number, pgtune_export_entry* out);
+/* PGTUNE_GEMMS } */
+
+/* PGTUNE_OPERATIONS { */
+/* Operations, each in a type. Sizes, buffers and scalars are arrays:
+PGTUNE_OPERATION_LISTS */
+enum {
+PGTUNE_OPERATION_WORDS
+};
+
+/* Sizes with their kernel: a plain value, to be copied and kept; its contents are nobody's business. */
+typedef struct pgtune_export_call {
+  uint64_t selected;
+  uint64_t words[PGTUNE_WORDS_OF_CALL];
+} pgtune_export_call;
+
+typedef struct pgtune_export_tuned {
+  int32_t variant, device_class;
+  double time_s, speed, ratio, ratio_low, ratio_high;
+} pgtune_export_tuned;
+
+/* Null buffers, and null pointers among them, count as aligned. A null policy is PGTUNE_EXPORT_POLICY. */
+int pgtune_export_select_operation(int operation, const int64_t* sizes, void* const* buffers, int device,
+                                   const pgtune_export_policy* policy, pgtune_export_call* out);
+/* Null scalars are the operation's own. */
+int pgtune_export_run_operation(const pgtune_export_call* call, void* const* buffers, const float* scalars,
+                                void* workspace, size_t workspace_bytes, struct CUstream_st* stream);
+
+/* 0 of a call that was not filled. */
+size_t pgtune_export_call_workspace_bytes(const pgtune_export_call* call);
+/* After a select that failed, it says why. */
+pgtune_export_choice pgtune_export_call_choice(const pgtune_export_call* call);
+
+/* How many sizes the operation is tuned for, and one of these; 0 and invalid_argument where there is no such number. */
+int pgtune_export_tuned_count(int operation);
+int pgtune_export_get_tuned(int operation, int number, int64_t* sizes, pgtune_export_tuned* out);
+/* PGTUNE_OPERATIONS } */
+
+const char* pgtune_export_text(int status);
+int pgtune_export_last_cuda_error(void);
 const char* pgtune_export_content_hash(void);
 
 #ifdef __cplusplus

@@ -7,14 +7,11 @@
 #include <memory>
 #include <sstream>
 
-#include "tests/exported/sample_export.hpp"
+#include "tests/exported/sample_operations.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::tool::test {
 namespace {
-
-constexpr const char* kPrograms = PGTUNE_SOURCE_DIR "/tests/exported/programs/";
-const std::string kWithFake = "LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ";
 
 bool have(const std::string& compiler) {
   return std::system(("command -v " + compiler + " >/dev/null 2>&1").c_str()) == 0;
@@ -27,7 +24,7 @@ class ExportedCalls : public testing::Test {
     content_ = std::make_unique<CallableHeader>(sample_export());
     folder_ = std::make_unique<ExportFolder>(write_callable_header(*content_));
     compiled_ = folder_->compile("c++ -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
-                                 std::string(kPrograms) + "calls.cpp", "calls");
+                                 kPrograms + "calls.cpp", "calls");
   }
   static void TearDownTestSuite() {
     folder_.reset();
@@ -187,8 +184,7 @@ TEST_F(ExportedCalls, LaunchWhatTheInterpreterPlans) {
 }
 
 TEST_F(ExportedCalls, SixteenThreadsRaceTheFirstCall) {
-  ASSERT_TRUE(
-      folder_->compile("c++ -std=c++17 -O1 -g -fsanitize=thread", std::string(kPrograms) + "threads.cpp", "threads"));
+  ASSERT_TRUE(folder_->compile("c++ -std=c++17 -O1 -g -fsanitize=thread", kPrograms + "threads.cpp", "threads"));
   std::string output;
   EXPECT_EQ(folder_->run(kWithFake + "./threads", &output), 0) << output;
 }
@@ -206,7 +202,7 @@ TEST(ExportedHeaders, ShareNothingWithOthersAndEverythingBetweenUnits) {
   for (const std::string compiler : {"g++", "clang++-14", "clang++"}) {
     if (!have(compiler)) continue;
     for (const char* standard : {"17", "20"}) {
-      const std::string sources = std::string(kPrograms) + "unit_one.cpp " + kPrograms + "unit_two.cpp";
+      const std::string sources = kPrograms + "unit_one.cpp " + kPrograms + "unit_two.cpp";
       ASSERT_TRUE(folder.compile(compiler + " -std=c++" + standard + " -fno-exceptions -fno-rtti", sources, "units"))
           << compiler << standard;
       EXPECT_EQ(folder.run(kWithFake + "./units"), 0) << compiler << standard;
@@ -231,7 +227,9 @@ TEST(ExportedHeaders, CompileWithTheirCublasLtFallback) {
 
 TEST(ExportedHeaders, CompileWithNvcc) {
   if (!have("nvcc")) GTEST_SKIP() << "no working nvcc on PATH";
-  const ExportFolder folder(write_callable_header(sample_export(5)));
+  CallableHeader content = sample_export(5);
+  add_operations(content, "rmsnorm");
+  const ExportFolder folder(write_callable_header(content));
   folder.write("unit.cu", "#include \"best_gemm.hpp\"\nint main() { return 0; }\n");
   for (const char* standard : {"17", "20"}) {
     std::string output;

@@ -78,5 +78,36 @@ TEST(ExportCommand, WithoutTheToolkitsFatbinaryKernelsAreNotCompressed) {
             std::filesystem::file_size(folder.path() / "small.hpp"));
 }
 
+/// Searched with a worker that measures nothing, compiled by the real one.
+TEST(ExportCommand, AnOperationBecomesAHeaderNamedAfterIt) {
+  const ExportFolder folder("");
+  const std::string program = fmt::format("XDG_CACHE_HOME={} HOME=$PWD PGTUNE_LOCK_DIR=$PWD ", shared_cache());
+  const std::string search = program + "PGTUNE_WORKER='" PGTUNE_FAKE_WORKER "' '" PGTUNE_PROGRAM
+                                       "' search --db operations.db --operation {} --size {} {} --budget 3 -q";
+  std::string output;
+  ASSERT_EQ(folder.run(fmt::format(fmt::runtime(search), "softmax", "M=64,N=1024", "--dtype bf16"), &output), 0)
+      << output;
+  const std::string own = PGTUNE_SOURCE_DIR "/examples/operations/reduction/reduction.json";
+  ASSERT_EQ(folder.run(fmt::format(fmt::runtime(search), own, "N=65536", ""), &output), 0) << output;
+  const std::string header = program + "'" PGTUNE_PROGRAM "' export header --db operations.db ";
+  ASSERT_EQ(folder.run(header + "-o all.hpp", &output), 0) << output;
+  EXPECT_THAT(output, testing::AllOf(testing::HasSubstr("left out reduction N=65536: the operation reduction is not "
+                                                        "built in"),
+                                     testing::HasSubstr("wrote all.hpp with 1 entry")));
+  ASSERT_EQ(folder.run(header + "--operation '" + own + "' -o best_reduction.hpp", &output), 0) << output;
+  ASSERT_EQ(folder.run(header + "--operation softmax --jit -o best_softmax.hpp", &output), 0) << output;
+  folder.write("consumer.cpp",
+               "#include \"best_reduction.hpp\"\n#include \"best_softmax.hpp\"\n"
+               "int main() {\n  best_reduction::reduction sum;\n"
+               "  if (best_reduction::prepare(0) != best_reduction::Status::ok) return 1;\n"
+               "  if (best_reduction::reduction::select({65536}, {}, 0, {best_reduction::Match::other_device}, sum) "
+               "!=\n      best_reduction::Status::ok) return 2;\n"
+               "  best_softmax::softmax_bf16 softmax;\n"
+               "  return best_softmax::softmax_bf16::select({64, 1024}, {}, 0, {}, softmax) ==\n"
+               "                 best_softmax::Status::not_prepared ? 0 : 3;\n}\n");
+  ASSERT_TRUE(folder.compile("c++ -std=c++17", "consumer.cpp", "consumer"));
+  EXPECT_EQ(folder.run("LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ./consumer", &output), 0) << output;
+}
+
 }  // namespace
 }  // namespace pgtune::tool::test

@@ -11,7 +11,6 @@ namespace pgtune::tool::test {
 namespace {
 
 const std::string kWarnings = "-Wall -Wextra -Wpedantic -Werror";
-const std::string kOverFake = "LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ";
 
 void write_files(const ExportFolder& folder, const std::vector<PackageFile>& files) {
   for (const PackageFile& file : files) {
@@ -32,7 +31,7 @@ std::string run_example(const ExportFolder& folder, const std::string& example, 
                 &output),
             0)
       << output;
-  EXPECT_EQ(folder.run(kOverFake + fmt::format("{}/gemm_example", example), &output), 0) << output;
+  EXPECT_EQ(folder.run(kWithFake + fmt::format("{}/gemm_example", example), &output), 0) << output;
   return output;
 }
 
@@ -61,7 +60,7 @@ TEST(ExportedPackage, TheCInterfaceRefusesWhatIsWrong) {
                  &output),
       0)
       << output;
-  EXPECT_EQ(folder.run("ASAN_OPTIONS=detect_leaks=0 " + kOverFake + "./interface", &output), 0) << output;
+  EXPECT_EQ(folder.run("ASAN_OPTIONS=detect_leaks=0 " + kWithFake + "./interface", &output), 0) << output;
 }
 
 TEST(ExportedPackage, IsTheSameForTheSameContentAndNamedAfterItsNamespace) {

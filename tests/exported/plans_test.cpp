@@ -8,6 +8,7 @@
 #include <random>
 #include <sstream>
 
+#include "tests/exported/plan_text.hpp"
 #include "tests/exported/sample_export.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -18,72 +19,11 @@
 namespace pgtune::tool::test {
 namespace {
 
-constexpr std::array kPlaces{"a", "b", "c", "d", "bias", "workspace"};
-
 /// What programs/plans.cpp is asked.
 struct Question {
   std::size_t variant = 0;
   Problem problem;
 };
-
-int tensor_type_number(TensorType type) {
-  switch (type) {  // CUtensorMapDataType
-    case TensorType::kUint8:
-      return 0;
-    case TensorType::kInt32:
-      return 3;
-    case TensorType::kFloat16:
-      return 6;
-    case TensorType::kFloat32:
-      return 7;
-    case TensorType::kBfloat16:
-      return 9;
-    case TensorType::kTfloat32:
-      return 11;
-  }
-  return -1;
-}
-
-std::string plan_text(const LaunchPlan& plan, const std::vector<std::string>& symbols) {
-  std::string out = fmt::format("workspace {} zeroed {}\n", plan.workspace_bytes,
-                                plan.zero_workspace != ZeroWorkspace::kNever && plan.workspace_bytes > 0 ? 1 : 0);
-  for (const TensorMapPlan& map : plan.tensor_maps) {
-    out += fmt::format("map {} type {} swizzle {} promotion {}", kPlaces[static_cast<std::size_t>(map.operand)],
-                       tensor_type_number(map.type), static_cast<int>(map.swizzle), static_cast<int>(map.l2_promotion));
-    for (std::size_t i = 0; i < map.dims.size(); ++i) out += fmt::format(" {}/{}", map.dims[i], map.box[i]);
-    for (const std::int64_t stride : map.strides_bytes) out += fmt::format(" +{}", stride);
-    out += '\n';
-  }
-  for (const KernelLaunch& kernel : plan.kernels) {
-    out += fmt::format("kernel {} grid {} {} {} block {} {} {} cluster {} {} {} smem {} overlaps {}",
-                       std::find(symbols.begin(), symbols.end(), kernel.symbol) - symbols.begin(), kernel.grid.x,
-                       kernel.grid.y, kernel.grid.z, kernel.block.x, kernel.block.y, kernel.block.z, kernel.cluster.x,
-                       kernel.cluster.y, kernel.cluster.z, kernel.dynamic_smem_bytes, kernel.overlaps_previous ? 1 : 0);
-    bool alpha = true;
-    for (const KernelArgument& argument : kernel.arguments) {
-      switch (argument.kind) {
-        case ArgumentKind::kPointer:
-          out += fmt::format(" 0:{}", kPlaces[static_cast<std::size_t>(argument.operand)]);
-          break;
-        case ArgumentKind::kTensorMap:
-          out += fmt::format(" 1:{}", argument.integer);
-          break;
-        case ArgumentKind::kInt32:
-          out += fmt::format(" 2:{}", argument.integer);
-          break;
-        case ArgumentKind::kInt64:
-          out += fmt::format(" 3:{}", argument.integer);
-          break;
-        case ArgumentKind::kFloat32:  // of the shipped templates alpha always comes first
-          out += alpha ? " 4:0" : " 5:0";
-          alpha = false;
-          break;
-      }
-    }
-    out += '\n';
-  }
-  return out;
-}
 
 std::string expected_text(const CallableHeader& content, const Question& question) {
   const ExportedVariant& variant = content.variants[question.variant];
@@ -91,15 +31,7 @@ std::string expected_text(const CallableHeader& content, const Question& questio
   const Problem& p = question.problem;
   const bool same_types = p.dtype == variant.problem.dtype && p.type_of_c() == variant.problem.type_of_c() &&
                           p.epilogue == variant.problem.epilogue;
-  const auto reason = space::why_illegal(definition, variant.variant, p, sample_device());
-  if (!same_types || !reason || *reason) return "refused\n";
-  const auto defines = space::make_defines(definition, variant.variant, p, sample_device());
-  if (!defines || built_values(definition, *defines) != variant.built) return "refused\n";
-  const auto plan = space::make_launch_plan(definition, variant.variant, p, sample_device());
-  if (!plan) return "refused\n";
-  const auto cost = space::cost_clocks(definition, variant.variant, p, sample_device());
-  return plan_text(*plan, kernel_symbols(definition)) +
-         fmt::format("cost {}\n", cost && *cost ? static_cast<std::int64_t>(**cost) : -1);
+  return same_types ? plan_text(definition, variant, p) : "refused\n";
 }
 
 std::string line_of(const Question& question) {

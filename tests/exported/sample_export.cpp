@@ -13,6 +13,7 @@
 #include "db/queries/queries.hpp"
 #include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/model/json.hpp"
@@ -25,7 +26,8 @@ namespace {
 
 std::size_t number_of_template(CallableHeader& content, const space::TemplateDefinition& definition) {
   for (std::size_t i = 0; i < content.templates.size(); ++i) {
-    if (content.templates[i].name == definition.name) return i;
+    if (content.templates[i].name == definition.name && content.templates[i].operation == definition.operation)
+      return i;
   }
   content.templates.push_back(definition);
   return content.templates.size() - 1;
@@ -77,8 +79,7 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
   const std::vector<std::int64_t> built = built_values(definition, defines);
   const auto same = std::find_if(content.variants.begin(), content.variants.end(), [&](const ExportedVariant& other) {
     return other.template_number == number && other.variant == variant && other.built == built &&
-           other.problem.dtype == problem.dtype && other.problem.type_of_c() == problem.type_of_c() &&
-           other.problem.epilogue == problem.epilogue;
+           same_kind(other.problem, problem);
   });
   const auto index = static_cast<std::size_t>(same - content.variants.begin());
   if (same == content.variants.end()) {

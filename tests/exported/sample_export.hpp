@@ -10,6 +10,10 @@
 
 namespace pgtune::tool::test {
 
+/// The folder of the programs that call headers, and what has one run over the driver that only records.
+inline const std::string kPrograms = PGTUNE_SOURCE_DIR "/tests/exported/programs/",
+                         kWithFake = "LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ";
+
 /// The winners of the built-in recordings in this build's templates, at most `limit` (0: all), as entries for an H200.
 [[nodiscard]] CallableHeader sample_export(std::size_t limit = 0);
 

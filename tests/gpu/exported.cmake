@@ -21,6 +21,10 @@ set_tests_properties(gpu_exported_device PROPERTIES LABELS gpu SKIP_RETURN_CODE 
 add_test(NAME gpu_export_verify COMMAND ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/gpu_exported_device $<TARGET_FILE:pgtune>
          export header --db ${PROJECT_SOURCE_DIR}/recordings/h200-bf16-settled.db --verify -o ${CMAKE_CURRENT_BINARY_DIR}/verified.hpp)
 set_tests_properties(gpu_export_verify PROPERTIES LABELS gpu SKIP_RETURN_CODE 3 TIMEOUT 300)
+# The same of operations, which are tuned there: no recording has any.
+add_test(NAME gpu_exported_operations COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/exported_operations.sh $<TARGET_FILE:pgtune> ${PROJECT_SOURCE_DIR}
+         ${PGTUNE_CUDA_HEADERS} ${CMAKE_CURRENT_BINARY_DIR}/exported_operations)
+set_tests_properties(gpu_exported_operations PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 300)
 foreach(suite bf16 f32 e4m3 tf32 special)
   pgtune_exported_program(gpu_exported_${suite} ${PROJECT_SOURCE_DIR}/recordings/h200-${suite}.db)
   set_target_properties(gpu_exported_${suite} PROPERTIES EXCLUDE_FROM_ALL ON)

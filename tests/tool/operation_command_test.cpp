@@ -131,11 +131,38 @@ TEST_F(OperationTest, LaddersAreOfTheirOperation) {
   EXPECT_THAT(of("ladder", path("twice.json"), "N=4").err, HasSubstr("unknown ladder 'twice'"));
 }
 
-TEST_F(OperationTest, HeadersLeaveThemOut) {
-  ASSERT_EQ(softmax("search").exit_code, 0);
-  const Finished exported = pgtune({"export", "header", "-o", path("best.hpp")});
-  EXPECT_EQ(exported.exit_code, 1);
-  EXPECT_THAT(exported.err, AllOf(HasSubstr("1 of other operations than GEMM left out"), HasSubstr("nothing is left")));
+TEST_F(OperationTest, HeadersSayWhatTheyLeaveOut) {
+  ASSERT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);
+  const Finished unknown = pgtune({"export", "header"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("left out twice N=4096: the operation twice is not built in; give its JSON "
+                                           "with --operation"),
+                                 HasSubstr("nothing can be exported")));
+  const Finished other = pgtune({"export", "header", "--operation", "softmax"});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.err, HasSubstr("matches; leave out a filter"));
+  const Finished table = pgtune({"export", "header", "--table"});
+  EXPECT_EQ(table.exit_code, 1);
+  EXPECT_THAT(table.err, AllOf(HasSubstr("1 of other operations than GEMM left out: tables hold GEMMs"),
+                               HasSubstr("nothing is left")));
+  std::string changed = kOwnOperation;
+  changed.replace(changed.find("8 * N"), 5, "9 * N");
+  write("twice.json", changed);
+  const Finished version = pgtune({"export", "header", "--operation", path("twice.json")});
+  EXPECT_EQ(version.exit_code, 1);
+  EXPECT_THAT(version.err, HasSubstr("left out twice N=4096: tuned with another version of the operation twice"));
+}
+
+TEST_F(OperationTest, HeadersRefuseWhatIsAboutGemms) {
+  for (const std::vector<std::string>& option :
+       {std::vector<std::string>{"--table"}, {"--guess", "shapes.txt"}, {"--coverage", "shapes.txt"}}) {
+    std::vector<std::string> words{"export", "header", "--operation", "softmax"};
+    words.insert(words.end(), option.begin(), option.end());
+    const Finished result = pgtune(words);
+    EXPECT_EQ(result.exit_code, 2) << option.front();
+    EXPECT_THAT(result.err, HasSubstr(option.front() + " is about GEMMs. Leave out --operation or " + option.front()));
+  }
+  EXPECT_EQ(pgtune({"export", "header", "--operation", "softmx"}).exit_code, 2);
 }
 
 TEST_F(OperationTest, WhatCannotBeMeantIsRefused) {

@@ -63,27 +63,43 @@ protocol::Hello ConsumerService::hello() const {
 
 Result<nlohmann::json> ConsumerService::handle(const protocol::Request& request) {
   if (request.op != "check") return unknown_operation(request);
-  const auto report = check(request.body.get<protocol::ConsumerRequest>());
+  const auto asked = request.body.get<protocol::ConsumerRequest>();
+  operation_.reset();
+  if (asked.problem.operation) {
+    auto kernels = gpu::OperationKernels::create(driver_, *kernels_, asked.problem.operation, info_.architecture);
+    if (!kernels) return tl::unexpected(kernels.error());
+    operation_ = std::move(*kernels);
+  }
+  const auto report = check(asked);
   if (report) return nlohmann::json(*report);
   context_lost_ = report.error().sticky;
   return tl::unexpected(to_error(report.error()));
 }
 
-CudaResult<std::vector<char>> ConsumerService::read(const DeviceSpan& span) const {
-  std::vector<char> bytes(static_cast<std::size_t>(span.bytes));
-  return gpu::check(cudaStreamSynchronize(stream_.get()), "running a kernel")
-      .and_then([&] {
-        return gpu::check(
-            cudaMemcpy(bytes.data(), gpu::device_pointer(span.address), bytes.size(), cudaMemcpyDeviceToHost),
-            "reading D");
-      })
-      .map([&] { return std::move(bytes); });
+CudaResult<std::vector<char>> ConsumerService::read_results(const gpu::OperandSet& operands,
+                                                            const Problem& problem) const {
+  std::vector<DeviceSpan> spans;
+  if (!problem.operation) spans.push_back(operands.d);
+  for (std::size_t i = 0; i < operands.buffers.size(); ++i) {
+    if (problem.operation->buffers[i].is_output()) spans.push_back(operands.buffers[i]);
+  }
+  if (auto ok = gpu::check(cudaStreamSynchronize(stream_.get()), "running a kernel"); !ok) return pass_on(ok);
+  std::vector<char> bytes;
+  for (const DeviceSpan& span : spans) {
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + static_cast<std::size_t>(span.bytes));
+    const auto copied = gpu::check(cudaMemcpy(bytes.data() + begin, gpu::device_pointer(span.address),
+                                              bytes.size() - begin, cudaMemcpyDeviceToHost),
+                                   "reading results");
+    if (!copied) return pass_on(copied);
+  }
+  return bytes;
 }
 
 CudaResult<protocol::ConsumerReport> ConsumerService::check(const protocol::ConsumerRequest& request) {
   const Problem& problem = request.problem;
   const std::int64_t copies = std::min(kMostCopies, 3 * info_.l2_bytes / problem.operand_bytes() + 1);
-  auto buffers = gpu::OperandBuffers::allocate(*kernels_, problem, {}, copies, stream_.get());
+  auto buffers = gpu::OperandBuffers::allocate(*kernels_, problem, {}, copies, stream_.get(), operation_.get());
   if (!buffers) return pass_on(buffers);
   for (std::size_t i = 0; i < buffers->copies().size(); ++i) {
     if (auto ok = buffers->fill(i, stream_.get()); !ok) return pass_on(ok);
@@ -93,7 +109,7 @@ CudaResult<protocol::ConsumerReport> ConsumerService::check(const protocol::Cons
   if (!own) return pass_on(own);
   auto ran = (*own)->reset(0, stream_.get()).and_then([&] { return (*own)->launch(0, stream_.get()); });
   if (!ran) return pass_on(ran);
-  const auto expected = read(buffers->copies()[0].d);
+  const auto expected = read_results(buffers->copies()[0], problem);
   if (!expected) return pass_on(expected);
   // Where there is no memory for one set more, the start of a plain buffer has to do.
   static_cast<void>(buffers->add_guarded_places(driver_));
@@ -145,7 +161,7 @@ CudaResult<std::string> ConsumerService::compare_at(const gpu::OperandBuffers& b
     if (!poisoned) return pass_on(poisoned);
   }
   if (std::string wrong = library_->run(operands, problem, workspace, stream_.get()); !wrong.empty()) return wrong;
-  const auto got = read(operands.d);
+  const auto got = read_results(operands, problem);
   if (!got) return pass_on(got);
   return *got == expected ? "" : "its result is not the worker's, bit for bit";
 }

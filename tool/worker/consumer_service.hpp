@@ -34,8 +34,8 @@ class ConsumerService final : public Service {
   ConsumerService() = default;
 
   [[nodiscard]] gpu::CudaResult<protocol::ConsumerReport> check(const protocol::ConsumerRequest& request);
-  /// What is wrong with calls on copy 0 and between unmapped memory, over a poisoned workspace; empty where every D has
-  /// these bytes.
+  /// What is wrong with calls on copy 0 and between unmapped memory, over a poisoned workspace; empty where all results
+  /// have these bytes.
   [[nodiscard]] gpu::CudaResult<std::string> compare(const gpu::OperandBuffers& buffers, const Problem& problem,
                                                      std::int64_t workspace_bytes, const std::vector<char>& expected);
   [[nodiscard]] gpu::CudaResult<std::string> compare_at(const gpu::OperandBuffers& buffers, std::size_t place,
@@ -43,7 +43,9 @@ class ConsumerService final : public Service {
                                                         int poison, const std::vector<char>& expected);
   [[nodiscard]] gpu::CudaResult<> time(const gpu::OperandBuffers& buffers, const Problem& problem,
                                        gpu::LoadedVariant& own, double launch_s, protocol::ConsumerReport& report);
-  [[nodiscard]] gpu::CudaResult<std::vector<char>> read(const gpu::DeviceSpan& span) const;
+  /// The bytes of D, or of all outputs of an operation, once the stream is done.
+  [[nodiscard]] gpu::CudaResult<std::vector<char>> read_results(const gpu::OperandSet& operands,
+                                                                const Problem& problem) const;
 
   DeviceInfo info_;
   int ordinal_ = 0;
@@ -53,6 +55,7 @@ class ConsumerService final : public Service {
   gpu::Stream stream_;
   std::unique_ptr<gpu::HelperKernels> kernels_;
   std::unique_ptr<gpu::SampleTimer> timer_;
+  std::unique_ptr<gpu::OperationKernels> operation_;  ///< of the request at hand; null for GEMM
 };
 
 }  // namespace pgtune::worker

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/gpu/measure/launchable.hpp"
@@ -21,7 +22,7 @@ class ExportedLibrary {
   [[nodiscard]] std::string prepare(int device) const;
   /// Chooses the entry's own kernel for operands that lie so; `workspace_bytes` is what it needs. Empty, or why not.
   [[nodiscard]] std::string select(int entry, int device, const gpu::OperandSet& operands, const Problem& problem,
-                                   std::int64_t& workspace_bytes) const;
+                                   std::int64_t& workspace_bytes);
   /// Enqueues what was selected. Empty, or why not.
   [[nodiscard]] std::string run(const gpu::OperandSet& operands, const Problem& problem,
                                 const gpu::DeviceSpan& workspace, cudaStream_t stream) const;
@@ -32,8 +33,9 @@ class ExportedLibrary {
 
   // Pointers: A, B, C, bias, D.
   int (*prepare_)(int) = nullptr;
-  int (*select_)(int entry, int device, void** pointers, float alpha, float beta, std::size_t* bytes) = nullptr;
-  int (*run_)(void** pointers, float alpha, float beta, void* workspace, std::size_t bytes, void* stream) = nullptr;
+  std::vector<float> scalars_;  ///< of what was selected
+  int (*select_)(int entry, int device, void** pointers, const float* scalars, std::size_t* bytes) = nullptr;
+  int (*run_)(void** pointers, const float* scalars, void* workspace, std::size_t bytes, void* stream) = nullptr;
   const char* (*text_)(int) = nullptr;
   int (*last_cuda_error_)() = nullptr;
 };

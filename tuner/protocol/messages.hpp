@@ -208,7 +208,7 @@ struct LaunchReport {
 
 /// Whether the kernel of an exported header's entry, called as a program calls it, is the one that was measured.
 struct ConsumerRequest {
-  int entry = 0;  ///< of the header
+  int entry = 0;  ///< of the header: GEMMs, then each operation's in a type
   Problem problem;
   BuildInfo build;
   LaunchPlan plan;

@@ -94,7 +94,9 @@ struct CostModel {
 
 struct TemplateDefinition {
   std::string name, description;
-  std::string operation;             ///< what it computes; empty: GEMM
+  std::string operation;  ///< what it computes; empty: GEMM
+  /// What its expressions and arguments name of that; null: GEMM.
+  std::shared_ptr<const OperationInterface> interface = nullptr;
   std::vector<Dtype> dtypes;         ///< empty: of an operation without them
   std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each dtype's usual one
   bool fuses_bias = false;

@@ -132,6 +132,7 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
     out.outputs = read_outputs(root, out.dtypes);
     read_epilogues(root, out);
   } else {
+    out.interface = std::make_shared<const OperationInterface>(*operation);
     out.dtypes = read_dtypes_of(root, *operation);
     for (const char* gemms_own : {"outputs", "epilogues"}) {
       if (const auto field = root.optional(gemms_own)) field->problem("only templates of GEMM have it");

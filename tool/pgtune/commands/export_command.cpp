@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
@@ -82,6 +83,7 @@ class ExportCommand final : public Command {
   std::string description() const override { return "Write the winners as code, or what was measured for other tools"; }
   std::string examples() const override {
     return "pgtune export header -o best_gemm.hpp\n"
+           "pgtune export header --operation softmax -o best_softmax.hpp\n"
            "pgtune export header --on H200 --namespace my::gemm\n"
            "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
            "pgtune export header --library best_gemm\n"
@@ -97,7 +99,8 @@ class ExportCommand final : public Command {
     header.add_option("-o,--output", output_, "File to write (default: standard output)").option_text("FILE");
     header
         .add_option("--namespace", name_space_,
-                    "C++ namespace of the header (default: best_gemm; of a table pgtune_best)")
+                    "C++ namespace of the header (default: best_gemm; without GEMMs best_ and the operation's name, or "
+                    "best_kernels of several; of a table pgtune_best)")
         .option_text("NAME");
     header
         .add_option("--neighbour-loss", neighbour_loss_,
@@ -135,8 +138,7 @@ class ExportCommand final : public Command {
     if (tables_.asked()) return tables_.run(context);
     if (pipeline_.asked()) return pipeline_.run(context);
     check_forms();
-    if (name_space_.empty()) name_space_ = table_ ? "pgtune_best" : "best_gemm";
-    if (const auto why = why_no_namespace(name_space_))
+    if (const auto why = name_space_.empty() ? std::nullopt : why_no_namespace(name_space_))
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("--namespace '{}' cannot be used: {}. Give identifiers joined by ::, such as "
                                      "my::gemm.",
@@ -147,13 +149,15 @@ class ExportCommand final : public Command {
     if (const auto chained = std::erase_if(results, [](const auto& result) { return result.problem.chained; }))
       context.terminal().note(
           fmt::format("{} of chained launches left out: a header launches its kernels one by one.", chained));
-    const auto others = std::erase_if(results, [](const auto& result) { return bool(result.problem.operation); });
+    const auto others =
+        table_ ? std::erase_if(results, [](const auto& result) { return bool(result.problem.operation); }) : 0;
     if (others > 0)
-      context.terminal().note(fmt::format("{} of other operations than GEMM left out: headers hold GEMMs.", others));
+      context.terminal().note(fmt::format("{} of other operations than GEMM left out: tables hold GEMMs.", others));
     if (results.empty()) {
       context.terminal().error(others > 0 ? "nothing is left to export" : filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
+    if (name_space_.empty()) name_space_ = default_namespace(results);
     return table_ ? write_table(context, results) : write_callable(context, results, neighbour_loss / 100);
   }
 
@@ -164,6 +168,12 @@ class ExportCommand final : public Command {
                               : !library_.empty() ? "--library"
                               : split_            ? "--split"
                                                   : "";
+    const char* const of_gemms = table_               ? "--table"
+                                 : !guess_.empty()    ? "--guess"
+                                 : !coverage_.empty() ? "--coverage"
+                                                      : "";
+    if (filter_.operation() != nullptr && *of_gemms != '\0')
+      throw CommandError(ErrorKind::kUsage, fmt::format("{0} is about GEMMs. Leave out --operation or {0}.", of_gemms));
     if (table_ && !guess_.empty())
       throw CommandError(ErrorKind::kUsage, "--guess is of the header that programs call. Leave out --table.");
     if (table_ && *other != '\0')
@@ -197,6 +207,7 @@ class ExportCommand final : public Command {
     CallableOptions options{.name_space = name_space_,
                             .file_name = file_name(),
                             .template_selector = filter_.template_selector(),
+                            .operation = filter_.operation(),
                             .largest_loss = neighbour_loss,
                             .jit = jit_};
     if (!guess_.empty()) {
@@ -236,7 +247,18 @@ class ExportCommand final : public Command {
   /// What the output's text calls its header.
   [[nodiscard]] std::string file_name() const {
     if (!library_.empty()) return package_name(name_space_) + ".hpp";
-    return output_.empty() || output_ == "-" ? "best_gemm.hpp" : std::filesystem::path(output_).filename().string();
+    return output_.empty() || output_ == "-" ? package_name(name_space_) + ".hpp"
+                                             : std::filesystem::path(output_).filename().string();
+  }
+
+  [[nodiscard]] std::string default_namespace(const std::vector<StoredResult>& results) const {
+    if (table_) return "pgtune_best";
+    std::set<std::string> operations;
+    for (const StoredResult& result : results)
+      operations.insert(result.problem.operation ? result.problem.operation->name : "gemm");
+    return operations.contains("gemm") ? "best_gemm"
+           : operations.size() == 1    ? "best_" + *operations.begin()
+                                       : "best_kernels";
   }
 
   void write_library(Context& context, const CallableHeader& content) const {

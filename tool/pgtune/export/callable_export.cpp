@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/version.hpp"
 #include "tool/pgtune/export/kernel_images.hpp"
+#include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/neighbour_loss.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/export/template_code.hpp"
@@ -57,6 +60,7 @@ class CallableExport {
     }
     if (winners.empty()) return std::move(content_);
     add_guesses(winners);
+    std::stable_partition(winners.begin(), winners.end(), [](const Winner& w) { return !w.problem.operation; });
     content_.nvrtc_version = value_or_throw(device::compiler_version(context_.paths().worker));
     compile(winners);
     std::vector<std::map<std::string, double>> tried;
@@ -117,11 +121,53 @@ class CallableExport {
     return winner;
   }
 
-  /// The number of the template with this name; nothing where this build has none.
+  /// The template's number among the known ones.
+  [[nodiscard]] std::optional<std::size_t> known_template(const std::string& name, const std::string& operation) const {
+    const auto known = std::find_if(content_.templates.begin(), content_.templates.end(), [&](const auto& definition) {
+      return definition.name == name && definition.operation == operation;
+    });
+    if (known == content_.templates.end()) return std::nullopt;
+    return static_cast<std::size_t>(known - content_.templates.begin());
+  }
+
+  /// The operation as it is here; null with a reason where it is not, or has changed since.
+  const LoadedOperation* operation_of(const OperationProblem& problem, std::string& why) {
+    const LoadedOperation* found = options_.operation;
+    if (found == nullptr || found->definition.name != problem.name) {
+      const std::vector<std::string> names = context_.catalogue().operation_names();
+      if (std::find(names.begin(), names.end(), problem.name) == names.end()) {
+        why = fmt::format("the operation {} is not built in; give its JSON with --operation", problem.name);
+        return nullptr;
+      }
+      auto& loaded = operations_[problem.name];
+      if (loaded == nullptr) loaded = std::make_unique<LoadedOperation>(context_.catalogue().operation(problem.name));
+      found = loaded.get();
+    }
+    if (found->definition.content_hash == problem.content_hash) return found;
+    why = fmt::format("tuned with another version of the operation {}", problem.name);
+    return nullptr;
+  }
+
+  /// The number of the operation's template with this name; nothing where the operation does not list it.
+  std::optional<std::size_t> template_number(const std::string& name, const Problem& problem,
+                                             const LoadedOperation& operation) {
+    if (const auto known = known_template(name, operation.definition.name)) return known;
+    const std::string selector = Catalogue::is_path(options_.template_selector) ? options_.template_selector : "";
+    const space::TemplateSet set = context_.catalogue().select(selector, problem, &operation);
+    for (const space::TemplateDefinition& definition : set.definitions()) {
+      if (definition.name != name) continue;
+      content_.templates.push_back(definition);
+      const auto same = [&](const auto& known) { return known.name == operation.definition.name; };
+      if (std::none_of(content_.operations.begin(), content_.operations.end(), same))
+        content_.operations.push_back(operation.definition);
+      return content_.templates.size() - 1;
+    }
+    return std::nullopt;
+  }
+
+  /// The number of the template of GEMM with this name; nothing where this build has none.
   std::optional<std::size_t> template_number(const std::string& name) {
-    const auto known = std::find_if(content_.templates.begin(), content_.templates.end(),
-                                    [&](const auto& definition) { return definition.name == name; });
-    if (known != content_.templates.end()) return static_cast<std::size_t>(known - content_.templates.begin());
+    if (const auto known = known_template(name, "")) return known;
     const std::vector<std::string> names = context_.catalogue().names();
     if (Catalogue::is_path(options_.template_selector)) {
       space::TemplateDefinition own = context_.catalogue().load(options_.template_selector);
@@ -137,7 +183,11 @@ class CallableExport {
 
   std::optional<Winner> resolve(const StoredResult& result, std::string& why) {
     const Variant& best = result.answer.best().variant;
-    const auto number = template_number(best.template_name);
+    const LoadedOperation* const operation =
+        result.problem.operation ? operation_of(*result.problem.operation, why) : nullptr;
+    if (result.problem.operation && operation == nullptr) return std::nullopt;
+    const auto number = operation == nullptr ? template_number(best.template_name)
+                                             : template_number(best.template_name, result.problem, *operation);
     if (!number) {
       why = fmt::format("template {} is not built in; give its JSON with --template", best.template_name);
       return std::nullopt;
@@ -181,9 +231,7 @@ class CallableExport {
       const auto same = std::find_if(builds.begin(), builds.end(), [&](const Winner* other) {
         return other->template_number == winner.template_number && other->variant == winner.variant &&
                other->device.architecture == winner.device.architecture &&
-               same_defines(other->defines, winner.defines) && other->problem.dtype == winner.problem.dtype &&
-               other->problem.type_of_c() == winner.problem.type_of_c() &&
-               other->problem.epilogue == winner.problem.epilogue;
+               same_defines(other->defines, winner.defines) && same_kind(other->problem, winner.problem);
       });
       build_number.push_back(static_cast<std::size_t>(same - builds.begin()));
       if (same != builds.end()) continue;
@@ -270,7 +318,7 @@ class CallableExport {
       text += "; unsettled: measured in short samples at the power cap, so the ratio may be off by several percent";
     if (!result.answer.baseline.enlarged_shape.empty())
       text += fmt::format("; cuBLASLt was timed on {}", result.answer.baseline.enlarged_shape);
-    if (!cublaslt_fuses(result.problem.epilogue.activation))
+    if (!result.problem.operation && !cublaslt_fuses(result.problem.epilogue.activation))
       text += fmt::format("; cuBLASLt was timed without {}", to_string(result.problem.epilogue.activation));
     return text;
   }
@@ -278,7 +326,8 @@ class CallableExport {
   Context& context_;
   const CallableOptions& options_;
   CallableHeader content_;
-  std::vector<const StoredResult*> exported_;  ///< of each entry; null: of a guess
+  std::map<std::string, std::unique_ptr<const LoadedOperation>> operations_;  ///< built-in ones that were asked for
+  std::vector<const StoredResult*> exported_;                                 ///< of each entry; null: of a guess
 };
 
 }  // namespace

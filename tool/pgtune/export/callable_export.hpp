@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/context.hpp"
 #include "tool/pgtune/export/callable_header.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
@@ -22,8 +23,9 @@ struct GuessedVariant {
 
 struct CallableOptions {
   std::string name_space, file_name;
-  std::string template_selector;  ///< a template's JSON by path, for results of it; or a name or nothing
-  double largest_loss = 0.03;     ///< of neighbours, median
+  std::string template_selector;               ///< a template's JSON by path, for results of it; or a name or nothing
+  const LoadedOperation* operation = nullptr;  ///< for results of it; null: those of built-in operations
+  double largest_loss = 0.03;                  ///< of neighbours, median
   bool jit = false;
   /// Problems that get a kernel on each class of device although nobody tuned them there, where `guess` names one of a
   /// built-in template; its error says why it does not.

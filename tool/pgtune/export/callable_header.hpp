@@ -11,6 +11,7 @@
 #include "tuner/model/records.hpp"
 #include "tuner/model/source.hpp"
 #include "tuner/model/variant.hpp"
+#include "tuner/operation/operation_definition.hpp"
 #include "tuner/template/template_definition.hpp"
 
 namespace pgtune::tool {
@@ -27,7 +28,7 @@ struct KernelImage {
 struct ExportedVariant {
   std::size_t template_number = 0, image = 0;
   Variant variant;
-  Problem problem;                  ///< one that it was compiled for: its types and epilogue count
+  Problem problem;                  ///< one that it was compiled for: its kind (kinds.hpp) counts
   std::vector<std::int64_t> built;  ///< built_values()
   BuildInfo build = {};             ///< the worker's own, in the cubin cache
 };
@@ -43,10 +44,11 @@ struct ExportedEntry {
 /// What taking a neighbour's variant costs, by trials of the problems themselves.
 struct MeasuredLoss {
   Dtype dtype = Dtype::kF32;
-  bool chosen = false;  ///< neighbours up to the radius are taken: none of a dtype, or one
+  bool chosen = false;  ///< neighbours up to the radius are taken: none of a dtype and operation, or one
   double radius = 0;    ///< in doublings
   int held_out = 0, measured = 0;
   double median = 0, p90 = 0;
+  std::string operation = {};  ///< its name; empty: GEMM
 };
 
 struct CallableHeader {
@@ -55,11 +57,12 @@ struct CallableHeader {
   bool jit = false;      ///< sources, and NVRTC where the program runs, instead of machine code
   int least_driver = 0;  ///< as cuDriverGetVersion() counts: 13000
   std::vector<space::TemplateDefinition> templates;
+  std::vector<operation::OperationDefinition> operations;  ///< of the problems that are no GEMMs, by their names
   std::vector<DeviceInfo> device_classes;
   std::vector<KernelImage> images;
   std::vector<ExportedVariant> variants;
-  std::vector<ExportedEntry> entries;
-  std::vector<MeasuredLoss> losses;  ///< of each dtype of the entries, for several radii
+  std::vector<ExportedEntry> entries;  ///< GEMMs first
+  std::vector<MeasuredLoss> losses;    ///< of each dtype and operation of the entries, for several radii
 };
 
 /// The header's text. The same content gives the same text. `name_space` is one for which why_no_namespace() has
@@ -73,9 +76,9 @@ struct SplitHeader {
 };
 [[nodiscard]] SplitHeader write_split_header(const CallableHeader& content);
 
-/// The most that a template of the export has of each.
+/// The most that a template or an operation of the export has of each.
 struct CallableSizes {
-  std::size_t kernels = 1, maps = 1, arguments = 1, symbols = 1;
+  std::size_t kernels = 1, maps = 1, arguments = 1, symbols = 1, buffers = 1, scalars = 1;
 };
 [[nodiscard]] CallableSizes callable_sizes(const CallableHeader& content);
 

@@ -2,6 +2,7 @@
 #include "tool/pgtune/export/callable_package.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "pgtune_package.hpp"
+#include "tool/pgtune/export/kinds.hpp"
 #include "tuner/model/dtype.hpp"
 #include "tuner/model/epilogue.hpp"
 
@@ -36,8 +38,49 @@ std::string c_words(std::string_view kind, const Words& words, std::string_view 
   return "enum {\n" + out + "\n};\n";
 }
 
-/// In words of 64 bits, and rather more than a Gemm has: interface.cpp has it checked.
-std::size_t words_of_gemm(const CallableHeader& content) {
+/// A section stands between lines with its name and a brace; these lines go, and what is between them unless it is
+/// kept.
+void keep_section(std::string& text, const std::string& name, bool kept) {
+  const auto line_of = [&](const std::string& marker, std::size_t from) {
+    const std::size_t found = text.find(marker, from);
+    if (found == std::string::npos) return std::pair(found, found);
+    return std::pair(text.rfind('\n', found) + 1, text.find('\n', found) + 1);
+  };
+  for (auto opening = line_of(name + " {", 0); opening.first != std::string::npos;
+       opening = line_of(name + " {", opening.first)) {
+    const auto closing = line_of(name + " }", opening.first);
+    const std::string inner = text.substr(opening.second, closing.first - opening.second);
+    text.replace(opening.first, closing.second - opening.first, kept ? inner : "");
+  }
+}
+
+/// "softmax_bf16: sizes M, N; buffers X (in, bf16), Y (out, bf16)"
+std::string operation_list(const Problem& kind) {
+  const OperationProblem& operation = *kind.operation;
+  std::vector<std::string> sizes, buffers, scalars;
+  for (const NamedValue& size : operation.sizes) sizes.push_back(size.name);
+  for (const OperationBuffer& buffer : operation.buffers)
+    buffers.push_back(fmt::format("{} ({}, {})", buffer.name, to_string(buffer.role), to_string(buffer.type)));
+  for (const NamedScalar& scalar : operation.scalars)
+    scalars.push_back(fmt::format("{} ({})", scalar.name, scalar.value));
+  return fmt::format(" *   {}: sizes {}; buffers {}{}{}\n", kind_name(kind), fmt::join(sizes, ", "),
+                     fmt::join(buffers, ", "), scalars.empty() ? "" : "; scalars ", fmt::join(scalars, ", "));
+}
+
+void replace_operations(std::string& text, const CallableHeader& content) {
+  std::string calls, lists, words;
+  for (const Problem& kind : operation_kinds(content)) {
+    calls += fmt::format("PGTUNE_OPERATION({})\n", kind_name(kind));
+    lists += operation_list(kind);
+    words += fmt::format("{}  pgtune_export_operation_{}", words.empty() ? "" : ",\n", kind_name(kind));
+  }
+  replace_all(text, "/* PGTUNE_OPERATION_CALLS */", calls);
+  replace_all(text, "PGTUNE_OPERATION_LISTS", lists);
+  replace_all(text, "PGTUNE_OPERATION_WORDS", words);
+}
+
+/// In words of 64 bits, and rather more than a Gemm or an operation's call has: interface.cpp has it checked.
+std::size_t words_of_call(const CallableHeader& content) {
   const CallableSizes sizes = callable_sizes(content);
   return (512 + sizes.kernels * (128 + 16 * sizes.arguments) + sizes.maps * 288) / 8;
 }
@@ -61,11 +104,15 @@ std::string package_text(const CallableHeader& content, std::string_view file) {
   replace_all(text, "/* PGTUNE_WORDS */",
               c_words("type", all_dtypes()) + c_words("element", all_element_types(), "usual") +
                   c_words("activation", all_activations()));
-  replace_all(text, "PGTUNE_WORDS_OF_GEMM", std::to_string(words_of_gemm(content)));
+  for (const char* words : {"PGTUNE_WORDS_OF_GEMM", "PGTUNE_WORDS_OF_CALL"})
+    replace_all(text, words, std::to_string(words_of_call(content)));
   // CUDA's headers where the consumer itself found them.
-  replace_all(text, "PGTUNE_PREPARE",
-              content.jit ? "exported::prepare(device, {nullptr, nullptr, PGTUNE_CUDA_INCLUDE})"
-                          : "exported::Gemm::prepare(device)");
+  replace_all(
+      text, "PGTUNE_PREPARE",
+      content.jit ? "exported::prepare(device, {nullptr, nullptr, PGTUNE_CUDA_INCLUDE})" : "exported::prepare(device)");
+  keep_section(text, "PGTUNE_GEMMS", has_gemms(content));
+  keep_section(text, "PGTUNE_OPERATIONS", !content.operations.empty());
+  replace_operations(text, content);
   replace_all(text, "PGTUNE_VERSION", content.pgtune_version);
   replace_all(text, "pgtune_namespace", content.name_space);
   replace_all(text, "pgtune_export.hpp", content.file_name);

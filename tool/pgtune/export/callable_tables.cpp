@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tool/pgtune/export/cpp_names.hpp"
+#include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/expression/expression.hpp"
 #include "tuner/model/device_class.hpp"
@@ -66,15 +67,15 @@ std::string image_tables(const CallableHeader& content) {
 }
 
 std::string variant_tables(const CallableHeader& content) {
+  const std::vector<Problem> kinds = kinds_of(content);
   std::string out, rows, names;
   for (std::size_t i = 0; i < content.variants.size(); ++i) {
     const ExportedVariant& variant = content.variants[i];
     std::vector<std::int64_t> parameters;
     for (const Assignment& parameter : variant.variant.parameters) parameters.push_back(number_of(parameter.value));
     out += integers(fmt::format("kParameters{}", i), parameters) + integers(fmt::format("kBuilt{}", i), variant.built);
-    rows += fmt::format("    {{{}, {}, kParameters{}, kBuilt{}, Type::{}, {}, {}}},\n", variant.template_number,
-                        variant.image, i, i, to_string(variant.problem.dtype), element_word(variant.problem),
-                        epilogue_words(variant.problem.epilogue));
+    rows += fmt::format("    {{{}, {}, kParameters{}, kBuilt{}, {}}},\n", variant.template_number, variant.image, i, i,
+                        kind_number(kinds, variant.problem));
     names +=
         fmt::format("    {{{}, {}}},\n", cpp_string(variant.variant.template_name), cpp_string(variant.variant.key()));
   }
@@ -98,10 +99,28 @@ std::string device_tables(const CallableHeader& content) {
       rows, archs, content.device_classes.size());
 }
 
+std::string gemm_kinds(const CallableHeader& content) {
+  std::string rows;
+  std::size_t count = 0;
+  for (const Problem& kind : kinds_of(content)) {
+    if (kind.operation) break;
+    rows += fmt::format("    {{Type::{}, {}, {}}},\n", to_string(kind.dtype), element_word(kind),
+                        epilogue_words(kind.epilogue));
+    ++count;
+  }
+  return fmt::format(
+      "/// What GEMMs' variants were compiled for.\nstruct GemmKind {{\n  Type type;\n  Element out;\n  Epilogue "
+      "epilogue;\n}};\ninline constexpr GemmKind kGemmKinds[] = {{\n{}}};\nconstexpr int kGemmKindCount = {};\n",
+      rows, count);
+}
+
 std::string entry_table(const CallableHeader& content) {
   std::string rows;
+  std::size_t count = 0;
   for (const ExportedEntry& entry : content.entries) {
     const Problem& p = entry.problem;
+    if (p.operation) continue;
+    ++count;
     rows += fmt::format(
         "    // {}\n    {{{{Type::{}, Layout::{}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}}}, {}, {}, {},\n"
         "     {:.6g}, {:.5g}, {:.5g}, {:.5g}, {:.5g}, {}, {:.4f},\n     {}}},\n",
@@ -110,26 +129,23 @@ std::string entry_table(const CallableHeader& content) {
         entry.tflops, entry.ratio, entry.ratio_low, entry.ratio_high, entry.guessed_loss.has_value(),
         entry.guessed_loss.value_or(0), cpp_string(entry.origin));
   }
-  return fmt::format("inline constexpr Entry kEntries[] = {{\n{}}};\nconstexpr int kEntryCount = {};\n", rows,
-                     content.entries.size());
+  return fmt::format("inline constexpr Entry kEntries[] = {{\n{}}};\nconstexpr int kEntryCount = {};\n", rows, count);
 }
 
+constexpr const char* kLosses =
+    "// Neighbours. Each tuned problem was dispatched as if it were not there, to the cheapest of its neighbours' "
+    "variants\n"
+    "// by the templates' cost. Where the problem's own search had tried that variant, the loss is its time in "
+    "screening\n"
+    "// over that of the best variant tried there, less one. What a search does not try is not in it, and is rather "
+    "worse.\n";
+
 std::string loss_table(const CallableHeader& content) {
-  std::string out =
-      "// Neighbours. Each tuned problem was dispatched as if it were not there, to the cheapest of its neighbours' "
-      "variants\n"
-      "// by the templates' cost. Where the problem's own search had tried that variant, the loss is its time in "
-      "screening\n"
-      "// over that of the best variant tried there, less one. What a search does not try is not in it, and is rather "
-      "worse.\n";
+  std::string out;
   std::map<Dtype, const MeasuredLoss*> chosen;
   for (const MeasuredLoss& loss : content.losses) {
-    out += fmt::format(
-        "//   {}: within {} doublings {} of the tuned problems had a neighbour, and {} had tried its variant",
-        to_string(loss.dtype), loss.radius, loss.held_out, loss.measured);
-    if (loss.measured > 0)
-      out += fmt::format(": median {:.1f} %, 90th percentile {:.1f} %", 100 * loss.median, 100 * loss.p90);
-    out += loss.chosen ? ". This is the radius below.\n" : ".\n";
+    if (!loss.operation.empty()) continue;
+    out += fmt::format("//   {}: {}\n", to_string(loss.dtype), loss_comment(loss));
     const MeasuredLoss*& known = chosen[loss.dtype];
     if (loss.chosen) known = &loss;
   }
@@ -146,6 +162,15 @@ std::string loss_table(const CallableHeader& content) {
 }
 
 }  // namespace
+
+std::string loss_comment(const MeasuredLoss& loss) {
+  std::string out =
+      fmt::format("within {} doublings {} of the tuned problems had a neighbour, and {} had tried its variant",
+                  loss.radius, loss.held_out, loss.measured);
+  if (loss.measured > 0)
+    out += fmt::format(": median {:.1f} %, 90th percentile {:.1f} %", 100 * loss.median, 100 * loss.p90);
+  return out + (loss.chosen ? ". This is the radius below." : ".");
+}
 
 std::string image_arrays(const CallableHeader& content, ImageForm form) {
   std::string out;
@@ -164,10 +189,12 @@ std::string image_declarations(const CallableHeader& content) {
 }
 
 std::string tables(const CallableHeader& content, const std::string& content_hash) {
-  return image_tables(content) + variant_tables(content) + device_tables(content) + entry_table(content) +
-         loss_table(content) +
-         fmt::format("inline constexpr Build kBuild = {{{}, {}, {}, {}}};\n", cpp_string(content.pgtune_version),
-                     cpp_string(content.nvrtc_version), content.least_driver, cpp_string(content_hash));
+  std::string out = image_tables(content) + variant_tables(content) + device_tables(content);
+  if (has_gemms(content)) out += gemm_kinds(content) + entry_table(content);
+  out += kLosses;
+  if (has_gemms(content)) out += loss_table(content);
+  return out + fmt::format("inline constexpr Build kBuild = {{{}, {}, {}, {}}};\n", cpp_string(content.pgtune_version),
+                           cpp_string(content.nvrtc_version), content.least_driver, cpp_string(content_hash));
 }
 
 }  // namespace pgtune::tool

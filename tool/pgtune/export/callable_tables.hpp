@@ -8,8 +8,11 @@
 
 namespace pgtune::tool {
 
-/// All but the arrays of the images.
+/// All but the arrays of the images and what operation_tables() has.
 [[nodiscard]] std::string tables(const CallableHeader& content, const std::string& content_hash);
+
+/// What a header says of a radius, in a comment.
+[[nodiscard]] std::string loss_comment(const MeasuredLoss& loss);
 
 /// The images: constants of a header, or definitions of what image_declarations() declares.
 enum class ImageForm { kInline, kDefinition };

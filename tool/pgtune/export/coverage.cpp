@@ -18,8 +18,9 @@ namespace {
 
 /// The radius within which neighbours of the dtype are taken; null: none are.
 const MeasuredLoss* chosen_loss(const CallableHeader& content, Dtype dtype) {
-  const auto found = std::find_if(content.losses.begin(), content.losses.end(),
-                                  [&](const MeasuredLoss& loss) { return loss.dtype == dtype && loss.chosen; });
+  const auto found = std::find_if(content.losses.begin(), content.losses.end(), [&](const MeasuredLoss& loss) {
+    return loss.operation.empty() && loss.dtype == dtype && loss.chosen;
+  });
   return found == content.losses.end() ? nullptr : &*found;
 }
 

@@ -31,6 +31,16 @@ constexpr std::array<std::string_view, 92> kKeywords{
     "xor_eq"};
 static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
 
+/// What stands in the namespace of every header: exported/*.hpp. In the order of std::binary_search.
+constexpr std::array<std::string_view, 33> kTaken{
+    "Activation", "Build",          "Choice",   "DeviceClass", "Element",         "Entry",
+    "Epilogue",   "Fallback",       "Gemm",     "Jit",         "Layout",          "Limits",
+    "Match",      "NeighbourLoss",  "Operands", "Operation",   "Policy",          "Problem",
+    "Status",     "TunedSizes",     "Type",     "Variant",     "build",           "cublaslt_fallback",
+    "detail",     "device_classes", "entries",  "jit_log",     "last_cuda_error", "neighbour_losses",
+    "prepare",    "text",           "variants"};
+static_assert(std::is_sorted(kTaken.begin(), kTaken.end()));
+
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 /// Namespaces beside std that C++ keeps for itself: std followed by digits, and posix.
@@ -55,6 +65,12 @@ std::optional<std::string> why_no_part(std::string_view part, bool outermost) {
 }  // namespace
 
 bool is_cpp_keyword(std::string_view word) { return std::binary_search(kKeywords.begin(), kKeywords.end(), word); }
+
+std::string cpp_name(const std::string& name) {
+  return std::binary_search(kTaken.begin(), kTaken.end(), name) ? name + '_' : cpp_member(name);
+}
+
+std::string cpp_member(const std::string& name) { return is_cpp_keyword(name) ? name + '_' : name; }
 
 std::string cpp_string(const std::string& text) {
   std::string out = "\"";

@@ -16,6 +16,11 @@ namespace pgtune::tool {
 /// implementation ([lex.name], [namespace.future], [namespace.posix]) and `std` are refused.
 [[nodiscard]] std::optional<std::string> why_no_namespace(std::string_view text);
 
+/// What a header calls something of its own namespace, or a member, that an operation's JSON names so: with an
+/// underscore behind it where C++ has the word, and in the namespace where the header itself has it.
+[[nodiscard]] std::string cpp_name(const std::string& name);
+[[nodiscard]] std::string cpp_member(const std::string& name);
+
 /// A string literal, without what is no character to print.
 [[nodiscard]] std::string cpp_string(const std::string& text);
 

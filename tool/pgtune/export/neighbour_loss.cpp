@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "db/queries/queries.hpp"
+#include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -22,9 +24,16 @@ constexpr std::size_t kLeastMeasured = 8;
 /// A good median says nothing of the few neighbours that lose half of the time.
 constexpr double kLargestTail = 4;  ///< 90th percentile over the median that is allowed
 
-bool same_kind_of_problem(const Problem& a, const Problem& b) {
-  return a.dtype == b.dtype && a.type_of_c() == b.type_of_c() && a.layout() == b.layout() && a.epilogue == b.epilogue &&
-         (a.beta != 0) == (b.beta != 0);
+/// The variants of one may serve the other.
+bool are_alike(const Problem& a, const Problem& b) {
+  return same_kind(a, b) && a.layout() == b.layout() && (a.beta != 0) == (b.beta != 0);
+}
+
+std::vector<std::int64_t> extents(const Problem& problem) {
+  if (!problem.operation) return {problem.m, problem.n, problem.k, problem.batch};
+  std::vector<std::int64_t> out;
+  for (const NamedValue& size : problem.operation->sizes) out.push_back(size.value);
+  return out;
 }
 
 /// The variant's build is right for the problem: it is legal, and every macro has the value it was compiled with.
@@ -49,7 +58,7 @@ std::vector<Candidate> candidates(const CallableHeader& content, const Problem& 
                                   double radius) {
   std::vector<Candidate> out;
   for (const ExportedEntry& entry : content.entries) {
-    if (entry.guessed_loss || entry.problem == problem || !same_kind_of_problem(entry.problem, problem) ||
+    if (entry.guessed_loss || entry.problem == problem || !are_alike(entry.problem, problem) ||
         !same_device_class(content.device_classes[entry.device_class], device))
       continue;
     const double distance = problem_distance(entry.problem, problem);
@@ -122,8 +131,9 @@ std::map<std::string, double> tried_times(const db::Database& database, const St
 
 double problem_distance(const Problem& a, const Problem& b) {
   double squares = 0;
-  for (const auto extent : {&Problem::m, &Problem::n, &Problem::k, &Problem::batch}) {
-    const double doublings = std::log2(static_cast<double>(a.*extent) / static_cast<double>(b.*extent));
+  const std::vector<std::int64_t> of_a = extents(a), of_b = extents(b);
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    const double doublings = std::log2(static_cast<double>(of_a[i]) / static_cast<double>(of_b[i]));
     squares += doublings * doublings;
   }
   return std::sqrt(squares);
@@ -137,11 +147,12 @@ std::optional<std::size_t> neighbour(const CallableHeader& content, const Proble
 std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
                                           const std::vector<std::map<std::string, double>>& tried,
                                           double largest_loss) {
-  std::map<Dtype, std::vector<HeldOut>> by_dtype;
+  std::map<std::pair<std::string, Dtype>, std::vector<HeldOut>> by_kind;
   for (std::size_t i = 0; i < content.entries.size(); ++i) {
     const ExportedEntry& entry = content.entries[i];
     if (entry.guessed_loss) continue;
-    std::vector<HeldOut>& problems = by_dtype[entry.problem.dtype];
+    const std::string operation = entry.problem.operation ? entry.problem.operation->name : "";
+    std::vector<HeldOut>& problems = by_kind[{operation, entry.problem.dtype}];
     if (tried[i].empty()) continue;
     const auto fastest = std::min_element(tried[i].begin(), tried[i].end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -149,11 +160,11 @@ std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
                         &tried[i], fastest->second});
   }
   std::vector<MeasuredLoss> out;
-  for (const auto& [dtype, problems] : by_dtype) {
+  for (const auto& [kind, problems] : by_kind) {
     std::optional<std::size_t> chosen;
     for (const double radius : kRadii) {
       out.push_back(loss_within(content, problems, radius));
-      out.back().dtype = dtype;
+      std::tie(out.back().operation, out.back().dtype) = kind;
       const MeasuredLoss& loss = out.back();
       if (loss.measured >= static_cast<int>(kLeastMeasured) && loss.median <= largest_loss &&
           loss.p90 <= kLargestTail * largest_loss)

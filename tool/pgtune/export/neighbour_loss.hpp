@@ -17,7 +17,8 @@ namespace pgtune::tool {
 [[nodiscard]] std::map<std::string, double> tried_times(const db::Database& database, const StoredResult& result,
                                                         const std::vector<space::TemplateDefinition>& templates);
 
-/// In doublings, as an exported header has it.
+/// In doublings, as an exported header has it: the length of the vector of log2 ratios of m, n, k and batch, or of an
+/// operation's sizes. Precondition: both are of one operation.
 [[nodiscard]] double problem_distance(const Problem& a, const Problem& b);
 
 /// The variant that an exported header takes for the problem from its neighbours within `radius`, an index into
@@ -26,9 +27,9 @@ namespace pgtune::tool {
 [[nodiscard]] std::optional<std::size_t> neighbour(const CallableHeader& content, const Problem& problem,
                                                    const DeviceInfo& device, double radius);
 
-/// For each dtype the loss within several radii. Chosen is the largest whose neighbours lose at most `largest_loss` in
-/// the median, and four times that in the 90th percentile, over at least eight problems. `tried[i]` are the times of
-/// content.entries[i]'s problem.
+/// For each dtype, of GEMM and of each operation, the loss within several radii. Chosen is the largest whose neighbours
+/// lose at most `largest_loss` in the median, and four times that in the 90th percentile, over at least eight problems.
+/// `tried[i]` are the times of content.entries[i]'s problem.
 [[nodiscard]] std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
                                                         const std::vector<std::map<std::string, double>>& tried,
                                                         double largest_loss);

@@ -24,8 +24,9 @@ using space::TemplateDefinition;
 class CppScope {
  public:
   explicit CppScope(const TemplateDefinition& definition) {
-    for (const auto* builtins : {&space::device_names(), &space::problem_names()}) {
-      for (const std::string& name : *builtins) add(name, "f.v_" + name, true);
+    const auto& of_problem = definition.interface == nullptr ? space::problem_names() : definition.interface->names;
+    for (const auto* facts : {&space::device_names(), &of_problem}) {
+      for (const std::string& name : *facts) add(name, "f.v_" + name, true);
     }
     for (const space::Parameter& parameter : definition.parameters) add(parameter.name, "v_" + parameter.name, false);
     for (const NamedExpression& entry : definition.derived)
@@ -66,38 +67,21 @@ class CppScope {
   std::set<std::string> of_call_;
 };
 
-constexpr std::string_view place_of(Operand operand) {
-  switch (operand) {
-    case Operand::kA:
-      return "Place::a";
-    case Operand::kB:
-      return "Place::b";
-    case Operand::kC:
-      return "Place::c";
-    case Operand::kD:
-      return "Place::d";
-    case Operand::kBias:
-      return "Place::bias";
-    case Operand::kWorkspace:
-    case Operand::kFirstBuffer:
-      break;
-  }
-  return "Place::workspace";
+/// What the facts call a buffer.
+std::string buffer_name(const TemplateDefinition& definition, Operand operand) {
+  if (const auto buffer = buffer_of_operand(operand)) return definition.interface->buffers.at(*buffer);
+  return std::string(to_string(operand));
 }
 
-std::string map_type(const space::TensorMapSpec& map) {
+std::string place_of(const TemplateDefinition& definition, Operand operand) {
+  if (operand == Operand::kWorkspace) return "kWorkspace";
+  return fmt::format("{}::place_{}", facts_type(definition), buffer_name(definition, operand));
+}
+
+std::string map_type(const TemplateDefinition& definition, const space::TensorMapSpec& map) {
   if (map.type) return std::string(cuda_tensor_type(*map.type));
-  switch (map.operand) {
-    case Operand::kA:
-      return "f.tensor_a";
-    case Operand::kB:
-      return "f.tensor_b";
-    case Operand::kWorkspace:
-    case Operand::kFirstBuffer:
-      return std::string(cuda_tensor_type(TensorType::kFloat32));
-    default:
-      return "f.tensor_c";
-  }
+  if (map.operand == Operand::kWorkspace) return std::string(cuda_tensor_type(TensorType::kFloat32));
+  return "f.tensor_" + buffer_name(definition, map.operand);
 }
 
 /// A map's swizzle or L2 promotion: a number of bytes, or the expression of one.
@@ -121,11 +105,11 @@ std::string map_function(const TemplateDefinition& definition, const CppScope& s
   bool open_end = false;
   for (const space::TensorMapSpec& map : definition.tensor_maps) {
     if (map.name != name) continue;
-    const std::string add =
-        fmt::format("map_{} = add_map(plan, f, x, {{{}, {}, swizzle(x, {}), promotion(x, {}), {}, {}, {}, {}}})", name,
-                    place_of(map.operand), map_type(map), bytes_of(scope, map.swizzle_bytes, map.swizzle),
-                    bytes_of(scope, map.l2_promotion_bytes, map.l2_promotion), map.dims.size(), braces(scope, map.dims),
-                    braces(scope, map.strides), braces(scope, map.box));
+    const std::string add = fmt::format(
+        "map_{} = add_map(plan, f, x, {{{}, {}, swizzle(x, {}), promotion(x, {}), {}, {}, {}, {}}})", name,
+        place_of(definition, map.operand), map_type(definition, map), bytes_of(scope, map.swizzle_bytes, map.swizzle),
+        bytes_of(scope, map.l2_promotion_bytes, map.l2_promotion), map.dims.size(), braces(scope, map.dims),
+        braces(scope, map.strides), braces(scope, map.box));
     if (map.when) {
       out += fmt::format("    if (yes({})) return {};\n", scope.text(*map.when), add);
     } else {
@@ -137,10 +121,10 @@ std::string map_function(const TemplateDefinition& definition, const CppScope& s
   return out + "  };\n";
 }
 
-std::string argument(const space::ArgumentSpec& spec, const CppScope& scope) {
+std::string argument(const TemplateDefinition& definition, const space::ArgumentSpec& spec, const CppScope& scope) {
   switch (spec.kind) {
     case ArgumentKind::kPointer:
-      return fmt::format("pointer(k, {})", place_of(spec.operand));
+      return fmt::format("pointer(k, {})", place_of(definition, spec.operand));
     case ArgumentKind::kTensorMap:
       return fmt::format("map(k, number_of_{}())", spec.tensor_map);
     case ArgumentKind::kInt32:
@@ -150,10 +134,12 @@ std::string argument(const space::ArgumentSpec& spec, const CppScope& scope) {
     case ArgumentKind::kFloat32:
       break;
   }
-  return fmt::format("scalar(k, Argument::Kind::{})", spec.scalar);
+  return fmt::format("scalar(k, {}::scalar_{})", facts_type(definition), spec.scalar);
 }
 
-std::string kernel_code(const space::KernelSpec& kernel, std::size_t symbol, bool first, const CppScope& scope) {
+std::string kernel_code(const TemplateDefinition& definition, const space::KernelSpec& kernel, std::size_t symbol,
+                        const CppScope& scope) {
+  const bool first = &kernel == &definition.kernels.front();
   std::string out =
       fmt::format("  {} {{  // {}\n    KernelPlan& k = add_kernel(plan, {});\n",
                   kernel.when ? fmt::format("if (yes({}))", scope.text(*kernel.when)) : "", kernel.symbol, symbol);
@@ -165,7 +151,8 @@ std::string kernel_code(const space::KernelSpec& kernel, std::size_t symbol, boo
     out += fmt::format("    if (plan.kernel_count > 1) k.overlaps = yes({});\n",
                        scope.text(*kernel.programmatic_dependent_launch));
   if (kernel.co_resident) out += fmt::format("    k.co_resident = yes({});\n", scope.text(*kernel.co_resident));
-  for (const space::ArgumentSpec& spec : kernel.arguments) out += fmt::format("    {};\n", argument(spec, scope));
+  for (const space::ArgumentSpec& spec : kernel.arguments)
+    out += fmt::format("    {};\n", argument(definition, spec, scope));
   return out +
          "    if (x || !launchable(k, f)) return refuse(plan, x ? kNoValue : \"it would break a limit of CUDA\");\n  "
          "}\n";
@@ -289,6 +276,10 @@ std::vector<std::int64_t> built_values(const TemplateDefinition& definition, con
   return out;
 }
 
+std::string facts_type(const TemplateDefinition& definition) {
+  return definition.operation.empty() ? "GemmFacts" : "Facts_" + definition.operation;
+}
+
 std::vector<std::string> kernel_symbols(const TemplateDefinition& definition) {
   std::vector<std::string> out;
   for (const space::KernelSpec& kernel : definition.kernels) {
@@ -312,7 +303,8 @@ std::size_t argument_count(const TemplateDefinition& definition) {
 bool asks_for_scalars(const TemplateDefinition& definition) {
   bool asks = false;
   each_expression(definition, [&](const Expression& expression) {
-    for (const std::string& name : expression.names()) asks = asks || name == "ALPHA_IS_ONE" || name == "BETA_IS_ZERO";
+    for (const std::string& name : expression.names())
+      asks = asks || (definition.operation.empty() && (name == "ALPHA_IS_ONE" || name == "BETA_IS_ZERO"));
   });
   return asks;
 }
@@ -321,9 +313,9 @@ std::string evaluate_function(const TemplateDefinition& definition) {
   const CppScope scope(definition);
   std::string out = fmt::format(
       "/// Template {0}: rules, macros and launch of its JSON (content {1}).\n"
-      "inline bool evaluate_{0}([[maybe_unused]] const Facts& f, [[maybe_unused]] const Int* p,\n"
+      "inline bool evaluate_{0}([[maybe_unused]] const {2}& f, [[maybe_unused]] const Int* p,\n"
       "    [[maybe_unused]] const Int* built, Plan& plan) noexcept {{\n  bool x = false;\n",
-      definition.name, definition.content_hash.substr(0, 12));
+      definition.name, definition.content_hash.substr(0, 12), facts_type(definition));
   for (std::size_t i = 0; i < definition.parameters.size(); ++i)
     out += fmt::format("  [[maybe_unused]] const Int v_{} = p[{}];\n", definition.parameters[i].name, i);
   add_values(out, definition.derived, scope);
@@ -342,7 +334,7 @@ std::string evaluate_function(const TemplateDefinition& definition) {
   const std::vector<std::string> symbols = kernel_symbols(definition);
   for (const space::KernelSpec& kernel : definition.kernels) {
     const auto symbol = std::find(symbols.begin(), symbols.end(), kernel.symbol) - symbols.begin();
-    out += kernel_code(kernel, static_cast<std::size_t>(symbol), &kernel == &definition.kernels.front(), scope);
+    out += kernel_code(definition, kernel, static_cast<std::size_t>(symbol), scope);
   }
   out += "  if (plan.kernel_count == 0) return refuse(plan, \"it launches no kernel for this problem\");\n";
   add_cost(out, definition, scope);

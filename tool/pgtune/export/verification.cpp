@@ -10,6 +10,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/scratch_folder.hpp"
 #include "tool/pgtune/export/consumer_library.hpp"
+#include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/measuring/gpu_lock.hpp"
 #include "tuner/device/device_list.hpp"
@@ -67,7 +68,7 @@ Result<protocol::ConsumerReport> ask(device::WorkerClient& worker, const protoco
 protocol::ConsumerRequest request_of(const CallableHeader& content, std::size_t number, const DeviceInfo& device) {
   const ExportedEntry& entry = content.entries[number];
   const ExportedVariant& variant = content.variants[entry.variant];
-  return {.entry = static_cast<int>(number),
+  return {.entry = static_cast<int>(program_number(content, number)),
           .problem = entry.problem,
           .build = variant.build,
           .plan = value_or_throw(space::make_launch_plan(content.templates[variant.template_number], variant.variant,

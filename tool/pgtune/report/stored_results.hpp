@@ -51,6 +51,8 @@ class ResultFilter {
 
   /// --template as given: a name, a template's JSON by path, or nothing.
   [[nodiscard]] const std::string& template_selector() const { return template_; }
+  /// --operation, loaded; null where it is not given.
+  [[nodiscard]] const LoadedOperation* operation() const { return problems_.operation(); }
 
   /// The file of load()'s database.
   [[nodiscard]] std::filesystem::path database_path(const Context& context) const;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Exported operations: what programs call, and that the generated functions refuse and launch exactly what the
+// interpreter does.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+
+#include "tests/exported/plan_text.hpp"
+#include "tests/exported/sample_operations.hpp"
+#include "tool/pgtune/export/callable_package.hpp"
+#include "tool/pgtune/export/kinds.hpp"
+#include "tuner/template/builtin_names.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+/// With neighbours that lose little for one operation.
+CallableHeader export_with_losses() {
+  CallableHeader content = sample_operations();
+  content.losses.push_back({Dtype::kBf16, true, 0.5, 20, 12, 0.012, 0.05, "transpose"});
+  return content;
+}
+
+TEST(ExportedOperations, EveryScenarioHolds) {
+  const ExportFolder folder("");
+  folder.write("best.hpp", write_callable_header(export_with_losses()));
+  ASSERT_TRUE(folder.compile("c++ -std=c++17 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
+                             kPrograms + "operations.cpp", "operations"));
+  for (const char* scenario : {"types", "calls", "dispatch", "wrong_arguments", "other_device", "wrong_device"}) {
+    std::string output;
+    EXPECT_EQ(folder.run("ASAN_OPTIONS=detect_leaks=0 " + kWithFake + "./operations " + scenario, &output), 0)
+        << scenario << "\n"
+        << output;
+  }
+}
+
+/// Of a problem the sizes, some of them other ones.
+std::vector<std::int64_t> random_sizes(const Problem& problem, std::mt19937& random) {
+  const auto one_of = [&](auto count) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(count)); };
+  std::vector<std::int64_t> sizes;
+  for (const NamedValue& size : problem.operation->sizes) {
+    sizes.push_back(size.value);
+    if (one_of(3) == 0) sizes.back() = std::max<std::int64_t>(1, size.value * (1 + one_of(4)) / (1 + one_of(4)));
+    if (one_of(3) == 0) sizes.back() += one_of(2) == 0 ? 1 : 8;
+    if (one_of(8) == 0) sizes.back() = 1 + one_of(70000);
+  }
+  return sizes;
+}
+
+TEST(ExportedOperations, PlanWhatTheInterpreterPlansForTunedAndRandomSizes) {
+  const CallableHeader content = sample_operations();
+  const std::vector<Problem> kinds = kinds_of(content);
+  std::string names, lines, expected;
+  for (const Problem& kind : kinds) names += fmt::format("ANSWER({})\n", kind_name(kind));
+  std::mt19937 random(42);
+  int launched = 0, refused = 0, impossible = 0;
+  const auto ask = [&](std::size_t variant_number, const Problem& like, const std::vector<std::int64_t>& sizes) {
+    const ExportedVariant& variant = content.variants[variant_number];
+    const auto problem = sized(content, like, sizes);
+    std::string answer = "no problem\n";
+    if (problem && !same_kind(*problem, variant.problem)) answer = "refused\n";
+    if (problem && same_kind(*problem, variant.problem))
+      answer = plan_text(content.templates[variant.template_number], variant, *problem);
+    ++(answer == "no problem\n" ? impossible : answer == "refused\n" ? refused : launched);
+    expected += answer;
+    lines +=
+        fmt::format("{} {} {} {}\n", kind_number(kinds, like), variant_number, sizes.size(), fmt::join(sizes, " "));
+  };
+  for (const ExportedEntry& entry : content.entries) {
+    std::vector<std::int64_t> sizes;
+    for (const NamedValue& size : entry.problem.operation->sizes) sizes.push_back(size.value);
+    ask(entry.variant, entry.problem, sizes);
+  }
+  EXPECT_EQ(launched, static_cast<int>(content.entries.size()));
+  for (int i = 0; i < 3000; ++i) {
+    const std::size_t variant = random() % content.variants.size();
+    const Problem& like = random() % 16 == 0 ? kinds[random() % kinds.size()] : content.variants[variant].problem;
+    ask(variant, like, random_sizes(like, random));
+  }
+  EXPECT_GT(launched, 500);
+  EXPECT_GT(refused, 500);
+  EXPECT_GT(impossible, 10);
+  const ExportFolder folder("");
+  folder.write("best.hpp", write_callable_header(content));
+  folder.write("kinds.inc", names);
+  ASSERT_TRUE(folder.compile("c++ -std=c++17", kPrograms + "operation_plans.cpp", "plans"));
+  folder.write("questions", lines);
+  std::string output;
+  ASSERT_EQ(folder.run("./plans < questions", &output), 0);
+  std::istringstream wanted(expected), got(output), asked(lines);
+  for (std::string one, other; std::getline(wanted, one);) {
+    std::getline(got, other);
+    ASSERT_EQ(other, one) << "of\n" << lines;
+  }
+}
+
+TEST(ExportedOperations, ShareAHeaderWithGemmsBesideCudasOwnTypes) {
+  CallableHeader content = sample_export(4);
+  add_operations(content, "transpose");
+  const ExportFolder folder(write_callable_header(content));
+  const std::string unit =
+      "#include \"best_gemm.hpp\"\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\nusing namespace best_gemm;\n"
+      "int main() {\n  int gemms = 0, sizes = 0;\n  entries(&gemms);\n  transpose_bf16::tuned(&sizes);\n"
+      "  return gemms == 4 && sizes >= 4 && Gemm::prepare(0) == Status::ok ? 0 : 1;\n}\n";
+  folder.write("unit.cpp", unit);
+  ASSERT_TRUE(folder.compile("c++ -std=c++17", "unit.cpp", "unit"));
+  EXPECT_EQ(folder.run(kWithFake + "./unit"), 0);
+  // What --verify calls finds each entry under the number that the request has.
+  add_operations(content, "rmsnorm");
+  for (std::size_t i = 0; i < content.entries.size(); ++i) {
+    EXPECT_EQ(program_number(content, i), i);
+    content.entries[i].problem.beta = 0;  // the program passes no other
+  }
+  folder.write("best_gemm.hpp", write_callable_header(content));
+  folder.write("consumer.cpp", package_text(content, "consumer.cpp"));
+  ASSERT_TRUE(folder.compile("c++ -std=c++17", "consumer.cpp " + kPrograms + "consumer.cpp", "consumer"));
+  std::string output;
+  EXPECT_EQ(folder.run(fmt::format("{} ./consumer {}", kWithFake, content.entries.size()), &output), 0) << output;
+}
+
+TEST(ExportedOperations, AreCalledFromC) {
+  const ExportFolder folder("");
+  for (const PackageFile& file : write_package(sample_operations())) {
+    std::filesystem::create_directories((folder.path() / file.path).parent_path());
+    folder.write(file.path, file.text);
+    for (const char* absent : {"PGTUNE_OPERATIONS", "PGTUNE_GEMMS", "Gemm"})
+      EXPECT_EQ(file.text.find(absent), std::string::npos) << file.path << " has " << absent;
+  }
+  std::string output;
+  ASSERT_EQ(
+      folder.run(
+          fmt::format("cc -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude -c {}operations.c -o calls.o", kPrograms),
+          &output),
+      0)
+      << output;
+  ASSERT_TRUE(folder.compile("c++ -std=c++17 -g -fsanitize=address,undefined -Iinclude",
+                             "src/best.cpp src/best_c.cpp calls.o '" PGTUNE_FAKE_CUDA_FOLDER "/libcuda.so.1'",
+                             "calls"));
+  EXPECT_EQ(folder.run("ASAN_OPTIONS=detect_leaks=0 " + kWithFake + "./calls", &output), 0) << output;
+}
+
+/// Templates may use any of them, and a header of one that does has to compile.
+TEST(ExportedOperations, HaveEveryNameThatATemplateMayUse) {
+  const CallableHeader content = sample_operations();
+  const std::string text = write_callable_header(content);
+  for (const operation::OperationDefinition& definition : content.operations) {
+    for (const std::string& name : definition.interface().names)
+      EXPECT_NE(text.find("f.v_" + name + " = "), std::string::npos) << definition.name << " " << name;
+  }
+  EXPECT_EQ(text.find("pgtune_export"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test
