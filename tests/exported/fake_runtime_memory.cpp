@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Memory of the fake runtime, and copies.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/exported/fake_runtime_state.hpp"
+
+using namespace pgtune::test::fake_runtime;
+
+namespace {
+
+cudaError_t copy_rows(const char* call, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t rows, cudaStream_t stream) {
+  Runtime& r = runtime();
+  const Lock lock(r.mutex);
+  if (const auto code = r.failure(call); code != cudaSuccess) return code;
+  ++r.counts.copies;
+  r.add(r.of(stream), [=] {
+    for (std::size_t row = 0; row < rows; ++row)
+      std::memcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
+  });
+  return cudaSuccess;
+}
+
+void pin(Runtime& r, void* memory, size_t bytes) {
+  r.pinned[memory] = static_cast<std::int64_t>(bytes);
+  r.counts.pinned_bytes += static_cast<std::int64_t>(bytes);
+  r.counts.most_pinned_bytes = std::max(r.counts.most_pinned_bytes, r.counts.pinned_bytes);
+}
+cudaError_t unpin(void* memory) {
+  Runtime& r = runtime();
+  const Lock lock(r.mutex);
+  const auto found = r.pinned.find(memory);
+  if (found == r.pinned.end()) return cudaErrorInvalidValue;
+  r.counts.pinned_bytes -= found->second;
+  r.pinned.erase(found);
+  --r.counts.live;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t CUDARTAPI cudaMalloc(void** memory, size_t bytes) {
+  return made("cudaMalloc", [&](Runtime&) { *memory = std::malloc(bytes); });
+}
+cudaError_t CUDARTAPI cudaFree(void* memory) {
+  const Lock lock(runtime().mutex);
+  runtime().run_until(nullptr);  // as cudaFree does
+  std::free(memory);
+  --runtime().counts.live;
+  return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaHostAlloc(void** memory, size_t bytes, unsigned int) {
+  return made("cudaHostAlloc", [&](Runtime& r) { pin(r, *memory = std::malloc(bytes), bytes); });
+}
+cudaError_t CUDARTAPI cudaFreeHost(void* memory) {
+  const cudaError_t code = unpin(memory);
+  if (code == cudaSuccess) std::free(memory);
+  return code;
+}
+cudaError_t CUDARTAPI cudaHostRegister(void* memory, size_t bytes, unsigned int) {
+  return made("cudaHostRegister", [&](Runtime& r) { pin(r, memory, bytes); });
+}
+cudaError_t CUDARTAPI cudaHostUnregister(void* memory) { return unpin(memory); }
+
+cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  return copy_rows("cudaMemcpyAsync", to, bytes, from, bytes, bytes, 1, stream);
+}
+cudaError_t CUDARTAPI cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                        size_t rows, cudaMemcpyKind, cudaStream_t stream) {
+  return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, rows, stream);
+}
+
+}  // extern "C"

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Scenarios of calls.cpp: the order of calls, and arguments that are right and wrong.
+#pragma once
+
+#include <cstring>
+
+#include "tests/exported/programs/calls_common.hpp"
+
+inline void unprepared() {
+  Gemm gemm;
+  CHECK(Gemm::select(entry(0).problem, operands_of(entry(0)), 0, {}, gemm) == Status::not_prepared);
+  CHECK(gemm.run(operands_of(entry(0)), workspace, kPlenty, stream()) == Status::not_supported);
+  CHECK(Gemm::select(entry(0).problem, operands_of(entry(0)), -1, {}, gemm) == Status::invalid_argument);
+  CHECK(Gemm::prepare(-1) == Status::invalid_argument);
+  CHECK(Gemm::prepare(7) == Status::invalid_argument);
+  CHECK(last_cuda_error() == CUDA_ERROR_INVALID_DEVICE);
+}
+
+inline void prepared() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  const int loads = fake().loads, kernels = fake().kernels_loaded;
+  CHECK(loads == detail::kImageCount);
+  CHECK(kernels >= loads);
+  CHECK(Gemm::prepare(0) == Status::ok);
+  CHECK(fake().loads == loads && fake().kernels_loaded == kernels);
+  CHECK(Gemm::prepare(1) == Status::ok);  // loaded once for the process, per context for each device
+  CHECK(fake().loads == loads && fake().kernels_loaded == 2 * kernels);
+  const Gemm gemm = selected(entry(0));
+  CHECK(gemm.choice().match == Match::exact && gemm.choice().expected_loss == 0);
+  CHECK(gemm.run(operands_of(entry(0)), workspace, kPlenty, stream()) == Status::ok);
+  CHECK(fake().launches > 0);
+  const Gemm copy = gemm;
+  CHECK(copy.run(operands_of(entry(0)), workspace, kPlenty, stream()) == Status::ok);
+  fake().launch_result = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  CHECK(gemm.run(operands_of(entry(0)), workspace, kPlenty, stream()) == Status::cuda_error);
+  CHECK(last_cuda_error() == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  for (int i = 0; i <= static_cast<int>(Status::cuda_error); ++i) CHECK(std::strlen(text(static_cast<Status>(i))) > 3);
+}
+
+inline void wrong_arguments() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  const Entry& e = entry_with_flags();
+  const Gemm gemm = selected(e);
+  const Operands right = operands_of(e);
+  const int launches = fake().launches, memsets = fake().memsets;
+  const auto run = [&](const Operands& o) { return gemm.run(o, workspace, kPlenty, stream()); };
+  for (const void* Operands::*pointer : {&Operands::a, &Operands::b}) {
+    Operands o = right;
+    o.*pointer = nullptr;
+    CHECK(run(o) == Status::invalid_argument);
+    o.*pointer = at(0x10000008);
+    CHECK(run(o) == Status::misaligned);
+  }
+  Operands o = right;
+  o.d = nullptr;
+  CHECK(run(o) == Status::invalid_argument);
+  o.d = at(0x40000002);
+  CHECK(run(o) == Status::misaligned);
+  o = right;
+  o.beta = 2;
+  o.c = nullptr;
+  CHECK(run(o) == Status::invalid_argument);
+  o.c = at(0x30000004);
+  CHECK(run(o) == Status::misaligned);
+  CHECK(gemm.workspace_bytes() > 0);
+  CHECK(gemm.run(right, workspace, gemm.workspace_bytes() - 1, stream()) == Status::workspace_too_small);
+  CHECK(gemm.run(right, nullptr, kPlenty, stream()) == Status::workspace_too_small);
+  CHECK(gemm.run(right, at(0x60000010), kPlenty, stream()) == Status::workspace_too_small);
+
+  const auto select = [&](const Problem& p) {
+    Gemm out;
+    const Status status = Gemm::select(p, right, 0, {}, out);
+    CHECK(status == Status::ok || out.choice().match == Match::none);
+    return status;
+  };
+  for (std::int64_t Problem::*extent : {&Problem::m, &Problem::n, &Problem::k, &Problem::batch}) {
+    Problem p = e.problem;
+    p.*extent = 0;
+    CHECK(select(p) == Status::invalid_argument);
+    p.*extent = -5;
+    CHECK(select(p) == Status::invalid_argument);
+  }
+  for (std::int64_t Problem::*leading : {&Problem::lda, &Problem::ldb, &Problem::ldc}) {
+    Problem p = e.problem;
+    p.*leading -= 1;
+    CHECK(select(p) == Status::invalid_argument);
+    p.*leading = std::int64_t{1} << 62;
+    CHECK(select(p) == Status::invalid_argument);
+  }
+  Problem p = e.problem;
+  p.type = static_cast<Type>(200);
+  CHECK(select(p) == Status::invalid_argument);
+  p = e.problem;
+  p.stride_c = 5;
+  CHECK(select(p) == Status::invalid_argument);
+  p = e.problem;
+  p.m = 3, p.n = 5, p.k = 7, p.lda = p.ldb = p.ldc = 0;
+  CHECK(select(p) == Status::not_supported);
+  CHECK(fake().launches == launches && fake().memsets == memsets);
+}
+
+inline void biases() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  int count = 0, seen = 0;
+  const Entry* all = entries(&count);
+  for (int i = 0; i < count; ++i) {
+    if (!all[i].problem.epilogue.bias) continue;
+    ++seen;
+    const Gemm gemm = selected(all[i]);
+    Operands o = operands_of(all[i]);
+    o.bias = nullptr;
+    CHECK(gemm.run(o, workspace, kPlenty, stream()) == Status::invalid_argument);
+    o.bias = at(0x50000002);
+    CHECK(gemm.run(o, workspace, kPlenty, stream()) == Status::misaligned);
+  }
+  CHECK(seen > 0);
+}
