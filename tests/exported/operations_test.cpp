@@ -11,7 +11,9 @@
 
 #include "tests/exported/plan_text.hpp"
 #include "tests/exported/sample_operations.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
+#include "tool/pgtune/export/coverage.hpp"
 #include "tool/pgtune/export/kinds.hpp"
 #include "tuner/template/builtin_names.hpp"
 
@@ -141,6 +143,24 @@ TEST(ExportedOperations, AreCalledFromC) {
                              "src/best.cpp src/best_c.cpp calls.o '" PGTUNE_FAKE_CUDA_FOLDER "/libcuda.so.1'",
                              "calls"));
   EXPECT_EQ(folder.run("ASAN_OPTIONS=detect_leaks=0 " + kWithFake + "./calls", &output), 0) << output;
+}
+
+TEST(ExportedOperations, CoverageTellsHowSizesAreServed) {
+  CallableHeader content = sample_export(1);
+  add_operations(content, "transpose");
+  content.losses.push_back({Dtype::kBf16, true, 0.5, 20, 12, 0.012, 0.05, "transpose"});
+  const ExportFolder folder("");
+  folder.write("sizes", "M=1024,N=1024 # tuned\nM=1096,N=1024\nM=1,N=8\n");
+  const auto problems = problems_of_sizes(content, (folder.path() / "sizes").string());
+  EXPECT_EQ(problems.size(), 3 * operation_kinds(content).size());
+  const std::string text = coverage_text(content, problems);
+  for (const char* row : {"bf16 M=1024, +exact +0 %", "bf16 M=1096, +neighbour +1.2 % +transpose bf16 M=1024,N=1024",
+                          "f32 M=1096, +fallback", "bf16 M=1,N=8 +fallback"})
+    EXPECT_THAT(text, testing::ContainsRegex(row));
+  folder.write("sizes", "M=1024,N=1024\nM=8\n");
+  EXPECT_THAT([&] { static_cast<void>(problems_of_sizes(content, (folder.path() / "sizes").string())); },
+              testing::ThrowsMessage<CommandError>(
+                  testing::AllOf(testing::HasSubstr("sizes:2"), testing::HasSubstr("needs a size N"))));
 }
 
 /// Templates may use any of them, and a header of one that does has to compile.

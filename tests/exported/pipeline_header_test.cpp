@@ -56,7 +56,7 @@ TEST(PipelineHeader, IsRunByAProgram) {
   folder.write("best_pipeline.hpp", write_pipeline_header(content()));
   const std::string sources = std::string(PGTUNE_SOURCE_DIR) + "/tests/exported/";
   ASSERT_TRUE(
-      folder.compile("c++ -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread "
+      folder.compile("c++ -std=c++17 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread "
                      "-I" PGTUNE_SOURCE_DIR,
                      sources + "programs/stream.cpp " + sources + "fake_runtime*.cpp", "stream"));
   std::string output;

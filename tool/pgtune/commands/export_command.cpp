@@ -108,8 +108,10 @@ class ExportCommand final : public Command {
                     "percent (default: 3)")
         .option_text("PERCENT");
     header
-        .add_option("--coverage", coverage_,
-                    "Write nothing: show what the shapes of a file (as --shapes takes) would be served with")
+        .add_option(
+            "--coverage", coverage_,
+            "Write nothing: show what the shapes of a file (as --shapes takes, with --operation as --sizes) would "
+            "be served with")
         .option_text("FILE");
     header
         .add_option("--guess", guess_,
@@ -168,10 +170,7 @@ class ExportCommand final : public Command {
                               : !library_.empty() ? "--library"
                               : split_            ? "--split"
                                                   : "";
-    const char* const of_gemms = table_               ? "--table"
-                                 : !guess_.empty()    ? "--guess"
-                                 : !coverage_.empty() ? "--coverage"
-                                                      : "";
+    const char* const of_gemms = table_ ? "--table" : !guess_.empty() ? "--guess" : "";
     if (filter_.operation() != nullptr && *of_gemms != '\0')
       throw CommandError(ErrorKind::kUsage, fmt::format("{0} is about GEMMs. Leave out --operation or {0}.", of_gemms));
     if (table_ && !guess_.empty())
@@ -220,7 +219,9 @@ class ExportCommand final : public Command {
       return ExitCode::kNothingValid;
     }
     if (!coverage_.empty()) {
-      context.terminal().print(coverage_text(content, problems_of_file(coverage_)));
+      context.terminal().print(coverage_text(content, filter_.operation() != nullptr
+                                                          ? problems_of_sizes(content, coverage_)
+                                                          : problems_of_file(coverage_)));
       return ExitCode::kDone;
     }
     const bool in_two = split_ || !library_.empty();

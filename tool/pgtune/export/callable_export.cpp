@@ -148,6 +148,16 @@ class CallableExport {
     return nullptr;
   }
 
+  /// The problem that is stored, of an operation made anew of its sizes: a header says nothing of operations that a
+  /// database made up. Nothing where that gives another problem.
+  static std::optional<Problem> own_problem(const Problem& stored, const LoadedOperation* operation) {
+    if (operation == nullptr) return stored;
+    auto made =
+        operation::make_problem(operation->definition, stored.operation->sizes,
+                                operation->definition.dtypes.empty() ? std::nullopt : std::optional(stored.dtype));
+    return made && made->key() == stored.key() ? std::optional(std::move(*made)) : std::nullopt;
+  }
+
   /// The number of the operation's template with this name; nothing where the operation does not list it.
   std::optional<std::size_t> template_number(const std::string& name, const Problem& problem,
                                              const LoadedOperation& operation) {
@@ -186,14 +196,19 @@ class CallableExport {
     const LoadedOperation* const operation =
         result.problem.operation ? operation_of(*result.problem.operation, why) : nullptr;
     if (result.problem.operation && operation == nullptr) return std::nullopt;
+    const std::optional<Problem> problem = own_problem(result.problem, operation);
+    if (!problem) {
+      why = fmt::format("what is stored of it is no problem of the operation {}", operation->definition.name);
+      return std::nullopt;
+    }
     const auto number = operation == nullptr ? template_number(best.template_name)
-                                             : template_number(best.template_name, result.problem, *operation);
+                                             : template_number(best.template_name, *problem, *operation);
     if (!number) {
       why = fmt::format("template {} is not built in; give its JSON with --template", best.template_name);
       return std::nullopt;
     }
     const space::TemplateDefinition& definition = content_.templates[*number];
-    Winner winner{result.problem,
+    Winner winner{*problem,
                   result.device,
                   &result,
                   {},
@@ -212,13 +227,13 @@ class CallableExport {
       why = *refused;
       return std::nullopt;
     }
-    const auto reason = space::why_illegal(definition, winner.variant, result.problem, result.device);
+    const auto reason = space::why_illegal(definition, winner.variant, winner.problem, result.device);
     if (!reason || *reason) {
       why = fmt::format("tuned with another version of template {}: {}", definition.name,
                         reason ? **reason : reason.error().text());
       return std::nullopt;
     }
-    winner.defines = value_or_throw(space::make_defines(definition, winner.variant, result.problem, result.device));
+    winner.defines = value_or_throw(space::make_defines(definition, winner.variant, winner.problem, result.device));
     return winner;
   }
 

@@ -9,6 +9,7 @@
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/neighbour_loss.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tuner/model/device_class.hpp"
@@ -16,10 +17,11 @@
 namespace pgtune::tool {
 namespace {
 
-/// The radius within which neighbours of the dtype are taken; null: none are.
-const MeasuredLoss* chosen_loss(const CallableHeader& content, Dtype dtype) {
+/// The radius within which neighbours of the problem are taken; null: none are.
+const MeasuredLoss* chosen_loss(const CallableHeader& content, const Problem& problem) {
+  const std::string operation = problem.operation ? problem.operation->name : "";
   const auto found = std::find_if(content.losses.begin(), content.losses.end(), [&](const MeasuredLoss& loss) {
-    return loss.operation.empty() && loss.dtype == dtype && loss.chosen;
+    return loss.operation == operation && loss.dtype == problem.dtype && loss.chosen;
   });
   return found == content.losses.end() ? nullptr : &*found;
 }
@@ -42,7 +44,7 @@ std::vector<std::string> row_of(const CallableHeader& content, const Problem& pr
   if (exact != content.entries.end() && exact->guessed_loss)
     return {problem.title(), "guess", fmt::format("{:.1f} %", 100 * *exact->guessed_loss), ""};
   if (exact != content.entries.end()) return {problem.title(), "exact", "0 %", ""};
-  const MeasuredLoss* const loss = chosen_loss(content, problem.dtype);
+  const MeasuredLoss* const loss = chosen_loss(content, problem);
   const auto variant =
       loss == nullptr ? std::nullopt : neighbour(content, problem, content.device_classes[device_class], loss->radius);
   if (!variant) return {problem.title(), "fallback", "", ""};
@@ -62,6 +64,23 @@ std::vector<Problem> problems_of_file(const std::string& file) {
     if (shape.batch) problem.batch = parse_count(fmt::format("{}:{}: batch", file, shape.line), *shape.batch, 1);
     problems.push_back(
         value_or_throw(with_layout(problem, shape.layout.value_or("nn")).and_then(with_default_strides)));
+  }
+  return problems;
+}
+
+std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std::string& file) {
+  std::vector<Problem> problems;
+  const auto lines = parse_size_list(read_shape_list(file), file);
+  for (const Problem& kind : operation_kinds(content)) {
+    const auto definition = std::find_if(content.operations.begin(), content.operations.end(),
+                                         [&](const auto& known) { return known.name == kind.operation->name; });
+    const std::optional<Dtype> dtype = kind.operation->has_dtypes ? std::optional(kind.dtype) : std::nullopt;
+    for (const auto& [line, text] : lines) {
+      auto problem = operation::parse_sizes(text).and_then(
+          [&](const std::vector<NamedValue>& sizes) { return operation::make_problem(*definition, sizes, dtype); });
+      if (!problem) throw CommandError(fail(problem.error(), fmt::format("{}:{}", file, line)).value());
+      problems.push_back(std::move(*problem));
+    }
   }
   return problems;
 }

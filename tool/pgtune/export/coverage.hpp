@@ -13,6 +13,10 @@ namespace pgtune::tool {
 /// (usage).
 [[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file);
 
+/// The problems of a file as --sizes takes, in each dtype that the export has kernels of its operations for. Throws
+/// CommandError (usage).
+[[nodiscard]] std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std::string& file);
+
 /// A table of how a program with this header would be served on each class of device, for pointers aligned to 256
 /// bytes: the entry itself, a neighbour with the problem it was tuned for and its expected loss, or nothing here.
 [[nodiscard]] std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems);
