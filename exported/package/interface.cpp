@@ -60,6 +60,7 @@ const Call& of(const pgtune_export_call& call) noexcept {
 
 /// What an operation's calls are in C++.
 struct Kind {
+  const char* name;
   int size_count;
   exported::Status (*select)(const std::int64_t*, void* const*, int, const exported::Limits&, pgtune_export_call&);
   exported::Status (*run)(const pgtune_export_call&, void* const*, const float*, void*, std::size_t, CUstream);
@@ -69,11 +70,12 @@ struct Kind {
 };
 
 template <typename Call>
-Kind kind() noexcept {
+Kind kind(const char* name) noexcept {
   static_assert(std::is_trivially_copyable<Call>::value, "C copies it");
   static_assert(sizeof(Call) <= sizeof(pgtune_export_call::words) && alignof(Call) <= alignof(pgtune_export_call),
                 "a call of C holds one of C++");
-  return {Call::kSizeCount,
+  return {name,
+          Call::kSizeCount,
           [](const std::int64_t* sizes, void* const* buffers, int device, const exported::Limits& policy,
              pgtune_export_call& out) {
             return (new (out.words) Call)->select_listed(sizes, Call::listed(buffers, nullptr), device, policy);
@@ -89,7 +91,7 @@ Kind kind() noexcept {
 
 const Kind* kind_of(int operation) noexcept {
   static const Kind kKinds[] = {
-#define PGTUNE_OPERATION(name) kind<exported::name>(),
+#define PGTUNE_OPERATION(name) kind<exported::name>(#name),
   /* PGTUNE_OPERATION_CALLS */
 #undef PGTUNE_OPERATION
   };
@@ -180,6 +182,11 @@ int pgtune_export_get_entry(int number, pgtune_export_entry* out) {
 /* PGTUNE_GEMMS } */
 
 /* PGTUNE_OPERATIONS { */
+const char* pgtune_export_operation_name(int operation) {
+  const Kind* const chosen = kind_of(operation);
+  return chosen != nullptr ? chosen->name : nullptr;
+}
+
 int pgtune_export_select_operation(int operation, const int64_t* sizes, void* const* buffers, int device,
                                    const pgtune_export_policy* policy, pgtune_export_call* out) {
   if (out == nullptr) return pgtune_export_status_invalid_argument;

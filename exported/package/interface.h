@@ -108,6 +108,9 @@ enum {
 PGTUNE_OPERATION_WORDS
 };
 
+/* "softmax_bf16"; null where there is no such operation: for callers that know no enumerators. */
+const char* pgtune_export_operation_name(int operation);
+
 /* Sizes with their kernel: a plain value, to be copied and kept; its contents are nobody's business. */
 typedef struct pgtune_export_call {
   uint64_t selected;

@@ -13,10 +13,6 @@
 namespace pgtune::tool::test {
 namespace {
 
-bool have(const std::string& compiler) {
-  return std::system(("command -v " + compiler + " >/dev/null 2>&1").c_str()) == 0;
-}
-
 /// One header and its program for all scenarios: compiling them is what takes time.
 class ExportedCalls : public testing::Test {
  protected:

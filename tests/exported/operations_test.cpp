@@ -126,7 +126,12 @@ TEST(ExportedOperations, ShareAHeaderWithGemmsBesideCudasOwnTypes) {
 
 TEST(ExportedOperations, AreCalledFromC) {
   const ExportFolder folder("");
-  for (const PackageFile& file : write_package(sample_operations())) {
+  CallableHeader content = sample_operations();
+  content.entries.clear(), content.variants.clear(), content.images.clear();
+  content.operations.clear(), content.templates.clear();
+  add_operations(content, "softmax");
+  add_operations(content, "reduction");
+  for (const PackageFile& file : write_package(content)) {
     std::filesystem::create_directories((folder.path() / file.path).parent_path());
     folder.write(file.path, file.text);
     for (const char* absent : {"PGTUNE_OPERATIONS", "PGTUNE_GEMMS", "Gemm"})
@@ -143,6 +148,14 @@ TEST(ExportedOperations, AreCalledFromC) {
                              "src/best.cpp src/best_c.cpp calls.o '" PGTUNE_FAKE_CUDA_FOLDER "/libcuda.so.1'",
                              "calls"));
   EXPECT_EQ(folder.run("ASAN_OPTIONS=detect_leaks=0 " + kWithFake + "./calls", &output), 0) << output;
+  // And from Python, as examples/pytorch does.
+  if (!have("python3")) return;
+  ASSERT_TRUE(folder.compile("c++ -std=c++17 -fPIC -shared -Iinclude", "src/best.cpp src/best_c.cpp", "libbest.so"));
+  EXPECT_EQ(folder.run(kWithFake + "python3 -B " + kPrograms +
+                           "operation.py " PGTUNE_SOURCE_DIR "/examples/pytorch ./libbest.so",
+                       &output),
+            0)
+      << output;
 }
 
 TEST(ExportedOperations, CoverageTellsHowSizesAreServed) {

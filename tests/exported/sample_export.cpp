@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "db/queries/queries.hpp"
@@ -55,6 +56,10 @@ void add_guess(CallableHeader& content) {
 }
 
 }  // namespace
+
+bool have(const std::string& program) {
+  return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+}
 
 DeviceInfo sample_device() {
   DeviceInfo device;

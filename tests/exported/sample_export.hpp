@@ -14,6 +14,9 @@ namespace pgtune::tool::test {
 inline const std::string kPrograms = PGTUNE_SOURCE_DIR "/tests/exported/programs/",
                          kWithFake = "LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ";
 
+/// Whether PATH has the program.
+[[nodiscard]] bool have(const std::string& program);
+
 /// The winners of the built-in recordings in this build's templates, at most `limit` (0: all), as entries for an H200.
 [[nodiscard]] CallableHeader sample_export(std::size_t limit = 0);
 

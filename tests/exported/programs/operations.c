@@ -44,6 +44,7 @@ int main(void) {
   CHECK(best_get_tuned(softmax, 1000, found, &tuned) == best_status_invalid_argument);
   CHECK(best_get_tuned(-1, 0, found, &tuned) == best_status_invalid_argument);
 
+  CHECK(strcmp(best_operation_name(softmax), "softmax_bf16") == 0 && best_operation_name(-1) == NULL);
   CHECK(best_select_operation(1000, sizes, NULL, 0, NULL, &call) == best_status_invalid_argument);
   CHECK(best_select_operation(softmax, NULL, NULL, 0, NULL, &call) == best_status_invalid_argument);
   CHECK(best_select_operation(softmax, sizes, NULL, 0, NULL, NULL) == best_status_invalid_argument);
