@@ -14,6 +14,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
 #include "tool/pgtune/export/coverage.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/kinds.hpp"
 #include "tuner/template/builtin_names.hpp"
 
@@ -156,6 +157,50 @@ TEST(ExportedOperations, AreCalledFromC) {
                        &output),
             0)
       << output;
+}
+
+constexpr const char* kAwkward = R"json({
+  "schema": 1, "name": "text", "dimensions": [{"name": "new"}], "scalars": [{"name": "float", "value": 2}],
+  "buffers": [
+    {"name": "class", "type": "f32", "role": "in", "extents": ["new"]},
+    {"name": "int", "type": "f32", "role": "out", "extents": ["new"], "error": {"rule": "exact"}}],
+  "reference": {"source": "r.cu", "kernels": [{"symbol": "r", "grid": ["1"], "block": ["1"], "arguments": [{"value": "int"}]}]},
+  "flops": "new", "bytes": "8 * new", "unit": "GB/s"})json";
+constexpr const char* kAwkwardTemplate = R"json({
+  "schema": 1, "name": "copies", "operation": "text", "source": "t.cu",
+  "parameters": [{"name": "THREADS", "values": [64], "default": 64}],
+  "kernels": [{"symbol": "copies", "grid": ["new"], "block": ["THREADS"],
+    "arguments": [{"pointer": "class"}, {"pointer": "int"}, {"float32": "float"}, {"int64": "new"}]}]})json";
+
+/// Names that C++ or the header itself has, and beside it a template and an operation that no kernel is left of.
+TEST(ExportedOperations, MayBeCalledAnything) {
+  const auto read = [](const std::string&) -> Result<std::string> { return ""; };
+  CallableHeader content = sample_export(1);
+  content.operations.push_back(operation::parse_operation(kAwkward, "o.json", read).value());
+  const space::OperationInterface interface = content.operations.back().interface();
+  const auto definition = space::parse_template(kAwkwardTemplate, "t.json", read, &interface).value();
+  const Problem problem = operation::make_problem(content.operations.back(), {{"new", 64}}, {}).value();
+  add_sample(content, definition, definition.default_variant(), problem);
+  add_operations(content, "softmax");
+  const auto of_others = [](const auto& each) {
+    return !each.problem.operation || each.problem.operation->name != "text";
+  };
+  std::erase_if(content.entries, of_others);
+  const std::size_t kept = content.entries.back().variant;
+  content.variants = {content.variants[kept]};
+  content.images = {content.images[content.variants.front().image]};
+  content.variants.front().image = content.entries.back().variant = 0;
+  drop_unused_sources(content);
+  EXPECT_EQ(content.templates.size(), 1U);
+  EXPECT_EQ(content.operations.size(), 1U);
+  const ExportFolder folder(write_callable_header(content));
+  folder.write(
+      "unit.cpp",
+      "#include \"best_gemm.hpp\"\nint main() {\n  best_gemm::text_ call;\n  best_gemm::text_::Operands o;\n"
+      "  o.class_ = o.int_ = nullptr;\n  return o.float_ == 2 && best_gemm::text_::select({64}, o, 0, {}, call) ==\n"
+      "      best_gemm::Status::not_prepared ? 0 : 1;\n}\n");
+  ASSERT_TRUE(folder.compile("c++ -std=c++17", "unit.cpp", "unit"));
+  EXPECT_EQ(folder.run(kWithFake + "./unit"), 0);
 }
 
 TEST(ExportedOperations, CoverageTellsHowSizesAreServed) {

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <optional>
 #include <tuple>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/version.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/kernel_images.hpp"
 #include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/neighbour_loss.hpp"
@@ -42,7 +42,10 @@ struct Winner {
 
 class CallableExport {
  public:
-  CallableExport(Context& context, const CallableOptions& options) : context_(context), options_(options) {
+  CallableExport(Context& context, const CallableOptions& options)
+      : context_(context),
+        options_(options),
+        sources_(context.catalogue(), options.template_selector, options.operation, content_) {
     content_.name_space = options.name_space;
     content_.file_name = options.file_name;
     content_.pgtune_version = kVersion;
@@ -63,6 +66,7 @@ class CallableExport {
     std::stable_partition(winners.begin(), winners.end(), [](const Winner& w) { return !w.problem.operation; });
     content_.nvrtc_version = value_or_throw(device::compiler_version(context_.paths().worker));
     compile(winners);
+    drop_unused_sources(content_);
     std::vector<std::map<std::string, double>> tried;
     for (const StoredResult* result : exported_)
       tried.push_back(result == nullptr ? std::map<std::string, double>{}
@@ -106,7 +110,7 @@ class CallableExport {
       why = guessed.error().text();
       return std::nullopt;
     }
-    const auto number = template_number(guessed->variant.template_name);
+    const auto number = sources_.template_number(guessed->variant.template_name);
     if (!number) {
       why = fmt::format("the guess is of template {}, and --template names another", guessed->variant.template_name);
       return std::nullopt;
@@ -121,88 +125,18 @@ class CallableExport {
     return winner;
   }
 
-  /// The template's number among the known ones.
-  [[nodiscard]] std::optional<std::size_t> known_template(const std::string& name, const std::string& operation) const {
-    const auto known = std::find_if(content_.templates.begin(), content_.templates.end(), [&](const auto& definition) {
-      return definition.name == name && definition.operation == operation;
-    });
-    if (known == content_.templates.end()) return std::nullopt;
-    return static_cast<std::size_t>(known - content_.templates.begin());
-  }
-
-  /// The operation as it is here; null with a reason where it is not, or has changed since.
-  const LoadedOperation* operation_of(const OperationProblem& problem, std::string& why) {
-    const LoadedOperation* found = options_.operation;
-    if (found == nullptr || found->definition.name != problem.name) {
-      const std::vector<std::string> names = context_.catalogue().operation_names();
-      if (std::find(names.begin(), names.end(), problem.name) == names.end()) {
-        why = fmt::format("the operation {} is not built in; give its JSON with --operation", problem.name);
-        return nullptr;
-      }
-      auto& loaded = operations_[problem.name];
-      if (loaded == nullptr) loaded = std::make_unique<LoadedOperation>(context_.catalogue().operation(problem.name));
-      found = loaded.get();
-    }
-    if (found->definition.content_hash == problem.content_hash) return found;
-    why = fmt::format("tuned with another version of the operation {}", problem.name);
-    return nullptr;
-  }
-
-  /// The problem that is stored, of an operation made anew of its sizes: a header says nothing of operations that a
-  /// database made up. Nothing where that gives another problem.
-  static std::optional<Problem> own_problem(const Problem& stored, const LoadedOperation* operation) {
-    if (operation == nullptr) return stored;
-    auto made =
-        operation::make_problem(operation->definition, stored.operation->sizes,
-                                operation->definition.dtypes.empty() ? std::nullopt : std::optional(stored.dtype));
-    return made && made->key() == stored.key() ? std::optional(std::move(*made)) : std::nullopt;
-  }
-
-  /// The number of the operation's template with this name; nothing where the operation does not list it.
-  std::optional<std::size_t> template_number(const std::string& name, const Problem& problem,
-                                             const LoadedOperation& operation) {
-    if (const auto known = known_template(name, operation.definition.name)) return known;
-    const std::string selector = Catalogue::is_path(options_.template_selector) ? options_.template_selector : "";
-    const space::TemplateSet set = context_.catalogue().select(selector, problem, &operation);
-    for (const space::TemplateDefinition& definition : set.definitions()) {
-      if (definition.name != name) continue;
-      content_.templates.push_back(definition);
-      const auto same = [&](const auto& known) { return known.name == operation.definition.name; };
-      if (std::none_of(content_.operations.begin(), content_.operations.end(), same))
-        content_.operations.push_back(operation.definition);
-      return content_.templates.size() - 1;
-    }
-    return std::nullopt;
-  }
-
-  /// The number of the template of GEMM with this name; nothing where this build has none.
-  std::optional<std::size_t> template_number(const std::string& name) {
-    if (const auto known = known_template(name, "")) return known;
-    const std::vector<std::string> names = context_.catalogue().names();
-    if (Catalogue::is_path(options_.template_selector)) {
-      space::TemplateDefinition own = context_.catalogue().load(options_.template_selector);
-      if (own.name != name) return std::nullopt;
-      content_.templates.push_back(std::move(own));
-    } else if (std::find(names.begin(), names.end(), name) != names.end()) {
-      content_.templates.push_back(context_.catalogue().load(name));
-    } else {
-      return std::nullopt;
-    }
-    return content_.templates.size() - 1;
-  }
-
   std::optional<Winner> resolve(const StoredResult& result, std::string& why) {
     const Variant& best = result.answer.best().variant;
     const LoadedOperation* const operation =
-        result.problem.operation ? operation_of(*result.problem.operation, why) : nullptr;
+        result.problem.operation ? sources_.operation_of(*result.problem.operation, why) : nullptr;
     if (result.problem.operation && operation == nullptr) return std::nullopt;
     const std::optional<Problem> problem = own_problem(result.problem, operation);
     if (!problem) {
       why = fmt::format("what is stored of it is no problem of the operation {}", operation->definition.name);
       return std::nullopt;
     }
-    const auto number = operation == nullptr ? template_number(best.template_name)
-                                             : template_number(best.template_name, *problem, *operation);
+    const auto number = operation == nullptr ? sources_.template_number(best.template_name)
+                                             : sources_.template_number(best.template_name, *problem, *operation);
     if (!number) {
       why = fmt::format("template {} is not built in; give its JSON with --template", best.template_name);
       return std::nullopt;
@@ -341,8 +275,8 @@ class CallableExport {
   Context& context_;
   const CallableOptions& options_;
   CallableHeader content_;
-  std::map<std::string, std::unique_ptr<const LoadedOperation>> operations_;  ///< built-in ones that were asked for
-  std::vector<const StoredResult*> exported_;                                 ///< of each entry; null: of a guess
+  ExportSources sources_;
+  std::vector<const StoredResult*> exported_;  ///< of each entry; null: of a guess
 };
 
 }  // namespace

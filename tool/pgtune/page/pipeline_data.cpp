@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 /// Shorter gaps are noise of the events.
-constexpr double kLeastGap = 1e-3;
+constexpr double kLeastDrawnGap = 1e-3;
 
 json microseconds(double time_s) { return compact(1e6 * time_s); }
 
@@ -49,7 +49,7 @@ json pipelines_data(const std::vector<StoredPipeline>& pipelines, std::size_t mo
         spans.push_back(
             {static_cast<int>(span.step), span.chunk, microseconds(span.start_s), microseconds(span.end_s)});
       const pipeline::Schedule schedule = make_schedule(answer.streamed, answer.best.candidate);
-      for (const pipeline::Gap& gap : gaps_of(schedule, *answer.timeline, kLeastGap * answer.timeline->total_s))
+      for (const pipeline::Gap& gap : gaps_of(schedule, *answer.timeline, kLeastDrawnGap * answer.timeline->total_s))
         gaps.push_back(
             {static_cast<int>(gap.worker), microseconds(gap.start_s), microseconds(gap.end_s), to_string(gap.cause)});
     }

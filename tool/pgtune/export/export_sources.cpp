@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/export/export_sources.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pgtune::tool {
+
+std::optional<std::size_t> ExportSources::known_template(const std::string& name, const std::string& operation) const {
+  const auto known = std::find_if(content_.templates.begin(), content_.templates.end(), [&](const auto& definition) {
+    return definition.name == name && definition.operation == operation;
+  });
+  if (known == content_.templates.end()) return std::nullopt;
+  return static_cast<std::size_t>(known - content_.templates.begin());
+}
+
+const LoadedOperation* ExportSources::operation_of(const OperationProblem& problem, std::string& why) {
+  const LoadedOperation* found = operation_;
+  if (found == nullptr || found->definition.name != problem.name) {
+    const std::vector<std::string> names = catalogue_.operation_names();
+    if (std::find(names.begin(), names.end(), problem.name) == names.end()) {
+      why = fmt::format("the operation {} is not built in; give its JSON with --operation", problem.name);
+      return nullptr;
+    }
+    auto& loaded = built_in_[problem.name];
+    if (loaded == nullptr) loaded = std::make_unique<LoadedOperation>(catalogue_.operation(problem.name));
+    found = loaded.get();
+  }
+  if (found->definition.content_hash == problem.content_hash) return found;
+  why = fmt::format("tuned with another version of the operation {}", problem.name);
+  return nullptr;
+}
+
+std::optional<std::size_t> ExportSources::template_number(const std::string& name, const Problem& problem,
+                                                          const LoadedOperation& operation) {
+  if (const auto known = known_template(name, operation.definition.name)) return known;
+  const std::string selector = Catalogue::is_path(template_selector_) ? template_selector_ : "";
+  const space::TemplateSet set = catalogue_.select(selector, problem, &operation);
+  for (const space::TemplateDefinition& definition : set.definitions()) {
+    if (definition.name != name) continue;
+    content_.templates.push_back(definition);
+    const auto same = [&](const auto& known) { return known.name == operation.definition.name; };
+    if (std::none_of(content_.operations.begin(), content_.operations.end(), same))
+      content_.operations.push_back(operation.definition);
+    return content_.templates.size() - 1;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> ExportSources::template_number(const std::string& name) {
+  if (const auto known = known_template(name, "")) return known;
+  const std::vector<std::string> names = catalogue_.names();
+  if (Catalogue::is_path(template_selector_)) {
+    space::TemplateDefinition own = catalogue_.load(template_selector_);
+    if (own.name != name) return std::nullopt;
+    content_.templates.push_back(std::move(own));
+  } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+    content_.templates.push_back(catalogue_.load(name));
+  } else {
+    return std::nullopt;
+  }
+  return content_.templates.size() - 1;
+}
+
+std::optional<Problem> own_problem(const Problem& stored, const LoadedOperation* operation) {
+  if (operation == nullptr) return stored;
+  auto made =
+      operation::make_problem(operation->definition, stored.operation->sizes,
+                              operation->definition.dtypes.empty() ? std::nullopt : std::optional(stored.dtype));
+  return made && made->key() == stored.key() ? std::optional(std::move(*made)) : std::nullopt;
+}
+
+void drop_unused_sources(CallableHeader& content) {
+  std::vector<space::TemplateDefinition> kept;
+  std::map<std::size_t, std::size_t> numbers;
+  for (const ExportedVariant& variant : content.variants) {
+    if (!numbers.emplace(variant.template_number, kept.size()).second) continue;
+    kept.push_back(std::move(content.templates[variant.template_number]));
+  }
+  content.templates = std::move(kept);
+  for (ExportedVariant& variant : content.variants) variant.template_number = numbers.at(variant.template_number);
+  for (KernelImage& image : content.images) image.template_number = numbers.at(image.template_number);
+  std::erase_if(content.operations, [&](const operation::OperationDefinition& definition) {
+    return std::none_of(content.templates.begin(), content.templates.end(),
+                        [&](const auto& known) { return known.operation == definition.name; });
+  });
+}
+
+}  // namespace pgtune::tool

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The templates and operations of an export, as this build or the user's files have them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/export/callable_header.hpp"
+
+namespace pgtune::tool {
+
+/// What it finds goes into content.templates and content.operations. Borrows all of them.
+class ExportSources {
+ public:
+  /// `template_selector`: a template's JSON by path, for results of it; or a name or nothing. `operation`: for results
+  /// of it; null: those of built-in operations.
+  ExportSources(const Catalogue& catalogue, const std::string& template_selector, const LoadedOperation* operation,
+                CallableHeader& content)
+      : catalogue_(catalogue), template_selector_(template_selector), operation_(operation), content_(content) {}
+
+  /// The operation as it is here; null with a reason where it is not, or has changed since.
+  [[nodiscard]] const LoadedOperation* operation_of(const OperationProblem& problem, std::string& why);
+
+  /// The number of the operation's template with this name; nothing where the operation does not list it.
+  [[nodiscard]] std::optional<std::size_t> template_number(const std::string& name, const Problem& problem,
+                                                           const LoadedOperation& operation);
+  /// The number of GEMM's template with this name; nothing where this build has none.
+  [[nodiscard]] std::optional<std::size_t> template_number(const std::string& name);
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> known_template(const std::string& name, const std::string& operation) const;
+
+  const Catalogue& catalogue_;
+  const std::string& template_selector_;
+  const LoadedOperation* operation_;
+  CallableHeader& content_;
+  std::map<std::string, std::unique_ptr<const LoadedOperation>> built_in_;  ///< operations that were asked for
+};
+
+/// The problem that is stored, of an operation made anew of its sizes: a header says nothing of operations that a
+/// database made up. Nothing where that gives another problem. `operation` is null for GEMM.
+[[nodiscard]] std::optional<Problem> own_problem(const Problem& stored, const LoadedOperation* operation);
+
+/// Takes out templates and operations that no variant is of, such as those of results that were left out.
+void drop_unused_sources(CallableHeader& content);
+
+}  // namespace pgtune::tool
