@@ -26,15 +26,9 @@ const OperationDefinition& definition_of(const CallableHeader& content, const Pr
 }
 
 std::string fact(const Expression& expression) {
-  std::vector<std::string> names;
-  for (const std::string& name : expression.names()) names.push_back("f.v_" + name);
+  std::vector<std::string> names = expression.names();
+  for (std::string& name : names) name.insert(0, "f.v_");
   return expression.cpp(names);
-}
-
-std::string facts(const std::vector<Expression>& expressions) {
-  std::vector<std::string> texts;
-  for (const Expression& expression : expressions) texts.push_back(fact(expression));
-  return fmt::format("{{{}}}", fmt::join(texts, ", "));
 }
 
 template <typename Items, typename Text>
@@ -43,6 +37,8 @@ std::string joined(const Items& items, const Text& text) {
   for (const auto& item : items) texts.push_back(text(item));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
+
+std::string facts(const std::vector<Expression>& expressions) { return "{" + joined(expressions, fact) + "}"; }
 
 std::string facts_struct(const OperationDefinition& definition) {
   const space::OperationInterface names = definition.interface();
