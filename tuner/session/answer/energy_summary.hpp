@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/model/energy_window.hpp"
 #include "tuner/session/answer/answer.hpp"
 
 namespace pgtune::session {
