@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "tuner/protocol/codec.hpp"
 
@@ -74,6 +75,7 @@ class FakeMeasurer {
     baseline_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
     baseline_.best = 1;
+    if (problem_.operation) compare_operation();
     baseline_.buffer_copies = 2;
     baseline_.data_seed = request.conditions.data_seed;
     const auto larger = [](std::int64_t extent) { return (extent + 15) / 16 * 16; };
@@ -143,6 +145,21 @@ class FakeMeasurer {
   }
 
  private:
+  /// With PGTUNE_FAKE_NO_BASELINE the library has no algorithm for any operation.
+  void compare_operation() {
+    const std::string library = std::exchange(baseline_.library, std::string(kCopyBaseline));
+    const bool available = std::getenv("PGTUNE_FAKE_NO_BASELINE") == nullptr;
+    const std::size_t declared = problem_.operation->baselines.size();
+    baseline_.place = available ? 0 : static_cast<int>(declared);
+    baseline_.others.clear();
+    if (declared == 0) return;
+    if (available) {
+      baseline_.library = library;
+      baseline_.others = {{std::string(kCopyBaseline), "64 bytes a thread", at_tflops(60)}};
+    } else {
+      baseline_.others = {{library, "", 0, "it has no algorithm for them"}};
+    }
+  }
   /// PGTUNE_FAKE_SLOWDOWN times as long as on the usual board.
   [[nodiscard]] double at_tflops(double tflops) const {
     return std::stod(setting("PGTUNE_FAKE_SLOWDOWN", "1")) * problem_.flops() / (tflops * 1e12);

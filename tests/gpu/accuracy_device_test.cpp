@@ -146,7 +146,7 @@ class Accuracy : public testing::Test {
     buffers_ =
         std::make_unique<OperandBuffers>(OperandBuffers::allocate(*kernels_, problem_, {}, 1, stream_.get()).value());
     forbid_reduced_precision();
-    reference_ = CublasLtMatmul::create(problem_).value();
+    reference_ = CublasLtMatmul::create(problem_, CublasLtContext::create().value()).value();
     for (const fs::path& path : template_files()) {
       if (path.parent_path().filename() != "configs") continue;
       auto definition = space::load_template(path, shipped_header);

@@ -54,7 +54,7 @@ class ExportedTimes {
                problem.title(), 1e6 * host_time(select),
                1e6 * host_time([&] { device_.launch(gemm, o, workspace.data, device_.stream(), problem); }),
                1e6 * host_time([&] { require(worker->launch(0, device_.stream())); }));
-    const auto matmul = CublasLtMatmul::create(problem);
+    const auto matmul = CublasLtMatmul::create(problem, CublasLtContext::create().value());
     const auto algorithms = matmul ? (*matmul)->heuristics() : CudaResult<std::vector<CublasLtCandidate>>();
     if (matmul && algorithms && !algorithms->empty())
       fmt::print(", cublasLtMatmul {:.2f} us",

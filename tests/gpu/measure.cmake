@@ -2,7 +2,7 @@
 pgtune_test(gpu_measure_test LABELS unit
             SOURCES measure_error_bound_test.cpp measure_dtype_tables_test.cpp measure_operand_layout_test.cpp measure_guarded_memory_test.cpp measure_verification_test.cpp measure_screening_test.cpp measure_arguments_test.cpp
                     measure_fault_text_test.cpp measure_device_info_test.cpp measure_timer_check_test.cpp
-                    measure_algorithms_test.cpp measure_telemetry_test.cpp measure_settling_test.cpp ../nvml/fake_state.cpp
+                    measure_algorithms_test.cpp measure_products_test.cpp measure_telemetry_test.cpp measure_settling_test.cpp ../nvml/fake_state.cpp
             LIBRARIES pgtune_gpu)
 target_compile_definitions(gpu_measure_test PRIVATE PGTUNE_FAKE_NVML="$<TARGET_FILE:fake_nvml>")
 add_dependencies(gpu_measure_test fake_nvml)
@@ -14,4 +14,5 @@ pgtune_test(gpu_tma_demo_test LABELS unit SOURCES measure_tma_demo_rules_test.cp
 pgtune_test(gpu_measure_device_test LABELS gpu
             SOURCES measure_gemm_source.cpp measure_check_test.cpp measure_baseline_test.cpp measure_round_test.cpp
                     measure_conditions_test.cpp measure_dtypes_test.cpp measure_tma_demo_test.cpp
-            LIBRARIES pgtune_gpu pgtune_jit pgtune_space pgtune_device pgtune_model)
+                    operation_baseline_test.cpp template_cases.cpp
+            LIBRARIES pgtune_gpu pgtune_jit pgtune_operation pgtune_space pgtune_device pgtune_model)

@@ -44,6 +44,14 @@ TEST(BaselineNotes, ALargerProblemThatWasTimedInsteadIsNamed) {
               ElementsAre(HasSubstr("cuBLASLt has no silu"), HasSubstr("with zeros added")));
 }
 
+TEST(BaselineNotes, ALibraryThatIsNotThereIsNamedWithTheReason) {
+  BaselineReport baseline;
+  baseline.library = "copy";
+  baseline.others = {{"cuBLASLt 13.1.0", "", 0, "it has no algorithm"}, {"other", "its best", 1e-3}};
+  EXPECT_THAT(baseline_notes({}, baseline),
+              ElementsAre("cuBLASLt 13.1.0 is not there to be compared with: it has no algorithm"));
+}
+
 TEST(BaselineNotes, ChecksWithoutUnmappedMemoryAreNamed) {
   BaselineReport baseline;
   baseline.unguarded = "the GPU has no virtual memory management";

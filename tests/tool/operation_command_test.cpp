@@ -64,6 +64,47 @@ TEST_F(OperationTest, AUsersOwnIsSearchedStoredAndShown) {
   EXPECT_THAT(of("space", path("twice.json"), "N=4096").out, HasSubstr("3 valid for this problem"));
 }
 
+TEST_F(OperationTest, ALibrarysProductIsWhatRatiosAreToAndTheCopyStandsBesideIt) {
+  const std::vector<std::string> quick{"--budget", "4", "-q"};
+  const std::string sizes = "M=512,N=1024,K=512";
+  const Finished text = of("search", "gemm_block_scaled", sizes, quick);
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("x cuBLASLt best"), HasSubstr("\ncuBLASLt best ("), HasSubstr("\ncopy (timed alone) ")));
+  const json result = json::parse(of("search", "gemm_block_scaled", sizes, {"--budget", "4", "--json"}).out);
+  const json& baseline = result.at("baseline");
+  EXPECT_EQ(baseline.at("library"), "cuBLASLt 13.0.0 (fake)");
+  EXPECT_EQ(baseline.at("others").at(0).at("library"), "copy");
+  EXPECT_GT(baseline.at("others").at(0).at("time_s"), 0);
+  EXPECT_THAT(pgtune({"show"}).out, AllOf(HasSubstr("of cuBLASLt's best"), HasSubstr("copy beside it, timed alone: ")));
+  EXPECT_THAT(pgtune({"report"}).out, Not(HasSubstr("ways of copying")));
+}
+
+TEST_F(OperationTest, WhereTheLibraryHasNoneTheCopyIsLeftAndTheReasonIsSaid) {
+  launch_.environment["PGTUNE_FAKE_NO_BASELINE"] = "1";
+  const Finished searched = of("search", "gemm_block_scaled", "M=512,N=1024,K=512", {"--budget", "4", "-q"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  EXPECT_THAT(searched.out, AllOf(HasSubstr("x copy best"), HasSubstr("cuBLASLt 13.0.0 (fake) is not there to be")));
+  EXPECT_THAT(pgtune({"show"}).out,
+              AllOf(HasSubstr("of copy's best"), HasSubstr("(fake) is not there to be compared with: ")));
+  EXPECT_THAT(pgtune({"report"}).out,
+              AllOf(HasSubstr("ways of copying"), HasSubstr("cannot compute gemm_block_scaled")));
+}
+
+TEST_F(OperationTest, ABaselineThatIsNoProductIsRefused) {
+  json operation = json::parse(kOwnOperation);
+  operation["baselines"] = {{{"library", "cublaslt"}, {"a", "X"}, {"b", "X"}, {"d", "Y"}}};
+  write("twice.json", operation.dump());
+  for (const char* command : {"search", "space"}) {
+    const Finished refused = of(command, path("twice.json"), "N=4096");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("baseline cublaslt"), HasSubstr("X has 1 dimensions and not 2")));
+  }
+  operation["baselines"] = {{{"library", "cublas"}}};
+  write("twice.json", operation.dump());
+  EXPECT_THAT(of("space", path("twice.json"), "N=4096").err, HasSubstr("baselines[0].library"));
+  EXPECT_EQ(requests("prepare"), 0);
+}
+
 TEST_F(OperationTest, ReportsTellOperationsFromGemmsAndFromEachOther) {
   ASSERT_EQ(softmax("search").exit_code, 0);
   ASSERT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);

@@ -75,6 +75,7 @@ TEST(LiveLineText, SaysCountsBestRatioAndTimeLeft) {
   progress.cut = 40;
   progress.best_s = 2.712e-3;
   progress.baseline_best_s = 2.769e-3;
+  progress.baseline = "cuBLASLt";
   progress.remaining_s = 80;
   EXPECT_EQ(progress_text(progress),
             "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best so far 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; "
@@ -100,6 +101,7 @@ TEST(LiveLine, ALongSearchTellsItsBestSoFarOnce) {
   EXPECT_FALSE(told());  // there is none yet
   progress.best_s = 2.712e-3;
   progress.baseline_best_s = 2.769e-3;
+  progress.baseline = "cuBLASLt";
   EXPECT_TRUE(told());
   progress.elapsed_s = 7;
   EXPECT_FALSE(told());

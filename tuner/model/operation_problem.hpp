@@ -13,6 +13,7 @@
 
 #include "tuner/model/element_type.hpp"
 #include "tuner/model/launch_plan.hpp"
+#include "tuner/model/library_product.hpp"
 #include "tuner/model/source.hpp"
 #include "tuner/util/fields.hpp"
 #include "tuner/util/named_enum.hpp"
@@ -112,7 +113,7 @@ inline constexpr std::size_t kMaxBufferRank = 4;
 /// What an operation's speed can be told in.
 inline constexpr std::string_view kBytesUnit = "GB/s", kFlopsUnit = "TFLOP/s";
 
-/// What operations are compared with: memory copied as fast as it goes.
+/// What every operation is compared with, beside or in the place of its baselines: memory copied as fast as it goes.
 inline constexpr std::string_view kCopyBaseline = "copy";
 
 struct OperationBuffer {
@@ -192,9 +193,10 @@ struct OperationProblem {
   TemplateSource source;  ///< of the reference and of fills; it may include "operation.cuh", which workers have
   std::vector<ReferenceLaunch> reference;
   std::vector<FillCase> cases;
-  double flops = 0, bytes = 0;  ///< of one launch
-  std::string unit;             ///< "GB/s" or "TFLOP/s": what its speed is told in
-  bool has_dtypes = false;      ///< the problem's dtype means something
+  std::vector<LibraryProduct> baselines;  ///< the fairest first; kCopyBaseline follows of itself
+  double flops = 0, bytes = 0;            ///< of one launch
+  std::string unit;                       ///< "GB/s" or "TFLOP/s": what its speed is told in
+  bool has_dtypes = false;                ///< the problem's dtype means something
 
   /// Index of the buffer called so.
   [[nodiscard]] std::optional<std::size_t> find_buffer(std::string_view buffer) const;
@@ -213,6 +215,7 @@ struct OperationProblem {
     visit("source", self.source);
     visit("reference", self.reference);
     visit("cases", self.cases, kUnlessDefault);
+    visit("baselines", self.baselines, kUnlessDefault);
     visit("flops", self.flops);
     visit("bytes", self.bytes);
     visit("unit", self.unit);
@@ -222,8 +225,8 @@ struct OperationProblem {
 };
 
 /// Errors (usage): what somebody else wrote cannot be executed: too many buffers, an extent or stride that makes a
-/// buffer overflow, elements that share memory, an argument that names no buffer. Whatever passes may be handed to a
-/// worker.
+/// buffer overflow, elements that share memory, an argument that names no buffer, a baseline that is no product of
+/// them. Whatever passes may be handed to a worker.
 [[nodiscard]] Result<void> check_operation_problem(const OperationProblem& problem);
 
 /// An operation's problem within a Problem, shared by its copies and compared by what it says; empty for GEMM.

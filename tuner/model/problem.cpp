@@ -134,8 +134,6 @@ double Problem::speed(double time_s) const {
 
 std::string_view Problem::speed_unit() const { return operation ? std::string_view(operation->unit) : kFlopsUnit; }
 
-std::string_view Problem::baseline_name() const { return operation ? kCopyBaseline : "cuBLASLt"; }
-
 std::string Problem::layout() const { return {trans_a ? 't' : 'n', trans_b ? 't' : 'n'}; }
 
 std::string Problem::shape() const { return operation ? operation->sizes_text() : fmt::format("{}x{}x{}", m, n, k); }

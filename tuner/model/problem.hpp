@@ -57,10 +57,8 @@ struct Problem {
   /// What a launch that takes so long reaches, in speed_unit().
   [[nodiscard]] double speed(double time_s) const;
   [[nodiscard]] std::string_view speed_unit() const;  ///< "TFLOP/s", or what the operation is told in, such as "GB/s"
-  /// What it is compared with: "cuBLASLt", or "copy".
-  [[nodiscard]] std::string_view baseline_name() const;
-  [[nodiscard]] std::string layout() const;  ///< "nn", "nt", "tn" or "tt"
-  [[nodiscard]] std::string shape() const;   ///< "4096x4096x4096"; of an operation "M=4096,N=8192"
+  [[nodiscard]] std::string layout() const;           ///< "nn", "nt", "tn" or "tt"
+  [[nodiscard]] std::string shape() const;            ///< "4096x4096x4096"; of an operation "M=4096,N=8192"
   /// Canonical text; equal exactly when problems are equal. E.g. "f32 nn 4096x4096x4096 b1 ld4096,4096,4096 a1 b0".
   /// An output type that is not the dtype's usual one, an epilogue and a chain follow: "bf16 nn ... a1 b0 out f32
   /// epilogue bias+gelu chained".

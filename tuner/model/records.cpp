@@ -33,6 +33,8 @@ std::string BaselineReport::title(int algorithm) const {
   return algorithm < 0 || index >= algorithms.size() ? std::string() : library + ": " + algorithms[index].description;
 }
 
+std::string BaselineReport::name() const { return library.empty() ? "cuBLASLt" : library.substr(0, library.find(' ')); }
+
 Result<void> BuildInfo::validate() const { return require_possible_numbers(*this, "a build"); }
 
 Result<void> Sample::validate() const {

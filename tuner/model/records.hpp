@@ -172,9 +172,26 @@ struct AlgorithmReport {
   friend bool operator==(const AlgorithmReport&, const AlgorithmReport&) = default;
 };
 
-/// What cuBLASLt offers. `first` and `best` index `algorithms`; only algorithms that pass the check are listed.
+/// What an operation could be compared with beside the baseline that it is compared with.
+struct OtherBaseline {
+  std::string library;    ///< as BaselineReport's
+  std::string algorithm;  ///< its best; empty: it is not available
+  double time_s = 0;      ///< median per launch, screened as AlgorithmReport's; 0 where it is not available
+  std::string unavailable = {};
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("library", self.library);
+    visit("algorithm", self.algorithm);
+    visit("time_s", self.time_s);
+    visit("unavailable", self.unavailable, kUnlessDefault);
+  }
+  friend bool operator==(const OtherBaseline&, const OtherBaseline&) = default;
+};
+
+/// What the baseline offers. `first` and `best` index `algorithms`; only algorithms that pass the check are listed.
 struct BaselineReport {
-  std::string library;  ///< "cuBLASLt 13.0.2"
+  std::string library;  ///< "cuBLASLt 13.0.2"; "copy"
   std::vector<AlgorithmReport> algorithms;
   int first = 0, best = 0;
   std::int64_t buffer_copies = 1;  ///< operand sets the samples rotate over
@@ -185,6 +202,9 @@ struct BaselineReport {
   /// Why variants were checked in memory with other memory around it, so that not every far access out of bounds
   /// faults; else empty.
   std::string unguarded = {};
+  /// Of an operation with several baselines: which of them this is, in their order with the copy last, and the others.
+  int place = 0;
+  std::vector<OtherBaseline> others = {};
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -196,10 +216,14 @@ struct BaselineReport {
     visit("data_seed", self.data_seed);
     visit("enlarged_shape", self.enlarged_shape, kUnlessDefault);
     visit("unguarded", self.unguarded, kUnlessDefault);
+    visit("place", self.place, kUnlessDefault);
+    visit("others", self.others, kUnlessDefault);
   }
   /// "cuBLASLt 13.1.0: algorithm 66, tile 128x256": an algorithm's name outside of this report; empty where the index
   /// is none of it.
   [[nodiscard]] std::string title(int algorithm) const;
+  /// The library without its version, "cuBLASLt" or "copy"; "cuBLASLt" where there is no report.
+  [[nodiscard]] std::string name() const;
   friend bool operator==(const BaselineReport&, const BaselineReport&) = default;
 };
 

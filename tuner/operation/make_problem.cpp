@@ -72,6 +72,7 @@ class ProblemBuilder {
     out_.sizes = std::move(sizes);
     out_.scalars = definition.scalars;
     out_.source = definition.source;
+    out_.baselines = definition.baselines;
     out_.unit = definition.unit;
     out_.has_dtypes = !definition.dtypes.empty();
   }

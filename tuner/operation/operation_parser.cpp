@@ -87,7 +87,7 @@ std::vector<std::string> read_templates(const JsonCursor& root) {
 OperationDefinition read_definition(const JsonCursor& root) {
   OperationDefinition out;
   root.expect_fields({"schema", "name", "description", "dtypes", "dimensions", "derived", "require", "scalars",
-                      "buffers", "reference", "cases", "flops", "bytes", "unit", "templates"});
+                      "buffers", "reference", "cases", "baselines", "flops", "bytes", "unit", "templates"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -108,6 +108,7 @@ OperationDefinition read_definition(const JsonCursor& root) {
   read_buffers(root, names, out);
   read_reference(root, names, out);
   read_cases(root, names, out);
+  read_baselines(root, out);
   out.flops = names.read(root.required("flops"), Reach::kProblem);
   out.bytes = names.read(root.required("bytes"), Reach::kProblem);
   out.unit = root.required("unit").choice({kBytesUnit, kFlopsUnit});

@@ -24,4 +24,7 @@ void read_reference(const JsonCursor& root, const space::KnownNames& names, Oper
 /// `definition` has its buffers too.
 void read_cases(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
 
+/// `definition` has its buffers too.
+void read_baselines(const JsonCursor& root, OperationDefinition& definition);
+
 }  // namespace pgtune::operation

@@ -15,7 +15,10 @@ class ProgressReporter {
   /// The callback may be empty; context and callback must outlive the reporter.
   ProgressReporter(const SessionContext& context, const ProgressCallback& callback);
 
-  void baseline(double best_s) { progress_.baseline_best_s = best_s; }
+  void baseline(const std::string& name, double best_s) {
+    progress_.baseline = name;
+    progress_.baseline_best_s = best_s;
+  }
   /// Race and final will have settled samples, and take `expected_s`.
   void settled(double expected_s);
   /// `total`: variants this search means to decide.

@@ -71,6 +71,7 @@ struct Progress {
   std::int64_t not_recorded = 0;  ///< of `done`: those that a replay's recording does not hold
   double best_s = 0;              ///< best median per launch so far, 0 while none
   double baseline_best_s = 0;     ///< 0 before prepare
+  std::string baseline;           ///< BaselineReport::name(); empty before prepare
   int round = 0, rounds = 0;      ///< of the floor, race, final or confirm rounds; windows in the energy phase
   std::int64_t contenders = 0;    ///< variants still in the race or final
   /// Expected of race, final and confirm rounds (in a bench: of the final), where the problem meets the power cap and

@@ -16,7 +16,7 @@ Result<void> prepare(SessionRun& run) {
   if (!baseline) return fail(std::move(baseline.error()), "preparing " + context.problem.title());
   context.store.save_baseline(*baseline);
   if (const auto best = static_cast<std::size_t>(baseline->best); best < baseline->algorithms.size())
-    run.progress.baseline(baseline->algorithms[best].time_s);
+    run.progress.baseline(baseline->name(), baseline->algorithms[best].time_s);
   run.result.baseline = std::move(*baseline);
   run.others_at_start = context.device.other_processes();
   return {};

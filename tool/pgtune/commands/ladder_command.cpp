@@ -121,6 +121,7 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
   }
   out.timed = true;
   out.library = result.baseline.library;
+  out.baseline = result.baseline.name();
   if (result.answer) {
     out.baseline_best_s = result.answer->baseline_best_s;
   } else if (const auto best = static_cast<std::size_t>(result.baseline.best);

@@ -28,23 +28,26 @@ namespace {
 using nlohmann::json;
 
 json shown_json(const StoredResult& result) {
-  return {
-      {"problem", result.problem},
-      {"device",
-       {{"name", result.device.name},
-        {"class", device_class(result.device).text()},
-        {"uuid", result.device.uuid},
-        {"driver", result.device.driver_version}}},
-      {"source", to_string(result.row.source)},
-      {"conditions", conditions_json(conditions_of(result))},
-      {"finished_at", result.row.finished_at},
-      {"complete", result.answer.complete},
-      {"template_hash", result.row.variant_origin.content_hash},
-      {"other_versions", other_versions_json(result.other_versions)},
-      {"best", best_json(result.answer, result.problem)},
-      {"sampling", to_string(result.answer.sampling)},
-      {"noise_margin", result.answer.floor.margin},
-      {"baseline", {{"first_time_s", result.answer.baseline_first_s}, {"best_time_s", result.answer.baseline_best_s}}}};
+  return {{"problem", result.problem},
+          {"device",
+           {{"name", result.device.name},
+            {"class", device_class(result.device).text()},
+            {"uuid", result.device.uuid},
+            {"driver", result.device.driver_version}}},
+          {"source", to_string(result.row.source)},
+          {"conditions", conditions_json(conditions_of(result))},
+          {"finished_at", result.row.finished_at},
+          {"complete", result.answer.complete},
+          {"template_hash", result.row.variant_origin.content_hash},
+          {"other_versions", other_versions_json(result.other_versions)},
+          {"best", best_json(result.answer, result.problem)},
+          {"sampling", to_string(result.answer.sampling)},
+          {"noise_margin", result.answer.floor.margin},
+          {"baseline",
+           {{"library", result.answer.baseline.library},
+            {"first_time_s", result.answer.baseline_first_s},
+            {"best_time_s", result.answer.baseline_best_s},
+            {"others", result.answer.baseline.others}}}};
 }
 
 class ShowCommand final : public Command {
@@ -111,13 +114,14 @@ class ShowCommand final : public Command {
     print_wrapped(terminal, conditions_text(conditions));
     if (const std::string sampling = sampling_text(result.answer, conditions); !sampling.empty())
       print_wrapped(terminal, sampling);
-    print_wrapped(terminal, fmt::format("{:.4g} ms  {:.{}f} {}  {} of {}'s best", best.time_s * 1e3,
-                                        result.problem.speed(best.time_s),
-                                        result.problem.speed_unit() == kFlopsUnit ? 1 : 0, result.problem.speed_unit(),
-                                        ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high),
-                                        result.problem.baseline_name()));
+    print_wrapped(
+        terminal,
+        fmt::format("{:.4g} ms  {:.{}f} {}  {} of {}'s best", best.time_s * 1e3, result.problem.speed(best.time_s),
+                    result.problem.speed_unit() == kFlopsUnit ? 1 : 0, result.problem.speed_unit(),
+                    ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high), baseline_name(result.answer)));
     print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final,
                                          baseline_name(result.answer)));
+    for (const OtherBaseline& other : result.answer.baseline.others) print_wrapped(terminal, beside_text(other));
     if (explain_) {
       for (const std::string& step : explain_verdict(result.answer, conditions))
         print_wrapped(terminal, "why: " + step);

@@ -77,7 +77,7 @@ std::string speed_table(const LadderOutcome& outcome) {
                    {"rung"},
                    {std::string(outcome.problem.speed_unit()), Align::kRight},
                    {"+-%", Align::kRight},
-                   {fmt::format("% of {}", outcome.problem.baseline_name())},
+                   {fmt::format("% of {}", outcome.baseline)},
                    {"gain", Align::kRight}});
   for (std::size_t i = 0; i < outcome.rungs.size(); ++i) {
     const RungResult& rung = outcome.rungs[i];
@@ -175,9 +175,9 @@ std::string measuring_facts(const LadderOutcome& outcome) {
   const auto alone = [](const RungResult& rung) { return rung.measured && !rung.in_rounds; };
   if (std::any_of(outcome.rungs.begin(), outcome.rungs.end(), alone))
     out += fact("*", fmt::format("timed alone: too slow to share rounds with {}; the range is that of its samples",
-                                 outcome.problem.baseline_name()));
+                                 outcome.baseline));
   if (outcome.baseline_best_s > 0)
-    out += fact(std::string(outcome.problem.baseline_name()).c_str(),
+    out += fact(outcome.baseline.c_str(),
                 fmt::format("{}: {} ms, {} {} by its best algorithm", outcome.library,
                             milliseconds_text(outcome.baseline_best_s),
                             speed_text(outcome.problem, outcome.baseline_best_s), outcome.problem.speed_unit()));

@@ -46,6 +46,7 @@ struct LadderOutcome {
   bool timed = false;                           ///< false: rungs were only built
   std::optional<session::Answer> answer;        ///< of the rounds
   std::string library;                          ///< "cuBLASLt 13.1.0"
+  std::string baseline;                         ///< BaselineReport::name()
   double baseline_best_s = 0;                   ///< 0: not measured
   std::string sass_problem;                     ///< why there is no machine code
   std::optional<std::string> counters_problem;  ///< why there are no counters; nothing where none were asked for

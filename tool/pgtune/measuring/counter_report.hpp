@@ -21,10 +21,19 @@ struct ContenderCounters {
   double time_s = 0;             ///< of a launch as pgtune timed it; 0: it did not
 };
 
+/// What an algorithm called so, BaselineReport::title(), belongs to: "cuBLASLt", "copy".
+[[nodiscard]] inline std::string baseline_of(const std::vector<ContenderCounters>& contenders) {
+  for (const ContenderCounters& contender : contenders) {
+    if (!contender.variant && !contender.algorithm.empty())
+      return contender.algorithm.substr(0, contender.algorithm.find_first_of(" :"));
+  }
+  return "the baseline";
+}
+
 struct CounterReport {
   std::vector<ContenderCounters> contenders = {};  ///< the baseline last
   std::string missing = {};                        ///< why nobody has any
-  std::string baseline = "cuBLASLt";               ///< Problem::baseline_name()
+  std::string baseline = "cuBLASLt";               ///< BaselineReport::name()
   std::optional<Ceilings> ceilings = {};           ///< of the GPU, where they are known
 };
 

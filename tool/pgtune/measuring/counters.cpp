@@ -86,8 +86,9 @@ CounterReport MeasuringRun::counters(const Problem& problem, const Answering& by
     if (contender.variant) who = *contender.variant;
     store_.save_counters(key, who, *contender.counters);
   }
+  std::string baseline = baseline_of(contenders);
   return {.contenders = std::move(contenders),
-          .baseline = std::string(problem.baseline_name()),
+          .baseline = std::move(baseline),
           .ceilings = store_.ceilings(by.device.info, Source::kGpu)};
 }
 

@@ -53,8 +53,9 @@ std::optional<CounterReport> stored_report(DatabaseStore& store, const session::
     contender.counters = row->counters;
     contender.measured_at = row->measured_at;
   }
+  std::string baseline = baseline_of(contenders);
   return CounterReport{.contenders = std::move(contenders),
-                       .baseline = std::string(key.problem.baseline_name()),
+                       .baseline = std::move(baseline),
                        .ceilings = store.ceilings(key.device, key.source)};
 }
 

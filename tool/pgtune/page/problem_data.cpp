@@ -116,7 +116,7 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
   return {{"title", problem.title()},
           {"marks", marks(result)},
           {"kind", kind_text(problem)},
-          {"baseline", problem.baseline_name()},
+          {"baseline", baseline_name(answer)},
           {"flop", compact(problem.flops())},
           {"bytes", compact(problem.traffic_bytes())},
           {"template", best.variant.template_name},
@@ -167,6 +167,9 @@ json judgement_data(const StoredResult& result, SharedTexts& texts) {
   if (best.settled_energy && answer.baseline_settled_energy)
     facts.add("joules",
               settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy, baseline_name(answer)));
+  for (const OtherBaseline& other : answer.baseline.others) {
+    if (other.time_s > 0) facts.add("beside", beside_text(other));  // the notes have the others
+  }
   facts.add("clocks", clocks_text(answer));
   facts.add("regime", conditions_text(result.conditions));
   facts.add("version", versions_text(result.other_versions));

@@ -49,7 +49,7 @@ std::string energy_table(const Problem& problem, const session::Answer& answer) 
     if (ranked.energy) add(fmt::format("#{}{}", place, ranked.pareto ? " *" : ""), *ranked.energy);
   }
   if (table.empty()) return {};
-  if (answer.baseline_energy) add(fmt::format("{} best", problem.baseline_name()), *answer.baseline_energy);
+  if (answer.baseline_energy) add(fmt::format("{} best", baseline_name(answer)), *answer.baseline_energy);
   std::string out = table.text();
   if (any_pareto) out += "* on the Pareto list: no finalist is both faster and needs less energy\n";
   return out + '\n';

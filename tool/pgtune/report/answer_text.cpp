@@ -30,9 +30,11 @@ std::string percent_interval_text(double low, double high) {
   return fmt::format("{:.1f}-{:.1f}", rounded_down(low) * 100, rounded_up(high) * 100);
 }
 
-std::string baseline_name(const session::Answer& answer) {
-  const std::string& library = answer.baseline.library;
-  return library.empty() ? "cuBLASLt" : library.substr(0, library.find(' '));
+std::string baseline_name(const session::Answer& answer) { return answer.baseline.name(); }
+
+std::string beside_text(const OtherBaseline& other) {
+  return other.time_s > 0 ? fmt::format("{} beside it, timed alone: {:.4g} ms", other.library, other.time_s * 1e3)
+                          : fmt::format("{} is not there to be compared with: {}", other.library, other.unavailable);
 }
 
 std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,

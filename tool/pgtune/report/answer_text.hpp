@@ -20,6 +20,8 @@ namespace pgtune::tool {
 
 /// What the answer was compared with, without its version: "cuBLASLt".
 [[nodiscard]] std::string baseline_name(const session::Answer& answer);
+/// "copy beside it, timed alone: 1.234 ms", or why it could not be timed.
+[[nodiscard]] std::string beside_text(const OtherBaseline& other);
 
 /// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false where the rounds of the final are
 /// missing, so that nothing can be said.

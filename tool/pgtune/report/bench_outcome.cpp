@@ -51,7 +51,7 @@ std::string boards_text(const BenchOutcome& outcome, const std::vector<BenchComp
   if (measured_here(outcome)) return {};
   std::vector<std::string> parts;
   if (const double ratio = baseline_time_ratio(outcome); ratio > 0)
-    parts.push_back(fmt::format("{}'s best takes {}", outcome.problem.baseline_name(), longer_text(ratio)));
+    parts.push_back(fmt::format("{}'s best takes {}", baseline_name(*outcome.result.answer), longer_text(ratio)));
   int place = 0;
   for (const BenchComparison& comparison : compared) {
     ++place;
@@ -109,7 +109,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
   out += fact("version", versions_text(outcome.templates.other_versions()));
   const std::vector<BenchComparison> compared = comparisons(outcome);
   if (outcome.result.answer) {
-    out += comparison_table(outcome.problem.baseline_name(), compared) +
+    out += comparison_table(baseline_name(*outcome.result.answer), compared) +
            energy_table(outcome.problem, *outcome.result.answer);
     int place = 0;
     for (const BenchComparison& comparison : compared)

@@ -12,6 +12,7 @@
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/stored_counters.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counter_reasons.hpp"
 #include "tuner/model/json.hpp"
 
@@ -114,7 +115,7 @@ std::optional<CounterReport> counters_of(const db::Database& database, const Sto
   if (result.row.source != Source::kGpu) return std::nullopt;
   const std::vector<db::CountersRow> rows =
       db::find_counters(database, result.device, result.row.problem_key, result.row.conditions_key);
-  CounterReport report{.baseline = std::string(result.problem.baseline_name()), .ceilings = ceilings};
+  CounterReport report{.baseline = baseline_name(result.answer), .ceilings = ceilings};
   for (ContenderCounters& contender : compared_contenders(result.answer, result.answer.baseline, 1)) {
     const db::CountersRow* const row =
         contender.variant ? find_row(rows, result.row.variant_origin.content_hash, contender.variant->key())

@@ -91,7 +91,7 @@ void print_group(Terminal& terminal, const ResultGroup& group) {
   };
   for (const auto& [result, energy] : measured) {
     add("  winner", energy.winner, result->problem);
-    add(fmt::format("  {} best", result->problem.baseline_name()), energy.baseline, result->problem);
+    add(fmt::format("  {} best", baseline_name(result->answer)), energy.baseline, result->problem);
   }
   std::vector<std::string> lines;
   const std::string text = table.text();

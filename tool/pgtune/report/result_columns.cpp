@@ -178,13 +178,18 @@ void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& 
         }))
       terminal.print(fmt::format("cuBLASLt has no {}: it is compared without it\n", to_string(activation)));
   }
-  std::set<std::string> enlarged;
+  std::set<std::string> lines;
   for (const StoredResult& result : results) {
+    for (const OtherBaseline& other : result.answer.baseline.others) {
+      if (!other.unavailable.empty())
+        lines.insert(
+            fmt::format("{} cannot compute {}: {}\n", other.library, result.problem.title(), other.unavailable));
+    }
     const std::string& shape = result.answer.baseline.enlarged_shape;
     if (shape.empty()) continue;
-    enlarged.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added\n", shape, result.problem.title()));
+    lines.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added\n", shape, result.problem.title()));
   }
-  for (const std::string& line : enlarged) terminal.print(line);
+  for (const std::string& line : lines) terminal.print(line);
 }
 
 }  // namespace pgtune::tool

@@ -89,7 +89,7 @@ std::string best_table(const SearchOutcome& outcome, const session::Answer& answ
   TextTable times({{"kernel"},
                    {"ms", Align::kRight},
                    {std::string(outcome.problem.speed_unit()), Align::kRight},
-                   {fmt::format("x {} best", outcome.problem.baseline_name())},
+                   {fmt::format("x {} best", baseline_name(answer))},
                    {"regs", Align::kRight},
                    {"smem KiB", Align::kRight}});
   TextTable parameters({{"#", Align::kRight}, {"parameters", Align::kLeft, true}});
@@ -104,9 +104,15 @@ std::string best_table(const SearchOutcome& outcome, const session::Answer& answ
   }
   const BaselineReport& baseline = outcome.result.baseline;
   const double best_s = answer.baseline_best_s;
-  const std::string_view name = outcome.problem.baseline_name();
+  const std::string name = baseline_name(answer);
   add_baseline_row(times, outcome, fmt::format("{} best", name), answer.compared_algorithm(baseline), best_s, best_s);
   add_baseline_row(times, outcome, fmt::format("{} first", name), baseline.first, answer.baseline_first_s, best_s);
+  for (const OtherBaseline& other : baseline.others) {
+    if (other.time_s <= 0) continue;
+    times.add_row({fmt::format("{} (timed alone)", other.library), milliseconds_text(other.time_s),
+                   speed_text(outcome.problem, other.time_s),
+                   best_s > 0 ? fmt::format("{:.3f}", best_s / other.time_s) : "", "", ""});
+  }
   std::string out = times.text() + '\n' + parameters.text();
   std::vector<std::string> common = split.common();
   if (split.one_template() && outcome.templates.definitions().size() > 1)

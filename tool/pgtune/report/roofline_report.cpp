@@ -13,6 +13,7 @@
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tuner/model/json.hpp"
@@ -171,7 +172,7 @@ std::string measured_bytes_text(const std::vector<const RooflinePoint*>& points)
                      mega(l2.computed), mega(smem.measured)});
     };
     add(row_title(*point.result), "winner", point.dram, point.l2, point.smem);
-    add("", point.result->problem.baseline_name(), point.baseline_dram, point.baseline_l2, point.baseline_smem);
+    add("", baseline_name(point.result->answer), point.baseline_dram, point.baseline_l2, point.baseline_smem);
   });
   return '\n' + table.text();
 }

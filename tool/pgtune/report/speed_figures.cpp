@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -23,16 +24,19 @@ SpeedFigures speed_figures(const StoredResult& result) {
 }
 
 std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>& results) {
-  std::map<std::tuple<std::string, Dtype>, std::vector<const StoredResult*>> by_kind;
+  std::map<std::tuple<std::string, Dtype, std::string>, std::vector<const StoredResult*>> by_kind;
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
-    by_kind[{problem.operation ? problem.operation->name : std::string(), problem.dtype}].push_back(result);
+    // All of GEMM's are cuBLASLt's, whose name the report of an old result may lack.
+    std::string operation, baseline;
+    if (problem.operation) operation = problem.operation->name, baseline = baseline_name(result->answer);
+    by_kind[{operation, problem.dtype, baseline}].push_back(result);
   }
   std::vector<KindSummary> out;
   for (const auto& [key, of_kind] : by_kind) {
     KindSummary summary;
     summary.kind = kind_text(of_kind.front()->problem);
-    summary.baseline = of_kind.front()->problem.baseline_name();
+    summary.baseline = baseline_name(of_kind.front()->answer);
     summary.problems = of_kind.size();
     std::vector<double> of_best, of_first;
     for (const StoredResult* result : of_kind) {

@@ -71,11 +71,11 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
     print_headline(terminal, group);
     terminal.print(table_text(group) + summary_text(group) + '\n');
   }
-  const auto is_gemm = [](const StoredResult& result) { return !result.problem.operation; };
-  if (!std::all_of(results.begin(), results.end(), is_gemm))
+  const auto is_copied = [](const StoredResult& result) { return baseline_name(result.answer) == kCopyBaseline; };
+  if (std::any_of(results.begin(), results.end(), is_copied))
     terminal.print(
-        "Operations other than GEMM stand beside ways of copying as many bytes instead\n"
-        "of cuBLASLt's algorithms.\n");
+        "Operations without a library's product stand beside ways of copying as many\n"
+        "bytes instead of cuBLASLt's algorithms.\n");
   terminal.print(
       "% first, % best: speed against cuBLASLt's first heuristic and its best\n"
       "algorithm, 100 is equal; interval: 95 %, of % best, over the final's rounds;\n"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/baseline/copy_baseline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
-
-#include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
-constexpr double kCopyWarmUp_s = 50e-3;  // lets the clocks rise before the first way is timed
 constexpr std::int64_t kWordBytes = 16;
 
 constexpr std::array<std::pair<HelperKernels::Copy, const char*>, HelperKernels::kCopies> kWays{
@@ -48,20 +48,14 @@ std::int64_t CopyBaseline::memory_bytes(double bytes, std::int64_t copies) { ret
 
 CudaResult<std::unique_ptr<CopyBaseline>> CopyBaseline::begin(double bytes, std::size_t copies,
                                                               const HelperKernels& kernels, cudaStream_t stream) {
-  std::unique_ptr<CopyBaseline> baseline(new CopyBaseline);
+  std::unique_ptr<CopyBaseline> baseline(new CopyBaseline(copies, stream));
   auto memory = DeviceBuffer::allocate(memory_bytes(bytes, static_cast<std::int64_t>(copies)));
   if (!memory) return tl::unexpected(memory.error());
   baseline->memory_ = std::move(*memory);
   // What is moved is no matter of zeros, which some memories are faster with.
-  auto filled = kernels.fill_pattern({baseline->memory_.address(), baseline->memory_.bytes()}, 0x9e3779b9U, stream);
-  if (!filled) return tl::unexpected(filled.error());
-  for (const auto& [copy, name] : kWays) {
-    Algorithm algorithm;
-    algorithm.launchable = std::make_unique<Way>(kernels, copy, baseline->memory_.address(), half_of(bytes));
-    algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies, stream);
-    baseline->algorithms_.push_back(std::move(algorithm));
-  }
-  return baseline;
+  return kernels.fill_pattern({baseline->memory_.address(), baseline->memory_.bytes()}, 0x9e3779b9U, stream).map([&] {
+    return std::move(baseline);
+  });
 }
 
 Result<std::unique_ptr<CopyBaseline>> CopyBaseline::create(double bytes, std::size_t copies, std::uint64_t data_seed,
@@ -70,29 +64,14 @@ Result<std::unique_ptr<CopyBaseline>> CopyBaseline::create(double bytes, std::si
   auto begun = begin(bytes, copies, kernels, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
   std::unique_ptr<CopyBaseline> baseline = std::move(*begun);
-  BaselineReport& report = baseline->report_;
-  for (std::size_t i = 0; i < kWays.size(); ++i) {
-    Algorithm& algorithm = baseline->algorithms_[i];
-    if (i == 0) {
-      const auto warm = calibrate(*algorithm.series, timer).and_then([&](const Sample& probe) {
-        return timer.time(*algorithm.series, launches_for(kCopyWarmUp_s, probe.per_launch_s(), 1, 1));
-      });
-      if (!warm) return tl::unexpected(to_error(warm.error()));
-      // The screening below calibrates again: start it from a fresh series.
-      algorithm.series = std::make_unique<LaunchSeries>(*algorithm.launchable, copies, stream);
-    }
-    const auto screening = screen(*algorithm.series, timer, 0, 0);
-    if (!screening) return tl::unexpected(to_error(screening.error()));
-    algorithm.calibrated = true;
-    report.algorithms.push_back({static_cast<int>(i), kWays.at(i).second, 0, screening->median_per_launch_s(), 0});
+  int rank = 0;
+  for (const auto& [copy, name] : kWays) {
+    auto way = std::make_unique<Way>(kernels, copy, baseline->memory_.address(), half_of(bytes));
+    const auto why_not = baseline->add(std::move(way), {rank++, name, 0, 0, 0}, name, nullptr, timer);
+    if (!why_not) return tl::unexpected(to_error(why_not.error()));
+    if (!why_not->empty()) return fail(ErrorKind::kInternal, fmt::format("copying memory: {}", *why_not));
   }
-  const auto best = std::min_element(report.algorithms.begin(), report.algorithms.end(),
-                                     [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
-  report.library = kCopyBaseline;
-  report.best = static_cast<int>(best - report.algorithms.begin());
-  report.first = 0;
-  report.buffer_copies = static_cast<std::int64_t>(copies);
-  report.data_seed = data_seed;
+  baseline->finish(std::string(kCopyBaseline), data_seed);
   return baseline;
 }
 
@@ -104,19 +83,13 @@ Result<std::unique_ptr<CopyBaseline>> CopyBaseline::take_over(double bytes, std:
     return fail(ErrorKind::kInternal, "the baseline to be taken over is incomplete");
   auto begun = begin(bytes, copies, kernels, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
-  (*begun)->report_ = known.report;
-  return std::move(*begun);
-}
-
-std::vector<std::string> CopyBaseline::opaque() const {
-  std::vector<std::string> names;
-  for (const auto& [copy, name] : kWays) names.emplace_back(name);
-  return names;
-}
-
-CudaResult<LaunchSeries*> CopyBaseline::series(std::size_t index, SampleTimer& timer) {
-  Algorithm& algorithm = algorithms_[index];
-  return calibrate_once(*algorithm.series, algorithm.calibrated, timer).map([&] { return algorithm.series.get(); });
+  std::unique_ptr<CopyBaseline> baseline = std::move(*begun);
+  baseline->report_ = known.report;
+  for (const auto& [copy, name] : kWays) {
+    baseline->Baseline::take_over(std::make_unique<Way>(kernels, copy, baseline->memory_.address(), half_of(bytes)),
+                                  name);
+  }
+  return baseline;
 }
 
 }  // namespace pgtune::gpu

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The baseline of operations: memory copied as fast as this GPU can, as many bytes as the operation has to move.
+// The roof of every operation: memory copied as fast as this GPU can, as many bytes as the operation has to move.
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "tuner/gpu/baseline/baseline.hpp"
 #include "tuner/gpu/launch/handles.hpp"
@@ -30,26 +29,15 @@ class CopyBaseline : public Baseline {
   /// Bytes that create() allocates.
   [[nodiscard]] static std::int64_t memory_bytes(double bytes, std::int64_t copies);
 
-  [[nodiscard]] const BaselineReport& report() const override { return report_; }
-  [[nodiscard]] std::vector<std::string> opaque() const override;
-  [[nodiscard]] CudaResult<LaunchSeries*> series(std::size_t index, SampleTimer& timer) override;
-
  private:
   class Way;
-  struct Algorithm {
-    std::unique_ptr<Launchable> launchable;
-    std::unique_ptr<LaunchSeries> series;
-    bool calibrated = false;
-  };
 
-  CopyBaseline() = default;
+  using Baseline::Baseline;
+  /// With its memory, and no algorithms.
   [[nodiscard]] static CudaResult<std::unique_ptr<CopyBaseline>> begin(double bytes, std::size_t copies,
                                                                        const HelperKernels& kernels,
                                                                        cudaStream_t stream);
-
   DeviceBuffer memory_;
-  std::vector<Algorithm> algorithms_;  ///< beside report_.algorithms
-  BaselineReport report_;
 };
 
 }  // namespace pgtune::gpu

@@ -2,6 +2,7 @@
 // The baseline of GEMM: cuBLASLt's algorithms, checked and screened exactly like variants.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -35,7 +36,6 @@ class BaselineLaunchable : public Launchable {
   [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override {
     return operands_->poison(copy, stream);
   }
-  [[nodiscard]] const cublasLtMatmulAlgo_t& algorithm() const { return algorithm_; }
 
  private:
   const CublasLtMatmul* matmul_;
@@ -49,6 +49,15 @@ inline constexpr std::size_t kMinAlgorithms = 16, kMaxAlgorithms = 32;
 /// No further algorithm is tried: there are kMaxAlgorithms right ones, or kMinAlgorithms and looking for them has taken
 /// longer than a user should notice.
 [[nodiscard]] bool enough_algorithms(std::size_t right, double spent_s);
+
+/// A candidate before it is checked and timed.
+[[nodiscard]] AlgorithmReport described(const CublasLtCandidate& candidate);
+
+/// Attempts what cuBLASLt's heuristics offer and, where fewer than kMinAlgorithms are in the report then, further
+/// candidates until enough_algorithms(). Returns how many candidates there are. A failure of an attempt ends it.
+[[nodiscard]] CudaResult<std::size_t> try_candidates(
+    const CublasLtMatmul& matmul, const BaselineReport& report,
+    const std::function<CudaResult<>(const CublasLtCandidate&)>& attempt);
 
 class CublasLtBaseline : public Baseline {
  public:
@@ -70,32 +79,14 @@ class CublasLtBaseline : public Baseline {
                                                                            const protocol::KnownBaseline& known,
                                                                            cudaStream_t stream);
 
-  [[nodiscard]] const BaselineReport& report() const override { return report_; }
-  [[nodiscard]] std::vector<std::string> opaque() const override;
-  [[nodiscard]] CudaResult<LaunchSeries*> series(std::size_t index, SampleTimer& timer) override;
-
  private:
-  struct Algorithm {
-    std::unique_ptr<BaselineLaunchable> launchable;
-    std::unique_ptr<LaunchSeries> series;
-    bool calibrated = false;
-  };
-
+  using Baseline::Baseline;
   /// Of `problem` with everything but its algorithms.
   [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtBaseline>> begin(const Problem& problem,
                                                                            const OperandBuffers& buffers,
                                                                            cudaStream_t stream);
-  CublasLtBaseline() = default;
-  /// Checks the best algorithm of a baseline that was taken over, and runs it until the clocks have risen.
-  [[nodiscard]] CudaResult<> warm_up(Checker& checker, SampleTimer& timer, cudaStream_t stream);
-  /// Adds the candidate where it is right. A failure means that the context is lost.
-  [[nodiscard]] CudaResult<> add(const CublasLtCandidate& candidate, Checker& checker, SampleTimer& timer,
-                                 cudaStream_t stream);
-
   std::unique_ptr<CublasLtMatmul> matmul_;
   std::unique_ptr<BaselineOperands> operands_;
-  std::vector<Algorithm> algorithms_;  ///< beside report_.algorithms
-  BaselineReport report_;
 };
 
 }  // namespace pgtune::gpu

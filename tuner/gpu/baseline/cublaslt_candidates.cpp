@@ -2,6 +2,7 @@
 // Where candidates come from: cuBLASLt's heuristics, and the enumeration of what they leave out.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tuner/gpu/baseline/algorithm_enumeration.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
@@ -93,15 +94,24 @@ CudaResult<std::vector<cublasLtMatmulHeuristicResult_t>> CublasLtMatmul::ask(con
   auto ok = check_cublas(cublasLtMatmulPreferenceCreate(&raw), "asking cuBLASLt for algorithms");
   if (!ok) return tl::unexpected(ok.error());
   const Preference preference(raw);
-  const std::uint64_t workspace_bytes = kWorkspaceBytes;
+  const std::uint64_t workspace_bytes = CublasLtContext::kWorkspaceBytes;
   ok = check_cublas(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                          &workspace_bytes, sizeof(workspace_bytes)),
                     "giving cuBLASLt a workspace");
+  // Its A is this B, see create_layouts().
+  for (const auto& [attribute, bytes] : {std::pair{CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, traits_.alignment_b},
+                                         std::pair{CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, traits_.alignment_a},
+                                         std::pair{CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, traits_.alignment_d},
+                                         std::pair{CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, traits_.alignment_d}}) {
+    if (ok)
+      ok = check_cublas(cublasLtMatmulPreferenceSetAttribute(raw, attribute, &bytes, sizeof(bytes)),
+                        "saying how operands are aligned");
+  }
   if (!ok) return tl::unexpected(ok.error());
   std::vector<cublasLtMatmulHeuristicResult_t> results(kMaxHeuristics);
   int count = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-      context_.get(), description_.get(), layouts.left.get(), layouts.right.get(), layouts.result.get(),
+      context_->handle(), description_.get(), layouts.left.get(), layouts.right.get(), layouts.result.get(),
       layouts.result.get(), raw, kMaxHeuristics, results.data(), &count);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED) count = 0;
   ok = check_cublas(count == 0 ? CUBLAS_STATUS_SUCCESS : status, "asking cuBLASLt for algorithms");
@@ -129,8 +139,8 @@ bool CublasLtMatmul::too_coarse(const cublasLtMatmulAlgo_t& algorithm) const {
 
 std::optional<cublasLtMatmulAlgo_t> CublasLtMatmul::initial_algorithm(int id) const {
   cublasLtMatmulAlgo_t algorithm{};
-  if (cublasLtMatmulAlgoInit(context_.get(), types_.compute, types_.scale, types_.b, types_.a, types_.c, types_.c, id,
-                             &algorithm) != CUBLAS_STATUS_SUCCESS) {
+  if (cublasLtMatmulAlgoInit(context_->handle(), types_.compute, types_.scale, types_.b, types_.a, types_.c, types_.c,
+                             id, &algorithm) != CUBLAS_STATUS_SUCCESS) {
     return std::nullopt;
   }
   return algorithm;
@@ -154,7 +164,7 @@ std::vector<cublasLtMatmulAlgo_t> CublasLtMatmul::offered_for_similar() const {
 std::vector<cublasLtMatmulAlgo_t> CublasLtMatmul::configured_like(const std::vector<CublasLtConfig>& known) const {
   std::array<int, kMaxIds> ids{};
   int count = 0;
-  if (cublasLtMatmulAlgoGetIds(context_.get(), types_.compute, types_.scale, types_.b, types_.a, types_.c, types_.c,
+  if (cublasLtMatmulAlgoGetIds(context_->handle(), types_.compute, types_.scale, types_.b, types_.a, types_.c, types_.c,
                                kMaxIds, ids.data(), &count) != CUBLAS_STATUS_SUCCESS) {
     return {};
   }
@@ -175,10 +185,10 @@ std::vector<cublasLtMatmulAlgo_t> CublasLtMatmul::configured_like(const std::vec
 std::optional<CublasLtCandidate> CublasLtMatmul::runnable(const cublasLtMatmulAlgo_t& algorithm) const {
   cublasLtMatmulHeuristicResult_t result{};
   const cublasStatus_t status =
-      cublasLtMatmulAlgoCheck(context_.get(), description_.get(), layouts_.left.get(), layouts_.right.get(),
+      cublasLtMatmulAlgoCheck(context_->handle(), description_.get(), layouts_.left.get(), layouts_.right.get(),
                               layouts_.result.get(), layouts_.result.get(), &algorithm, &result);
   const auto workspace_bytes = static_cast<std::int64_t>(result.workspaceSize);
-  if (status != CUBLAS_STATUS_SUCCESS || workspace_bytes > kWorkspaceBytes) return std::nullopt;
+  if (status != CUBLAS_STATUS_SUCCESS || workspace_bytes > CublasLtContext::kWorkspaceBytes) return std::nullopt;
   return CublasLtCandidate{kNoRank, algorithm, workspace_bytes, config_of(algorithm)};
 }
 
@@ -196,7 +206,7 @@ std::vector<CublasLtCandidate> CublasLtMatmul::further(const std::vector<CublasL
     }
   };
   if (types_.tensor_cores) add(offered_for_similar());
-  add(configured_like(known));
+  if (traits_.scaling == Scaling::kNone) add(configured_like(known));
   return found;
 }
 

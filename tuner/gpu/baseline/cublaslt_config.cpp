@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
 namespace pgtune::gpu {
 namespace {
+
+constexpr std::size_t kHexDigits = 16;  // of one of an algorithm's 64-bit words
 
 /// The enumerator's name as the compiler prints it, without `prefix`; empty for a value that has none. Hundreds of
 /// tiles are named so, without a table that would have to follow the header.
@@ -114,6 +118,25 @@ std::string describe(const CublasLtConfig& config) {
   if (config.inner != 0) text += ", inner " + name_of(kInnerShapes, config.inner);
   if (config.custom != 0) text += fmt::format(", custom {}", config.custom);
   return text;
+}
+
+std::string algorithm_text(const cublasLtMatmulAlgo_t& algorithm) {
+  std::string text;
+  for (const std::uint64_t word : algorithm.data) text += fmt::format("{:016x}", word);
+  return text;
+}
+
+std::optional<cublasLtMatmulAlgo_t> algorithm_of_text(std::string_view text) {
+  cublasLtMatmulAlgo_t algorithm{};
+  if (text.size() != std::size(algorithm.data) * kHexDigits) return std::nullopt;
+  for (auto& word : algorithm.data) {
+    std::uint64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + kHexDigits, value, 16);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + kHexDigits) return std::nullopt;
+    word = value;
+    text.remove_prefix(kHexDigits);
+  }
+  return algorithm;
 }
 
 std::optional<TileShape> tile_shape(std::uint32_t tile) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace pgtune::gpu {
 
@@ -29,6 +30,11 @@ struct CublasLtConfig {
 /// number, the reduction scheme is in brackets. Swizzle, cluster, inner shape and custom option follow
 /// where they are not the default. A number this build's header has no name for is "#29".
 [[nodiscard]] std::string describe(const CublasLtConfig& config);
+
+/// The algorithm in hex, and back; nothing for what is no such text. cuBLAS documents that an algorithm may be stored
+/// and used again with the same version of the library.
+[[nodiscard]] std::string algorithm_text(const cublasLtMatmulAlgo_t& algorithm);
+[[nodiscard]] std::optional<cublasLtMatmulAlgo_t> algorithm_of_text(std::string_view text);
 
 /// Rows and columns of a tile; nothing for an undefined or unknown one.
 struct TileShape {

@@ -10,6 +10,14 @@
 #include <utility>
 
 namespace pgtune::gpu {
+namespace {
+
+constexpr std::size_t kFirstWithBlockScales = 120900;
+/// CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F and CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, which the headers of CUDA
+/// 12.8 lack.
+constexpr std::int32_t kScaleOf128Elements = 4, kScaleOf128x128Elements = 5;
+
+}  // namespace
 
 CudaResult<> check_cublas(cublasStatus_t status, std::string_view call) {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
@@ -50,17 +58,30 @@ CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(cudaDataType_t 
   return layout;
 }
 
-CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem& p) {
-  std::unique_ptr<CublasLtMatmul> matmul(new CublasLtMatmul(p));
+CudaResult<std::shared_ptr<const CublasLtContext>> CublasLtContext::create(std::size_t workspaces) {
+  std::shared_ptr<CublasLtContext> context(new CublasLtContext);
+  cublasLtHandle_t handle = nullptr;
+  if (auto ok = check_cublas(cublasLtCreate(&handle), "starting cuBLASLt"); !ok) return tl::unexpected(ok.error());
+  context->handle_.reset(handle);
+  auto memory = DeviceBuffer::allocate(kWorkspaceBytes * static_cast<std::int64_t>(workspaces));
+  if (!memory) return tl::unexpected(memory.error());
+  context->memory_ = std::move(*memory);
+  return context;
+}
+
+DeviceSpan CublasLtContext::workspace(std::size_t index) const {
+  return {memory_.address() + index * static_cast<std::uint64_t>(kWorkspaceBytes), kWorkspaceBytes};
+}
+
+CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem& p,
+                                                                   std::shared_ptr<const CublasLtContext> context,
+                                                                   const MatmulTraits& traits) {
+  std::unique_ptr<CublasLtMatmul> matmul(new CublasLtMatmul(p, std::move(context), traits));
 
   const CublasLtTypes& types = matmul->types_;
-  cublasLtHandle_t context = nullptr;
-  auto ok = check_cublas(cublasLtCreate(&context), "starting cuBLASLt");
-  if (!ok) return tl::unexpected(ok.error());
-  matmul->context_.reset(context);
   cublasLtMatmulDesc_t description = nullptr;
-  ok = check_cublas(cublasLtMatmulDescCreate(&description, types.compute, types.scale),
-                    "describing the product to cuBLASLt");
+  auto ok = check_cublas(cublasLtMatmulDescCreate(&description, types.compute, types.scale),
+                         "describing the product to cuBLASLt");
   if (!ok) return tl::unexpected(ok.error());
   matmul->description_.reset(description);
   const cublasOperation_t left = p.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N, right = p.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -74,7 +95,7 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
            .and_then([&]() -> CudaResult<> {
              // Scales of A, B and D are 1 where no pointer to them is given.
              const std::int8_t fast = 1;
-             if (!types.fast_accumulation) return {};
+             if (!types.fast_accumulation || traits.scaling != Scaling::kNone) return {};
              return check_cublas(
                  cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof(fast)),
                  "setting cuBLASLt's accumulation");
@@ -83,13 +104,42 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
 
   auto layouts = create_layouts(p);
   if (!layouts) return tl::unexpected(layouts.error());
-  auto workspace = DeviceBuffer::allocate(kWorkspaceBytes);
-  if (!workspace) return tl::unexpected(workspace.error());
   matmul->layouts_ = std::move(*layouts);
-  matmul->workspace_ = std::move(*workspace);
   // The heuristics look at the alignment of the bias: a launch's own is as aligned as any buffer.
-  if (ok = matmul->describe_epilogue(matmul->workspace_.data()); !ok) return tl::unexpected(ok.error());
+  ok = matmul->describe_epilogue(device_pointer(matmul->context_->workspace(0).address)).and_then([&] {
+    return matmul->describe_scales();
+  });
+  if (!ok) return tl::unexpected(ok.error());
   return matmul;
+}
+
+CudaResult<> CublasLtMatmul::describe_scales() const {
+  if (traits_.scaling == Scaling::kNone) return {};
+  if (const std::size_t version = cublasLtGetVersion(); version < kFirstWithBlockScales) {
+    return tl::unexpected(CudaFailure{CUBLAS_STATUS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED",
+                                      fmt::format("version {} has none; they came with 12.9", version),
+                                      "giving cuBLASLt block scales", false});
+  }
+  // Its A is this B, see create_layouts().
+  for (const auto& [attribute, mode] : {std::pair{CUBLASLT_MATMUL_DESC_A_SCALE_MODE, kScaleOf128x128Elements},
+                                        std::pair{CUBLASLT_MATMUL_DESC_B_SCALE_MODE, kScaleOf128Elements}}) {
+    auto ok = check_cublas(cublasLtMatmulDescSetAttribute(description_.get(), attribute, &mode, sizeof(mode)),
+                           "giving cuBLASLt block scales");
+    if (!ok) return ok;
+  }
+  const void* const aligned = device_pointer(context_->workspace(0).address);
+  return point_at_scales(aligned, aligned);
+}
+
+CudaResult<> CublasLtMatmul::point_at_scales(const void* of_a, const void* of_b) const {
+  if (traits_.scaling == Scaling::kNone) return {};
+  for (const auto& [attribute, scales] :
+       {std::pair{CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, of_b}, std::pair{CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, of_a}}) {
+    auto ok = check_cublas(cublasLtMatmulDescSetAttribute(description_.get(), attribute, &scales, sizeof(scales)),
+                           "giving cuBLASLt the scales");
+    if (!ok) return ok;
+  }
+  return {};
 }
 
 CudaResult<> CublasLtMatmul::describe_epilogue(const void* bias) const {
@@ -122,14 +172,28 @@ CudaResult<CublasLtMatmul::Layouts> CublasLtMatmul::create_layouts(const Problem
 
 CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
                                     cudaStream_t stream) const {
-  const auto pointer = [](const DeviceSpan& span) { return device_pointer(span.address); };
-  if (auto ok = point_at_bias(pointer(operands.bias)); !ok) return ok;
-  return check_cublas(
-      cublasLtMatmul(context_.get(), description_.get(), &alpha_, pointer(operands.b), layouts_.left.get(),
-                     pointer(operands.a), layouts_.right.get(), &beta_, pointer(operands.c), layouts_.result.get(),
-                     pointer(operands.d), layouts_.result.get(), &algorithm, workspace_.data(),
-                     static_cast<std::size_t>(workspace_.bytes()), stream),
-      "launching cuBLASLt");
+  return launch(algorithm,
+                MatmulOperands{.a = operands.a.address,
+                               .b = operands.b.address,
+                               .c = operands.c.address,
+                               .d = operands.d.address,
+                               .bias = operands.bias.address,
+                               .workspace = context_->workspace(0)},
+                stream);
+}
+
+CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const MatmulOperands& operands,
+                                    cudaStream_t stream) const {
+  auto ok = point_at_bias(device_pointer(operands.bias)).and_then([&] {
+    return point_at_scales(device_pointer(operands.scale_a), device_pointer(operands.scale_b));
+  });
+  if (!ok) return ok;
+  return check_cublas(cublasLtMatmul(context_->handle(), description_.get(), &alpha_, device_pointer(operands.b),
+                                     layouts_.left.get(), device_pointer(operands.a), layouts_.right.get(), &beta_,
+                                     device_pointer(operands.c), layouts_.result.get(), device_pointer(operands.d),
+                                     layouts_.result.get(), &algorithm, device_pointer(operands.workspace.address),
+                                     static_cast<std::size_t>(operands.workspace.bytes), stream),
+                      "launching cuBLASLt");
 }
 
 }  // namespace pgtune::gpu

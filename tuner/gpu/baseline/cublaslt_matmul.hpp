@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tuner/gpu/baseline/cublaslt_config.hpp"
@@ -34,15 +35,53 @@ struct CublasLtCandidate {
   CublasLtConfig config;
 };
 
-class CublasLtMatmul {
+/// A handle of cuBLASLt and memory for its kernels, for any number of products.
+class CublasLtContext {
  public:
   static constexpr std::int64_t kWorkspaceBytes = 64 << 20;
+
+  /// `workspaces`: how many products run at the same time at most.
+  [[nodiscard]] static CudaResult<std::shared_ptr<const CublasLtContext>> create(std::size_t workspaces = 1);
+
+  [[nodiscard]] cublasLtHandle_t handle() const { return handle_.get(); }
+  [[nodiscard]] DeviceSpan workspace(std::size_t index) const;
+
+ private:
+  CublasLtContext() = default;
+
+  Handle<cublasLtHandle_t, &cublasLtDestroy> handle_;
+  DeviceBuffer memory_;
+};
+
+/// Numbers in memory that operands are multiplied with.
+enum class Scaling {
+  kNone,
+  kBlocks,  ///< of A one a row and 128 elements along K, of B one for 128 columns and 128 elements along K
+};
+
+/// What a product's launches have in common beside its extents.
+struct MatmulTraits {
+  Scaling scaling = Scaling::kNone;
+  std::uint32_t alignment_a = 256, alignment_b = 256, alignment_d = 256;  ///< bytes, of all addresses; C's are D's
+};
+
+/// Addresses that a product is launched with. Scales are as cuBLASLt wants them: of A (its B) for each 128 elements
+/// along K one a row, rows contiguous; of B (its A) for each 128 columns those along K, a multiple of four of them.
+struct MatmulOperands {
+  std::uint64_t a = 0, b = 0, c = 0, d = 0, bias = 0, scale_a = 0, scale_b = 0;
+  DeviceSpan workspace;
+};
+
+class CublasLtMatmul {
+ public:
   static constexpr int kMaxHeuristics = 32;
   static constexpr std::size_t kMaxFurther = 200;
 
   /// `problem` as BaselineOperands::solvable() or enlarged() makes it. Row-major operands are given as the transposed
-  /// column-major problem, D^T = op(B)^T op(A)^T, which changes no byte in memory.
-  [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtMatmul>> create(const Problem& problem);
+  /// column-major problem, D^T = op(B)^T op(A)^T, which changes no byte in memory. With scales, sums leave the tensor
+  /// cores after each block, so they are never the fast ones.
+  [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtMatmul>> create(
+      const Problem& problem, std::shared_ptr<const CublasLtContext> context, const MatmulTraits& traits = {});
 
   /// Up to kMaxHeuristics algorithms in the heuristics' order; for strict float32 without those that use tensor cores,
   /// 5 to 8 however many are asked for. Empty where cuBLASLt has none for the problem.
@@ -51,8 +90,8 @@ class CublasLtMatmul {
   /// What cuBLASLt says it can run, but not `offered`, the likeliest first, without what uses more than the workspace
   /// or, for strict float32, tensor cores. For the other dtypes that is first what the heuristics offer for similar
   /// problems: the newest kernels take few of the configurations their capabilities list, and no more than eight are
-  /// offered for one problem. Then those of the kMaxFurther configurations most like the offered ones. They have no
-  /// rank.
+  /// offered for one problem. Then, without scales, those of the kMaxFurther configurations most like the offered ones:
+  /// of those with scales no capability says whether they take them. They have no rank.
   [[nodiscard]] std::vector<CublasLtCandidate> further(const std::vector<CublasLtCandidate>& offered) const;
 
   /// As it was given to create().
@@ -60,18 +99,21 @@ class CublasLtMatmul {
 
   [[nodiscard]] CudaResult<> launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
                                     cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> launch(const cublasLtMatmulAlgo_t& algorithm, const MatmulOperands& operands,
+                                    cudaStream_t stream) const;
 
  private:
-  using Context = Handle<cublasLtHandle_t, &cublasLtDestroy>;
   using Description = Handle<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
   using Layout = Handle<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
   using Preference = Handle<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
 
-  explicit CublasLtMatmul(const Problem& problem)
+  CublasLtMatmul(const Problem& problem, std::shared_ptr<const CublasLtContext> context, const MatmulTraits& traits)
       : problem_(problem),
         types_(cublaslt_types(problem)),
-        alpha_(scalar_bits(problem.alpha, traits(problem.dtype).accumulator)),
-        beta_(scalar_bits(problem.beta, traits(problem.dtype).accumulator)) {}
+        traits_(traits),
+        context_(std::move(context)),
+        alpha_(scalar_bits(problem.alpha, pgtune::traits(problem.dtype).accumulator)),
+        beta_(scalar_bits(problem.beta, pgtune::traits(problem.dtype).accumulator)) {}
   /// Throws std::logic_error for a type that is no dtype's accumulator.
   [[nodiscard]] static std::uint32_t scalar_bits(double value, ElementType type);
   struct Layouts {
@@ -82,6 +124,8 @@ class CublasLtMatmul {
   /// which are the columns of the row-major D, and the same one to all matrices of the batch: what Epilogue says.
   [[nodiscard]] CudaResult<> describe_epilogue(const void* bias) const;
   [[nodiscard]] CudaResult<> point_at_bias(const void* bias) const;
+  [[nodiscard]] CudaResult<> describe_scales() const;
+  [[nodiscard]] CudaResult<> point_at_scales(const void* of_a, const void* of_b) const;
   [[nodiscard]] static CudaResult<Layout> create_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
                                                         std::int64_t ld, std::int64_t batch, std::int64_t stride);
   /// The algorithm with its default configuration; nothing where it does not know these types.
@@ -98,10 +142,10 @@ class CublasLtMatmul {
 
   Problem problem_;
   CublasLtTypes types_;
-  Context context_;
+  MatmulTraits traits_;
+  std::shared_ptr<const CublasLtContext> context_;
   Description description_;
   Layouts layouts_;
-  DeviceBuffer workspace_;
   std::uint32_t alpha_, beta_;  ///< bits of a number of the types' scale type
 };
 

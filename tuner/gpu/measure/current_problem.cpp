@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "tuner/gpu/baseline/copy_baseline.hpp"
 #include "tuner/gpu/baseline/cublaslt_baseline.hpp"
+#include "tuner/gpu/baseline/operation_baselines.hpp"
 #include "tuner/gpu/measure/check/null_test.hpp"
 #include "tuner/gpu/measure/check/verification.hpp"
 #include "tuner/gpu/measure/screening.hpp"
@@ -19,7 +19,7 @@ Error too_large(const Problem& problem, std::int64_t needed_bytes, std::size_t f
                fmt::format("{} needs {} bytes of GPU memory ({}) and {} "
                            "are free; choose a smaller problem or free memory on the GPU",
                            problem.title(), needed_bytes,
-                           problem.operation ? "buffers, float64 reference, a copy's memory"
+                           problem.operation ? "buffers, float64 reference, baselines' memory"
                                              : "operands, float64 reference, cuBLASLt's workspace",
                            free_bytes),
                {}};
@@ -42,7 +42,7 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureCont
     if (auto ok = null_test(*current->buffers_, *current->checker_, context.stream); !ok)
       return tl::unexpected(ok.error());
   }
-  auto baseline = problem.operation ? current->make_copy_baseline(request) : current->make_baseline(request);
+  auto baseline = problem.operation ? current->make_operation_baseline(request) : current->make_baseline(request);
   if (!baseline) return tl::unexpected(baseline.error());
   current->baseline_ = std::move(*baseline);
   return current;
@@ -61,24 +61,21 @@ Result<std::unique_ptr<Baseline>> CurrentProblem::make_baseline(const protocol::
   return std::move(*baseline);
 }
 
-Result<std::unique_ptr<Baseline>> CurrentProblem::make_copy_baseline(const protocol::PrepareRequest& request) {
-  const double bytes = request.problem.traffic_bytes();
-  const std::size_t copies = buffers_->copies().size();
-  auto baseline = request.known
-                      ? CopyBaseline::take_over(bytes, copies, context_->kernels, *request.known, context_->stream)
-                      : CopyBaseline::create(bytes, copies, buffers_->data().seed, context_->kernels, context_->timer,
-                                             context_->stream);
-  if (!baseline) return tl::unexpected(baseline.error());
-  return std::move(*baseline);
+Result<std::unique_ptr<Baseline>> CurrentProblem::make_operation_baseline(const protocol::PrepareRequest& request) {
+  const BaselineParts parts{*buffers_,       *checker_,         context_->kernels,
+                            context_->timer, context_->library, context_->stream};
+  return request.known ? take_over_operation_baseline(request.problem, parts, *request.known)
+                       : operation_baseline(request.problem, parts);
 }
 
 CurrentProblem::Memory CurrentProblem::memory_of(const Problem& problem) {
-  if (problem.operation)
-    return {operand_layout(problem).copy_bytes + CopyBaseline::memory_bytes(problem.traffic_bytes(), 1),
-            Checker::memory_bytes(problem)};
+  if (problem.operation) {
+    const BaselineMemory baselines = operation_baseline_memory(problem);
+    return {operand_layout(problem).copy_bytes + baselines.copy, Checker::memory_bytes(problem) + baselines.once};
+  }
   const bool as_solved = BaselineOperands::solvable(problem).epilogue == problem.epilogue;
   return {operand_layout(problem).copy_bytes + BaselineOperands::copy_bytes(problem),
-          Checker::memory_bytes(problem) * (as_solved ? 1 : 2) + CublasLtMatmul::kWorkspaceBytes};
+          Checker::memory_bytes(problem) * (as_solved ? 1 : 2) + CublasLtContext::kWorkspaceBytes};
 }
 
 BaselineReport CurrentProblem::report() const {

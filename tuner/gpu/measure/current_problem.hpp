@@ -71,7 +71,7 @@ class CurrentProblem {
   };
   [[nodiscard]] static Memory memory_of(const Problem& problem);
   [[nodiscard]] Result<std::unique_ptr<Baseline>> make_baseline(const protocol::PrepareRequest& request);
-  [[nodiscard]] Result<std::unique_ptr<Baseline>> make_copy_baseline(const protocol::PrepareRequest& request);
+  [[nodiscard]] Result<std::unique_ptr<Baseline>> make_operation_baseline(const protocol::PrepareRequest& request);
   /// What cuBLASLt is checked with where it solves the problem without the activation; else nothing.
   [[nodiscard]] Result<std::unique_ptr<Checker>> lesser_checker(const Problem& problem) const;
 

@@ -33,7 +33,7 @@ CudaResult<> LaunchSeries::capture() {
   const std::int64_t launches = (turns * copies + graphs - 1) / graphs;
   std::vector<GraphExec> captured_graphs;  // all or none: a part would skip copies
   for (std::int64_t i = 0; i < graphs; ++i) {
-    auto graph = capture_graph(launches);
+    auto graph = capture_launches(launches);
     if (!graph) return tl::unexpected(graph.error());
     captured_graphs.push_back(std::move(*graph));
   }
@@ -42,13 +42,13 @@ CudaResult<> LaunchSeries::capture() {
   return {};
 }
 
-CudaResult<GraphExec> LaunchSeries::capture_graph(std::int64_t launches) {
-  auto ok = check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue) {
+  auto ok = check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   if (!ok) return tl::unexpected(ok.error());
-  for (std::int64_t i = 0; i < launches && ok; ++i) ok = launch_next(i > 0);
+  ok = enqueue();
   // Ends the capture also after a failure: the stream is of no use otherwise.
   cudaGraph_t raw = nullptr;
-  const auto ended = check(cudaStreamEndCapture(stream_, &raw), "capturing a graph");
+  const auto ended = check(cudaStreamEndCapture(stream, &raw), "capturing a graph");
   const Graph graph(raw);
   if (!ok) return tl::unexpected(ok.error());
   if (!ended) return tl::unexpected(ended.error());
@@ -56,9 +56,17 @@ CudaResult<GraphExec> LaunchSeries::capture_graph(std::int64_t launches) {
   ok = check(cudaGraphInstantiate(&executable, graph.get(), 0), "instantiating a graph");
   if (!ok) return tl::unexpected(ok.error());
   GraphExec owned(executable);
-  ok = check(cudaGraphUpload(executable, stream_), "uploading a graph");
+  ok = check(cudaGraphUpload(executable, stream), "uploading a graph");
   if (!ok) return tl::unexpected(ok.error());
   return owned;
+}
+
+CudaResult<GraphExec> LaunchSeries::capture_launches(std::int64_t launches) {
+  return capture_graph(stream_, [&] {
+    CudaResult<> ok;
+    for (std::int64_t i = 0; i < launches && ok; ++i) ok = launch_next(i > 0);
+    return ok;
+  });
 }
 
 CudaResult<> LaunchSeries::launch_piece(bool follows) {

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
@@ -15,6 +16,10 @@ namespace pgtune::gpu {
 /// Launches for a sample of about `target_s`: at least `min_launches`, rounded up to whole granules.
 [[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,
                                         std::int64_t granule);
+
+/// What `enqueue` puts into the stream as a graph that is ready to be launched. Kernels must have been launched before
+/// (lazy loading cannot be captured).
+[[nodiscard]] CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue);
 
 class LaunchSeries {
  public:
@@ -43,7 +48,7 @@ class LaunchSeries {
   /// `follows`: nothing else is between this launch and the series' last.
   [[nodiscard]] CudaResult<> launch_next(bool follows);
   [[nodiscard]] CudaResult<> launch_piece(bool follows);
-  [[nodiscard]] CudaResult<GraphExec> capture_graph(std::int64_t launches);
+  [[nodiscard]] CudaResult<GraphExec> capture_launches(std::int64_t launches);
 
   Launchable* launchable_;
   std::size_t copies_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tuner/gpu/baseline/cublaslt_library.hpp"
+#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
 #include "tuner/gpu/launch/gpu_context.hpp"
 #include "tuner/gpu/measure/ceilings/ceilings.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"

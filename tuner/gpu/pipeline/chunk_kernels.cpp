@@ -81,7 +81,10 @@ CudaResult<ChunkKernels::Kernel> ChunkKernels::make(const Problem& problem, cons
     return Kernel{std::move(*variant), own->built.variant.id()};
   }
   if (BaselineOperands::solvable(problem) != problem) return no_algorithm(problem, library_);
-  auto matmul = CublasLtMatmul::create(problem);
+  // Kernels on several streams run at the same time, so each has a workspace of its own.
+  auto matmul = CublasLtContext::create().and_then([&](std::shared_ptr<const CublasLtContext> context) {
+    return CublasLtMatmul::create(problem, std::move(context));
+  });
   if (!matmul) return tl::unexpected(matmul.error());
   const std::string key = problem.key();
   auto known = chosen_.find(key);

@@ -24,6 +24,10 @@ std::vector<std::string> baseline_notes(const Problem& problem, const BaselineRe
     notes.push_back(fmt::format("cuBLASLt does not take {} in {}: it was timed on {}, with zeros added",
                                 problem.shape(), to_string(problem.dtype), baseline.enlarged_shape));
   }
+  for (const OtherBaseline& other : baseline.others) {
+    if (!other.unavailable.empty())
+      notes.push_back(fmt::format("{} is not there to be compared with: {}", other.library, other.unavailable));
+  }
   if (!baseline.unguarded.empty()) {
     notes.push_back(
         fmt::format("variants were checked without unmapped memory around their buffers, so a far access out "

@@ -21,7 +21,7 @@ std::string best_speed_text(const Progress& progress) {
   const Problem& problem = progress.problem;
   std::string text = fmt::format("{} {}", speed_text(problem, progress.best_s), problem.speed_unit());
   if (progress.baseline_best_s > 0)
-    text += fmt::format(", {:.3f}x {}", progress.baseline_best_s / progress.best_s, problem.baseline_name());
+    text += fmt::format(", {:.3f}x {}", progress.baseline_best_s / progress.best_s, progress.baseline);
   return text;
 }
 

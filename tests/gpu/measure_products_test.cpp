@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// The rows of a product's groups, scales in cuBLASLt's layout, and choices of algorithms as text; needs no GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tuner/gpu/baseline/operation_baselines.hpp"
+#include "tuner/gpu/baseline/product_baseline.hpp"
+#include "tuner/gpu/baseline/product_launchable.hpp"
+#include "tuner/gpu/baseline/product_rows.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+using ::testing::ElementsAre;
+
+OperationBuffer buffer(const std::string& name, ElementType type, BufferRole role, std::vector<std::int64_t> extents,
+                       std::vector<std::int64_t> strides) {
+  OperationBuffer out;
+  out.name = name;
+  out.type = type;
+  out.role = role;
+  out.extents = std::move(extents);
+  out.strides = std::move(strides);
+  return out;
+}
+
+/// Two groups that have room for six rows each, of 8-bit floats with scales: 130 along K, 132 columns.
+OperationProblem masked() {
+  OperationProblem problem;
+  problem.buffers = {
+      buffer("A", ElementType::kE4m3, BufferRole::kIn, {2, 6, 130}, {6 * 144, 144, 1}),
+      buffer("SA", ElementType::kFloat32, BufferRole::kIn, {2, 6, 2}, {20, 1, 10}),
+      buffer("B", ElementType::kE4m3, BufferRole::kIn, {2, 132, 130}, {132 * 144, 144, 1}),
+      buffer("SB", ElementType::kFloat32, BufferRole::kIn, {2, 2, 2}, {4, 2, 1}),
+      buffer("D", ElementType::kBfloat16, BufferRole::kOut, {2, 6, 132}, {6 * 132, 132, 1}),
+      buffer("rows", ElementType::kInt32, BufferRole::kIn, {2}, {1}),
+  };
+  problem.baselines = {{.a = 0, .b = 2, .d = 4, .scale_a = 1, .scale_b = 3, .rows = 5}};
+  problem.bytes = 1000;
+  return problem;
+}
+
+/// "group:first+rows" of each group.
+std::vector<std::string> texts(const std::vector<ProductGroup>& groups) {
+  std::vector<std::string> out;
+  for (const ProductGroup& group : groups)
+    out.push_back(std::to_string(group.index) + ":" + std::to_string(group.first) + "+" + std::to_string(group.rows));
+  return out;
+}
+
+TEST(ProductRows, AreThoseThatGroupsHave) {
+  const LibraryProduct plain, offsets{.offsets = 0}, rows{.rows = 0};
+  EXPECT_THAT(texts(groups_with_rows(plain, {.rows = 9}, {}).value()), ElementsAre("0:0+9"));
+  EXPECT_THAT(texts(groups_with_rows(offsets, {.groups = 3, .rows = 9}, {0, 4, 4, 9}).value()),
+              ElementsAre("0:0+4", "2:4+5"));
+  EXPECT_THAT(texts(groups_with_rows(rows, {.groups = 3, .rows = 9}, {9, 0, 1}).value()),
+              ElementsAre("0:0+9", "2:0+1"));
+}
+
+TEST(ProductRows, NumbersOutOfRangeAreRefused) {
+  const LibraryProduct offsets{.offsets = 0}, rows{.rows = 0};
+  for (const std::vector<std::int32_t>& wrong :
+       {std::vector<std::int32_t>{0, 4, 10}, {-1, 4, 9}, {0, 5, 4}, {0, 9}, {0, 1, 2, 3}})
+    EXPECT_FALSE(groups_with_rows(offsets, {.groups = 2, .rows = 9}, wrong));
+  for (const std::vector<std::int32_t>& wrong : {std::vector<std::int32_t>{10, 0}, {-1, 0}, {1}})
+    EXPECT_FALSE(groups_with_rows(rows, {.groups = 2, .rows = 9}, wrong));
+}
+
+TEST(ProductScales, LieAsTheLibraryWantsThem) {
+  const OperationProblem problem = masked();
+  const ProductGeometry geometry = product_geometry(problem.baselines[0], problem);
+  std::vector<float> stored(40);
+  std::iota(stored.begin(), stored.end(), 0.0F);
+  std::vector<float> scales;
+  const std::int64_t solved = solved_rows(problem.baselines[0], 3);
+  EXPECT_EQ(solved, 4);
+  EXPECT_EQ(solved_rows(LibraryProduct(), 3), 3);
+  append_scales_a(problem.buffers[1], stored, {1, 0, 3}, solved, scales);
+  EXPECT_THAT(scales, ElementsAre(20, 21, 22, 0, 30, 31, 32, 0));
+  EXPECT_EQ(scales_of_a(geometry, solved), 8);
+  scales.clear();
+  append_scales_b(problem.buffers[3], stored, 1, scales);
+  EXPECT_THAT(scales, ElementsAre(4, 5, 0, 0, 6, 7, 0, 0));
+  EXPECT_EQ(scales_of_b(geometry), 8);
+}
+
+TEST(ProductScales, OfRowsThatFollowOneAnotherBeginWithTheGroups) {
+  const OperationBuffer scales = buffer("SA", ElementType::kFloat32, BufferRole::kIn, {9, 2}, {2, 1});
+  std::vector<float> stored(18), out;
+  std::iota(stored.begin(), stored.end(), 0.0F);
+  append_scales_a(scales, stored, {5, 4, 2}, 4, out);
+  EXPECT_THAT(out, ElementsAre(8, 10, 0, 0, 9, 11, 0, 0));
+}
+
+TEST(ProductMemory, CoversTheLargestCopies) {
+  const OperationProblem problem = masked();
+  // A and D with eight rows a group, rows of 144 and 136 elements, and all scales.
+  EXPECT_EQ(ProductBaseline::copy_bytes(problem.baselines[0], problem), 16 * (144 + 2 * 136) + 4 * (2 * 16 + 2 * 8));
+  LibraryProduct unscaled = problem.baselines[0];
+  unscaled.scale_a = unscaled.scale_b = std::nullopt;
+  EXPECT_EQ(ProductBaseline::copy_bytes(unscaled, problem), 0);
+  Problem whole;
+  whole.operation = OperationHandle(problem);
+  const BaselineMemory memory = operation_baseline_memory(whole);
+  EXPECT_EQ(memory.once, ProductBaseline::kFixedBytes);
+  EXPECT_GT(memory.copy, 16 * (144 + 2 * 136));
+}
+
+TEST(ProductChoices, SurviveText) {
+  ProductChoice choice{{}, 4};
+  cublasLtMatmulAlgo_t first{}, second{};
+  first.data[0] = 0x42, second.data[7] = ~0ULL;
+  choice.algorithms = {{16, first}, {1024, second}};
+  const auto read = ProductChoice::of_text(choice.text());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->text(), choice.text());
+  EXPECT_EQ(read->streams, 4);
+  EXPECT_EQ(read->algorithms.at(16).data[0], 0x42U);
+  for (const std::string& wrong : {std::string(), std::string("4"), "0 " + choice.text().substr(2),
+                                   choice.text() + " 7", choice.text().substr(0, 30), "x" + choice.text()})
+    EXPECT_FALSE(ProductChoice::of_text(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace pgtune::gpu

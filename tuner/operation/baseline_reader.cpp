@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Reads what an operation is compared with. Whether the buffers make a product is seen once sizes are given
+// (check_library_product).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/operation/operation_reader.hpp"
+
+namespace pgtune::operation {
+namespace {
+
+std::int64_t buffer_named(const JsonCursor& cursor, const OperationDefinition& definition, BufferRole role) {
+  std::vector<std::string_view> words;
+  for (const BufferSpec& buffer : definition.buffers) {
+    if (buffer.role == role) words.push_back(buffer.name);
+  }
+  const std::string name = cursor.choice(words);
+  const auto found = std::find_if(definition.buffers.begin(), definition.buffers.end(),
+                                  [&](const BufferSpec& buffer) { return buffer.name == name; });
+  return found == definition.buffers.end() ? 0 : found - definition.buffers.begin();
+}
+
+LibraryProduct read_product(const JsonCursor& cursor, const OperationDefinition& definition) {
+  cursor.expect_fields({"library", "a", "b", "d", "scale_a", "scale_b", "offsets", "rows"});
+  LibraryProduct out;
+  std::vector<std::string_view> libraries;
+  for (const auto& [library, word] : enum_table(BaselineLibrary{})) libraries.push_back(word);
+  const std::string library = cursor.required("library").choice(libraries);
+  out.library = enumerator_of<BaselineLibrary>(library).value_or(out.library);
+  out.a = buffer_named(cursor.required("a"), definition, BufferRole::kIn);
+  out.b = buffer_named(cursor.required("b"), definition, BufferRole::kIn);
+  out.d = buffer_named(cursor.required("d"), definition, BufferRole::kOut);
+  const auto input = [&](std::string_view field) -> std::optional<std::int64_t> {
+    const auto given = cursor.optional(field);
+    if (!given) return std::nullopt;
+    return buffer_named(*given, definition, BufferRole::kIn);
+  };
+  out.scale_a = input("scale_a");
+  out.scale_b = input("scale_b");
+  out.offsets = input("offsets");
+  out.rows = input("rows");
+  if (out.scale_a.has_value() != out.scale_b.has_value())
+    cursor.problem("\"scale_a\" and \"scale_b\" come together: libraries scale both operands or none");
+  if (out.offsets && out.rows)
+    cursor.problem("a product of groups says by \"offsets\" or by \"rows\" which rows they have, not by both");
+  return out;
+}
+
+}  // namespace
+
+void read_baselines(const JsonCursor& root, OperationDefinition& definition) {
+  for (const JsonCursor& element : root.optional_elements("baselines", kMaxLibraryProducts))
+    definition.baselines.push_back(read_product(element, definition));
+}
+
+}  // namespace pgtune::operation
