@@ -8,6 +8,7 @@
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
+#include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -32,9 +33,7 @@ CudaResult<double> event_floor_s(cudaStream_t stream) {
             });
     if (!done) return tl::unexpected(done.error());
   }
-  const auto middle = times_ms.begin() + kEventPairs / 2;
-  std::nth_element(times_ms.begin(), middle, times_ms.end());
-  return static_cast<double>(*middle) * 1e-3;
+  return static_cast<double>(middle_of(std::move(times_ms))) * 1e-3;
 }
 
 CudaResult<double> globaltimer_step_s(const HelperKernels& kernels, int sm_count, cudaStream_t stream) {

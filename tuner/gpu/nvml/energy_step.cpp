@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/nvml/energy_step.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -28,9 +29,7 @@ std::optional<double> energy_step_s(const EnergyCounter& counter, double patienc
   if (changes_s.size() < 3) return std::nullopt;
   std::vector<double> gaps_s;
   for (std::size_t i = 1; i < changes_s.size(); ++i) gaps_s.push_back(changes_s[i] - changes_s[i - 1]);
-  const auto middle = gaps_s.begin() + static_cast<std::ptrdiff_t>(gaps_s.size() / 2);
-  std::nth_element(gaps_s.begin(), middle, gaps_s.end());
-  return *middle;
+  return middle_of(std::move(gaps_s));
 }
 
 std::optional<double> energy_step_s(const NvmlDevice& device, std::chrono::milliseconds patience) {

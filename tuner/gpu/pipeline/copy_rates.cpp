@@ -10,6 +10,7 @@
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/pipeline/host_buffer.hpp"
 #include "tuner/gpu/pipeline/host_copier.hpp"
+#include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -22,11 +23,6 @@ constexpr int kSmallCopies = 200;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// One direction: host memory, device memory and a stream.
 struct Lane {
@@ -59,7 +55,7 @@ CudaResult<double> rate_alone(const Lane& lane) {
     if (!took) return tl::unexpected(took.error());
     if (time > 0) times.push_back(*took);
   }
-  return static_cast<double>(lane.bytes) / median(std::move(times));
+  return static_cast<double>(lane.bytes) / middle_of(std::move(times));
 }
 
 struct Both {
@@ -87,7 +83,7 @@ CudaResult<Both> rates_at_once(const Lane& in, const Lane& out, int device) {
   if (!ok) return tl::unexpected(ok.error());
   if (!failed) return tl::unexpected(failed.error());
   const auto rate = [](const Lane& lane, const std::vector<double>& times) {
-    return static_cast<double>(lane.bytes) / median({times.begin() + 1, times.end() - 1});
+    return static_cast<double>(lane.bytes) / middle_of(std::vector<double>(times.begin() + 1, times.end() - 1));
   };
   return Both{rate(in, in_s), rate(out, out_s)};
 }
@@ -106,8 +102,8 @@ CudaResult<> measure_small(const Lane& lane, pipeline::CopyRates& rates) {
     latencies.push_back(seconds_since(start) / kSmallCopies);
     issues.push_back(issued_s / kSmallCopies);
   }
-  rates.latency_s = median(std::move(latencies));
-  rates.issue_s = median(std::move(issues));
+  rates.latency_s = middle_of(std::move(latencies));
+  rates.issue_s = middle_of(std::move(issues));
   return {};
 }
 
@@ -163,7 +159,7 @@ CudaResult<pipeline::CopyRates> measure_copy_rates(std::int64_t pinned_limit_byt
     copier.copy({pinned_in->data(), pageable_in->data(), bytes, bytes, bytes, 1});
     if (time > 0) times.push_back(seconds_since(start));
   }
-  rates.host_copy = static_cast<double>(bytes) / median(std::move(times));
+  rates.host_copy = static_cast<double>(bytes) / middle_of(std::move(times));
   return rates;
 }
 

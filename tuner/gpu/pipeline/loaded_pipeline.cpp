@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tuner/pipeline/legality.hpp"
+#include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -308,8 +309,7 @@ CudaResult<double> LoadedPipeline::time_kernel() {
     if (!took) return tl::unexpected(took.error());
     if (time > 0) times.push_back(*took);
   }
-  std::nth_element(times.begin(), times.begin() + kKernelTimes / 2, times.end());
-  return times[kKernelTimes / 2];
+  return middle_of(std::move(times));
 }
 
 }  // namespace pgtune::gpu

@@ -10,6 +10,7 @@
 
 #include "tuner/gpu/launch/event_wait.hpp"
 #include "tuner/gpu/measure/persisting_l2.hpp"
+#include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -19,19 +20,12 @@ constexpr std::int64_t kHeldEvery = 10;
 /// Pairs of launches by which a difference of times is confirmed.
 constexpr int kConfirmingPairs = 64;
 
-double median_of(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Of the median, for values that are about normal but for outliers.
 double standard_error(std::vector<double> values, double median) {
   constexpr double kDeviationOfMad = 1.4826, kErrorOfMedian = 1.2533;
   const auto count = static_cast<double>(values.size());
   for (double& value : values) value = std::abs(value - median);
-  return kDeviationOfMad * kErrorOfMedian * median_of(values) / std::sqrt(count);
+  return kDeviationOfMad * kErrorOfMedian * middle_of(values) / std::sqrt(count);
 }
 
 }  // namespace
@@ -39,7 +33,7 @@ double standard_error(std::vector<double> values, double median) {
 double saved_share(std::vector<double> poisoned_s, std::vector<double> held_s) {
   constexpr double kLeastShare = 0.05, kLeast_s = 1e-6, kErrors = 4;
   if (poisoned_s.empty() || held_s.empty()) return 0;
-  const double poisoned = median_of(poisoned_s), held = median_of(held_s), saved_s = poisoned - held;
+  const double poisoned = middle_of(poisoned_s), held = middle_of(held_s), saved_s = poisoned - held;
   const double noise_s = std::hypot(standard_error(poisoned_s, poisoned), standard_error(held_s, held));
   if (saved_s < std::max({kLeastShare * poisoned, kLeast_s, kErrors * noise_s})) return 0;
   return saved_s / poisoned;
@@ -75,8 +69,8 @@ CudaResult<protocol::VerifyReport> Verification::run() {
   if (auto ok = restore(seed); !ok) return tl::unexpected(ok.error());
   if (!examined) return tl::unexpected(examined.error());
   report_.launches = poisoned_;
-  report_.poisoned_s = median_of(poisoned_s_);
-  report_.held_s = median_of(held_s_);
+  report_.poisoned_s = middle_of(poisoned_s_);
+  report_.held_s = middle_of(held_s_);
   return report_;
 }
 
@@ -201,7 +195,7 @@ CudaResult<> Verification::compare_times() {
       fmt::format(
           "verified after the final: a launch takes {:.3g} us where D was overwritten before it and {:.3g} us "
           "where D still holds its result, so times of launches in a row are not those of the work ({:.0f} % less)",
-          median_of(poisoned_s_) * 1e6, median_of(held_s_) * 1e6, 100 * share)};
+          middle_of(poisoned_s_) * 1e6, middle_of(held_s_) * 1e6, 100 * share)};
   return {};
 }
 

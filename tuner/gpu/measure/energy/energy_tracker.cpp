@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "tuner/util/middle.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
@@ -15,12 +17,6 @@ constexpr double kMinSteps = 10;       // fewer, and one odd step decides the me
 constexpr double kStuck_s = 3;         // an H200's counter moves every 100 ms, idle or not
 constexpr double kPatienceSteps = 50;  // for a step that was caught well enough
 constexpr double kMargin = 1.2;        // the window that is recommended must not be refused in turn
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -58,8 +54,8 @@ Result<EnergyTracker::Signal> EnergyTracker::before_window(const EnergyStep& ste
   gaps_s_.push_back(step.gap_s);
   previous_ = step;
   if (step.time_s - begin_s_ < lead_in_s_ || periods_s_.size() < kCalibrationPeriods) return Signal::kStep;
-  period_s_ = median(periods_s_);
-  gap_s_ = median(gaps_s_);
+  period_s_ = middle_of(periods_s_);
+  gap_s_ = middle_of(gaps_s_);
   if (window_s_ < shortest_window_s()) return too_short();
   // Each edge gets half of what the window may be wrong by. One in a slow reading is passed over.
   if (step.gap_s <= max_uncertainty_ * window_s_ / 2) {
