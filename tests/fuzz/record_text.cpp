@@ -43,10 +43,10 @@ void record_text(std::string_view bytes) {
   read_and_write<Ceilings>(text);
   read_and_write<KernelCounters>(text);
   read_and_write<session::PipelineAnswer>(text);
-  for (const auto& [column, check] : tool::record_checks()) {
+  for (const auto& check : tool::record_checks()) {
     const bool of_number = std::any_of(kNumbers.begin(), kNumbers.end(),
-                                       [&](std::string_view suffix) { return column.ends_with(suffix); });
-    const auto problem = of_number ? std::nullopt : check(text);
+                                       [&](std::string_view suffix) { return check.first.ends_with(suffix); });
+    const auto problem = of_number ? std::nullopt : check.second(text);
     // It becomes part of a message.
     if (problem && (problem->size() > 4096 || as_utf8(*problem) != *problem)) std::abort();
   }
