@@ -14,7 +14,7 @@ namespace pgtune::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using Launch = void (*)(void**, const unsigned*, const unsigned*);
+using Launch = void (*)(void**, const unsigned*, const unsigned*, unsigned);
 
 void write(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
@@ -36,11 +36,12 @@ EmulatedKernels::EmulatedKernels(const TemplateSource& source, const std::vector
   for (const SourceFile& header : source.headers) write(folder_ / "headers" / header.name, header.contents);
   std::string text = "#include \"emulated_gpu.hpp\"\n" +
                      std::regex_replace(source.contents, std::regex("extern __shared__[^;]* (\\w+)\\[\\];"),
-                                        "unsigned char* const $1 = Block::dynamic_shared();");
+                                        "unsigned char* const $1 = Block::own_shared();");
   for (const std::string& symbol : symbols)
     text += fmt::format(
-        "\nextern \"C\" void launch_{0}(void** arguments, const unsigned* grid, const unsigned* block) {{\n"
-        "  launch({0}, arguments, grid, block);\n}}\n",
+        "\nextern \"C\" void launch_{0}(void** arguments, const unsigned* grid, const unsigned* block, "
+        "unsigned cluster) {{\n"
+        "  launch({0}, arguments, grid, block, cluster);\n}}\n",
         symbol);
   write(folder_ / "kernels.cpp", text);
   // What stands in for a header of templates comes first; the check's own headers are "kernels/...".
@@ -65,14 +66,14 @@ EmulatedKernels::~EmulatedKernels() {
 }
 
 void EmulatedKernels::launch(const std::string& symbol, const Dim3& grid, const Dim3& block,
-                             std::vector<void*> arguments) const {
+                             std::vector<void*> arguments, std::int64_t cluster) const {
   const auto run = reinterpret_cast<Launch>(::dlsym(library_, ("launch_" + symbol).c_str()));
   ASSERT_NE(run, nullptr) << symbol;
   const auto sizes = [](const Dim3& dim) {
     return std::vector<unsigned>{static_cast<unsigned>(dim.x), static_cast<unsigned>(dim.y),
                                  static_cast<unsigned>(dim.z)};
   };
-  run(arguments.data(), sizes(grid).data(), sizes(block).data());
+  run(arguments.data(), sizes(grid).data(), sizes(block).data(), static_cast<unsigned>(cluster));
 }
 
 }  // namespace pgtune::testing

@@ -23,8 +23,9 @@ class EmulatedKernels {
   EmulatedKernels& operator=(const EmulatedKernels&) = delete;
 
   [[nodiscard]] bool usable() const { return library_ != nullptr; }
-  /// As cuLaunchKernel takes arguments: pointers to them.
-  void launch(const std::string& symbol, const Dim3& grid, const Dim3& block, std::vector<void*> arguments) const;
+  /// As cuLaunchKernel takes arguments: pointers to them. Clusters lie along x.
+  void launch(const std::string& symbol, const Dim3& grid, const Dim3& block, std::vector<void*> arguments,
+              std::int64_t cluster = 1) const;
 
  private:
   std::filesystem::path folder_;

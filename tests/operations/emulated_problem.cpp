@@ -7,11 +7,25 @@
 #include <cstring>
 #include <utility>
 
+#include "tests/operations/emulation/emulated_map.hpp"
 #include "tuner/gpu/measure/check/error_bound.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::testing {
 namespace {
+
+EmulatedMap emulated_map(const TensorMapPlan& plan, const void* memory) {
+  EmulatedMap map{};
+  map.base = static_cast<const unsigned char*>(memory);
+  for (std::size_t i = 0; i < 3; ++i) {
+    map.dims[i] = plan.dims.at(i);
+    map.box[i] = plan.box.at(i);
+    if (i < 2) map.strides[i] = plan.strides_bytes.at(i);
+  }
+  map.element_bytes = element_bytes(plan.type);
+  map.swizzle_bytes = plan.swizzle == Swizzle::kNone ? 0 : 16 << static_cast<int>(plan.swizzle);
+  return map;
+}
 
 constexpr std::uint32_t kPoison = 0x7fc57fc5;
 constexpr std::int64_t kGuard = 64;  // bytes behind each buffer
@@ -170,13 +184,19 @@ void EmulatedProblem::run(const space::TemplateDefinition& definition, const Var
   const auto plan = space::make_launch_plan(definition, variant, problem_, device);
   const auto defines = space::make_defines(definition, variant, problem_, device);
   ASSERT_TRUE(plan && defines) << variant.key();
-  std::vector<std::string> symbols;
-  for (const KernelLaunch& kernel : plan->kernels) symbols.push_back(kernel.symbol);
-  // Its own stand-in for what is PTX.
-  TemplateSource source = *definition.source;
-  std::erase_if(source.headers, [](const SourceFile& header) { return header.name.ends_with("out_element.cuh"); });
-  const EmulatedKernels kernels(source, *defines, symbols);
-  if (!kernels.usable()) return;
+  std::unique_ptr<EmulatedKernels>& kernels = variants_[variant.key()];
+  if (!kernels) {
+    std::vector<std::string> symbols;
+    for (const KernelLaunch& kernel : plan->kernels) symbols.push_back(kernel.symbol);
+    // Its own stand-in for what is PTX.
+    TemplateSource source = *definition.source;
+    std::erase_if(source.headers, [](const SourceFile& header) { return header.name.ends_with("out_element.cuh"); });
+    kernels = std::make_unique<EmulatedKernels>(source, *defines, symbols);
+  }
+  if (!kernels->usable()) return;
+  std::vector<EmulatedMap> maps;
+  for (const TensorMapPlan& map : plan->tensor_maps)
+    maps.push_back(emulated_map(map, memory_[buffer_of_operand(map.operand).value()].data()));
   std::vector<std::uint64_t> workspace(static_cast<std::size_t>(plan->workspace_bytes / 8 + 1));
   for (const KernelLaunch& kernel : plan->kernels) {
     std::vector<std::uint64_t> arguments;
@@ -191,7 +211,10 @@ void EmulatedProblem::run(const space::TemplateDefinition& definition, const Var
         arguments.push_back(static_cast<std::uint64_t>(argument.integer));
       }
     }
-    kernels.launch(kernel.symbol, kernel.grid, kernel.block, pointers_to(arguments));
+    std::vector<void*> pointers = pointers_to(arguments);
+    for (std::size_t i = 0; i < pointers.size(); ++i)
+      if (kernel.arguments[i].kind == ArgumentKind::kTensorMap) pointers[i] = &maps.at(arguments[i]);
+    kernels->launch(kernel.symbol, kernel.grid, kernel.block, pointers, kernel.cluster.x);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ class EmulatedProblem {
   void poison();
   /// Puts the reference, rounded and shifted, or zeros into the outputs.
   void store(std::int64_t shift, bool zero);
-  /// Compiles the variant's kernels and launches them as its plan says.
+  /// Compiles the variant's kernels, unless it has done so before, and launches them as its plan says.
   void run(const space::TemplateDefinition& definition, const Variant& variant, const DeviceInfo& device);
   /// The outputs with the reference.
   [[nodiscard]] gpu::Comparison compare();
@@ -54,8 +55,9 @@ class EmulatedProblem {
 
   Problem problem_;
   std::unique_ptr<EmulatedKernels> kernels_;
-  std::vector<std::vector<std::uint32_t>> memory_;  ///< of each buffer, with a guard behind it
-  std::vector<double> values_;                      ///< all outputs, packed
+  std::map<std::string, std::unique_ptr<EmulatedKernels>> variants_;  ///< by their keys
+  std::vector<std::vector<std::uint32_t>> memory_;                    ///< of each buffer, with a guard behind it
+  std::vector<double> values_;                                        ///< all outputs, packed
   std::vector<float> scales_;
 };
 

@@ -8,6 +8,12 @@ namespace pgtune {
 
 enum class Type16 { kBf16, kF16 };
 
+template <int kBytes, class Number = float>
+struct OutElement {
+  static_assert(kBytes == 2, "no template that is run here stores others by this");
+  using Type = unsigned short;
+};
+
 template <Type16 kType>
 inline unsigned pack(float first, float second) {
   const auto rounded = [](float value) {

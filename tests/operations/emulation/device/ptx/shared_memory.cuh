@@ -14,4 +14,10 @@ inline unsigned load_shared(unsigned shared) {
   return word;
 }
 
+inline void load_shared(float& first, float& second, unsigned shared) {
+  if (shared % 8 != 0) std::abort();
+  std::memcpy(&first, Block::dynamic_shared() + shared, sizeof(first));
+  std::memcpy(&second, Block::dynamic_shared() + shared + 4, sizeof(second));
+}
+
 }  // namespace pgtune
