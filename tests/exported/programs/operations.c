@@ -25,7 +25,7 @@ int main(void) {
   const int softmax = best_operation_softmax_bf16, reduction = best_operation_reduction;
   const int64_t sizes[] = {1024, 1024}, others[] = {1000, 1024}, none[] = {0, 1024}, length[] = {1024};
   void* buffers[] = {at(0x10000000), at(0x20000000)};
-  void* const odd[] = {at(0x10000000), at(0x20000010)};
+  void* const odd[] = {at(0x10000000), at(0x20000008)};
   best_policy policy = BEST_POLICY;
   best_call call, copy;
   best_tuned tuned;
