@@ -14,17 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/template_cases.hpp"
-#include "tests/gpu/test_folder.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
-#include "tuner/gpu/jit/builder.hpp"
 #include "tuner/gpu/measure/check/error_bound.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
-#include "tuner/gpu/measure/device_info.hpp"
-#include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/space/enumerate.hpp"
-#include "tuner/space/plan.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -131,16 +127,10 @@ Errors errors_of(const std::vector<float>& result, const Exact& exact, const Err
   return errors;
 }
 
-class Accuracy : public testing::Test {
+class Accuracy : public testing::Test, protected LaunchingGpu {
  protected:
   void SetUp() override {
-    const auto ordinal = find_gpu("0");
-    if (!ordinal) GTEST_SKIP() << "needs a GPU: " << ordinal.error().text();
-    ASSERT_EQ(cudaSetDevice(*ordinal), cudaSuccess);
-    info_ = describe_gpu(*ordinal).value();
-    driver_ = Driver::load().value();
-    stream_ = create_stream().value();
-    kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
+    if (const auto why_not = open()) GTEST_SKIP() << *why_not;
     problem_ = problem_of(fmt::format("{}x{}x{}", kRows, kColumns, kDepth), "nn");
     problem_.dtype = Dtype::kTf32x3;
     buffers_ =
@@ -151,14 +141,14 @@ class Accuracy : public testing::Test {
       if (path.parent_path().filename() != "configs") continue;
       auto definition = space::load_template(path, shipped_header);
       ASSERT_TRUE(definition) << definition.error().text();
-      if (definition->computes(problem_)) load(*definition);
+      if (definition->computes(problem_)) load_all(*definition);
       if (HasFatalFailure()) return;
     }
     if (variants_.empty()) GTEST_SKIP() << "no template computes in tf32x3 on this GPU";
   }
 
   /// The default variant, or the legal one most like it, and the legal ones among those that a search tries first.
-  void load(space::TemplateDefinition& definition) {
+  void load_all(space::TemplateDefinition& definition) {
     definition.preset.clear();
     const auto space = space::enumerate(definition, problem_, info_);
     ASSERT_TRUE(space) << space.error().text();
@@ -168,18 +158,13 @@ class Accuracy : public testing::Test {
       const auto& legal = space->variants;
       if (std::find(legal.begin(), legal.end(), seed) != legal.end()) chosen.push_back(seed);
     }
-    for (const Variant& variant : chosen) load(definition, variant);
-  }
-
-  void load(const space::TemplateDefinition& definition, const Variant& variant) {
-    const auto plan = space::make_launch_plan(definition, variant, problem_, info_);
-    const auto defines = space::make_defines(definition, variant, problem_, info_);
-    ASSERT_TRUE(plan && defines);
-    const auto done = builder_.build({1, variant, definition.source, *defines, info_.architecture});
-    ASSERT_TRUE(done && done->outcome.kind == OutcomeKind::kOk) << variant.key();
-    auto loaded = LoadedVariant::load(driver_, *kernels_, done->build, *plan, buffers_->copies(), 0, stream_.get());
-    ASSERT_TRUE(loaded) << loaded.error().text;
-    variants_.push_back({definition.name + " " + variant.key(), std::move(*loaded)});
+    const auto built = build(definition, chosen, problem_);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      ASSERT_TRUE(built[i]) << chosen[i].key() << ": " << built[i].error().text();
+      auto loaded = load(*built[i], buffers_->copies());
+      ASSERT_TRUE(loaded) << loaded.error().text;
+      variants_.push_back({definition.name + " " + chosen[i].key(), std::move(*loaded)});
+    }
   }
 
   void copy_in(const Data& data) const {
@@ -214,12 +199,6 @@ class Accuracy : public testing::Test {
     std::string name;
     std::unique_ptr<LoadedVariant> variant;
   };
-  const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
-  DeviceInfo info_;
-  Driver driver_;
-  Stream stream_;
-  std::unique_ptr<HelperKernels> kernels_;
   Problem problem_;
   std::unique_ptr<OperandBuffers> buffers_;
   std::unique_ptr<CublasLtMatmul> reference_;

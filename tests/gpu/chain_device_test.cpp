@@ -10,15 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/template_cases.hpp"
-#include "tests/gpu/test_folder.hpp"
-#include "tuner/gpu/jit/builder.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
-#include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
-#include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/space/enumerate.hpp"
-#include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
 
 namespace pgtune::gpu {
@@ -28,17 +24,11 @@ constexpr std::int64_t kWidth = 2048;
 constexpr std::size_t kLayers = 8;
 constexpr std::uint32_t kNan = 0xffffffff;
 
-class ChainOnDevice : public testing::TestWithParam<const char*> {
+class ChainOnDevice : public testing::TestWithParam<const char*>, protected LaunchingGpu {
  protected:
   void SetUp() override {
-    const auto ordinal = find_gpu("0");
-    if (!ordinal) GTEST_SKIP() << "needs a GPU: " << ordinal.error().text();
-    ASSERT_EQ(cudaSetDevice(*ordinal), cudaSuccess);
-    info_ = describe_gpu(*ordinal).value();
+    if (const auto why_not = open()) GTEST_SKIP() << *why_not;
     if (info_.architecture != "sm_90a") GTEST_SKIP() << "gemm_wgmma needs sm_90a";
-    driver_ = Driver::load().value();
-    stream_ = create_stream().value();
-    kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
     auto definition =
         space::load_template(std::filesystem::path(PGTUNE_SOURCE_DIR) / "configs" / "gemm_wgmma.json", shipped_header);
     ASSERT_TRUE(definition) << definition.error().text();
@@ -86,14 +76,11 @@ class ChainOnDevice : public testing::TestWithParam<const char*> {
     return all;
   }
 
-  [[nodiscard]] std::unique_ptr<LoadedVariant> load(const Variant& variant) const {
-    const auto plan = space::make_launch_plan(definition_, variant, problem_, info_);
-    const auto defines = space::make_defines(definition_, variant, problem_, info_);
-    if (!plan || !defines) return nullptr;
-    EXPECT_TRUE(plan->kernels.front().overlaps_previous) << variant.key();
-    const auto done = builder_.build({1, variant, definition_.source, *defines, info_.architecture});
-    if (!done || done->outcome.kind != OutcomeKind::kOk) return nullptr;
-    auto loaded = LoadedVariant::load(driver_, *kernels_, done->build, *plan, copies_, 0, stream_.get());
+  [[nodiscard]] std::unique_ptr<LoadedVariant> built_and_loaded(const Variant& variant) const {
+    const auto built = build(definition_, {&variant, 1}, problem_);
+    if (!built.front()) return nullptr;
+    EXPECT_TRUE(built.front()->plan.kernels.front().overlaps_previous) << variant.key();
+    auto loaded = load(*built.front(), copies_);
     return loaded ? std::move(*loaded) : nullptr;
   }
 
@@ -106,7 +93,7 @@ class ChainOnDevice : public testing::TestWithParam<const char*> {
     const Assignment overlaps{"DEPENDENT_LAUNCH", std::int64_t{1}};
     const auto variant = nearest(space->variants, like, &overlaps);
     ASSERT_TRUE(variant);
-    const auto loaded = load(*variant);
+    const auto loaded = built_and_loaded(*variant);
     ASSERT_TRUE(loaded) << variant->key();
     LaunchSeries series(*loaded, kLayers, stream_.get());
     constexpr std::int64_t kLaunches = 64;  // a graph's
@@ -130,12 +117,6 @@ class ChainOnDevice : public testing::TestWithParam<const char*> {
     }
   }
 
-  const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
-  DeviceInfo info_;
-  Driver driver_;
-  Stream stream_;
-  std::unique_ptr<HelperKernels> kernels_;
   space::TemplateDefinition definition_;
   Problem problem_;
   DeviceBuffer activations_;

@@ -4,21 +4,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <future>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/operation_cases.hpp"
-#include "tests/gpu/test_folder.hpp"
-#include "tuner/gpu/jit/builder.hpp"
 #include "tuner/gpu/measure/check/null_test.hpp"
 #include "tuner/gpu/measure/check/verification.hpp"
-#include "tuner/gpu/measure/device_info.hpp"
-#include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/space/enumerate.hpp"
-#include "tuner/space/plan.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -43,17 +38,10 @@ const std::map<std::string, std::vector<const char*>>& sizes_of_operations() {
   return kSizes;
 }
 
-class OperationsOnDevice : public testing::TestWithParam<fs::path> {
+class OperationsOnDevice : public testing::TestWithParam<fs::path>, protected LaunchingGpu {
  protected:
   void SetUp() override {
-    const auto ordinal = find_gpu("0");
-    if (!ordinal) GTEST_SKIP() << "needs a GPU: " << ordinal.error().text();
-    ASSERT_EQ(cudaSetDevice(*ordinal), cudaSuccess);
-    ASSERT_EQ(cudaDeviceGetAttribute(&max_window_bytes_, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal), cudaSuccess);
-    info_ = describe_gpu(*ordinal).value();
-    driver_ = Driver::load().value();
-    stream_ = create_stream().value();
-    kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
+    if (const auto why_not = open()) GTEST_SKIP() << *why_not;
     auto definition = operation::load_operation(GetParam());
     ASSERT_TRUE(definition) << definition.error().text();
     operation_ = std::move(*definition);
@@ -88,37 +76,25 @@ class OperationsOnDevice : public testing::TestWithParam<fs::path> {
     ASSERT_TRUE(legal) << legal.error().text();
     if (legal->variants.empty()) return;
     const std::vector<Variant> variants = extreme_variants(definition, legal->variants, kMaxVariants);
-    std::vector<std::future<Result<protocol::BuildDone>>> building;
-    for (const Variant& variant : variants) {
-      building.push_back(std::async(std::launch::async, [&]() -> Result<protocol::BuildDone> {
-        auto defines = space::make_defines(definition, variant, problem, info_);
-        if (!defines) return tl::unexpected(defines.error());
-        return builder_.build({1, variant, definition.source, *defines, info_.architecture});
-      }));
-    }
+    const std::vector<Result<Built>> built = build(definition, variants, problem);
     for (std::size_t i = 0; i < variants.size(); ++i) {
       SCOPED_TRACE(variants[i].key());
-      const auto done = building[i].get();
-      ASSERT_TRUE(done) << done.error().text();
-      ASSERT_EQ(done->outcome.kind, OutcomeKind::kOk) << done->outcome.reason;
-      const auto plan = space::make_launch_plan(definition, variants[i], problem, info_);
-      ASSERT_TRUE(plan) << plan.error().text();
-      launch(done->build, *plan, buffers, checker);
+      ASSERT_TRUE(built[i]) << built[i].error().text();
+      launch(*built[i], buffers, checker);
       if (HasFatalFailure()) return;
     }
   }
 
-  void launch(const BuildInfo& build, const LaunchPlan& plan, OperandBuffers& buffers, Checker& checker) {
-    const auto loaded = LoadedVariant::load(driver_, *kernels_, build, plan, buffers.places(), max_window_bytes_,
-                                            stream_.get(), buffers.guarded_places());
+  void launch(const Built& built, OperandBuffers& buffers, Checker& checker) {
+    const auto loaded = load(built, buffers.places(), buffers.guarded_places());
     ASSERT_TRUE(loaded) << loaded.error().text;
     const auto verdict = checker.check(**loaded);
     ASSERT_TRUE(verdict) << verdict.error().text;
     EXPECT_EQ(verdict->fault, "");
     LaunchSeries series(**loaded, buffers.copies().size(), stream_.get());
     protocol::VerifyRequest request;
-    request.built.build = build;
-    request.built.plan = plan;
+    request.built.build = built.build;
+    request.built.plan = built.plan;
     request.launches = 4;
     request.data_seed = 11;
     const auto verified = Verification(buffers, checker, series, request).run();
@@ -127,14 +103,8 @@ class OperationsOnDevice : public testing::TestWithParam<fs::path> {
     ++launched_;
   }
 
-  const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
-  DeviceInfo info_;
-  Driver driver_;
-  Stream stream_;
-  std::unique_ptr<HelperKernels> kernels_;
   operation::OperationDefinition operation_;
-  int max_window_bytes_ = 0, launched_ = 0;
+  int launched_ = 0;
 };
 
 TEST_P(OperationsOnDevice, PassTheirNullTestAndTheirTemplatesAreRight) {

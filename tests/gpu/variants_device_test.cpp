@@ -7,22 +7,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/template_cases.hpp"
-#include "tests/gpu/test_folder.hpp"
-#include "tuner/gpu/jit/builder.hpp"
 #include "tuner/gpu/measure/check/checker.hpp"
-#include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
-#include "tuner/gpu/measure/device_info.hpp"
-#include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/space/enumerate.hpp"
-#include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
 
 namespace pgtune::gpu {
@@ -126,29 +119,16 @@ const std::vector<const char*> kOddSlices{
     "BN=112,STAGES=7,DECOMPOSITION=split_k,SPLIT_K=2,EPILOGUE=direct",
     "BM=64,BN=96,WARPGROUPS_M=1,STAGES=10,CLUSTER_K=4,EPILOGUE=direct"};
 
-/// Cubins of an earlier run, where a caller wants the same variants several times.
-fs::path cubin_folder(const TestFolder& own) {
-  const char* shared = std::getenv("PGTUNE_TEST_CUBINS");
-  return shared != nullptr && *shared != '\0' ? fs::path(shared) : own.path();
-}
-
 ParameterValue& value_of(Variant& variant, std::string_view name) {
   return std::find_if(variant.parameters.begin(), variant.parameters.end(),
                       [&](const Assignment& parameter) { return parameter.name == name; })
       ->value;
 }
 
-class VariantsOnDevice : public testing::TestWithParam<fs::path> {
+class VariantsOnDevice : public testing::TestWithParam<fs::path>, protected LaunchingGpu {
  protected:
   void SetUp() override {
-    const auto ordinal = find_gpu("0");
-    if (!ordinal) GTEST_SKIP() << "needs a GPU: " << ordinal.error().text();
-    ASSERT_EQ(cudaSetDevice(*ordinal), cudaSuccess);
-    ASSERT_EQ(cudaDeviceGetAttribute(&max_window_bytes_, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal), cudaSuccess);
-    info_ = describe_gpu(*ordinal).value();
-    driver_ = Driver::load().value();
-    stream_ = create_stream().value();
-    kernels_ = HelperKernels::load(driver_, info_.architecture, info_.sm_count).value();
+    if (const auto why_not = open()) GTEST_SKIP() << *why_not;
     auto definition = space::load_template(GetParam(), shipped_header);
     ASSERT_TRUE(definition) << definition.error().text();
     definition_ = std::move(*definition);
@@ -223,10 +203,10 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
       ASSERT_TRUE(buffers);
       const auto checker = Checker::create(*kernels_, *buffers, problem, stream_.get());
       ASSERT_TRUE(checker);
-      const std::vector<Result<protocol::BuildDone>> built = build(variants, problem);
+      const std::vector<Result<Built>> built = build(definition_, variants, problem);
       for (std::size_t i = 0; i < variants.size(); ++i) {
         SCOPED_TRACE(problem.title() + " " + variants[i].key());
-        launch_once(variants[i], built[i], problem, *buffers, **checker);
+        launch_once(built[i], *buffers, **checker);
         if (HasFatalFailure()) return;
       }
     }
@@ -234,30 +214,9 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     fmt::print("launched {} variants of {}\n", launched_, definition_.name);
   }
 
-  /// In the variants' order, compiled side by side.
-  [[nodiscard]] std::vector<Result<protocol::BuildDone>> build(const std::vector<Variant>& variants,
-                                                               const Problem& problem) const {
-    std::vector<std::future<Result<protocol::BuildDone>>> building;
-    for (const Variant& variant : variants) {
-      building.push_back(std::async(std::launch::async, [this, &variant, &problem]() -> Result<protocol::BuildDone> {
-        auto defines = space::make_defines(definition_, variant, problem, info_);
-        if (!defines) return tl::unexpected(defines.error());
-        return builder_.build({1, variant, definition_.source, *defines, info_.architecture});
-      }));
-    }
-    std::vector<Result<protocol::BuildDone>> built;
-    for (auto& done : building) built.push_back(done.get());
-    return built;
-  }
-
-  void launch_once(const Variant& variant, const Result<protocol::BuildDone>& done, const Problem& problem,
-                   const OperandBuffers& buffers, Checker& checker) {
-    const auto plan = space::make_launch_plan(definition_, variant, problem, info_);
-    ASSERT_TRUE(plan) << plan.error().text();
-    ASSERT_TRUE(done) << done.error().text();
-    ASSERT_EQ(done->outcome.kind, OutcomeKind::kOk) << done->outcome.reason;
-    const auto loaded =
-        LoadedVariant::load(driver_, *kernels_, done->build, *plan, buffers.copies(), max_window_bytes_, stream_.get());
+  void launch_once(const Result<Built>& built, const OperandBuffers& buffers, Checker& checker) {
+    ASSERT_TRUE(built) << built.error().text();
+    const auto loaded = load(*built, buffers.copies());
     ASSERT_TRUE(loaded) << loaded.error().text;
     const auto verdict = checker.check(**loaded);
     ASSERT_TRUE(verdict) << verdict.error().text;
@@ -265,14 +224,8 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path> {
     ++launched_;
   }
 
-  const TestFolder folder_;
-  const Builder builder_{CubinCache::open(cubin_folder(folder_)).value(), find_toolkit().value()};
-  DeviceInfo info_;
-  Driver driver_;
-  Stream stream_;
-  std::unique_ptr<HelperKernels> kernels_;
   space::TemplateDefinition definition_;
-  int max_window_bytes_ = 0, launched_ = 0;
+  int launched_ = 0;
 };
 
 TEST_P(VariantsOnDevice, AreRightOnSmallRaggedProblems) { expect_right(problems()); }
