@@ -42,6 +42,8 @@ function start() {
   if (kernels) {
     drawCharts();
     showDetail();
+  } else {
+    redrawCharts();
   }
   if (chosen >= 0) detail.scrollIntoView();
   let waiting = 0;
