@@ -17,6 +17,8 @@
 namespace pgtune::tool::test {
 namespace {
 
+constexpr std::size_t kTurns = 4;  ///< commands of so many, one meets a text
+
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
@@ -250,7 +252,7 @@ std::vector<Words> HostileDatabase::in_turn(const std::vector<Words>& commands) 
   if (std::getenv("PGTUNE_TEST_WHOLE") != nullptr) return commands;
   std::vector<Words> chosen;
   for (const Words& command : commands) {
-    if (turn_++ % 2 == 0) chosen.push_back(command);
+    if (turn_++ % kTurns == 0) chosen.push_back(command);
   }
   return chosen;
 }
