@@ -95,14 +95,19 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
   content.entries.push_back({problem, index, 0, 1e-5, 100, 1.1, 1.05, 1.15, {}, "a sample"});
 }
 
-CallableHeader sample_export(std::size_t limit) {
+CallableHeader sample_header(const std::string& name_space) {
   CallableHeader content;
-  content.name_space = "best_gemm";
-  content.file_name = "best_gemm.hpp";
+  content.name_space = name_space;
+  content.file_name = name_space + ".hpp";
   content.pgtune_version = "test";
   content.nvrtc_version = "13.0";
   content.least_driver = 13000;
   content.device_classes = {sample_device()};
+  return content;
+}
+
+CallableHeader sample_export(std::size_t limit) {
+  CallableHeader content = sample_header("best_gemm");
   const Catalogue catalogue;
   for (const db::Database& database : open_recordings("")) {
     for (const db::BestRow& row : db::list_best(database, {})) {

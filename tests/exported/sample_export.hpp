@@ -26,6 +26,8 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
 
 /// H200 as the fake driver says it.
 [[nodiscard]] DeviceInfo sample_device();
+/// What any of these headers says, and nothing callable yet.
+[[nodiscard]] CallableHeader sample_header(const std::string& name_space);
 
 /// A folder with the header as best_gemm.hpp, gone with the object.
 class ExportFolder {

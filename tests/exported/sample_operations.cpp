@@ -31,13 +31,7 @@ Result<Problem> sized(const CallableHeader& content, const Problem& like, const 
 }
 
 CallableHeader sample_operations() {
-  CallableHeader content;
-  content.name_space = "best";
-  content.file_name = "best.hpp";
-  content.pgtune_version = "test";
-  content.nvrtc_version = "13.0";
-  content.least_driver = 13000;
-  content.device_classes = {sample_device()};
+  CallableHeader content = sample_header("best");
   const Catalogue catalogue;
   for (const std::filesystem::path& path : gpu::operation_files()) {
     const LoadedOperation loaded = catalogue.operation(path.string());

@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Calls of the C interface, right and wrong. The fake driver is the one that is linked. */
-#include <stdio.h>
 #include <string.h>
 
 #include "best_gemm.h"
-
-static int failures = 0;
-
-#define CHECK(condition)                              \
-  do {                                                \
-    if (!(condition)) {                               \
-      ++failures;                                     \
-      printf("line %d: %s\n", __LINE__, #condition);  \
-    }                                                 \
-  } while (0)
-
-void* fake_stream(int device, int own);
-
-static void* at(uintptr_t address) { return (void*)address; }
+#include "check.h"
 
 int main(void) {
   struct CUstream_st* const stream = (struct CUstream_st*)fake_stream(0, 0);
