@@ -98,8 +98,8 @@ class Gemm : public detail::Selected {
   void loosen_alignment(const detail::GemmFacts& f, const detail::Device& on) noexcept {
     align_a_ = f.v_ALIGN_A, align_b_ = f.v_ALIGN_B, align_c_ = f.v_ALIGN_C;
     detail::GemmFacts looser = f;
-    for (detail::Int* alignment : {&looser.v_ALIGN_A, &looser.v_ALIGN_B, &looser.v_ALIGN_C})
-      *alignment = detail::smaller(*alignment, detail::kLeastAlignment);
+    detail::Int* const alignments[] = {&looser.v_ALIGN_A, &looser.v_ALIGN_B, &looser.v_ALIGN_C};
+    for (detail::Int* alignment : alignments) *alignment = detail::smaller(*alignment, detail::kLeastAlignment);
     detail::Plan plan;
     if (!detail::serves(choice_.variant, detail::kind_of(problem_), on, looser, plan) ||
         !detail::same_launch(plan, plan_))

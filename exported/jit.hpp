@@ -159,9 +159,9 @@ inline bool compile(const JitImage& image, Bytes& cubin) noexcept {
                 jit.how.cuda_include != nullptr ? jit.how.cuda_include : "/usr/local/cuda/include");
   int count = 0;
   // As the worker's, so that kernels are the same byte for byte.
-  for (const char* option : {static_cast<const char*>(architecture), "-std=c++17", "-default-device",
-                             "--no-source-include", "--ptxas-options=-v", static_cast<const char*>(include)})
-    options[count++] = option;
+  const char* const own[] = {architecture,          "-std=c++17",         "-default-device",
+                             "--no-source-include", "--ptxas-options=-v", include};
+  for (const char* option : own) options[count++] = option;
   // Its own cache, which came with 12.9, is a folder that the caller has not named.
   if (jit.major > 12 || (jit.major == 12 && jit.minor >= 9)) options[count++] = "--no-cache";
   for (int i = 0; i < image.option_count; ++i) options[count++] = image.options[i];

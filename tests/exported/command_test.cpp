@@ -109,5 +109,45 @@ TEST(ExportCommand, AnOperationBecomesAHeaderNamedAfterIt) {
   EXPECT_EQ(folder.run("LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ./consumer", &output), 0) << output;
 }
 
+/// Three tensor maps, one of them of scales, and a cluster where the tile is split: what no other operation's export
+/// has.
+TEST(ExportCommand, AWinnerOfHoppersTemplateOfAnOperationIsCalledWithItsTensorMaps) {
+  const ExportFolder folder("");
+  const std::string program = fmt::format("XDG_CACHE_HOME={} HOME=$PWD PGTUNE_LOCK_DIR=$PWD ", shared_cache());
+  std::string output;
+  ASSERT_EQ(folder.run(program + "PGTUNE_WORKER='" PGTUNE_FAKE_WORKER "' '" PGTUNE_PROGRAM
+                                 "' search --db operations.db --operation gemm_block_scaled --size M=64,N=256,K=512 "
+                                 "--template gemm_block_scaled_wgmma --budget 3 -q",
+                       &output),
+            0)
+      << output;
+  ASSERT_EQ(folder.run(program + "'" PGTUNE_PROGRAM "' export header --db operations.db -o best.hpp", &output), 0)
+      << output;
+  folder.write("consumer.cpp", R"(#include "best.hpp"
+#include "tests/exported/programs/check.hpp"
+using namespace best_gemm_block_scaled;
+int main() {
+  gemm_block_scaled_e4m3 call;
+  gemm_block_scaled_e4m3::Operands o;
+  o.A = static_cast<const __nv_fp8_e4m3*>(at(0x10000000)), o.SA = static_cast<const float*>(at(0x20000000));
+  o.B = static_cast<const __nv_fp8_e4m3*>(at(0x30000000)), o.SB = static_cast<const float*>(at(0x40000000));
+  o.D = static_cast<__nv_bfloat16*>(at(0x50000000));
+  CHECK(prepare(0) == Status::ok);
+  CHECK(gemm_block_scaled_e4m3::select({64, 256, 512}, o, 0, {Match::other_device}, call) == Status::ok);
+  fake().signatures["grouped_wgmma"] = "mmpiiimpi";
+  CHECK(call.run(o, nullptr, 0, stream_of<CUstream>(0)) == Status::ok);
+  CHECK(fake().launches == 1);
+  const std::string launch = fake().log.back();
+  for (const char* part : {"map(0x10000000 type 0 dims 512,64,1 ", "map(0x20000000 type 7 dims 64,4,1 ",
+                           "map(0x30000000 type 0 dims 512,256,1 ", " 0x40000000 ", " 0x50000000 256 4 64 "})
+    CHECK(launch.find(part) != std::string::npos);
+  if (failures > 0) std::puts(launch.c_str());
+  return failures > 0 ? 1 : 0;
+}
+)");
+  ASSERT_TRUE(folder.compile("c++ -std=c++17", "consumer.cpp", "consumer"));
+  EXPECT_EQ(folder.run("LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ./consumer", &output), 0) << output;
+}
+
 }  // namespace
 }  // namespace pgtune::tool::test

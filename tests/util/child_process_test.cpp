@@ -63,6 +63,8 @@ TEST(ChildProcess, MoreThanAPipeHoldsGoesInAndComesBack) {
 TEST(ChildProcess, SaysHowTheChildEnded) {
   EXPECT_EQ(end_of(*shell("exit 0")), "exited with 0");
   EXPECT_EQ(end_of(*shell("echo first >&2; echo 'second  ' >&2; echo >&2; exit 3")), "exited with 3: second");
+  EXPECT_EQ(end_of(*shell("echo 'a.cpp:3:5: error: what it is' >&2; echo '   |  ^' >&2; exit 1")),
+            "exited with 1: a.cpp:3:5: error: what it is");
   EXPECT_EQ(end_of(*shell("kill -SEGV $$")), "killed by signal 11 (SIGSEGV)");
   EXPECT_EQ(end_of(*shell("exec >&- 2>&-; exec sleep 1000")), "closed its output without exiting");
 }

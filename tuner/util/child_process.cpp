@@ -241,10 +241,10 @@ std::string ChildProcess::death_reason() {
     return "closed its output without exiting";
   }
   if (errors_.is_open()) read_errors();
-  const std::string last_line = last_error_line();
+  const std::string line = telling_error_line();
   std::string reason =
       WIFSIGNALED(*status_) ? signal_text(WTERMSIG(*status_)) : fmt::format("exited with {}", WEXITSTATUS(*status_));
-  if (!last_line.empty()) reason += ": " + last_line;
+  if (!line.empty()) reason += ": " + line;
   return reason;
 }
 
@@ -255,13 +255,16 @@ bool ChildProcess::killed_from_outside() const {
   return std::any_of(kSentByOthers.begin(), kSentByOthers.end(), [signal](int other) { return other == signal; });
 }
 
-std::string ChildProcess::last_error_line() const {
+std::string ChildProcess::telling_error_line() const {
   constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t end = error_tail_.find_last_not_of(kBlank);
-  if (end == std::string::npos) return {};
-  const std::size_t newline = error_tail_.find_last_of('\n', end);
+  // A compiler's first error, whose last words only point at a place in the source.
+  std::size_t at = error_tail_.find(" error: ");
+  if (at == std::string::npos) at = error_tail_.find_last_not_of(kBlank);
+  if (at == std::string::npos) return {};
+  const std::size_t newline = error_tail_.find_last_of('\n', at);
   const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
-  return error_tail_.substr(begin, end - begin + 1);
+  const std::string line = error_tail_.substr(begin, error_tail_.find('\n', at) - begin);
+  return line.substr(0, line.find_last_not_of(kBlank) + 1);
 }
 
 Result<std::string> wait_for_line(ChildProcess& child, const std::string& who, std::chrono::seconds patience) {

@@ -57,7 +57,8 @@ class ChildProcess {
 
   void kill();
   /// Waits for the end of a child whose output has ended (killing it where it lingers) and says how it went:
-  /// "killed by signal 11 (SIGSEGV)", "exited with 3: <last line of standard error>".
+  /// "killed by signal 11 (SIGSEGV)", "exited with 3: <last line of standard error, or the first error of a
+  /// compiler>".
   [[nodiscard]] std::string death_reason();
   /// Somebody else ended the child with SIGKILL, SIGTERM, SIGINT, SIGHUP or SIGQUIT: the memory killer, a person. Known
   /// after death_reason().
@@ -73,7 +74,7 @@ class ChildProcess {
   void read_output();
   void read_errors();
   bool reap(std::chrono::milliseconds patience);
-  [[nodiscard]] std::string last_error_line() const;
+  [[nodiscard]] std::string telling_error_line() const;
 
   pid_t pid_;
   FileDescriptor input_, output_, errors_;
