@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
 /// "pgtn" as PRAGMA application_id: says that a SQLite file is ours.
 inline constexpr std::int32_t kApplicationId = 0x7067746e;
 /// PRAGMA user_version written by this program.
-inline constexpr int kSchemaVersion = 10;
+inline constexpr int kSchemaVersion = 11;
 
 enum class OpenMode {
   kReadOnly,

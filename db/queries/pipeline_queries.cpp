@@ -23,24 +23,27 @@ constexpr const char* kOfKey =
 void insert_sample(Database& database, RowId session, const std::string& candidate, const pipeline::RunSample& sample) {
   Statement(
       database,
-      "INSERT INTO pipeline_samples (session, candidate, ordinal, stage, round, position, runs, host_s, device_s)"
+      "INSERT INTO pipeline_samples (session, candidate, ordinal, stage, round, position, runs, host_s, device_s,"
+      " sm_clock_hz, lead_in_s)"
       " VALUES (?1, ?2, (SELECT count(*) FROM pipeline_samples WHERE session = ?1 AND candidate = ?2), ?3, ?4, ?5,"
-      " ?6, ?7, ?8)")
+      " ?6, ?7, ?8, ?9, ?10)")
       .bind(session, candidate, stage_row(database, sample.stage), sample.round, sample.position, sample.runs,
-            sample.host_s, sample.device_s)
+            sample.host_s, sample.device_s, sample.sm_clock_hz, sample.lead_in_s)
       .run();
 }
 
 std::vector<pipeline::RunSample> samples_of(const Database& database, RowId session, const std::string& candidate) {
   Statement statement(database,
-                      "SELECT stages.name, round, position, runs, host_s, device_s FROM pipeline_samples"
+                      "SELECT stages.name, round, position, runs, host_s, device_s, sm_clock_hz, lead_in_s"
+                      " FROM pipeline_samples"
                       " JOIN stages ON stages.id = pipeline_samples.stage"
                       " WHERE session = ?1 AND candidate = ?2 ORDER BY ordinal");
   statement.bind(session, candidate);
   std::vector<pipeline::RunSample> samples;
   while (statement.step()) {
     pipeline::RunSample& sample = samples.emplace_back();
-    statement >> sample.stage >> sample.round >> sample.position >> sample.runs >> sample.host_s >> sample.device_s;
+    statement >> sample.stage >> sample.round >> sample.position >> sample.runs >> sample.host_s >> sample.device_s >>
+        sample.sm_clock_hz >> sample.lead_in_s;
     require_valid(sample);
   }
   return samples;

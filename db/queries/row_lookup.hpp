@@ -9,6 +9,7 @@
 #include "db/queries/records.hpp"
 #include "db/sqlite/record_columns.hpp"
 #include "db/sqlite/statement.hpp"
+#include "tuner/model/problem.hpp"
 
 namespace pgtune::db {
 

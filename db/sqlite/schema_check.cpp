@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, kSchemaVersion> kDigests{
     "1bac3f6806f97b98bfb53df03cb8c509", "bc609cb3c98c86827406e06f4d2a4143", "024f14c2ff86c90ad65fc440bac709f2",
     "adb08a6db6f90c335432edba769ae637", "9d341e8a0456efc40c67c39e02e2fd7f", "68568d7f9fce2fc94b6410f9ff2bf68c",
     "68568d7f9fce2fc94b6410f9ff2bf68c", "ae455dda893a78f39c4425c194a0017b", "ab8c61c978d70be5a60887c54f0d6987",
-    "7e5d37f099da40ad750cba72ec63c545"};
+    "7e5d37f099da40ad750cba72ec63c545", "ca1591922a5224c322e3fcf44aeb7993"};
 
 }  // namespace
 

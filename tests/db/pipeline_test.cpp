@@ -23,6 +23,13 @@ pipeline::Candidate streams(int count) { return {.chunk = 128, .streams = count,
 
 pipeline::RunSample sample(Stage stage, int round, double host_s) { return {stage, round, 1, 3, host_s, 0.9 * host_s}; }
 
+pipeline::RunSample settled(double host_s) {
+  pipeline::RunSample made = sample(Stage::kFinal, 1, host_s);
+  made.sm_clock_hz = 1.6e9;
+  made.lead_in_s = 0.5;
+  return made;
+}
+
 pipeline::TrialResult right(double host_s) {
   return {{}, CheckReport{0.25, 1e-3}, {sample(Stage::kScreen, 0, host_s), sample(Stage::kScreen, 0, 2 * host_s)}};
 }
@@ -54,7 +61,7 @@ TEST_F(Pipelines, TrialsComeBackWithTheirSamplesOfScreening) {
   const RowId session = session_.begin(database_);
   save_pipeline_trial(database_, session, {streams(2), right(1)});
   save_pipeline_trial(database_, session, {streams(3), {{OutcomeKind::kCrashed, "it fell over"}, {}, {}}});
-  save_pipeline_sample(database_, session, streams(2).key(), sample(Stage::kFinal, 1, 4));
+  save_pipeline_sample(database_, session, streams(2).key(), settled(4));
   const auto trials = find_pipeline_trials(database_, key());
   ASSERT_EQ(trials.size(), 2U);
   const PipelineTrialRow& two = trials.at(streams(2).key());
@@ -63,7 +70,7 @@ TEST_F(Pipelines, TrialsComeBackWithTheirSamplesOfScreening) {
   EXPECT_EQ(trials.at(streams(3).key()).result.outcome, (Outcome{OutcomeKind::kCrashed, "it fell over"}));
   const auto rounds = pipeline_rounds(database_, session);
   ASSERT_EQ(rounds.size(), 1U);
-  EXPECT_EQ(rounds.at(streams(2).key()), std::vector{sample(Stage::kFinal, 1, 4)});
+  EXPECT_EQ(rounds.at(streams(2).key()), std::vector{settled(4)});
 }
 
 TEST_F(Pipelines, TheNewestTrialCounts) {

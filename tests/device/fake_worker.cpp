@@ -87,6 +87,7 @@ Result<json> pipeline_answer(const protocol::Request& request, const std::string
   if (request.op == "prepare") return pipeline_body(machine.prepare(request.body.get<protocol::PipelinePrepare>()));
   if (request.op == "rates") return pipeline_body(machine.rates());
   if (request.op == "kernels") return pipeline_body(machine.kernels(request.body.get<protocol::ChunkTimesAsked>()));
+  if (request.op == "settled") return pipeline_body(machine.settled(request.body.get<protocol::SettledKernelAsked>()));
   if (request.op == "round") return pipeline_body(machine.round(request.body.get<protocol::PipelineRound>()));
   const auto trial = request.body.get<protocol::PipelineTrial>();
   if (request.op == "steps") return pipeline_body(machine.steps(trial.candidate));

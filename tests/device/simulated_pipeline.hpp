@@ -16,11 +16,14 @@ class SimulatedPipeline final : public PipelineDevice {
  public:
   pipeline::Machine machine;
   double flops = 1e13;
+  double launch_s = 5e-6;          ///< of a kernel, whatever its size
   std::set<std::string> wrong;     ///< keys of candidates whose result is wrong
   bool fails_later = false;        ///< the first trial after rounds is wrong
+  double cap = 1;                  ///< kernels are so much slower at the clock that the GPU can hold
   double hidden_s = 0;             ///< more than the model knows, for each chunk
   std::vector<std::string> asked;  ///< keys of trials
   int rounds = 0;
+  std::vector<protocol::PipelineRound> asked_rounds;
 
   const DeviceInfo& info() const override { return info_; }
   Source source() const override { return Source::kGpu; }
@@ -41,6 +44,14 @@ class SimulatedPipeline final : public PipelineDevice {
       report.times.push_back({request.cut, extent, kernel_s(request.cut, extent), "simulated"});
     return report;
   }
+  Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request) override {
+    Sample sample;
+    sample.launches = 100;
+    sample.time_s = 100 * cap * kernel_s(request.cut, request.extent);
+    sample.lead_in_s = request.settle_s;
+    sample.power_cap_s = cap > 1 ? sample.time_s : 0;
+    return pipeline::SettledKernel{request.cut, request.extent, sample};
+  }
   Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request) override {
     asked.push_back(request.candidate.key());
     pipeline::TrialResult result;
@@ -55,12 +66,13 @@ class SimulatedPipeline final : public PipelineDevice {
   }
   Result<protocol::PipelineRoundReport> round(const protocol::PipelineRound& request) override {
     ++rounds;
+    asked_rounds.push_back(request);
     protocol::PipelineRoundReport report;
     report.samples.resize(request.candidates.size());
     report.outcomes.resize(request.candidates.size());
     for (std::size_t position = 0; position < request.order.size(); ++position) {
       const auto index = static_cast<std::size_t>(request.order[position]);
-      report.samples[index] = sample(request.candidates[index]);
+      report.samples[index] = sample(request.candidates[index], request.settle_s);
       report.samples[index]->stage = request.stage;
       report.samples[index]->round = request.round;
       report.samples[index]->position = static_cast<int>(position);
@@ -79,11 +91,17 @@ class SimulatedPipeline final : public PipelineDevice {
  private:
   [[nodiscard]] double kernel_s(pipeline::Cut cut, std::int64_t extent) const {
     const double share = static_cast<double>(extent) / static_cast<double>(extent_of(streamed_.problem, cut));
-    return streamed_.problem.flops() / flops * share + 5e-6;
+    return streamed_.problem.flops() / flops * share + launch_s;
   }
-  pipeline::RunSample sample(const pipeline::Candidate& candidate) {
+  pipeline::RunSample sample(const pipeline::Candidate& candidate, double settle_s = 0) {
     const pipeline::Schedule schedule = make_schedule(streamed_, candidate);
-    double time_s = simulate(machine, candidate, schedule).total_s;
+    pipeline::Machine now = machine;
+    if (settle_s > 0) {
+      for (auto& [cut, times] : now.compute) {
+        for (auto& [extent, time_s] : times) time_s *= cap;
+      }
+    }
+    double time_s = simulate(now, candidate, schedule).total_s;
     time_s += hidden_s * static_cast<double>(schedule.chunks.size());
     // CTAs read host memory that they share several times.
     if (candidate.memory == pipeline::HostMemory::kMapped) time_s *= 4;
@@ -92,6 +110,7 @@ class SimulatedPipeline final : public PipelineDevice {
     sample.runs = 1;
     sample.host_s = time_s;
     sample.device_s = 0.99 * time_s;
+    if (settle_s > 0) sample.lead_in_s = settle_s;
     return sample;
   }
 

@@ -103,6 +103,10 @@ TEST_F(PipelineOnDevice, RatesKernelsRoundsStepsAndTimelineArePlausible) {
   }
   EXPECT_GT(rates->latency_s, 0);
   EXPECT_GT(rates->issue_s, 0);
+  EXPECT_LT(rates->wait_s.value_or(1), 1e-3);
+  ASSERT_TRUE(rates->turns);
+  EXPECT_EQ(rates->turns->size(), 10U);
+  for (const pipeline::StreamTurn& turn : *rates->turns) EXPECT_LT(turn.turn_s, 1e-3);
   const auto kernels = runner_->kernels({Cut::kM, {512, 4096}});
   ASSERT_TRUE(kernels) << kernels.error().text();
   ASSERT_EQ(kernels->times.size(), 2U);
@@ -126,6 +130,31 @@ TEST_F(PipelineOnDevice, RatesKernelsRoundsStepsAndTimelineArePlausible) {
   const auto timeline = runner_->trace({round.candidates[0], 0, 0});
   ASSERT_TRUE(timeline) << timeline.error().text();
   EXPECT_TRUE(is_of(make_schedule(streamed_, round.candidates[0]), *timeline));
+}
+
+TEST_F(PipelineOnDevice, KernelsAndRunsSettleBeforeTheirSamplesAndSayTheirClock) {
+  prepare("4096x1024x1024", "A,D");
+  const auto kernel = runner_->settled({Cut::kM, 512, 0.02, 0.1});
+  ASSERT_TRUE(kernel) << kernel.error().text();
+  EXPECT_EQ(kernel->extent, 512);
+  EXPECT_GE(kernel->sample.time_s, 0.02);
+  EXPECT_GE(kernel->sample.lead_in_s.value_or(0), 0.1);
+  EXPECT_GT(kernel->sample.sm_clock_hz, 1e8);
+  EXPECT_LT(kernel->sample.sm_clock_hz, 5e9);
+
+  protocol::PipelineRound round;
+  round.candidates = {{.chunk = 512, .use = pipeline::StreamUse::kLanes, .buffers = 3}};
+  round.order = {0};
+  round.round = 1;
+  for (const double settle_s : {0.1, 0.0}) {
+    round.settle_s = settle_s;
+    const auto report = runner_->round(round);
+    ASSERT_TRUE(report) << report.error().text();
+    ASSERT_TRUE(report->samples[0]) << report->outcomes[0].reason;
+    EXPECT_EQ(report->samples[0]->lead_in_s.has_value(), settle_s > 0);
+    EXPECT_GE(report->samples[0]->lead_in_s.value_or(0), settle_s);
+    EXPECT_GT(report->samples[0]->sm_clock_hz.value_or(0), 1e8);
+  }
 }
 
 TEST_F(PipelineOnDevice, WhatDoesNotFitIsRefusedWithTheReason) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "tests/pipeline/sample_machine.hpp"
+#include "tuner/pipeline/legality.hpp"
+#include "tuner/pipeline/stream_turns.hpp"
 
 namespace pgtune::pipeline {
 namespace {
@@ -24,6 +26,16 @@ TEST(Simulation, TheSerialLoopTakesTheSumOfItsSteps) {
   EXPECT_NEAR(seconds(machine(problem, balanced_flops()), problem, serial), 3 * copy_s(), 1e-6);
   serial.memory = HostMemory::kPageable;
   EXPECT_NEAR(seconds(machine(problem, balanced_flops()), problem, serial), 5 * copy_s(), 1e-6);
+}
+
+TEST(Simulation, TheSerialLoopWaitsForEachOperation) {
+  const StreamedProblem problem = balanced();
+  Machine m = machine(problem, balanced_flops());
+  m.rates.wait_s = 1e-3;
+  Candidate serial{.chunk = 1024, .submission = Submission::kBlocking};
+  EXPECT_NEAR(seconds(m, problem, serial), 3 * copy_s() + 47e-3, 1e-6);  // 48 operations
+  serial.submission = Submission::kLoop;
+  EXPECT_NEAR(seconds(m, problem, serial), 3 * copy_s(), 1e-6);
 }
 
 TEST(Simulation, ThreeBalancedWorkersTakeATurnEachAndFillAndDrain) {
@@ -150,6 +162,8 @@ TEST(Bound, HoldsForEveryCandidateOfTheChunking) {
   for (const double share : {0.3, 1.0, 3.0}) {
     Machine m = machine(problem, share * balanced_flops());
     m.rates.pinned_in_both = m.rates.pinned_out_both = 0.8e9;
+    m.rates.latency_s = 2e-5;
+    m.rates.turns = {{StreamUse::kLanes, 1, Submission::kLoop, 1e-5}};
     for (const Candidate& candidate : enumerate(problem, {test::kRoomy, Cut::kM, {}}).candidates) {
       if (candidate.chunk < 512 || candidate.memory == HostMemory::kMapped) continue;
       const Bound bound = bound_of(problem, m, Cut::kM, candidate.chunk);
@@ -165,6 +179,50 @@ TEST(Bound, TheBusIsAWorkerWhereDirectionsSlowEachOther) {
   const Bound bound = bound_of(problem, m, Cut::kM, 128);
   EXPECT_EQ(bound.limiter, Limiter::kBus);
   EXPECT_NEAR(bound.total_s, copy_s() / 0.6, 1e-9);
+}
+
+TEST(StreamTurns, AreFoundAgainFromLoopsOfCopies) {
+  const StreamedProblem copies = turns_problem(4 << 20);
+  Machine m;
+  m.rates = {55e9, 55e9, 51e9, 50.5e9, 7e9, 13e9, 7e9, 13e9, 26e9, 2.7e-6, 1.5e-6};
+  m.rates.turns.emplace();
+  const std::vector<Candidate> candidates = turns_candidates(copies);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& one = candidates[i];
+    ASSERT_EQ(why_illegal(copies, one, test::kRoomy), "") << one.key();
+    const double turn_s = 3e-6 + 1e-6 * static_cast<double>(i);
+    m.rates.turns->push_back({one.use, one.streams, one.submission, turn_s});
+    EXPECT_EQ(before_copy(m.rates, one), turn_s);
+    CopyRates rates = m.rates;
+    rates.turns.reset();
+    EXPECT_NEAR(turn_of(copies, rates, one, seconds(m, copies, one)).turn_s, turn_s, 0.1 * turn_s) << one.key();
+  }
+  Candidate other = candidates.front();
+  other.memory = HostMemory::kStaged;
+  EXPECT_EQ(before_copy(m.rates, other), m.rates.latency_s);
+}
+
+TEST(FirstGuess, PrefersTheStreamsWhoseTurnsCostLess) {
+  const StreamedProblem problem = balanced();
+  Machine m = machine(problem, 10 * balanced_flops());
+  m.rates.latency_s = m.rates.issue_s = 1e-6;
+  m.rates.turns.emplace();
+  for (const Candidate& one : turns_candidates(turns_problem(4 << 20)))
+    m.rates.turns->push_back({one.use, one.streams, one.submission, one.use == StreamUse::kLanes ? 1e-6 : 1e-4});
+  const auto expected = expect(problem, m, enumerate(problem, {test::kRoomy, Cut::kM, {}}).candidates);
+  EXPECT_EQ(expected.front().candidate.use, StreamUse::kLanes);
+}
+
+TEST(ExpectedTime, AtThePowerCapIsOfKernelsThatRunAllTheTime) {
+  const StreamedProblem problem = balanced();
+  const Candidate lanes{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 3};
+  const Candidate serial{.chunk = 1024, .submission = Submission::kBlocking};
+  Machine m = machine(problem, balanced_flops() / 2);
+  const double lanes_s = expected_time(problem, m, lanes), serial_s = expected_time(problem, m, serial);
+  m.slowdown = 1.25;
+  EXPECT_NEAR(expected_time(problem, m, lanes) - lanes_s, 0.25 * 2 * copy_s(), 1e-6);
+  EXPECT_EQ(expected_time(problem, m, lanes), bound_of(problem, m, Cut::kM, 1024).total_s);
+  EXPECT_EQ(expected_time(problem, m, serial), serial_s);  // kernels rest half of the time
 }
 
 TEST(FirstGuess, ReachesMostOfTheBoundOnItsOwnMachine) {

@@ -53,7 +53,7 @@ TEST_F(PipelineSearch, FindsAPipelineNearTheBoundAndSaysWhatEachStepIsWorth) {
   const PipelineAnswer& answer = result->answer;
   EXPECT_TRUE(result->any_valid);
   EXPECT_TRUE(answer.complete);
-  EXPECT_GT(answer.bound.total_s / answer.best.time_s, 0.93);
+  EXPECT_GT(answer.share_of_bound(answer.best), 0.93);
   EXPECT_LE(answer.best.time_s, 1.001 * answer.guess.time_s);
   EXPECT_GT(answer.serial_to_best.ratio, 3);
   EXPECT_LE(answer.serial_to_best.low, answer.serial_to_best.ratio);
@@ -66,6 +66,60 @@ TEST_F(PipelineSearch, FindsAPipelineNearTheBoundAndSaysWhatEachStepIsWorth) {
   EXPECT_EQ(answer.rounds, options_.rounds);
   EXPECT_GT(store_.samples, 8 * 8);
   EXPECT_EQ(device_.asked.back(), answer.best.candidate.key());  // checked again, after the rounds
+}
+
+TEST_F(PipelineSearch, JudgesKernelsAtThePowerCapByTheClockThatTheyCanHold) {
+  device_.cap = 1.2;
+  device_.flops /= 3;  // compute-bound
+  const auto result = search();
+  ASSERT_TRUE(result) << result.error().text();
+  const PipelineAnswer& answer = result->answer;
+  ASSERT_TRUE(answer.settled && answer.slowdown);
+  EXPECT_NEAR(*answer.slowdown, 1.2, 1e-9);
+  EXPECT_EQ(answer.settled->extent, answer.bound_chunk);
+  EXPECT_EQ(answer.bound.limiter, pipeline::Limiter::kCompute);
+  EXPECT_GE(answer.bound.work_s, 1.2 * streamed_.problem.flops() / device_.flops);
+  EXPECT_GT(answer.share_of_bound(answer.best), 0.97);  // 0.83 of kernels in short samples
+  EXPECT_LE(answer.share_of_bound(answer.best), 1);
+  EXPECT_NEAR(answer.guess.expected_s / answer.guess.time_s, 1, 0.03);
+  EXPECT_TRUE(answer.best.lead_in_s);
+  EXPECT_EQ(answer.rounds, options_.rounds);
+  // Those near the best first, settled, then the others.
+  EXPECT_EQ(device_.rounds, 2 * options_.rounds);
+  for (const auto& round : device_.asked_rounds) {
+    const bool serial = std::any_of(round.candidates.begin(), round.candidates.end(), [](const auto& candidate) {
+      return candidate.submission == pipeline::Submission::kBlocking;
+    });
+    EXPECT_EQ(round.settle_s > 0, !serial);
+  }
+}
+
+TEST_F(PipelineSearch, SettlesTheChunksThatTheCapMakesTheBound) {
+  device_.cap = 1.4;
+  device_.flops *= 1.4;  // copies are the limit until kernels settle, for chunks of many sizes
+  device_.launch_s = 1e-5;
+  const auto result = search();
+  ASSERT_TRUE(result) << result.error().text();
+  const PipelineAnswer& answer = result->answer;
+  ASSERT_TRUE(answer.settled && answer.slowdown);
+  EXPECT_EQ(answer.bound.limiter, pipeline::Limiter::kCompute);
+  EXPECT_EQ(answer.settled->extent, answer.bound_chunk);
+}
+
+TEST_F(PipelineSearch, SettlesNothingBelowTheCapOrWhereCopiesAreTheLimit) {
+  device_.flops /= 3;
+  const auto cool = search();
+  ASSERT_TRUE(cool);
+  EXPECT_TRUE(cool->answer.settled);
+  EXPECT_FALSE(cool->answer.slowdown);
+  device_.flops *= 30;
+  device_.cap = 1.2;
+  store_.stored.clear();
+  const auto copying = search();
+  ASSERT_TRUE(copying);
+  EXPECT_FALSE(copying->answer.settled);
+  EXPECT_FALSE(copying->answer.best.lead_in_s);
+  for (const auto& round : device_.asked_rounds) EXPECT_EQ(round.settle_s, 0);
 }
 
 TEST_F(PipelineSearch, LeavesTheFirstGuessWhereTheMachineIsNotAsModelled) {

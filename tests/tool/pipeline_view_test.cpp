@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tool/pgtune/pipeline/pipeline_outcome.hpp"
 #include "tool/pgtune/pipeline/timeline_view.hpp"
 
 namespace pgtune::tool {
@@ -38,6 +39,36 @@ TEST(TimelineText, IsAStaircase) {
             "copy in   idle: drain 50.0 %\n"
             "compute   idle: fill 25.0 %, drain 25.0 %\n"
             "copy out  idle: fill 50.0 %\n");
+}
+
+TEST(PipelineText, SaysTheClocksOfKernelAndPipeline) {
+  PipelineOutcome outcome;
+  outcome.streamed = outcome.answer.streamed = problem();
+  outcome.any_valid = true;
+  outcome.answer.best.time_s = 5e-3;
+  outcome.answer.bound.total_s = 4e-3;
+  EXPECT_THAT(pipeline_text(outcome), AllOf(Not(HasSubstr("settled")), Not(HasSubstr("MHz"))));
+  outcome.answer.best.sm_clock_hz = 1.55e9;
+  pipeline::SettledKernel& settled = outcome.answer.settled.emplace();
+  settled.extent = 512;
+  settled.sample.launches = 10;
+  settled.sample.time_s = 10e-3;
+  settled.sample.sm_clock_hz = 1.605e9;
+  EXPECT_THAT(pipeline_text(outcome), AllOf(HasSubstr("settled   1.000 ms for a chunk of M 512"), HasSubstr("1605 MHz"),
+                                            HasSubstr("1550 MHz"), Not(HasSubstr("power cap"))));
+  outcome.answer.slowdown = 1.125;
+  EXPECT_THAT(pipeline_text(outcome), AllOf(HasSubstr("1.125 times"), HasSubstr("power cap")));
+}
+
+TEST(PipelineText, SaysWhatTurnsOfStreamsCost) {
+  PipelineOutcome outcome;
+  outcome.streamed = problem();
+  EXPECT_THAT(pipeline_text(outcome), Not(HasSubstr("turns")));
+  outcome.answer.rates.turns = {{pipeline::StreamUse::kPerChunk, 4, pipeline::Submission::kLoop, 12.5e-6},
+                                {pipeline::StreamUse::kPerChunk, 4, pipeline::Submission::kGraph, 8e-6},
+                                {pipeline::StreamUse::kLanes, 1, pipeline::Submission::kLoop, 4e-6}};
+  EXPECT_THAT(pipeline_text(outcome), AllOf(HasSubstr("12.5 us with 4 streams"), HasSubstr("4.0 us with a stream a"),
+                                            Not(HasSubstr("8.0 us"))));
 }
 
 TEST(Timeline, IsOfAScheduleWithASpanForEachOperation) {

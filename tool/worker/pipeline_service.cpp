@@ -26,6 +26,7 @@ Result<nlohmann::json> PipelineService::handle(const protocol::Request& request)
   if (request.op == "prepare") return as_body(runner_->prepare(body.get<protocol::PipelinePrepare>()));
   if (request.op == "rates") return as_body(runner_->rates());
   if (request.op == "kernels") return as_body(runner_->kernels(body.get<protocol::ChunkTimesAsked>()));
+  if (request.op == "settled") return as_body(runner_->settled(body.get<protocol::SettledKernelAsked>()));
   if (request.op == "trial") return as_body(runner_->trial(body.get<protocol::PipelineTrial>()));
   if (request.op == "round") return as_body(runner_->round(body.get<protocol::PipelineRound>()));
   if (request.op == "steps") return as_body(runner_->steps(body.get<protocol::PipelineTrial>()));

@@ -20,6 +20,8 @@ class PipelineDevice {
   [[nodiscard]] virtual Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) = 0;
   [[nodiscard]] virtual Result<pipeline::CopyRates> rates() = 0;
   [[nodiscard]] virtual Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) = 0;
+  /// Errors: also where it cannot be measured (in a replay: was not).
+  [[nodiscard]] virtual Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request) = 0;
   /// What becomes of the candidate is the result's outcome, also where it takes the worker with it. Errors end the
   /// search: no worker can be started any more.
   [[nodiscard]] virtual Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request) = 0;

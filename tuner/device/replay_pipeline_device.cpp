@@ -21,6 +21,12 @@ Result<protocol::ChunkTimesReport> ReplayPipelineDevice::kernels(const protocol:
   return report;
 }
 
+Result<pipeline::SettledKernel> ReplayPipelineDevice::settled(const protocol::SettledKernelAsked& request) {
+  const std::optional<pipeline::SettledKernel>& known = recording_.settled;
+  if (known && known->cut == request.cut && known->extent == request.extent) return *known;
+  return fail(ErrorKind::kEnvironment, kReason);
+}
+
 Result<pipeline::TrialResult> ReplayPipelineDevice::trial(const protocol::PipelineTrial& request) {
   const auto known = recording_.trials.find(request.candidate.key());
   if (known == recording_.trials.end())

@@ -18,6 +18,7 @@ struct PipelineRecording {
   pipeline::Prepared prepared;
   pipeline::CopyRates rates;
   std::vector<pipeline::ChunkTime> chunk_times;
+  std::optional<pipeline::SettledKernel> settled;
   std::map<std::string, pipeline::TrialResult> trials;             ///< by Candidate::key()
   std::map<std::string, std::vector<pipeline::RunSample>> rounds;  ///< by Candidate::key()
   std::string best;                                                ///< the key whose steps and timeline these are
@@ -34,6 +35,7 @@ class ReplayPipelineDevice final : public PipelineDevice {
   [[nodiscard]] Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override;
   [[nodiscard]] Result<pipeline::CopyRates> rates() override { return recording_.rates; }
   [[nodiscard]] Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override;
+  [[nodiscard]] Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request) override;
   [[nodiscard]] Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request) override;
   [[nodiscard]] Result<protocol::PipelineRoundReport> round(const protocol::PipelineRound& request) override;
   [[nodiscard]] Result<pipeline::StepTimes> steps(const pipeline::Candidate& candidate) override;

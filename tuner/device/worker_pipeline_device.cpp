@@ -42,6 +42,10 @@ Result<protocol::ChunkTimesReport> WorkerPipelineDevice::kernels(const protocol:
   return ask<protocol::ChunkTimesReport>("kernels", request);
 }
 
+Result<pipeline::SettledKernel> WorkerPipelineDevice::settled(const protocol::SettledKernelAsked& request) {
+  return ask<pipeline::SettledKernel>("settled", request);
+}
+
 Result<pipeline::TrialResult> WorkerPipelineDevice::trial(const protocol::PipelineTrial& request) {
   auto answer = worker_.call("trial", request, timeout_);
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));

@@ -27,6 +27,7 @@ class WorkerPipelineDevice final : public PipelineDevice {
   [[nodiscard]] Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override;
   [[nodiscard]] Result<pipeline::CopyRates> rates() override;
   [[nodiscard]] Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override;
+  [[nodiscard]] Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request) override;
   [[nodiscard]] Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request) override;
   [[nodiscard]] Result<protocol::PipelineRoundReport> round(const protocol::PipelineRound& request) override;
   [[nodiscard]] Result<pipeline::StepTimes> steps(const pipeline::Candidate& candidate) override;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tuner/pipeline/stream_turns.hpp"
+
 namespace pgtune::pipeline {
 namespace {
 
@@ -15,13 +17,14 @@ constexpr EnumNames<Limiter, 4> kLimiters{{{Limiter::kCopyIn, "copy in"},
 double duration(const Machine& machine, Cut cut, const Schedule& schedule, const Operation& operation) {
   switch (operation.step) {
     case Step::kCompute:
-      return compute_time(machine.compute, cut, schedule.chunks[static_cast<std::size_t>(operation.chunk)].extent);
+      return machine.slowdown *
+             compute_time(machine.compute, cut, schedule.chunks[static_cast<std::size_t>(operation.chunk)].extent);
     case Step::kCopyIn:
-      return machine.rates.latency_s + static_cast<double>(operation.bytes) / machine.rates.pinned_in;
+      return least_before_copy(machine.rates) + static_cast<double>(operation.bytes) / machine.rates.pinned_in;
     case Step::kCopyOut:
       break;
   }
-  return machine.rates.latency_s + static_cast<double>(operation.bytes) / machine.rates.pinned_out;
+  return least_before_copy(machine.rates) + static_cast<double>(operation.bytes) / machine.rates.pinned_out;
 }
 
 /// The least time for both directions where they slow each other down: as much as possible copied both ways at once.

@@ -32,7 +32,7 @@ struct Bound {
 };
 
 /// Of pinned memory, as many buffers as chunks, calls that cost nothing, and chunks of `extent` along `cut`; each
-/// worker at the rate that it has alone.
+/// worker at the rate that it has alone and can hold.
 [[nodiscard]] Bound bound_of(const StreamedProblem& streamed, const Machine& machine, Cut cut, std::int64_t extent);
 
 }  // namespace pgtune::pipeline

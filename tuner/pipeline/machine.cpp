@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tuner/pipeline/stream_turns.hpp"
+
 namespace pgtune::pipeline {
 namespace {
 
@@ -62,6 +64,8 @@ class Simulation {
       if (blocked_on_ != kNone) {
         if (!state(blocked_on_).done) return;
         blocked_on_ = kNone;
+        if (candidate_.submission == Submission::kBlocking) host_s_ = now_ + machine_.rates.wait_s.value_or(0);
+        if (host_s_ > now_) return;
       }
       const Operation& next = operation(next_);
       const bool graph = candidate_.submission == Submission::kGraph;
@@ -103,7 +107,7 @@ class Simulation {
     const Operation& op = operation(index);
     fresh.issued = true;
     if (op.step != Step::kCompute) {
-      fresh.wait_s = machine_.rates.latency_s;
+      fresh.wait_s = before_copy_s_;
       fresh.bytes = static_cast<double>(op.bytes);
       return;
     }
@@ -221,6 +225,7 @@ class Simulation {
   Timeline timeline_;
   std::array<std::vector<int>, kWorkers> queues_;  ///< what each worker has not begun, in the order of issue
   std::array<int, kWorkers> busy_{kNone, kNone, kNone};
+  const double before_copy_s_ = before_copy(machine_.rates, candidate_);
   double now_ = 0, host_s_ = 0, drained_s_ = 0;
   int next_ = 0, blocked_on_ = kNone;
   bool staging_ = false;

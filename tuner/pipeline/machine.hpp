@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "tuner/pipeline/schedule.hpp"
@@ -12,15 +13,34 @@
 
 namespace pgtune::pipeline {
 
+/// From the end of a copy to the beginning of the next one of its direction, where streams are used in this way.
+struct StreamTurn {
+  StreamUse use = StreamUse::kPerChunk;
+  int streams = 1;
+  Submission submission = Submission::kLoop;
+  double turn_s = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("stream_use", self.use);
+    visit("streams", self.streams);
+    visit("submission", self.submission);
+    visit("turn_s", self.turn_s);
+  }
+  friend bool operator==(const StreamTurn&, const StreamTurn&) = default;
+};
+
 /// Copies between host and GPU, in bytes a second.
 struct CopyRates {
   double pinned_in = 0, pinned_out = 0;
   double pinned_in_both = 0, pinned_out_both = 0;  ///< while the other direction copies too
   double pageable_in = 0, pageable_out = 0;
   double pageable_in_both = 0, pageable_out_both = 0;
-  double host_copy = 0;  ///< pageable to pinned by helper threads
-  double latency_s = 0;  ///< of a small copy between pinned memory and the GPU
-  double issue_s = 0;    ///< the host's time for one asynchronous call
+  double host_copy = 0;                               ///< pageable to pinned by helper threads
+  double latency_s = 0;                               ///< of a small copy between pinned memory and the GPU
+  double issue_s = 0;                                 ///< the host's time for one asynchronous call
+  std::optional<double> wait_s = {};                  ///< until the host goes on after an operation that it waits for
+  std::optional<std::vector<StreamTurn>> turns = {};  ///< of pinned memory; absent where they were not measured
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -35,6 +55,8 @@ struct CopyRates {
     visit("host_copy", self.host_copy);
     visit("latency_s", self.latency_s);
     visit("issue_s", self.issue_s);
+    visit("wait_s", self.wait_s);
+    visit("turns", self.turns);
   }
   friend bool operator==(const CopyRates&, const CopyRates&) = default;
 };
@@ -46,7 +68,8 @@ using ComputeTimes = std::map<Cut, std::map<std::int64_t, double>>;
 
 struct Machine {
   CopyRates rates;
-  ComputeTimes compute;
+  ComputeTimes compute;  ///< in a few launches
+  double slowdown = 1;   ///< of kernels that run all the time, by the power cap
   bool one_copy_engine = false;
   /// Each worker takes operations strictly in the order of issue, as GPUs with one hardware queue do: an operation that
   /// is not ready holds up those behind it.

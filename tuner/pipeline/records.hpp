@@ -18,8 +18,10 @@ struct RunSample {
   int round = 0;     ///< counts from 1 inside its stage; 0 for screening
   int position = 0;  ///< order inside its round
   std::int64_t runs = 0;
-  double host_s = 0;    ///< by the host's clock, all runs: what a program waits
-  double device_s = 0;  ///< between events on the device, all runs
+  double host_s = 0;                       ///< by the host's clock, all runs: what a program waits
+  double device_s = 0;                     ///< between events on the device, all runs
+  std::optional<double> sm_clock_hz = {};  ///< mean over the sample; absent where it was not measured
+  std::optional<double> lead_in_s = {};    ///< of a settled sample: how long it ran right before, until the clock stood
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -29,6 +31,8 @@ struct RunSample {
     visit("runs", self.runs);
     visit("host_s", self.host_s);
     visit("device_s", self.device_s);
+    visit("sm_clock_hz", self.sm_clock_hz);
+    visit("lead_in_s", self.lead_in_s);
   }
   friend bool operator==(const RunSample&, const RunSample&) = default;
   /// Errors (database): runs or times that no sample has.
@@ -65,6 +69,21 @@ struct ChunkTime {
     visit("kernel", self.kernel);
   }
   friend bool operator==(const ChunkTime&, const ChunkTime&) = default;
+};
+
+/// The kernel of chunks of one extent in launches of its own, once the clock stood still.
+struct SettledKernel {
+  Cut cut = Cut::kM;
+  std::int64_t extent = 0;
+  Sample sample;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("cut", self.cut);
+    visit("extent", self.extent);
+    visit("sample", self.sample);
+  }
+  friend bool operator==(const SettledKernel&, const SettledKernel&) = default;
 };
 
 /// Each of a candidate's steps alone, over all chunks.

@@ -132,6 +132,12 @@ Space enumerate(const StreamedProblem& streamed, const SpaceLimits& limits) {
   return std::move(collector.space);
 }
 
+double expected_time(const StreamedProblem& streamed, const Machine& machine, const Candidate& candidate) {
+  const double simulated_s = simulate(machine, candidate, make_schedule(streamed, candidate)).total_s;
+  if (machine.slowdown <= 1 || candidate.memory == HostMemory::kMapped) return simulated_s;
+  return std::max(simulated_s, bound_of(streamed, machine, candidate.cut, candidate.chunk).total_s);
+}
+
 std::vector<Expected> expect(const StreamedProblem& streamed, const Machine& machine,
                              const std::vector<Candidate>& candidates) {
   std::vector<Expected> expected;
@@ -143,7 +149,7 @@ std::vector<Expected> expect(const StreamedProblem& streamed, const Machine& mac
     if (alike.memory == HostMemory::kRegistered || alike.memory == HostMemory::kWriteCombined)
       alike.memory = HostMemory::kPinned;
     const auto [place, fresh] = known.emplace(alike.key(), 0);
-    if (fresh) place->second = simulate(machine, alike, make_schedule(streamed, alike)).total_s;
+    if (fresh) place->second = expected_time(streamed, machine, alike);
     expected.push_back({candidate, place->second});
   }
   // In steps of a thousandth: finer differences are nothing that the model knows, and simpler candidates come first.

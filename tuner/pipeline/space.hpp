@@ -31,6 +31,10 @@ struct Space {
 /// Cuts that divide every operand that streams; where there is none, those that divide some.
 [[nodiscard]] std::vector<Cut> cuts_of(const StreamedProblem& streamed, const SpaceLimits& limits);
 
+/// As simulated; at the power cap no less than the bound of its chunks. The cap holds a mean of power: kernels that
+/// rest in between run as fast as in a few launches, until they fill the time that the cap leaves them.
+[[nodiscard]] double expected_time(const StreamedProblem& streamed, const Machine& machine, const Candidate& candidate);
+
 struct Expected {
   Candidate candidate;
   double time_s = 0;

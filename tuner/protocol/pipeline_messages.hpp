@@ -5,6 +5,7 @@
 //   prepare  PipelinePrepare   pipeline::Prepared
 //   rates    {}                pipeline::CopyRates
 //   kernels  ChunkTimesAsked   ChunkTimesReport
+//   settled  SettledKernelAsked  pipeline::SettledKernel
 //   trial    PipelineTrial     pipeline::TrialResult
 //   round    PipelineRound     PipelineRoundReport
 //   steps    PipelineTrial     pipeline::StepTimes
@@ -69,6 +70,21 @@ struct ChunkTimesReport {
   }
 };
 
+/// The kernel of chunks of one extent at the clock that it can hold.
+struct SettledKernelAsked {
+  pipeline::Cut cut = pipeline::Cut::kM;
+  std::int64_t extent = 0;
+  double sample_s = 0, settle_s = 0;  ///< length of the sample and of its least lead-in
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("cut", self.cut);
+    visit("extent", self.extent);
+    visit("sample_s", self.sample_s);
+    visit("settle_s", self.settle_s);
+  }
+};
+
 struct PipelineTrial {
   pipeline::Candidate candidate;
   int samples = 3;
@@ -88,6 +104,7 @@ struct PipelineRound {
   int round = 0;
   Stage stage = Stage::kFinal;
   double sample_s = 0;
+  double settle_s = 0;  ///< least lead-in of settled samples; 0: short ones
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -96,6 +113,7 @@ struct PipelineRound {
     visit("round", self.round);
     visit("stage", self.stage);
     visit("sample_s", self.sample_s);
+    visit("settle_s", self.settle_s);
   }
 };
 

@@ -93,8 +93,8 @@ std::string pipeline_preamble(const PipelineHeader& content) {
 
 )",
       kVersion, content.streamed.title(), cpp_comment(device_class(content.device).text()),
-      cpp_comment(content.finished_at), milliseconds_text(answer.best.time_s),
-      100 * answer.bound.total_s / answer.best.time_s, cpp_comment(content.file_name), content.name_space);
+      cpp_comment(content.finished_at), milliseconds_text(answer.best.time_s), 100 * answer.share_of_bound(answer.best),
+      cpp_comment(content.file_name), content.name_space);
 }
 
 }  // namespace

@@ -23,6 +23,18 @@ using session::PipelineAnswer;
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.1f}", bytes_per_s * 1e-9); }
 std::string ms(double seconds) { return milliseconds_text(seconds) + " ms"; }
 
+/// Microseconds from a copy to the next one, by how streams are used in a loop.
+std::string turns_text(const pipeline::CopyRates& rates) {
+  std::string text;
+  for (const pipeline::StreamTurn& turn : rates.turns.value_or(std::vector<pipeline::StreamTurn>{})) {
+    if (turn.submission != pipeline::Submission::kLoop) continue;
+    const bool lanes = turn.use == pipeline::StreamUse::kLanes;
+    text += fmt::format("{}{:.1f} us {}", text.empty() ? "" : ", ", 1e6 * turn.turn_s,
+                        lanes ? "with a stream a worker" : fmt::format("with {} streams", turn.streams));
+  }
+  return text.empty() ? text : fact("turns", "from a copy to the next " + text);
+}
+
 std::string copies_text(const pipeline::CopyRates& rates) {
   const auto both_ways = [](double in, double out, double in_both, double out_both) {
     return fmt::format("{} GB/s in, {} out; at once {} in, {} out", gigabytes(in), gigabytes(out), gigabytes(in_both),
@@ -31,6 +43,7 @@ std::string copies_text(const pipeline::CopyRates& rates) {
   return fact("pinned", both_ways(rates.pinned_in, rates.pinned_out, rates.pinned_in_both, rates.pinned_out_both)) +
          fact("pageable",
               both_ways(rates.pageable_in, rates.pageable_out, rates.pageable_in_both, rates.pageable_out_both)) +
+         turns_text(rates) +
          fact("host", fmt::format("{} GB/s between host buffers; {:.1f} us a small copy, {:.1f} us a call",
                                   gigabytes(rates.host_copy), 1e6 * rates.latency_s, 1e6 * rates.issue_s));
 }
@@ -44,6 +57,22 @@ std::string kernel_text(const PipelineAnswer& answer) {
   return {};
 }
 
+std::string clock_text(double sm_clock_hz) { return fmt::format("{:.0f} MHz", 1e-6 * sm_clock_hz); }
+
+/// The kernel of the bound's chunks, once the clock stood still.
+std::string settled_text(const PipelineAnswer& answer) {
+  if (!answer.settled) return {};
+  const Sample& sample = answer.settled->sample;
+  std::string text = fmt::format("{} for a chunk of {} {} in launches of its own", ms(sample.per_launch_s()),
+                                 to_string(answer.settled->cut), answer.settled->extent);
+  if (sample.sm_clock_hz > 0) text += " at " + clock_text(sample.sm_clock_hz);
+  if (answer.slowdown)
+    text +=
+        fmt::format(", {:.3f} times as long as in a few: the power cap, at which bound, expected times and rounds are",
+                    *answer.slowdown);
+  return fact("settled", text);
+}
+
 std::string bound_text(const PipelineAnswer& answer) {
   const pipeline::Bound& bound = answer.bound;
   std::string text = fmt::format("{}: {} {}", ms(bound.total_s), to_string(bound.limiter), ms(bound.work_s));
@@ -52,16 +81,18 @@ std::string bound_text(const PipelineAnswer& answer) {
   return fact("bound", fmt::format("{} (chunks of {} {})", text, to_string(answer.bound_cut), answer.bound_chunk));
 }
 
-std::string share_text(const PipelineAnswer& answer, double time_s) {
-  return time_s > 0 ? fmt::format("{:.1f} %", 100 * answer.bound.total_s / time_s) : "";
+std::string share_text(const PipelineAnswer& answer, const MeasuredPipeline& measured) {
+  const double share = answer.share_of_bound(measured);
+  return share > 0 ? fmt::format("{:.1f} %", 100 * share) : "";
 }
 
 std::string best_text(const PipelineOutcome& outcome) {
   const PipelineAnswer& answer = outcome.answer;
   const MeasuredPipeline& best = answer.best;
   std::string text = fact("best", best.candidate.text());
-  text += fact("", fmt::format("{} (spread {:.2f} %; {} between events), {} of the bound, {} TFLOP/s", ms(best.time_s),
-                               100 * best.spread, ms(best.device_s), share_text(answer, best.time_s),
+  const std::string clock = best.sm_clock_hz ? ", at " + clock_text(*best.sm_clock_hz) : "";
+  text += fact("", fmt::format("{} (spread {:.2f} %; {} between events{}), {} of the bound, {} TFLOP/s",
+                               ms(best.time_s), 100 * best.spread, ms(best.device_s), clock, share_text(answer, best),
                                tflops_text(outcome.streamed.problem.flops(), best.time_s)));
   if (const session::MeasuredRung* const serial = answer.serial(); serial != nullptr && answer.serial_to_best.pairs > 0)
     text += fact("", fmt::format("{:.3f} times as fast as the {} ({:.3f} to {:.3f})", answer.serial_to_best.ratio,
@@ -103,7 +134,7 @@ std::string ladder_text(const PipelineAnswer& answer) {
     if (measured.samples == 0 && measured.outcome.kind == OutcomeKind::kOk) return;
     const bool right = measured.outcome.kind == OutcomeKind::kOk;
     table.add_row({name, right ? milliseconds_text(measured.time_s) : std::string(to_string(measured.outcome.kind)),
-                   milliseconds_text(measured.expected_s), right ? share_text(answer, measured.time_s) : "",
+                   milliseconds_text(measured.expected_s), right ? share_text(answer, measured) : "",
                    measured.candidate.text()});
   };
   for (const session::MeasuredRung& rung : answer.ladder) {
@@ -123,7 +154,8 @@ std::string pipeline_text(const PipelineOutcome& outcome) {
   const PipelineAnswer& answer = outcome.answer;
   std::string text = outcome.streamed.title() + "\n" + copies_text(answer.rates);
   if (!outcome.any_valid) return text + fact("best", "none: no candidate was right");
-  text += kernel_text(answer) + bound_text(answer) + best_text(outcome) + steps_text(outcome) + guess_text(answer);
+  text += kernel_text(answer) + settled_text(answer) + bound_text(answer) + best_text(outcome) + steps_text(outcome) +
+          guess_text(answer);
   text += fact("check", fmt::format("{} of {} rows of D against float64", answer.prepared.checked_rows,
                                     outcome.streamed.problem.m));
   for (const std::string& note : answer.notes) text += fact("note", note);
@@ -145,8 +177,8 @@ nlohmann::json pipeline_json(const PipelineOutcome& outcome) {
   out["measured_on"] = outcome.board;
   out["source"] = to_string(outcome.source);
   out["from_database"] = outcome.from_database;
-  out["share_of_bound"] =
-      answer.best.time_s > 0 ? nlohmann::json(answer.bound.total_s / answer.best.time_s) : nlohmann::json(nullptr);
+  const double share = answer.share_of_bound(answer.best);
+  out["share_of_bound"] = share > 0 ? nlohmann::json(share) : nlohmann::json(nullptr);
   if (!outcome.any_valid) out["best"] = nullptr;
   if (answer.timeline) {
     const auto gaps = gaps_of(make_schedule(outcome.streamed, answer.best.candidate), *answer.timeline,

@@ -125,6 +125,7 @@ device::PipelineRecording load_pipeline_recording(const db::Database& database,
   recording.prepared = std::move(answer.prepared);
   recording.rates = answer.rates;
   recording.chunk_times = std::move(answer.chunk_times);
+  recording.settled = std::move(answer.settled);
   const db::PipelineKey key{device_class(found->device).text(), streamed.problem.key(), found->searched,
                             options.conditions.key(), found->device.uuid};
   // Trials of earlier searches that it went on from count as its own.

@@ -28,16 +28,22 @@ std::string why_no_answer(const session::PipelineAnswer& answer) {
   if (std::string why = why_illegal(streamed, answer.best.candidate, {kAny, kAny}); !why.empty()) return why;
   if (const auto possible = require_possible_numbers(answer.rates, "copies"); !possible)
     return possible.error().message;
+  for (const pipeline::StreamTurn& turn : answer.rates.turns.value_or(std::vector<pipeline::StreamTurn>{})) {
+    if (const auto possible = require_possible_numbers(turn, "streams"); !possible) return possible.error().message;
+  }
   for (const pipeline::ChunkTime& time : answer.chunk_times) {
     if (!is_sample_time(time.time_s) || time.extent < 1) return fmt::format("a kernel takes {} s", time.time_s);
   }
+  if (answer.settled) {
+    const auto settled = answer.settled->sample.validate();
+    if (!settled) return settled.error().message;
+  }
+  if (answer.slowdown && !(*answer.slowdown > 0)) return fmt::format("kernels are {} times as slow", *answer.slowdown);
   if (!is_sample_time(answer.best.time_s)) return fmt::format("it takes {} s", answer.best.time_s);
   if (answer.timeline && !is_of(make_schedule(streamed, answer.best.candidate), *answer.timeline))
     return "its timeline is another pipeline's";
   return {};
 }
-
-double share_of_bound(const session::PipelineAnswer& answer) { return answer.bound.total_s / answer.best.time_s; }
 
 TextTable table_of_class() {
   return TextTable({{"problem"},
@@ -50,7 +56,7 @@ TextTable table_of_class() {
 
 void add_row(TextTable& table, const session::PipelineAnswer& answer) {
   table.add_row({answer.streamed.problem.title(), answer.streamed.stream_text(), milliseconds_text(answer.best.time_s),
-                 fmt::format("{:.1f} %", 100 * share_of_bound(answer)),
+                 fmt::format("{:.1f} %", 100 * answer.share_of_bound(answer.best)),
                  answer.serial_to_best.pairs > 0 ? fmt::format("{:.3f}", answer.serial_to_best.ratio) : "",
                  answer.best.candidate.text() + (answer.complete ? "" : " (not all rounds)")});
 }
@@ -105,7 +111,7 @@ nlohmann::json pipeline_report_json(const std::vector<StoredPipeline>& pipelines
                    {"complete", answer.complete},
                    {"best", answer.best},
                    {"bound", answer.bound},
-                   {"share_of_bound", share_of_bound(answer)},
+                   {"share_of_bound", answer.share_of_bound(answer.best)},
                    {"serial_to_best", answer.serial_to_best},
                    {"guess_to_best", answer.guess_to_best}});
   }

@@ -17,23 +17,7 @@ namespace {
 /// come to wait for a place in the stream's queue, which would put the reading late into the sample.
 constexpr std::int64_t kAheadPieces = 512;
 
-std::int64_t bytes_of(const std::vector<ClockReading>& readings) {
-  return static_cast<std::int64_t>(readings.size() * sizeof(ClockReading));
-}
-
 }  // namespace
-
-double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after) {
-  double sum_hz = 0;
-  int count = 0;
-  for (std::size_t i = 0; i < before.size() && i < after.size(); ++i) {
-    if (before[i].time_ns == 0 || after[i].time_ns <= before[i].time_ns) continue;
-    sum_hz += static_cast<double>(after[i].clocks - before[i].clocks) /
-              static_cast<double>(after[i].time_ns - before[i].time_ns) * 1e9;
-    ++count;
-  }
-  return count > 0 ? sum_hz / count : 0;
-}
 
 bool launch_bound(double enqueue_s, const Sample& sample) {
   // Below that, the first launch on an idle GPU decides how long the host takes.
@@ -43,15 +27,13 @@ bool launch_bound(double enqueue_s, const Sample& sample) {
 
 CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels& kernels, int sm_count,
                                                              Telemetry telemetry) {
-  std::unique_ptr<SampleTimer> timer(new SampleTimer(kernels, std::move(telemetry)));
+  auto clock = ClockMeter::create(kernels, sm_count);
+  if (!clock) return tl::unexpected(clock.error());
+  std::unique_ptr<SampleTimer> timer(new SampleTimer(std::move(*clock), std::move(telemetry)));
   auto start = create_event();
   if (!start) return tl::unexpected(start.error());
   auto stop = create_event();
   if (!stop) return tl::unexpected(stop.error());
-  timer->before_.resize(static_cast<std::size_t>(sm_count));
-  timer->after_.resize(static_cast<std::size_t>(sm_count));
-  auto clocks = DeviceBuffer::allocate(bytes_of(timer->before_) + bytes_of(timer->after_));
-  if (!clocks) return tl::unexpected(clocks.error());
   timer->start_ = std::move(*start);
   timer->stop_ = std::move(*stop);
   std::vector<Event*> lead_in_events{&timer->lead_in_start_};
@@ -61,7 +43,6 @@ CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels
     if (!created) return tl::unexpected(created.error());
     *event = std::move(*created);
   }
-  timer->clocks_ = std::move(*clocks);
   return timer;
 }
 
@@ -133,19 +114,17 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64
   std::optional<PersistingL2> persisting;
   if (series.launchable().wants_persisting_l2()) persisting.emplace();
   const cudaStream_t stream = series.stream();
-  const std::uint64_t after = clocks_.address() + static_cast<std::uint64_t>(bytes_of(before_));
   Timed timed;
   timed.sample.graph = series.captured();
-  auto done =
-      check(cudaMemsetAsync(clocks_.data(), 0, static_cast<std::size_t>(clocks_.bytes()), stream), "clearing clocks")
-          .and_then(lead_in)
-          .and_then([&] { return kernels_->read_clocks(clocks_.address(), stream); })
-          .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a sample"); })
-          .and_then([&] { return enqueue(series, launches, watch, timed); })
-          .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
-          .and_then([&] { return kernels_->read_clocks(after, stream); })
-          .and_then([&] { return watch == Watch::kPower ? watch_power(timed.sample) : CudaResult<>{}; })
-          .and_then([&] { return check(cudaStreamSynchronize(stream), "running a sample"); });
+  auto done = clock_.clear(stream)
+                  .and_then(lead_in)
+                  .and_then([&] { return clock_.read_before(stream); })
+                  .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a sample"); })
+                  .and_then([&] { return enqueue(series, launches, watch, timed); })
+                  .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
+                  .and_then([&] { return clock_.read_after(stream); })
+                  .and_then([&] { return watch == Watch::kPower ? watch_power(timed.sample) : CudaResult<>{}; })
+                  .and_then([&] { return check(cudaStreamSynchronize(stream), "running a sample"); });
   if (!done) return tl::unexpected(done.error());
   Sample& sample = timed.sample;
   telemetry_.record_temperature(sample);
@@ -155,7 +134,7 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64
   done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a sample's time");
   if (!done) return tl::unexpected(done.error());
   sample.time_s = static_cast<double>(elapsed_ms) * 1e-3;
-  auto clock_hz = fetch_clock();
+  const auto clock_hz = clock_.mean_hz();
   if (!clock_hz) return tl::unexpected(clock_hz.error());
   sample.sm_clock_hz = *clock_hz;
   return timed;
@@ -192,17 +171,6 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, std::int64_t launches, W
     ok = enqueue_some(std::min(launches - timed.sample.launches, kAheadPieces / 2 * series.granule()));
   }
   return ok;
-}
-
-CudaResult<double> SampleTimer::fetch_clock() {
-  const auto fetch = [](std::vector<ClockReading>& to, std::uint64_t address) {
-    return check(
-        cudaMemcpy(to.data(), device_pointer(address), static_cast<std::size_t>(bytes_of(to)), cudaMemcpyDeviceToHost),
-        "reading clocks");
-  };
-  return fetch(before_, clocks_.address())
-      .and_then([&] { return fetch(after_, clocks_.address() + static_cast<std::uint64_t>(bytes_of(before_))); })
-      .map([&] { return mean_clock_hz(before_, after_); });
 }
 
 }  // namespace pgtune::gpu

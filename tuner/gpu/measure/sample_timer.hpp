@@ -9,21 +9,13 @@
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/gpu/measure/clock_meter.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/measure/settling.hpp"
 #include "tuner/gpu/measure/telemetry.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
-
-/// An SM's time and clock counter at one instant.
-struct ClockReading {
-  std::uint64_t time_ns = 0, clocks = 0;
-};
-
-/// Mean clock in Hz of the SMs that were read both times; 0 where there is none.
-[[nodiscard]] double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after);
 
 /// The host took longer to enqueue the sample's launches one by one, `enqueue_s`, than the GPU to run them: the GPU
 /// waited for the host and the sample's time is not the kernel's. Only judges samples of several launches; a graph's
@@ -66,8 +58,7 @@ class SampleTimer {
     ThrottleTimes throttled;  ///< counters at the sample's beginning
   };
 
-  SampleTimer(const HelperKernels& kernels, Telemetry telemetry)
-      : kernels_(&kernels), telemetry_(std::move(telemetry)) {}
+  SampleTimer(ClockMeter clock, Telemetry telemetry) : clock_(std::move(clock)), telemetry_(std::move(telemetry)) {}
   [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, std::int64_t launches, const EnqueueLeadIn& lead_in,
                                       Watch watch);
   /// run(), and once more with the series captured where the first was launch-bound.
@@ -79,9 +70,8 @@ class SampleTimer {
   [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed);
   /// The sample's power, from the energy counter, which is read until the stop event has passed.
   [[nodiscard]] CudaResult<> watch_power(Sample& sample);
-  [[nodiscard]] CudaResult<double> fetch_clock();
 
-  const HelperKernels* kernels_;
+  ClockMeter clock_;
   Telemetry telemetry_;
   /// Pieces of a settling lead-in that are enqueued at any time, so that the GPU never waits for the host.
   static constexpr std::size_t kQueuedPieces = 3;
@@ -92,8 +82,6 @@ class SampleTimer {
   std::vector<SettlingPoint> settling_;
   CounterPower power_;                                 ///< of the present settled sample
   std::chrono::steady_clock::time_point settled_end_;  ///< of the last settled sample
-  DeviceBuffer clocks_;                                ///< readings before the sample, then readings after it
-  std::vector<ClockReading> before_, after_;
 };
 
 }  // namespace pgtune::gpu

@@ -88,9 +88,9 @@ CudaResult<Both> rates_at_once(const Lane& in, const Lane& out, int device) {
   return Both{rate(in, in_s), rate(out, out_s)};
 }
 
-/// What many small copies cost: on the device each, and the host's call each.
+/// What many small copies cost: on the device each, the host's call each, and waiting for each.
 CudaResult<> measure_small(const Lane& lane, pipeline::CopyRates& rates) {
-  std::vector<double> latencies, issues;
+  std::vector<double> latencies, issues, waited;
   for (int time = 0; time <= kCopyTimes; ++time) {
     const auto start = Clock::now();
     for (int copy = 0; copy < kSmallCopies; ++copy) {
@@ -98,12 +98,19 @@ CudaResult<> measure_small(const Lane& lane, pipeline::CopyRates& rates) {
     }
     const double issued_s = seconds_since(start);
     if (auto ok = lane.wait(); !ok) return ok;
+    const double all_s = seconds_since(start);
+    const auto second = Clock::now();
+    for (int copy = 0; copy < kSmallCopies; ++copy) {
+      if (auto ok = lane.enqueue(kSmallBytes).and_then([&] { return lane.wait(); }); !ok) return ok;
+    }
     if (time == 0) continue;
-    latencies.push_back(seconds_since(start) / kSmallCopies);
+    waited.push_back(seconds_since(second) / kSmallCopies);
+    latencies.push_back(all_s / kSmallCopies);
     issues.push_back(issued_s / kSmallCopies);
   }
   rates.latency_s = middle_of(std::move(latencies));
   rates.issue_s = middle_of(std::move(issues));
+  rates.wait_s = std::max(0.0, middle_of(std::move(waited)) - rates.latency_s);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/pipeline/chunk_buffers.hpp"
 #include "tuner/gpu/pipeline/host_operands.hpp"
 #include "tuner/gpu/pipeline/kernel_source.hpp"
@@ -39,6 +40,8 @@ class LoadedPipeline {
   [[nodiscard]] CudaResult<double> time_step(pipeline::Step step);
   /// Median of the first chunk's kernel alone, on data that was copied in.
   [[nodiscard]] CudaResult<double> time_kernel();
+  /// Launches of the first chunk's kernel on the data that was copied in last.
+  [[nodiscard]] LaunchSeries kernel_series() const { return {*kernels_.front().launchable, 1, streams_.front().get()}; }
   /// Its device buffers, to be poisoned so that a copy that is left out shows.
   [[nodiscard]] std::vector<DeviceSpan> buffers() const { return buffers_.spans(); }
 

@@ -5,31 +5,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tuner/gpu/baseline/cublaslt_library.hpp"
 #include "tuner/gpu/launch/gpu_context.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/pipeline/copy_rates.hpp"
 #include "tuner/gpu/pipeline/current_pipeline.hpp"
+#include "tuner/gpu/pipeline/run_sampler.hpp"
+#include "tuner/gpu/pipeline/stream_turns.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
 using pipeline::Candidate;
-using pipeline::RunSample;
 using pipeline::Step;
 
 constexpr int kStepTimes = 3;
-
-/// Whole runs until the sample is long enough.
-CudaResult<RunSample> sample_of(LoadedPipeline& loaded, double sample_s) {
-  RunSample sample;
-  do {
-    if (auto ok = loaded.run(sample); !ok) return tl::unexpected(ok.error());
-  } while (sample.host_s < sample_s);
-  return sample;
-}
 
 }  // namespace
 
@@ -37,6 +31,8 @@ struct PipelineRunner::State {
   DeviceInfo info;
   GpuContext gpu;
   std::unique_ptr<HelperKernels> helpers;
+  std::unique_ptr<SampleTimer> timer;
+  RunSampler sampler;
   std::unique_ptr<CurrentPipeline::Tools> tools;
   std::unique_ptr<CurrentPipeline> current;  ///< after what it uses: released first
   bool context_lost = false;
@@ -49,11 +45,24 @@ struct PipelineRunner::State {
     context_lost = context_lost || failure.sticky;
     return to_error(failure);
   }
+  /// The kernel of chunks of one extent alone; nothing where they do not fit the GPU.
+  [[nodiscard]] CudaResult<LoadedPipeline*> load_for_kernel(pipeline::Cut cut, std::int64_t extent);
   [[nodiscard]] Result<void> require_problem() const {
     if (current != nullptr && !context_lost) return {};
     return fail(ErrorKind::kInternal, "the worker has no pipeline prepared");
   }
 };
+
+CudaResult<LoadedPipeline*> PipelineRunner::State::load_for_kernel(pipeline::Cut cut, std::int64_t extent) {
+  Candidate candidate{.cut = cut, .chunk = extent, .use = pipeline::StreamUse::kLanes};
+  if (!why_illegal(current->streamed(), candidate, current->limits()).empty())
+    candidate.memory = pipeline::HostMemory::kPageable;
+  if (!why_illegal(current->streamed(), candidate, current->limits()).empty()) return nullptr;
+  current->keep({});
+  auto loaded = current->load(candidate);
+  if (!loaded && !loaded.error().sticky && loaded.error().code == cudaErrorMemoryAllocation) return nullptr;
+  return loaded;
+}
 
 PipelineRunner::PipelineRunner(std::unique_ptr<State> state) : state_(std::move(state)) {}
 PipelineRunner::~PipelineRunner() = default;
@@ -73,6 +82,16 @@ Result<std::unique_ptr<PipelineRunner>> PipelineRunner::open(const std::string& 
   auto helpers = HelperKernels::load(state->gpu.driver, state->info.architecture, state->info.sm_count);
   if (!helpers) return tl::unexpected(helpers.error());
   state->helpers = std::move(*helpers);
+  std::optional<NvmlDevice> nvml;
+  if (const auto library = Nvml::open()) {
+    if (auto device = library->device(state->info.uuid)) nvml = std::move(*device);
+  }
+  auto timer = SampleTimer::create(*state->helpers, state->info.sm_count, Telemetry(std::move(nvml)));
+  if (!timer) return tl::unexpected(to_error(timer.error()));
+  state->timer = std::move(*timer);
+  auto sampler = RunSampler::create(*state->helpers, state->info.sm_count, state->gpu.stream.get());
+  if (!sampler) return tl::unexpected(to_error(sampler.error()));
+  state->sampler = std::move(*sampler);
   state->tools = std::make_unique<CurrentPipeline::Tools>(
       CurrentPipeline::Tools{state->gpu.driver, *state->helpers, state->gpu.stream.get(),
                              "cuBLASLt " + state->info.cublaslt_version, state->gpu.max_window_bytes});
@@ -97,29 +116,40 @@ Result<pipeline::Prepared> PipelineRunner::prepare(const protocol::PipelinePrepa
 Result<pipeline::CopyRates> PipelineRunner::rates() {
   if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
   state_->current->keep({});
-  auto rates = measure_copy_rates(state_->current->limits().pinned_bytes);
+  const std::int64_t pinned_bytes = state_->current->limits().pinned_bytes;
+  auto rates = measure_copy_rates(pinned_bytes);
   if (!rates) return tl::unexpected(state_->error_of(rates.error()));
+  auto turns = measure_stream_turns(*rates, pinned_bytes, *state_->helpers);
+  if (!turns) return tl::unexpected(state_->error_of(turns.error()));
+  rates->turns = std::move(*turns);
   return *rates;
 }
 
 Result<protocol::ChunkTimesReport> PipelineRunner::kernels(const protocol::ChunkTimesAsked& request) {
   if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
-  CurrentPipeline& current = *state_->current;
   protocol::ChunkTimesReport report;
   for (const std::int64_t extent : request.extents) {
-    Candidate candidate{.cut = request.cut, .chunk = extent, .use = pipeline::StreamUse::kLanes};
-    if (!why_illegal(current.streamed(), candidate, current.limits()).empty())
-      candidate.memory = pipeline::HostMemory::kPageable;
-    if (!why_illegal(current.streamed(), candidate, current.limits()).empty()) continue;
-    current.keep({});
-    const auto loaded = current.load(candidate);
-    if (!loaded && !loaded.error().sticky && loaded.error().code == cudaErrorMemoryAllocation) continue;
+    const auto loaded = state_->load_for_kernel(request.cut, extent);
     if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+    if (*loaded == nullptr) continue;
     const auto time_s = (*loaded)->time_kernel();
     if (!time_s) return tl::unexpected(state_->error_of(time_s.error()));
     report.times.push_back({request.cut, extent, *time_s, (*loaded)->kernel_name()});
   }
   return report;
+}
+
+Result<pipeline::SettledKernel> PipelineRunner::settled(const protocol::SettledKernelAsked& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  const auto loaded = state_->load_for_kernel(request.cut, request.extent);
+  if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+  if (*loaded == nullptr) return fail(ErrorKind::kInternal, "chunks of that extent do not fit the GPU");
+  LaunchSeries series = (*loaded)->kernel_series();
+  const auto sample = (*loaded)->time_kernel().and_then([&](double about_s) {
+    return state_->timer->time_settled(series, about_s, request.sample_s, SettlingRule(request.settle_s));
+  });
+  if (!sample) return tl::unexpected(state_->error_of(sample.error()));
+  return pipeline::SettledKernel{request.cut, request.extent, *sample};
 }
 
 Result<pipeline::TrialResult> PipelineRunner::trial(const protocol::PipelineTrial& request) {
@@ -147,7 +177,7 @@ Result<pipeline::TrialResult> PipelineRunner::trial(const protocol::PipelineTria
     return result;
   }
   for (int i = 0; i < request.samples; ++i) {
-    const auto sample = sample_of(**loaded, request.sample_s);
+    const auto sample = state_->sampler.sample(**loaded, request.sample_s, 0);
     if (!sample) {
       result.outcome = state_->outcome_of(sample.error());
       return result;
@@ -178,7 +208,7 @@ Result<protocol::PipelineRoundReport> PipelineRunner::round(const protocol::Pipe
       report.outcomes[index] = state_->outcome_of(loaded.error());
       continue;
     }
-    auto sample = sample_of(**loaded, request.sample_s);
+    auto sample = state_->sampler.sample(**loaded, request.sample_s, request.settle_s);
     if (!sample) {
       report.outcomes[index] = state_->outcome_of(sample.error());
       continue;

@@ -30,6 +30,7 @@ class PipelineRunner {
   // The rest wants a prepared problem. Errors (environment, internal) are not the candidate's fault.
   [[nodiscard]] Result<pipeline::CopyRates> rates();
   [[nodiscard]] Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request);
+  [[nodiscard]] Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request);
   [[nodiscard]] Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request);
   [[nodiscard]] Result<protocol::PipelineRoundReport> round(const protocol::PipelineRound& request);
   [[nodiscard]] Result<pipeline::StepTimes> steps(const protocol::PipelineTrial& request);

@@ -22,7 +22,9 @@ struct MeasuredPipeline {
   double spread = 0;         ///< relative, of the samples
   std::int64_t samples = 0;  ///< 0: not measured
   bool in_rounds = false;
-  double expected_s = 0;  ///< by the model from the measured rates
+  double expected_s = 0;                   ///< by the model from the measured rates
+  std::optional<double> sm_clock_hz = {};  ///< median of the same samples, where they have clocks
+  std::optional<double> lead_in_s = {};    ///< the same of settled samples
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -34,6 +36,8 @@ struct MeasuredPipeline {
     visit("samples", self.samples);
     visit("in_rounds", self.in_rounds);
     visit("expected_s", self.expected_s);
+    visit("sm_clock_hz", self.sm_clock_hz);
+    visit("lead_in_s", self.lead_in_s);
   }
 };
 
@@ -68,6 +72,10 @@ struct PipelineAnswer {
   pipeline::Prepared prepared;
   pipeline::CopyRates rates;
   std::vector<pipeline::ChunkTime> chunk_times;
+  std::optional<pipeline::SettledKernel> settled;  ///< where kernels may be the limit
+  /// At the power cap: how much longer that kernel takes than alone in a few launches. The bound and what is expected
+  /// are of kernels that all do, and the rounds' samples of pipelines near the best are settled.
+  std::optional<double> slowdown;
   pipeline::Bound bound;  ///< the least over the chunk extents
   pipeline::Cut bound_cut = pipeline::Cut::kM;
   std::int64_t bound_chunk = 0;
@@ -84,6 +92,11 @@ struct PipelineAnswer {
   std::vector<std::string> notes;
   double elapsed_s = 0;
 
+  /// The bound over what it takes; 0 where it was not measured.
+  [[nodiscard]] double share_of_bound(const MeasuredPipeline& measured) const {
+    return measured.time_s > 0 ? bound.total_s / measured.time_s : 0;
+  }
+
   /// The lowest rung that is a serial loop: in pageable memory, where that was to be tried. Null where there is none.
   [[nodiscard]] const MeasuredRung* serial() const {
     const auto found = std::find_if(ladder.begin(), ladder.end(), [](const MeasuredRung& rung) {
@@ -98,6 +111,8 @@ struct PipelineAnswer {
     visit("prepared", self.prepared);
     visit("rates", self.rates);
     visit("chunk_times", self.chunk_times);
+    visit("settled", self.settled);
+    visit("slowdown", self.slowdown);
     visit("bound", self.bound);
     visit("bound_cut", self.bound_cut);
     visit("bound_chunk", self.bound_chunk);

@@ -10,6 +10,8 @@
 #include "tuner/pipeline/chunk_plan.hpp"
 #include "tuner/session/host_pipeline/tried_pipelines.hpp"
 #include "tuner/session/rounds/round_order.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
+#include "tuner/session/rounds/steady_run.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -23,6 +25,10 @@ constexpr std::size_t kFirstProposals = 6;
 constexpr double kBetter = 0.002;
 /// The model's ranking of neighbours is followed until one is expected to be so much slower than the best.
 constexpr double kHopeless = 1.3;
+/// Kernels that take so much of the bound's time may be the limit at the clock that they can hold.
+constexpr double kMayLimit = 0.7;
+/// Pipelines that take up to so much longer than the best may meet the power cap as it does.
+constexpr double kMayMeetCap = 1.3;
 constexpr double kScreen_s = 30e-3, kRound_s = 60e-3;
 constexpr int kScreenSamples = 3;
 constexpr int kRefinements = 8;
@@ -94,6 +100,7 @@ class Search {
         answer_.chunk_times.push_back(time);
       }
     }
+    settle_kernels(cuts);
     const pipeline::SpaceBound bound = pipeline::least_bound(streamed_, machine_, cuts);
     answer_.bound = bound.bound;
     answer_.bound_cut = bound.cut;
@@ -102,8 +109,31 @@ class Search {
     return {};
   }
 
+  /// A few launches run at a higher clock than the GPU can hold where they meet the power cap. By how much depends on
+  /// the kernel: it is asked of the chunks that are the bound where kernels are slower, since while copies are the
+  /// limit chunks of all sizes are alike.
+  void settle_kernels(const std::vector<pipeline::Cut>& cuts) {
+    const double total_s = pipeline::least_bound(streamed_, machine_, cuts).bound.total_s;
+    pipeline::Machine slower = machine_;
+    slower.slowdown = 1 / kMayLimit;
+    const pipeline::SpaceBound bound = pipeline::least_bound(streamed_, slower, cuts);
+    const double alone_s = compute_time(machine_.compute, bound.cut, bound.chunk);
+    const double chunks =
+        static_cast<double>(extent_of(streamed_.problem, bound.cut)) / static_cast<double>(bound.chunk);
+    if (alone_s <= 0 || alone_s * chunks < kMayLimit * total_s) return;
+    auto settled = device_.settled({bound.cut, bound.chunk, kSettledSample.sample_s, kSettledSample.settle_s});
+    if (!settled) {
+      answer_.notes.push_back("the clock that kernels can hold is not known: " + settled.error().text());
+      return;
+    }
+    answer_.settled = std::move(*settled);
+    const Sample& sample = answer_.settled->sample;
+    if (!met_power_cap(sample, device_.info().max_sm_clock_hz)) return;
+    answer_.slowdown = machine_.slowdown = sample.per_launch_s() / alone_s;
+  }
+
   [[nodiscard]] double expected_of(const Candidate& candidate) const {
-    return simulate(machine_, candidate, make_schedule(streamed_, candidate)).total_s;
+    return expected_time(streamed_, machine_, candidate);
   }
 
   /// Checks and screens a candidate that was not tried yet. Screening of an earlier search counts.
@@ -187,29 +217,62 @@ class Search {
     return chosen;
   }
 
+  /// Contenders whose samples are of one kind, which take turns.
+  struct Field {
+    std::vector<Candidate> candidates;
+    SampleTiming timing;
+    RoundOrder order;
+  };
+
+  /// At the power cap those that may meet it have settled samples, one after the other, so that none begins at the
+  /// clock that another pipeline earned; the rest leaves the GPU idle for too long to meet it.
+  [[nodiscard]] std::vector<Field> fields() const {
+    std::vector<Candidate> near, rest;
+    for (const Candidate& candidate : contenders()) {
+      const bool meets = answer_.slowdown && tried_.find(candidate)->time_s() <= kMayMeetCap * best_->time_s();
+      (meets ? near : rest).push_back(candidate);
+    }
+    const std::uint64_t seed = order_seed(options_.seed, clock_.utc_iso8601() + " pipeline");
+    std::vector<Field> fields;
+    if (!near.empty()) fields.push_back({near, kSettledSample, {near.size(), seed}});
+    if (!rest.empty()) fields.push_back({rest, {kRound_s, 0}, {rest.size(), seed}});
+    return fields;
+  }
+
+  /// One round of a field; whether anybody has a sample.
+  Result<bool> run_round(const Field& field, int round) {
+    protocol::PipelineRound request;
+    request.candidates = field.candidates;
+    request.round = round + 1;
+    request.sample_s = field.timing.sample_s;
+    request.settle_s = field.timing.settle_s;
+    for (const std::size_t index : field.order.order(round)) request.order.push_back(static_cast<int>(index));
+    auto report = device_.round(request);
+    if (!report) return tl::unexpected<Error>(report.error());
+    bool any = false;
+    for (std::size_t i = 0; i < field.candidates.size(); ++i) {
+      TriedPipeline& tried = *tried_.find(field.candidates[i]);
+      if (report->samples[i]) {
+        any = true;
+        store_.save_round_sample(field.candidates[i], *report->samples[i]);
+        tried.rounds.push_back(*report->samples[i]);
+      } else if (report->outcomes[i].kind != OutcomeKind::kNotRecorded) {
+        tried.result.outcome = report->outcomes[i];
+      }
+    }
+    return any;
+  }
+
   Result<void> rounds() {
-    const std::vector<Candidate> chosen = contenders();
-    if (chosen.empty() || stopped()) return {};
-    const RoundOrder order(chosen.size(), order_seed(options_.seed, clock_.utc_iso8601() + " pipeline"));
+    const std::vector<Field> all = fields();
+    if (all.empty() || stopped()) return {};
     for (int round = 0; round < options_.rounds && !stopped(); ++round) {
       tell(PipelineProgress::Phase::kRounds, round + 1, options_.rounds);
-      protocol::PipelineRound request;
-      request.candidates = chosen;
-      request.round = round + 1;
-      request.sample_s = kRound_s;
-      for (const std::size_t index : order.order(round)) request.order.push_back(static_cast<int>(index));
-      auto report = device_.round(request);
-      if (!report) return tl::unexpected<Error>(report.error());
       bool any = false;
-      for (std::size_t i = 0; i < chosen.size(); ++i) {
-        TriedPipeline& tried = *tried_.find(chosen[i]);
-        if (report->samples[i]) {
-          any = true;
-          store_.save_round_sample(chosen[i], *report->samples[i]);
-          tried.rounds.push_back(*report->samples[i]);
-        } else if (report->outcomes[i].kind != OutcomeKind::kNotRecorded) {
-          tried.result.outcome = report->outcomes[i];
-        }
+      for (const Field& field : all) {
+        const auto measured = run_round(field, round);
+        if (!measured) return tl::unexpected<Error>(measured.error());
+        any = any || *measured;
       }
       if (!any) break;
       ++answer_.rounds;

@@ -22,6 +22,16 @@ std::vector<double> times_of(const std::vector<RunSample>& samples, double RunSa
   return times;
 }
 
+/// Of the samples that have it; nothing where none has.
+std::optional<double> median_of(const std::vector<RunSample>& samples, std::optional<double> RunSample::*number) {
+  std::vector<double> numbers;
+  for (const RunSample& sample : samples) {
+    if (sample.*number) numbers.push_back(*(sample.*number));
+  }
+  if (numbers.empty()) return std::nullopt;
+  return stats::median(numbers);
+}
+
 /// Those that count.
 const std::vector<RunSample>& samples_of(const TriedPipeline& tried) {
   return tried.rounds.empty() ? tried.result.samples : tried.rounds;
@@ -95,6 +105,8 @@ MeasuredPipeline TriedPipelines::measured(const Candidate& candidate) const {
   out.samples = static_cast<std::int64_t>(samples.size());
   out.in_rounds = !tried->rounds.empty();
   out.expected_s = tried->expected_s;
+  out.sm_clock_hz = median_of(samples, &RunSample::sm_clock_hz);
+  out.lead_in_s = median_of(samples, &RunSample::lead_in_s);
   return out;
 }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Measures what copy engines lose between copies when streams take turns (tuner/pipeline/stream_turns.hpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/pipeline/machine.hpp"
+
+namespace pgtune::gpu {
+
+/// Of each way to use streams, from the median of several runs of a loop whose kernels do next to nothing. Pins no more
+/// than `pinned_limit_bytes`, 512 MiB at most; where even small chunks, of 64 MiB in all, are more than that, nothing
+/// is measured and the result is empty. `rates` are those of the same machine.
+[[nodiscard]] CudaResult<std::vector<pipeline::StreamTurn>> measure_stream_turns(const pipeline::CopyRates& rates,
+                                                                                 std::int64_t pinned_limit_bytes,
+                                                                                 const HelperKernels& helpers);
+
+}  // namespace pgtune::gpu

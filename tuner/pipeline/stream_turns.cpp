@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/pipeline/stream_turns.hpp"
+
+#include <algorithm>
+
+namespace pgtune::pipeline {
+namespace {
+
+constexpr std::int64_t kColumns = 512;
+
+bool is_pinned(HostMemory memory) {
+  return memory == HostMemory::kPinned || memory == HostMemory::kRegistered || memory == HostMemory::kWriteCombined;
+}
+
+}  // namespace
+
+StreamedProblem turns_problem(std::int64_t chunk_bytes) {
+  StreamedProblem streamed;
+  Problem& problem = streamed.problem;
+  problem.dtype = Dtype::kBf16;
+  problem.n = problem.k = kColumns;
+  problem.m = kTurnsChunks * std::max<std::int64_t>(chunk_bytes / (2 * kColumns), 1);
+  problem = with_default_strides(problem).value();
+  streamed.a = streamed.d = true;
+  return streamed;
+}
+
+std::vector<Candidate> turns_candidates(const StreamedProblem& streamed) {
+  std::vector<Candidate> candidates;
+  for (const Submission submission : {Submission::kLoop, Submission::kGraph}) {
+    Candidate candidate;
+    candidate.chunk = streamed.problem.m / kTurnsChunks;
+    candidate.submission = submission;
+    for (const int streams : {2, 3, 4, 8}) {
+      candidate.streams = candidate.buffers = streams;
+      candidates.push_back(candidate);
+    }
+    candidate.use = StreamUse::kLanes;
+    candidate.streams = 1;
+    candidate.buffers = 3;
+    candidates.push_back(candidate);
+  }
+  return candidates;
+}
+
+StreamTurn turn_of(const StreamedProblem& streamed, const CopyRates& rates, const Candidate& candidate,
+                   double measured_s) {
+  Machine without;
+  without.rates = rates;
+  without.rates.latency_s = without.rates.issue_s = 0;
+  const double copying_s = simulate(without, candidate, make_schedule(streamed, candidate)).total_s;
+  // One copy fills the pipeline; after it every copy of the slower direction follows another.
+  const double turns = kTurnsChunks + 1;
+  return {candidate.use, candidate.streams, candidate.submission, std::max(0.0, (measured_s - copying_s) / turns)};
+}
+
+double least_before_copy(const CopyRates& rates) {
+  double least_s = rates.latency_s;
+  for (const StreamTurn& turn : rates.turns.value_or(std::vector<StreamTurn>{}))
+    least_s = std::min(least_s, turn.turn_s);
+  return least_s;
+}
+
+double before_copy(const CopyRates& rates, const Candidate& candidate) {
+  if (!rates.turns || !is_pinned(candidate.memory)) return rates.latency_s;
+  const auto known = std::find_if(rates.turns->begin(), rates.turns->end(), [&](const StreamTurn& turn) {
+    return turn.use == candidate.use && turn.streams == candidate.streams && turn.submission == candidate.submission;
+  });
+  return known == rates.turns->end() ? rates.latency_s : known->turn_s;
+}
+
+}  // namespace pgtune::pipeline

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What a copy engine loses from one copy to the next. Copies that one stream gives it follow each other at once; where
+// streams take turns it changes from one to another, and waits for what orders them. How long that is depends on the
+// streams and not on the copies, so it is measured on copies alone, in the loops that pipelines use.
+#pragma once
+
+#include <vector>
+
+#include "tuner/pipeline/machine.hpp"
+
+namespace pgtune::pipeline {
+
+inline constexpr int kTurnsChunks = 32;
+
+/// A and D of kTurnsChunks chunks of about `chunk_bytes` each; B stays, and is small.
+[[nodiscard]] StreamedProblem turns_problem(std::int64_t chunk_bytes);
+/// Of each way in which pipelines of several streams use them, one, in chunks of that problem.
+[[nodiscard]] std::vector<Candidate> turns_candidates(const StreamedProblem& streamed);
+/// From the time of one of them, with kernels that take none. `rates` without turns.
+[[nodiscard]] StreamTurn turn_of(const StreamedProblem& streamed, const CopyRates& rates, const Candidate& candidate,
+                                 double measured_s);
+
+/// The least that any copy waits for.
+[[nodiscard]] double least_before_copy(const CopyRates& rates);
+/// What a copy of the candidate waits for at its engine: its turn where that was measured, else the latency.
+[[nodiscard]] double before_copy(const CopyRates& rates, const Candidate& candidate);
+
+}  // namespace pgtune::pipeline
