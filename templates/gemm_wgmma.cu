@@ -75,8 +75,8 @@ using Output =
 static_assert(!kCopiesC || kStoresByTma, "C is copied into the boxes that TMA stores");
 using ClusterReduction =
     pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
-using SplitKReduction =
-    pgtune::SplitKReduction<SPLIT_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
+using SplitKReduction = pgtune::SplitKReduction<SPLIT_K, SPLIT_K == 1 ? 1 : K_SLICES, kInstructions,
+                                                pgtune::kInstructionAccumulators, pgtune::Accumulator>;
 #if DTYPE == LABEL_int8
 using StreamKReduction = pgtune::IntegerStreamKReduction<kAccumulators>;
 static_assert(!pgtune::kHasBias && pgtune::kActivation == pgtune::Activation::kNone, "integers have no epilogue");
@@ -275,10 +275,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
       } else if constexpr (SPLIT_K > 1) {
         SplitKReduction::Slice own;
         const int number = (at.work_tile.tile * kCluster + tile_rank()) * kGroups + group;
-        SplitKReduction::exchange(
+        const bool finishes = SplitKReduction::exchange(
             own, acc, reinterpret_cast<float4*>(workspace + partials_at) + number * SplitKReduction::kFours,
             reinterpret_cast<unsigned*>(workspace + flags_at) + number, part_rank(worker), 1 + group);
-        write_tile(own, to, at.tile, warp, worker, buffers);
+        if (finishes) write_tile(own, to, at.tile, warp, worker, buffers);
       } else {
         write_tile(acc, to, at.tile, warp, worker, buffers);
       }

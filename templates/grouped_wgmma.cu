@@ -74,9 +74,10 @@ using ClusterReduction =
     pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
 
 #if BLOCK_SCALED
-constexpr int kScaleBytes = 4 * kScaledRows, kStageScales = kRowScaleBytes;
+constexpr int kStageScales = kRowScaleBytes;
 #else
-constexpr int kScaleBytes = 0, kStageScales = 0;
+constexpr bool kAnyFirstRow = false;
+constexpr int kScaleBytes = 0, kStageScales = 0, kScaleBoxes = 0, kScaleBoxRows = 0;
 #endif
 
 /// Registers of a thread when the kernel starts, and after the producer warpgroup has handed some to the consumers.
@@ -127,8 +128,10 @@ __device__ __forceinline__ void produce_tile(const pgtune::TensorMap& map_left, 
     Right::load<CLUSTER_M, !SWAP_AB && kHinted>(at + kLeftBytes, map_right, SWAP_AB ? row : column, block * kBlockK,
                                                 SWAP_AB ? 0 : tile.group, barrier, rank.m, mask_right,
                                                 pgtune::kEvictFirst);
-    if constexpr (kScaleBytes > 0)
-      pgtune::tma_load(scales + kStageScales * to.stage, *map_scales, scale_row, block, scale_group, barrier);
+#pragma unroll
+    for (int box = 0; box < kScaleBoxes; ++box)
+      pgtune::tma_load(scales + kStageScales * to.stage + 4 * kScaleBoxRows * box, *map_scales,
+                       scale_row + kScaleBoxRows * box, block, scale_group, barrier);
     to.advance();
   }
 }
@@ -205,12 +208,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
       of_scales = &map_scales;
 #endif
 #if GROUPED == MASKED
-      const int matrix = at.group, first_row = matrix * capacity;
+      const int matrix = at.group, counted_from = matrix * capacity;
 #else
-      const int matrix = 0, first_row = 0;
+      const int matrix = 0, counted_from = kAnyFirstRow ? at.row % 4 : 0;
 #endif
       produce_tile(map_left, map_right, of_scales, at, rank, blocks, to, stages, scales, full, empty,
-                   at.row + rank.rows() - first_row, matrix);
+                   at.row + rank.rows() - counted_from, matrix);
     }
     if constexpr (kCluster > 1) {
       // Others of the cluster may still arrive in this CTA's shared memory.
@@ -246,7 +249,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
     // A warpgroup whose columns lie outside D multiplies zeros: any scale will do.
     const int block = min(own_column / kScaleBlock, last_block);
     const long long matrix_of_scales = static_cast<long long>(at.group) * (last_block + 1) + block;
-    const ScaleSource of{scales + (SWAP_AB ? lane % 4 * 8 : (warp_row + lane / 4) * 4),
+    const int before = kAnyFirstRow ? at.row % 4 : 0;  // rows whose scales lie before the tile's
+    const ScaleSource of{scales + 4 * before + (SWAP_AB ? lane % 4 * 8 : (warp_row + lane / 4) * 4),
                          SB + matrix_of_scales * blocks + rank.k, block < last_block ? blocks : 0,
                          (block + 1) * kScaleBlock - own_column};
     const Start start = !STAGGER || at.number > 0 ? Start::kAtOnce : group == 0 ? Start::kFirst : Start::kSecond;

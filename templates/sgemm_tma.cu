@@ -135,7 +135,10 @@ extern "C" __global__ void __launch_bounds__(kConsumerThreads + kProducerThreads
     if (kDecomposition == pgtune::Decomposition::kSplitK && work.parts() > 1) {
       shared.write(all_own, worker);
       const int parts = work.parts(), first_worker = worker / parts * parts;
-      if (threadIdx.x == 0) pgtune::arrive_and_wait(shared.flags + first_worker * CLUSTER_K, parts);
+      if (threadIdx.x == 0) {
+        unsigned* const count = shared.flags + first_worker * CLUSTER_K;
+        pgtune::wait_for_others(count, parts, pgtune::arrive(count, parts));
+      }
       pgtune::named_barrier_sync<kConsumerThreads>(kAllConsumers);
       if (parts > 4 * kOwnPieces) {
         if (CLUSTER_K > 1) pgtune::mbarrier_wait_cluster(finished, parity);  // the stages are free

@@ -119,6 +119,21 @@ const std::vector<const char*> kOddSlices{
     "BN=112,STAGES=7,DECOMPOSITION=split_k,SPLIT_K=2,EPILOGUE=direct",
     "BM=64,BN=96,WARPGROUPS_M=1,STAGES=10,CLUSTER_K=4,EPILOGUE=direct"};
 
+/// More than 64 rows of D in one tile of a product whose operands are swapped.
+const std::vector<const char*> kSwappedRows{"SWAP_AB=1,BN=96,STAGES=16",
+                                            "SWAP_AB=1,BN=96,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=2",
+                                            "SWAP_AB=1,BN=96,STAGES=16,DECOMPOSITION=stream_k,CLUSTER_M=2",
+                                            "SWAP_AB=1,BM=64,BN=96,WARPGROUPS_M=1,STAGES=16,CLUSTER_K=2",
+                                            "SWAP_AB=1,BM=64,BN=208,WARPGROUPS_M=1,STAGES=16,CLUSTER_M=4",
+                                            "SWAP_AB=1,BN=208,STAGES=16,DECOMPOSITION=stream_k"};
+
+/// CTAs that share a tile along K, of which a power of two finishes slices.
+const std::vector<const char*> kSharers{"BN=128,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=14",
+                                        "BN=128,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=16",
+                                        "BN=128,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=5",
+                                        "BM=64,BN=128,WARPGROUPS_M=1,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=7",
+                                        "BM=64,BN=192,WARPGROUPS_M=1,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=3"};
+
 ParameterValue& value_of(Variant& variant, std::string_view name) {
   return std::find_if(variant.parameters.begin(), variant.parameters.end(),
                       [&](const Assignment& parameter) { return parameter.name == name; })
@@ -282,6 +297,36 @@ TEST_P(VariantsOnDevice, AreRightWhereCtasFinishOddSlices) {
     }
   }
   expect_right(problems, nullptr, &kOddSlices);
+}
+
+// The check launches each twice, so that its counts go on where the launch before left them.
+TEST_P(VariantsOnDevice, AreRightWhereAnyNumberOfCtasSharesATile) {
+  if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "powers of two share a tile";
+  std::vector<Problem> problems;
+  for (const Problem& types : types_of(definition_)) {
+    for (const auto& [shape, layout] : {std::pair{"136x264x4160", "nt"}, std::pair{"250x120x4160", "tn"}}) {
+      Problem problem = problem_of(shape, layout);
+      problem.beta = -2;
+      problems.push_back(with_types(problem, types));
+    }
+  }
+  expect_right(problems, nullptr, &kSharers);
+}
+
+TEST_P(VariantsOnDevice, AreRightWhereMoreRowsAreSwapped) {
+  if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "swaps no operands, or those of few rows alone";
+  std::vector<Problem> problems;
+  for (const Problem& types : types_of(definition_)) {
+    for (const auto& [shape, layout] : {std::pair{"88x1296x2080", "nt"}, std::pair{"91x1296x2080", "nt"},
+                                        std::pair{"200x1296x2080", "nn"}, std::pair{"96x1299x2080", "tn"}}) {
+      Problem problem = problem_of(shape, layout);
+      problem.beta = -2;
+      problems.push_back(with_types(problem, types));
+    }
+  }
+  const Assignment by_tma{"EPILOGUE", "tma"}, by_threads{"EPILOGUE", "direct"};
+  expect_right(problems, &by_tma, &kSwappedRows);
+  expect_right(problems, &by_threads, &kSwappedRows);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {

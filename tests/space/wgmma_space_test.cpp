@@ -100,11 +100,24 @@ TEST(WgmmaSpace, OverlapsTheLaunchBeforeInAChainAlone) {
   EXPECT_GE(overlapping(), 30U);
 }
 
+/// Whether it is tried where C is added, where K is short, or where TMA reads no operand.
+bool is_tried_elsewhere(const Variant& variant) {
+  Problem residual = typed(Dtype::kBf16, 4096, 4096, 4096);
+  residual.beta = 1;
+  for (const Problem& problem :
+       {residual, typed(Dtype::kBf16, 4096, 4096, 256), typed(Dtype::kBf16, 1002, 1002, 1002)}) {
+    const auto space = legal_variants(wgmma(), problem, device());
+    EXPECT_TRUE(space) << space.error().text();
+    if (std::find(space->variants.begin(), space->variants.end(), variant) != space->variants.end()) return true;
+  }
+  return false;
+}
+
 TEST(WgmmaSpace, EverySeedIsInThePresetOfSomeProblem) {
   for (const Variant& seed : wgmma().seeds) {
     EXPECT_TRUE(is_tried(seed, {Dtype::kBf16, "nt"}) || is_tried(seed, {Dtype::kTf32, "nt"}) ||
                 is_tried(seed, {Dtype::kTf32x3, "nt"}) || is_tried(seed, {Dtype::kTf32, "nn"}) ||
-                is_tried(seed, {Dtype::kTf32, "tt"}) || is_tried_on_odd_rows(seed))
+                is_tried(seed, {Dtype::kTf32, "tt"}) || is_tried_on_odd_rows(seed) || is_tried_elsewhere(seed))
         << seed.key();
   }
   EXPECT_TRUE(is_tried(wgmma().default_variant(), {Dtype::kBf16, "nt"}));
@@ -214,6 +227,36 @@ TEST(WgmmaSpace, RegistersTransposeTheLeftOperand) {
   EXPECT_EQ(of(Dtype::kE4m3, "tn", "SWAP_AB=0"), "prepare_operands gemm_wgmma");
   EXPECT_THAT(of(Dtype::kTf32, "nn", "SWAP_AB=0"), ::testing::HasSubstr("nothing to transpose"));
   EXPECT_THAT(of(Dtype::kBf16, "tn", "SWAP_AB=0"), ::testing::HasSubstr("16 bits"));
+}
+
+TEST(WgmmaSpace, OneTileTakesTheRowsOfASwappedProduct) {
+  const auto of = [](std::int64_t rows, const std::string& parameters) {
+    return kernels(typed(Dtype::kBf16, rows, 4096, 512), "SWAP_AB=1," + parameters);
+  };
+  EXPECT_EQ(of(24, "BN=32,STAGES=10"), "gemm_wgmma");
+  EXPECT_EQ(of(96, "BN=96,STAGES=7"), "gemm_wgmma");
+  EXPECT_EQ(of(200, "BN=208,STAGES=5"), "gemm_wgmma");
+  EXPECT_THAT(of(200, "BN=96,STAGES=7"), ::testing::HasSubstr("in one tile"));
+  EXPECT_THAT(of(96, "BN=208,STAGES=5"), ::testing::HasSubstr("in one tile"));
+}
+
+TEST(WgmmaSpace, AnyNumberOfCtasSharesATileWhereTheyAllRun) {
+  const auto of = [](std::int64_t extent, std::int64_t depth, int sharers) {
+    const Problem problem = typed(Dtype::kBf16, extent, extent, depth);
+    const Variant variant =
+        parse_variant(wgmma(), "BN=128,STAGES=6,DECOMPOSITION=split_k,SPLIT_K=" + std::to_string(sharers)).value();
+    if (const auto reason = why_illegal(wgmma(), variant, problem, device()).value()) return *reason;
+    const auto plan = make_launch_plan(wgmma(), variant, problem, device());
+    if (!plan) return plan.error().text();
+    // Partial sums of each CTA, in float32, and a counter for each tile's warpgroup.
+    EXPECT_GE(plan->workspace_bytes, plan->kernels.at(0).grid.x * std::int64_t{128 * 128 * 4});
+    return std::to_string(plan->kernels.at(0).grid.x);
+  };
+  EXPECT_EQ(of(384, 16384, 14), "126");
+  EXPECT_EQ(of(256, 16384, 16), "64");
+  EXPECT_EQ(of(384, 16384, 7), "63");
+  EXPECT_THAT(of(512, 16384, 10), ::testing::HasSubstr("enough tiles"));
+  EXPECT_THAT(of(384, 1024, 14), ::testing::HasSubstr("K is too short"));
 }
 
 TEST(WgmmaSpace, RowsThatTmaCannotReadAreCopiedFirst) {

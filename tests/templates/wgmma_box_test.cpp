@@ -41,7 +41,8 @@ using BoxCases =
     testing::Types<BoxCase<false, 2, 128, 128, 8>, BoxCase<false, 2, 96, 64, 8>, BoxCase<false, 2, 16, 32, 8>,
                    BoxCase<false, 4, 64, 128, 8>, BoxCase<false, 4, 16, 64, 8>, BoxCase<false, 2, 64, 128, 1>,
                    BoxCase<false, 4, 32, 128, 1>, BoxCase<true, 2, 8, 32, 8>, BoxCase<true, 2, 16, 32, 8>,
-                   BoxCase<true, 2, 64, 32, 8>, BoxCase<true, 2, 128, 32, 1>, BoxCase<true, 4, 32, 64, 1>>;
+                   BoxCase<true, 2, 64, 32, 8>, BoxCase<true, 2, 96, 32, 8>, BoxCase<true, 2, 208, 32, 8>,
+                   BoxCase<true, 2, 128, 32, 1>, BoxCase<true, 4, 32, 64, 1>>;
 TYPED_TEST_SUITE(WgmmaBoxes, BoxCases);
 
 TYPED_TEST(WgmmaBoxes, EachPieceOfCIsCopiedOnceToItsPlace) {

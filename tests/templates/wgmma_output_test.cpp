@@ -98,7 +98,7 @@ void expect_all_stored() {
   (expect_stored_everywhere<true, 1, true, kColumns>(), ...);
 }
 
-TEST(WgmmaOutput, ThreadsStoreWholeInstructions) { expect_all_stored<8, 16, 32, 128>(); }
+TEST(WgmmaOutput, ThreadsStoreWholeInstructions) { expect_all_stored<8, 16, 32, 96, 128, 208>(); }
 TEST(WgmmaOutput, ThreadsStoreSlicesOfAnOddNumberOfEightColumns) { expect_all_stored<24, 40, 56, 120>(); }
 
 }  // namespace

@@ -48,6 +48,19 @@ class OperationTest : public CliTest {
   }
 };
 
+TEST_F(OperationTest, ATemplateWithNothingToTryIsNoErrorBesideAnother) {
+  const std::vector<std::string> hopper{"--device", "sm_90a"};
+  const Finished both = of("space", "gemm_grouped", "G=8,M=1024,N=1024,K=1024", hopper);
+  EXPECT_EQ(both.exit_code, 0);
+  EXPECT_EQ(both.err, "");
+  EXPECT_THAT(both.out, AllOf(HasSubstr("gemm_grouped_mma for"), HasSubstr(" 0 of them in the preset"),
+                              HasSubstr("the template with wgmma takes these sizes")));
+  const Finished alone =
+      of("space", "gemm_grouped", "G=8,M=1024,N=1024,K=1024", {"--device", "sm_90a", "--template", "gemm_grouped_mma"});
+  EXPECT_EQ(alone.exit_code, 1);
+  EXPECT_THAT(alone.err, HasSubstr("no variant of gemm_grouped_mma is valid"));
+}
+
 TEST_F(OperationTest, AUsersOwnIsSearchedStoredAndShown) {
   const Finished searched = of("search", path("twice.json"), "N=4096", {"--json"});
   ASSERT_EQ(searched.exit_code, 0) << searched.err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Split-K: several CTAs compute a tile along K, and each finishes a slice of the tile's columns. They exchange the
-// other slices' accumulators through the workspace, or, in a cluster, through distributed shared memory (sm_90 and
-// newer). They add them in an order that is the same in every run.
+// Split-K: several CTAs compute a tile along K, and each, or each of the first of them, finishes a slice of the tile's
+// columns. They exchange the other slices' accumulators through the workspace, or, in a cluster, through distributed
+// shared memory (sm_90 and newer). They add them in an order that is the same in every run.
 #pragma once
 
 #include "device/epilogue/accumulator_slices.cuh"
@@ -13,21 +13,23 @@
 
 namespace pgtune {
 
-/// The reduction through the workspace, for kParts workers that all run at a time.
-template <int kParts, int kInstructions, int kAccumulators, class Number>
-struct SplitKReduction : AccumulatorSlices<kParts, kInstructions, kAccumulators, Number> {
-  using Base = AccumulatorSlices<kParts, kInstructions, kAccumulators, Number>;
-  static constexpr int kSliceFours = Base::kPieces * 128;       ///< from one of a tile's workers to another
-  static constexpr int kFours = kParts * kParts * kSliceFours;  ///< of the workspace, for each tile and warpgroup
+/// The reduction through the workspace, for kParts workers that all run at a time, of which the first kSlices finish a
+/// slice each.
+template <int kParts, int kSlices, int kInstructions, int kAccumulators, class Number>
+struct SplitKReduction : AccumulatorSlices<kSlices, kInstructions, kAccumulators, Number> {
+  using Base = AccumulatorSlices<kSlices, kInstructions, kAccumulators, Number>;
+  static constexpr int kSliceFours = Base::kPieces * 128;        ///< from one of a tile's workers to another
+  static constexpr int kFours = kSlices * kParts * kSliceFours;  ///< of the workspace, for each tile and warpgroup
+  static_assert(kSlices == kParts ? (kParts & (kParts - 1)) == 0 : kSlices < kParts, "see arrive_and_wait()");
 
   /// Writes this warpgroup's accumulators of the others' slices, and adds what the others have written to its own
-  /// slice. `partials` has kFours for this tile and warpgroup, `count` is their counter for arrive_and_wait(),
-  /// `barrier` is the warpgroup's named barrier.
-  static __device__ __forceinline__ void exchange(typename Base::Slice& own, const typename Base::Accumulators& acc,
+  /// slice. Returns whether it has one. `partials` has kFours for this tile and warpgroup, `count` is their counter for
+  /// arrive_and_wait() or arrive(), `barrier` is the warpgroup's named barrier.
+  static __device__ __forceinline__ bool exchange(typename Base::Slice& own, const typename Base::Accumulators& acc,
                                                   float4* partials, unsigned* count, int part, int barrier) {
     float4* const at = partials + thread_index() % 128;
 #pragma unroll
-    for (int to = 0; to < kParts; ++to) {
+    for (int to = 0; to < kSlices; ++to) {
       if (to == part) {
         Base::keep(own, acc, to);
       } else {
@@ -39,7 +41,14 @@ struct SplitKReduction : AccumulatorSlices<kParts, kInstructions, kAccumulators,
     }
     __threadfence();
     named_barrier_sync<128>(barrier);
-    if (thread_index() % 128 == 0) arrive_and_wait(count, kParts);
+    if constexpr (kSlices == kParts) {
+      if (thread_index() % 128 == 0) arrive_and_wait(count, kParts);
+    } else {
+      unsigned first = 0;
+      if (thread_index() % 128 == 0) first = arrive(count, kParts);
+      if (part >= kSlices) return false;
+      if (thread_index() % 128 == 0) wait_for_others(count, kParts, first);
+    }
     named_barrier_sync<128>(barrier);
 #pragma unroll
     for (int slot = 0; slot < kParts - 1; ++slot) {
@@ -49,6 +58,7 @@ struct SplitKReduction : AccumulatorSlices<kParts, kInstructions, kAccumulators,
         Base::add(own, i, __ldcg(at + (part * kParts + from) * kSliceFours + i * 128));
       }
     }
+    return true;
   }
 };
 

@@ -13,8 +13,16 @@ namespace pgtune::product {
 
 constexpr int kScaleBlock = 128;
 constexpr int kScaledRows = SWAP_AB ? BN : BM;  ///< of a tile of rows
+/// Adjacent groups begin at any row, but what TMA reads begins at a multiple of 16 bytes: with up to three scales of
+/// rows before the tile. A box has 256 of them at most, so that 256 rows take two, each of a multiple of 128 bytes.
+constexpr bool kAnyFirstRow = GROUPED == ADJACENT;
+constexpr int kScaleBoxes = kAnyFirstRow && kScaledRows > 252 ? 2 : 1;
+constexpr int kScaleBoxRows =
+    kScaleBoxes == 2 ? (kScaledRows / 2 + 2 + 31) / 32 * 32 : kScaledRows + (kAnyFirstRow ? 4 : 0);
+/// Of a stage.
+constexpr int kScaleBytes = 4 * kScaleBoxRows * kScaleBoxes;
 /// From one stage's scales of rows to the next's: TMA writes from multiples of 128 bytes on.
-constexpr int kRowScaleBytes = (4 * kScaledRows + 127) / 128 * 128;
+constexpr int kRowScaleBytes = (kScaleBytes + 127) / 128 * 128;
 static_assert(BK_BYTES == kScaleBlock && ELEM_BYTES == 1, "a stage is a block of scales");
 
 /// Weights of a warpgroup's tile lie in this many blocks of scales.
@@ -38,7 +46,10 @@ struct Scales {
   __device__ __forceinline__ void read(unsigned from) {
 #pragma unroll
     for (int i = 0; i < kCount; i += SWAP_AB ? 2 : 1) {
-      if constexpr (SWAP_AB) {
+      if constexpr (SWAP_AB && kAnyFirstRow) {  // at no multiple of 8 bytes
+        rows[i] = __uint_as_float(load_shared(from + i / 2 * 32));
+        rows[i + 1] = __uint_as_float(load_shared(from + i / 2 * 32 + 4));
+      } else if constexpr (SWAP_AB) {
         load_shared(rows[i], rows[i + 1], from + i / 2 * 32);
       } else {
         rows[i] = __uint_as_float(load_shared(from + (i / 2 * 64 + i % 2 * 8) * 4));

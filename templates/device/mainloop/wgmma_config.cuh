@@ -29,7 +29,7 @@ constexpr int kLeftBytes = PARTS * Left::kBytes;
 constexpr int kStageBytes = kLeftBytes + PARTS * Right::kBytes;
 static_assert(kStageBytes < 1 << 20, "what a barrier can count");
 
-/// Columns of a warpgroup's tile that each of the CTAs that share the tile along K finishes.
+/// Columns of a warpgroup's tile that each of the CTAs that share the tile along K finishes, if it finishes any.
 constexpr int kSliceColumns = INSTRUCTION_N / K_SLICES;
 
 /// Where a consumer warpgroup reads its operands, and which barriers it uses.

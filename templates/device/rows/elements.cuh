@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/epilogue/out_element.cuh"
+#include "device/rows/vector_access.cuh"
 
 namespace pgtune {
 
@@ -16,25 +17,6 @@ constexpr Type16 kType16 = Type16::kF16;
 /// So many elements are moved at once.
 constexpr int kPerVector = VEC_BYTES / ELEM_BYTES;
 
-template <int kBytes>
-struct Bits;
-template <>
-struct Bits<2> {
-  using Type = unsigned short;
-};
-template <>
-struct Bits<4> {
-  using Type = unsigned;
-};
-template <>
-struct Bits<8> {
-  using Type = uint2;
-};
-template <>
-struct Bits<16> {
-  using Type = uint4;
-};
-
 /// VEC_BYTES bytes as they are in memory.
 union Vector {
   Bits<VEC_BYTES>::Type bits;
@@ -46,22 +28,14 @@ union Vector {
 /// `index`: of the vector in the array, whose address is a multiple of VEC_BYTES.
 template <bool kStreaming>
 __device__ __forceinline__ Vector load_vector(const void* array, long long index) {
-  using Type = Bits<VEC_BYTES>::Type;
-  const Type* const at = static_cast<const Type*>(array) + index;
   Vector vector;
-  vector.bits = kStreaming ? __ldcs(at) : __ldg(at);
+  vector.bits = load_bits<kStreaming>(static_cast<const Bits<VEC_BYTES>::Type*>(array) + index);
   return vector;
 }
 
 template <bool kStreaming>
 __device__ __forceinline__ void store_vector(void* array, long long index, const Vector& vector) {
-  using Type = Bits<VEC_BYTES>::Type;
-  Type* const at = static_cast<Type*>(array) + index;
-  if constexpr (kStreaming) {
-    __stcs(at, vector.bits);
-  } else {
-    *at = vector.bits;
-  }
+  store_bits<kStreaming>(static_cast<Bits<VEC_BYTES>::Type*>(array) + index, vector.bits);
 }
 
 __device__ __forceinline__ float element_of(const Vector& vector, int i) {

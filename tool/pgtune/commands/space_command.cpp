@@ -3,6 +3,7 @@
 #include "tuner/space/enumerate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -119,16 +120,19 @@ class SpaceCommand final : public Command {
     bool any_valid = false;
     for (const Problem& problem : problems) {
       const space::TemplateSet templates = grid_.of(problems_.templates_for(context.catalogue(), template_, problem));
+      std::vector<std::string> empty;  // which is no error where another template has variants
       for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
         results.add([&] { return text(definition, problem, device, enumeration); },
                     [&] { return space_json(definition, problem, device, enumeration, list_); });
-        any_valid = any_valid || !enumeration.variants.empty();
-        if (enumeration.variants.empty())
-          context.terminal().error(fmt::format(
-              "no variant of {} is valid for {} on {}; change what the rules that removed the last points ask for",
-              definition.name, problem.title(), device.name));
+        if (enumeration.variants.empty()) empty.push_back(definition.name);
       }
+      const bool none_valid = empty.size() == templates.definitions().size();
+      any_valid = any_valid || !none_valid;
+      if (none_valid)
+        context.terminal().error(fmt::format(
+            "no variant of {} is valid for {} on {}; change what the rules that removed the last points ask for",
+            fmt::join(empty, ", "), problem.title(), device.name));
     }
     results.finish();
     return any_valid ? ExitCode::kDone : ExitCode::kNothingValid;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// What residual-and-pitch.md and few-tiles.md of docs/measurements measured, in gemm_wgmma's preset and the order of
+// its cost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/space/shipped_template.hpp"
+#include "tests/template/sample_template.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/estimate.hpp"
+#include "tuner/template/variant_text.hpp"
+
+namespace pgtune::space::wgmma_measured {
+namespace {
+
+using testing::device;
+
+const TemplateDefinition& wgmma() {
+  static const TemplateDefinition definition = testing::shipped_template("gemm_wgmma");
+  return definition;
+}
+
+Problem of(std::int64_t m, std::int64_t n, std::int64_t k, double beta = 0) {
+  Problem problem = testing::shaped_problem(Dtype::kBf16, {.m = m, .n = n, .k = k}, "nt");
+  problem.beta = beta;
+  return problem;
+}
+
+std::vector<Variant> preset(const Problem& problem) {
+  const auto space = legal_variants(wgmma(), problem, device());
+  EXPECT_TRUE(space) << space.error().text();
+  return space ? space->variants : std::vector<Variant>();
+}
+
+Variant variant(const std::string& text) { return parse_variant(wgmma(), text).value(); }
+
+std::ptrdiff_t count(const std::vector<Variant>& variants, const char* parameter, const ParameterValue& value) {
+  return std::count_if(variants.begin(), variants.end(),
+                       [&](const Variant& one) { return *one.find(parameter) == value; });
+}
+
+constexpr const char* kResidualWinner = "STAGES=3,D_BUFFERS=4,C_SOURCE=shared";
+constexpr const char* kShortWinner = "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5,D_BUFFERS=4";
+constexpr const char* kUnreadableWinner =
+    "BM=64,BN=128,WARPGROUPS_M=1,BK_BYTES=256,STAGES=4,EPILOGUE=direct,COPY=cp_async";
+constexpr const char* kSwappedWinner = "SWAP_AB=1,BN=96,CLUSTER_K=2,STAGES=6";
+
+TEST(WgmmaMeasured, AResidualIsCopiedWhileTilesAreMultiplied) {
+  for (const std::int64_t extent : {2048, 4096}) {
+    const auto plain = preset(of(extent, extent, extent)), residual = preset(of(extent, extent, extent, 1));
+    EXPECT_THAT(residual, ::testing::Contains(variant(kResidualWinner)));
+    EXPECT_EQ(count(plain, "C_SOURCE", std::string("shared")), 0);
+    for (const Variant& one : residual) {
+      const bool shared = *one.find("C_SOURCE") == ParameterValue(std::string("shared"));
+      EXPECT_EQ(shared, *one.find("DECOMPOSITION") == ParameterValue(std::string("data_parallel")) &&
+                            *one.find("CLUSTER_K") == ParameterValue(std::int64_t{1}))
+          << one.key();
+    }
+    EXPECT_LE(residual.size(), plain.size() + 10) << "a residual takes hardly longer to search";
+  }
+}
+
+TEST(WgmmaMeasured, MoreBoxesOfDAreForShortSumsAlone) {
+  EXPECT_THAT(preset(of(4096, 4096, 256)), ::testing::Contains(variant(kShortWinner)));
+  EXPECT_EQ(count(preset(of(4096, 4096, 4096)), "D_BUFFERS", std::int64_t{4}), 0);
+  EXPECT_EQ(count(preset(of(1024, 1024, 256)), "D_BUFFERS", std::int64_t{4}), 0) << "one tile for each warpgroup";
+}
+
+TEST(WgmmaMeasured, ThreadsCopyOperandsOfSmallProductsThatTmaCannotRead) {
+  const ParameterValue cp_async = std::string("cp_async");
+  EXPECT_THAT(preset(of(1002, 1002, 1002)), ::testing::Contains(variant(kUnreadableWinner)));
+  EXPECT_LE(count(preset(of(1002, 1002, 1002)), "COPY", cp_async), 8);
+  EXPECT_EQ(count(preset(of(1000, 1000, 1000)), "COPY", cp_async), 0) << "TMA reads rows of 2000 bytes faster";
+  EXPECT_EQ(count(preset(of(1002, 1002, 8002)), "COPY", cp_async), 0) << "a copy before a long sum costs less";
+}
+
+TEST(WgmmaMeasured, NinetySixRowsAreSwapped) {
+  const auto tried = preset(of(96, 7168, 18432));
+  EXPECT_THAT(tried, ::testing::Contains(variant(kSwappedWinner)));
+  EXPECT_LE(count(tried, "SWAP_AB", std::int64_t{1}), 2) << "hardly longer to search";
+  const auto clocks = [](const Variant& one) {
+    return cost_clocks(wgmma(), one, of(96, 7168, 18432), device()).value().value();
+  };
+  const double winner = clocks(variant(kSwappedWinner));
+  EXPECT_LE(std::count_if(tried.begin(), tried.end(), [&](const Variant& one) { return clocks(one) < winner; }), 3)
+      << "among the first that a search tries";
+  EXPECT_EQ(count(preset(of(200, 3072, 8192)), "SWAP_AB", std::int64_t{1}), 0) << "nobody has measured it yet";
+}
+
+TEST(WgmmaMeasured, TheCostOrdersWhatWasMeasured) {
+  // For each problem variants from the fastest to the slowest.
+  const struct {
+    Problem problem;
+    std::vector<std::string> variants;
+  } cases[] = {
+      {of(4096, 4096, 4096, 1), {kResidualWinner, "C_SOURCE=shared", ""}},
+      {of(4096, 4096, 4096, 1),
+       {"BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6,C_SOURCE=shared",
+        "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6"}},
+      {of(2048, 2048, 2048, 1), {kResidualWinner, "C_SOURCE=shared", ""}},
+      {of(4096, 4096, 256), {kShortWinner, "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6"}},
+      {of(1002, 1002, 1002),
+       {kUnreadableWinner, "BM=64,BN=128,WARPGROUPS_M=1,BK_BYTES=256,STAGES=4,EPILOGUE=direct",
+        "BM=64,BN=80,WARPGROUPS_M=1,STAGES=12,EPILOGUE=direct",
+        "BM=64,BN=80,WARPGROUPS_M=1,STAGES=12,EPILOGUE=direct,COPY=cp_async"}},
+      {of(1000, 1000, 1000),
+       {"BM=64,BN=160,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=7", "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8",
+        "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8,COPY=cp_async"}},
+      {of(96, 7168, 18432), {kSwappedWinner, "BN=128,STAGES=6,DECOMPOSITION=split_k,SPLIT_K=2"}},
+  };
+  for (const auto& one : cases) {
+    double faster = 0;
+    for (const std::string& text : one.variants) {
+      const auto cost = cost_clocks(wgmma(), variant(text), one.problem, device());
+      ASSERT_TRUE(cost && *cost) << text;
+      EXPECT_GT(**cost, faster) << text << " at " << one.problem.title();
+      faster = **cost;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::space::wgmma_measured
