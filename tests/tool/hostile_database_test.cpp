@@ -179,6 +179,7 @@ TEST_P(HostileNumbers, OfEverySizeAreSurvivedInEveryColumn) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
                  kHighest = std::numeric_limits<std::int64_t>::max();
+  begin_turns(GetParam());
   for (const Column& column : columns()) {
     if (!is_mine()) continue;
     const std::vector<HostileValue> values = column.type == "REAL" ? std::vector<HostileValue>{kInfinity, 0.0, 1e308}
@@ -187,7 +188,7 @@ TEST_P(HostileNumbers, OfEverySizeAreSurvivedInEveryColumn) {
                                                  : std::vector<HostileValue>{};
     for (const HostileValue& value : values) {
       spoil(column, value);
-      expect_survived(users(column), column.text());
+      expect_survived(in_turn(users(column)), column.text());
     }
   }
 }
