@@ -95,7 +95,7 @@ class ChainOnDevice : public testing::TestWithParam<const char*>, protected Laun
     ASSERT_TRUE(variant);
     const auto loaded = built_and_loaded(*variant);
     ASSERT_TRUE(loaded) << variant->key();
-    LaunchSeries series(*loaded, kLayers, stream_.get());
+    LaunchSeries series(*loaded, {kLayers}, stream_.get());
     constexpr std::int64_t kLaunches = 64;  // a graph's
     reset(*loaded);
     for (std::int64_t i = 0; i < kLaunches; ++i) {

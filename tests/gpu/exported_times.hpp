@@ -29,7 +29,7 @@ class ExportedTimes {
     std::vector<best_gemm::Operands> operands;
     for (const OperandSet& set : buffers.copies()) operands.push_back(operands_of(set, problem));
     ExportedLaunchable exported(gemm, std::move(operands), workspace);
-    LaunchSeries run(exported, copies, device_.stream()), bare(worker, copies, device_.stream());
+    LaunchSeries run(exported, {copies}, device_.stream()), bare(worker, {copies}, device_.stream());
     const auto times = time_side_by_side(device_.timer(), run, bare, entry.time_s);
     require(times);
     std::vector<double> ratios;

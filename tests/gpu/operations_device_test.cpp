@@ -93,7 +93,7 @@ class OperationsOnDevice : public testing::TestWithParam<fs::path>, protected La
     const auto verdict = checker.check(**loaded);
     ASSERT_TRUE(verdict) << verdict.error().text;
     EXPECT_EQ(verdict->fault, "");
-    LaunchSeries series(**loaded, buffers.copies().size(), stream_.get());
+    LaunchSeries series(**loaded, buffers.rotation(), stream_.get());
     protocol::VerifyRequest request;
     request.built.build = built.build;
     request.built.plan = built.plan;

@@ -184,9 +184,11 @@ TEST_F(BoardsReportTest, TextHasAColumnGroupABoard) {
   ASSERT_EQ(search({"--this-board"}).exit_code, 0);
   const Finished text = report();
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("A  " + std::string(kA) + "\nB  " + kB + "\n"), HasSubstr("A ms  x best   MHz"),
-                              HasSubstr("B ms  x best   MHz"),
-                              ::testing::ContainsRegex("B takes " + kFourPercent + " more time than A [(]median of 1 problem; "), Not(HasSubstr("~"))));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("A  " + std::string(kA) + "\nB  " + kB + "\n"), HasSubstr("A ms  x best   MHz"),
+                    HasSubstr("B ms  x best   MHz"),
+                    ::testing::ContainsRegex("B takes " + kFourPercent + " more time than A [(]median of 1 problem; "),
+                    Not(HasSubstr("~"))));
   expect_lines_fit(text.out);
 }
 

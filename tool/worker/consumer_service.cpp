@@ -15,6 +15,7 @@ using gpu::CudaResult;
 using gpu::DeviceSpan;
 
 constexpr std::int64_t kMostCopies = 64;
+constexpr int kSettledSamples = 3;
 /// Two kinds of rubbish: NaNs and raised flags, and small numbers that might be a flag's.
 constexpr int kPoisons[] = {0xff, 0x01};
 
@@ -49,6 +50,9 @@ Result<std::unique_ptr<ConsumerService>> ConsumerService::open(const std::string
   auto timer = gpu::SampleTimer::create(*out->kernels_, out->info_.sm_count, {});
   if (!timer) return tl::unexpected(to_error(timer.error()));
   out->timer_ = std::move(*timer);
+  auto sweep = gpu::L2Sweep::create(*out->kernels_, out->info_.l2_bytes);
+  if (!sweep) return tl::unexpected(to_error(sweep.error()));
+  out->sweep_ = std::move(*sweep);
   auto opened = ExportedLibrary::open(library);
   if (!opened) return tl::unexpected(opened.error());
   if (const std::string wrong = (*opened)->prepare(*ordinal); !wrong.empty())
@@ -101,6 +105,7 @@ CudaResult<protocol::ConsumerReport> ConsumerService::check(const protocol::Cons
   const std::int64_t copies = std::min(kMostCopies, 3 * info_.l2_bytes / problem.operand_bytes() + 1);
   auto buffers = gpu::OperandBuffers::allocate(*kernels_, problem, {}, copies, stream_.get(), operation_.get());
   if (!buffers) return pass_on(buffers);
+  buffers->sweep_with(*sweep_);
   for (std::size_t i = 0; i < buffers->copies().size(); ++i) {
     if (auto ok = buffers->fill(i, stream_.get()); !ok) return pass_on(ok);
   }
@@ -121,7 +126,7 @@ CudaResult<protocol::ConsumerReport> ConsumerService::check(const protocol::Cons
   if (!compared) return pass_on(compared);
   report.wrong = std::move(*compared);
   if (!report.wrong.empty()) return report;
-  if (auto timed = time(*buffers, problem, **own, request.launch_s, report); !timed) return pass_on(timed);
+  if (auto timed = time(*buffers, problem, **own, request, report); !timed) return pass_on(timed);
   return report;
 }
 
@@ -167,19 +172,26 @@ CudaResult<std::string> ConsumerService::compare_at(const gpu::OperandBuffers& b
 }
 
 CudaResult<> ConsumerService::time(const gpu::OperandBuffers& buffers, const Problem& problem, gpu::LoadedVariant& own,
-                                   double launch_s, protocol::ConsumerReport& report) {
+                                   const protocol::ConsumerRequest& request, protocol::ConsumerReport& report) {
   const auto workspace = gpu::DeviceBuffer::allocate(report.workspace_bytes);
   if (!workspace) return pass_on(workspace);
   for (std::size_t i = 0; i < buffers.copies().size(); ++i) {
     if (auto ok = own.reset(i, stream_.get()); !ok) return ok;
   }
   ExportedLaunch exported(*library_, problem, buffers.copies(), {workspace->address(), report.workspace_bytes});
-  gpu::LaunchSeries in_program(exported, buffers.copies().size(), stream_.get());
-  gpu::LaunchSeries bare(own, buffers.copies().size(), stream_.get());
-  auto times = gpu::time_side_by_side(*timer_, in_program, bare, launch_s);
+  gpu::LaunchSeries in_program(exported, buffers.rotation(), stream_.get());
+  gpu::LaunchSeries bare(own, buffers.rotation(), stream_.get());
+  auto times = gpu::time_side_by_side(*timer_, in_program, bare, request.launch_s);
   if (!times) return pass_on(times);
   report.run_s = std::move(times->first_s);
   report.bare_s = std::move(times->second_s);
+  if (request.settle_s <= 0) return {};
+  const gpu::SettlingRule rule(request.settle_s);
+  for (int i = 0; i < kSettledSamples; ++i) {
+    const auto sample = timer_->time_settled(in_program, request.launch_s, request.sample_s, rule);
+    if (!sample) return pass_on(sample);
+    report.settled_run_s.push_back(sample->per_launch_s());
+  }
   return {};
 }
 

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tool/worker/service.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
+#include "tuner/gpu/measure/l2_sweep.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/protocol/messages.hpp"
@@ -42,7 +44,8 @@ class ConsumerService final : public Service {
                                                         const Problem& problem, const gpu::DeviceSpan& workspace,
                                                         int poison, const std::vector<char>& expected);
   [[nodiscard]] gpu::CudaResult<> time(const gpu::OperandBuffers& buffers, const Problem& problem,
-                                       gpu::LoadedVariant& own, double launch_s, protocol::ConsumerReport& report);
+                                       gpu::LoadedVariant& own, const protocol::ConsumerRequest& request,
+                                       protocol::ConsumerReport& report);
   /// The bytes of D, or of all outputs of an operation, once the stream is done.
   [[nodiscard]] gpu::CudaResult<std::vector<char>> read_results(const gpu::OperandSet& operands,
                                                                 const Problem& problem) const;
@@ -55,6 +58,7 @@ class ConsumerService final : public Service {
   gpu::Stream stream_;
   std::unique_ptr<gpu::HelperKernels> kernels_;
   std::unique_ptr<gpu::SampleTimer> timer_;
+  std::optional<gpu::L2Sweep> sweep_;
   std::unique_ptr<gpu::OperationKernels> operation_;  ///< of the request at hand; null for GEMM
 };
 

@@ -213,6 +213,8 @@ struct ConsumerRequest {
   BuildInfo build;
   LaunchPlan plan;
   double launch_s = 0;  ///< about what a launch takes
+  /// Of samples at the power cap, in which the program's calls are timed once more; 0: they are not.
+  double sample_s = 0, settle_s = 0;
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -221,13 +223,16 @@ struct ConsumerRequest {
     visit("build", self.build);
     visit("plan", self.plan);
     visit("launch_s", self.launch_s);
+    visit("sample_s", self.sample_s);
+    visit("settle_s", self.settle_s);
   }
 };
 
 struct ConsumerReport {
   std::string wrong;  ///< empty: the same bits wherever it ran
-  /// What a call in the program took, and the worker's own launch beside it, round by round.
+  /// What a call in the program took, and the worker's own launch beside it, round by round, in short samples.
   std::vector<double> run_s, bare_s;
+  std::vector<double> settled_run_s;  ///< what a call took in each settled sample
   std::int64_t workspace_bytes = 0;
 
   template <typename Self, typename Visit>
@@ -235,6 +240,7 @@ struct ConsumerReport {
     visit("wrong", self.wrong);
     visit("run_s", self.run_s);
     visit("bare_s", self.bare_s);
+    visit("settled_run_s", self.settled_run_s);
     visit("workspace_bytes", self.workspace_bytes);
   }
 };

@@ -250,6 +250,8 @@ class CallableExport {
       entry.ratio = best.ratio_to_baseline;
       entry.ratio_low = best.ratio_low;
       entry.ratio_high = best.ratio_high;
+      entry.sampling = winner.result->answer.sampling;
+      entry.board = winner.result->device.uuid;
       entry.origin = origin(winner);
     }
     content_.entries.push_back(std::move(entry));

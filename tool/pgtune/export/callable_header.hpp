@@ -9,6 +9,7 @@
 
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/model/sampling.hpp"
 #include "tuner/model/source.hpp"
 #include "tuner/model/variant.hpp"
 #include "tuner/operation/operation_definition.hpp"
@@ -39,6 +40,9 @@ struct ExportedEntry {
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
   std::optional<double> guessed_loss = {};  ///< nothing was measured: times and ratios are 0, and this is the median
   std::string origin;  ///< for people: board, driver, date, template version, and what is to be known of the figures
+  /// How the samples of `time_s` were taken, and the UUID of the board; of what was measured.
+  Sampling sampling = Sampling::kShort;
+  std::string board = {};
 };
 
 /// What taking a neighbour's variant costs, by trials of the problems themselves.

@@ -16,6 +16,7 @@
 #include "tuner/device/device_list.hpp"
 #include "tuner/device/worker_client.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -68,12 +69,15 @@ Result<protocol::ConsumerReport> ask(device::WorkerClient& worker, const protoco
 protocol::ConsumerRequest request_of(const CallableHeader& content, std::size_t number, const DeviceInfo& device) {
   const ExportedEntry& entry = content.entries[number];
   const ExportedVariant& variant = content.variants[entry.variant];
+  const bool settled = entry.sampling == Sampling::kSettled;
   return {.entry = static_cast<int>(program_number(content, number)),
           .problem = entry.problem,
           .build = variant.build,
           .plan = value_or_throw(space::make_launch_plan(content.templates[variant.template_number], variant.variant,
                                                          entry.problem, device)),
-          .launch_s = entry.time_s};
+          .launch_s = entry.time_s,
+          .sample_s = settled ? session::kSettledSample.sample_s : 0,
+          .settle_s = settled ? session::kSettledSample.settle_s : 0};
 }
 
 std::string ratios_text(const std::vector<double>& ratios) {
@@ -87,6 +91,7 @@ std::string ratios_text(const std::vector<double>& ratios) {
 struct Verified {
   std::size_t entries = 0, wrong = 0;
   std::vector<double> to_bare, to_stored;
+  std::vector<double> to_other_boards;  ///< over stored times that other boards of the class measured
 };
 
 Verified check_entries(Context& context, const CallableHeader& content, const Target& target,
@@ -114,7 +119,12 @@ Verified check_entries(Context& context, const CallableHeader& content, const Ta
       rounds.push_back(report->run_s[r] / report->bare_s[r]);
     if (rounds.empty()) continue;
     out.to_bare.push_back(stats::median(rounds));
-    if (!entry.guessed_loss) out.to_stored.push_back(stats::median(report->run_s) / entry.time_s);
+    if (entry.guessed_loss) continue;
+    // Timed as the stored time was: in short samples a kernel at the power cap runs at a clock that it cannot hold.
+    const std::vector<double>& times = entry.sampling == Sampling::kSettled ? report->settled_run_s : report->run_s;
+    if (times.empty()) continue;
+    auto& ratios = entry.board == target.device.uuid ? out.to_stored : out.to_other_boards;
+    ratios.push_back(stats::median(times) / entry.time_s);
   }
   return out;
 }
@@ -136,10 +146,13 @@ std::optional<std::string> verify_export(Context& context, const CallableHeader&
   if (!library) return not_verified(library.error());
   const Verified verified = check_entries(context, content, *target, *library);
   if (verified.wrong > 0) return std::nullopt;
-  return fmt::format(
-      "verified on {}: {} entries give the worker's bits; time in the program over the worker's launch {}, over the "
-      "stored time {}",
-      target->device.uuid, verified.entries, ratios_text(verified.to_bare), ratios_text(verified.to_stored));
+  std::string sentence =
+      fmt::format("verified on {}: {} entries give the worker's bits; time in the program over the worker's launch {}",
+                  target->device.uuid, verified.entries, ratios_text(verified.to_bare));
+  if (!verified.to_stored.empty()) sentence += ", over the stored time " + ratios_text(verified.to_stored);
+  if (!verified.to_other_boards.empty())
+    sentence += ", over times stored by other boards of the class " + ratios_text(verified.to_other_boards);
+  return sentence;
 }
 
 }  // namespace pgtune::tool

@@ -47,7 +47,7 @@ CudaResult<std::string> Baseline::add(std::unique_ptr<Launchable> launchable, Al
     described.max_error = verdict->report.max_error;
     launch_s = verdict->launch_s;
   }
-  auto series = std::make_unique<LaunchSeries>(*launchable, copies_, stream_);
+  auto series = std::make_unique<LaunchSeries>(*launchable, rotation_, stream_);
   double incumbent_s = 0;
   for (const AlgorithmReport& earlier : report_.algorithms)
     incumbent_s = incumbent_s == 0 ? earlier.time_s : std::min(incumbent_s, earlier.time_s);
@@ -57,7 +57,7 @@ CudaResult<std::string> Baseline::add(std::unique_ptr<Launchable> launchable, Al
     const auto warm = timer.time(*series, launches_for(kWarmUp_s, probe->per_launch_s(), 1, 1));
     if (!warm) return unless_sticky(warm.error());
     // The screening below calibrates again: start it from a fresh series.
-    series = std::make_unique<LaunchSeries>(*launchable, copies_, stream_);
+    series = std::make_unique<LaunchSeries>(*launchable, rotation_, stream_);
   }
   const auto screening = screen(*series, timer, incumbent_s, launch_s);
   if (!screening) return unless_sticky(screening.error());
@@ -68,7 +68,7 @@ CudaResult<std::string> Baseline::add(std::unique_ptr<Launchable> launchable, Al
 }
 
 void Baseline::take_over(std::unique_ptr<Launchable> launchable, std::string opaque) {
-  auto series = std::make_unique<LaunchSeries>(*launchable, copies_, stream_);
+  auto series = std::make_unique<LaunchSeries>(*launchable, rotation_, stream_);
   algorithms_.push_back({std::move(launchable), std::move(series), std::move(opaque), false});
 }
 
@@ -91,7 +91,7 @@ CudaResult<> Baseline::warm_up(Checker* checker, SampleTimer& timer) {
 
 void Baseline::finish(const std::string& library, std::uint64_t data_seed) {
   report_.library = library;
-  report_.buffer_copies = static_cast<std::int64_t>(copies_);
+  report_.buffer_copies = static_cast<std::int64_t>(rotation_.copies);
   report_.data_seed = data_seed;
   report_.first = 0;
   const auto best = std::min_element(report_.algorithms.begin(), report_.algorithms.end(),

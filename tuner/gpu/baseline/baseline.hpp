@@ -31,7 +31,7 @@ class Baseline {
   void stand_beside(int place, std::vector<OtherBaseline> others);
 
  protected:
-  Baseline(std::size_t copies, cudaStream_t stream) : copies_(copies), stream_(stream) {}
+  Baseline(const Rotation& rotation, cudaStream_t stream) : rotation_(rotation), stream_(stream) {}
 
   /// Checks the launchable where a checker is given, runs the first one until the clocks have risen, screens it like a
   /// variant, and adds it to report().algorithms. `described`: what is known of it beside time and error. Returns why
@@ -56,7 +56,7 @@ class Baseline {
     bool calibrated = false;
   };
 
-  std::size_t copies_;
+  Rotation rotation_;
   cudaStream_t stream_;
   std::vector<Algorithm> algorithms_;  ///< beside report_.algorithms
 };

@@ -46,10 +46,10 @@ class CopyBaseline::Way : public Launchable {
 
 std::int64_t CopyBaseline::memory_bytes(double bytes, std::int64_t copies) { return 2 * half_of(bytes) * copies; }
 
-CudaResult<std::unique_ptr<CopyBaseline>> CopyBaseline::begin(double bytes, std::size_t copies,
+CudaResult<std::unique_ptr<CopyBaseline>> CopyBaseline::begin(double bytes, const Rotation& rotation,
                                                               const HelperKernels& kernels, cudaStream_t stream) {
-  std::unique_ptr<CopyBaseline> baseline(new CopyBaseline(copies, stream));
-  auto memory = DeviceBuffer::allocate(memory_bytes(bytes, static_cast<std::int64_t>(copies)));
+  std::unique_ptr<CopyBaseline> baseline(new CopyBaseline(rotation, stream));
+  auto memory = DeviceBuffer::allocate(memory_bytes(bytes, static_cast<std::int64_t>(rotation.copies)));
   if (!memory) return tl::unexpected(memory.error());
   baseline->memory_ = std::move(*memory);
   // What is moved is no matter of zeros, which some memories are faster with.
@@ -58,10 +58,10 @@ CudaResult<std::unique_ptr<CopyBaseline>> CopyBaseline::begin(double bytes, std:
   });
 }
 
-Result<std::unique_ptr<CopyBaseline>> CopyBaseline::create(double bytes, std::size_t copies, std::uint64_t data_seed,
-                                                           const HelperKernels& kernels, SampleTimer& timer,
-                                                           cudaStream_t stream) {
-  auto begun = begin(bytes, copies, kernels, stream);
+Result<std::unique_ptr<CopyBaseline>> CopyBaseline::create(double bytes, const Rotation& rotation,
+                                                           std::uint64_t data_seed, const HelperKernels& kernels,
+                                                           SampleTimer& timer, cudaStream_t stream) {
+  auto begun = begin(bytes, rotation, kernels, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
   std::unique_ptr<CopyBaseline> baseline = std::move(*begun);
   int rank = 0;
@@ -75,13 +75,13 @@ Result<std::unique_ptr<CopyBaseline>> CopyBaseline::create(double bytes, std::si
   return baseline;
 }
 
-Result<std::unique_ptr<CopyBaseline>> CopyBaseline::take_over(double bytes, std::size_t copies,
+Result<std::unique_ptr<CopyBaseline>> CopyBaseline::take_over(double bytes, const Rotation& rotation,
                                                               const HelperKernels& kernels,
                                                               const protocol::KnownBaseline& known,
                                                               cudaStream_t stream) {
   if (known.report.algorithms.size() != kWays.size())
     return fail(ErrorKind::kInternal, "the baseline to be taken over is incomplete");
-  auto begun = begin(bytes, copies, kernels, stream);
+  auto begun = begin(bytes, rotation, kernels, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
   std::unique_ptr<CopyBaseline> baseline = std::move(*begun);
   baseline->report_ = known.report;

@@ -17,12 +17,12 @@ class CopyBaseline : public Baseline {
   /// Half of `bytes` is read and half written, in memory of its own, over as many copies as the operands have. Several
   /// ways of copying are its algorithms. `kernels` and `timer` must outlive the result. Errors: (usage) too little
   /// memory; (internal) CUDA fails.
-  [[nodiscard]] static Result<std::unique_ptr<CopyBaseline>> create(double bytes, std::size_t copies,
+  [[nodiscard]] static Result<std::unique_ptr<CopyBaseline>> create(double bytes, const Rotation& rotation,
                                                                     std::uint64_t data_seed,
                                                                     const HelperKernels& kernels, SampleTimer& timer,
                                                                     cudaStream_t stream);
   /// With the report of another process; nothing is timed.
-  [[nodiscard]] static Result<std::unique_ptr<CopyBaseline>> take_over(double bytes, std::size_t copies,
+  [[nodiscard]] static Result<std::unique_ptr<CopyBaseline>> take_over(double bytes, const Rotation& rotation,
                                                                        const HelperKernels& kernels,
                                                                        const protocol::KnownBaseline& known,
                                                                        cudaStream_t stream);
@@ -34,7 +34,7 @@ class CopyBaseline : public Baseline {
 
   using Baseline::Baseline;
   /// With its memory, and no algorithms.
-  [[nodiscard]] static CudaResult<std::unique_ptr<CopyBaseline>> begin(double bytes, std::size_t copies,
+  [[nodiscard]] static CudaResult<std::unique_ptr<CopyBaseline>> begin(double bytes, const Rotation& rotation,
                                                                        const HelperKernels& kernels,
                                                                        cudaStream_t stream);
   DeviceBuffer memory_;

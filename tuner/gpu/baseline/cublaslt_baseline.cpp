@@ -56,7 +56,7 @@ CudaResult<std::size_t> try_candidates(const CublasLtMatmul& matmul, const Basel
 CudaResult<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Problem& problem,
                                                                       const OperandBuffers& buffers,
                                                                       cudaStream_t stream) {
-  std::unique_ptr<CublasLtBaseline> baseline(new CublasLtBaseline(buffers.copies().size(), stream));
+  std::unique_ptr<CublasLtBaseline> baseline(new CublasLtBaseline(buffers.rotation(), stream));
   auto matmul = matmul_for(problem);
   if (!matmul) return tl::unexpected(matmul.error());
   baseline->matmul_ = std::move(*matmul);

@@ -24,7 +24,7 @@ Result<std::unique_ptr<Baseline>> as_baseline(Result<std::unique_ptr<Made>> made
 }  // namespace
 
 Result<std::unique_ptr<Baseline>> operation_baseline(const Problem& problem, const BaselineParts& parts) {
-  auto copy = CopyBaseline::create(problem.traffic_bytes(), parts.buffers.copies().size(), parts.buffers.data().seed,
+  auto copy = CopyBaseline::create(problem.traffic_bytes(), parts.buffers.rotation(), parts.buffers.data().seed,
                                    parts.kernels, parts.timer, parts.stream);
   if (!copy) return as_baseline(std::move(copy));
   const std::vector<LibraryProduct>& products = problem.operation->baselines;
@@ -62,8 +62,8 @@ Result<std::unique_ptr<Baseline>> take_over_operation_baseline(const Problem& pr
   if (place < products.size())
     return as_baseline(
         ProductBaseline::take_over(products[place], parts.buffers, parts.checker, parts.timer, known, parts.stream));
-  return as_baseline(CopyBaseline::take_over(problem.traffic_bytes(), parts.buffers.copies().size(), parts.kernels,
-                                             known, parts.stream));
+  return as_baseline(
+      CopyBaseline::take_over(problem.traffic_bytes(), parts.buffers.rotation(), parts.kernels, known, parts.stream));
 }
 
 BaselineMemory operation_baseline_memory(const Problem& problem) {

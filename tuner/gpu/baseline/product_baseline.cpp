@@ -43,7 +43,7 @@ MatmulTraits traits_of(const LibraryProduct& product, const std::vector<GroupPro
 
 Result<std::unique_ptr<ProductBaseline>> ProductBaseline::begin(const LibraryProduct& product,
                                                                 const OperandBuffers& buffers, cudaStream_t stream) {
-  std::unique_ptr<ProductBaseline> baseline(new ProductBaseline(buffers.copies().size(), stream));
+  std::unique_ptr<ProductBaseline> baseline(new ProductBaseline(buffers.rotation(), stream));
   const auto failed = [](const CudaFailure& failure) { return tl::unexpected(to_error(failure)); };
   auto context = CublasLtContext::create(kStreams);
   if (!context) return failed(context.error());

@@ -112,6 +112,7 @@ Result<void> CurrentProblem::allocate(const Problem& problem) {
                                           context_->stream, operation_.get());
   if (!buffers) return tl::unexpected(to_usage(buffers.error()));
   buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
+  if (conditions_.l2 == L2State::kRotated) buffers_->sweep_with(context_->sweep);
   auto checker = Checker::create(context_->kernels, *buffers_, problem, context_->stream);
   if (!checker) return tl::unexpected(to_usage(checker.error()));
   checker_ = std::move(*checker);
@@ -128,7 +129,7 @@ CudaResult<std::unique_ptr<LoadedVariant>> CurrentProblem::load(const BuildInfo&
 }
 
 LaunchSeries CurrentProblem::make_series(Launchable& launchable) const {
-  return {launchable, buffers_->copies().size(), context_->stream};
+  return {launchable, buffers_->rotation(), context_->stream};
 }
 
 CudaResult<Finalist*> CurrentProblem::finalist(const BuildInfo& build, const LaunchPlan& plan) {

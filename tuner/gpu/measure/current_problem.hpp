@@ -10,6 +10,7 @@
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/measure/check/checker.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
+#include "tuner/gpu/measure/l2_sweep.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
@@ -22,6 +23,7 @@ struct MeasureContext {
   const Driver& driver;
   const HelperKernels& kernels;
   SampleTimer& timer;
+  const L2Sweep& sweep;
   cudaStream_t stream;
   std::string library;  ///< "cuBLASLt 13.1.0"
   std::int64_t l2_bytes = 0;

@@ -13,7 +13,7 @@ constexpr std::int64_t kMinGraphLaunches = 64, kMaxGraphLaunches = 128;
 
 CudaResult<> LaunchSeries::launch_next(bool follows) {
   const std::size_t copy = next_copy_;
-  next_copy_ = (next_copy_ + 1) % copies_;
+  next_copy_ = (next_copy_ + 1) % rotation_.copies;
   return follows ? launchable_->launch_next(copy, stream_) : launchable_->launch(copy, stream_);
 }
 
@@ -27,7 +27,7 @@ std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min
 
 CudaResult<> LaunchSeries::capture() {
   if (captured()) return {};
-  const auto copies = static_cast<std::int64_t>(copies_);
+  const auto copies = static_cast<std::int64_t>(rotation_.copies);
   const std::int64_t graphs = (copies + kMaxGraphLaunches - 1) / kMaxGraphLaunches;
   const std::int64_t turns = copies < kMinGraphLaunches ? (kMinGraphLaunches + copies - 1) / copies : 1;
   const std::int64_t launches = (turns * copies + graphs - 1) / graphs;
@@ -74,6 +74,10 @@ CudaResult<> LaunchSeries::launch_piece(bool follows) {
   const std::size_t graph = next_graph_;
   next_graph_ = (next_graph_ + 1) % graphs_.size();
   return check(cudaGraphLaunch(graphs_[graph].get(), stream_), "launching a graph");
+}
+
+CudaResult<> LaunchSeries::sweep_l2() const {
+  return rotation_.sweep == nullptr ? CudaResult<>{} : rotation_.sweep->run(stream_);
 }
 
 CudaResult<std::int64_t> LaunchSeries::enqueue(std::int64_t launches) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/measure/l2_sweep.hpp"
 #include "tuner/gpu/measure/launchable.hpp"
 
 namespace pgtune::gpu {
@@ -21,11 +22,17 @@ namespace pgtune::gpu {
 /// (lazy loading cannot be captured).
 [[nodiscard]] CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue);
 
+/// What launches go over in turn.
+struct Rotation {
+  std::size_t copies = 1;
+  const L2Sweep* sweep = nullptr;  ///< takes the operands out of L2 before a sample; null where they may be there
+};
+
 class LaunchSeries {
  public:
-  /// `launchable` must outlive the series.
-  LaunchSeries(Launchable& launchable, std::size_t copies, cudaStream_t stream)
-      : launchable_(&launchable), copies_(copies), stream_(stream) {}
+  /// `launchable` and the rotation's sweep must outlive the series.
+  LaunchSeries(Launchable& launchable, const Rotation& rotation, cudaStream_t stream)
+      : launchable_(&launchable), rotation_(rotation), stream_(stream) {}
 
   /// Puts launches into CUDA graphs of granule() each, which enqueue() then replays in turn: for launches so short that
   /// the host could not keep the GPU busy one by one. The launchable must have been launched before (lazy loading
@@ -41,6 +48,9 @@ class LaunchSeries {
   /// call to call.
   [[nodiscard]] CudaResult<std::int64_t> enqueue(std::int64_t launches);
 
+  /// Enqueues what brings L2 into the state that a sample, or its lead-in, is to begin from. Never timed.
+  [[nodiscard]] CudaResult<> sweep_l2() const;
+
   [[nodiscard]] Launchable& launchable() const { return *launchable_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
@@ -51,7 +61,7 @@ class LaunchSeries {
   [[nodiscard]] CudaResult<GraphExec> capture_launches(std::int64_t launches);
 
   Launchable* launchable_;
-  std::size_t copies_;
+  Rotation rotation_;
   cudaStream_t stream_;
   std::size_t next_copy_ = 0;
   std::int64_t granule_ = 1;

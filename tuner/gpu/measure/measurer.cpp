@@ -20,6 +20,7 @@
 #include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/energy/energy_measurement.hpp"
 #include "tuner/gpu/measure/energy/energy_watch.hpp"
+#include "tuner/gpu/measure/l2_sweep.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 #include "tuner/gpu/nvml/nvml.hpp"
@@ -32,6 +33,7 @@ struct Measurer::State {
   GpuContext gpu;
   std::unique_ptr<HelperKernels> kernels;
   std::unique_ptr<SampleTimer> timer;
+  std::optional<L2Sweep> sweep;
   std::unique_ptr<MeasureContext> context;
   std::unique_ptr<CurrentProblem> problem;  ///< after what it uses: released first
   bool context_lost = false;
@@ -93,8 +95,11 @@ Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   auto timer = SampleTimer::create(*state->kernels, state->info.sm_count, Telemetry(state->nvml));
   if (!timer) return tl::unexpected(to_error(timer.error()));
   state->timer = std::move(*timer);
+  auto sweep = L2Sweep::create(*state->kernels, state->info.l2_bytes);
+  if (!sweep) return tl::unexpected(to_error(sweep.error()));
+  state->sweep = std::move(*sweep);
   state->context = std::make_unique<MeasureContext>(
-      MeasureContext{state->gpu.driver, *state->kernels, *state->timer, state->gpu.stream.get(),
+      MeasureContext{state->gpu.driver, *state->kernels, *state->timer, *state->sweep, state->gpu.stream.get(),
                      "cuBLASLt " + state->info.cublaslt_version, state->info.l2_bytes, state->gpu.max_window_bytes,
                      state->info.architecture});
   return std::unique_ptr<Measurer>(new Measurer(std::move(state)));

@@ -117,6 +117,7 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64
   Timed timed;
   timed.sample.graph = series.captured();
   auto done = clock_.clear(stream)
+                  .and_then([&] { return series.sweep_l2(); })
                   .and_then(lead_in)
                   .and_then([&] { return clock_.read_before(stream); })
                   .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a sample"); })

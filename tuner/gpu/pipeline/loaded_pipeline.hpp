@@ -41,7 +41,9 @@ class LoadedPipeline {
   /// Median of the first chunk's kernel alone, on data that was copied in.
   [[nodiscard]] CudaResult<double> time_kernel();
   /// Launches of the first chunk's kernel on the data that was copied in last.
-  [[nodiscard]] LaunchSeries kernel_series() const { return {*kernels_.front().launchable, 1, streams_.front().get()}; }
+  [[nodiscard]] LaunchSeries kernel_series() const {
+    return {*kernels_.front().launchable, {}, streams_.front().get()};
+  }
   /// Its device buffers, to be poisoned so that a copy that is left out shows.
   [[nodiscard]] std::vector<DeviceSpan> buffers() const { return buffers_.spans(); }
 

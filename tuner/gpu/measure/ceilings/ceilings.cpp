@@ -37,7 +37,7 @@ struct Best {
 CudaResult<Best> best_of(CeilingLoad::Launch launch, SampleTimer& timer, cudaStream_t stream,
                          double warm_up_s = kCeilingWarmUp_s) {
   CeilingLoad load(std::move(launch));
-  LaunchSeries series(load, 1, stream);
+  LaunchSeries series(load, {}, stream);
   const auto probe = calibrate(series, timer);
   if (!probe) return tl::unexpected(probe.error());
   const auto launches = [&](double time_s) { return launches_for(time_s, probe->per_launch_s(), 1, series.granule()); };

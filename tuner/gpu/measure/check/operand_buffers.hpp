@@ -16,6 +16,7 @@
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
 #include "tuner/gpu/measure/check/operation_kernels.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/problem.hpp"
 
@@ -78,6 +79,9 @@ class OperandBuffers {
 
   /// What timed launches rotate over.
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
+  [[nodiscard]] Rotation rotation() const { return {copies_.size(), sweep_}; }
+  /// Timed launches shall find no operand in L2 that was there before. `sweep` must outlive the buffers.
+  void sweep_with(const L2Sweep& sweep) { sweep_ = &sweep; }
   [[nodiscard]] const HelperKernels& kernels() const { return *kernels_; }
   [[nodiscard]] const Data& data() const { return data_; }
   /// What fill() draws from now on.
@@ -124,6 +128,7 @@ class OperandBuffers {
   OperandLayout layout_;
   DeviceBuffer memory_;
   std::vector<OperandSet> copies_;
+  const L2Sweep* sweep_ = nullptr;
   std::vector<Guarded> guarded_;
   std::array<OperandSet, kGuardedPlaces.size()> guarded_sets_{};
 };

@@ -63,6 +63,7 @@ CudaResult<> EnergyLoad::prepare(double per_launch_s, const std::function<double
   const cudaStream_t stream = series_->stream();
   auto done =
       check(cudaMemsetAsync(clocks_.data(), 0, static_cast<std::size_t>(clocks_.bytes()), stream), "clearing clocks")
+          .and_then([&] { return series_->sweep_l2(); })
           .and_then([&] { return check(cudaStreamSynchronize(stream), "waiting for the GPU"); })
           .and_then([&] { return check(cudaEventRecord(base_.get(), stream), "starting the load"); })
           .and_then([&] { return check(cudaEventSynchronize(base_.get()), "starting the load"); });
