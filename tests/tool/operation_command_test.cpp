@@ -61,6 +61,22 @@ TEST_F(OperationTest, ATemplateWithNothingToTryIsNoErrorBesideAnother) {
   EXPECT_THAT(alone.err, HasSubstr("no variant of gemm_grouped_mma is valid"));
 }
 
+TEST_F(OperationTest, InspectTakesTheTemplateThatASearchWouldTry) {
+  launch_.environment["PGTUNE_NVDISASM"] = "/nonexistent/nvdisasm";
+  const auto inspected = [&](const std::vector<std::string>& more) {
+    return of("inspect", "gemm_grouped", "G=8,M=1024,N=1024,K=1024", more);
+  };
+  const Finished hopper = inspected({"--device", "sm_90a"});
+  EXPECT_EQ(hopper.exit_code, 0) << hopper.err;
+  EXPECT_THAT(hopper.out, HasSubstr("gemm_grouped_wgmma for"));
+  EXPECT_THAT(hopper.err, HasSubstr("Other templates: --template gemm_grouped_mma"));
+  EXPECT_THAT(inspected({"--device", "sm_80"}).out, HasSubstr("gemm_grouped_mma for"));
+  EXPECT_THAT(inspected({"--device", "sm_90a", "--variant", "WM=64"}).out, HasSubstr("gemm_grouped_mma for"));
+  const Finished unknown = inspected({"--device", "sm_90a", "--variant", "WHAT=1"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("has no parameter 'WHAT'"));
+}
+
 TEST_F(OperationTest, AUsersOwnIsSearchedStoredAndShown) {
   const Finished searched = of("search", path("twice.json"), "N=4096", {"--json"});
   ASSERT_EQ(searched.exit_code, 0) << searched.err;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `pgtune inspect`: what the compiler made of one variant: registers, shared memory, spills, occupancy, instructions.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -116,8 +117,12 @@ class InspectCommand final : public Command {
                          fmt::format("inspect looks at one problem, not {}. Give one --shape.", problems.size()));
     const Problem& problem = problems.front();
     const space::TemplateSet templates = problems_.templates_for(context.catalogue(), template_, problem);
-    const space::TemplateDefinition& definition = templates.definitions().front();
-    Inspection inspection = inspect(context, definition, problem);
+    Inspection inspection;
+    inspection.problem = problem;
+    inspection.device = device_or_architecture(context, device_);
+    const space::TemplateDefinition& definition = choose(templates, inspection);
+    note_others(context, templates, definition);
+    inspect(context, definition, inspection);
     ExitCode code = ExitCode::kDone;
     if (counters_) code = read_counters(context, definition, inspection);
     if (json_) {
@@ -133,22 +138,44 @@ class InspectCommand final : public Command {
   }
 
  private:
-  Inspection inspect(Context& context, const space::TemplateDefinition& definition, const Problem& problem) const {
-    Inspection result;
-    result.problem = problem;
-    result.device = device_or_architecture(context, device_);
+  /// The first template that has the parameters of --variant and whose preset leaves something to be searched there;
+  /// where there is none, the first with these parameters, and at last the first.
+  [[nodiscard]] const space::TemplateDefinition& choose(const space::TemplateSet& templates,
+                                                        const Inspection& inspection) const {
+    const space::TemplateDefinition* first = nullptr;
+    for (const space::TemplateDefinition& definition : templates.definitions()) {
+      if (!space::parse_variant(definition, variant_)) continue;
+      if (first == nullptr) first = &definition;
+      const auto searched = space::legal_variants(definition, inspection.problem, inspection.device);
+      if (value_or_throw(searched).variants.empty()) continue;
+      return definition;
+    }
+    return first == nullptr ? templates.definitions().front() : *first;
+  }
+
+  static void note_others(Context& context, const space::TemplateSet& templates,
+                          const space::TemplateDefinition& chosen) {
+    std::vector<std::string> others;
+    for (const space::TemplateDefinition& definition : templates.definitions()) {
+      if (definition.name != chosen.name) others.push_back("--template " + definition.name);
+    }
+    if (!others.empty()) context.terminal().note(fmt::format("Other templates: {}", fmt::join(others, ", ")));
+  }
+
+  /// Fills what is missing beside problem and device.
+  void inspect(Context& context, const space::TemplateDefinition& definition, Inspection& result) const {
     result.variant = value_or_throw(space::parse_variant(definition, variant_));
-    if (const auto reason = value_or_throw(space::why_illegal(definition, result.variant, problem, result.device)))
+    if (const auto reason =
+            value_or_throw(space::why_illegal(definition, result.variant, result.problem, result.device)))
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("variant {} is not legal for {}: {}. `pgtune space --list` prints the legal ones.",
-                                     result.variant.key(), problem.title(), *reason));
-    result.plan = value_or_throw(space::make_launch_plan(definition, result.variant, problem, result.device));
+                                     result.variant.key(), result.problem.title(), *reason));
+    result.plan = value_or_throw(space::make_launch_plan(definition, result.variant, result.problem, result.device));
     result.build = build(context, definition, result);
     const KernelLaunch& kernel = main_kernel(result.plan);
     result.smem_bytes = result.build.static_smem_bytes + kernel.dynamic_smem_bytes;
     result.occupancy = occupancy(result.device, result.build.registers, result.smem_bytes, kernel.block.count());
     read_sass(result);
-    return result;
   }
 
   /// Whatever is in the way goes into the report, but for a GPU that another pgtune holds.
