@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "tuner/pipeline/chunk_plan.hpp"
+#include "tuner/session/host_pipeline/pipeline_run.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
+#include "tuner/session/rounds/steady_run.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// Kernels that take so much of the bound's time may be the limit at the clock that they can hold.
+constexpr double kMayLimit = 0.7;
+
+/// A few launches run at a higher clock than the GPU can hold where they meet the power cap. By how much depends on
+/// the kernel: it is asked of the chunks that are the bound where kernels are slower, since while copies are the
+/// limit chunks of all sizes are alike.
+void settle_kernels(PipelineRun& run, const std::vector<pipeline::Cut>& cuts) {
+  const double total_s = pipeline::least_bound(run.streamed, run.machine, cuts).bound.total_s;
+  pipeline::Machine slower = run.machine;
+  slower.slowdown = 1 / kMayLimit;
+  const pipeline::SpaceBound bound = pipeline::least_bound(run.streamed, slower, cuts);
+  const double alone_s = compute_time(run.machine.compute, bound.cut, bound.chunk);
+  const double chunks =
+      static_cast<double>(extent_of(run.streamed.problem, bound.cut)) / static_cast<double>(bound.chunk);
+  if (alone_s <= 0 || alone_s * chunks < kMayLimit * total_s) return;
+  auto settled = run.device.settled({bound.cut, bound.chunk, kSettledSample.sample_s, kSettledSample.settle_s});
+  if (!settled) {
+    run.answer.notes.push_back("the clock that kernels can hold is not known: " + settled.error().text());
+    return;
+  }
+  run.answer.settled = std::move(*settled);
+  const Sample& sample = run.answer.settled->sample;
+  if (!met_power_cap(sample, run.device.info().max_sm_clock_hz)) return;
+  run.answer.slowdown = run.machine.slowdown = sample.per_launch_s() / alone_s;
+}
+
+}  // namespace
+
+Result<void> prepare_pipelines(PipelineRun& run) {
+  run.tell(PipelineProgress::Phase::kPrepare, 0, 0);
+  auto prepared =
+      run.device.prepare({run.streamed, run.options.pinned_limit_bytes, run.options.conditions, run.options.kernels});
+  if (!prepared) return tl::unexpected<Error>(prepared.error());
+  run.answer.prepared = std::move(*prepared);
+  const pipeline::Prepared& machine = run.answer.prepared;
+  run.space_limits = {{machine.device_bytes, machine.pinned_bytes}, run.options.cut, run.options.memory};
+  run.space = pipeline::enumerate(run.streamed, run.space_limits);
+  run.answer.space = static_cast<std::int64_t>(run.space.candidates.size());
+  if (run.space.candidates.empty())
+    return fail(ErrorKind::kUsage,
+                fmt::format("{} has no pipeline here: {}", run.streamed.title(),
+                            run.space.reasons.empty() ? "no cut divides what streams"
+                                                      : fmt::format("{}", fmt::join(run.space.reasons, "; "))));
+  run.tell(PipelineProgress::Phase::kRates, 0, 0);
+  const auto rates = run.device.rates();
+  if (!rates) return tl::unexpected<Error>(rates.error());
+  run.answer.rates = run.machine.rates = *rates;
+  const std::vector<pipeline::Cut> cuts = pipeline::cuts_of(run.streamed, run.space_limits);
+  for (const pipeline::Cut cut : cuts) {
+    run.tell(PipelineProgress::Phase::kKernels, static_cast<std::int64_t>(run.answer.chunk_times.size()), 0);
+    const auto report = run.device.kernels({cut, pipeline::chunk_extents(run.streamed.problem, cut)});
+    if (!report) return tl::unexpected<Error>(report.error());
+    for (const pipeline::ChunkTime& time : report->times) {
+      run.machine.compute[cut][time.extent] = time.time_s;
+      run.answer.chunk_times.push_back(time);
+    }
+  }
+  settle_kernels(run, cuts);
+  const pipeline::SpaceBound bound = pipeline::least_bound(run.streamed, run.machine, cuts);
+  run.answer.bound = bound.bound;
+  run.answer.bound_cut = bound.cut;
+  run.answer.bound_chunk = bound.chunk;
+  run.known = run.store.trials();
+  return {};
+}
+
+}  // namespace pgtune::session
