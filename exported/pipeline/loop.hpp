@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "exported/pipeline/schedule.hpp"
+#include "exported/pipeline/buffers.hpp"
 #include "exported/pipeline/staging.hpp"
 
 namespace pgtune_pipeline {
@@ -81,15 +81,17 @@ class Pipeline {
     if (plan.m < 1 || plan.n < 1 || plan.k < 1 || plan.chunk < 1) return false;
     if (plan.bytes_a < 1 || plan.bytes_b < 1 || plan.bytes_d < 1) return false;
     if (plan.streams < 1 || plan.buffers < plan.streams || (!shared && plan.streams != 1)) return false;
-    return plan.submission != Submission::graph ||
-           (plan.memory != Memory::pageable && plan.memory != Memory::staged && plan.use != StreamUse::default_stream);
+    if (plan.breadth_first && detail::group_of(plan) < 1) return false;
+    const bool by_itself = plan.memory != Memory::pageable && plan.memory != Memory::staged;
+    if (plan.submission == Submission::batched) return by_itself;
+    return plan.submission != Submission::graph || (by_itself && plan.use != StreamUse::default_stream);
   }
 
   void release() noexcept {
     if (schedule_ != nullptr) static_cast<void>(cudaDeviceSynchronize());
     forget_graph();
     for (auto& ring : rings_) ring.reset();
-    for (auto& memory : memory_) memory.reset();
+    buffers_.reset();
     events_.clear();
     ends_.clear();
     streams_.clear();
@@ -98,6 +100,7 @@ class Pipeline {
 
   Status make() {
     schedule_ = std::make_unique<detail::Schedule>(plan_);
+    buffers_ = std::make_unique<detail::Buffers>(plan_);
     const int count = plan_.use == StreamUse::lanes ? 3 : plan_.use == StreamUse::one_copy_lane ? 2 : plan_.streams;
     const unsigned flags = plan_.use == StreamUse::default_stream ? cudaStreamDefault : cudaStreamNonBlocking;
     streams_ = std::vector<detail::Stream>(static_cast<std::size_t>(count));
@@ -115,8 +118,7 @@ class Pipeline {
     }
     for (const Matrix matrix : detail::kMatrices) {
       if (!detail::streams(plan_, matrix) || plan_.memory == Memory::mapped) continue;
-      const Status status = make_buffers(matrix);
-      if (status != Status::ok) return status;
+      if (const Status status = make_buffers(matrix); status != Status::ok) return status;
     }
     return Status::ok;
   }
@@ -127,113 +129,63 @@ class Pipeline {
   }
 
   Status make_buffers(Matrix matrix) {
-    const bool divided = detail::has_buffers(plan_, matrix);
-    const detail::Region largest = detail::region(plan_, matrix, 0, std::min(plan_.chunk, detail::extent(plan_)));
-    const auto bytes = static_cast<std::size_t>(largest.rows * largest.columns * detail::element_bytes(plan_, matrix));
-    const std::size_t slots = divided ? static_cast<std::size_t>(plan_.buffers) : 1;
-    constexpr std::size_t kAlignment = 256;
-    slot_bytes_[index(matrix)] = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    last_error_ = cudaMalloc(memory_[index(matrix)].out(), slot_bytes_[index(matrix)] * slots);
+    last_error_ = buffers_->allocate(matrix);
     if (last_error_ != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
       return last_error_ == cudaErrorMemoryAllocation ? Status::out_of_memory : Status::cuda_error;
     }
     if (plan_.memory != Memory::staged) return Status::ok;
-    rings_[index(matrix)] = std::make_unique<detail::Ring>();
-    return rings_[index(matrix)]->create(slots, bytes);
+    rings_[detail::index(matrix)] = std::make_unique<detail::Ring>();
+    return rings_[detail::index(matrix)]->create(detail::slots_of(plan_, matrix), detail::largest_bytes(plan_, matrix));
   }
 
-  static std::size_t index(Matrix matrix) { return static_cast<std::size_t>(matrix); }
-  static const char* operand(const Operands& operands, Matrix matrix) {
-    return static_cast<const char*>(matrix == Matrix::a   ? operands.a
-                                    : matrix == Matrix::b ? operands.b
-                                                          : static_cast<const void*>(operands.d));
-  }
   cudaStream_t stream(int number) const {
     return number == detail::kLegacyStream ? cudaStreamLegacy : streams_[static_cast<std::size_t>(number)].get();
   }
-  char* slot(Matrix matrix, int number) const {
-    return static_cast<char*>(memory_[index(matrix)].get()) +
-           static_cast<std::size_t>(number) * slot_bytes_[index(matrix)];
-  }
-
-  /// A matrix' part of a chunk, where the kernel finds it, and the elements between its rows.
-  char* part(const Operands& operands, Matrix matrix, int chunk, std::int64_t first, std::int64_t count,
-             std::int64_t& pitch) const {
-    const detail::Region region = detail::region(plan_, matrix, first, count);
-    if (detail::has_buffers(plan_, matrix)) {
-      pitch = region.columns;
-      return slot(matrix, chunk % plan_.buffers);
-    }
-    pitch = detail::columns(plan_, matrix);
-    const bool copied = detail::streams(plan_, matrix) && plan_.memory != Memory::mapped;
-    char* const base = copied ? slot(matrix, 0) : const_cast<char*>(operand(operands, matrix));
-    return base + (region.row * pitch + region.column) * detail::element_bytes(plan_, matrix);
-  }
-
-  Chunk chunk_of(const Operands& operands, int number) const {
-    Chunk chunk;
-    chunk.index = number;
-    chunk.first = number * plan_.chunk;
-    const std::int64_t count = std::min(plan_.chunk, detail::extent(plan_) - chunk.first);
-    chunk.m = plan_.cut == Cut::m ? count : plan_.m;
-    chunk.n = plan_.cut == Cut::n ? count : plan_.n;
-    chunk.k = plan_.cut == Cut::k ? count : plan_.k;
-    chunk.a = part(operands, Matrix::a, number, chunk.first, count, chunk.lda);
-    chunk.b = part(operands, Matrix::b, number, chunk.first, count, chunk.ldb);
-    chunk.d = part(operands, Matrix::d, number, chunk.first, count, chunk.ldd);
-    chunk.accumulate = plan_.cut == Cut::k && number > 0;
-    chunk.lane = number % lanes();
-    return chunk;
-  }
-
-  cudaError_t enqueue_copy(const Operands& operands, const Step& step) {
-    const Matrix matrix = step.matrix;
-    const bool in = step.kind == Kind::copy_in;
-    const auto element = static_cast<std::size_t>(detail::element_bytes(plan_, matrix));
-    const std::size_t pitch = static_cast<std::size_t>(detail::columns(plan_, matrix)) * element;
-    const std::size_t width = static_cast<std::size_t>(step.region.columns) * element;
-    const auto rows = static_cast<std::size_t>(step.region.rows);
-    char* const host = const_cast<char*>(operand(operands, matrix)) +
-                       static_cast<std::size_t>(step.region.row) * pitch +
-                       static_cast<std::size_t>(step.region.column) * element;
-    char* const device = slot(matrix, step.slot);
-    if (detail::Ring* const ring = rings_[index(matrix)].get(); ring != nullptr) {
+  cudaError_t enqueue_copies(const Operands& operands, std::size_t first, std::size_t end) {
+    const Step& step = schedule_->steps[first];
+    const cudaStream_t into = stream(step.stream);
+    if (end - first == 1) {
+      const detail::DeviceCopy copy = buffers_->copy_of(operands, step);
+      detail::Ring* const ring = rings_[detail::index(step.matrix)].get();
+      if (ring == nullptr) return detail::enqueue_copy(copy, into);
       const auto number = static_cast<std::size_t>(step.slot);
-      const detail::RowCopy copy{host, host, pitch, pitch, width, rows};
-      return in ? ring->copy_in(number, copy, device, stream(step.stream))
-                : ring->copy_out(number, copy, device, stream(step.stream));
+      return step.kind == Kind::copy_in ? ring->copy_in(number, copy, into) : ring->copy_out(number, copy, into);
     }
-    char* const to = in ? device : host;
-    const char* const from = in ? host : device;
-    const cudaMemcpyKind kind = in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
-    if (width == pitch) return cudaMemcpyAsync(to, from, width * rows, kind, stream(step.stream));
-    return cudaMemcpy2DAsync(to, in ? width : pitch, from, in ? pitch : width, width, rows, kind, stream(step.stream));
+    std::vector<detail::DeviceCopy> copies;
+    for (std::size_t i = first; i < end; ++i) copies.push_back(buffers_->copy_of(operands, schedule_->steps[i]));
+    return detail::enqueue_batch(copies, into);
+  }
+
+  /// A kernel, a copy, or copies that are made in one call.
+  template <typename Kernel>
+  cudaError_t issue_call(const Operands& operands, Kernel& kernel, std::size_t first, std::size_t end) {
+    const Step& step = schedule_->steps[first];
+    const cudaStream_t into = stream(step.stream);
+    cudaError_t code = cudaSuccess;
+    for (const int need : step.awaited) {
+      code = cudaStreamWaitEvent(into, events_[static_cast<std::size_t>(need)].get(), 0);
+      if (code != cudaSuccess) return code;
+    }
+    if (step.kind == Kind::kernel) {
+      code = kernel(static_cast<const Chunk&>(buffers_->chunk_of(operands, step.chunk, lanes())), into);
+      kernel_failed_ = code != cudaSuccess;
+    } else {
+      code = enqueue_copies(operands, first, end);
+    }
+    if (code == cudaSuccess && events_[end - 1].get() != nullptr) code = cudaEventRecord(events_[end - 1].get(), into);
+    if (code == cudaSuccess && plan_.submission == Submission::blocking) code = cudaStreamSynchronize(into);
+    return code;
   }
 
   template <typename Kernel>
   cudaError_t issue(const Operands& operands, Kernel& kernel) {
-    for (std::size_t i = 0; i < schedule_->steps.size(); ++i) {
-      const Step& step = schedule_->steps[i];
-      for (const int need : step.awaited) {
-        const cudaError_t code =
-            cudaStreamWaitEvent(stream(step.stream), events_[static_cast<std::size_t>(need)].get(), 0);
-        if (code != cudaSuccess) return code;
-      }
-      cudaError_t code = cudaSuccess;
-      if (step.kind == Kind::kernel) {
-        code = kernel(static_cast<const Chunk&>(chunk_of(operands, step.chunk)), stream(step.stream));
-        kernel_failed_ = code != cudaSuccess;
-      } else {
-        code = enqueue_copy(operands, step);
-      }
-      if (code == cudaSuccess && events_[i].get() != nullptr)
-        code = cudaEventRecord(events_[i].get(), stream(step.stream));
-      if (code == cudaSuccess && plan_.submission == Submission::blocking)
-        code = cudaStreamSynchronize(stream(step.stream));
-      if (code != cudaSuccess) return code;
+    cudaError_t code = cudaSuccess;
+    for (std::size_t first = 0, end = 0; first < schedule_->steps.size() && code == cudaSuccess; first = end) {
+      end = schedule_->end_of_call(first);
+      code = issue_call(operands, kernel, first, end);
     }
-    return cudaSuccess;
+    return code;
   }
 
   cudaError_t drain() noexcept {
@@ -313,8 +265,7 @@ class Pipeline {
   std::unique_ptr<detail::Schedule> schedule_;
   std::vector<detail::Stream> streams_;
   std::vector<detail::Event> ends_, events_;  ///< of streams, of steps that others wait for
-  detail::DeviceBytes memory_[3];
-  std::size_t slot_bytes_[3] = {};
+  std::unique_ptr<detail::Buffers> buffers_;
   std::unique_ptr<detail::Ring> rings_[3];
   Operands captured_;
   detail::GraphExec executable_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "exported/pipeline/types.hpp"
@@ -27,7 +28,8 @@ struct Step {
   int chunk = kWhole;  ///< kWhole: a copy of an operand that the cut does not divide
   int slot = 0;
   int stream = 0;
-  std::vector<int> needs;    ///< steps, by index
+  bool merged = false;       ///< a copy in one call with the step before
+  std::vector<int> needs;    ///< steps, by index; of a call's copies the first has all, and others need its last
   std::vector<int> awaited;  ///< those that an event has to carry: the last of each other stream
 };
 
@@ -68,6 +70,17 @@ inline Region region(const Plan& plan, Matrix matrix, std::int64_t first, std::i
   return out;
 }
 
+/// Whether a chunk's part of the matrix is one piece of memory.
+inline bool has_whole_rows(const Plan& plan, Matrix matrix) {
+  return region(plan, matrix, 0, 1).columns == columns(plan, matrix) && columns(plan, matrix) > 0;
+}
+
+/// Chunks that are issued step by step: a lane's groups are half of the buffers, so that two have room.
+inline int group_of(const Plan& plan) {
+  if (!plan.breadth_first) return 1;
+  return plan.use == StreamUse::lanes ? plan.buffers / 2 : plan.streams;
+}
+
 class Schedule {
  public:
   explicit Schedule(const Plan& plan)
@@ -80,7 +93,7 @@ class Schedule {
       if (copies && streams(plan, matrix) && !divides(plan.cut, matrix))
         wholes.push_back(add(copy(Kind::copy_in, matrix, kWhole), kWhole));
     }
-    const int group = plan.breadth_first ? plan.streams : 1;
+    const int group = group_of(plan);
     for (int first = 0; first < count_; first += group) {
       const int end = std::min(first + group, count_);
       std::vector<std::vector<int>> needs;
@@ -94,11 +107,18 @@ class Schedule {
       step.needs.push_back(kernels_.back());
       add(std::move(step), count_ - 1);
     }
+    if (plan.submission == Submission::batched) merge();
     for (Step& step : steps) find_awaited(step);
   }
 
   std::vector<Step> steps;
   int chunks() const { return count_; }
+  /// One past the last step of the call that `first` begins.
+  std::size_t end_of_call(std::size_t first) const {
+    std::size_t end = first + 1;
+    while (end < steps.size() && steps[end].merged) ++end;
+    return end;
+  }
 
  private:
   int stream_of(Kind kind, int chunk) const {
@@ -158,6 +178,31 @@ class Schedule {
     Step step = copy(Kind::copy_out, Matrix::d, chunk);
     step.needs.push_back(kernels_[static_cast<std::size_t>(chunk)]);
     copies_out_[static_cast<std::size_t>(chunk)] = add(std::move(step), chunk);
+  }
+  bool is_piece(const Step& step) const {
+    return step.kind != Kind::kernel && step.chunk != kWhole && has_whole_rows(plan_, step.matrix);
+  }
+  void merge() {
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const Step& before = steps[i - 1];
+      steps[i].merged =
+          is_piece(before) && is_piece(steps[i]) && before.kind == steps[i].kind && before.stream == steps[i].stream;
+    }
+    std::vector<int> last(steps.size());  // of its call
+    for (std::size_t first = 0, end = 0; first < steps.size(); first = end) {
+      end = end_of_call(first);
+      for (std::size_t i = first; i < end; ++i) {
+        last[i] = static_cast<int>(end) - 1;
+        if (i == first) continue;
+        steps[first].needs.insert(steps[first].needs.end(), steps[i].needs.begin(), steps[i].needs.end());
+        steps[i].needs.clear();
+      }
+    }
+    for (Step& step : steps) {
+      std::set<int> needs;
+      for (const int need : step.needs) needs.insert(last[static_cast<std::size_t>(need)]);
+      step.needs.assign(needs.begin(), needs.end());
+    }
   }
   /// The legacy default stream waits for the others and is waited for without events.
   void find_awaited(Step& step) const {

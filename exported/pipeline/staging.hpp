@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "exported/pipeline/copies.hpp"
 #include "exported/pipeline/handles.hpp"
 
 namespace pgtune_pipeline {
@@ -118,36 +119,38 @@ class Ring {
     if (drainer_.joinable()) drainer_.join();
   }
 
-  /// Fills the slot once the copy before from it has ended, and enqueues the copy to `device`.
-  cudaError_t copy_in(std::size_t index, RowCopy copy, void* device, cudaStream_t stream) {
+  /// Fills the slot once the copy before from it has ended, and enqueues the copy from there.
+  cudaError_t copy_in(std::size_t index, DeviceCopy copy, cudaStream_t stream) {
     Slot& slot = slots_[index];
     if (slot.in_use) {
       if (const cudaError_t code = cudaEventSynchronize(slot.copied.get()); code != cudaSuccess) return code;
     }
-    copy.to = static_cast<char*>(slot.buffer.data());
-    copy.to_pitch = copy.row_bytes;
-    copier_.copy(copy);
+    copier_.copy({static_cast<char*>(slot.buffer.data()), static_cast<const char*>(copy.from), copy.row_bytes,
+                  copy.from_pitch, copy.row_bytes, copy.rows});
     slot.in_use = true;
-    const cudaError_t code =
-        cudaMemcpyAsync(device, slot.buffer.data(), copy.row_bytes * copy.rows, cudaMemcpyHostToDevice, stream);
+    copy.from = slot.buffer.data();
+    copy.from_pitch = copy.row_bytes;
+    const cudaError_t code = enqueue_copy(copy, stream);
     return code != cudaSuccess ? code : cudaEventRecord(slot.copied.get(), stream);
   }
 
-  /// Enqueues the copy from `device` into the slot once that is free; a thread copies it on when it has arrived.
-  cudaError_t copy_out(std::size_t index, RowCopy copy, const void* device, cudaStream_t stream) {
+  /// Enqueues the copy into the slot once that is free; a thread copies it on when it has arrived.
+  cudaError_t copy_out(std::size_t index, const DeviceCopy& copy, cudaStream_t stream) {
     Slot& slot = slots_[index];
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [&] { return !slot.in_use; });
     }
-    cudaError_t code =
-        cudaMemcpyAsync(slot.buffer.data(), device, copy.row_bytes * copy.rows, cudaMemcpyDeviceToHost, stream);
+    DeviceCopy arriving = copy;
+    arriving.to = slot.buffer.data();
+    arriving.to_pitch = copy.row_bytes;
+    cudaError_t code = enqueue_copy(arriving, stream);
     if (code == cudaSuccess) code = cudaEventRecord(slot.copied.get(), stream);
     if (code != cudaSuccess) return code;
-    copy.from = static_cast<const char*>(slot.buffer.data());
-    copy.from_pitch = copy.row_bytes;
     const std::lock_guard<std::mutex> lock(mutex_);
-    jobs_.push_back({&slot, copy});
+    jobs_.push_back({&slot,
+                     {static_cast<char*>(copy.to), static_cast<const char*>(slot.buffer.data()), copy.to_pitch,
+                      copy.row_bytes, copy.row_bytes, copy.rows}});
     slot.in_use = true;
     ++unfinished_;
     changed_.notify_all();

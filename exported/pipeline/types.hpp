@@ -44,7 +44,13 @@ enum class StreamUse {
   one_copy_lane,   ///< the same with both directions in one stream
   default_stream,  ///< as per_chunk, but kernels to the legacy default stream
 };
-enum class Submission { blocking, loop, graph };
+enum class Submission {
+  blocking,  ///< each call waits: the serial loop
+  loop,
+  graph,    ///< the loop captured once
+  batched,  ///< copies that follow each other in a stream in one call, where the program is compiled with CUDA 12.8 or
+            ///< newer
+};
 
 /// A product D = A B, what of it streams, and how. Extents may be changed: the chunk stays what it is.
 struct Plan {

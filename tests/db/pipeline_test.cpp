@@ -73,6 +73,18 @@ TEST_F(Pipelines, TrialsComeBackWithTheirSamplesOfScreening) {
   EXPECT_EQ(rounds.at(streams(2).key()), std::vector{settled(4)});
 }
 
+TEST_F(Pipelines, EveryWordOfACandidateComesBack) {
+  const RowId session = session_.begin(database_);
+  std::vector<pipeline::Candidate> saved;
+  for (const auto& [submission, word] : enum_table(pipeline::Submission{})) {
+    saved.push_back({.chunk = 128, .use = pipeline::StreamUse::kLanes, .buffers = 4, .submission = submission});
+    save_pipeline_trial(database_, session, {saved.back(), right(1)});
+  }
+  const auto trials = find_pipeline_trials(database_, key());
+  EXPECT_EQ(trials.size(), 4U);
+  for (const pipeline::Candidate& candidate : saved) EXPECT_EQ(trials.at(candidate.key()).candidate, candidate);
+}
+
 TEST_F(Pipelines, TheNewestTrialCounts) {
   save_pipeline_trial(database_, session_.begin(database_), {streams(2), right(1)});
   const RowId later = session_.begin(database_);

@@ -16,10 +16,11 @@ class SimulatedPipeline final : public PipelineDevice {
  public:
   pipeline::Machine machine;
   double flops = 1e13;
-  double launch_s = 5e-6;          ///< of a kernel, whatever its size
-  std::set<std::string> wrong;     ///< keys of candidates whose result is wrong
-  bool fails_later = false;        ///< the first trial after rounds is wrong
-  double cap = 1;                  ///< kernels are so much slower at the clock that the GPU can hold
+  double launch_s = 5e-6;       ///< of a kernel, whatever its size
+  std::set<std::string> wrong;  ///< keys of candidates whose result is wrong
+  bool fails_later = false;     ///< the first trial after rounds is wrong
+  double cap = 1;               ///< kernels are so much slower at the clock that the GPU can hold
+  std::optional<bool> batched_copies = true;
   double hidden_s = 0;             ///< more than the model knows, for each chunk
   std::vector<std::string> asked;  ///< keys of trials
   int rounds = 0;
@@ -35,7 +36,8 @@ class SimulatedPipeline final : public PipelineDevice {
       for (const std::int64_t extent : chunk_extents(streamed_.problem, cut))
         machine.compute[cut][extent] = kernel_s(cut, extent);
     }
-    return pipeline::Prepared{std::int64_t{1} << 40, request.pinned_limit_bytes, streamed_.problem.m, "simulated"};
+    return pipeline::Prepared{std::int64_t{1} << 40, request.pinned_limit_bytes, streamed_.problem.m, "simulated",
+                              batched_copies};
   }
   Result<pipeline::CopyRates> rates() override { return machine.rates; }
   Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override {

@@ -55,6 +55,7 @@ void reset(std::uint64_t seed) {
   const Lock lock(r.mutex);
   r.random.seed(seed);
   r.failures.clear();
+  r.driver = 13000;
   r.capturing.reset();
   r.waiting.clear();
   r.legacy = {};
@@ -79,6 +80,11 @@ void fail(const std::string& call, cudaError_t code, int after) {
   runtime().failures[call] = {code, after};
 }
 
+void set_driver(int version) {
+  const Lock lock(runtime().mutex);
+  runtime().driver = version;
+}
+
 Counts counts() {
   const Lock lock(runtime().mutex);
   return runtime().counts;
@@ -90,6 +96,12 @@ extern "C" {
 
 cudaError_t CUDARTAPI cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
 cudaError_t CUDARTAPI cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t CUDARTAPI cudaDriverGetVersion(int* version) {
+  auto& r = pgtune::test::fake_runtime::runtime();
+  const pgtune::test::fake_runtime::Lock lock(r.mutex);
+  if (const auto code = r.failure("cudaDriverGetVersion"); code != cudaSuccess) return code;
+  return *version = r.driver, cudaSuccess;
+}
 cudaError_t CUDARTAPI cudaGetLastError() { return cudaSuccess; }
 const char* CUDARTAPI cudaGetErrorName(cudaError_t) { return "fakeError"; }
 const char* CUDARTAPI cudaGetErrorString(cudaError_t) { return "it was told to"; }

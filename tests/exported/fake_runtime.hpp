@@ -25,8 +25,12 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
 /// Calls of this name fail with `code`, after the first `after` ones.
 void fail(const std::string& call, cudaError_t code, int after = 0);
 
+/// The driver's version from here on, as cudaDriverGetVersion tells it; 13000 after reset().
+void set_driver(int version);
+
 struct Counts {
   int copies = 0, kernels = 0, launched_graphs = 0;
+  int batches = 0;                ///< calls of several copies, which run in any order
   int live = 0;                   ///< streams, events, graphs and allocations that were not given back
   std::int64_t pinned_bytes = 0;  ///< now
   std::int64_t most_pinned_bytes = 0;

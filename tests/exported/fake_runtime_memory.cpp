@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "tests/exported/fake_runtime_state.hpp"
 
@@ -19,6 +20,33 @@ cudaError_t copy_rows(const char* call, void* to, std::size_t to_pitch, const vo
   r.add(r.of(stream), [=] {
     for (std::size_t row = 0; row < rows; ++row)
       std::memcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
+  });
+  return cudaSuccess;
+}
+
+/// Refuses what the real one does, and copies in any order.
+cudaError_t copy_batch(void* const* to, const void* const* from, const size_t* bytes, size_t count,
+                       const cudaMemcpyAttributes* attributes, const size_t* first, size_t attribute_count,
+                       cudaStream_t stream) {
+  Runtime& r = runtime();
+  const Lock lock(r.mutex);
+  if (const auto code = r.failure("cudaMemcpyBatchAsync"); code != cudaSuccess) return code;
+  if (&r.of(stream) == &r.legacy) return cudaErrorInvalidValue;
+  if (r.of(stream).captured) return cudaErrorStreamCaptureUnsupported;
+  if (count == 0 || attribute_count != 1 || *first != 0 || attributes->srcAccessOrder != cudaMemcpySrcAccessOrderStream)
+    return cudaErrorInvalidValue;
+  struct Copy {
+    void* to;
+    const void* from;
+    size_t bytes;
+  };
+  std::vector<Copy> copies;
+  for (size_t i = 0; i < count; ++i) copies.push_back({to[i], from[i], bytes[i]});
+  std::shuffle(copies.begin(), copies.end(), r.random);
+  r.counts.copies += static_cast<int>(count);
+  ++r.counts.batches;
+  r.add(r.of(stream), [copies] {
+    for (const Copy& copy : copies) std::memcpy(copy.to, copy.from, copy.bytes);
   });
   return cudaSuccess;
 }
@@ -74,5 +102,18 @@ cudaError_t CUDARTAPI cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* f
                                         size_t rows, cudaMemcpyKind, cudaStream_t stream) {
   return copy_rows("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, rows, stream);
 }
+#if CUDART_VERSION >= 13000
+cudaError_t CUDARTAPI cudaMemcpyBatchAsync(void* const* to, const void* const* from, const size_t* bytes, size_t count,
+                                           cudaMemcpyAttributes* attributes, size_t* first, size_t attribute_count,
+                                           cudaStream_t stream) {
+  return copy_batch(to, from, bytes, count, attributes, first, attribute_count, stream);
+}
+#else
+cudaError_t CUDARTAPI cudaMemcpyBatchAsync(void** to, void** from, size_t* bytes, size_t count,
+                                           cudaMemcpyAttributes* attributes, size_t* first, size_t attribute_count,
+                                           size_t*, cudaStream_t stream) {
+  return copy_batch(to, from, bytes, count, attributes, first, attribute_count, stream);
+}
+#endif
 
 }  // extern "C"

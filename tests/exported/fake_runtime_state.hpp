@@ -44,6 +44,7 @@ class Runtime {
   FakeStream legacy;
   std::vector<TaskPtr> waiting;
   int ended = 0;
+  int driver = 13000;
   std::map<void*, std::int64_t> pinned;
   std::map<std::string, std::pair<cudaError_t, int>> failures;
   std::unique_ptr<FakeGraph> capturing;

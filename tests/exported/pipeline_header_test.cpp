@@ -42,6 +42,19 @@ TEST(PipelineHeader, HasThePlanAndWhereItComesFrom) {
   EXPECT_THAT(text, Not(HasSubstr("pgtune_pipeline")));
 }
 
+TEST(PipelineHeader, PlansOfBatchedCopiesHaveTheirGroups) {
+  PipelineHeader batched = content();
+  batched.answer.best.candidate = {.chunk = 128,
+                                   .use = pipeline::StreamUse::kLanes,
+                                   .buffers = 4,
+                                   .order = pipeline::IssueOrder::kBreadthFirst,
+                                   .submission = pipeline::Submission::kBatched};
+  const std::string text = write_pipeline_header(batched);
+  EXPECT_THAT(text, HasSubstr("StreamUse::lanes, 1, 4, true,\n"));
+  EXPECT_THAT(text, HasSubstr("Memory::pinned, Submission::batched};"));
+  EXPECT_THAT(text, HasSubstr("#if CUDART_VERSION >= 12080\n"));
+}
+
 TEST(PipelineHeader, TextOfADatabaseStaysInComments) {
   PipelineHeader hostile = content();
   hostile.device.name = "a\n#error \\\nb";

@@ -95,19 +95,20 @@ std::vector<Plan> plans() {
     int streams, buffers;
     bool breadth;
   };
-  const std::vector<Shape> shapes{{StreamUse::per_chunk, 1, 1, false},     {StreamUse::per_chunk, 2, 2, false},
-                                  {StreamUse::per_chunk, 3, 4, true},      {StreamUse::lanes, 1, 1, false},
-                                  {StreamUse::lanes, 1, 3, false},         {StreamUse::one_copy_lane, 1, 2, false},
-                                  {StreamUse::default_stream, 2, 3, false}};
+  const std::vector<Shape> shapes{{StreamUse::per_chunk, 1, 1, false},      {StreamUse::per_chunk, 2, 2, false},
+                                  {StreamUse::per_chunk, 3, 4, true},       {StreamUse::lanes, 1, 1, false},
+                                  {StreamUse::lanes, 1, 3, false},          {StreamUse::one_copy_lane, 1, 2, false},
+                                  {StreamUse::default_stream, 2, 3, false}, {StreamUse::lanes, 1, 4, true}};
   std::vector<Plan> plans;
   for (const Cut cut : {Cut::m, Cut::n, Cut::k}) {
     for (const Memory memory : {Memory::pageable, Memory::pinned, Memory::registered, Memory::write_combined,
                                 Memory::staged, Memory::mapped}) {
       for (const Shape& shape : shapes) {
-        for (const Submission submission : {Submission::blocking, Submission::loop, Submission::graph}) {
-          if (submission == Submission::graph &&
-              (memory == Memory::pageable || memory == Memory::staged || shape.use == StreamUse::default_stream))
-            continue;
+        for (const Submission submission :
+             {Submission::blocking, Submission::loop, Submission::graph, Submission::batched}) {
+          const bool by_itself = memory != Memory::pageable && memory != Memory::staged;
+          if (submission == Submission::batched && !by_itself) continue;
+          if (submission == Submission::graph && (!by_itself || shape.use == StreamUse::default_stream)) continue;
           plans.push_back(plan_of(cut, memory, shape.use, shape.streams, shape.buffers, shape.breadth, submission));
         }
       }
@@ -148,6 +149,22 @@ TEST_F(ExportedLoop, EveryPlanIsRightWhateverTheOrder) {
     EXPECT_EQ(fake_runtime::counts().without_capture, 0) << name(plan);
     EXPECT_EQ(fake_runtime::counts().launched_graphs, plan.submission == Submission::graph ? 2 : 0);
   }
+}
+
+TEST_F(ExportedLoop, CopiesOfAGroupAreOneCall) {
+  Plan plan = plan_of(Cut::m, Memory::pinned, StreamUse::lanes, 1, 4, true, Submission::batched);
+  plan.streams_b = false;
+  Pipeline pipeline;
+  ASSERT_EQ(pipeline.create(plan), Status::ok);
+  Product product(plan, pipeline);
+  fake_runtime::fail("cudaMemcpyBatchAsync", cudaErrorUnknown, 1);
+  EXPECT_EQ(pipeline.run(product.operands(), kernel_of(plan)), Status::cuda_error);
+  fake_runtime::fail("cudaMemcpyBatchAsync", cudaSuccess);
+  const fake_runtime::Counts before = fake_runtime::counts();
+  ASSERT_EQ(pipeline.run(product.operands(), kernel_of(plan)), Status::ok);
+  EXPECT_TRUE(product.is_right());
+  EXPECT_EQ(fake_runtime::counts().batches - before.batches, 2 * 3);  // six chunks
+  EXPECT_EQ(fake_runtime::counts().copies - before.copies, 2 * 6);
 }
 
 TEST_F(ExportedLoop, OperandsThatStayAreTheDevices) {
@@ -249,6 +266,15 @@ TEST_F(ExportedLoop, WrongUseIsRefused) {
   refused([](Plan& plan) {
     plan.submission = Submission::graph;
     plan.memory = Memory::pageable;
+  });
+  refused([](Plan& plan) {
+    plan.submission = Submission::batched;
+    plan.memory = Memory::staged;
+  });
+  refused([](Plan& plan) {
+    plan.use = StreamUse::lanes;
+    plan.streams = plan.buffers = 1;
+    plan.breadth_first = true;
   });
   ASSERT_EQ(pipeline.create(good), Status::ok);
   EXPECT_EQ(pipeline.run({}, [](const Chunk&, cudaStream_t) { return cudaSuccess; }), Status::invalid_argument);

@@ -54,17 +54,19 @@ int main() {
        {Memory::pageable, Memory::pinned, Memory::registered, Memory::write_combined, Memory::staged, Memory::mapped}) {
     for (const StreamUse use :
          {StreamUse::per_chunk, StreamUse::lanes, StreamUse::one_copy_lane, StreamUse::default_stream}) {
-      for (const Submission submission : {Submission::blocking, Submission::loop, Submission::graph}) {
+      for (const Submission submission :
+           {Submission::blocking, Submission::loop, Submission::graph, Submission::batched}) {
         const bool shared = use == StreamUse::per_chunk || use == StreamUse::default_stream;
-        if (submission == Submission::graph &&
-            (memory == Memory::pageable || memory == Memory::staged || use == StreamUse::default_stream))
-          continue;
+        const bool by_itself = memory != Memory::pageable && memory != Memory::staged;
+        if (submission == Submission::batched && !by_itself) continue;
+        if (submission == Submission::graph && (!by_itself || use == StreamUse::default_stream)) continue;
         plan.memory = memory;
         plan.use = use;
         plan.submission = submission;
         plan.streams = shared ? 3 : 1;
         plan.buffers = 4;
-        plan.breadth_first = shared && submission == Submission::loop;
+        plan.breadth_first =
+            submission == Submission::loop ? shared : submission == Submission::batched && use == StreamUse::lanes;
         if (is_right(plan)) continue;
         ++wrong;
         std::printf("memory %d, use %d, submission %d\n", static_cast<int>(memory), static_cast<int>(use),

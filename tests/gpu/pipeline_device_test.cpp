@@ -34,7 +34,7 @@ class PipelineOnDevice : public ::testing::Test {
     request.pinned_limit_bytes = std::int64_t{1} << 30;
     const auto prepared = runner_->prepare(request);
     ASSERT_TRUE(prepared) << prepared.error().text();
-    limits_ = {prepared->device_bytes, prepared->pinned_bytes};
+    limits_ = {prepared->device_bytes, prepared->pinned_bytes, prepared->batched_copies.value_or(false)};
     EXPECT_EQ(prepared->checked_rows, problem.m);
   }
 
@@ -91,6 +91,24 @@ TEST_F(PipelineOnDevice, ChunksAlongKAddUp) {
   expect_right(kinds(Cut::kK));
 }
 
+TEST_F(PipelineOnDevice, BatchedCopiesAreRightAndTraced) {
+  prepare("2176x512x768", "A,D");
+  if (!limits_.batched_copies) GTEST_SKIP() << "needs a driver of CUDA 12.8 or newer";
+  std::vector<Candidate> batched;
+  for (const Candidate& candidate : pipeline::enumerate(streamed_, {limits_, Cut::kM, {}}).candidates) {
+    if (candidate.submission == pipeline::Submission::kBatched) batched.push_back(candidate);
+  }
+  expect_right(batched);
+  prepare("512x512x2176", "A,B", Dtype::kF32, "tn");  // A and B of a chunk in one call
+  const Candidate both{.cut = Cut::kK, .chunk = 512, .submission = pipeline::Submission::kBatched};
+  const auto result = runner_->trial({both, 1, 0});
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(result->outcome.kind, OutcomeKind::kOk) << result->outcome.reason;
+  const auto timeline = runner_->trace({both, 0, 0});
+  ASSERT_TRUE(timeline) << timeline.error().text();
+  EXPECT_TRUE(is_of(make_schedule(streamed_, both), *timeline));
+}
+
 TEST_F(PipelineOnDevice, RatesKernelsRoundsStepsAndTimelineArePlausible) {
   prepare("4096x1024x1024", "A,D");
   const auto rates = runner_->rates();
@@ -105,7 +123,7 @@ TEST_F(PipelineOnDevice, RatesKernelsRoundsStepsAndTimelineArePlausible) {
   EXPECT_GT(rates->issue_s, 0);
   EXPECT_LT(rates->wait_s.value_or(1), 1e-3);
   ASSERT_TRUE(rates->turns);
-  EXPECT_EQ(rates->turns->size(), 10U);
+  EXPECT_EQ(rates->turns->size(), limits_.batched_copies ? 11U : 10U);
   for (const pipeline::StreamTurn& turn : *rates->turns) EXPECT_LT(turn.turn_s, 1e-3);
   const auto kernels = runner_->kernels({Cut::kM, {512, 4096}});
   ASSERT_TRUE(kernels) << kernels.error().text();

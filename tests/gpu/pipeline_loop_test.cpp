@@ -177,7 +177,90 @@ TEST_F(PipelineLoop, EveryLegalCandidateIsRightWhateverTheOrder) {
       resident_ = {};
     }
   }
-  EXPECT_THAT(words, SizeIs(4 + 6 + 3));
+  EXPECT_THAT(words, SizeIs(4 + 6 + 4));
+  EXPECT_GT(fake::counts().batches, 0);
+}
+
+constexpr Candidate kBatched{.chunk = 4,
+                             .use = StreamUse::kLanes,
+                             .buffers = 4,
+                             .order = pipeline::IssueOrder::kBreadthFirst,
+                             .submission = Submission::kBatched};
+
+TEST_F(PipelineLoop, CopiesOfAGroupAreOneCall) {
+  prepare("A,D", false);
+  auto loaded = load(kBatched);
+  ASSERT_TRUE(loaded);
+  const fake::Counts before = fake::counts();
+  expect_right(**loaded, "in groups of two chunks");
+  EXPECT_EQ(fake::counts().batches - before.batches, 2 * 3);  // six chunks
+  EXPECT_EQ(fake::counts().copies - before.copies, 2 * 6);
+  const auto timeline = (*loaded)->trace();
+  ASSERT_TRUE(timeline) << timeline.error().message();
+  EXPECT_TRUE(is_of(make_schedule(streamed_, kBatched), *timeline));
+  for (const pipeline::Span& span : timeline->spans) EXPECT_LT(span.start_s, span.end_s);
+  fake::fail("cudaMemcpyBatchAsync", cudaErrorUnknown, 2);
+  pipeline::RunSample sample;
+  EXPECT_EQ((*loaded)->run(sample).error().code, cudaErrorUnknown);
+  fake::fail("cudaMemcpyBatchAsync", cudaSuccess);
+  expect_right(**loaded, "after a failure");
+}
+
+TEST_F(PipelineLoop, TheDriverSaysWhetherItHasBatchedCopies) {
+  EXPECT_TRUE(has_batched_copies().value());
+  fake::set_driver(12040);
+  EXPECT_FALSE(has_batched_copies().value());
+  fake::fail("cudaDriverGetVersion", cudaErrorUnknown);
+  EXPECT_FALSE(has_batched_copies());
+}
+
+std::vector<std::size_t> batch_bytes;
+std::size_t* batch_failed = nullptr;
+
+cudaError_t batch_of_cuda12(void** to, void** from, std::size_t* bytes, std::size_t count, BatchAttributes* attributes,
+                            std::size_t* first, std::size_t attribute_count, std::size_t* failed, cudaStream_t) {
+  batch_bytes.assign(bytes, bytes + count);
+  batch_failed = failed;
+  EXPECT_EQ(to[1], batch_bytes.data() + 1);
+  EXPECT_EQ(from[0], nullptr);
+  EXPECT_EQ(attributes->srcAccessOrder, cudaMemcpySrcAccessOrderStream);
+  EXPECT_EQ(*first, 0U);
+  EXPECT_EQ(attribute_count, 1U);
+  return cudaErrorNotSupported;
+}
+
+cudaError_t batch_of_cuda13(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
+                            BatchAttributes* attributes, std::size_t* first, std::size_t attribute_count,
+                            cudaStream_t stream) {
+  std::size_t failed = 0;
+  return batch_of_cuda12(const_cast<void**>(to), const_cast<void**>(from), const_cast<std::size_t*>(bytes), count,
+                         attributes, first, attribute_count, &failed, stream);
+}
+
+TEST(DeviceCopy, ABatchIsCalledAsEitherCudaDeclaresIt) {
+  batch_bytes.assign(2, 0);
+  const std::vector<DeviceCopy> copies{{nullptr, nullptr, 8, 8, 8, 2}, {batch_bytes.data() + 1, nullptr, 4, 4, 4, 5}};
+  EXPECT_EQ(call_batch(batch_of_cuda12, copies, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(batch_bytes, (std::vector<std::size_t>{16, 20}));
+  EXPECT_NE(batch_failed, nullptr);
+  batch_bytes.assign(2, 0);
+  EXPECT_EQ(call_batch(batch_of_cuda13, copies, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(batch_bytes, (std::vector<std::size_t>{16, 20}));
+}
+
+TEST(DeviceCopy, ABatchIsNotForTheDefaultStreamOrACapture) {
+  fake::reset(1);
+  char bytes[2] = {1, 2};
+  const std::vector<DeviceCopy> copies{{bytes, bytes + 1, 1, 1, 1, 1}};
+  EXPECT_EQ(enqueue_batch(copies, cudaStreamLegacy).error().code, cudaErrorInvalidValue);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  EXPECT_EQ(enqueue_batch(copies, stream).error().code, cudaErrorStreamCaptureUnsupported);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 TEST_F(PipelineLoop, ATraceHasASpanForEachOperation) {

@@ -100,6 +100,19 @@ TEST(Legality, SaysWhy) {
   EXPECT_THAT(why([](Candidate& c) { c.memory = HostMemory::kMapped; }), HasSubstr("needs no chunks"));
   EXPECT_THAT(why([](Candidate&) {}, {kRoomy.device_bytes, 1 << 20}), HasSubstr("--pinned-limit"));
   EXPECT_THAT(why([](Candidate&) {}, {1 << 20, kRoomy.pinned_bytes}), HasSubstr("GPU memory"));
+  const auto batched = [](Candidate& c) {
+    c.use = StreamUse::kLanes;
+    c.buffers = 4;
+    c.order = IssueOrder::kBreadthFirst;
+    c.submission = Submission::kBatched;
+  };
+  EXPECT_EQ(why(batched), "");
+  EXPECT_THAT(why(batched, {kRoomy.device_bytes, kRoomy.pinned_bytes, false}), HasSubstr("CUDA 12.8"));
+  EXPECT_THAT(why([&](Candidate& c) { batched(c), c.buffers = 2; }), HasSubstr("4, 6, 8"));
+  EXPECT_THAT(why([&](Candidate& c) { batched(c), c.buffers = 5; }), HasSubstr("4, 6, 8"));
+  EXPECT_THAT(why([&](Candidate& c) { batched(c), c.memory = HostMemory::kStaged; }), HasSubstr("one by one"));
+  EXPECT_THAT(why([&](Candidate& c) { batched(c), c.order = IssueOrder::kDepthFirst; }), HasSubstr("one copy each"));
+  EXPECT_THAT(why([&](Candidate& c) { batched(c), c.submission = Submission::kLoop; }), HasSubstr("two streams"));
   const StreamedProblem only_d = streamed("4096x4096x4096", "D");
   candidate.memory = HostMemory::kWriteCombined;
   EXPECT_THAT(why_illegal(only_d, candidate, kRoomy), HasSubstr("none streams"));
@@ -128,8 +141,19 @@ TEST(Space, HasEveryKindOfMemoryAndOnlyLegalCandidates) {
     memories.insert(candidate.memory);
     ASSERT_EQ(why_illegal(problem, candidate, kRoomy), "") << candidate.key();
   }
+  EXPECT_THAT(space.candidates, ::testing::Contains(::testing::Field(&Candidate::submission, Submission::kBatched)));
   EXPECT_EQ(memories.size(), 5U);  // zero-copy is a rung of the ladder
   EXPECT_FALSE(space.reasons.empty());
+}
+
+TEST(Legality, BatchesWantTwoPiecesOfMemory) {
+  Candidate candidate{.cut = Cut::kK, .chunk = 512, .submission = Submission::kBatched};
+  StreamedProblem problem = streamed("4096x4096x4096", "A,B", Dtype::kF32);
+  EXPECT_THAT(why_illegal(problem, candidate, kRoomy), HasSubstr("whole rows"));  // of A they are parts
+  problem.problem.trans_a = true;
+  EXPECT_EQ(why_illegal(problem, candidate, kRoomy), "");
+  candidate.cut = Cut::kN;
+  EXPECT_THAT(why_illegal(problem, candidate, kRoomy), HasSubstr("one copy each"));
 }
 
 TEST(Space, IsZeroCopyAloneWhereOnlyMappedMemoryIsWanted) {
@@ -160,6 +184,20 @@ TEST(Space, NeighboursAreLegalAndOthers) {
   for (const Candidate& candidate : around) {
     EXPECT_EQ(why_illegal(problem, candidate, kRoomy), "") << candidate.key();
     EXPECT_NE(candidate, center);
+  }
+  const auto batched = std::find_if(around.begin(), around.end(), [](const Candidate& candidate) {
+    return candidate.submission == Submission::kBatched;
+  });
+  ASSERT_NE(batched, around.end());
+  EXPECT_EQ(batched->text(), "M 4096, a stream a worker, 4 buffers, breadth-first, pinned, batched copies");
+  EXPECT_EQ(batched->key(), "M4096 lanes s1 b4 breadth pinned batched");
+  const auto back = neighbours(problem, *batched, {kRoomy, {}, {}});
+  EXPECT_THAT(back, ::testing::Contains(Candidate{.chunk = 4096, .use = StreamUse::kLanes, .buffers = 4}));
+  EXPECT_THAT(back, ::testing::Contains(Candidate{.chunk = 4096, .streams = 2, .buffers = 4}));
+  for (const int buffers : {6, 8}) {
+    Candidate more = *batched;
+    more.buffers = buffers;
+    EXPECT_THAT(back, ::testing::Contains(more));
   }
 }
 

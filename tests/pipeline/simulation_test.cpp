@@ -113,6 +113,63 @@ TEST(Simulation, CallsCostTheHostTimeUnlessAGraphMakesThem) {
   EXPECT_LT(seconds(m, problem, lanes), 0.1);
 }
 
+constexpr Candidate kBatched{.chunk = 1024,
+                             .use = StreamUse::kLanes,
+                             .buffers = 4,
+                             .order = IssueOrder::kBreadthFirst,
+                             .submission = Submission::kBatched};
+
+TEST(Schedule, ABatchBeginsAndEndsAsOne) {
+  const Schedule schedule = make_schedule(balanced(), kBatched);
+  std::vector<int> calls;
+  for (std::size_t first = 0, end = 0; first < schedule.operations.size(); first = end) {
+    end = end_of_call(schedule, first);
+    calls.push_back(static_cast<int>(end - first));
+    if (end - first == 1) continue;
+    EXPECT_EQ(schedule.operations[first].stream, schedule.operations[end - 1].stream);
+    EXPECT_TRUE(schedule.operations[end - 1].needs.empty());
+    // The third group takes over the buffers of the first, as a whole.
+    const Operation& operation = schedule.operations[first];
+    const int before = static_cast<int>(first) - 1;
+    if (operation.step == Step::kCopyOut) {
+      EXPECT_EQ(operation.needs, (std::vector{before - 1, before}));
+    } else if (operation.chunk == 4) {
+      EXPECT_EQ(operation.needs, (std::vector{2, 3}));
+    }
+  }
+  EXPECT_EQ(calls.size(), 16U / 2 * 4);                       // of a group: in, two kernels, out
+  EXPECT_EQ(schedule.operations[2].needs, (std::vector{1}));  // the first kernel, of the whole batch
+}
+
+TEST(Simulation, ABatchCostsOneCallAndOneTurn) {
+  const StreamedProblem problem = balanced();
+  Machine m = machine(problem, 100 * balanced_flops());
+  const double copying_s = seconds(m, problem, kBatched);
+  m.rates.latency_s = 1e-3;
+  EXPECT_NEAR(seconds(m, problem, kBatched) - copying_s, 9e-3, 1e-4);  // eight groups and the last one's way out
+  const Candidate lanes{.chunk = 1024, .use = StreamUse::kLanes, .buffers = 4};
+  m.rates.latency_s = 0;
+  m.rates.issue_s = 0.01;
+  // Of a group of two chunks a batch has four calls, and the loop six.
+  EXPECT_NEAR(seconds(m, problem, lanes) / seconds(m, problem, kBatched), 1.5, 0.1);
+}
+
+TEST(Timeline, CopiesOfOneCallShareItsTimeByTheirBytes) {
+  const Schedule schedule = make_schedule(streamed("1536x2048x2048", "A"), [] {
+    Candidate candidate = kBatched;
+    candidate.chunk = 384;
+    return candidate;
+  }());
+  ASSERT_EQ(schedule.operations.size(), 8U);  // A of four chunks and their kernels
+  const Timeline timeline =
+      timeline_of_marks(schedule, {{0, 4}, {0, 4}, {4, 5}, {5, 6}, {4, 8}, {4, 8}, {8, 9}, {9, 10}}, 10);
+  EXPECT_EQ(timeline.spans[0].end_s, 2);
+  EXPECT_EQ(timeline.spans[1].start_s, 2);
+  EXPECT_EQ(timeline.spans[1].end_s, 4);
+  EXPECT_EQ(timeline.spans[4].end_s, 6);
+  EXPECT_TRUE(is_of(schedule, timeline));
+}
+
 TEST(Simulation, KernelsAlongKFollowEachOther) {
   StreamedProblem problem = streamed("2048x2048x16384", "A,B,D", Dtype::kF32);
   const Machine m = machine(problem, 2.0 * 2048 * 2048 * 16384 / 0.1);
@@ -163,7 +220,8 @@ TEST(Bound, HoldsForEveryCandidateOfTheChunking) {
     Machine m = machine(problem, share * balanced_flops());
     m.rates.pinned_in_both = m.rates.pinned_out_both = 0.8e9;
     m.rates.latency_s = 2e-5;
-    m.rates.turns = {{StreamUse::kLanes, 1, Submission::kLoop, 1e-5}};
+    m.rates.turns = {{StreamUse::kLanes, 1, Submission::kLoop, 1e-5},
+                     {StreamUse::kLanes, 1, Submission::kBatched, 2e-5}};
     for (const Candidate& candidate : enumerate(problem, {test::kRoomy, Cut::kM, {}}).candidates) {
       if (candidate.chunk < 512 || candidate.memory == HostMemory::kMapped) continue;
       const Bound bound = bound_of(problem, m, Cut::kM, candidate.chunk);
@@ -186,7 +244,8 @@ TEST(StreamTurns, AreFoundAgainFromLoopsOfCopies) {
   Machine m;
   m.rates = {55e9, 55e9, 51e9, 50.5e9, 7e9, 13e9, 7e9, 13e9, 26e9, 2.7e-6, 1.5e-6};
   m.rates.turns.emplace();
-  const std::vector<Candidate> candidates = turns_candidates(copies);
+  const std::vector<Candidate> candidates = turns_candidates(copies, true);
+  EXPECT_EQ(candidates.size(), turns_candidates(copies, false).size() + 1);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& one = candidates[i];
     ASSERT_EQ(why_illegal(copies, one, test::kRoomy), "") << one.key();
@@ -207,7 +266,7 @@ TEST(FirstGuess, PrefersTheStreamsWhoseTurnsCostLess) {
   Machine m = machine(problem, 10 * balanced_flops());
   m.rates.latency_s = m.rates.issue_s = 1e-6;
   m.rates.turns.emplace();
-  for (const Candidate& one : turns_candidates(turns_problem(4 << 20)))
+  for (const Candidate& one : turns_candidates(turns_problem(4 << 20), true))
     m.rates.turns->push_back({one.use, one.streams, one.submission, one.use == StreamUse::kLanes ? 1e-6 : 1e-4});
   const auto expected = expect(problem, m, enumerate(problem, {test::kRoomy, Cut::kM, {}}).candidates);
   EXPECT_EQ(expected.front().candidate.use, StreamUse::kLanes);

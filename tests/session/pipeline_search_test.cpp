@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/device/simulated_pipeline.hpp"
+#include "tuner/pipeline/stream_turns.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -128,6 +129,25 @@ TEST_F(PipelineSearch, LeavesTheFirstGuessWhereTheMachineIsNotAsModelled) {
   ASSERT_TRUE(result);
   EXPECT_GT(result->answer.best.candidate.chunk, result->answer.guess.candidate.chunk);
   EXPECT_GT(result->answer.guess_to_best.ratio, 1.05);
+}
+
+TEST_F(PipelineSearch, BatchesCopiesWhereTheMachineHasThemAndTheyLoseLess) {
+  auto& turns = device_.machine.rates.turns.emplace();
+  for (const pipeline::Candidate& one : turns_candidates(pipeline::turns_problem(4 << 20), true))
+    turns.push_back(
+        {one.use, one.streams, one.submission, one.submission == pipeline::Submission::kBatched ? 1e-6 : 5e-5});
+  const auto with = search();
+  ASSERT_TRUE(with) << with.error().text();
+  EXPECT_EQ(with->answer.guess.candidate.submission, pipeline::Submission::kBatched);
+  EXPECT_EQ(with->answer.best.candidate.submission, pipeline::Submission::kBatched);
+  EXPECT_LE(with->answer.share_of_bound(with->answer.best), 1);
+  store_.stored.clear();
+  device_.asked.clear();
+  device_.batched_copies.reset();
+  const auto without = search();
+  ASSERT_TRUE(without);
+  EXPECT_LT(without->answer.space, with->answer.space);
+  EXPECT_THAT(device_.asked, ::testing::Not(Contains(HasSubstr("batched"))));
 }
 
 TEST_F(PipelineSearch, WrongCandidatesNeverWin) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pgtune pipeline on the fake GPU, whose pipelines are the simulated machine's.
+#include "db/database.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -45,6 +47,21 @@ TEST_F(PipelineCommandTest, MeasuresStoresAnswersAndReplays) {
   EXPECT_EQ(replay.at("serial_to_best"), measured.at("serial_to_best"));
   EXPECT_EQ(requests("trial"), trials);
   EXPECT_EQ(pgtune({"db", "check"}).exit_code, 0);
+}
+
+TEST_F(PipelineCommandTest, WhatAnEarlierVersionSearchedIsReplayedAndMeasuredAgain) {
+  ASSERT_EQ(pipeline().exit_code, 0);
+  {
+    db::Database stored = db::Database::open(database(), db::OpenMode::kReadWriteCreate);
+    db::Statement(stored, "UPDATE templates SET content_hash = '1' || substr(content_hash, 2) WHERE name = 'pipeline'")
+        .run();
+  }
+  const Finished replayed = pipeline({"--json", "--device", "replay:" + database()});
+  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
+  EXPECT_EQ(json::parse(replayed.out).at("source"), "replay");
+  const int trials = requests("trial");
+  ASSERT_EQ(pipeline().exit_code, 0);
+  EXPECT_GT(requests("trial"), trials);
 }
 
 TEST_F(PipelineCommandTest, SaysItInEightyColumns) {

@@ -19,8 +19,10 @@ constexpr EnumNames<HostMemory, 6> kMemories{{{HostMemory::kPageable, "pageable"
                                               {HostMemory::kWriteCombined, "write_combined"},
                                               {HostMemory::kStaged, "staged"},
                                               {HostMemory::kMapped, "mapped"}}};
-constexpr EnumNames<Submission, 3> kSubmissions{
-    {{Submission::kBlocking, "blocking"}, {Submission::kLoop, "loop"}, {Submission::kGraph, "graph"}}};
+constexpr EnumNames<Submission, 4> kSubmissions{{{Submission::kBlocking, "blocking"},
+                                                 {Submission::kLoop, "loop"},
+                                                 {Submission::kGraph, "graph"},
+                                                 {Submission::kBatched, "batched"}}};
 
 std::string counted(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
@@ -46,6 +48,11 @@ EnumTable<IssueOrder> enum_table(IssueOrder /*value*/) { return kOrders; }
 EnumTable<HostMemory> enum_table(HostMemory /*value*/) { return kMemories; }
 EnumTable<Submission> enum_table(Submission /*value*/) { return kSubmissions; }
 
+int Candidate::group() const {
+  if (order == IssueOrder::kDepthFirst) return 1;
+  return use == StreamUse::kLanes ? buffers / 2 : streams;
+}
+
 std::string Candidate::key() const {
   return fmt::format("{}{} {} s{} b{} {} {} {}", to_string(cut), chunk, to_string(use), streams, buffers,
                      to_string(order), to_string(memory), to_string(submission));
@@ -61,6 +68,7 @@ std::string Candidate::text() const {
   if (memory == HostMemory::kWriteCombined) memory_word = "write-combined";
   out += ", " + memory_word;
   if (submission == Submission::kGraph) out += ", graph";
+  if (submission == Submission::kBatched) out += ", batched copies";
   return out;
 }
 

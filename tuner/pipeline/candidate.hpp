@@ -21,7 +21,7 @@ enum class StreamUse {
   kDefaultStream,  ///< copies as kPerChunk, kernels to the legacy default stream, which waits for all and is waited for
 };
 
-/// Order in which the host issues a group of as many chunks as there are streams.
+/// Order in which the host issues a group of chunks: see Candidate::group().
 enum class IssueOrder {
   kDepthFirst,    ///< copy in, kernel, copy out of one chunk, then of the next
   kBreadthFirst,  ///< the group's copies in, then its kernels, then its copies out
@@ -41,6 +41,7 @@ enum class Submission {
   kBlocking,  ///< each call waits: the serial loop
   kLoop,      ///< asynchronous calls
   kGraph,     ///< the loop captured once, launched as one CUDA graph
+  kBatched,   ///< the loop with copies that follow each other in a stream in one call: cudaMemcpyBatchAsync
 };
 
 [[nodiscard]] EnumTable<Cut> enum_table(Cut value);                ///< "M", "N", "K"
@@ -75,6 +76,10 @@ struct Candidate {
   }
   friend bool operator==(const Candidate&, const Candidate&) = default;
 
+  /// Chunks that are issued step by step in breadth-first order: one for each stream that chunks take in turn. Lanes
+  /// have groups where copies are batched, and two of them have room, so that one is copied while the other is
+  /// computed.
+  [[nodiscard]] int group() const;
   /// Equal exactly when candidates are: "M4096 per_chunk s3 b3 depth pinned loop".
   [[nodiscard]] std::string key() const;
   /// For people, without what does not matter to it: "M 4096, 3 streams, 3 buffers, pinned".

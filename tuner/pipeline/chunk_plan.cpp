@@ -61,6 +61,10 @@ Region region_of(const StreamedProblem& streamed, Matrix matrix, Cut cut, const 
   return region;
 }
 
+bool has_whole_rows(const StreamedProblem& streamed, Matrix matrix, Cut cut) {
+  return !divides(cut, matrix) || along_rows(streamed.problem, matrix, cut);
+}
+
 std::int64_t bytes_of(const StreamedProblem& streamed, Matrix matrix, const Region& region) {
   return region.rows * region.columns * streamed.element_bytes(matrix);
 }

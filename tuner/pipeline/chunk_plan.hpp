@@ -27,6 +27,8 @@ struct Region {
 [[nodiscard]] bool divides(Cut cut, Matrix matrix);
 /// What a chunk needs of a matrix.
 [[nodiscard]] Region region_of(const StreamedProblem& streamed, Matrix matrix, Cut cut, const Chunk& chunk);
+/// Whether a chunk's part of the matrix is one piece of memory: whole rows as they are stored.
+[[nodiscard]] bool has_whole_rows(const StreamedProblem& streamed, Matrix matrix, Cut cut);
 [[nodiscard]] Region whole(const StreamedProblem& streamed, Matrix matrix);
 [[nodiscard]] std::int64_t bytes_of(const StreamedProblem& streamed, Matrix matrix, const Region& region);
 

@@ -37,8 +37,33 @@ std::string why_not_these_streams(const Candidate& candidate, std::size_t chunks
   if (static_cast<std::size_t>(candidate.buffers) > chunks) return "there are more buffers than chunks";
   if (static_cast<std::size_t>(candidate.streams) > chunks) return "there are more streams than chunks";
   if (candidate.buffers < candidate.streams) return "a stream without a buffer waits for another one's";
-  if (candidate.order == IssueOrder::kBreadthFirst && (!shared || candidate.streams < 2))
-    return "an order of issue needs two streams that chunks share in turn";
+  if (candidate.order == IssueOrder::kDepthFirst) return {};
+  if (candidate.use == StreamUse::kLanes && candidate.submission == Submission::kBatched)
+    return candidate.buffers >= 4 && candidate.buffers % 2 == 0
+               ? ""
+               : "groups of batched copies are half of the buffers, so that they must be 4, 6, 8 and so on";
+  if (!shared || candidate.streams < 2) return "an order of issue needs two streams that chunks share in turn";
+  return {};
+}
+
+/// Whether two copies follow each other in a stream, each of one piece of memory: of A and B of a chunk, or of a
+/// group's chunks in a lane.
+bool merges_copies(const StreamedProblem& streamed, const Candidate& candidate) {
+  const auto pieces = [&](Matrix matrix) {
+    return has_buffers(streamed, matrix, candidate) && has_whole_rows(streamed, matrix, candidate.cut) ? 1 : 0;
+  };
+  const int in = pieces(Matrix::kA) + pieces(Matrix::kB);
+  return in == 2 || (candidate.use == StreamUse::kLanes && candidate.group() > 1 && in + pieces(Matrix::kD) > 0);
+}
+
+std::string why_not_batched(const StreamedProblem& streamed, const Candidate& candidate, const Limits& limits) {
+  if (candidate.submission != Submission::kBatched) return {};
+  if (!limits.batched_copies) return "the driver has no cudaMemcpyBatchAsync, which came with CUDA 12.8";
+  if (candidate.memory == HostMemory::kPageable || candidate.memory == HostMemory::kStaged)
+    return "copies that need the host's help are made one by one, not in batches";
+  if (!merges_copies(streamed, candidate))
+    return "batched copies would be of one copy each: a call is of A and B of a chunk, or of a group of chunks with a "
+           "stream a worker, and of whole rows as they are stored";
   return {};
 }
 
@@ -100,6 +125,7 @@ std::string why_illegal(const StreamedProblem& streamed, const Candidate& candid
   const std::size_t chunks = chunks_of(streamed.problem, candidate.cut, candidate.chunk).size();
   if (std::string why = why_not_these_streams(candidate, chunks); !why.empty()) return why;
   if (std::string why = why_not_so_submitted(streamed, candidate, chunks); !why.empty()) return why;
+  if (std::string why = why_not_batched(streamed, candidate, limits); !why.empty()) return why;
   if (const std::int64_t needed = device_bytes(streamed, candidate); needed > limits.device_bytes)
     return fmt::format("it needs {:.1f} GiB of GPU memory and {:.1f} are free", gib(needed), gib(limits.device_bytes));
   if (const std::int64_t pinned = pinned_bytes(streamed, candidate); pinned > limits.pinned_bytes)

@@ -13,6 +13,7 @@ namespace pgtune::pipeline {
 struct Limits {
   std::int64_t device_bytes = 0;  ///< memory that is free on the GPU
   std::int64_t pinned_bytes = 0;  ///< host memory that may be pinned at a time
+  bool batched_copies = true;     ///< the driver has cudaMemcpyBatchAsync
 };
 
 /// Bytes on the GPU: operands that stay, whole copies of those that stream undivided, buffers, and two

@@ -85,8 +85,10 @@ class Simulation {
       const bool waits = candidate_.submission == Submission::kBlocking ||
                          (candidate_.memory == HostMemory::kPageable && next.step != Step::kCompute);
       if (waits) blocked_on_ = next_;
-      if (!graph) host_s_ = now_ + machine_.rates.issue_s;
       ++next_;
+      // Copies of one call are issued with it.
+      const bool goes_on = next_ < count() && operation(next_).merged;
+      if (!graph && !goes_on) host_s_ = now_ + machine_.rates.issue_s;
     }
   }
 
@@ -107,7 +109,7 @@ class Simulation {
     const Operation& op = operation(index);
     fresh.issued = true;
     if (op.step != Step::kCompute) {
-      fresh.wait_s = before_copy_s_;
+      fresh.wait_s = op.merged ? 0 : before_copy_s_;
       fresh.bytes = static_cast<double>(op.bytes);
       return;
     }

@@ -101,10 +101,11 @@ struct StepTimes {
 
 /// What a machine says of itself and the problem, once it is prepared.
 struct Prepared {
-  std::int64_t device_bytes = 0;  ///< free for candidates
-  std::int64_t pinned_bytes = 0;  ///< that candidates may pin
-  std::int64_t checked_rows = 0;  ///< of D, compared with the float64 reference
-  std::string library;            ///< "cuBLASLt 13.0.2"
+  std::int64_t device_bytes = 0;            ///< free for candidates
+  std::int64_t pinned_bytes = 0;            ///< that candidates may pin
+  std::int64_t checked_rows = 0;            ///< of D, compared with the float64 reference
+  std::string library;                      ///< "cuBLASLt 13.0.2"
+  std::optional<bool> batched_copies = {};  ///< whether the driver has cudaMemcpyBatchAsync; absent: not known, as no
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -112,6 +113,7 @@ struct Prepared {
     visit("pinned_bytes", self.pinned_bytes);
     visit("checked_rows", self.checked_rows);
     visit("library", self.library);
+    visit("batched_copies", self.batched_copies);
   }
   friend bool operator==(const Prepared&, const Prepared&) = default;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace pgtune::pipeline {
 namespace {
@@ -29,7 +30,7 @@ class Builder {
       }
     }
     const int count = static_cast<int>(schedule_.chunks.size());
-    const int group = candidate_.order == IssueOrder::kBreadthFirst ? candidate_.streams : 1;
+    const int group = candidate_.group();
     for (int first = 0; first < count; first += group) {
       const int end = std::min(first + group, count);
       for (int chunk = first; chunk < end; ++chunk) copy_in(chunk);
@@ -37,6 +38,7 @@ class Builder {
       for (int chunk = first; chunk < end; ++chunk) copy_out(chunk);
     }
     if (copies() && streamed_.d && !divides(candidate_.cut, Matrix::kD)) whole_out();
+    if (candidate_.submission == Submission::kBatched) merge();
     return std::move(schedule_);
   }
 
@@ -129,6 +131,38 @@ class Builder {
     copies_out_[index] = add(std::move(operation));
   }
 
+  /// Whether it can be copied in one call with the operation before.
+  [[nodiscard]] bool may_follow(const Operation& before, const Operation& operation) const {
+    const auto is_piece = [&](const Operation& one) {
+      return one.step != Step::kCompute && one.chunk != kNoChunk &&
+             has_whole_rows(streamed_, one.matrix, candidate_.cut);
+    };
+    return is_piece(before) && is_piece(operation) && before.step == operation.step &&
+           before.stream == operation.stream;
+  }
+
+  void merge() {
+    std::vector<Operation>& operations = schedule_.operations;
+    for (std::size_t i = 1; i < operations.size(); ++i)
+      operations[i].merged = may_follow(operations[i - 1], operations[i]);
+    std::vector<int> last(operations.size());  // of its call
+    for (std::size_t first = 0, end = 0; first < operations.size(); first = end) {
+      end = end_of_call(schedule_, first);
+      std::vector<int>& needs = operations[first].needs;
+      for (std::size_t i = first; i < end; ++i) {
+        last[i] = static_cast<int>(end) - 1;
+        if (i == first) continue;
+        needs.insert(needs.end(), operations[i].needs.begin(), operations[i].needs.end());
+        operations[i].needs.clear();
+      }
+    }
+    for (Operation& operation : operations) {
+      std::set<int> needs;
+      for (const int need : operation.needs) needs.insert(last[static_cast<std::size_t>(need)]);
+      operation.needs.assign(needs.begin(), needs.end());
+    }
+  }
+
   const StreamedProblem& streamed_;
   const Candidate& candidate_;
   Schedule schedule_;
@@ -143,6 +177,12 @@ EnumTable<Step> enum_table(Step /*step*/) { return kSteps; }
 
 Schedule make_schedule(const StreamedProblem& streamed, const Candidate& candidate) {
   return Builder(streamed, candidate).build();
+}
+
+std::size_t end_of_call(const Schedule& schedule, std::size_t first) {
+  std::size_t end = first + 1;
+  while (end < schedule.operations.size() && schedule.operations[end].merged) ++end;
+  return end;
 }
 
 std::vector<int> awaited(const Schedule& schedule, int index) {

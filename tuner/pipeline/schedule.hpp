@@ -28,9 +28,11 @@ struct Operation {
   std::int64_t bytes = 0;      ///< of a copy; of a kernel that reads and writes host memory itself, what it reads
   std::int64_t bytes_out = 0;  ///< and what it writes there
   int chunk = kNoChunk;
-  int slot = 0;    ///< which of the matrix' buffers on the device, 0 for one that is there as a whole
-  int stream = 0;  ///< 0 to Schedule::streams - 1, or kLegacyStream
-  /// Operations, by index, whose result or buffer it needs. Those in another stream have to be waited for.
+  int slot = 0;         ///< which of the matrix' buffers on the device, 0 for one that is there as a whole
+  int stream = 0;       ///< 0 to Schedule::streams - 1, or kLegacyStream
+  bool merged = false;  ///< a copy in one call with the operation before
+  /// Operations, by index, whose result or buffer it needs. Those in another stream have to be waited for. What is
+  /// copied in one call begins and ends together: its first has the needs of all, and its last is what others need.
   std::vector<int> needs;
 };
 
@@ -42,6 +44,9 @@ struct Schedule {
 
 /// Precondition: why_illegal() has no objection.
 [[nodiscard]] Schedule make_schedule(const StreamedProblem& streamed, const Candidate& candidate);
+
+/// One past the last operation of the call that `first` begins.
+[[nodiscard]] std::size_t end_of_call(const Schedule& schedule, std::size_t first);
 
 /// Of operation `index`, the needs in other streams that an event has to carry: the last of each stream. Streams that
 /// the legacy default stream waits for or that wait for it need none.

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::array kStreamCounts{1, 2, 3, 4, 8};
 constexpr std::array kLaneBuffers{2, 3, 4, 8};
+constexpr std::array kTriedSubmissions{Submission::kLoop, Submission::kGraph, Submission::kBatched};
+constexpr std::array kTriedOrders{IssueOrder::kDepthFirst, IssueOrder::kBreadthFirst};
 constexpr std::array kTriedMemories{HostMemory::kPinned, HostMemory::kRegistered, HostMemory::kWriteCombined,
                                     HostMemory::kStaged, HostMemory::kPageable};
 
@@ -39,7 +41,7 @@ class Collector {
     base.use = StreamUse::kPerChunk;
     for (const int streams : kStreamCounts) {
       for (const int buffers : {streams, 2 * streams}) {
-        for (const IssueOrder order : {IssueOrder::kDepthFirst, IssueOrder::kBreadthFirst}) {
+        for (const IssueOrder order : kTriedOrders) {
           Candidate candidate = base;
           candidate.streams = streams;
           candidate.buffers = buffers;
@@ -54,6 +56,9 @@ class Collector {
         candidate.use = use;
         candidate.buffers = buffers;
         add(candidate);
+        if (base.submission != Submission::kBatched || use != StreamUse::kLanes) continue;
+        candidate.order = IssueOrder::kBreadthFirst;
+        add(candidate);
       }
     }
   }
@@ -65,12 +70,26 @@ class Collector {
   const SpaceLimits& limits_;
 };
 
+/// The same with another submission, and with lanes what it takes: groups for batched copies, no order for others.
+Candidate submitted(Candidate candidate, Submission submission) {
+  candidate.submission = submission;
+  if (candidate.use != StreamUse::kLanes) return candidate;
+  const bool batched = submission == Submission::kBatched;
+  candidate.order = batched ? IssueOrder::kBreadthFirst : IssueOrder::kDepthFirst;
+  if (batched) candidate.buffers = std::max(4, candidate.buffers / 2 * 2);
+  return candidate;
+}
+
 /// As close to `wanted` as the chunks allow.
 Candidate fitted(const StreamedProblem& streamed, Candidate wanted) {
   const auto chunks = static_cast<int>(chunks_of(streamed.problem, wanted.cut, wanted.chunk).size());
   wanted.streams = std::min(wanted.streams, chunks);
   wanted.buffers = std::clamp(wanted.buffers, wanted.streams, std::min(chunks, kMostBuffers));
-  if (wanted.streams < 2) wanted.order = IssueOrder::kDepthFirst;
+  if (wanted.use == StreamUse::kLanes && wanted.group() > 1) {
+    wanted.buffers = wanted.buffers / 2 * 2;
+  } else if (wanted.streams < 2) {
+    wanted.order = IssueOrder::kDepthFirst;
+  }
   return wanted;
 }
 
@@ -118,7 +137,7 @@ Space enumerate(const StreamedProblem& streamed, const SpaceLimits& limits) {
   for (const Cut cut : cuts) {
     for (const std::int64_t chunk : chunk_extents(streamed.problem, cut)) {
       for (const HostMemory memory : kTriedMemories) {
-        for (const Submission submission : {Submission::kLoop, Submission::kGraph}) {
+        for (const Submission submission : kTriedSubmissions) {
           Candidate base;
           base.cut = cut;
           base.chunk = chunk;
@@ -172,7 +191,9 @@ std::vector<Candidate> neighbours(const StreamedProblem& streamed, const Candida
     other.chunk = extents[static_cast<std::size_t>(at + step)];
     add(fitted(streamed, other));
   }
-  for (const int buffers : {center.buffers - 1, center.buffers + 1, 2 * center.buffers}) {
+  // Two groups of chunks have as many buffers each.
+  const int more = center.use == StreamUse::kLanes && center.group() > 1 ? 2 : 1;
+  for (const int buffers : {center.buffers - more, center.buffers + more, 2 * center.buffers}) {
     Candidate other = center;
     other.buffers = buffers;
     add(other);
@@ -181,27 +202,26 @@ std::vector<Candidate> neighbours(const StreamedProblem& streamed, const Candida
     Candidate other = center;
     other.memory = memory;
     add(other);
-    // Where the host has to help, there is no graph.
-    other.submission = Submission::kLoop;
-    add(other);
+    // Where the host has to help, there is no graph and no batch.
+    add(submitted(other, Submission::kLoop));
   }
-  for (const Submission submission : {Submission::kLoop, Submission::kGraph}) {
-    Candidate other = center;
-    other.submission = submission;
-    add(other);
+  for (const Submission submission : kTriedSubmissions) {
+    if (submission != center.submission) add(submitted(center, submission));
   }
-  Candidate shared = center;
+  // Other uses of streams seldom have two copies for a batch.
+  const Candidate unbatched = center.submission == Submission::kBatched ? submitted(center, Submission::kLoop) : center;
+  Candidate shared = unbatched;
   shared.use = StreamUse::kPerChunk;
   for (const int streams : {2, 3, 4, 8}) {
     shared.streams = streams;
     shared.buffers = std::max(center.buffers, streams);
-    for (const IssueOrder order : {IssueOrder::kDepthFirst, IssueOrder::kBreadthFirst}) {
+    for (const IssueOrder order : kTriedOrders) {
       shared.order = order;
       add(shared);
     }
   }
   for (const StreamUse use : {StreamUse::kLanes, StreamUse::kOneCopyLane}) {
-    Candidate other = center;
+    Candidate other = unbatched;
     other.use = use;
     other.streams = 1;
     other.order = IssueOrder::kDepthFirst;

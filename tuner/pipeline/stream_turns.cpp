@@ -25,7 +25,7 @@ StreamedProblem turns_problem(std::int64_t chunk_bytes) {
   return streamed;
 }
 
-std::vector<Candidate> turns_candidates(const StreamedProblem& streamed) {
+std::vector<Candidate> turns_candidates(const StreamedProblem& streamed, bool batched_copies) {
   std::vector<Candidate> candidates;
   for (const Submission submission : {Submission::kLoop, Submission::kGraph}) {
     Candidate candidate;
@@ -40,6 +40,13 @@ std::vector<Candidate> turns_candidates(const StreamedProblem& streamed) {
     candidate.buffers = 3;
     candidates.push_back(candidate);
   }
+  if (batched_copies) {
+    Candidate batched = candidates.back();
+    batched.submission = Submission::kBatched;
+    batched.order = IssueOrder::kBreadthFirst;
+    batched.buffers = 4;
+    candidates.push_back(batched);
+  }
   return candidates;
 }
 
@@ -48,16 +55,19 @@ StreamTurn turn_of(const StreamedProblem& streamed, const CopyRates& rates, cons
   Machine without;
   without.rates = rates;
   without.rates.latency_s = without.rates.issue_s = 0;
-  const double copying_s = simulate(without, candidate, make_schedule(streamed, candidate)).total_s;
+  const Schedule schedule = make_schedule(streamed, candidate);
+  const double copying_s = simulate(without, candidate, schedule).total_s;
   // One copy fills the pipeline; after it every copy of the slower direction follows another.
-  const double turns = kTurnsChunks + 1;
+  const auto calls = std::count_if(schedule.operations.begin(), schedule.operations.end(),
+                                   [](const Operation& one) { return one.step == Step::kCopyIn && !one.merged; });
+  const auto turns = static_cast<double>(calls + 1);
   return {candidate.use, candidate.streams, candidate.submission, std::max(0.0, (measured_s - copying_s) / turns)};
 }
 
 double least_before_copy(const CopyRates& rates) {
   double least_s = rates.latency_s;
   for (const StreamTurn& turn : rates.turns.value_or(std::vector<StreamTurn>{}))
-    least_s = std::min(least_s, turn.turn_s);
+    least_s = std::min(least_s, turn.submission == Submission::kBatched ? turn.turn_s / kMostBuffers : turn.turn_s);
   return least_s;
 }
 

@@ -14,15 +14,18 @@ inline constexpr int kTurnsChunks = 32;
 
 /// A and D of kTurnsChunks chunks of about `chunk_bytes` each; B stays, and is small.
 [[nodiscard]] StreamedProblem turns_problem(std::int64_t chunk_bytes);
-/// Of each way in which pipelines of several streams use them, one, in chunks of that problem.
-[[nodiscard]] std::vector<Candidate> turns_candidates(const StreamedProblem& streamed);
-/// From the time of one of them, with kernels that take none. `rates` without turns.
+/// Of each way in which pipelines of several streams use them, one, in chunks of that problem; with batched copies
+/// where there are such.
+[[nodiscard]] std::vector<Candidate> turns_candidates(const StreamedProblem& streamed, bool batched_copies);
+/// From the time of one of them, with kernels that take none; of batched copies, from a call to the next. `rates`
+/// without turns.
 [[nodiscard]] StreamTurn turn_of(const StreamedProblem& streamed, const CopyRates& rates, const Candidate& candidate,
                                  double measured_s);
 
-/// The least that any copy waits for.
+/// The least that any copy waits for; in a batch, its share of the call's.
 [[nodiscard]] double least_before_copy(const CopyRates& rates);
-/// What a copy of the candidate waits for at its engine: its turn where that was measured, else the latency.
+/// What a copy of the candidate waits for at its engine: its turn where that was measured, else the latency. Of a batch
+/// the first copy does.
 [[nodiscard]] double before_copy(const CopyRates& rates, const Candidate& candidate);
 
 }  // namespace pgtune::pipeline

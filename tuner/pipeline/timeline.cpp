@@ -37,6 +37,19 @@ bool other_direction_busy(const Timeline& timeline, Step step, double from_s, do
   return busy_s > 0.5 * (to_s - from_s);
 }
 
+/// Gives each of a call's copies its share of the time from the beginning of the first to the end of the last.
+void share_out(const Schedule& schedule, std::size_t first, std::size_t end, std::vector<Span>& spans) {
+  double bytes = 0, done = 0;
+  for (std::size_t i = first; i < end; ++i) bytes += static_cast<double>(schedule.operations[i].bytes);
+  const double start_s = spans[first].start_s, call_s = spans[end - 1].end_s - start_s;
+  if (end - first < 2 || bytes <= 0) return;
+  for (std::size_t i = first; i < end; ++i) {
+    spans[i].start_s = start_s + call_s * done / bytes;
+    done += static_cast<double>(schedule.operations[i].bytes);
+    spans[i].end_s = start_s + call_s * done / bytes;
+  }
+}
+
 GapCause cause_of(const Schedule& schedule, const Timeline& timeline, const Span& next, double from_s) {
   const auto& operations = schedule.operations;
   const Operation& operation = operations[static_cast<std::size_t>(next.operation)];
@@ -102,6 +115,10 @@ Timeline timeline_of_marks(const Schedule& schedule, const std::vector<Marks>& m
     start_s = std::min(start_s, marks[i].after_s);
     timeline.spans[i] = {static_cast<int>(i), operation.step, operation.chunk, start_s, marks[i].after_s};
     worker_s = std::max(worker_s, marks[i].after_s);
+  }
+  for (std::size_t first = 0, end = 0; first < marks.size(); first = end) {
+    end = end_of_call(schedule, first);
+    share_out(schedule, first, end, timeline.spans);
   }
   return timeline;
 }

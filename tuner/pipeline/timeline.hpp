@@ -43,7 +43,7 @@ struct Timeline {
 
 /// From what events tell: when the work before an operation in its stream had ended, and when the operation itself had.
 /// A worker does one thing at a time, so that an operation cannot have begun before the one before it at its worker
-/// ended.
+/// ended. Copies of one call have its time by their bytes: no event tells them apart.
 struct Marks {
   double before_s = 0, after_s = 0;
 };

@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kPipelineOpening = "namespace pgtune_pipeline {\n",
                            kPipelineEnd = "}  // namespace pgtune_pipeline";
 /// Each needs those before it.
-constexpr std::string_view kPipelineFiles[] = {"types.hpp", "handles.hpp", "schedule.hpp", "staging.hpp", "loop.hpp"};
+constexpr std::string_view kPipelineFiles[] = {"types.hpp",   "handles.hpp", "copies.hpp", "schedule.hpp",
+                                               "buffers.hpp", "staging.hpp", "loop.hpp"};
 
 std::string_view pipeline_file(std::string_view name) {
   for (const embedded::File& file : embedded::pgtune_exported_pipeline()) {

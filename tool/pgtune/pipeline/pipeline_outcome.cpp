@@ -23,16 +23,18 @@ using session::PipelineAnswer;
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.1f}", bytes_per_s * 1e-9); }
 std::string ms(double seconds) { return milliseconds_text(seconds) + " ms"; }
 
-/// Microseconds from a copy to the next one, by how streams are used in a loop.
+/// Microseconds from a copy to the next one, by how streams are used in a loop, and from a batch to the next one.
 std::string turns_text(const pipeline::CopyRates& rates) {
-  std::string text;
+  std::string text, batched;
   for (const pipeline::StreamTurn& turn : rates.turns.value_or(std::vector<pipeline::StreamTurn>{})) {
+    if (turn.submission == pipeline::Submission::kBatched)
+      batched = fmt::format("; {:.1f} us from a batch to the next", 1e6 * turn.turn_s);
     if (turn.submission != pipeline::Submission::kLoop) continue;
     const bool lanes = turn.use == pipeline::StreamUse::kLanes;
     text += fmt::format("{}{:.1f} us {}", text.empty() ? "" : ", ", 1e6 * turn.turn_s,
                         lanes ? "with a stream a worker" : fmt::format("with {} streams", turn.streams));
   }
-  return text.empty() ? text : fact("turns", "from a copy to the next " + text);
+  return text.empty() ? text : fact("turns", "from a copy to the next " + text + batched);
 }
 
 std::string copies_text(const pipeline::CopyRates& rates) {

@@ -15,8 +15,8 @@
 namespace pgtune::tool {
 namespace {
 
-/// Counts up when the same text means another space or another way of measuring.
-constexpr int kSpaceVersion = 1;
+/// Counts up when the same text means another space or another way of measuring: 2, copies in batches.
+constexpr int kSpaceVersion = 2;
 
 /// Throws db::Error where the row is of another problem than it was found by.
 StoredPipeline read_of(const pipeline::StreamedProblem& streamed, db::RecordedPipeline row, const std::string& origin) {
@@ -28,15 +28,21 @@ StoredPipeline read_of(const pipeline::StreamedProblem& streamed, db::RecordedPi
   return stored;
 }
 
-}  // namespace
-
-std::string searched_text(const pipeline::StreamedProblem& streamed, const session::PipelineOptions& options) {
+/// What of a space of that version was searched.
+std::string searched_of_version(int version, const pipeline::StreamedProblem& streamed,
+                                const session::PipelineOptions& options) {
   std::string text =
-      fmt::format("{} {} cut {} memory {}", kSpaceVersion, streamed.stream_text(),
+      fmt::format("{} {} cut {} memory {}", version, streamed.stream_text(),
                   options.cut ? to_string(*options.cut) : "any", options.memory ? to_string(*options.memory) : "any");
   for (const protocol::ChunkKernel& kernel : options.kernels)
     text += fmt::format(" kernel {} {}", kernel.problem.shape(), kernel.built.build.key_hash);
   return text;
+}
+
+}  // namespace
+
+std::string searched_text(const pipeline::StreamedProblem& streamed, const session::PipelineOptions& options) {
+  return searched_of_version(kSpaceVersion, streamed, options);
 }
 
 PipelineDatabaseStore::PipelineDatabaseStore(db::Database& database, const pipeline::StreamedProblem& streamed,
@@ -104,9 +110,13 @@ void PipelineDatabaseStore::save_round_sample(const pipeline::Candidate& candida
 
 std::optional<StoredPipeline> recorded_pipeline(const db::Database& database, const pipeline::StreamedProblem& streamed,
                                                 const session::PipelineOptions& options) {
-  auto found = db::find_recorded_pipeline(database, streamed.problem.key(), searched_text(streamed, options));
-  if (!found) return std::nullopt;
-  return read_of(streamed, std::move(*found), database.origin());
+  // What an earlier version searched is a recording of a smaller space.
+  for (int version = kSpaceVersion; version > 0; --version) {
+    auto found =
+        db::find_recorded_pipeline(database, streamed.problem.key(), searched_of_version(version, streamed, options));
+    if (found) return read_of(streamed, std::move(*found), database.origin());
+  }
+  return std::nullopt;
 }
 
 device::PipelineRecording load_pipeline_recording(const db::Database& database,

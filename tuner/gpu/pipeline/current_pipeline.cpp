@@ -39,7 +39,7 @@ Error to_usage(const CudaFailure& failure, const pipeline::StreamedProblem& stre
 CurrentPipeline::CurrentPipeline(const Tools& tools, const protocol::PipelinePrepare& request)
     : tools_(&tools),
       streamed_(request.streamed),
-      limits_{0, request.pinned_limit_bytes},
+      limits_{.pinned_bytes = request.pinned_limit_bytes},
       host_(request.streamed, request.pinned_limit_bytes),
       kernels_(tools.driver, tools.helpers, tools.library, request.kernels, tools.max_window_bytes) {}
 
@@ -57,6 +57,9 @@ Result<std::unique_ptr<CurrentPipeline>> CurrentPipeline::create(const Tools& to
                                    tools.helpers, tools.stream);
   if (!check) return tl::unexpected(to_usage(check.error(), request.streamed));
   current->check_ = std::move(*check);
+  const auto batched_copies = has_batched_copies();
+  if (!batched_copies) return tl::unexpected(to_error(batched_copies.error()));
+  current->limits_.batched_copies = *batched_copies;
   std::size_t free_bytes = 0, total_bytes = 0;
   if (auto ok = gpu::check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory"); !ok)
     return tl::unexpected(to_error(ok.error()));
@@ -110,7 +113,7 @@ CudaResult<> CurrentPipeline::fill(Matrix matrix, const Conditions& conditions) 
 }
 
 pipeline::Prepared CurrentPipeline::prepared() const {
-  return {limits_.device_bytes, limits_.pinned_bytes, check_->rows(), tools_->library};
+  return {limits_.device_bytes, limits_.pinned_bytes, check_->rows(), tools_->library, limits_.batched_copies};
 }
 
 std::int64_t CurrentPipeline::ring_bytes() const {

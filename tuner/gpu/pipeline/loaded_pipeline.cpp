@@ -140,64 +140,60 @@ CudaResult<> LoadedPipeline::make_kernels(KernelSource& kernels) {
   return check(cudaStreamSynchronize(streams_.front().get()), "preparing kernels");
 }
 
-CudaResult<> LoadedPipeline::enqueue_copy(const Operation& operation, cudaStream_t stream) {
+DeviceCopy LoadedPipeline::copy_of(const Operation& operation) const {
   const Matrix matrix = operation.matrix;
   const bool in = operation.step == Step::kCopyIn;
   const std::int64_t element = streamed_.element_bytes(matrix), pitch = streamed_.columns(matrix) * element;
   const pipeline::Region& region = operation.region;
   std::byte* const host = (*host_)[matrix].data() + region.row * pitch + region.column * element;
   void* const device = buffers_.slot(matrix, operation.slot);
-  const std::int64_t width = region.columns * element;
-  if (staging_) {
-    const HostCopy copy{host, host, pitch, pitch, width, region.rows};
-    return in ? staging_->copy_in(operation, copy, device, stream)
-              : staging_->copy_out(operation, copy, device, stream);
+  const auto row_bytes = static_cast<std::size_t>(region.columns * element);
+  const auto host_pitch = static_cast<std::size_t>(pitch), rows = static_cast<std::size_t>(region.rows);
+  if (in) return {device, host, row_bytes, host_pitch, row_bytes, rows, cudaMemcpyHostToDevice};
+  return {host, device, host_pitch, row_bytes, row_bytes, rows, cudaMemcpyDeviceToHost};
+}
+
+CudaResult<> LoadedPipeline::enqueue(std::size_t first, std::size_t end, cudaStream_t stream) {
+  const Operation& operation = schedule_.operations[first];
+  if (operation.step == Step::kCompute) {
+    const auto chunk = static_cast<std::size_t>(operation.chunk);
+    return kernels_[kernel_of_chunk_[chunk]].launchable->launch(chunk, stream);
   }
-  const auto rows = static_cast<std::size_t>(region.rows);
-  const auto row_bytes = static_cast<std::size_t>(width), host_pitch = static_cast<std::size_t>(pitch);
-  const char* const call = in ? "copying to the GPU" : "copying from the GPU";
-  void* const to = in ? device : host;
-  const void* const from = in ? host : device;
-  const cudaMemcpyKind kind = in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
-  if (width == pitch) return check(cudaMemcpyAsync(to, from, rows * row_bytes, kind, stream), call);
-  return check(cudaMemcpy2DAsync(to, in ? row_bytes : host_pitch, from, in ? host_pitch : row_bytes, row_bytes, rows,
-                                 kind, stream),
-               call);
+  if (end - first == 1) {
+    const DeviceCopy copy = copy_of(operation);
+    if (!staging_) return enqueue_copy(copy, stream);
+    return operation.step == Step::kCopyIn ? staging_->copy_in(operation, copy, stream)
+                                           : staging_->copy_out(operation, copy, stream);
+  }
+  std::vector<DeviceCopy> copies;
+  for (std::size_t i = first; i < end; ++i) copies.push_back(copy_of(schedule_.operations[i]));
+  return enqueue_batch(copies, stream);
 }
 
-CudaResult<> LoadedPipeline::enqueue(const Operation& operation, cudaStream_t stream) {
-  if (operation.step != Step::kCompute) return enqueue_copy(operation, stream);
-  const auto chunk = static_cast<std::size_t>(operation.chunk);
-  return kernels_[kernel_of_chunk_[chunk]].launchable->launch(chunk, stream);
-}
-
-CudaResult<> LoadedPipeline::issue_one(std::size_t index, const Pass& pass) {
-  const Operation& operation = schedule_.operations[index];
-  const cudaStream_t into = stream(operation.stream);
+CudaResult<> LoadedPipeline::issue_call(std::size_t first, std::size_t end, const Pass& pass) {
+  const cudaStream_t into = stream(schedule_.operations[first].stream);
+  CudaResult<> ok;
   if (pass.only == nullptr) {
-    for (const int need : awaited_[index]) {
-      if (auto ok = await(into, done_[static_cast<std::size_t>(need)]); !ok) return ok;
-    }
+    for (const int need : awaited_[first])
+      ok = ok.and_then([&] { return await(into, done_[static_cast<std::size_t>(need)]); });
   }
-  if (pass.marks) {
-    if (auto ok = record(before_[index], into); !ok) return ok;
-  }
-  if (auto ok = enqueue(operation, into); !ok) return ok;
-  if (pass.marks) {
-    if (auto ok = record(after_[index], into); !ok) return ok;
-  }
-  if (done_[index] && pass.only == nullptr) {
-    if (auto ok = record(done_[index], into); !ok) return ok;
-  }
-  if (candidate_.submission == Submission::kBlocking)
-    return check(cudaStreamSynchronize(into), "waiting for an operation");
-  return {};
+  const auto mark = [&](const std::vector<Event>& events) {
+    for (std::size_t i = first; i < end && pass.marks; ++i) ok = ok.and_then([&] { return record(events[i], into); });
+  };
+  mark(before_);
+  ok = ok.and_then([&] { return enqueue(first, end, into); });
+  mark(after_);
+  if (const Event& done = done_[end - 1]; done && pass.only == nullptr)
+    ok = ok.and_then([&] { return record(done, into); });
+  if (!ok || candidate_.submission != Submission::kBlocking) return ok;
+  return check(cudaStreamSynchronize(into), "waiting for an operation");
 }
 
 CudaResult<> LoadedPipeline::issue(const Pass& pass) {
-  for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
-    if (pass.only != nullptr && schedule_.operations[i].step != *pass.only) continue;
-    if (auto ok = issue_one(i, pass); !ok) return ok;
+  for (std::size_t first = 0, end = 0; first < schedule_.operations.size(); first = end) {
+    end = end_of_call(schedule_, first);
+    if (pass.only != nullptr && schedule_.operations[first].step != *pass.only) continue;
+    if (auto ok = issue_call(first, end, pass); !ok) return ok;
   }
   return {};
 }

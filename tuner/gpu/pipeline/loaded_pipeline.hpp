@@ -8,6 +8,7 @@
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/pipeline/chunk_buffers.hpp"
+#include "tuner/gpu/pipeline/device_copy.hpp"
 #include "tuner/gpu/pipeline/host_operands.hpp"
 #include "tuner/gpu/pipeline/kernel_source.hpp"
 #include "tuner/gpu/pipeline/staging.hpp"
@@ -63,9 +64,10 @@ class LoadedPipeline {
     const pipeline::Step* only = nullptr;  ///< operations of this step, and no waiting for others
   };
   [[nodiscard]] CudaResult<> issue(const Pass& pass);
-  [[nodiscard]] CudaResult<> issue_one(std::size_t index, const Pass& pass);
-  [[nodiscard]] CudaResult<> enqueue(const pipeline::Operation& operation, cudaStream_t stream);
-  [[nodiscard]] CudaResult<> enqueue_copy(const pipeline::Operation& operation, cudaStream_t stream);
+  /// Operations from `first` to before `end`: one, or copies that are made in one call.
+  [[nodiscard]] CudaResult<> issue_call(std::size_t first, std::size_t end, const Pass& pass);
+  [[nodiscard]] CudaResult<> enqueue(std::size_t first, std::size_t end, cudaStream_t stream);
+  [[nodiscard]] DeviceCopy copy_of(const pipeline::Operation& operation) const;
   [[nodiscard]] CudaResult<> fork();
   [[nodiscard]] CudaResult<> join();
   /// From an idle GPU until the host has all results; returns the host's time.

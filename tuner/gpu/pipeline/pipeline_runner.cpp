@@ -116,10 +116,10 @@ Result<pipeline::Prepared> PipelineRunner::prepare(const protocol::PipelinePrepa
 Result<pipeline::CopyRates> PipelineRunner::rates() {
   if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
   state_->current->keep({});
-  const std::int64_t pinned_bytes = state_->current->limits().pinned_bytes;
-  auto rates = measure_copy_rates(pinned_bytes);
+  const pipeline::Limits& limits = state_->current->limits();
+  auto rates = measure_copy_rates(limits.pinned_bytes);
   if (!rates) return tl::unexpected(state_->error_of(rates.error()));
-  auto turns = measure_stream_turns(*rates, pinned_bytes, *state_->helpers);
+  auto turns = measure_stream_turns(*rates, limits.pinned_bytes, *state_->helpers, limits.batched_copies);
   if (!turns) return tl::unexpected(state_->error_of(turns.error()));
   rates->turns = std::move(*turns);
   return *rates;

@@ -38,41 +38,45 @@ Staging::~Staging() {
   if (drainer_.joinable()) drainer_.join();
 }
 
-CudaResult<> Staging::copy_in(const pipeline::Operation& operation, HostCopy from, void* device, cudaStream_t stream) {
+CudaResult<> Staging::copy_in(const pipeline::Operation& operation, const DeviceCopy& copy, cudaStream_t stream) {
   Slot& slot = slots_.at({operation.matrix, operation.slot});
   if (slot.in_use) {
     if (auto ok = check(cudaEventSynchronize(slot.copied.get()), "waiting for a staging buffer"); !ok) return ok;
   }
-  from.to = slot.buffer.data();
-  from.to_pitch = from.row_bytes;
-  in_.copy(from);
+  DeviceCopy onward = copy;
+  onward.from = slot.buffer.data();
+  onward.from_pitch = copy.row_bytes;
+  in_.copy({slot.buffer.data(), static_cast<const std::byte*>(copy.from), static_cast<std::int64_t>(copy.row_bytes),
+            static_cast<std::int64_t>(copy.from_pitch), static_cast<std::int64_t>(copy.row_bytes),
+            static_cast<std::int64_t>(copy.rows)});
   slot.in_use = true;
-  return check(cudaMemcpyAsync(device, slot.buffer.data(), static_cast<std::size_t>(operation.bytes),
-                               cudaMemcpyHostToDevice, stream),
-               "copying to the GPU")
-      .and_then([&] { return check(cudaEventRecord(slot.copied.get(), stream), "recording an event"); });
+  return enqueue_copy(onward, stream).and_then([&] {
+    return check(cudaEventRecord(slot.copied.get(), stream), "recording an event");
+  });
 }
 
-CudaResult<> Staging::copy_out(const pipeline::Operation& operation, HostCopy to, const void* device,
-                               cudaStream_t stream) {
+CudaResult<> Staging::copy_out(const pipeline::Operation& operation, const DeviceCopy& copy, cudaStream_t stream) {
   Slot& slot = slots_.at({operation.matrix, operation.slot});
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !slot.in_use; });
     slot.in_use = true;
   }
-  auto ok = check(cudaMemcpyAsync(slot.buffer.data(), device, static_cast<std::size_t>(operation.bytes),
-                                  cudaMemcpyDeviceToHost, stream),
-                  "copying from the GPU")
-                .and_then([&] { return check(cudaEventRecord(slot.copied.get(), stream), "recording an event"); });
+  DeviceCopy arriving = copy;
+  arriving.to = slot.buffer.data();
+  arriving.to_pitch = copy.row_bytes;
+  auto ok = enqueue_copy(arriving, stream).and_then([&] {
+    return check(cudaEventRecord(slot.copied.get(), stream), "recording an event");
+  });
   const std::lock_guard lock(mutex_);
   if (!ok) {
     slot.in_use = false;
     return ok;
   }
-  to.from = slot.buffer.data();
-  to.from_pitch = to.row_bytes;
-  jobs_.push_back({&slot, to});
+  jobs_.push_back({&slot,
+                   {static_cast<std::byte*>(copy.to), slot.buffer.data(), static_cast<std::int64_t>(copy.to_pitch),
+                    static_cast<std::int64_t>(copy.row_bytes), static_cast<std::int64_t>(copy.row_bytes),
+                    static_cast<std::int64_t>(copy.rows)}});
   ++unfinished_;
   changed_.notify_all();
   return {};

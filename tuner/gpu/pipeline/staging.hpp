@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/pipeline/device_copy.hpp"
 #include "tuner/gpu/pipeline/host_buffer.hpp"
 #include "tuner/gpu/pipeline/host_copier.hpp"
 #include "tuner/pipeline/schedule.hpp"
@@ -26,13 +27,10 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
   ~Staging();
 
-  /// Copies `from` (to: ignored) into the operation's buffer once the copy before from it has ended, and enqueues the
-  /// copy to `device`.
-  [[nodiscard]] CudaResult<> copy_in(const pipeline::Operation& operation, HostCopy from, void* device,
-                                     cudaStream_t stream);
-  /// Enqueues the copy from `device` into the operation's buffer, once that is free, and has a thread copy it on to
-  /// `to` (from: ignored) when it has arrived.
-  [[nodiscard]] CudaResult<> copy_out(const pipeline::Operation& operation, HostCopy to, const void* device,
+  /// Copies into the operation's buffer once the copy before from it has ended, and enqueues the copy from there.
+  [[nodiscard]] CudaResult<> copy_in(const pipeline::Operation& operation, const DeviceCopy& copy, cudaStream_t stream);
+  /// Enqueues the copy into the operation's buffer, once that is free, and has a thread copy it on when it has arrived.
+  [[nodiscard]] CudaResult<> copy_out(const pipeline::Operation& operation, const DeviceCopy& copy,
                                       cudaStream_t stream);
   /// Waits until all that was copied out is where it belongs.
   [[nodiscard]] CudaResult<> drain();

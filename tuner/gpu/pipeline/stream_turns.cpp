@@ -56,7 +56,7 @@ CudaResult<double> median_run(LoadedPipeline& loaded) {
 
 CudaResult<std::vector<pipeline::StreamTurn>> measure_stream_turns(const pipeline::CopyRates& rates,
                                                                    std::int64_t pinned_limit_bytes,
-                                                                   const HelperKernels& helpers) {
+                                                                   const HelperKernels& helpers, bool batched_copies) {
   std::vector<pipeline::StreamTurn> turns;
   const std::int64_t chunk_bytes = std::min(kChunkBytes, pinned_limit_bytes / (2 * pipeline::kTurnsChunks));
   if (chunk_bytes < kLeastChunkBytes) return turns;
@@ -72,7 +72,7 @@ CudaResult<std::vector<pipeline::StreamTurn>> measure_stream_turns(const pipelin
   ResidentOperands resident{};
   resident[index_of(Matrix::kB)] = b->address();
   TinyKernels kernels(helpers);
-  for (const pipeline::Candidate& candidate : pipeline::turns_candidates(streamed)) {
+  for (const pipeline::Candidate& candidate : pipeline::turns_candidates(streamed, batched_copies)) {
     const auto took_s =
         LoadedPipeline::load(streamed, candidate, host, resident, kernels)
             .and_then([](const std::unique_ptr<LoadedPipeline>& loaded) { return median_run(*loaded); });

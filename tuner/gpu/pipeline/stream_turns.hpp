@@ -13,9 +13,10 @@ namespace pgtune::gpu {
 
 /// Of each way to use streams, from the median of several runs of a loop whose kernels do next to nothing. Pins no more
 /// than `pinned_limit_bytes`, 512 MiB at most; where even small chunks, of 64 MiB in all, are more than that, nothing
-/// is measured and the result is empty. `rates` are those of the same machine.
+/// is measured and the result is empty. `rates` are those of the same machine. With batches where the driver has them.
 [[nodiscard]] CudaResult<std::vector<pipeline::StreamTurn>> measure_stream_turns(const pipeline::CopyRates& rates,
                                                                                  std::int64_t pinned_limit_bytes,
-                                                                                 const HelperKernels& helpers);
+                                                                                 const HelperKernels& helpers,
+                                                                                 bool batched_copies);
 
 }  // namespace pgtune::gpu
