@@ -18,8 +18,9 @@ class SimulatedPipeline final : public PipelineDevice {
   double flops = 1e13;
   double launch_s = 5e-6;       ///< of a kernel, whatever its size
   std::set<std::string> wrong;  ///< keys of candidates whose result is wrong
-  bool fails_later = false;     ///< the first trial after rounds is wrong
-  double cap = 1;               ///< kernels are so much slower at the clock that the GPU can hold
+  bool fails_kernels = false;
+  bool fails_later = false;  ///< the first trial after rounds is wrong
+  double cap = 1;            ///< kernels are so much slower at the clock that the GPU can hold
   std::optional<bool> batched_copies = true;
   double hidden_s = 0;             ///< more than the model knows, for each chunk
   std::vector<std::string> asked;  ///< keys of trials
@@ -31,6 +32,7 @@ class SimulatedPipeline final : public PipelineDevice {
 
   Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override {
     streamed_ = request.streamed;
+    kernels_ = request.kernels;
     // Like a GPU it knows what kernels take without being asked: a worker that takes over is not.
     for (const pipeline::Cut cut : {pipeline::Cut::kM, pipeline::Cut::kN, pipeline::Cut::kK}) {
       for (const std::int64_t extent : chunk_extents(streamed_.problem, cut))
@@ -42,8 +44,9 @@ class SimulatedPipeline final : public PipelineDevice {
   Result<pipeline::CopyRates> rates() override { return machine.rates; }
   Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override {
     protocol::ChunkTimesReport report;
+    if (fails_kernels) return fail(ErrorKind::kInternal, "the worker crashed");
     for (const std::int64_t extent : request.extents)
-      report.times.push_back({request.cut, extent, kernel_s(request.cut, extent), "simulated"});
+      report.times.push_back({request.cut, extent, kernel_s(request.cut, extent), kernel_name(request.cut, extent)});
     return report;
   }
   Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request) override {
@@ -95,6 +98,14 @@ class SimulatedPipeline final : public PipelineDevice {
     const double share = static_cast<double>(extent) / static_cast<double>(extent_of(streamed_.problem, cut));
     return streamed_.problem.flops() / flops * share + launch_s;
   }
+  /// Of the first chunk: the variant that was built for it, where there is one.
+  [[nodiscard]] std::string kernel_name(pipeline::Cut cut, std::int64_t extent) const {
+    const Problem problem = chunk_problem(streamed_, {.cut = cut, .chunk = extent}, {0, extent});
+    for (const protocol::ChunkKernel& kernel : kernels_) {
+      if (kernel.problem == problem) return kernel.built.variant.id();
+    }
+    return "simulated";
+  }
   pipeline::RunSample sample(const pipeline::Candidate& candidate, double settle_s = 0) {
     const pipeline::Schedule schedule = make_schedule(streamed_, candidate);
     pipeline::Machine now = machine;
@@ -118,6 +129,7 @@ class SimulatedPipeline final : public PipelineDevice {
 
   DeviceInfo info_;
   pipeline::StreamedProblem streamed_;
+  std::vector<protocol::ChunkKernel> kernels_;
   int samples_ = 0;
 };
 

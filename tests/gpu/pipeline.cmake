@@ -7,7 +7,8 @@ set(gpu_sources ${PROJECT_SOURCE_DIR}/tuner/gpu)
 pgtune_test(gpu_pipeline_loop_test LABELS unit
             SOURCES pipeline_loop_test.cpp ../exported/fake_runtime.cpp ../exported/fake_runtime_memory.cpp ../exported/fake_runtime_streams.cpp
                     ${gpu_sources}/pipeline/host_buffer.cpp ${gpu_sources}/pipeline/host_copier.cpp ${gpu_sources}/pipeline/host_operands.cpp
-                    ${gpu_sources}/pipeline/chunk_buffers.cpp ${gpu_sources}/pipeline/device_copy.cpp ${gpu_sources}/pipeline/loaded_pipeline.cpp ${gpu_sources}/pipeline/staging.cpp
+                    ${gpu_sources}/pipeline/chunk_buffers.cpp ${gpu_sources}/pipeline/chunk_kernels.cpp ${gpu_sources}/pipeline/launch_time.cpp
+                    ${gpu_sources}/pipeline/device_copy.cpp ${gpu_sources}/pipeline/loaded_pipeline.cpp ${gpu_sources}/pipeline/staging.cpp
                     ${gpu_sources}/launch/cuda_failure.cpp ${gpu_sources}/launch/handles.cpp
             LIBRARIES pgtune_pipeline pgtune_fmt)
 target_include_directories(gpu_pipeline_loop_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/exported/fake_runtime.hpp"
+#include "tuner/gpu/pipeline/chunk_kernels.hpp"
 #include "tuner/gpu/pipeline/loaded_pipeline.hpp"
 #include "tuner/pipeline/legality.hpp"
 
@@ -261,6 +262,113 @@ TEST(DeviceCopy, ABatchIsNotForTheDefaultStreamOrACapture) {
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+/// Kernels that take so many milliseconds of the runtime's clock, or none.
+class TimedKernels final : public KernelSource {
+ public:
+  TimedKernels(std::string name, int milliseconds) : name_(std::move(name)), milliseconds_(milliseconds) {}
+  int made = 0;
+  cudaError_t fails = cudaSuccess;  ///< at a launch
+  bool sticky = false;
+
+  CudaResult<Kernel> make(const Problem& /*problem*/, const std::vector<OperandSet>& /*sets*/, std::size_t /*sample*/,
+                          cudaStream_t /*stream*/) override {
+    ++made;
+    return Kernel{std::make_unique<Timed>(*this), name_};
+  }
+
+ private:
+  class Timed final : public Launchable {
+   public:
+    explicit Timed(const TimedKernels& source) : source_(&source) {}
+    CudaResult<> launch(std::size_t /*copy*/, cudaStream_t stream) override {
+      if (source_->fails != cudaSuccess)
+        return tl::unexpected(CudaFailure{source_->fails, "fake", "it was told to", "launching", source_->sticky});
+      for (int i = 0; i < source_->milliseconds_; ++i) {
+        if (auto ok = check(fake::enqueue(stream, [] {}), "launching"); !ok) return ok;
+      }
+      return {};
+    }
+
+   private:
+    const TimedKernels* source_;
+  };
+
+  std::string name_;
+  int milliseconds_;
+};
+
+class ChunkKernelChoice : public ::testing::Test {
+ protected:
+  ChunkKernelChoice() {
+    fake::reset(1);
+    EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess);
+  }
+  ~ChunkKernelChoice() override {
+    EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess);
+    EXPECT_EQ(fake::counts().live, 0);
+  }
+  [[nodiscard]] static Problem problem(const std::string& shape) {
+    return with_default_strides(parse_shape(shape).value()).value();
+  }
+  [[nodiscard]] CudaResult<std::string> name(ChunkKernels& kernels, const Problem& of) {
+    return kernels.make(of, std::vector<OperandSet>(1), 0, stream_).map([](const KernelSource::Kernel& kernel) {
+      return kernel.name;
+    });
+  }
+  [[nodiscard]] ChunkKernels kernels(TimedKernels& library, TimedKernels& built) const {
+    return {library,
+            built,
+            {{guessed_.key(), ChunkKernels::Origin::kGuessed}, {stored_.key(), ChunkKernels::Origin::kStored}}};
+  }
+
+  cudaStream_t stream_ = nullptr;
+  Problem guessed_ = problem("128x64x64"), stored_ = problem("256x64x64"), other_ = problem("512x64x64");
+};
+
+TEST_F(ChunkKernelChoice, AGuessIsTakenWhereItIsFasterAndAStoredKernelAlways) {
+  TimedKernels library("library", 5), fast("fast", 3), slow("slow", 8);
+  ChunkKernels with_fast = kernels(library, fast), with_slow = kernels(library, slow);
+  EXPECT_EQ(name(with_fast, guessed_).value(), "fast");
+  EXPECT_EQ(name(with_slow, guessed_).value(), "library");
+  EXPECT_EQ(name(with_slow, stored_).value(), "slow");
+  EXPECT_EQ(name(with_slow, other_).value(), "library");
+  // Once it is known, nothing is timed again.
+  const int made = fast.made;
+  const int kernels = fake::counts().kernels;
+  EXPECT_EQ(name(with_fast, guessed_).value(), "fast");
+  EXPECT_EQ(fast.made, made + 1);
+  EXPECT_EQ(fake::counts().kernels, kernels);
+}
+
+TEST_F(ChunkKernelChoice, AGuessThatTurnsOutWrongIsNotTakenAgain) {
+  TimedKernels library("library", 5), fast("fast", 3);
+  ChunkKernels chosen = kernels(library, fast);
+  ASSERT_EQ(name(chosen, guessed_).value(), "fast");
+  chosen.refuse_guess(guessed_);
+  chosen.refuse_guess(other_);
+  EXPECT_EQ(name(chosen, guessed_).value(), "library");
+  EXPECT_EQ(name(chosen, stored_).value(), "fast");
+}
+
+TEST_F(ChunkKernelChoice, WhatDoesNotRunIsPassedOverUnlessItTookTheGpu) {
+  TimedKernels library("library", 5), built("built", 3);
+  built.fails = cudaErrorInvalidValue;
+  ChunkKernels first = kernels(library, built);
+  EXPECT_EQ(name(first, guessed_).value(), "library");
+  EXPECT_EQ(name(first, guessed_).value(), "library");
+  built.sticky = true;
+  ChunkKernels second = kernels(library, built);
+  EXPECT_TRUE(name(second, guessed_).error().sticky);
+  built.fails = cudaSuccess;
+  library.fails = cudaErrorNotSupported;
+  ChunkKernels third = kernels(library, built);
+  EXPECT_EQ(name(third, guessed_).value(), "built");
+  built.fails = cudaErrorInvalidValue;
+  built.sticky = false;
+  ChunkKernels fourth = kernels(library, built);
+  EXPECT_EQ(name(fourth, guessed_).error().code, cudaErrorInvalidValue);
 }
 
 TEST_F(PipelineLoop, ATraceHasASpanForEachOperation) {

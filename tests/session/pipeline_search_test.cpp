@@ -214,6 +214,13 @@ TEST_F(PipelineSearch, OfOneKindOfMemoryHasItsRungsAlone) {
   }
 }
 
+TEST_F(PipelineSearch, SaysHowToLeaveOutGuessesWhereKernelsFail) {
+  device_.fails_kernels = true;
+  EXPECT_THAT(search().error().text(), ::testing::Not(HasSubstr("--kernels")));
+  options_.kernels = {{streamed_.problem, {}, true}};
+  EXPECT_THAT(search().error().text(), ::testing::AllOf(HasSubstr("--kernels stored"), HasSubstr("crashed")));
+}
+
 TEST_F(PipelineSearch, SaysWhyNothingIsLegal) {
   options_.pinned_limit_bytes = 1;
   options_.memory = pipeline::HostMemory::kPinned;

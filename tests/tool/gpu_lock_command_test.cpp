@@ -79,7 +79,8 @@ TEST_F(GpuLockCommandTest, ASignalEndsTheWait) {
 TEST_F(GpuLockCommandTest, APipelineSaysWhoIsThereAndWaits) {
   Process first(endless());
   await_trial();
-  const std::vector<std::string> pipeline{"pipeline", "--shape", "8192x2048x2048", "--stream", "A"};
+  const std::vector<std::string> pipeline{"pipeline", "--shape",   "8192x2048x2048", "--stream",
+                                          "A",        "--kernels", "stored"};
   const Finished refused = pgtune(pipeline);
   EXPECT_EQ(refused.exit_code, 3);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("another pgtune (process " + std::to_string(first.pid()) + ")"),

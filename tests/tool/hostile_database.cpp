@@ -197,7 +197,7 @@ void HostileDatabase::expect_survived(const std::vector<Words>& commands, const 
 }
 
 Words HostileDatabase::pipeline() {
-  return {"pipeline", "--shape", "512x64x64", "--dtype", "bf16", "--pinned-limit", "64", "-q"};
+  return {"pipeline", "--shape", "512x64x64", "--dtype", "bf16", "--pinned-limit", "64", "--kernels", "stored", "-q"};
 }
 
 std::vector<Words> HostileDatabase::readers() const {

@@ -51,7 +51,8 @@ TEST_F(PageTest, HoldsWhatTheDatabaseKnows) {
 
 TEST_F(PageTest, ShowsHostPipelines) {
   ASSERT_EQ(search({"-q"}).exit_code, 0);
-  const Finished found = pgtune({"pipeline", "--shape", "2048x256x256", "--rounds", "6", "--json"});
+  const Finished found =
+      pgtune({"pipeline", "--shape", "2048x256x256", "--kernels", "stored", "--rounds", "6", "--json"});
   ASSERT_EQ(found.exit_code, 0) << found.err;
   const json best = json::parse(found.out);
   const json data = data_of(pgtune({"report", "--html", "-"}).out);

@@ -11,9 +11,10 @@ using nlohmann::json;
 
 class PipelineCommandTest : public CliTest {
  protected:
-  Finished pipeline(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16",
-                                       "--stream", "A,D",     "--pinned-limit", "4096"};
+  /// Without guesses, whose model takes seconds to learn.
+  Finished pipeline(const std::vector<std::string>& more = {}, const std::string& kernels = "stored") {
+    std::vector<std::string> arguments{"pipeline", "--shape",        "8192x2048x2048", "--dtype",   "bf16", "--stream",
+                                       "A,D",      "--pinned-limit", "4096",           "--kernels", kernels};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return pgtune(arguments);
   }
@@ -47,6 +48,41 @@ TEST_F(PipelineCommandTest, MeasuresStoresAnswersAndReplays) {
   EXPECT_EQ(replay.at("serial_to_best"), measured.at("serial_to_best"));
   EXPECT_EQ(requests("trial"), trials);
   EXPECT_EQ(pgtune({"db", "check"}).exit_code, 0);
+}
+
+TEST_F(PipelineCommandTest, ChunksHaveTheModelsGuesses) {
+  const auto names = [](const json& object) {
+    std::set<std::string> templates;
+    for (const json& time : object.at("chunk_times")) {
+      const std::string kernel = time.at("kernel");
+      templates.insert(kernel.substr(0, kernel.find('/')));
+    }
+    return templates;
+  };
+  const Finished guessed = pipeline({"--json"}, "guess");
+  ASSERT_EQ(guessed.exit_code, 0) << guessed.err;
+  EXPECT_THAT(guessed.err, HasSubstr("of them guessed"));
+  EXPECT_EQ(names(json::parse(guessed.out)).count("simulated"), 0U) << guessed.out;
+  const int builds = requests("build"), trials = requests("trial");
+  EXPECT_GT(builds, 4);
+  // The same kernels: neither measured again nor built.
+  EXPECT_TRUE(json::parse(pipeline({"--json"}, "guess").out).at("from_database"));
+  EXPECT_EQ(requests("build"), builds);
+  EXPECT_EQ(requests("trial"), trials);
+  // Others are another search.
+  const Finished library = pipeline({"--json"}, "cublaslt");
+  EXPECT_EQ(names(json::parse(library.out)), std::set<std::string>{"simulated"});
+  EXPECT_GT(requests("trial"), trials);
+  EXPECT_EQ(requests("build"), builds);
+  EXPECT_EQ(pipeline({}, "fastest").exit_code, 2);
+}
+
+TEST_F(PipelineCommandTest, AGuessThatIsNotBuiltIsLeftToCublasLt) {
+  launch_.environment["PGTUNE_FAKE"] = "build||fail";
+  const Finished result = pipeline({"--json"}, "guess");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("guessed kernel was not built"), HasSubstr("cuBLASLt's is taken")));
+  for (const json& time : json::parse(result.out).at("chunk_times")) EXPECT_EQ(time.at("kernel"), "simulated");
 }
 
 TEST_F(PipelineCommandTest, WhatAnEarlierVersionSearchedIsReplayedAndMeasuredAgain) {
@@ -161,8 +197,8 @@ TEST_F(PipelineCommandTest, SaysWhatIsWrong) {
   wrong({"--rounds", "2"}, "too few");
   wrong({"--cut", "K"}, "its D must be f32");
   EXPECT_EQ(pipeline({"--device", "replay"}).exit_code, 3);
-  const Finished little =
-      pgtune({"pipeline", "--shape", "8192x2048x2048", "--memory", "pinned", "--pinned-limit", "1"});
+  const Finished little = pgtune(
+      {"pipeline", "--shape", "8192x2048x2048", "--memory", "pinned", "--pinned-limit", "1", "--kernels", "cublaslt"});
   EXPECT_EQ(little.exit_code, 2);
   EXPECT_THAT(little.err, HasSubstr("--pinned-limit allows"));
 }

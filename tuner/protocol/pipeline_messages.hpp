@@ -27,11 +27,13 @@ namespace pgtune::protocol {
 struct ChunkKernel {
   Problem problem;
   BuiltVariant built;
+  bool guessed = false;  ///< by the model: taken where it is faster than the library's. Else a search found it
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("problem", self.problem);
     visit("built", self.built);
+    visit("guessed", self.guessed);
   }
 };
 

@@ -40,6 +40,7 @@ struct PipelineTask {
   pipeline::StreamedProblem streamed;
   session::PipelineOptions options;
   std::string device, database, svg;
+  KernelChoice kernels = KernelChoice::kGuess;
   bool force = false, dry_run = false, wait = false, json = false;
 };
 
@@ -66,6 +67,7 @@ class PipelineCommand final : public Command {
   std::string examples() const override {
     return "pgtune pipeline --shape 65536x4096x4096 --dtype bf16 --stream A,D\n"
            "pgtune pipeline --shape 4096x65536x4096 --dtype bf16 --stream B\n"
+           "pgtune pipeline --shape 65536x4096x4096 --dtype bf16 --kernels cublaslt\n"
            "pgtune pipeline --shape 65536x4096x4096 --dtype bf16 --dry-run\n"
            "pgtune pipeline --shape 16384x4096x4096 --memory pageable --svg lanes.svg\n"
            "pgtune pipeline --shape 16384x4096x4096 --pinned-limit 2048 --json";
@@ -74,6 +76,11 @@ class PipelineCommand final : public Command {
   void add_options(CommandLine& app) override {
     const char* group = "Pipeline";
     which_.add_to(app, group);
+    app.add_option("--kernels", kernels_,
+                   "Kernels of chunks beside cuBLASLt's: guess (what a search of exactly that problem found, else what "
+                   "the model guesses where that is faster; the default), stored (no guesses) or cublaslt (none)")
+        .option_text("NAME")
+        .group(group);
     app.add_option("--pinned-limit", pinned_limit_mib_,
                    "Host memory that may be pinned at a time, in MiB (default: a quarter of what there is, and half of "
                    "what is available at most)")
@@ -131,6 +138,7 @@ class PipelineCommand final : public Command {
       throw CommandError(ErrorKind::kUsage, fmt::format("--rounds {} are too few for an interval. Give at least {}.",
                                                         rounds_, kLeastRounds));
     options.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
+    task.kernels = parse_word<KernelChoice>("--kernels", kernels_).value_or(KernelChoice::kGuess);
     task.device = device_;
     task.database = context.database_path(database_).string();
     task.svg = svg_;
@@ -189,7 +197,10 @@ class PipelineCommand final : public Command {
   static ExitCode measure(Context& context, PipelineTask& task, const DeviceChoice& choice, ResultDocument& results) {
     Terminal& terminal = context.terminal();
     db::Database database = db::Database::open(task.database, db::OpenMode::kReadWriteCreate);
-    task.options.kernels = build_chunk_kernels(context, database, task.streamed, choice.info, task.options);
+    std::vector<ChosenKernel> kernels =
+        choose_chunk_kernels(context, database, task.streamed, choice.info, task.options, task.kernels,
+                             trained_model(context, task.database));
+    task.options.kernels_text = kernels_text(kernels);
     PipelineDatabaseStore store(database, task.streamed, choice.info, task.options);
     PipelineOutcome outcome{task.streamed, choice.info, choice.description, Source::kGpu, {}, choice.info.uuid};
     if (!task.force) {
@@ -201,6 +212,7 @@ class PipelineCommand final : public Command {
         return show(outcome, task, results);
       }
     }
+    task.options.kernels = build_chunk_kernels(context, std::move(kernels));
     const StopSignals signals;
     const auto lock = lock_gpu(context, choice.info.uuid, fmt::format("GPU {}", choice.ordinal), task.wait,
                                [&] { return signals.exit_code().has_value(); });
@@ -276,7 +288,7 @@ class PipelineCommand final : public Command {
   }
 
   WhichPipeline which_;
-  std::string pinned_limit_mib_, budget_, rounds_ = "8", seed_ = "1";
+  std::string kernels_, pinned_limit_mib_, budget_, rounds_ = "8", seed_ = "1";
   std::string device_ = "auto", database_, svg_;
   bool wait_ = false, force_ = false, dry_run_ = false, json_ = false, quiet_ = false, verbose_ = false;
 };

@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
+#include "tool/pgtune/simulate/guess.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/template/template_source.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -31,57 +35,91 @@ std::vector<Problem> chunk_problems(const pipeline::StreamedProblem& streamed,
   return problems;
 }
 
-struct Wanted {
-  Problem problem;
-  Variant variant;
-  LaunchPlan plan;
-  protocol::BuildRequest request;
-};
+std::optional<ChosenKernel> choose_kernel(Context& context, DatabaseStore& store, const Problem& problem,
+                                          const DeviceInfo& device, const Conditions& conditions, KernelChoice choice,
+                                          const ModelSource& model) {
+  const space::TemplateSet templates = context.catalogue().select("", problem);
+  ChosenKernel chosen;
+  chosen.problem = problem;
+  if (const auto answer =
+          session::stored_answer(store, {problem, templates, device, Source::kGpu, conditions}, false)) {
+    chosen.request.variant = answer->best().variant;
+  } else {
+    const auto learned = choice == KernelChoice::kGuess ? model() : nullptr;
+    const auto guess = learned ? guess_variant(*learned, templates, problem, device) : std::nullopt;
+    if (!guess) return std::nullopt;
+    chosen.guessed = true;
+    chosen.request.variant = guess->variant;
+  }
+  const Variant& variant = chosen.request.variant;
+  const space::TemplateDefinition& definition = templates.of(variant);
+  chosen.template_hash = definition.content_hash;
+  chosen.plan = value_or_throw(space::make_launch_plan(definition, variant, problem, device));
+  chosen.request.source = definition.source;
+  chosen.request.defines = value_or_throw(space::make_defines(definition, variant, problem, device));
+  chosen.request.architecture = device.architecture;
+  return chosen;
+}
+
+constexpr EnumNames<KernelChoice, 3> kKernelChoices{
+    {{KernelChoice::kGuess, "guess"}, {KernelChoice::kStored, "stored"}, {KernelChoice::kCublasLt, "cublaslt"}}};
 
 }  // namespace
 
-std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context, db::Database& database,
-                                                       const pipeline::StreamedProblem& streamed,
-                                                       const DeviceInfo& device,
-                                                       const session::PipelineOptions& options) {
+EnumTable<KernelChoice> enum_table(KernelChoice /*choice*/) { return kKernelChoices; }
+
+std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& database,
+                                               const pipeline::StreamedProblem& streamed, const DeviceInfo& device,
+                                               const session::PipelineOptions& options, KernelChoice choice,
+                                               const ModelSource& model) {
+  std::vector<ChosenKernel> kernels;
+  if (choice == KernelChoice::kCublasLt) return kernels;
   DatabaseStore store(database);
-  std::vector<Wanted> wanted;
   for (const Problem& problem : chunk_problems(streamed, options)) {
     try {
-      const space::TemplateSet templates = context.catalogue().select("", problem);
-      const auto answer =
-          session::stored_answer(store, {problem, templates, device, Source::kGpu, options.conditions}, false);
-      if (!answer) continue;
-      Wanted one{problem, answer->best().variant, {}, {}};
-      const space::TemplateDefinition& definition = templates.of(one.variant);
-      one.plan = value_or_throw(space::make_launch_plan(definition, one.variant, problem, device));
-      one.request.id = static_cast<protocol::RequestId>(wanted.size()) + 1;
-      one.request.variant = one.variant;
-      one.request.source = definition.source;
-      one.request.defines = value_or_throw(space::make_defines(definition, one.variant, problem, device));
-      one.request.architecture = device.architecture;
-      wanted.push_back(std::move(one));
+      if (auto chosen = choose_kernel(context, store, problem, device, options.conditions, choice, model))
+        kernels.push_back(std::move(*chosen));
     } catch (const CommandError& error) {
       // No template for such types, or a stored variant that this version has no plan for.
       context.terminal().detail(fmt::format("{}: left to cuBLASLt: {}", problem.title(), error.what()));
     }
   }
-  if (wanted.empty()) return {};
+  return kernels;
+}
+
+std::string kernels_text(const std::vector<ChosenKernel>& kernels) {
+  std::string text;
+  for (const ChosenKernel& kernel : kernels)
+    text += fmt::format("{}\n{}\n{}\n{}\n", kernel.problem.key(), kernel.request.variant.id(), kernel.template_hash,
+                        kernel.guessed);
+  return text.empty() ? text : space::hash_text(text);
+}
+
+std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context, std::vector<ChosenKernel> kernels) {
+  if (kernels.empty()) return {};
+  const auto guesses =
+      std::count_if(kernels.begin(), kernels.end(), [](const ChosenKernel& one) { return one.guessed; });
+  context.terminal().note(fmt::format("kernels   for {} sizes of chunks, {} of them guessed", kernels.size(), guesses));
   std::vector<protocol::BuildRequest> requests;
-  for (const Wanted& one : wanted) requests.push_back(one.request);
+  for (ChosenKernel& one : kernels) {
+    one.request.id = static_cast<protocol::RequestId>(requests.size()) + 1;
+    requests.push_back(one.request);
+  }
   auto builds = value_or_throw(
       device::compile_all({.worker_path = context.paths().worker.string(), .cache_dir = context.paths().cache.string()},
                           std::move(requests)));
-  std::vector<protocol::ChunkKernel> kernels;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  std::vector<protocol::ChunkKernel> built;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const ChosenKernel& one = kernels[i];
     if (builds[i].outcome.kind != OutcomeKind::kOk) {
-      context.terminal().note(fmt::format("{}: its best kernel was not built ({}), so cuBLASLt's is taken",
-                                          wanted[i].problem.title(), builds[i].outcome.reason));
+      context.terminal().note(fmt::format("{}: its {} kernel was not built ({}), so cuBLASLt's is taken",
+                                          one.problem.title(), one.guessed ? "guessed" : "best",
+                                          builds[i].outcome.reason));
       continue;
     }
-    kernels.push_back({wanted[i].problem, {wanted[i].variant, wanted[i].plan, builds[i].build}});
+    built.push_back({one.problem, {one.request.variant, one.plan, builds[i].build}, one.guessed});
   }
-  return kernels;
+  return built;
 }
 
 }  // namespace pgtune::tool

@@ -1,20 +1,48 @@
 // SPDX-License-Identifier: MIT
-// The best stored kernels for chunks of a pipeline, built.
+// The kernels of pgtune's that chunks of a pipeline may have: stored ones, and the model's guesses.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/simulate/trained_model.hpp"
 #include "tuner/protocol/pipeline_messages.hpp"
 #include "tuner/session/host_pipeline/pipeline_search.hpp"
 
 namespace pgtune::tool {
 
-/// For every chunk that the options allow and that `database` has an answer for on GPUs like `device`: its best
-/// variant, built. What cannot be built is told on standard error, and left to cuBLASLt.
-[[nodiscard]] std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context, db::Database& database,
-                                                                     const pipeline::StreamedProblem& streamed,
-                                                                     const DeviceInfo& device,
-                                                                     const session::PipelineOptions& options);
+/// What chunks have beside cuBLASLt's kernels.
+enum class KernelChoice {
+  kGuess,     ///< the best stored kernel of a chunk's problem; where there is none, what the model guesses
+  kStored,    ///< stored ones alone
+  kCublasLt,  ///< nothing
+};
+[[nodiscard]] EnumTable<KernelChoice> enum_table(KernelChoice choice);  ///< "guess", "stored", "cublaslt"
+
+/// A variant for chunks of exactly this problem, to be built.
+struct ChosenKernel {
+  Problem problem;
+  bool guessed = false;
+  LaunchPlan plan;
+  protocol::BuildRequest request;
+  std::string template_hash;
+};
+
+/// For every chunk that the options allow, the last and smaller ones too: what `database` has for it on GPUs like
+/// `device`, or a guess of `model`, which is asked only where it is needed. Where there is neither, it is said with
+/// --verbose.
+[[nodiscard]] std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& database,
+                                                             const pipeline::StreamedProblem& streamed,
+                                                             const DeviceInfo& device,
+                                                             const session::PipelineOptions& options,
+                                                             KernelChoice choice, const ModelSource& model);
+
+/// The same for the same kernels, whose templates are the same; empty of none.
+[[nodiscard]] std::string kernels_text(const std::vector<ChosenKernel>& kernels);
+
+/// What cannot be built is told on standard error, and left to cuBLASLt.
+[[nodiscard]] std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context,
+                                                                     std::vector<ChosenKernel> kernels);
 
 }  // namespace pgtune::tool

@@ -3,22 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "tool/pgtune/cli/command_error.hpp"
-
 namespace pgtune::tool {
-namespace {
-
-template <typename Enum>
-std::optional<Enum> parse_word(const char* option, const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto value = enumerator_of<Enum>(text);
-  if (value) return value;
-  std::string words;
-  for (const auto& [enumerator, word] : enum_table(Enum{})) words += (words.empty() ? "" : ", ") + std::string(word);
-  throw CommandError(ErrorKind::kUsage, fmt::format("unknown {} '{}'. Give one of: {}.", option, text, words));
-}
-
-}  // namespace
 
 void WhichPipeline::add_to(CommandLine& app, const char* group) {
   problems_.add_gemm_to(app);

@@ -2,12 +2,27 @@
 // The options that say which pipeline is meant: what `pgtune pipeline` and `pgtune export pipeline` share.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <string>
 
+#include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tuner/session/host_pipeline/pipeline_search.hpp"
 
 namespace pgtune::tool {
+
+/// The word of an option; nothing where it was not given. Throws CommandError (usage) for an unknown one.
+template <typename Enum>
+std::optional<Enum> parse_word(const char* option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto value = enumerator_of<Enum>(text);
+  if (value) return value;
+  std::string words;
+  for (const auto& [enumerator, word] : enum_table(Enum{})) words += (words.empty() ? "" : ", ") + std::string(word);
+  throw CommandError(ErrorKind::kUsage, fmt::format("unknown {} '{}'. Give one of: {}.", option, text, words));
+}
 
 class WhichPipeline {
  public:

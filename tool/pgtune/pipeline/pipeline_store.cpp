@@ -34,9 +34,7 @@ std::string searched_of_version(int version, const pipeline::StreamedProblem& st
   std::string text =
       fmt::format("{} {} cut {} memory {}", version, streamed.stream_text(),
                   options.cut ? to_string(*options.cut) : "any", options.memory ? to_string(*options.memory) : "any");
-  for (const protocol::ChunkKernel& kernel : options.kernels)
-    text += fmt::format(" kernel {} {}", kernel.problem.shape(), kernel.built.build.key_hash);
-  return text;
+  return options.kernels_text.empty() ? text : text + " kernels " + options.kernels_text;
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace pgtune::tool {
 
-/// What of a problem's space was searched, as text: what streams, the cut and memory where they were given, and the
-/// built kernels, where cuBLASLt's are not all there is. Results count for the same text.
+/// What of a problem's space was searched, as text: what streams, the cut and memory where they were given, and
+/// options.kernels_text, where cuBLASLt's kernels are not all there is. Results count for the same text.
 [[nodiscard]] std::string searched_text(const pipeline::StreamedProblem& streamed,
                                         const session::PipelineOptions& options);
 

@@ -1,100 +1,48 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/pipeline/chunk_kernels.hpp"
 
-#include <algorithm>
+#include <utility>
 
-#include "tuner/gpu/baseline/baseline_operands.hpp"
-#include "tuner/gpu/measure/loaded_variant.hpp"
+#include "tuner/gpu/pipeline/launch_time.hpp"
 
 namespace pgtune::gpu {
-namespace {
-
-/// So many of the heuristics' choices are timed, and so often each.
-constexpr std::size_t kTimedAlgorithms = 8;
-constexpr int kTimes = 3;
-
-class CublasLtKernel final : public Launchable {
- public:
-  CublasLtKernel(std::unique_ptr<CublasLtMatmul> matmul, const CublasLtCandidate& candidate,
-                 std::vector<OperandSet> sets)
-      : matmul_(std::move(matmul)), candidate_(candidate), sets_(std::move(sets)) {}
-
-  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
-    return matmul_->launch(candidate_.algorithm, sets_[copy], stream);
-  }
-
- private:
-  std::unique_ptr<CublasLtMatmul> matmul_;
-  CublasLtCandidate candidate_;
-  std::vector<OperandSet> sets_;
-};
-
-tl::unexpected<CudaFailure> no_algorithm(const Problem& problem, const std::string& library) {
-  return tl::unexpected(CudaFailure{cudaErrorNotSupported, cudaGetErrorName(cudaErrorNotSupported),
-                                    library + " has no algorithm for a chunk of " + problem.title() +
-                                        "; search a kernel for it first, or give another layout",
-                                    "choosing a kernel", false});
-}
-
-}  // namespace
-
-CudaResult<CublasLtCandidate> ChunkKernels::fastest(const CublasLtMatmul& matmul, const OperandSet& operands,
-                                                    cudaStream_t stream) const {
-  auto candidates = matmul.heuristics();
-  if (!candidates) return tl::unexpected(candidates.error());
-  auto start = create_event(), stop = create_event();
-  if (!start) return tl::unexpected(start.error());
-  if (!stop) return tl::unexpected(stop.error());
-  const CublasLtCandidate* best = nullptr;
-  double best_s = 0;
-  candidates->resize(std::min(candidates->size(), kTimedAlgorithms));
-  for (const CublasLtCandidate& candidate : *candidates) {
-    double least_s = 0;
-    bool works = true;
-    // The first launch loads the kernel.
-    for (int time = 0; time <= kTimes && works; ++time) {
-      const auto took = check(cudaEventRecord(start->get(), stream), "timing a kernel")
-                            .and_then([&] { return matmul.launch(candidate.algorithm, operands, stream); })
-                            .and_then([&] { return check(cudaEventRecord(stop->get(), stream), "timing a kernel"); })
-                            .and_then([&] { return check(cudaEventSynchronize(stop->get()), "running a kernel"); })
-                            .and_then([&] { return seconds_between(start->get(), stop->get()); });
-      if (!took && took.error().sticky) return tl::unexpected(took.error());
-      works = took.has_value();
-      if (works && time > 0) least_s = time == 1 ? *took : std::min(least_s, *took);
-    }
-    if (works && (best == nullptr || least_s < best_s)) {
-      best = &candidate;
-      best_s = least_s;
-    }
-  }
-  if (best == nullptr) return no_algorithm(matmul.problem(), library_);
-  return *best;
-}
 
 CudaResult<ChunkKernels::Kernel> ChunkKernels::make(const Problem& problem, const std::vector<OperandSet>& sets,
                                                     std::size_t sample, cudaStream_t stream) {
-  const auto own = std::find_if(built_.begin(), built_.end(), [&](const auto& k) { return k.problem == problem; });
-  if (own != built_.end()) {
-    auto variant =
-        LoadedVariant::load(*driver_, *helpers_, own->built.build, own->built.plan, sets, max_window_bytes_, stream);
-    if (!variant) return tl::unexpected(variant.error());
-    return Kernel{std::move(*variant), own->built.variant.id()};
-  }
-  if (BaselineOperands::solvable(problem) != problem) return no_algorithm(problem, library_);
-  // Kernels on several streams run at the same time, so each has a workspace of its own.
-  auto matmul = CublasLtContext::create().and_then([&](std::shared_ptr<const CublasLtContext> context) {
-    return CublasLtMatmul::create(problem, std::move(context));
-  });
-  if (!matmul) return tl::unexpected(matmul.error());
   const std::string key = problem.key();
-  auto known = chosen_.find(key);
-  if (known == chosen_.end()) {
-    const auto candidate = fastest(**matmul, sets[sample], stream);
-    if (!candidate) return tl::unexpected(candidate.error());
-    known = chosen_.emplace(key, *candidate).first;
-  }
-  return Kernel{std::make_unique<CublasLtKernel>(std::move(*matmul), known->second, sets),
-                library_ + ", " + describe(known->second.config)};
+  const auto origin = origins_.find(key);
+  if (origin == origins_.end()) return library_->make(problem, sets, sample, stream);
+  if (origin->second == Origin::kStored) return built_->make(problem, sets, sample, stream);
+  if (const auto known = faster_.find(key); known != faster_.end())
+    return known->second->make(problem, sets, sample, stream);
+  return make_faster(key, problem, sets, sample, stream);
+}
+
+CudaResult<ChunkKernels::Kernel> ChunkKernels::make_faster(const std::string& key, const Problem& problem,
+                                                           const std::vector<OperandSet>& sets, std::size_t sample,
+                                                           cudaStream_t stream) {
+  struct Timed {
+    Kernel kernel;
+    double time_s = 0;
+  };
+  const auto time = [&](KernelSource& source) -> CudaResult<Timed> {
+    auto kernel = source.make(problem, sets, sample, stream);
+    if (!kernel) return tl::unexpected(kernel.error());
+    const auto time_s = least_launch_time([&] { return kernel->launchable->launch(sample, stream); }, stream);
+    if (!time_s) return tl::unexpected(time_s.error());
+    return Timed{std::move(*kernel), *time_s};
+  };
+  auto library = time(*library_);
+  if (!library && library.error().sticky) return tl::unexpected(library.error());
+  auto guess = time(*built_);
+  if (!guess && (guess.error().sticky || !library)) return tl::unexpected(guess.error());
+  const bool takes_guess = guess && (!library || guess->time_s < library->time_s);
+  faster_[key] = takes_guess ? built_ : library_;
+  return std::move((takes_guess ? guess : library)->kernel);
+}
+
+void ChunkKernels::refuse_guess(const Problem& problem) {
+  if (const auto known = faster_.find(problem.key()); known != faster_.end()) known->second = library_;
 }
 
 }  // namespace pgtune::gpu

@@ -1,46 +1,44 @@
 // SPDX-License-Identifier: MIT
-// Kernels for chunks: a built variant where pgtune has one for exactly that problem, else cuBLASLt's.
+// Which kernel each chunk has: what a search found for exactly that problem, else the faster one of the library's and
+// the model's guess.
 #pragma once
 
-#include <memory>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
-#include "tuner/gpu/launch/driver.hpp"
-#include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/pipeline/kernel_source.hpp"
-#include "tuner/protocol/pipeline_messages.hpp"
 
 namespace pgtune::gpu {
 
 class ChunkKernels final : public KernelSource {
  public:
-  /// `driver` and `helpers` must outlive the object.
-  ChunkKernels(const Driver& driver, const HelperKernels& helpers, std::string library,
-               std::vector<protocol::ChunkKernel> built, std::int64_t max_window_bytes)
-      : driver_(&driver),
-        helpers_(&helpers),
-        library_(std::move(library)),
-        built_(std::move(built)),
-        max_window_bytes_(max_window_bytes) {}
+  /// How a problem came to have a built kernel.
+  enum class Origin { kStored, kGuessed };
 
-  /// Which of cuBLASLt's algorithms is fastest is found out at the first call for a problem, on the set `sample`; waits
-  /// for the stream then. cudaErrorNotSupported where cuBLASLt has none.
+  /// `library` has a kernel for most problems, `built` for those in `origins`, by Problem::key(). Both must outlive the
+  /// object.
+  ChunkKernels(KernelSource& library, KernelSource& built, std::map<std::string, Origin> origins)
+      : library_(&library), built_(&built), origins_(std::move(origins)) {}
+
+  /// At the first call for a problem with a guess it and the library's are timed on the set `sample`; waits for the
+  /// stream then. A guess that does not run is passed over, unless it took the GPU with it.
   [[nodiscard]] CudaResult<Kernel> make(const Problem& problem, const std::vector<OperandSet>& sets, std::size_t sample,
                                         cudaStream_t stream) override;
 
- private:
-  [[nodiscard]] CudaResult<CublasLtCandidate> fastest(const CublasLtMatmul& matmul, const OperandSet& operands,
-                                                      cudaStream_t stream) const;
+  /// The guess for the problem, where there is one, turned out wrong: kernels that are made from here on are the
+  /// library's.
+  void refuse_guess(const Problem& problem);
 
-  const Driver* driver_;
-  const HelperKernels* helpers_;
-  std::string library_;
-  std::vector<protocol::ChunkKernel> built_;
-  std::int64_t max_window_bytes_;
-  std::unordered_map<std::string, CublasLtCandidate> chosen_;  ///< by Problem::key()
+ private:
+  [[nodiscard]] CudaResult<Kernel> make_faster(const std::string& key, const Problem& problem,
+                                               const std::vector<OperandSet>& sets, std::size_t sample,
+                                               cudaStream_t stream);
+
+  KernelSource* library_;
+  KernelSource* built_;
+  std::map<std::string, Origin> origins_;
+  std::map<std::string, KernelSource*> faster_;  ///< of guesses that were timed, by Problem::key()
 };
 
 }  // namespace pgtune::gpu

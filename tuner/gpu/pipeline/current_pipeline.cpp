@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tuner/gpu/measure/check/operand_layout.hpp"
+#include "tuner/pipeline/chunk_plan.hpp"
 #include "tuner/util/host_memory.hpp"
 
 namespace pgtune::gpu {
@@ -26,6 +27,13 @@ std::int64_t streamed_bytes(const pipeline::StreamedProblem& streamed) {
   return streamed.bytes_in() + streamed.bytes_out();
 }
 
+std::map<std::string, ChunkKernels::Origin> origins_of(const std::vector<protocol::ChunkKernel>& kernels) {
+  std::map<std::string, ChunkKernels::Origin> origins;
+  for (const protocol::ChunkKernel& kernel : kernels)
+    origins[kernel.problem.key()] = kernel.guessed ? ChunkKernels::Origin::kGuessed : ChunkKernels::Origin::kStored;
+  return origins;
+}
+
 Error to_usage(const CudaFailure& failure, const pipeline::StreamedProblem& streamed) {
   if (failure.code != cudaErrorMemoryAllocation) return to_error(failure);
   return {ErrorKind::kUsage,
@@ -41,7 +49,9 @@ CurrentPipeline::CurrentPipeline(const Tools& tools, const protocol::PipelinePre
       streamed_(request.streamed),
       limits_{.pinned_bytes = request.pinned_limit_bytes},
       host_(request.streamed, request.pinned_limit_bytes),
-      kernels_(tools.driver, tools.helpers, tools.library, request.kernels, tools.max_window_bytes) {}
+      library_kernels_(tools.library),
+      built_kernels_(tools.driver, tools.helpers, request.kernels, tools.max_window_bytes),
+      kernels_(library_kernels_, built_kernels_, origins_of(request.kernels)) {}
 
 Result<std::unique_ptr<CurrentPipeline>> CurrentPipeline::create(const Tools& tools,
                                                                  const protocol::PipelinePrepare& request) {
@@ -155,6 +165,11 @@ void CurrentPipeline::keep(const std::vector<pipeline::Candidate>& keep) {
   std::erase_if(loaded_, [&](const auto& loaded) {
     return std::find(keep.begin(), keep.end(), loaded->candidate()) == keep.end();
   });
+}
+
+void CurrentPipeline::refuse_guesses(const pipeline::Candidate& candidate) {
+  for (const pipeline::Chunk& chunk : chunks_of(streamed_.problem, candidate.cut, candidate.chunk))
+    kernels_.refuse_guess(chunk_problem(streamed_, candidate, chunk));
 }
 
 CudaResult<CheckedResult> CurrentPipeline::check(LoadedPipeline& loaded) {

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "tuner/gpu/pipeline/built_kernels.hpp"
 #include "tuner/gpu/pipeline/chunk_kernels.hpp"
 #include "tuner/gpu/pipeline/host_operands.hpp"
+#include "tuner/gpu/pipeline/library_kernels.hpp"
 #include "tuner/gpu/pipeline/loaded_pipeline.hpp"
 #include "tuner/gpu/pipeline/result_check.hpp"
 #include "tuner/pipeline/legality.hpp"
@@ -37,6 +39,8 @@ class CurrentPipeline {
   void keep(const std::vector<pipeline::Candidate>& keep);
   /// Runs it over poisoned buffers and D, and compares.
   [[nodiscard]] CudaResult<CheckedResult> check(LoadedPipeline& loaded);
+  /// It was wrong: where its chunks' kernels are guesses, pipelines that are loaded from here on have the library's.
+  void refuse_guesses(const pipeline::Candidate& candidate);
   [[nodiscard]] const pipeline::StreamedProblem& streamed() const { return streamed_; }
   [[nodiscard]] const pipeline::Limits& limits() const { return limits_; }
 
@@ -53,6 +57,8 @@ class CurrentPipeline {
   HostOperandSets host_;
   std::array<DeviceBuffer, 3> resident_;
   ResidentOperands resident_addresses_{};
+  LibraryKernels library_kernels_;
+  BuiltKernels built_kernels_;
   ChunkKernels kernels_;
   std::unique_ptr<ResultCheck> check_;
   std::vector<std::unique_ptr<LoadedPipeline>> loaded_;  ///< after what it uses: released first

@@ -173,6 +173,7 @@ Result<pipeline::TrialResult> PipelineRunner::trial(const protocol::PipelineTria
   }
   result.check = checked->report;
   if (!checked->fault.empty()) {
+    current.refuse_guesses(request.candidate);
     result.outcome = {OutcomeKind::kWrongResult, checked->fault};
     return result;
   }

@@ -24,6 +24,7 @@ struct PipelineOptions {
   Budget budget;  ///< of proposals; the ladder and the rounds still run
   Conditions conditions;
   std::vector<protocol::ChunkKernel> kernels;  ///< built ones, for chunks of exactly these problems
+  std::string kernels_text;                    ///< the same for the same kernels, for a store; empty of none
   std::uint64_t seed = 1;
   int rounds = 8;
   std::size_t finalists = 4;  ///< beside the ladder and the first guess

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tuner/pipeline/chunk_plan.hpp"
@@ -62,10 +63,14 @@ Result<void> prepare_pipelines(PipelineRun& run) {
   if (!rates) return tl::unexpected<Error>(rates.error());
   run.answer.rates = run.machine.rates = *rates;
   const std::vector<pipeline::Cut> cuts = pipeline::cuts_of(run.streamed, run.space_limits);
+  const bool guessed = std::any_of(run.options.kernels.begin(), run.options.kernels.end(),
+                                   [](const protocol::ChunkKernel& kernel) { return kernel.guessed; });
+  const char* const doing =
+      guessed ? "timing kernels, guessed ones among them, which --kernels stored leaves out" : "timing kernels";
   for (const pipeline::Cut cut : cuts) {
     run.tell(PipelineProgress::Phase::kKernels, static_cast<std::int64_t>(run.answer.chunk_times.size()), 0);
     const auto report = run.device.kernels({cut, pipeline::chunk_extents(run.streamed.problem, cut)});
-    if (!report) return tl::unexpected<Error>(report.error());
+    if (!report) return fail(report.error(), doing);
     for (const pipeline::ChunkTime& time : report->times) {
       run.machine.compute[cut][time.extent] = time.time_s;
       run.answer.chunk_times.push_back(time);
