@@ -116,7 +116,7 @@ class SimulatedPipeline final : public PipelineDevice {
     }
     double time_s = simulate(now, candidate, schedule).total_s;
     time_s += hidden_s * static_cast<double>(schedule.chunks.size());
-    // CTAs read host memory that they share several times.
+    // Loads of host memory take long, which the model does not know.
     if (candidate.memory == pipeline::HostMemory::kMapped) time_s *= 4;
     time_s *= 1 + 1e-4 * static_cast<double>(samples_++ % 5);
     pipeline::RunSample sample;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The model beside what an H200 took (docs/pipeline.md): turns and waiting derived from 262144x1024x1024 must explain
-// 131072x4096x4096, whose copies are larger and whose kernels take longer.
+// The model beside what an H200 took (docs/pipeline.md): what was derived from 262144x1024x1024, turns, waiting and how
+// often zero-copy reads A, must explain 131072x4096x4096, whose copies are larger and whose kernels take longer.
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/sample_machine.hpp"
@@ -55,6 +55,27 @@ class Recorded : public ::testing::Test {
 TEST_F(Recorded, EveryPipelineIsExpectedToTakeWhatItTook) {
   for (const Took& one : took())
     EXPECT_NEAR(expected_time(problem_, machine_, one.candidate) / one.time_s, 1, 0.015) << one.candidate.key();
+}
+
+/// The width of a tile follows from the first of the three problems; the others are predicted.
+TEST(RecordedZeroCopy, ReadsAOnceForEachColumnOfTiles) {
+  struct Took {
+    const char* shape;
+    double in, out, in_both, out_both;  ///< GB/s
+    double time_s;
+  };
+  for (const Took& took : {Took{"262144x1024x1024", 55.4, 55.2, 50.9, 50.6, 43.30e-3},
+                           Took{"131072x4096x4096", 55.3, 55.1, 52.0, 50.5, 335.9e-3},
+                           Took{"65536x16384x16384", 55.2, 55.0, 51.2, 50.6, 2678e-3}}) {
+    const StreamedProblem problem = test::streamed(took.shape, "A,D");
+    Machine machine;
+    machine.rates.pinned_in = 1e9 * took.in;
+    machine.rates.pinned_out = 1e9 * took.out;
+    machine.rates.pinned_in_both = 1e9 * took.in_both;
+    machine.rates.pinned_out_both = 1e9 * took.out_both;
+    const Candidate zero_copy{.chunk = problem.problem.m, .memory = HostMemory::kMapped};
+    EXPECT_NEAR(expected_time(problem, machine, zero_copy) / took.time_s, 1, 0.03) << took.shape;
+  }
 }
 
 TEST_F(Recorded, TheFastestIsGuessed) {

@@ -114,9 +114,12 @@ class Simulation {
       return;
     }
     const std::int64_t extent = schedule_.chunks[static_cast<std::size_t>(op.chunk)].extent;
+    // A kernel that reads and writes host memory does both at once.
+    const CopyRates& rates = machine_.rates;
+    const bool both = op.bytes > 0 && op.bytes_out > 0;
     fresh.wait_s = std::max({compute_time(machine_.compute, candidate_.cut, extent),
-                             static_cast<double>(op.bytes) / machine_.rates.pinned_in,
-                             static_cast<double>(op.bytes_out) / machine_.rates.pinned_out});
+                             static_cast<double>(op.bytes) / (both ? rates.pinned_in_both : rates.pinned_in),
+                             static_cast<double>(op.bytes_out) / (both ? rates.pinned_out_both : rates.pinned_out)});
   }
 
   /// What streams make an operation wait for: the one before it in its stream, and the legacy default stream's

@@ -112,7 +112,7 @@ class Builder {
     operation.chunk = chunk;
     operation.slot = chunk % candidate_.buffers;
     if (!copies()) {
-      operation.bytes = streamed_.bytes_in();
+      operation.bytes = zero_copy_bytes_in(streamed_);
       operation.bytes_out = streamed_.bytes_out();
     }
     operation.needs = copies_in_[index];
@@ -174,6 +174,12 @@ class Builder {
 }  // namespace
 
 EnumTable<Step> enum_table(Step /*step*/) { return kSteps; }
+
+std::int64_t zero_copy_bytes_in(const StreamedProblem& streamed) {
+  const auto tiles = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
+  return (streamed.a ? streamed.bytes(Matrix::kA) * tiles(streamed.problem.n, kTileColumns) : 0) +
+         (streamed.b ? streamed.bytes(Matrix::kB) * tiles(streamed.problem.m, kTileRows) : 0);
+}
 
 Schedule make_schedule(const StreamedProblem& streamed, const Candidate& candidate) {
   return Builder(streamed, candidate).build();

@@ -25,7 +25,7 @@ struct Operation {
   Step step = Step::kCopyIn;
   Matrix matrix = Matrix::kA;  ///< of a copy
   Region region;               ///< of that matrix, in host memory
-  std::int64_t bytes = 0;      ///< of a copy; of a kernel that reads and writes host memory itself, what it reads
+  std::int64_t bytes = 0;  ///< of a copy; of a kernel that reads and writes host memory itself, zero_copy_bytes_in()
   std::int64_t bytes_out = 0;  ///< and what it writes there
   int chunk = kNoChunk;
   int slot = 0;         ///< which of the matrix' buffers on the device, 0 for one that is there as a whole
@@ -41,6 +41,12 @@ struct Schedule {
   int streams = 1;
   std::vector<Operation> operations;  ///< in the order of issue; each needs earlier ones alone
 };
+
+/// What crosses the bus to a kernel that reads A and B from host memory: nothing of that stays in L2, so that CTAs read
+/// A once for each column of tiles of D, and B once for each row of tiles.
+[[nodiscard]] std::int64_t zero_copy_bytes_in(const StreamedProblem& streamed);
+/// Of cuBLASLt's usual kernels for large products.
+inline constexpr std::int64_t kTileRows = 128, kTileColumns = 256;
 
 /// Precondition: why_illegal() has no objection.
 [[nodiscard]] Schedule make_schedule(const StreamedProblem& streamed, const Candidate& candidate);

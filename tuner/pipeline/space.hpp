@@ -20,7 +20,7 @@ struct SpaceLimits {
 };
 
 /// Every legal candidate of cuts_of(), but serial loops, the default stream and zero-copy, which are rungs of the
-/// ladder (how often a kernel reads host memory that it shares among CTAs, the model cannot know); zero-copy alone
+/// ladder (zero-copy is slower wherever a kernel reads an operand more than once); zero-copy alone
 /// where only mapped memory is wanted. In a fixed order. Where there is none, the reasons say why: each once.
 struct Space {
   std::vector<Candidate> candidates;
