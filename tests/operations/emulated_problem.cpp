@@ -103,6 +103,13 @@ void EmulatedProblem::fill(std::size_t index, FillKind how, double first, double
                    {&memory, &tensor, &kind, &first, &second, &seed, &uniform, &range});
 }
 
+std::vector<std::int32_t> EmulatedProblem::integers(std::string_view buffer) const {
+  const std::size_t index = operation().find_buffer(buffer).value();
+  std::vector<std::int32_t> out(static_cast<std::size_t>(operation().buffers[index].elements()));
+  std::memcpy(out.data(), memory_[index].data(), out.size() * sizeof(std::int32_t));
+  return out;
+}
+
 void EmulatedProblem::cut(std::size_t input) {
   const OperationBuffer& buffer = operation().buffers[input];
   void* memory = memory_[input].data();

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/operations/emulated_kernels.hpp"
@@ -28,6 +29,8 @@ class EmulatedProblem {
   void fill();
   /// The same with what `fill_case` fills otherwise.
   void fill(const FillCase& fill_case);
+  /// What a packed buffer of int32 holds, by its name.
+  [[nodiscard]] std::vector<std::int32_t> integers(std::string_view buffer) const;
   /// Zeroes a sixteenth of an input.
   void cut(std::size_t input);
   /// Runs the reference.

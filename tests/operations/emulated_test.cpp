@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "tests/gpu/operation_cases.hpp"
@@ -93,6 +98,42 @@ TEST_P(Emulated, TemplatesPassAndNothingElseDoes) {
     emulated.fill();
     emulated.refer();
     EXPECT_GT(emulated.compare().wrong, 0) << "without a part of " << problem->operation->buffers[i].name;
+  }
+}
+
+/// Of an operation that ships.
+Problem shipped(const std::string& name, std::string_view sizes) {
+  const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "operations" / (name + ".json");
+  const auto definition = operation::load_operation(path);
+  return operation::make_problem(definition.value(), operation::parse_sizes(sizes).value(), std::nullopt).value();
+}
+
+// "flops" and "bytes" of these operations are of sizes alone, and the rows of their groups are made by kernels.
+TEST(GroupedRows, MaskedGroupsHaveTheRowsThatFiguresAreOf) {
+  for (const auto& [sizes, groups, mean, most] : {std::tuple{"G=32,R=64,E=20,N=8,K=16", 32, 20, 64},
+                                                  {"G=7,R=9,E=9,N=8,K=16", 7, 9, 9},
+                                                  {"G=5,R=21,E=1,N=8,K=16", 5, 1, 21}}) {
+    EmulatedProblem emulated(shipped("gemm_masked_block_scaled", sizes));
+    ASSERT_TRUE(emulated.usable());
+    emulated.fill();
+    const std::vector<std::int32_t> rows = emulated.integers("rows");
+    EXPECT_EQ(std::accumulate(rows.begin(), rows.end(), 0), groups * mean) << sizes;
+    EXPECT_GE(*std::min_element(rows.begin(), rows.end()), 1) << sizes << ": each group's matrix is read";
+    EXPECT_LE(*std::max_element(rows.begin(), rows.end()), most) << sizes;
+  }
+}
+
+TEST(GroupedRows, OffsetsEndAtAllRowsAndNoGroupIsEmptyWhereRowsAreMany) {
+  for (const auto& [sizes, groups, all] :
+       {std::tuple{"G=6,M=1500,N=8,K=16", 6U, 1500}, {"G=128,M=256,N=8,K=16", 128U, 256}}) {
+    EmulatedProblem emulated(shipped("gemm_grouped", sizes));
+    ASSERT_TRUE(emulated.usable());
+    emulated.fill();
+    std::vector<std::int32_t> offsets = emulated.integers("offsets");
+    EXPECT_EQ(offsets.front(), 0);
+    EXPECT_EQ(offsets.back(), all);
+    offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+    EXPECT_EQ(offsets.size(), groups + 1) << sizes;
   }
 }
 
