@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tuner/protocol/codec.hpp"
 
@@ -75,7 +76,7 @@ class FakeMeasurer {
     baseline_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
     baseline_.best = 1;
-    if (problem_.operation) compare_operation();
+    if (problem_.operation) compare_operation(request.builds);
     baseline_.buffer_copies = 2;
     baseline_.data_seed = request.conditions.data_seed;
     const auto larger = [](std::int64_t extent) { return (extent + 15) / 16 * 16; };
@@ -145,20 +146,42 @@ class FakeMeasurer {
   }
 
  private:
-  /// With PGTUNE_FAKE_NO_BASELINE the library has no algorithm for any operation.
-  void compare_operation() {
-    const std::string library = std::exchange(baseline_.library, std::string(kCopyBaseline));
-    const bool available = std::getenv("PGTUNE_FAKE_NO_BASELINE") == nullptr;
-    const std::size_t declared = problem_.operation->baselines.size();
-    baseline_.place = available ? 0 : static_cast<int>(declared);
-    baseline_.others.clear();
-    if (declared == 0) return;
-    if (available) {
-      baseline_.library = library;
-      baseline_.others = {{std::string(kCopyBaseline), "64 bytes a thread", at_tflops(60)}};
-    } else {
-      baseline_.others = {{library, "", 0, "it has no algorithm for them"}};
+  /// The first that is available is compared with, the others stand beside it. With PGTUNE_FAKE_NO_BASELINE the library
+  /// has no algorithm for any operation; templates are there as they were built.
+  void compare_operation(const std::vector<protocol::BaselineBuild>& builds) {
+    std::vector<BaselineReport> available;
+    std::vector<OtherBaseline> missing;
+    std::size_t next = 0;
+    const auto add = [&](const std::string& library, const std::vector<AlgorithmReport>& algorithms) {
+      BaselineReport report;
+      report.library = library;
+      report.algorithms = algorithms;
+      report.best = static_cast<int>(algorithms.size()) - 1;
+      report.place = static_cast<int>(available.size() + missing.size());
+      available.push_back(std::move(report));
+    };
+    for (const OperationBaseline& baseline : problem_.operation->baselines) {
+      if (std::holds_alternative<LibraryProduct>(baseline)) {
+        if (std::getenv("PGTUNE_FAKE_NO_BASELINE") == nullptr) {
+          add(baseline_.library, baseline_.algorithms);
+        } else {
+          missing.push_back({baseline_.library, "", 0, "it has no algorithm for them"});
+        }
+        continue;
+      }
+      const protocol::BaselineBuild& build = builds.at(next++);
+      if (build.built) {
+        add(build.title, {{0, build.built->variant.key(), 0, at_tflops(15), 0.01}});
+      } else {
+        missing.push_back({build.title, "", 0, build.unavailable});
+      }
     }
+    add(std::string(kCopyBaseline), baseline_.algorithms);
+    baseline_ = available.front();
+    baseline_.others = missing;
+    for (std::size_t i = 1; i < available.size(); ++i)
+      baseline_.others.push_back(
+          {available[i].library, available[i].algorithms.back().description, available[i].algorithms.back().time_s});
   }
   /// PGTUNE_FAKE_SLOWDOWN times as long as on the usual board.
   [[nodiscard]] double at_tflops(double tflops) const {

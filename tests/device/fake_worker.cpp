@@ -101,7 +101,10 @@ std::string key_of(const protocol::Request& request) {
   if (request.op == "trial") return request.body.get<protocol::TrialRequest>().variant.key();
   if (request.op == "prepare") {
     const auto prepare = request.body.get<protocol::PrepareRequest>();
-    return fmt::format("{} {}{}", prepare.problem.key(), prepare.conditions.key(), prepare.known ? " known" : "");
+    const bool built = std::any_of(prepare.builds.begin(), prepare.builds.end(),
+                                   [](const auto& one) { return one.built.has_value(); });
+    return fmt::format("{} {}{}{}", prepare.problem.key(), prepare.conditions.key(), prepare.known ? " known" : "",
+                       built ? " built" : "");
   }
   if (request.op == "energy") {
     const auto energy = request.body.get<protocol::EnergyRequest>();

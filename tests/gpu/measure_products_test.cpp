@@ -37,10 +37,12 @@ OperationProblem masked() {
       buffer("D", ElementType::kBfloat16, BufferRole::kOut, {2, 6, 132}, {6 * 132, 132, 1}),
       buffer("rows", ElementType::kInt32, BufferRole::kIn, {2}, {1}),
   };
-  problem.baselines = {{.a = 0, .b = 2, .d = 4, .scale_a = 1, .scale_b = 3, .rows = 5}};
+  problem.baselines = {LibraryProduct{.a = 0, .b = 2, .d = 4, .scale_a = 1, .scale_b = 3, .rows = 5}};
   problem.bytes = 1000;
   return problem;
 }
+
+LibraryProduct product_of(const OperationProblem& problem) { return std::get<LibraryProduct>(problem.baselines.at(0)); }
 
 /// "group:first+rows" of each group.
 std::vector<std::string> texts(const std::vector<ProductGroup>& groups) {
@@ -70,11 +72,11 @@ TEST(ProductRows, NumbersOutOfRangeAreRefused) {
 
 TEST(ProductScales, LieAsTheLibraryWantsThem) {
   const OperationProblem problem = masked();
-  const ProductGeometry geometry = product_geometry(problem.baselines[0], problem);
+  const ProductGeometry geometry = product_geometry(product_of(problem), problem);
   std::vector<float> stored(40);
   std::iota(stored.begin(), stored.end(), 0.0F);
   std::vector<float> scales;
-  const std::int64_t solved = solved_rows(problem.baselines[0], 3);
+  const std::int64_t solved = solved_rows(product_of(problem), 3);
   EXPECT_EQ(solved, 4);
   EXPECT_EQ(solved_rows(LibraryProduct(), 3), 3);
   append_scales_a(problem.buffers[1], stored, {1, 0, 3}, solved, scales);
@@ -97,8 +99,8 @@ TEST(ProductScales, OfRowsThatFollowOneAnotherBeginWithTheGroups) {
 TEST(ProductMemory, CoversTheLargestCopies) {
   const OperationProblem problem = masked();
   // A and D with eight rows a group, rows of 144 and 136 elements, and all scales.
-  EXPECT_EQ(ProductBaseline::copy_bytes(problem.baselines[0], problem), 16 * (144 + 2 * 136) + 4 * (2 * 16 + 2 * 8));
-  LibraryProduct unscaled = problem.baselines[0];
+  EXPECT_EQ(ProductBaseline::copy_bytes(product_of(problem), problem), 16 * (144 + 2 * 136) + 4 * (2 * 16 + 2 * 8));
+  LibraryProduct unscaled = product_of(problem);
   unscaled.scale_a = unscaled.scale_b = std::nullopt;
   EXPECT_EQ(ProductBaseline::copy_bytes(unscaled, problem), 0);
   Problem whole;

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <iostream>
 
 #include "tests/gpu/measure_device_fixture.hpp"
 #include "tests/gpu/operation_cases.hpp"
+#include "tuner/space/plan.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -80,6 +82,65 @@ TEST_F(OperationBaselineOnDevice, WhereThereIsNoneTheCopyIsLeftAndTheReasonIsSai
   const auto again = measurer_->prepare({p, {}, protocol::KnownBaseline{report, measurer_->opaque_algorithms()}});
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(*again, report);
+}
+
+/// The stencil of the examples, compared with its plain template.
+class TemplateBaselineOnDevice : public OperationBaselineOnDevice {
+ protected:
+  static constexpr const char* kTitle = "stencil2d_plain 01234567";
+
+  /// `changed`: makes the source that is built of the template's.
+  [[nodiscard]] protocol::PrepareRequest request(const std::function<std::string(std::string)>& changed = {}) {
+    const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "examples/operations/stencil2d/stencil2d.json";
+    const auto operation = operation::load_operation(path).value();
+    const Problem stencil = operation::make_problem(operation, {{"H", 1000}, {"W", 2048}}, std::nullopt).value();
+    const space::TemplateDefinition plain = templates_of(path, operation).back().value();
+    const Variant variant = plain.default_variant();
+    protocol::BuiltVariant built{
+        variant, space::make_launch_plan(plain, variant, stencil, measurer_->info()).value(), {}};
+    std::string source = plain.source->contents;
+    if (changed) source = changed(source);
+    built.build = build_source(folder_, source, measurer_->info().architecture,
+                               space::make_defines(plain, variant, stencil, measurer_->info()).value());
+    return {stencil, {}, {}, {{kTitle, built, {}}}};
+  }
+  [[nodiscard]] static std::string replaced(std::string source, const std::string& what, const std::string& with) {
+    const std::size_t at = source.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return source.replace(at, what.size(), with);
+  }
+};
+
+TEST_F(TemplateBaselineOnDevice, IsCheckedTimedAndTakenOver) {
+  protocol::PrepareRequest wanted = request();
+  const auto report = measurer_->prepare(wanted);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->library, kTitle);
+  EXPECT_EQ(report->place, 0);
+  ASSERT_EQ(report->algorithms.size(), 1);
+  EXPECT_EQ(report->algorithms[0].description, "WIDTH=32,HEIGHT=8");
+  EXPECT_GT(report->algorithms[0].time_s, 0);
+  EXPECT_LE(report->algorithms[0].max_error, 1);
+  ASSERT_EQ(report->others.size(), 1);
+  EXPECT_EQ(report->others[0].library, kCopyBaseline);
+  wanted.known = protocol::KnownBaseline{*report, measurer_->opaque_algorithms()};
+  const auto again = measurer_->prepare(wanted);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(*again, *report);
+}
+
+TEST_F(TemplateBaselineOnDevice, OneThatIsWrongOrWasNotBuiltSaysSo) {
+  const auto wrong = measurer_->prepare(
+      request([](const std::string& source) { return replaced(source, "at(i, j - 1)", "at(i, j - 2)"); }));
+  ASSERT_TRUE(wrong) << wrong.error().text();
+  EXPECT_EQ(wrong->library, kCopyBaseline);
+  EXPECT_EQ(wrong->others.at(0).library, kTitle);
+  EXPECT_NE(wrong->others.at(0).unavailable, "");
+  protocol::PrepareRequest missing = request();
+  missing.builds = {{kTitle, {}, "it spills"}};
+  EXPECT_EQ(measurer_->prepare(missing)->others.at(0).unavailable, "it spills");
+  missing.builds.clear();
+  EXPECT_EQ(measurer_->prepare(missing)->others.at(0).unavailable, "it was not built");
 }
 
 }  // namespace

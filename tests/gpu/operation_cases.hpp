@@ -35,13 +35,18 @@ namespace pgtune::gpu {
   return sizes;
 }
 
-/// The templates it names.
+/// The templates it names, those that it is compared with among them.
 [[nodiscard]] inline std::vector<Result<space::TemplateDefinition>> templates_of(
     const std::filesystem::path& json_path, const operation::OperationDefinition& definition) {
   const space::OperationInterface interface = definition.interface();
   std::vector<Result<space::TemplateDefinition>> out;
   for (const std::string& path : definition.templates)
     out.push_back(space::load_template(json_path.parent_path() / path, shipped_header, &interface));
+  for (const OperationBaseline& baseline : definition.baselines) {
+    const auto* const named = std::get_if<TemplateBaseline>(&baseline);
+    if (named == nullptr) continue;
+    out.push_back(space::load_template(json_path.parent_path() / named->selector, shipped_header, &interface));
+  }
   return out;
 }
 

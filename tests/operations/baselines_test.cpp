@@ -28,8 +28,12 @@ Result<Problem> sized(const json& document, std::string_view sizes) {
   return make_problem(*definition, parse_sizes(sizes).value(), std::nullopt);
 }
 
+const LibraryProduct& product_of(const Problem& problem) {
+  return std::get<LibraryProduct>(problem.operation->baselines.at(0));
+}
+
 Problem gemm(const Problem& problem, std::int64_t rows) {
-  return gemm_of(problem.operation->baselines.at(0), *problem.operation, rows).value();
+  return gemm_of(product_of(problem), *problem.operation, rows).value();
 }
 
 TEST(Baselines, AnOperationWithoutAnyHasNoneAndSaysNothingOfThem) {
@@ -41,7 +45,7 @@ TEST(Baselines, AnOperationWithoutAnyHasNoneAndSaysNothingOfThem) {
 TEST(Baselines, TheyArePartOfTheProblem) {
   const Problem problem = sized(shipped("gemm_block_scaled"), "M=64,N=256,K=512").value();
   ASSERT_EQ(problem.operation->baselines.size(), 1);
-  const LibraryProduct& product = problem.operation->baselines[0];
+  const LibraryProduct& product = product_of(problem);
   EXPECT_TRUE(product.is_scaled());
   EXPECT_EQ(problem.operation->buffers[static_cast<std::size_t>(*product.scale_b)].name, "SB");
   EXPECT_EQ(json(problem).get<Problem>(), problem);
@@ -56,13 +60,13 @@ TEST(Baselines, AProductIsAGemmOfTheBuffers) {
   EXPECT_EQ(scaled.type_of_c(), ElementType::kBfloat16);
   const Problem grouped = sized(shipped("gemm_grouped"), "G=4,M=100,N=96,K=64").value();
   EXPECT_EQ(gemm(grouped, 17).title(), "17x96x64 bf16 nt");
-  const ProductGeometry g = product_geometry(grouped.operation->baselines[0], *grouped.operation);
+  const ProductGeometry g = product_geometry(product_of(grouped), *grouped.operation);
   EXPECT_EQ(g.groups, 4);
   EXPECT_EQ(g.rows, 100);
   EXPECT_EQ(g.group_a, 0);
   EXPECT_EQ(g.group_b, 96 * 64);
   const Problem masked = sized(shipped("gemm_masked_block_scaled"), "G=4,R=32,E=20,N=96,K=64").value();
-  const ProductGeometry m = product_geometry(masked.operation->baselines[0], *masked.operation);
+  const ProductGeometry m = product_geometry(product_of(masked), *masked.operation);
   EXPECT_EQ(m.rows, 32);
   EXPECT_EQ(m.group_a, 32 * 64);
   EXPECT_EQ(m.group_d, 32 * 96);
@@ -101,15 +105,19 @@ TEST_P(RefusedBaseline, SaysWhy) {
   EXPECT_THAT(refused.error().text(), HasSubstr(GetParam().what));
 }
 
-INSTANTIATE_TEST_SUITE_P(AsItIsRead, RefusedBaseline,
-                         ::testing::Values(Refusal{"/baselines/0/library", "\"blas\"", "baselines[0].library"},
-                                           Refusal{"/baselines/0/a", "", "baselines[0]: the field 'a'"},
-                                           Refusal{"/baselines/0/a", "\"X\"", "baselines[0].a"},
-                                           Refusal{"/baselines/0/d", "\"A\"", "baselines[0].d"},
-                                           Refusal{"/baselines/0/c", "\"D\"", "unknown field"},
-                                           Refusal{"/baselines/0/scale_b", "", "come together"},
-                                           Refusal{"/baselines/0/rows", "\"offsets\"", "not by both"},
-                                           Refusal{"/baselines", "{}", "baselines"}));
+INSTANTIATE_TEST_SUITE_P(
+    AsItIsRead, RefusedBaseline,
+    ::testing::Values(
+        Refusal{"/baselines/0/library", "\"blas\"", "baselines[0].library"},
+        Refusal{"/baselines/0/a", "", "baselines[0]: the field 'a'"},
+        Refusal{"/baselines/0/a", "\"X\"", "baselines[0].a"}, Refusal{"/baselines/0/d", "\"A\"", "baselines[0].d"},
+        Refusal{"/baselines/0/c", "\"D\"", "unknown field"}, Refusal{"/baselines/0/scale_b", "", "come together"},
+        Refusal{"/baselines/0/rows", "\"offsets\"", "not by both"}, Refusal{"/baselines", "{}", "baselines"},
+        Refusal{"/baselines/0", "{\"template\": \"\"}", "baselines[0].template"},
+        Refusal{"/baselines/0", "{\"template\": 1}", "baselines[0].template"},
+        Refusal{"/baselines/0", "{\"template\": \"a\", \"library\": \"b\"}", "unknown field"},
+        Refusal{"/baselines/0/template", "\"a\"", "unknown field"},
+        Refusal{"/baselines/0", "{\"template\": \"a\", \"variant\": {}}", "baselines[0].variant"}));
 
 INSTANTIATE_TEST_SUITE_P(
     AsAProduct, RefusedBaseline,
@@ -125,6 +133,24 @@ INSTANTIATE_TEST_SUITE_P(
                       Refusal{"/buffers/5/strides", "[\"1\", \"M\"]", "D has no rows of neighbours"},
                       Refusal{"/buffers/5/type", "\"int8\"", "no product of e4m3 and e4m3 that is int8"},
                       Refusal{"/buffers/5/role", "\"inout\"", "baselines[0].d"}));
+
+TEST(Baselines, TemplatesStandBesideLibraries) {
+  json document = shipped("gemm_grouped");
+  const json named = {{"template", "plain.json"}, {"variant", "A=1,B=2"}};
+  document["baselines"].insert(document["baselines"].begin(), named);
+  document["baselines"].push_back({{"template", "gemm_grouped_mma"}});
+  const Problem problem = sized(document, "G=4,M=100,N=96,K=64").value();
+  const auto& baselines = problem.operation->baselines;
+  ASSERT_EQ(baselines.size(), 3);
+  EXPECT_EQ(baselines[0], OperationBaseline(TemplateBaseline{"plain.json", "A=1,B=2"}));
+  EXPECT_TRUE(std::holds_alternative<LibraryProduct>(baselines[1]));
+  EXPECT_EQ(baselines[2], OperationBaseline(TemplateBaseline{"gemm_grouped_mma", ""}));
+  const json written = problem;
+  EXPECT_EQ(written.get<Problem>(), problem);
+  json nameless = written;
+  nameless["operation"]["baselines"][2]["template"] = "";
+  EXPECT_THROW(static_cast<void>(nameless.get<Problem>()), json::exception);
+}
 
 TEST(Baselines, WhatComesBackFromElsewhereIsCheckedToo) {
   const json problem = sized(shipped("gemm_grouped"), "G=4,M=100,N=96,K=64").value();

@@ -68,8 +68,9 @@ FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
   baseline.best = 1;
 }
 
-Result<BaselineReport> FakeDevice::prepare(const protocol::PrepareRequest&) {
+Result<BaselineReport> FakeDevice::prepare(const protocol::PrepareRequest& request) {
   ++prepared;
+  prepare_request = request;
   return baseline;
 }
 

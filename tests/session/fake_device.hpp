@@ -71,8 +71,9 @@ class FakeDevice final : public device::Device {
 
   double now_s = 0;
   int prepared = 0;
-  std::vector<std::string> builds, trials;  ///< keys in order of submission
-  std::vector<double> incumbents_s;         ///< beside `trials`
+  protocol::PrepareRequest prepare_request;  ///< the last
+  std::vector<std::string> builds, trials;   ///< keys in order of submission
+  std::vector<double> incumbents_s;          ///< beside `trials`
   std::size_t most_building = 0, most_ready = 0;
   using Names = std::vector<std::string>;
   /// Contenders' names in their order, "ref0" for a baseline; warm-up rounds have only one.

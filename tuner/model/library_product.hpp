@@ -20,8 +20,6 @@ enum class BaselineLibrary { kCublasLt };
 /// "cublaslt".
 [[nodiscard]] EnumTable<BaselineLibrary> enum_table(BaselineLibrary library);
 
-/// Libraries that an operation may be compared with.
-inline constexpr std::size_t kMaxLibraryProducts = 8;
 /// Elements along K (and of a scale of B along N) that have a scale in common.
 inline constexpr std::int64_t kScaledBlock = 128;
 

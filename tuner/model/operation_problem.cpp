@@ -197,11 +197,11 @@ Result<void> check_operation_problem(const OperationProblem& problem) {
   for (const FillCase& fill_case : problem.cases) {
     if (auto ok = check_case(fill_case, problem); !ok) return ok;
   }
-  if (problem.baselines.size() > kMaxLibraryProducts)
+  if (problem.baselines.size() > kMaxBaselines)
     return refused(
-        fmt::format("an operation has at most {} baselines, not {}", kMaxLibraryProducts, problem.baselines.size()));
-  for (const LibraryProduct& product : problem.baselines) {
-    if (auto ok = check_library_product(product, problem); !ok) return ok;
+        fmt::format("an operation has at most {} baselines, not {}", kMaxBaselines, problem.baselines.size()));
+  for (const OperationBaseline& baseline : problem.baselines) {
+    if (auto ok = check_baseline(baseline, problem); !ok) return ok;
   }
   for (const double number : {problem.flops, problem.bytes}) {
     if (!std::isfinite(number) || number < 0)

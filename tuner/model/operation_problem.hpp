@@ -13,7 +13,7 @@
 
 #include "tuner/model/element_type.hpp"
 #include "tuner/model/launch_plan.hpp"
-#include "tuner/model/library_product.hpp"
+#include "tuner/model/operation_baseline.hpp"
 #include "tuner/model/source.hpp"
 #include "tuner/util/fields.hpp"
 #include "tuner/util/named_enum.hpp"
@@ -193,10 +193,10 @@ struct OperationProblem {
   TemplateSource source;  ///< of the reference and of fills; it may include "operation.cuh", which workers have
   std::vector<ReferenceLaunch> reference;
   std::vector<FillCase> cases;
-  std::vector<LibraryProduct> baselines;  ///< the fairest first; kCopyBaseline follows of itself
-  double flops = 0, bytes = 0;            ///< of one launch
-  std::string unit;                       ///< "GB/s" or "TFLOP/s": what its speed is told in
-  bool has_dtypes = false;                ///< the problem's dtype means something
+  std::vector<OperationBaseline> baselines;  ///< the fairest first; kCopyBaseline follows of itself
+  double flops = 0, bytes = 0;               ///< of one launch
+  std::string unit;                          ///< "GB/s" or "TFLOP/s": what its speed is told in
+  bool has_dtypes = false;                   ///< the problem's dtype means something
 
   /// Index of the buffer called so.
   [[nodiscard]] std::optional<std::size_t> find_buffer(std::string_view buffer) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads what an operation is compared with. Whether the buffers make a product is seen once sizes are given
-// (check_library_product).
+// (check_library_product), and whether a template has a variant once it is loaded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,11 +47,25 @@ LibraryProduct read_product(const JsonCursor& cursor, const OperationDefinition&
   return out;
 }
 
+TemplateBaseline read_template_baseline(const JsonCursor& cursor) {
+  cursor.expect_fields({"template", "variant"});
+  const JsonCursor selector = cursor.required("template");
+  TemplateBaseline out{selector.string(), {}};
+  if (out.selector.empty()) selector.problem("a template's path, or the name of a built-in one");
+  if (const auto variant = cursor.optional("variant")) out.variant = variant->string();
+  return out;
+}
+
 }  // namespace
 
 void read_baselines(const JsonCursor& root, OperationDefinition& definition) {
-  for (const JsonCursor& element : root.optional_elements("baselines", kMaxLibraryProducts))
-    definition.baselines.push_back(read_product(element, definition));
+  for (const JsonCursor& element : root.optional_elements("baselines", kMaxBaselines)) {
+    if (element.optional("template")) {
+      definition.baselines.emplace_back(read_template_baseline(element));
+    } else {
+      definition.baselines.emplace_back(read_product(element, definition));
+    }
+  }
 }
 
 }  // namespace pgtune::operation

@@ -90,7 +90,7 @@ struct OperationDefinition {
   std::vector<BufferSpec> buffers;
   std::vector<ReferenceKernelSpec> reference;
   std::vector<CaseSpec> cases;
-  std::vector<LibraryProduct> baselines;  ///< the fairest first
+  std::vector<OperationBaseline> baselines;  ///< the fairest first
   std::optional<Expression> flops, bytes;
   std::string unit;
   std::vector<std::string> templates;  ///< paths relative to the JSON: what computes it unless another one is named

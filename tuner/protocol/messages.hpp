@@ -257,18 +257,35 @@ struct KnownBaseline {
   }
 };
 
+/// A template among what an operation is compared with, as its variant was built.
+struct BaselineBuild {
+  std::string title;                  ///< as BaselineReport::library: "stencil2d_plain 3f2a9c1d"
+  std::optional<BuiltVariant> built;  ///< nothing: it is not available
+  std::string unavailable = {};       ///< why
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("title", self.title);
+    visit("built", self.built);
+    visit("unavailable", self.unavailable, kUnlessDefault);
+  }
+};
+
 /// What becomes current with prepare().
 struct PrepareRequest {
   Problem problem;
   Conditions conditions;
   /// Set by WorkerDevice alone, where it replaces a worker: the baseline is taken over and not looked for again.
   std::optional<KnownBaseline> known = {};
+  /// Of the operation's template baselines, in their order; one that has none here is not available.
+  std::vector<BaselineBuild> builds = {};
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("problem", self.problem);
     visit("conditions", self.conditions);
     visit("known", self.known);
+    visit("builds", self.builds, kMayBeMissing);
   }
 };
 

@@ -1,18 +1,66 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/session_run.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <utility>
+#include <variant>
 
 #include "tuner/session/answer/neighbours.hpp"
 #include "tuner/session/answer/session_notes.hpp"
+#include "tuner/session/baseline_builds.hpp"
 
 namespace pgtune::session {
 namespace {
 
+/// Looks at the stop flag so often.
+constexpr std::chrono::milliseconds kPoll{100};
+
+/// By the device's compile workers, while nothing else is done.
+Result<protocol::BuildDone> build_now(const SessionContext& context, protocol::BuildRequest request) {
+  const protocol::RequestId id = request.id;
+  context.device.submit_build(std::move(request));
+  while (!context.stop) {
+    auto events = context.device.wait(kPoll);
+    if (!events) return tl::unexpected<Error>(std::move(events.error()));
+    for (protocol::Event& event : *events) {
+      auto* const done = std::get_if<protocol::BuildDone>(&event);
+      if (done != nullptr && done->id == id) return std::move(*done);
+    }
+  }
+  return protocol::BuildDone{id, {OutcomeKind::kTimeout, "stopped before it was built"}, {}};
+}
+
+/// Whether there was a template among the baselines: all of them are given up with that reason.
+bool give_up_builds(std::vector<protocol::BaselineBuild>& builds, const std::string& why) {
+  bool any = false;
+  for (protocol::BaselineBuild& baseline : builds) {
+    any = any || baseline.built;
+    if (baseline.built) baseline.unavailable = why;
+    baseline.built.reset();
+  }
+  return any;
+}
+
+Result<BaselineReport> prepare_device(const SessionContext& context) {
+  protocol::PrepareRequest request{context.problem, context.options.conditions};
+  if (context.device.source() == Source::kGpu) {
+    auto builds = build_baselines(context.problem, context.templates, context.device.info(),
+                                  [&](protocol::BuildRequest build) { return build_now(context, std::move(build)); });
+    if (!builds) return tl::unexpected<Error>(std::move(builds.error()));
+    request.builds = std::move(*builds);
+  }
+  auto baseline = context.device.prepare(request);
+  // What took the worker with it may have been a template, which is code like a variant's.
+  if (!baseline && baseline.error().kind == ErrorKind::kEnvironment &&
+      give_up_builds(request.builds, baseline.error().text()))
+    baseline = context.device.prepare(request);
+  return baseline;
+}
+
 Result<void> prepare(SessionRun& run) {
   const SessionContext& context = run.context;
-  auto baseline = context.device.prepare({context.problem, context.options.conditions});
+  auto baseline = prepare_device(context);
   if (!baseline) return fail(std::move(baseline.error()), "preparing " + context.problem.title());
   context.store.save_baseline(*baseline);
   if (const auto best = static_cast<std::size_t>(baseline->best); best < baseline->algorithms.size())

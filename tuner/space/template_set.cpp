@@ -37,6 +37,13 @@ TemplateSet TemplateSet::whole_grid() const {
   TemplateSet out(std::move(definitions));
   out.id_ = whole_grid_id();
   out.other_versions_ = other_versions_;
+  out.baselines_ = baselines_;
+  return out;
+}
+
+TemplateSet TemplateSet::compared_with(std::vector<TemplateDefinition> baselines) const {
+  TemplateSet out = *this;
+  out.baselines_ = std::make_shared<const std::vector<TemplateDefinition>>(std::move(baselines));
   return out;
 }
 
@@ -60,6 +67,7 @@ TemplateSet TemplateSet::recorded_as(const std::vector<TemplateId>& versions) co
   TemplateSet out(std::move(definitions));
   if (id_ == whole_grid_id()) out.id_ = out.whole_grid_id();
   out.other_versions_ = std::move(others);
+  out.baselines_ = baselines_;
   return out;
 }
 

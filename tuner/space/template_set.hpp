@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The templates one search covers: their spaces are searched as one.
+// The templates one search covers: their spaces are searched as one. With them go the templates that their operation
+// names as baselines, which are not searched.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +37,10 @@ class TemplateSet {
   /// whole_grid().id(), without the set.
   [[nodiscard]] TemplateId whole_grid_id() const;
 
+  /// The same templates, with what their operation's template baselines name, in the order of these.
+  [[nodiscard]] TemplateSet compared_with(std::vector<TemplateDefinition> baselines) const;
+  [[nodiscard]] const std::vector<TemplateDefinition>& baselines() const { return *baselines_; }
+
   /// The same templates as they were recorded: under these content hashes, where `versions` names them. What is stored
   /// of such a set belongs to the versions recorded, never to this build's, whose rules, presets and costs it has.
   [[nodiscard]] TemplateSet recorded_as(const std::vector<TemplateId>& versions) const;
@@ -53,7 +58,9 @@ class TemplateSet {
   [[nodiscard]] const TemplateDefinition& of(const Variant& variant) const;
 
  private:
-  std::shared_ptr<const std::vector<TemplateDefinition>> definitions_;  ///< shared by copies: they are large
+  using Definitions = std::shared_ptr<const std::vector<TemplateDefinition>>;  ///< shared by copies: they are large
+  Definitions definitions_;
+  Definitions baselines_ = std::make_shared<const std::vector<TemplateDefinition>>();
   TemplateId id_;
   std::vector<OtherVersion> other_versions_;
 };

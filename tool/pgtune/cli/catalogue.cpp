@@ -10,6 +10,7 @@
 
 #include "pgtune_templates.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/template/variant_text.hpp"
 #include "tuner/util/suggestion.hpp"
 
 namespace pgtune::tool {
@@ -93,6 +94,28 @@ space::TemplateDefinition load_for(const LoadedOperation& operation, const fs::p
       [&](const std::string& relative) { return read_embedded(folder, relative); }, &interface));
 }
 
+std::vector<space::TemplateDefinition> load_baselines(const Catalogue& catalogue, const LoadedOperation& operation) {
+  std::vector<space::TemplateDefinition> out;
+  for (const OperationBaseline& baseline : operation.definition.baselines) {
+    const auto* const named = std::get_if<TemplateBaseline>(&baseline);
+    if (named == nullptr) continue;
+    try {
+      const bool by_path = Catalogue::is_path(named->selector);
+      out.push_back(by_path ? load_for(operation, fs::path(operation.folder) / named->selector, operation.is_built_in)
+                            : catalogue.load(named->selector, &operation));
+      static_cast<void>(value_or_throw(space::parse_variant(out.back(), named->variant)));
+    } catch (const CommandError& error) {
+      throw CommandError(error.kind(), fmt::format("the operation '{}' is compared with the template '{}': {}",
+                                                   operation.definition.name, named->selector, error.what()));
+    }
+    if (out.back().name == kCopyBaseline)
+      throw CommandError(ErrorKind::kUsage, fmt::format("the operation '{}' is compared with a template '{}', which is "
+                                                        "what memory copied is called. Rename the template.",
+                                                        operation.definition.name, kCopyBaseline));
+  }
+  return out;
+}
+
 }  // namespace
 
 space::TemplateDefinition Catalogue::load(const std::string& selector, const LoadedOperation* operation) const {
@@ -151,7 +174,7 @@ space::TemplateSet Catalogue::select(const std::string& selector, const Problem&
     throw CommandError(ErrorKind::kUsage, fmt::format("no template computes {}. Name one with --template FILE.json, or "
                                                       "list it in the operation's \"templates\".",
                                                       problem.title()));
-  return space::TemplateSet(std::move(selected));
+  return space::TemplateSet(std::move(selected)).compared_with(load_baselines(*this, *operation));
 }
 
 space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem) const {

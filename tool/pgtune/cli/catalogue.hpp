@@ -38,7 +38,8 @@ class Catalogue {
   /// What --template means: the named one, or with an empty selector every built-in template for the problem's types.
   /// Throws CommandError (usage) where no template fits.
   [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem) const;
-  /// The same for a problem of `operation`, whose own templates an empty selector means; of GEMM where it is null.
+  /// The same for a problem of `operation`, whose own templates an empty selector means; of GEMM where it is null. With
+  /// the templates of the operation's baselines; throws likewise where one of them is none or lacks its variant.
   [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem,
                                           const LoadedOperation* operation) const;
 

@@ -124,7 +124,7 @@ class InspectCommand final : public Command {
     note_others(context, templates, definition);
     inspect(context, definition, inspection);
     ExitCode code = ExitCode::kDone;
-    if (counters_) code = read_counters(context, definition, inspection);
+    if (counters_) code = read_counters(context, templates, inspection);
     if (json_) {
       json out = inspection_json(inspection);
       if (sass_ && inspection.sass) out["sass"] = inspection.sass_text;
@@ -179,7 +179,7 @@ class InspectCommand final : public Command {
   }
 
   /// Whatever is in the way goes into the report, but for a GPU that another pgtune holds.
-  ExitCode read_counters(Context& context, const space::TemplateDefinition& definition, Inspection& result) const {
+  ExitCode read_counters(Context& context, const space::TemplateSet& templates, Inspection& result) const {
     result.counters.emplace();
     if (device_.starts_with("sm_")) {
       result.counters->missing = "an architecture has none; they are read on a GPU";
@@ -195,7 +195,8 @@ class InspectCommand final : public Command {
     ResultDocument nothing_else(context.terminal(), false, 1);
     return measure(context, options, {choice}, {result.problem}, nothing_else,
                    [&](MeasuringRun& run, const Problem& problem) -> Shown {
-                     result.counters = run.counters(problem, {choice, space::TemplateSet(definition)},
+                     const space::TemplateSet inspected(templates.of(result.variant));
+                     result.counters = run.counters(problem, {choice, inspected.compared_with(templates.baselines())},
                                                     {{.variant = result.variant}, {}});
                      const auto signal = run.signals().exit_code();
                      return [signal] { return signal.value_or(ExitCode::kDone); };

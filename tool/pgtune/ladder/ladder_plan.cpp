@@ -82,7 +82,8 @@ LadderPlan plan_ladder(const Context& context, const std::string& selector, cons
     names.back() = definition.name;
     add(definitions, std::move(definition));
   }
-  LadderPlan plan{ladder.name, ladder.description, space::TemplateSet(std::move(definitions)), {}};
+  LadderPlan plan{
+      ladder.name, ladder.description, space::TemplateSet(std::move(definitions)).compared_with(usual.baselines()), {}};
   for (std::size_t i = 0; i < ladder.rungs.size(); ++i) {
     PlannedRung planned{ladder.rungs[i], {}, {}};
     if (planned.rung.stored_best()) {

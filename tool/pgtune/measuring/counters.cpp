@@ -9,28 +9,34 @@
 #include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tuner/device/compile_pool.hpp"
+#include "tuner/session/baseline_builds.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::tool {
 namespace {
 
-Result<protocol::BuiltVariant> build_variant(const Context& context, const MeasuringOptions& options,
+Result<protocol::BuildDone> build_one(const Context& context, const MeasuringOptions& options,
+                                      protocol::BuildRequest request) {
+  return device::compile_one({.worker_path = context.paths().worker.string(),
+                              .cache_dir = context.paths().cache.string(),
+                              .jobs = 1,
+                              .build_timeout = options.compile.time,
+                              .memory_limit_bytes = options.compile.memory_bytes},
+                             std::move(request));
+}
+
+Result<protocol::BuiltVariant> build_variant(const session::BuildOne& build,
                                              const space::TemplateDefinition& definition, const Problem& problem,
                                              const DeviceInfo& device, const Variant& variant) {
   auto plan = space::make_launch_plan(definition, variant, problem, device);
   if (!plan) return tl::unexpected(std::move(plan.error()));
   auto defines = space::make_defines(definition, variant, problem, device);
   if (!defines) return tl::unexpected(std::move(defines.error()));
-  auto built = device::compile_one({.worker_path = context.paths().worker.string(),
-                                    .cache_dir = context.paths().cache.string(),
-                                    .jobs = 1,
-                                    .build_timeout = options.compile.time,
-                                    .memory_limit_bytes = options.compile.memory_bytes},
-                                   {.id = 1,
-                                    .variant = variant,
-                                    .source = definition.source,
-                                    .defines = std::move(*defines),
-                                    .architecture = device.architecture});
+  auto built = build({.id = 1,
+                      .variant = variant,
+                      .source = definition.source,
+                      .defines = std::move(*defines),
+                      .architecture = device.architecture});
   if (!built) return tl::unexpected(std::move(built.error()));
   if (built->outcome.kind != OutcomeKind::kOk) return fail(ErrorKind::kEnvironment, built->outcome.reason);
   return protocol::BuiltVariant{variant, std::move(*plan), std::move(built->build)};
@@ -53,10 +59,18 @@ std::optional<CounterReport> MeasuringRun::stored_counters(const Problem& proble
 CounterReport MeasuringRun::counters(const Problem& problem, const Answering& by,
                                      std::vector<ContenderCounters> contenders) {
   if (by.device.source != Source::kGpu) return {.missing = "they are read on a GPU, and a recording is none"};
+  const session::BuildOne build = [&](protocol::BuildRequest wanted) {
+    return build_one(shared_.context, shared_.options, std::move(wanted));
+  };
   CounterRequest request{.gpu = by.device.info.uuid, .prepare = {problem, session_.conditions}, .baseline = true};
   if (const auto prepared = gpu_ ? gpu_->prepared() : std::nullopt;
-      prepared && prepared->problem == problem && prepared->conditions.key() == session_.conditions.key())
+      prepared && prepared->problem == problem && prepared->conditions.key() == session_.conditions.key()) {
     request.prepare = *prepared;
+  } else {
+    auto baselines = session::build_baselines(problem, by.templates, by.device.info, build);
+    if (!baselines) return {.missing = baselines.error().text()};
+    request.prepare.builds = std::move(*baselines);
+  }
   require_gpu();
   shared_.context.terminal().note(fmt::format("{}: reading hardware counters with the profiler", name()));
   for (ContenderCounters& contender : contenders) {
@@ -64,8 +78,7 @@ CounterReport MeasuringRun::counters(const Problem& problem, const Answering& by
       request.algorithm = contender.algorithm;
       continue;
     }
-    auto built = build_variant(shared_.context, shared_.options, by.templates.of(*contender.variant), problem,
-                               by.device.info, *contender.variant);
+    auto built = build_variant(build, by.templates.of(*contender.variant), problem, by.device.info, *contender.variant);
     if (built) {
       request.variants.push_back(std::move(*built));
     } else {

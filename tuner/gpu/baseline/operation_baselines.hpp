@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tuner/gpu/baseline/baseline.hpp"
+#include "tuner/gpu/baseline/variant_baseline.hpp"
 #include "tuner/gpu/measure/check/checker.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/protocol/messages.hpp"
@@ -20,6 +22,8 @@ struct BaselineParts {
   SampleTimer& timer;
   const std::string& library;  ///< "cuBLASLt 13.1.0"
   cudaStream_t stream;
+  const std::vector<protocol::BaselineBuild>& builds;  ///< PrepareRequest's
+  VariantLoader load;
 };
 
 /// The first of the operation's baselines that is available, which is what ratios are to; where none is, the copy. The

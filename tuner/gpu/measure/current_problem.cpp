@@ -62,8 +62,11 @@ Result<std::unique_ptr<Baseline>> CurrentProblem::make_baseline(const protocol::
 }
 
 Result<std::unique_ptr<Baseline>> CurrentProblem::make_operation_baseline(const protocol::PrepareRequest& request) {
-  const BaselineParts parts{*buffers_,       *checker_,         context_->kernels,
-                            context_->timer, context_->library, context_->stream};
+  const BaselineParts parts{
+      *buffers_,         *checker_,
+      context_->kernels, context_->timer,
+      context_->library, context_->stream,
+      request.builds,    [this](const BuildInfo& build, const LaunchPlan& plan) { return load(build, plan); }};
   return request.known ? take_over_operation_baseline(request.problem, parts, *request.known)
                        : operation_baseline(request.problem, parts);
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Templates that an operation is compared with are built before its problem is prepared, or are said to be missing.
+#include "tuner/session/baseline_builds.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_search.hpp"
+#include "tuner/operation/operation_definition.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+/// The stencil of the examples, searched by one template and compared with the other.
+struct Stencil {
+  Stencil() {
+    const std::filesystem::path folder = std::filesystem::path(PGTUNE_SOURCE_DIR) / "examples/operations/stencil2d";
+    const auto definition = operation::load_operation(folder / "stencil2d.json").value();
+    problem = operation::make_problem(definition, {{"H", 100}, {"W", 200}}, std::nullopt).value();
+    const auto interface = definition.interface();
+    const auto none = [](const std::string&) -> Result<std::string> { return fail(ErrorKind::kUsage, "no header"); };
+    const auto load = [&](const char* name) { return space::load_template(folder / name, none, &interface).value(); };
+    templates = space::TemplateSet(load("stencil2d_columns.json"));
+    plain = load("stencil2d_plain.json");
+    compare({"WIDTH=64,HEIGHT=4"});
+  }
+
+  /// With these variants, behind a library's product, which has no build.
+  void compare(const std::vector<std::string>& variants) {
+    OperationProblem changed = *problem.operation;
+    changed.baselines = {LibraryProduct()};
+    std::vector<space::TemplateDefinition> definitions;
+    for (const std::string& variant : variants) {
+      changed.baselines.emplace_back(TemplateBaseline{"stencil2d_plain.json", variant});
+      definitions.push_back(*plain);
+    }
+    problem.operation = OperationHandle(changed);
+    templates = templates->compared_with(definitions);
+  }
+
+  Result<std::vector<protocol::BaselineBuild>> build(const BuildOne& one) const {
+    return build_baselines(problem, *templates, device, one);
+  }
+
+  Problem problem;
+  std::optional<space::TemplateSet> templates;
+  std::optional<space::TemplateDefinition> plain;
+  DeviceInfo device = FakeDevice(plain_script).device_info;
+};
+
+Result<protocol::BuildDone> built(const protocol::BuildRequest& request) {
+  return protocol::BuildDone{request.id, {}, {.cubin_hash = request.variant.key(), .registers = 32}};
+}
+
+TEST(BaselineBuilds, AreOfTheVariantsThatTheOperationNames) {
+  Stencil stencil;
+  stencil.compare({"WIDTH=64,HEIGHT=4", ""});
+  const auto builds = stencil.build(built).value();
+  ASSERT_EQ(builds.size(), 2);
+  EXPECT_THAT(builds[0].title, MatchesRegex("stencil2d_plain [0-9a-f]{8}"));
+  ASSERT_TRUE(builds[0].built);
+  EXPECT_EQ(builds[0].built->variant.key(), "WIDTH=64,HEIGHT=4");
+  EXPECT_EQ(builds[0].built->build.cubin_hash, "WIDTH=64,HEIGHT=4");
+  EXPECT_EQ(builds[0].built->plan.kernels.at(0).grid, (Dim3{4, 25, 1}));
+  EXPECT_EQ(builds[1].built->variant.key(), "WIDTH=32,HEIGHT=8") << "the template's default";
+}
+
+TEST(BaselineBuilds, SayWhatIsInTheWay) {
+  Stencil stencil;
+  stencil.compare({"WIDTH=63", "WIDTH=128,HEIGHT=1", "WIDTH=64,HEIGHT=4", "WIDTH=32,HEIGHT=2"});
+  const auto builds = stencil.build([](const protocol::BuildRequest& request) {
+    auto done = built(request);
+    if (request.variant.key() == "WIDTH=128,HEIGHT=1") done->outcome = {OutcomeKind::kCompileFailed, "error: no"};
+    if (request.variant.key() == "WIDTH=64,HEIGHT=4") done->build.spill_bytes = 8;
+    return done;
+  });
+  ASSERT_TRUE(builds);
+  ASSERT_EQ(builds->size(), 4);
+  EXPECT_THAT(builds->at(0).unavailable, HasSubstr("63"));
+  EXPECT_EQ(builds->at(1).unavailable, "error: no");
+  EXPECT_THAT(builds->at(2).unavailable, HasSubstr("spills"));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(builds->at(i).built) << i;
+  EXPECT_TRUE(builds->at(3).built);
+  const auto illegal = [&] {
+    OperationProblem tall = *stencil.problem.operation;
+    for (NamedValue& value : tall.values) value.value = value.name == "H" ? 1'000'000 : value.value;
+    stencil.problem.operation = OperationHandle(tall);
+    return stencil.build(built).value();
+  }();
+  EXPECT_EQ(illegal.at(1).unavailable, "rows run along grid.y, which ends at 65535");
+}
+
+TEST(BaselineBuilds, WhoeverCannotBuildEndsIt) {
+  const auto refused = Stencil().build(
+      [](const auto&) -> Result<protocol::BuildDone> { return fail(ErrorKind::kEnvironment, "no compiler"); });
+  EXPECT_FALSE(refused);
+}
+
+TEST(BaselineBuilds, AreMadeBeforeTheProblemIsPreparedAndNotInAReplay) {
+  const Stencil stencil;
+  for (const Source source : {Source::kGpu, Source::kReplay}) {
+    TestSearch search;
+    FakeDevice device([](const Variant&) { return Script{}; });
+    device.device_info.memory_bytes = std::int64_t{1} << 30;
+    device.said_source = source;
+    search.options.budget.trials = 2;
+    const Clock clock = search.clock(device);
+    const auto found =
+        run_search(stencil.problem, *stencil.templates, device, search.store, search.options, search.stop, {}, clock);
+    ASSERT_TRUE(found) << found.error().text();
+    if (source == Source::kReplay) {
+      EXPECT_TRUE(device.prepare_request.builds.empty());
+      EXPECT_THAT(device.builds, ::testing::Not(::testing::Contains("WIDTH=64,HEIGHT=4")));
+    } else {
+      ASSERT_EQ(device.prepare_request.builds.size(), 1);
+      EXPECT_TRUE(device.prepare_request.builds[0].built);
+      EXPECT_EQ(device.builds.front(), "WIDTH=64,HEIGHT=4");
+    }
+  }
+}
+
+TEST(BaselineBuilds, AStopIsNotWaitedWith) {
+  const Stencil stencil;
+  TestSearch search;
+  FakeDevice device([](const Variant&) { return Script{.build_s = 1e9}; });
+  search.stop = true;
+  const auto stopped = run_search(stencil.problem, *stencil.templates, device, search.store, search.options,
+                                  search.stop, {}, search.clock(device));
+  ASSERT_TRUE(stopped) << stopped.error().text();
+  EXPECT_TRUE(stopped->interrupted);
+  EXPECT_THAT(device.prepare_request.builds.at(0).unavailable, HasSubstr("stopped"));
+}
+
+}  // namespace
+}  // namespace pgtune::session

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What an operation is compared with beside memory copied: a product of a library, or a variant of a template.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <variant>
+
+#include "tuner/model/library_product.hpp"
+#include "tuner/util/fields.hpp"
+
+namespace pgtune {
+
+/// Baselines that an operation may have.
+inline constexpr std::size_t kMaxBaselines = 8;
+
+/// A variant of a template of the operation, built and checked like those that are compared with it.
+struct TemplateBaseline {
+  std::string selector;  ///< the template as the operation names it: a path beside it, or a built-in name
+  std::string variant;   ///< "BM=128,BN=64", over the template's defaults
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("template", self.selector);
+    visit("variant", self.variant, kUnlessDefault);
+  }
+  friend bool operator==(const TemplateBaseline&, const TemplateBaseline&) = default;
+};
+
+/// Its JSON is a LibraryProduct's or a TemplateBaseline's.
+using OperationBaseline = std::variant<LibraryProduct, TemplateBaseline>;
+void to_json(nlohmann::json& json, const OperationBaseline& value);
+void from_json(const nlohmann::json& json, OperationBaseline& value);
+
+/// Errors (usage): a product that is none of the problem's buffers, a template without a name.
+[[nodiscard]] Result<void> check_baseline(const OperationBaseline& baseline, const OperationProblem& problem);
+
+}  // namespace pgtune
