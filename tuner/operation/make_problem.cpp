@@ -1,65 +1,21 @@
 // SPDX-License-Identifier: MIT
 // An operation and sizes to plain numbers.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
-#include <unordered_map>
 
 #include "tuner/model/rounding.hpp"
+#include "tuner/operation/dimensions.hpp"
 #include "tuner/operation/operation_reader.hpp"
-#include "tuner/util/suggestion.hpp"
 
 namespace pgtune::operation {
 namespace {
 
 constexpr std::uint64_t kLargestAlignment = 256;
 
-class Names : public space::Scope {
- public:
-  void set(const std::string& name, std::int64_t value) { values_[name] = value; }
-  [[nodiscard]] std::optional<std::int64_t> value(std::string_view name) const override {
-    const auto found = values_.find(std::string(name));
-    return found == values_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  std::unordered_map<std::string, std::int64_t> values_;
-};
-
-std::vector<std::string> dimension_names(const OperationDefinition& definition) {
-  std::vector<std::string> names;
-  for (const Dimension& dimension : definition.dimensions) names.push_back(dimension.name);
-  return names;
-}
-
-tl::unexpected<Error> usage(std::string message) { return fail(ErrorKind::kUsage, std::move(message)); }
-
-/// The sizes in the order of the dimensions.
-Result<std::vector<NamedValue>> complete_sizes(const OperationDefinition& definition,
-                                               const std::vector<NamedValue>& sizes) {
-  const std::vector<std::string> names = dimension_names(definition);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const auto& [name, value] = sizes[i];
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      return usage(fmt::format("the operation '{}' has no dimension '{}'{}; it has {}", definition.name, name,
-                               suggestion(name, names), fmt::join(names, ", ")));
-    if (value < 1) return usage(fmt::format("the size {} is {}, but every size must be at least 1", name, value));
-    for (std::size_t j = 0; j < i; ++j) {
-      if (sizes[j].name == name) return usage(fmt::format("the size {} is given twice", name));
-    }
-  }
-  std::vector<NamedValue> out;
-  for (const std::string& name : names) {
-    const auto given = std::find_if(sizes.begin(), sizes.end(), [&](const auto& size) { return size.name == name; });
-    if (given == sizes.end())
-      return usage(fmt::format("the operation '{}' needs a size {}: give --size {}=N", definition.name, name,
-                               fmt::join(names, "=N,")));
-    out.push_back(*given);
-  }
-  return out;
+std::string name_for_messages(const OperationDefinition& definition) {
+  return fmt::format("the operation '{}'", definition.name);
 }
 
 /// Evaluates expressions and keeps the first error, with the field it came from.
@@ -78,10 +34,7 @@ class ProblemBuilder {
   }
 
   Result<OperationProblem> build() {
-    if (dtype_) {
-      names_.set("DTYPE", space::label_value(to_string(*dtype_)));
-      names_.set("ELEM_BYTES", element_bytes(*dtype_));
-    }
+    if (dtype_) names_.set_dtype(*dtype_);
     for (const NamedValue& size : out_.sizes) add_value(size.name, size.value);
     for (const NamedExpression& entry : definition_.derived)
       add_value(entry.name, number(entry.expression, fmt::format("derived value '{}'", entry.name)));
@@ -260,44 +213,13 @@ class ProblemBuilder {
   std::optional<Error> error_;
 };
 
-Result<std::optional<Dtype>> chosen_dtype(const OperationDefinition& definition, std::optional<Dtype> dtype) {
-  if (definition.dtypes.empty()) {
-    if (dtype) return usage(fmt::format("the operation '{}' has no dtypes to choose from", definition.name));
-    return std::optional<Dtype>();
-  }
-  if (!dtype) return std::optional(definition.dtypes.front());
-  if (std::find(definition.dtypes.begin(), definition.dtypes.end(), *dtype) != definition.dtypes.end()) return dtype;
-  std::vector<std::string_view> words;
-  for (const Dtype known : definition.dtypes) words.push_back(to_string(known));
-  return usage(fmt::format("the operation '{}' has no dtype {}; it has {}", definition.name, to_string(*dtype),
-                           fmt::join(words, ", ")));
-}
-
 }  // namespace
-
-Result<std::vector<NamedValue>> parse_sizes(std::string_view text) {
-  std::vector<NamedValue> out;
-  std::string_view rest = text;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view part = rest.substr(0, comma);
-    const std::size_t equals = part.find('=');
-    NamedValue size{std::string(part.substr(0, equals)), 0};
-    const std::string_view digits = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), size.value);
-    if (size.name.empty() || digits.empty() || status != std::errc() || end != digits.data() + digits.size())
-      return usage(fmt::format("sizes '{}': '{}' is no NAME=NUMBER; give them as M=4096,N=8192", text, part));
-    out.push_back(std::move(size));
-    if (comma == std::string_view::npos) return out;
-    rest.remove_prefix(comma + 1);
-  }
-}
 
 Result<Problem> make_problem(const OperationDefinition& definition, const std::vector<NamedValue>& sizes,
                              std::optional<Dtype> dtype) {
-  auto complete = complete_sizes(definition, sizes);
+  auto complete = complete_sizes(name_for_messages(definition), definition.dimensions, sizes);
   if (!complete) return tl::unexpected<Error>(std::move(complete.error()));
-  const auto chosen = chosen_dtype(definition, dtype);
+  const auto chosen = choose_dtype(name_for_messages(definition), definition.dtypes, dtype);
   if (!chosen) return tl::unexpected<Error>(chosen.error());
   auto problem = ProblemBuilder(definition, std::move(*complete), *chosen).build();
   if (!problem) return tl::unexpected<Error>(std::move(problem.error()));

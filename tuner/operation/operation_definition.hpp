@@ -13,6 +13,7 @@
 #include "tuner/model/dtype.hpp"
 #include "tuner/model/operation_problem.hpp"
 #include "tuner/model/problem.hpp"
+#include "tuner/operation/dimensions.hpp"
 #include "tuner/template/operation_interface.hpp"
 #include "tuner/template/template_definition.hpp"
 
@@ -23,10 +24,6 @@ using space::FileReader;
 using space::NamedExpression;
 using space::OperationInterface;
 using space::Rule;
-
-struct Dimension {
-  std::string name, description;
-};
 
 struct ReferenceArgumentSpec {
   ReferenceArgumentKind kind = ReferenceArgumentKind::kInt64;
@@ -107,9 +104,6 @@ struct OperationDefinition {
                                                           const FileReader& read_file);
 /// Reads one from disk; the source and its includes lie in or below the JSON's folder.
 [[nodiscard]] Result<OperationDefinition> load_operation(const std::filesystem::path& json_path);
-
-/// "M=4096,N=8192". Errors (usage): what is no such list.
-[[nodiscard]] Result<std::vector<NamedValue>> parse_sizes(std::string_view text);
 
 /// The operation with these sizes, in any order, each dimension once. `dtype`: absent means the first it has. Errors
 /// (usage): a dimension without a size, an unknown one, a size below 1, a rule that refuses with its reason, what

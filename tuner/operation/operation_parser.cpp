@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/operation/dimensions.hpp"
 #include "tuner/operation/operation_definition.hpp"
 #include "tuner/operation/operation_reader.hpp"
 #include "tuner/template/template_parser.hpp"
@@ -18,50 +19,6 @@ using space::kMaxEntries;
 using space::KnownNames;
 using space::NameKind;
 using space::Reach;
-
-constexpr std::int64_t kSchema = 1;
-constexpr std::size_t kMaxDimensions = 32;
-
-void check_schema(const JsonCursor& root) {
-  const JsonCursor schema = root.required("schema");
-  if (const std::int64_t version = schema.integer(); version != kSchema)
-    schema.problem(fmt::format("this pgtune reads schema {}, not {}{}", kSchema, version,
-                               version > kSchema ? "; use a newer pgtune" : ""));
-}
-
-/// Types that A and B agree on: an operation's dtype is the type of its elements.
-std::vector<Dtype> read_dtypes(const JsonCursor& root) {
-  std::vector<Dtype> out;
-  for (const JsonCursor& element : root.optional_elements("dtypes", kMaxEntries)) {
-    const auto dtype = parse_dtype(element.string());
-    if (!dtype) {
-      element.problem(dtype.error());
-    } else if (to_string(type_of_a(*dtype)) != to_string(*dtype)) {
-      element.problem(
-          fmt::format("'{}' is no type of elements; an operation's dtypes are those of its buffers, such "
-                      "as f32, f16 and bf16",
-                      to_string(*dtype)));
-    } else if (std::find(out.begin(), out.end(), *dtype) != out.end()) {
-      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*dtype)));
-    } else {
-      out.push_back(*dtype);
-    }
-  }
-  return out;
-}
-
-std::vector<Dimension> read_dimensions(const JsonCursor& root, KnownNames& names) {
-  std::vector<Dimension> out;
-  for (const JsonCursor& element : root.required("dimensions").elements(1, kMaxDimensions)) {
-    element.expect_fields({"name", "description"});
-    const JsonCursor name = element.required("name");
-    Dimension dimension{name.string(), {}};
-    names.add(dimension.name, NameKind::kProblem, name);
-    if (const auto description = element.optional("description")) dimension.description = description->string();
-    out.push_back(std::move(dimension));
-  }
-  return out;
-}
 
 std::vector<NamedScalar> read_scalars(const JsonCursor& root) {
   std::vector<NamedScalar> out;
@@ -98,9 +55,7 @@ OperationDefinition read_definition(const JsonCursor& root) {
                     out.name));
   if (const auto description = root.optional("description")) out.description = description->string();
   out.dtypes = read_dtypes(root);
-  std::vector<std::pair<std::string, NameKind>> facts;
-  if (!out.dtypes.empty()) facts = {{"DTYPE", NameKind::kTypes}, {"ELEM_BYTES", NameKind::kTypes}};
-  KnownNames names(facts);
+  KnownNames names = names_with(out.dtypes);
   out.dimensions = read_dimensions(root, names);
   out.derived = space::read_named_expressions(root, "derived", NameKind::kValue, Reach::kProblem, names);
   out.require = space::read_rules(root, "require", Reach::kProblem, names);

@@ -8,12 +8,9 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/simulate/guess.hpp"
-#include "tuner/device/compile_pool.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
 #include "tuner/session/answer/answered.hpp"
-#include "tuner/space/plan.hpp"
 #include "tuner/template/template_source.hpp"
 
 namespace pgtune::tool {
@@ -39,26 +36,15 @@ std::optional<ChosenKernel> choose_kernel(Context& context, DatabaseStore& store
                                           const DeviceInfo& device, const Conditions& conditions, KernelChoice choice,
                                           const ModelSource& model) {
   const space::TemplateSet templates = context.catalogue().select("", problem);
-  ChosenKernel chosen;
-  chosen.problem = problem;
-  if (const auto answer =
-          session::stored_answer(store, {problem, templates, device, Source::kGpu, conditions}, false)) {
-    chosen.request.variant = answer->best().variant;
-  } else {
-    const auto learned = choice == KernelChoice::kGuess ? model() : nullptr;
-    const auto guess = learned ? guess_variant(*learned, templates, problem, device) : std::nullopt;
-    if (!guess) return std::nullopt;
-    chosen.guessed = true;
-    chosen.request.variant = guess->variant;
-  }
-  const Variant& variant = chosen.request.variant;
-  const space::TemplateDefinition& definition = templates.of(variant);
-  chosen.template_hash = definition.content_hash;
-  chosen.plan = value_or_throw(space::make_launch_plan(definition, variant, problem, device));
-  chosen.request.source = definition.source;
-  chosen.request.defines = value_or_throw(space::make_defines(definition, variant, problem, device));
-  chosen.request.architecture = device.architecture;
-  return chosen;
+  const auto chosen = [&](const Variant& variant, bool guessed) {
+    return ChosenKernel{plan_variant(templates, variant, problem, device), guessed, templates.of(variant).content_hash};
+  };
+  if (const auto answer = session::stored_answer(store, {problem, templates, device, Source::kGpu, conditions}, false))
+    return chosen(answer->best().variant, false);
+  const auto learned = choice == KernelChoice::kGuess ? model() : nullptr;
+  const auto guess = learned ? guess_variant(*learned, templates, problem, device) : std::nullopt;
+  if (!guess) return std::nullopt;
+  return chosen(guess->variant, true);
 }
 
 constexpr EnumNames<KernelChoice, 3> kKernelChoices{
@@ -90,7 +76,7 @@ std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& d
 std::string kernels_text(const std::vector<ChosenKernel>& kernels) {
   std::string text;
   for (const ChosenKernel& kernel : kernels)
-    text += fmt::format("{}\n{}\n{}\n{}\n", kernel.problem.key(), kernel.request.variant.id(), kernel.template_hash,
+    text += fmt::format("{}\n{}\n{}\n{}\n", kernel.planned.problem.key(), kernel.planned.variant.id(), kernel.template_hash,
                         kernel.guessed);
   return text.empty() ? text : space::hash_text(text);
 }
@@ -100,24 +86,19 @@ std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context, std::ve
   const auto guesses =
       std::count_if(kernels.begin(), kernels.end(), [](const ChosenKernel& one) { return one.guessed; });
   context.terminal().note(fmt::format("kernels   for {} sizes of chunks, {} of them guessed", kernels.size(), guesses));
-  std::vector<protocol::BuildRequest> requests;
-  for (ChosenKernel& one : kernels) {
-    one.request.id = static_cast<protocol::RequestId>(requests.size()) + 1;
-    requests.push_back(one.request);
-  }
-  auto builds = value_or_throw(
-      device::compile_all({.worker_path = context.paths().worker.string(), .cache_dir = context.paths().cache.string()},
-                          std::move(requests)));
+  std::vector<PlannedVariant> planned;
+  for (ChosenKernel& one : kernels) planned.push_back(std::move(one.planned));
+  std::vector<BuildResult> builds = build_planned(context, planned);
   std::vector<protocol::ChunkKernel> built;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const ChosenKernel& one = kernels[i];
+    const Problem& problem = planned[i].problem;
+    const bool guessed = kernels[i].guessed;
     if (builds[i].outcome.kind != OutcomeKind::kOk) {
       context.terminal().note(fmt::format("{}: its {} kernel was not built ({}), so cuBLASLt's is taken",
-                                          one.problem.title(), one.guessed ? "guessed" : "best",
-                                          builds[i].outcome.reason));
+                                          problem.title(), guessed ? "guessed" : "best", builds[i].outcome.reason));
       continue;
     }
-    built.push_back({one.problem, {one.request.variant, one.plan, builds[i].build}, one.guessed});
+    built.push_back({problem, std::move(builds[i].built), guessed});
   }
   return built;
 }

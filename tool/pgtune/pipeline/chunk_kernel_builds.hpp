@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/measuring/stored_variant.hpp"
 #include "tool/pgtune/simulate/trained_model.hpp"
 #include "tuner/protocol/pipeline_messages.hpp"
 #include "tuner/session/host_pipeline/pipeline_search.hpp"
@@ -22,10 +23,8 @@ enum class KernelChoice {
 
 /// A variant for chunks of exactly this problem, to be built.
 struct ChosenKernel {
-  Problem problem;
+  PlannedVariant planned;
   bool guessed = false;
-  LaunchPlan plan;
-  protocol::BuildRequest request;
   std::string template_hash;
 };
 

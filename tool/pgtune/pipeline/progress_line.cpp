@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 
 namespace pgtune::tool {
@@ -33,20 +32,10 @@ std::string work_text(const session::PipelineProgress& progress) {
 }  // namespace
 
 ProgressLine::ProgressLine(Terminal& terminal, const pipeline::StreamedProblem& streamed)
-    : terminal_(terminal), shape_(streamed.problem.shape()) {}
-
-ProgressLine::~ProgressLine() { terminal_.hide_live(); }
+    : line_(terminal), shape_(streamed.problem.shape()) {}
 
 void ProgressLine::update(const session::PipelineProgress& progress) {
-  if (terminal_.verbosity() == Verbosity::kQuiet) return;
-  const std::string text = fmt::format("{}: {}", shape_, work_text(progress));
-  if (terminal_.error_is_terminal()) {
-    terminal_.show_live({elided(text, terminal_.error_width() - 1)});
-  } else if (progress.phase != phase_ || !began_) {
-    terminal_.note(text);
-  }
-  phase_ = progress.phase;
-  began_ = true;
+  line_.update(static_cast<int>(progress.phase), fmt::format("{}: {}", shape_, work_text(progress)));
 }
 
 }  // namespace pgtune::tool

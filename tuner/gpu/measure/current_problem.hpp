@@ -7,29 +7,11 @@
 #include <vector>
 
 #include "tuner/gpu/baseline/baseline.hpp"
-#include "tuner/gpu/launch/driver.hpp"
-#include "tuner/gpu/measure/check/checker.hpp"
-#include "tuner/gpu/measure/check/operand_buffers.hpp"
-#include "tuner/gpu/measure/l2_sweep.hpp"
-#include "tuner/gpu/measure/launch_series.hpp"
-#include "tuner/gpu/measure/loaded_variant.hpp"
-#include "tuner/gpu/measure/sample_timer.hpp"
+#include "tuner/gpu/measure/checked_problem.hpp"
 #include "tuner/model/conditions.hpp"
+#include "tuner/protocol/messages.hpp"
 
 namespace pgtune::gpu {
-
-/// The parts of the measurer that outlive every problem.
-struct MeasureContext {
-  const Driver& driver;
-  const HelperKernels& kernels;
-  SampleTimer& timer;
-  const L2Sweep& sweep;
-  cudaStream_t stream;
-  std::string library;  ///< "cuBLASLt 13.1.0"
-  std::int64_t l2_bytes = 0;
-  std::int64_t max_window_bytes = 0;
-  std::string architecture = {};  ///< NVRTC target of an operation's own kernels, e.g. "sm_90a"
-};
 
 /// A variant kept loaded for the rounds of a final.
 struct Finalist {
@@ -46,7 +28,9 @@ class CurrentProblem {
   [[nodiscard]] static Result<std::unique_ptr<CurrentProblem>> create(const MeasureContext& context,
                                                                       const protocol::PrepareRequest& request);
 
-  [[nodiscard]] CudaResult<std::unique_ptr<LoadedVariant>> load(const BuildInfo& build, const LaunchPlan& plan) const;
+  [[nodiscard]] CudaResult<std::unique_ptr<LoadedVariant>> load(const BuildInfo& build, const LaunchPlan& plan) const {
+    return checked_->load(build, plan);
+  }
   /// The finalist with this build and plan, loaded and calibrated at its first round. Owned by this object.
   [[nodiscard]] CudaResult<Finalist*> finalist(const BuildInfo& build, const LaunchPlan& plan);
   /// Unloads finalists that are not in `keep`.
@@ -56,9 +40,9 @@ class CurrentProblem {
   /// and reference as it found them.
   [[nodiscard]] CudaResult<protocol::VerifyReport> verify(const protocol::VerifyRequest& request);
 
-  [[nodiscard]] LaunchSeries make_series(Launchable& launchable) const;
+  [[nodiscard]] LaunchSeries make_series(Launchable& launchable) const { return checked_->make_series(launchable); }
   [[nodiscard]] const Conditions& conditions() const { return conditions_; }
-  [[nodiscard]] Checker& checker() { return *checker_; }
+  [[nodiscard]] Checker& checker() { return checked_->checker(); }
   [[nodiscard]] Baseline& baseline() { return *baseline_; }
   /// The baseline's, with what this problem's checks go without.
   [[nodiscard]] BaselineReport report() const;
@@ -66,12 +50,7 @@ class CurrentProblem {
  private:
   CurrentProblem(const MeasureContext& context, const Conditions& conditions)
       : context_(&context), conditions_(conditions) {}
-  [[nodiscard]] Result<void> allocate(const Problem& problem);
-  /// Bytes that copies of the operands and what else the problem needs take: of each copy, and once.
-  struct Memory {
-    std::int64_t copy = 0, once = 0;
-  };
-  [[nodiscard]] static Memory memory_of(const Problem& problem);
+  [[nodiscard]] static ProblemMemory memory_of(const Problem& problem);
   [[nodiscard]] Result<std::unique_ptr<Baseline>> make_baseline(const protocol::PrepareRequest& request);
   [[nodiscard]] Result<std::unique_ptr<Baseline>> make_operation_baseline(const protocol::PrepareRequest& request);
   /// What cuBLASLt is checked with where it solves the problem without the activation; else nothing.
@@ -79,10 +58,7 @@ class CurrentProblem {
 
   const MeasureContext* context_;
   Conditions conditions_;
-  std::unique_ptr<OperationKernels> operation_;  ///< null for GEMM
-  std::unique_ptr<OperandBuffers> buffers_;
-  std::string unguarded_;  ///< BaselineReport::unguarded
-  std::unique_ptr<Checker> checker_;
+  std::unique_ptr<CheckedProblem> checked_;
   std::unique_ptr<Baseline> baseline_;
   std::vector<std::unique_ptr<Finalist>> finalists_;
 };

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/launch_series.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pgtune::gpu {
 namespace {
 
-// Enough that starting a graph costs little beside what it runs, and few enough that a sample's length can be chosen.
-constexpr std::int64_t kMinGraphLaunches = 64, kMaxGraphLaunches = 128;
+/// Few enough that a sample's length can be chosen.
+constexpr std::int64_t kMaxGraphLaunches = 128;
+
+/// cudaGraphGetEdges() with the edges' data, which has another name before CUDA 13.
+cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data,
+                      std::size_t* count) {
+#if CUDART_VERSION >= 13000
+  return cudaGraphGetEdges(graph, from, to, data, count);
+#else
+  return cudaGraphGetEdges_v2(graph, from, to, data, count);
+#endif
+}
 
 }  // namespace
 
@@ -25,11 +36,11 @@ std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min
   return (launches + granule - 1) / granule * granule;
 }
 
-CudaResult<> LaunchSeries::capture() {
+CudaResult<> LaunchSeries::capture(std::int64_t least) {
   if (captured()) return {};
   const auto copies = static_cast<std::int64_t>(rotation_.copies);
   const std::int64_t graphs = (copies + kMaxGraphLaunches - 1) / kMaxGraphLaunches;
-  const std::int64_t turns = copies < kMinGraphLaunches ? (kMinGraphLaunches + copies - 1) / copies : 1;
+  const std::int64_t turns = copies < least ? (least + copies - 1) / copies : 1;
   const std::int64_t launches = (turns * copies + graphs - 1) / graphs;
   std::vector<GraphExec> captured_graphs;  // all or none: a part would skip copies
   for (std::int64_t i = 0; i < graphs; ++i) {
@@ -42,23 +53,45 @@ CudaResult<> LaunchSeries::capture() {
   return {};
 }
 
-CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue) {
+CudaResult<Graph> record_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue) {
   auto ok = check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   if (!ok) return tl::unexpected(ok.error());
   ok = enqueue();
   // Ends the capture also after a failure: the stream is of no use otherwise.
   cudaGraph_t raw = nullptr;
   const auto ended = check(cudaStreamEndCapture(stream, &raw), "capturing a graph");
-  const Graph graph(raw);
+  Graph graph(raw);
   if (!ok) return tl::unexpected(ok.error());
   if (!ended) return tl::unexpected(ended.error());
+  return graph;
+}
+
+CudaResult<std::int64_t> programmatic_edges(cudaGraph_t graph) {
+  std::size_t count = 0;
+  auto ok = check(get_edges(graph, nullptr, nullptr, nullptr, &count), "counting a graph's edges");
+  if (!ok) return tl::unexpected(ok.error());
+  std::vector<cudaGraphNode_t> from(count), to(count);
+  std::vector<cudaGraphEdgeData> data(count);
+  ok = check(get_edges(graph, from.data(), to.data(), data.data(), &count), "reading a graph's edges");
+  if (!ok) return tl::unexpected(ok.error());
+  return std::count_if(data.begin(), data.end(),
+                       [](const cudaGraphEdgeData& edge) { return edge.type == cudaGraphDependencyTypeProgrammatic; });
+}
+
+CudaResult<GraphExec> instantiate_graph(cudaGraph_t graph, cudaStream_t stream) {
   cudaGraphExec_t executable = nullptr;
-  ok = check(cudaGraphInstantiate(&executable, graph.get(), 0), "instantiating a graph");
+  auto ok = check(cudaGraphInstantiate(&executable, graph, 0), "instantiating a graph");
   if (!ok) return tl::unexpected(ok.error());
   GraphExec owned(executable);
   ok = check(cudaGraphUpload(executable, stream), "uploading a graph");
   if (!ok) return tl::unexpected(ok.error());
   return owned;
+}
+
+CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue) {
+  const auto graph = record_graph(stream, enqueue);
+  if (!graph) return tl::unexpected(graph.error());
+  return instantiate_graph(graph->get(), stream);
 }
 
 CudaResult<GraphExec> LaunchSeries::capture_launches(std::int64_t launches) {

@@ -18,8 +18,14 @@ namespace pgtune::gpu {
 [[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,
                                         std::int64_t granule);
 
-/// What `enqueue` puts into the stream as a graph that is ready to be launched. Kernels must have been launched before
-/// (lazy loading cannot be captured).
+/// What `enqueue` puts into the stream as a graph. Kernels must have been launched before (lazy loading cannot be
+/// captured).
+[[nodiscard]] CudaResult<Graph> record_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue);
+/// Edges across which a kernel may start before the one before it has ended (programmatic dependent launch).
+[[nodiscard]] CudaResult<std::int64_t> programmatic_edges(cudaGraph_t graph);
+/// A graph that is ready to be launched.
+[[nodiscard]] CudaResult<GraphExec> instantiate_graph(cudaGraph_t graph, cudaStream_t stream);
+/// record_graph() and instantiate_graph().
 [[nodiscard]] CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue);
 
 /// What launches go over in turn.
@@ -28,16 +34,19 @@ struct Rotation {
   const L2Sweep* sweep = nullptr;  ///< takes the operands out of L2 before a sample; null where they may be there
 };
 
+/// Enough that starting a graph costs little beside what it runs.
+inline constexpr std::int64_t kUsualGraphLaunches = 64;
+
 class LaunchSeries {
  public:
   /// `launchable` and the rotation's sweep must outlive the series.
   LaunchSeries(Launchable& launchable, const Rotation& rotation, cudaStream_t stream)
       : launchable_(&launchable), rotation_(rotation), stream_(stream) {}
 
-  /// Puts launches into CUDA graphs of granule() each, which enqueue() then replays in turn: for launches so short that
-  /// the host could not keep the GPU busy one by one. The launchable must have been launched before (lazy loading
-  /// cannot be captured). Does nothing where that has been done.
-  [[nodiscard]] CudaResult<> capture();
+  /// Puts launches into CUDA graphs of granule() each, `least` or more, which enqueue() then replays in turn: for
+  /// launches so short that the host could not keep the GPU busy one by one. The launchable must have been launched
+  /// before (lazy loading cannot be captured). Does nothing where that has been done.
+  [[nodiscard]] CudaResult<> capture(std::int64_t least = kUsualGraphLaunches);
 
   [[nodiscard]] bool captured() const { return !graphs_.empty(); }
 

@@ -1,47 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/measurer.hpp"
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "tuner/gpu/baseline/cublaslt_library.hpp"
-#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
-#include "tuner/gpu/launch/gpu_context.hpp"
 #include "tuner/gpu/measure/ceilings/ceilings.hpp"
-#include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/current_problem.hpp"
-#include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/energy/energy_measurement.hpp"
 #include "tuner/gpu/measure/energy/energy_watch.hpp"
-#include "tuner/gpu/measure/l2_sweep.hpp"
-#include "tuner/gpu/measure/sample_timer.hpp"
+#include "tuner/gpu/measure/measuring_gpu.hpp"
 #include "tuner/gpu/measure/screening.hpp"
-#include "tuner/gpu/nvml/nvml.hpp"
 
 namespace pgtune::gpu {
 
-struct Measurer::State {
-  DeviceInfo info;
-  std::optional<NvmlDevice> nvml;  ///< nothing where this GPU's NVML cannot be read
-  GpuContext gpu;
-  std::unique_ptr<HelperKernels> kernels;
-  std::unique_ptr<SampleTimer> timer;
-  std::optional<L2Sweep> sweep;
+struct Measurer::State : MeasuringGpu {
   std::unique_ptr<MeasureContext> context;
   std::unique_ptr<CurrentProblem> problem;  ///< after what it uses: released first
-  bool context_lost = false;
-
-  [[nodiscard]] Outcome outcome_of(const CudaFailure& failure) {
-    context_lost = context_lost || failure.sticky;
-    return failure_outcome(failure);
-  }
 
   /// What a round needs of one contender; series is null where it failed.
   struct Entry {
@@ -63,45 +42,15 @@ struct Measurer::State {
     return algorithm == nullptr ||
            static_cast<std::size_t>(algorithm->index) < problem->baseline().report().algorithms.size();
   }
-  /// Notes after a failed measurement whether the context still answers.
-  void look_after_context() { context_lost = context_lost || is_sticky(cudaDeviceSynchronize()); }
 };
 
 Measurer::Measurer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Measurer::~Measurer() = default;
 
 Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
-  forbid_reduced_precision();
-  if (const auto& ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
-  const auto ordinal = find_gpu(gpu);
-  if (!ordinal) return tl::unexpected(ordinal.error());
-  auto info = describe_gpu(*ordinal);
-  if (!info) return tl::unexpected(info.error());
-  // Creating a context and compiling take about as long as each other, on different parts of the machine.
-  auto compiling = std::async(std::launch::async, &HelperKernels::compile, info->architecture);
-  auto context = open_context(*ordinal);
-  if (!context) return tl::unexpected(context.error());
   auto state = std::make_unique<State>();
-  state->info = std::move(*info);
-  state->gpu = std::move(*context);
-  const auto cubin = compiling.get();
-  if (!cubin) return tl::unexpected(cubin.error());
-  auto kernels = HelperKernels::load_cubin(state->gpu.driver, *cubin, state->info.sm_count);
-  if (!kernels) return tl::unexpected(kernels.error());
-  state->kernels = std::move(*kernels);
-  if (const auto nvml = Nvml::open()) {
-    if (auto device = nvml->device(state->info.uuid)) state->nvml = std::move(*device);
-  }
-  auto timer = SampleTimer::create(*state->kernels, state->info.sm_count, Telemetry(state->nvml));
-  if (!timer) return tl::unexpected(to_error(timer.error()));
-  state->timer = std::move(*timer);
-  auto sweep = L2Sweep::create(*state->kernels, state->info.l2_bytes);
-  if (!sweep) return tl::unexpected(to_error(sweep.error()));
-  state->sweep = std::move(*sweep);
-  state->context = std::make_unique<MeasureContext>(
-      MeasureContext{state->gpu.driver, *state->kernels, *state->timer, *state->sweep, state->gpu.stream.get(),
-                     "cuBLASLt " + state->info.cublaslt_version, state->info.l2_bytes, state->gpu.max_window_bytes,
-                     state->info.architecture});
+  if (auto opened = state->open(gpu); !opened) return tl::unexpected(opened.error());
+  state->context = std::make_unique<MeasureContext>(state->context_of_problems());
   return std::unique_ptr<Measurer>(new Measurer(std::move(state)));
 }
 
@@ -115,7 +64,7 @@ Result<BaselineReport> Measurer::prepare(const protocol::PrepareRequest& request
   auto current = CurrentProblem::create(*state_->context, request);
   if (!current) {
     // Whatever failed, only a context that still answers can serve the next problem.
-    state_->context_lost = state_->context_lost || is_sticky(cudaDeviceSynchronize());
+    state_->look_after_context();
     return fail(current.error(), "preparing " + problem.title());
   }
   state_->problem = std::move(*current);
@@ -250,13 +199,7 @@ void Measurer::State::run_in_order(const protocol::RoundRequest& request, const 
     const Entry& entry = entries[index];
     if (entry.series == nullptr) continue;
     if (timing.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(timing.pause_s));
-    const auto launches_in = [&](double seconds) {
-      return launches_for(seconds, entry.per_launch_s, 1, entry.series->granule());
-    };
-    auto sample = request.settle_s > 0 ? timer->time_settled(*entry.series, entry.per_launch_s, timing.sample_s,
-                                                             SettlingRule(request.settle_s))
-                                       : timer->time(*entry.series, launches_in(timing.sample_s),
-                                                     launches_in(timing.lead_in_s), Watch::kThrottling);
+    auto sample = time_in_round(*entry.series, *timer, entry.per_launch_s, timing, request.settle_s);
     if (!sample) {
       report.outcomes[index] = outcome_of(sample.error());
       continue;

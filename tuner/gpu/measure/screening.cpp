@@ -34,6 +34,13 @@ RoundTiming round_timing(Regime regime, double asked_s, double slowest_s) {
   return {0, kLeadInShare * sample_s, sample_s};
 }
 
+CudaResult<Sample> time_in_round(LaunchSeries& series, SampleTimer& timer, double per_launch_s,
+                                 const RoundTiming& timing, double settle_s) {
+  if (settle_s > 0) return timer.time_settled(series, per_launch_s, timing.sample_s, SettlingRule(settle_s));
+  const auto launches_in = [&](double seconds) { return launches_for(seconds, per_launch_s, 1, series.granule()); };
+  return timer.time(series, launches_in(timing.sample_s), launches_in(timing.lead_in_s), Watch::kThrottling);
+}
+
 CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double checked_launch_s) {
   auto probe = timer.time(series, 1, checked_launch_s > kLongLaunch_s ? 0 : 1);
   if (!probe || probe->per_launch_s() >= kProbeTarget_s) return probe;

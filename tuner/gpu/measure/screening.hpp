@@ -26,6 +26,11 @@ struct RoundTiming {
 /// regimes a sample lasts least_sample_s() of the slowest contender, `slowest_s` per launch.
 [[nodiscard]] RoundTiming round_timing(Regime regime, double asked_s, double slowest_s);
 
+/// One sample of a round: settled after a lead-in of `settle_s` at least, or with 0 as `timing` says. `per_launch_s`:
+/// about what a launch takes.
+[[nodiscard]] CudaResult<Sample> time_in_round(LaunchSeries& series, SampleTimer& timer, double per_launch_s,
+                                               const RoundTiming& timing, double settle_s);
+
 /// First timing: settles how the series launches (short ones through graphs) and returns a sample to judge by.
 /// `checked_launch_s`: time of a launch made just before, 0 where there was none; a long one spares the warm-up.
 [[nodiscard]] CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double checked_launch_s = 0);

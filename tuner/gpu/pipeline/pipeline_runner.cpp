@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/pipeline/pipeline_runner.hpp"
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
-#include "tuner/gpu/baseline/cublaslt_library.hpp"
-#include "tuner/gpu/launch/gpu_context.hpp"
-#include "tuner/gpu/measure/device_info.hpp"
-#include "tuner/gpu/measure/sample_timer.hpp"
+#include "tuner/gpu/measure/measuring_gpu.hpp"
 #include "tuner/gpu/pipeline/copy_rates.hpp"
 #include "tuner/gpu/pipeline/current_pipeline.hpp"
 #include "tuner/gpu/pipeline/run_sampler.hpp"
@@ -27,24 +22,11 @@ constexpr int kStepTimes = 3;
 
 }  // namespace
 
-struct PipelineRunner::State {
-  DeviceInfo info;
-  GpuContext gpu;
-  std::unique_ptr<HelperKernels> helpers;
-  std::unique_ptr<SampleTimer> timer;
+struct PipelineRunner::State : MeasuringGpu {
   RunSampler sampler;
   std::unique_ptr<CurrentPipeline::Tools> tools;
   std::unique_ptr<CurrentPipeline> current;  ///< after what it uses: released first
-  bool context_lost = false;
 
-  [[nodiscard]] Outcome outcome_of(const CudaFailure& failure) {
-    context_lost = context_lost || failure.sticky;
-    return failure_outcome(failure);
-  }
-  [[nodiscard]] Error error_of(const CudaFailure& failure) {
-    context_lost = context_lost || failure.sticky;
-    return to_error(failure);
-  }
   /// The kernel of chunks of one extent alone; nothing where they do not fit the GPU.
   [[nodiscard]] CudaResult<LoadedPipeline*> load_for_kernel(pipeline::Cut cut, std::int64_t extent);
   [[nodiscard]] Result<void> require_problem() const {
@@ -68,32 +50,13 @@ PipelineRunner::PipelineRunner(std::unique_ptr<State> state) : state_(std::move(
 PipelineRunner::~PipelineRunner() = default;
 
 Result<std::unique_ptr<PipelineRunner>> PipelineRunner::open(const std::string& gpu) {
-  forbid_reduced_precision();
-  if (const auto& ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
-  const auto ordinal = find_gpu(gpu);
-  if (!ordinal) return tl::unexpected(ordinal.error());
   auto state = std::make_unique<State>();
-  auto info = describe_gpu(*ordinal);
-  if (!info) return tl::unexpected(info.error());
-  state->info = std::move(*info);
-  auto context = open_context(*ordinal);
-  if (!context) return tl::unexpected(context.error());
-  state->gpu = std::move(*context);
-  auto helpers = HelperKernels::load(state->gpu.driver, state->info.architecture, state->info.sm_count);
-  if (!helpers) return tl::unexpected(helpers.error());
-  state->helpers = std::move(*helpers);
-  std::optional<NvmlDevice> nvml;
-  if (const auto library = Nvml::open()) {
-    if (auto device = library->device(state->info.uuid)) nvml = std::move(*device);
-  }
-  auto timer = SampleTimer::create(*state->helpers, state->info.sm_count, Telemetry(std::move(nvml)));
-  if (!timer) return tl::unexpected(to_error(timer.error()));
-  state->timer = std::move(*timer);
-  auto sampler = RunSampler::create(*state->helpers, state->info.sm_count, state->gpu.stream.get());
+  if (auto opened = state->open(gpu); !opened) return tl::unexpected(opened.error());
+  auto sampler = RunSampler::create(*state->kernels, state->info.sm_count, state->gpu.stream.get());
   if (!sampler) return tl::unexpected(to_error(sampler.error()));
   state->sampler = std::move(*sampler);
   state->tools = std::make_unique<CurrentPipeline::Tools>(
-      CurrentPipeline::Tools{state->gpu.driver, *state->helpers, state->gpu.stream.get(),
+      CurrentPipeline::Tools{state->gpu.driver, *state->kernels, state->gpu.stream.get(),
                              "cuBLASLt " + state->info.cublaslt_version, state->gpu.max_window_bytes});
   return std::unique_ptr<PipelineRunner>(new PipelineRunner(std::move(state)));
 }
@@ -106,7 +69,7 @@ Result<pipeline::Prepared> PipelineRunner::prepare(const protocol::PipelinePrepa
   auto current = CurrentPipeline::create(*state_->tools, request);
   if (!current) {
     // Whatever failed, only a context that still answers can serve the next problem.
-    state_->context_lost = state_->context_lost || is_sticky(cudaDeviceSynchronize());
+    state_->look_after_context();
     return fail(current.error(), "preparing " + request.streamed.title());
   }
   state_->current = std::move(*current);
@@ -119,7 +82,7 @@ Result<pipeline::CopyRates> PipelineRunner::rates() {
   const pipeline::Limits& limits = state_->current->limits();
   auto rates = measure_copy_rates(limits.pinned_bytes);
   if (!rates) return tl::unexpected(state_->error_of(rates.error()));
-  auto turns = measure_stream_turns(*rates, limits.pinned_bytes, *state_->helpers, limits.batched_copies);
+  auto turns = measure_stream_turns(*rates, limits.pinned_bytes, *state_->kernels, limits.batched_copies);
   if (!turns) return tl::unexpected(state_->error_of(turns.error()));
   rates->turns = std::move(*turns);
   return *rates;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/measuring_gpu.hpp"
+
+#include <future>
+#include <utility>
+
+#include "tuner/gpu/baseline/cublaslt_library.hpp"
+#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
+#include "tuner/gpu/measure/device_info.hpp"
+
+namespace pgtune::gpu {
+
+Result<void> MeasuringGpu::open(const std::string& selector) {
+  forbid_reduced_precision();
+  if (const auto& ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
+  const auto ordinal = find_gpu(selector);
+  if (!ordinal) return tl::unexpected(ordinal.error());
+  auto described = describe_gpu(*ordinal);
+  if (!described) return tl::unexpected(described.error());
+  info = std::move(*described);
+  // Creating a context and compiling take about as long as each other, on different parts of the machine.
+  auto compiling = std::async(std::launch::async, &HelperKernels::compile, info.architecture);
+  auto context = open_context(*ordinal);
+  if (!context) return tl::unexpected(context.error());
+  gpu = std::move(*context);
+  const auto cubin = compiling.get();
+  if (!cubin) return tl::unexpected(cubin.error());
+  auto loaded = HelperKernels::load_cubin(gpu.driver, *cubin, info.sm_count);
+  if (!loaded) return tl::unexpected(loaded.error());
+  kernels = std::move(*loaded);
+  if (const auto library = Nvml::open()) {
+    if (auto device = library->device(info.uuid)) nvml = std::move(*device);
+  }
+  auto created = SampleTimer::create(*kernels, info.sm_count, Telemetry(nvml));
+  if (!created) return tl::unexpected(to_error(created.error()));
+  timer = std::move(*created);
+  auto reserved = L2Sweep::create(*kernels, info.l2_bytes);
+  if (!reserved) return tl::unexpected(to_error(reserved.error()));
+  sweep = std::move(*reserved);
+  return {};
+}
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A GPU that a worker measures on: CUDA on it, pgtune's own kernels, and the timer of samples.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/launch/gpu_context.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/gpu/measure/checked_problem.hpp"
+#include "tuner/gpu/measure/l2_sweep.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
+#include "tuner/gpu/nvml/nvml.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::gpu {
+
+struct MeasuringGpu {
+  MeasuringGpu() = default;
+  MeasuringGpu(const MeasuringGpu&) = delete;  // kernels and timer keep where the driver's entry points are
+  MeasuringGpu& operator=(const MeasuringGpu&) = delete;
+
+  DeviceInfo info;
+  std::optional<NvmlDevice> nvml;  ///< nothing where this GPU's NVML cannot be read
+  GpuContext gpu;
+  std::unique_ptr<HelperKernels> kernels;
+  std::unique_ptr<SampleTimer> timer;
+  std::optional<L2Sweep> sweep;
+  bool context_lost = false;  ///< a sticky error came: the process is of no more use
+
+  /// `selector`: ordinal, UUID or the unique beginning of one. Errors (environment) carry the remedy. Must be the
+  /// process's first use of CUDA: it removes environment variables that would let cuBLAS leave strict float32.
+  [[nodiscard]] Result<void> open(const std::string& selector);
+
+  /// Its parts, for problems. Precondition: it is open.
+  [[nodiscard]] MeasureContext context_of_problems() const {
+    return {gpu.driver,
+            *kernels,
+            *timer,
+            *sweep,
+            gpu.stream.get(),
+            "cuBLASLt " + info.cublaslt_version,
+            info.l2_bytes,
+            gpu.max_window_bytes,
+            info.architecture};
+  }
+
+  /// What became of whoever met the failure.
+  [[nodiscard]] Outcome outcome_of(const CudaFailure& failure) {
+    context_lost = context_lost || failure.sticky;
+    return failure_outcome(failure);
+  }
+  /// Where it is nobody's fault.
+  [[nodiscard]] Error error_of(const CudaFailure& failure) {
+    context_lost = context_lost || failure.sticky;
+    return to_error(failure);
+  }
+  /// Notes after something failed whether the context still answers.
+  void look_after_context() { context_lost = context_lost || is_sticky(cudaDeviceSynchronize()); }
+};
+
+}  // namespace pgtune::gpu

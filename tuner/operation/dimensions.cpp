@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/operation/dimensions.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "tuner/template/template_parser.hpp"
+#include "tuner/util/suggestion.hpp"
+
+namespace pgtune::operation {
+namespace {
+
+using space::kMaxEntries;
+using space::KnownNames;
+using space::NameKind;
+
+constexpr std::int64_t kSchema = 1;
+constexpr std::size_t kMaxDimensions = 32;
+
+std::vector<std::string> names_of(const std::vector<Dimension>& dimensions) {
+  std::vector<std::string> names;
+  for (const Dimension& dimension : dimensions) names.push_back(dimension.name);
+  return names;
+}
+
+tl::unexpected<Error> usage(std::string message) { return fail(ErrorKind::kUsage, std::move(message)); }
+
+}  // namespace
+
+void Names::set_dtype(Dtype dtype) {
+  set("DTYPE", space::label_value(to_string(dtype)));
+  set("ELEM_BYTES", element_bytes(dtype));
+}
+
+std::optional<std::int64_t> Names::value(std::string_view name) const {
+  const auto found = values_.find(std::string(name));
+  return found == values_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void check_schema(const JsonCursor& root) {
+  const JsonCursor schema = root.required("schema");
+  if (const std::int64_t version = schema.integer(); version != kSchema)
+    schema.problem(fmt::format("this pgtune reads schema {}, not {}{}", kSchema, version,
+                               version > kSchema ? "; use a newer pgtune" : ""));
+}
+
+std::vector<Dtype> read_dtypes(const JsonCursor& root) {
+  std::vector<Dtype> out;
+  for (const JsonCursor& element : root.optional_elements("dtypes", kMaxEntries)) {
+    const auto dtype = parse_dtype(element.string());
+    if (!dtype) {
+      element.problem(dtype.error());
+    } else if (to_string(type_of_a(*dtype)) != to_string(*dtype)) {
+      element.problem(
+          fmt::format("'{}' is no type of elements; dtypes here are those of buffers, such "
+                      "as f32, f16 and bf16",
+                      to_string(*dtype)));
+    } else if (std::find(out.begin(), out.end(), *dtype) != out.end()) {
+      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*dtype)));
+    } else {
+      out.push_back(*dtype);
+    }
+  }
+  return out;
+}
+
+std::vector<Dimension> read_dimensions(const JsonCursor& root, KnownNames& names) {
+  std::vector<Dimension> out;
+  for (const JsonCursor& element : root.required("dimensions").elements(1, kMaxDimensions)) {
+    element.expect_fields({"name", "description"});
+    const JsonCursor name = element.required("name");
+    Dimension dimension{name.string(), {}};
+    names.add(dimension.name, NameKind::kProblem, name);
+    if (const auto description = element.optional("description")) dimension.description = description->string();
+    out.push_back(std::move(dimension));
+  }
+  return out;
+}
+
+KnownNames names_with(const std::vector<Dtype>& dtypes) {
+  std::vector<std::pair<std::string, NameKind>> facts;
+  if (!dtypes.empty()) facts = {{"DTYPE", NameKind::kTypes}, {"ELEM_BYTES", NameKind::kTypes}};
+  return KnownNames(facts);
+}
+
+Result<std::vector<NamedValue>> parse_sizes(std::string_view text) {
+  std::vector<NamedValue> out;
+  std::string_view rest = text;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const std::size_t equals = part.find('=');
+    NamedValue size{std::string(part.substr(0, equals)), 0};
+    const std::string_view digits = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), size.value);
+    if (size.name.empty() || digits.empty() || status != std::errc() || end != digits.data() + digits.size())
+      return usage(fmt::format("sizes '{}': '{}' is no NAME=NUMBER; give them as M=4096,N=8192", text, part));
+    out.push_back(std::move(size));
+    if (comma == std::string_view::npos) return out;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Result<std::vector<NamedValue>> complete_sizes(const std::string& owner, const std::vector<Dimension>& dimensions,
+                                               const std::vector<NamedValue>& sizes) {
+  const std::vector<std::string> names = names_of(dimensions);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto& [name, value] = sizes[i];
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return usage(fmt::format("{} has no dimension '{}'{}; it has {}", owner, name, suggestion(name, names),
+                               fmt::join(names, ", ")));
+    if (value < 1) return usage(fmt::format("the size {} is {}, but every size must be at least 1", name, value));
+    for (std::size_t j = 0; j < i; ++j) {
+      if (sizes[j].name == name) return usage(fmt::format("the size {} is given twice", name));
+    }
+  }
+  std::vector<NamedValue> out;
+  for (const std::string& name : names) {
+    const auto given = std::find_if(sizes.begin(), sizes.end(), [&](const auto& size) { return size.name == name; });
+    if (given == sizes.end())
+      return usage(fmt::format("{} needs a size {}: give --size {}=N", owner, name, fmt::join(names, "=N,")));
+    out.push_back(*given);
+  }
+  return out;
+}
+
+Result<std::optional<Dtype>> choose_dtype(const std::string& owner, const std::vector<Dtype>& dtypes,
+                                          std::optional<Dtype> dtype) {
+  if (dtypes.empty()) {
+    if (dtype) return usage(fmt::format("{} has no dtypes to choose from", owner));
+    return std::optional<Dtype>();
+  }
+  if (!dtype) return std::optional(dtypes.front());
+  if (std::find(dtypes.begin(), dtypes.end(), *dtype) != dtypes.end()) return dtype;
+  std::vector<std::string_view> words;
+  for (const Dtype known : dtypes) words.push_back(to_string(known));
+  return usage(fmt::format("{} has no dtype {}; it has {}", owner, to_string(*dtype), fmt::join(words, ", ")));
+}
+
+}  // namespace pgtune::operation
