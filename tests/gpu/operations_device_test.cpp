@@ -33,6 +33,7 @@ const std::map<std::string, std::vector<const char*>>& sizes_of_operations() {
        {"G=6,R=300,E=90,N=512,K=512", "G=3,R=21,E=9,N=72,K=144", "G=3,R=150,E=90,N=388,K=272"}},
       {"reduction", {"N=1000003"}},
       {"rmsnorm", {"M=1000,N=4096", "M=5,N=104"}},
+      {"silu_mul", {"M=1000,N=2048", "M=5,N=72"}},
       {"softmax", {"M=1000,N=4096", "M=5,N=96"}},
       {"stencil2d", {"H=1000,W=2048", "H=19,W=70"}},
       {"transpose", {"M=1000,N=2048", "M=36,N=72"}},

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tool/worker/chain_service.hpp"
 #include "tool/worker/compile_service.hpp"
 #include "tool/worker/consumer_service.hpp"
 #include "tool/worker/doctor.hpp"
@@ -46,10 +47,12 @@ Result<void> serve_compile(const WorkerOptions& options, LineChannel& channel) {
   return serve(channel, service);
 }
 
-Result<void> serve_measure(const WorkerOptions& options, LineChannel& channel) {
-  Result<std::unique_ptr<gpu::Measurer>> measurer = gpu::Measurer::open(options.gpu);
-  if (!measurer) return tl::unexpected(refuse(channel, std::move(measurer.error())));
-  MeasureService service(std::move(*measurer));
+/// Of a role that has a GPU and opens it by its name alone.
+template <typename RoleService, typename Runner>
+Result<void> serve_gpu(const WorkerOptions& options, LineChannel& channel) {
+  Result<std::unique_ptr<Runner>> runner = Runner::open(options.gpu);
+  if (!runner) return tl::unexpected(refuse(channel, std::move(runner.error())));
+  RoleService service(std::move(*runner));
   auto served = serve(channel, service);
   // Releasing what a lost context holds fails at best, and at worst waits for a kernel that never ends.
   if (service.context_lost()) ::_exit(served ? 0 : kExitFailure);
@@ -62,16 +65,6 @@ Result<void> serve_consumer(const WorkerOptions& options, LineChannel& channel) 
   auto served = serve(channel, **service);
   // As of a measure worker.
   if ((*service)->context_lost()) ::_exit(served ? 0 : kExitFailure);
-  return served;
-}
-
-Result<void> serve_pipeline(const WorkerOptions& options, LineChannel& channel) {
-  Result<std::unique_ptr<gpu::PipelineRunner>> runner = gpu::PipelineRunner::open(options.gpu);
-  if (!runner) return tl::unexpected(refuse(channel, std::move(runner.error())));
-  PipelineService service(std::move(*runner));
-  auto served = serve(channel, service);
-  // As of a measure worker.
-  if (service.context_lost()) ::_exit(served ? 0 : kExitFailure);
   return served;
 }
 
@@ -100,8 +93,10 @@ Result<void> run(const std::vector<std::string>& arguments) {
   }
   if (options->role == Role::kDoctor) return channel.write_line(doctor_line(options->gpu));
   if (options->role == Role::kConsumer) return serve_consumer(*options, channel);
-  if (options->role == Role::kPipeline) return serve_pipeline(*options, channel);
-  return options->role == Role::kCompile ? serve_compile(*options, channel) : serve_measure(*options, channel);
+  if (options->role == Role::kPipeline) return serve_gpu<PipelineService, gpu::PipelineRunner>(*options, channel);
+  if (options->role == Role::kChain) return serve_gpu<ChainService, gpu::ChainRunner>(*options, channel);
+  if (options->role == Role::kMeasure) return serve_gpu<MeasureService, gpu::Measurer>(*options, channel);
+  return serve_compile(*options, channel);
 }
 
 int exit_code(ErrorKind kind) {

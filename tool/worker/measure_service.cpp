@@ -6,33 +6,16 @@
 #include "tuner/model/json.hpp"
 
 namespace pgtune::worker {
-namespace {
-
-template <typename T>
-Result<nlohmann::json> body(Result<T> result) {
-  if (!result) return tl::unexpected(std::move(result.error()));
-  return nlohmann::json(*result);
-}
-
-}  // namespace
-
-protocol::Hello MeasureService::hello() const {
-  return {.protocol = protocol::kProtocolVersion,
-          .role = "measure",
-          .nvrtc_version = measurer_->info().nvrtc_version,
-          .device = measurer_->info()};
-}
-
 Result<nlohmann::json> MeasureService::handle(const protocol::Request& request) {
   if (request.op == "prepare") {
-    auto prepared = body(measurer_->prepare(request.body.get<protocol::PrepareRequest>()));
+    auto prepared = as_body(measurer_->prepare(request.body.get<protocol::PrepareRequest>()));
     if (prepared) (*prepared)["opaque"] = measurer_->opaque_algorithms();
     return prepared;
   }
-  if (request.op == "round") return body(measurer_->round(request.body.get<protocol::RoundRequest>()));
-  if (request.op == "verify") return body(measurer_->verify(request.body.get<protocol::VerifyRequest>()));
-  if (request.op == "energy") return body(measurer_->energy(request.body.get<protocol::EnergyRequest>()));
-  if (request.op == "ceilings") return body(measurer_->ceilings());
+  if (request.op == "round") return as_body(measurer_->round(request.body.get<protocol::RoundRequest>()));
+  if (request.op == "verify") return as_body(measurer_->verify(request.body.get<protocol::VerifyRequest>()));
+  if (request.op == "energy") return as_body(measurer_->energy(request.body.get<protocol::EnergyRequest>()));
+  if (request.op == "ceilings") return as_body(measurer_->ceilings());
   if (request.op == "trial") {
     const auto trial = request.body.get<protocol::TrialRequest>();
     return nlohmann::json(protocol::TrialDone{.id = trial.id, .report = measurer_->trial(trial)});

@@ -14,7 +14,7 @@ class MeasureService final : public Service {
  public:
   explicit MeasureService(std::unique_ptr<gpu::Measurer> measurer) : measurer_(std::move(measurer)) {}
 
-  [[nodiscard]] protocol::Hello hello() const override;
+  [[nodiscard]] protocol::Hello hello() const override { return hello_of("measure", measurer_->info()); }
   [[nodiscard]] Result<nlohmann::json> handle(const protocol::Request& request) override;
   [[nodiscard]] bool context_lost() const override { return measurer_->context_lost(); }
 

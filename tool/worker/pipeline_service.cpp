@@ -4,23 +4,6 @@
 #include <nlohmann/json.hpp>
 
 namespace pgtune::worker {
-namespace {
-
-template <typename T>
-Result<nlohmann::json> as_body(Result<T> result) {
-  if (!result) return tl::unexpected(std::move(result.error()));
-  return nlohmann::json(*result);
-}
-
-}  // namespace
-
-protocol::Hello PipelineService::hello() const {
-  return {.protocol = protocol::kProtocolVersion,
-          .role = "pipeline",
-          .nvrtc_version = runner_->info().nvrtc_version,
-          .device = runner_->info()};
-}
-
 Result<nlohmann::json> PipelineService::handle(const protocol::Request& request) {
   const nlohmann::json& body = request.body;
   if (request.op == "prepare") return as_body(runner_->prepare(body.get<protocol::PipelinePrepare>()));

@@ -14,7 +14,7 @@ class PipelineService final : public Service {
  public:
   explicit PipelineService(std::unique_ptr<gpu::PipelineRunner> runner) : runner_(std::move(runner)) {}
 
-  [[nodiscard]] protocol::Hello hello() const override;
+  [[nodiscard]] protocol::Hello hello() const override { return hello_of("pipeline", runner_->info()); }
   [[nodiscard]] Result<nlohmann::json> handle(const protocol::Request& request) override;
   [[nodiscard]] bool context_lost() const override { return runner_->context_lost(); }
 

@@ -25,6 +25,13 @@ Result<nlohmann::json> answer(Service& service, const protocol::Request& request
 
 }  // namespace
 
+protocol::Hello hello_of(std::string role, const DeviceInfo& device) {
+  return {.protocol = protocol::kProtocolVersion,
+          .role = std::move(role),
+          .nvrtc_version = device.nvrtc_version,
+          .device = device};
+}
+
 tl::unexpected<Error> unknown_operation(const protocol::Request& request) {
   return fail(ErrorKind::kInternal, fmt::format("this worker's role has no operation '{}'", request.op));
 }

@@ -2,7 +2,9 @@
 // What a role answers, and the loop that asks it. The protocol is tuner/protocol/codec.hpp's.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "tool/worker/line_channel.hpp"
 #include "tuner/protocol/codec.hpp"
@@ -20,6 +22,16 @@ class Service {
   /// Whether this process has become useless (a sticky CUDA error): it ends after the reply that says so.
   [[nodiscard]] virtual bool context_lost() const = 0;
 };
+
+/// Of a role that has a GPU.
+[[nodiscard]] protocol::Hello hello_of(std::string role, const DeviceInfo& device);
+
+/// What a request's answer is in the reply.
+template <typename T>
+[[nodiscard]] Result<nlohmann::json> as_body(Result<T> result) {
+  if (!result) return tl::unexpected(std::move(result.error()));
+  return nlohmann::json(*result);
+}
 
 /// "this role has no operation ..."
 [[nodiscard]] tl::unexpected<Error> unknown_operation(const protocol::Request& request);

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// A chain and sizes become problems on shared buffers; what cannot be executed or checked is refused with the steps and
+// buffers that it is about.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/chain/sample_chain_json.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/model/problem_operands.hpp"
+
+namespace pgtune::chain {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::json;
+using testing::sample_json;
+
+const std::vector<NamedValue> kSizes{{"H", 64}, {"T", 16}};
+
+Result<Chain> make(const json& document, const std::vector<NamedValue>& sizes = kSizes,
+                   std::optional<Dtype> dtype = std::nullopt, const json& operation = {}) {
+  const auto definition = testing::parse(document);
+  if (!definition) return tl::unexpected<Error>(definition.error());
+  return make_chain(*definition, {{"scale.json", testing::scale_operation(operation)}}, sizes, dtype);
+}
+
+void expect_refused(const json& document, const std::string& what, const std::vector<NamedValue>& sizes = kSizes,
+                    const json& operation = {}) {
+  const auto chain = make(document, sizes, std::nullopt, operation);
+  ASSERT_FALSE(chain) << what;
+  EXPECT_EQ(chain.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(chain.error().text(), HasSubstr(what));
+}
+
+TEST(MakeChain, GivesEachStepItsProblemAndItsBuffers) {
+  const auto chain = make(sample_json());
+  ASSERT_TRUE(chain) << chain.error().text();
+  EXPECT_EQ(chain->title(), "sample T=16,H=64");
+  ASSERT_EQ(chain->steps.size(), 3);
+  EXPECT_EQ(chain->steps[0].problem.title(), "scale bf16 M=16,N=64");
+  EXPECT_EQ(chain->steps[1].problem.title(), "16x256x64 bf16 nt epilogue gelu");
+  EXPECT_EQ(chain->steps[2].problem.title(), "16x64x256 bf16 nn alpha 0.5");
+  std::vector<std::string> names;
+  for (const ChainBuffer& buffer : chain->buffers) names.push_back(buffer.name);
+  EXPECT_THAT(names, ElementsAre("scaled", "wide", "scale.X", "up.B", "down.B", "down.D"));
+  EXPECT_THAT(chain->steps[0].buffers, ElementsAre(2, 0));
+  EXPECT_THAT(chain->steps[1].buffers, ElementsAre(0, 3, 1));
+  EXPECT_THAT(chain->steps[2].buffers, ElementsAre(1, 4, 5));
+  EXPECT_EQ(chain->buffers[1].bytes, 16 * 256 * 2);
+  EXPECT_EQ(chain->bytes(), 2 * (3 * 16 * 64 + 16 * 256 + 2 * 64 * 256));
+  EXPECT_EQ(chain->writer(0), 0);
+  EXPECT_EQ(chain->writer(1), 1);
+  EXPECT_EQ(chain->writer(3), std::nullopt);
+  EXPECT_TRUE(chain->any_overlaps());
+}
+
+TEST(MakeChain, AnOverlappingStepIsAProblemOfAChainOnlyThere) {
+  const auto chain = make(sample_json());
+  ASSERT_TRUE(chain);
+  EXPECT_FALSE(chain->steps[1].problem.chained);
+  EXPECT_TRUE(chain->overlapping_problem(1).chained);
+  EXPECT_FALSE(chain->overlapping_problem(2).chained);
+  EXPECT_THAT(chain->overlapping_problem(1).key(), HasSubstr(" chained"));
+}
+
+TEST(MakeChain, ItsDtypeIsThatOfItsSteps) {
+  const auto chain = make(sample_json(), kSizes, Dtype::kF32);
+  ASSERT_TRUE(chain) << chain.error().text();
+  EXPECT_EQ(chain->steps[0].problem.dtype, Dtype::kF32);
+  EXPECT_EQ(chain->steps[2].problem.dtype, Dtype::kF32);
+  const auto none = make(sample_json(), kSizes, Dtype::kF16);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().text(), HasSubstr("the chain 'sample' has no dtype f16; it has bf16, f32"));
+}
+
+TEST(MakeChain, IsTheSameAfterAPassThroughJson) {
+  const auto chain = make(sample_json());
+  ASSERT_TRUE(chain);
+  EXPECT_EQ(json(*chain).get<Chain>(), *chain);
+}
+
+TEST(MakeChain, SizesAreItsOwn) {
+  expect_refused(sample_json(), "the chain 'sample' needs a size H", {{"T", 16}});
+  expect_refused(sample_json(), "the chain 'sample' has no dimension 'K'", {{"T", 16}, {"H", 64}, {"K", 1}});
+  expect_refused(sample_json(), "the size T is 0", {{"T", 0}, {"H", 64}});
+  expect_refused(sample_json(), "is given twice", {{"T", 1}, {"T", 1}, {"H", 64}});
+  expect_refused(sample_json(), "the chain refuses sample T=16,H=60: rows are of 16 bytes", {{"T", 16}, {"H", 60}});
+  expect_refused(sample_json(), "derived value 'WIDE'", {{"T", 16}, {"H", INT64_MAX / 3}});
+}
+
+json with(const char* pointer, const json& value) {
+  json document = sample_json();
+  document[json::json_pointer(pointer)] = value;
+  return document;
+}
+
+TEST(MakeChain, SizesOfStepsAreTheirOperations) {
+  expect_refused(with("/steps/1/size/P", "T"), "step 'up': gemm has no dimension 'P'");
+  expect_refused(with("/steps/1/size", {{"M", "T"}, {"N", "H"}}), "step 'up': gemm needs a size K");
+  expect_refused(with("/steps/1/size/M", "T - 16"), "step 'up': the size M is 0");
+  expect_refused(with("/steps/1/size/M", "T / (T - 16)"), "size M");
+  expect_refused(with("/steps/0/size", {{"M", "T"}}), "step 'scale': the operation 'scale' needs a size N");
+  expect_refused(with("/steps/0/size/N", "4"), "rows have 8 elements at least");
+  expect_refused(with("/steps/0/dtype", "f16"), "the operation 'scale' has no dtype f16");
+  expect_refused(with("/steps/1/dtype", "int8"), "step 'up': ");
+}
+
+TEST(MakeChain, BuffersAreTheOperations) {
+  expect_refused(with("/steps/1/buffers/E", "wide"), "the operation 'gemm' has no buffer 'E'; known: A, B, D");
+  expect_refused(with("/steps/1/buffers/bias", "wide"), "has no buffer 'bias'");
+  expect_refused(with("/steps/0/buffers/Z", "wide"), "the operation 'scale.json' has no buffer 'Z'");
+}
+
+TEST(MakeChain, SharedBuffersAreTheSameElements) {
+  expect_refused(with("/steps/1/size/K", "2 * H"),
+                 "the buffer 'scaled' is bf16 16x64 to step 'scale', Y, and bf16 16x128");
+  expect_refused(with("/steps/2/dtype", "f32"), "the buffer 'wide' is bf16 16x256 to step 'up', D, and f32 16x256");
+  const json padded = {{"buffers",
+                        {{{"name", "X"}, {"type", "dtype"}, {"role", "in"}, {"extents", {"M", "N"}}},
+                         {{"name", "Y"},
+                          {"type", "dtype"},
+                          {"role", "out"},
+                          {"extents", {"M", "N"}},
+                          {"strides", {"N + 8", "1"}},
+                          {"error", {{"rule", "exact"}}}}}}};
+  expect_refused(sample_json(), "bf16 16x64, strides 72 and 1", kSizes, padded);
+}
+
+TEST(MakeChain, WhoeverWritesABufferComesFirstAndAlone) {
+  expect_refused(with("/steps/2/buffers/D", "scaled"),
+                 "the buffer 'scaled' is written by step 'scale', Y and by step 'down', D");
+  expect_refused(with("/steps/0/buffers/X", "wide"), "step 'scale'");  // which has other elements, too
+  json early = sample_json();
+  early["steps"][0]["size"]["N"] = "WIDE";
+  early["steps"][0]["buffers"] = {{"X", "wide"}};
+  early["steps"][1]["buffers"] = {{"D", "wide"}};
+  early["steps"][2]["buffers"] = {{"A", "wide"}};
+  early["buffers"] = {{{"name", "wide"}}};
+  expect_refused(early, "the buffer 'wide' is read by step 'scale', X before step 'up', D writes it");
+  json same = sample_json();
+  same["steps"][0]["buffers"] = {{"X", "scaled"}, {"Y", "scaled"}};
+  expect_refused(same, "step 'scale' reads and writes the buffer 'scaled'");
+}
+
+TEST(MakeChain, AnOverlappingProductReadsNoBThatAStepWrites) {
+  json turned = sample_json();
+  turned["steps"][1] = {{"name", "up"},     {"operation", "gemm"},
+                        {"layout", "nt"},   {"size", {{"M", "T"}, {"N", "T"}, {"K", "H"}}},
+                        {"overlaps", true}, {"buffers", {{"A", "scaled"}, {"B", "scaled"}, {"D", "wide"}}}};
+  turned["steps"][2]["size"] = {{"M", "T"}, {"N", "H"}, {"K", "T"}};
+  expect_refused(turned, "may overlap the launch before it, and so read its B early, but 'scaled'");
+  turned["steps"][1]["overlaps"] = false;
+  const auto fine = make(turned);
+  EXPECT_TRUE(fine) << fine.error().text();
+}
+
+TEST(MakeChain, WhatChangesInPlaceHasNoPlaceInAChain) {
+  const json inout = {{"buffers",
+                       {{{"name", "X"}, {"type", "dtype"}, {"role", "in"}, {"extents", {"M", "N"}}},
+                        {{"name", "Y"},
+                         {"type", "dtype"},
+                         {"role", "inout"},
+                         {"extents", {"M", "N"}},
+                         {"error", {{"rule", "exact"}}}}}}};
+  expect_refused(sample_json(), "the operation 'scale' changes it in place", kSizes, inout);
+}
+
+TEST(CheckChain, RefusesWhatAWorkerCouldNotExecute) {
+  const Chain good = make(sample_json()).value();
+  const auto refused = [](const Chain& chain, const std::string& what) {
+    const auto checked = check_chain(chain);
+    ASSERT_FALSE(checked) << what;
+    EXPECT_THAT(checked.error().text(), HasSubstr(what));
+  };
+  Chain chain = good;
+  chain.steps.clear();
+  refused(chain, "1 to 32 steps, not 0");
+  chain = good;
+  chain.steps[1].buffers.pop_back();
+  refused(chain, "step 'up' has 2 buffers, and its problem 3");
+  chain = good;
+  chain.steps[1].buffers[0] = 99;
+  refused(chain, "the chain has no buffer 99");
+  chain.steps[1].buffers[0] = -1;
+  refused(chain, "the chain has no buffer -1");
+  chain = good;
+  chain.buffers[1].bytes = 8;
+  refused(chain, "the chain's buffer 'wide' has 8 bytes, fewer than 8192");
+  chain.buffers[1].bytes = INT64_MAX;
+  refused(chain, "overflow");
+  chain = good;
+  chain.steps[0].problem = good.overlapping_problem(1);
+  refused(chain, "has 2 buffers, and its problem 3");
+  chain = good;
+  chain.steps[1].problem.chained = true;
+  refused(chain, "step 'up' is a chain already");
+}
+
+TEST(SameElements, AreToldWhateverTheirIndices) {
+  const auto buffer = [](std::vector<std::int64_t> extents, std::vector<std::int64_t> strides) {
+    OperationBuffer out;
+    out.extents = std::move(extents);
+    out.strides = std::move(strides);
+    return out;
+  };
+  const auto rows = buffer({4, 6}, {6, 1});
+  EXPECT_TRUE(are_same_elements(rows, buffer({24}, {1})));
+  EXPECT_TRUE(are_same_elements(rows, buffer({1, 4, 2, 3}, {24, 6, 3, 1})));
+  EXPECT_TRUE(are_same_elements(rows, buffer({6, 4}, {1, 6})));
+  EXPECT_FALSE(are_same_elements(rows, buffer({4, 6}, {8, 1})));
+  EXPECT_FALSE(are_same_elements(rows, buffer({4, 5}, {6, 1})));
+  auto other = rows;
+  other.type = ElementType::kInt32;
+  EXPECT_FALSE(are_same_elements(rows, other));
+}
+
+}  // namespace
+}  // namespace pgtune::chain
