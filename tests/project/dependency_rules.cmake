@@ -81,10 +81,11 @@ foreach(folder cli counters foreign replay measuring report)
   room(tool/pgtune/${folder} "${tool_host}" ${below})
   list(APPEND below tool/pgtune/${folder}/)
 endforeach()
-foreach(folder doctor export ladder cluster simulate page pipeline)
+foreach(folder chain doctor export ladder cluster simulate page pipeline)
   room(tool/pgtune/${folder} "${tool_host}" ${below})
 endforeach()
-room(tool/pgtune/commands "${tool_host}" ${below} tool/pgtune/doctor/ tool/pgtune/export/ tool/pgtune/ladder/ tool/pgtune/cluster/ tool/pgtune/simulate/ tool/pgtune/page/ tool/pgtune/pipeline/)
+room(tool/pgtune/commands "${tool_host}" ${below} tool/pgtune/doctor/ tool/pgtune/export/ tool/pgtune/ladder/ tool/pgtune/cluster/ tool/pgtune/simulate/ tool/pgtune/page/ tool/pgtune/pipeline/
+     tool/pgtune/chain/)
 check_includes(templates "${project}" "" "")
 check_includes(exported "${project};\"exported/" exported/ "")
 

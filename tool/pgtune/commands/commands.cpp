@@ -15,6 +15,7 @@
   command(space) \
   command(inspect) \
   command(ladder) \
+  command(chain) \
   command(pipeline) \
   command(simulate) \
   command(devices) \
