@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tuner/search/in_order.hpp"
+#include "tuner/search/likeness.hpp"
 #include "tuner/search/neighbourhood.hpp"
 #include "tuner/search/random.hpp"
 #include "tuner/search/turns.hpp"
@@ -173,6 +174,59 @@ TEST(Strategies, ThoseThatLearnFindTheBestSooner) {
   EXPECT_GT(random, 55);
   for (const char* name : {"model", "local", "annealing", "genetic"})
     EXPECT_LT(proposals_to_best(name), 0.8 * random) << name;
+}
+
+/// How many proposals come before any report.
+std::size_t open_at_first(const SearchSpace& space) {
+  const auto strategy = made("model", space, 1);
+  std::size_t open = 0;
+  while (strategy->next()) ++open;
+  return open;
+}
+
+TEST(Model, WaitsForReportsWhereNothingWasLearntElsewhere) {
+  TestSpace test;
+  EXPECT_EQ(open_at_first(test.space), 2U);
+  test.space.expectation = [&] {
+    return Result<Expectation>(Expectation{std::vector<double>(test.variants.size()), 0.1});
+  };
+  EXPECT_EQ(open_at_first(test.space), InOrder::kOpen);
+}
+
+TEST(Model, BuildsMoreAheadTheMoreItKnows) {
+  const TestSpace test;
+  const auto strategy = made("model", test.space, 1);
+  std::deque<std::size_t> open;
+  std::vector<std::size_t> most;  // open before each report
+  while (true) {
+    while (const auto index = strategy->next()) open.push_back(*index);
+    if (open.empty()) break;
+    most.push_back(open.size());
+    strategy->report(open.front(), test.observe(open.front()));
+    open.pop_front();
+  }
+  EXPECT_EQ(most[4], 2U);
+  EXPECT_EQ(most[8], 3U);
+  EXPECT_EQ(most[20], 5U);
+  EXPECT_EQ(most[60], InOrder::kOpen);
+}
+
+TEST(Model, BeginsFarApartWhereNothingIsExpected) {
+  TestSpace test;
+  const std::size_t grid = test.space.template_sizes[0];
+  const SearchSpace space{std::span(test.variants).first(grid), {grid}, {}, test.space.costs};
+  const Likeness likeness(space);
+  const auto apart = [&](const std::string& name) {
+    double sum = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const auto strategy = made(name, space, seed);
+      const std::size_t first = *strategy->next();
+      sum += likeness.distance(first, *strategy->next()) / 20;
+    }
+    return sum;
+  };
+  EXPECT_GT(apart("model"), 0.8);
+  EXPECT_LT(apart("random"), 0.65);
 }
 
 /// Two templates; tiles of 64x64 (16 variants), 128x64 and 64x128 (16 of the next size), and one without a tile (4).

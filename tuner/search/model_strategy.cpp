@@ -5,11 +5,11 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 
-#include "tuner/search/expected_missed.hpp"
 #include "tuner/search/gaussian_process.hpp"
 #include "tuner/search/in_order.hpp"
+#include "tuner/search/judged.hpp"
+#include "tuner/search/likeness.hpp"
 #include "tuner/search/predictor.hpp"
 #include "tuner/search/shuffle.hpp"
 #include "tuner/search/strategies.hpp"
@@ -17,80 +17,32 @@
 namespace pgtune::search {
 namespace {
 
-/// How alike variants are: by their parameters, each from 0 to 1, labels all equally far from each other.
-class Likeness {
- public:
-  explicit Likeness(const SearchSpace& space) {
-    for (std::size_t begin = 0; const std::size_t size : space.template_sizes) {
-      if (size > 0) width_ = std::max(width_, space.variants[begin].parameters.size());
-      begin += size;
-    }
-    places_.reserve(space.variants.size() * width_);
-    for (std::size_t begin = 0; const std::size_t size : space.template_sizes) {
-      add_template(space.variants.subspan(begin, size));
-      begin += size;
-    }
-  }
-
-  [[nodiscard]] double distance(std::size_t a, std::size_t b) const {
-    const Template &own = templates_[template_of_[a]], &other = templates_[template_of_[b]];
-    if (&own != &other) return std::sqrt(static_cast<double>(std::max(own.is_label.size(), other.is_label.size())));
-    const float *one = places_.data() + a * width_, *another = places_.data() + b * width_;
-    double squares = 0;
-    for (std::size_t i = 0; i < own.is_label.size(); ++i) {
-      const double apart = one[i] - another[i];
-      squares += own.is_label[i] != 0 ? (apart != 0 ? 1 : 0) : apart * apart;
-    }
-    return std::sqrt(squares);
-  }
-
- private:
-  struct Template {
-    std::vector<char> is_label;  ///< of each parameter
-  };
-
-  void add_template(std::span<const Variant> variants) {
-    const std::size_t parameters = variants.empty() ? 0 : variants.front().parameters.size();
-    std::vector<std::set<ParameterValue>> values(parameters);
-    for (const Variant& variant : variants) {
-      for (std::size_t i = 0; i < parameters; ++i) values[i].insert(variant.parameters[i].value);
-    }
-    Template added;
-    for (const auto& own : values) added.is_label.push_back(std::holds_alternative<std::string>(*own.begin()) ? 1 : 0);
-    for (const Variant& variant : variants) {
-      for (std::size_t i = 0; i < parameters; ++i) {
-        const auto rank = std::distance(values[i].begin(), values[i].find(variant.parameters[i].value));
-        places_.push_back(static_cast<float>(rank) /
-                          static_cast<float>(std::max<std::size_t>(values[i].size() - 1, 1)));
-      }
-      places_.resize(places_.size() + width_ - parameters);
-      template_of_.push_back(templates_.size());
-    }
-    templates_.push_back(std::move(added));
-  }
-
-  std::size_t width_ = 0;      ///< parameters of the template with the most
-  std::vector<float> places_;  ///< of each variant's parameters, width_ a variant
-  std::vector<std::size_t> template_of_;
-  std::vector<Template> templates_;
-};
+/// How many proposals may be open at a time, by how many were made before.
+using MostOpen = std::size_t (*)(std::size_t made);
 
 class ModelStrategy final : public Strategy {
  public:
   /// `expected`: of each variant. Those that are expected alike come in the order of `order`.
-  ModelStrategy(const SearchSpace& space, Expectation expected, std::vector<std::size_t> order)
-      : likeness_(space), expected_(std::move(expected)), order_(std::move(order)), taken_(order_.size()) {
-    std::stable_sort(order_.begin(), order_.end(),
-                     [this](std::size_t a, std::size_t b) { return expected_.log_times[a] < expected_.log_times[b]; });
+  ModelStrategy(const SearchSpace& space, Expectation expected, std::vector<std::size_t> order, MostOpen most_open)
+      : likeness_(space),
+        expected_(std::move(expected)),
+        order_(std::move(order)),
+        most_open_(most_open),
+        taken_(order_.size()) {
+    const auto less = [this](std::size_t a, std::size_t b) { return expected_.log_times[a] < expected_.log_times[b]; };
+    std::stable_sort(order_.begin(), order_.end(), less);
+    if (!order_.empty() && !less(order_.front(), order_.back())) spread();
     candidates_.assign(order_.begin(),
                        order_.begin() + static_cast<std::ptrdiff_t>(std::min(order_.size(), kMostRanked)));
   }
 
   std::optional<std::size_t> next() override {
+    if (open_.size() >= most_open_(made_)) return std::nullopt;
     if (learnt_ && observed_.size() >= kLeastObserved) rank();
     const auto index = first_of(ranking_) ? first_of(ranking_) : first_of(order_);
     if (!index) return std::nullopt;
     taken_[*index] = true;
+    ++made_;
     open_.push_back(*index);
     return index;
   }
@@ -118,11 +70,32 @@ class ModelStrategy final : public Strategy {
   static constexpr double kFailure = 0.4;    ///< above the fastest, as logarithm, where a variant failed
   static constexpr double kPriorWeight = 8;  ///< of the deviation expected, in observations
   static constexpr std::size_t kMostFailed = 32;
+  static constexpr std::size_t kSpread = 8, kSpreadOf = 30;  ///< variants that are spread, and of how many each
 
   [[nodiscard]] std::optional<std::size_t> first_of(const std::vector<std::size_t>& order) const {
     const auto found = std::find_if(order.begin(), order.end(), [this](std::size_t index) { return !taken_[index]; });
     if (found == order.end()) return std::nullopt;
     return *found;
+  }
+
+  /// Moves variants to the front of the order that lie far from each other, each the farthest of a few.
+  void spread() {
+    for (std::size_t place = 1; place < std::min(kSpread, order_.size()); ++place) {
+      const auto nearest = [&](std::size_t index) {
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < place; ++i) least = std::min(least, likeness_.distance(order_[i], index));
+        return least;
+      };
+      std::size_t farthest = place;
+      double most = -1;
+      for (std::size_t i = place; i < std::min(place + kSpreadOf, order_.size()); ++i) {
+        if (const double own = nearest(order_[i]); own > most) {
+          most = own;
+          farthest = i;
+        }
+      }
+      std::swap(order_[place], order_[farthest]);
+    }
   }
 
   [[nodiscard]] std::vector<double> distances(const std::vector<std::size_t>& points) const {
@@ -254,50 +227,13 @@ class ModelStrategy final : public Strategy {
   std::vector<std::size_t> candidates_;                    ///< the first of order_
   std::map<std::size_t, std::vector<float>> covariances_;  ///< of a point with each candidate
   double covariance_length_ = 0;
+  MostOpen most_open_;
+  std::size_t made_ = 0;  ///< proposals
   std::vector<bool> taken_;
   std::vector<std::pair<double, std::size_t>> observed_;  ///< logarithm of the time, and who; the fastest first
   GaussianProcess::Shape shape_;
   std::size_t shaped_by_ = 0;  ///< by so many points
   bool learnt_ = false;        ///< since the last ranking
-};
-
-/// Says what was missed by all reports there are, which reach the model itself later.
-class Judged final : public Strategy {
- public:
-  Judged(std::unique_ptr<Strategy> strategy, Expectation expected)
-      : strategy_(std::move(strategy)), expected_(std::move(expected)) {}
-
-  std::optional<std::size_t> next() override { return strategy_->next(); }
-
-  void report(std::size_t index, const Observation& observation) override {
-    strategy_->report(index, observation);
-    if (observation.outcome == OutcomeKind::kNotRecorded) return;
-    ++tried_;
-    if (observation.outcome != OutcomeKind::kOk || observation.cut) return;
-    const double own = std::log(observation.time_s), off = own - expected_.log_times[index];
-    ++timed_;
-    off_ += off;
-    off_squares_ += off * off;
-    fastest_.insert(std::upper_bound(fastest_.begin(), fastest_.end(), own), own);
-    if (fastest_.size() > kPlace) fastest_.pop_back();
-  }
-
-  [[nodiscard]] std::optional<double> expected_missed() const override {
-    if (timed_ < kLeast) return std::nullopt;
-    // Where expectations turn out to be further off than elsewhere, they are taken for what they are here.
-    const auto n = static_cast<double>(timed_);
-    const double here = std::sqrt(std::max(0.0, (off_squares_ - off_ * off_ / n) / (n - 1)));
-    return search::expected_missed(fastest_.back() - fastest_.front(), std::max(expected_.deviation, here), tried_,
-                                   expected_.log_times.size());
-  }
-
- private:
-  static constexpr std::size_t kLeast = 3, kPlace = 5;  ///< of the fastest
-  std::unique_ptr<Strategy> strategy_;
-  Expectation expected_;
-  std::size_t tried_ = 0, timed_ = 0;
-  double off_ = 0, off_squares_ = 0;  ///< sums of what expectations were off by
-  std::vector<double> fastest_;       ///< logarithms of times, ascending
 };
 
 /// Where nothing was learnt elsewhere: what the templates' costs say.
@@ -316,11 +252,18 @@ Result<Expectation> expected_by_costs(const SearchSpace& space) {
   return out;
 }
 
+std::size_t most_open_taught(std::size_t) { return InOrder::kOpen; }
+
+/// Where nothing was learnt elsewhere the first reports change most, so that few are built ahead of them. By the number
+/// of proposals alone: whatever builds and trials take, a search goes the same way again.
+std::size_t most_open_untaught(std::size_t made) { return std::min<std::size_t>(InOrder::kOpen, 2 + made / 8); }
+
 Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint64_t seed) {
   auto expected = space.expectation ? space.expectation() : expected_by_costs(space);
   if (!expected) return tl::unexpected<Error>(std::move(expected.error()));
   auto in_order = std::make_unique<InOrder>(
-      std::make_unique<ModelStrategy>(space, *expected, shuffled_indices(space.variants.size(), seed)));
+      std::make_unique<ModelStrategy>(space, *expected, shuffled_indices(space.variants.size(), seed),
+                                      space.expectation ? most_open_taught : most_open_untaught));
   if (!space.expectation) return in_order;  // costs do not say how far they are off
   return std::make_unique<Judged>(std::move(in_order), std::move(*expected));
 }
