@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,11 @@ class ChainOnGpu : public testing::Test, protected LaunchingGpu {
     auto timer = SampleTimer::create(*kernels_, info_.sm_count, Telemetry(std::nullopt));
     ASSERT_TRUE(timer) << timer.error().text;
     timer_ = std::move(*timer);
-    context_ = std::make_unique<MeasureContext>(
-        MeasureContext{driver_, *kernels_, *timer_, stream_.get(), "cuBLASLt", info_.l2_bytes, 0, info_.architecture});
+    auto sweep = L2Sweep::create(*kernels_, info_.l2_bytes);
+    ASSERT_TRUE(sweep) << sweep.error().message();
+    sweep_ = std::move(*sweep);
+    context_ = std::make_unique<MeasureContext>(MeasureContext{driver_, *kernels_, *timer_, *sweep_, stream_.get(),
+                                                               "cuBLASLt", info_.l2_bytes, 0, info_.architecture});
     for (std::size_t i = 0; i < chain_.steps.size(); ++i) {
       kernels_of_steps_.push_back(kernel(i));
       ASSERT_FALSE(HasFatalFailure());
@@ -101,6 +105,7 @@ class ChainOnGpu : public testing::Test, protected LaunchingGpu {
   std::map<std::string, space::TemplateDefinition> templates_;
   std::vector<protocol::ChainKernel> kernels_of_steps_;
   std::unique_ptr<SampleTimer> timer_;
+  std::optional<L2Sweep> sweep_;
   std::unique_ptr<MeasureContext> context_;
 };
 

@@ -50,7 +50,7 @@ class CurvesAtTheCap : public SettlingOnDevice {
       ASSERT_TRUE(loaded) << loaded.error().text;
       variants_.push_back(std::move(*loaded));
     }
-    for (const auto& variant : variants_) series_.emplace_back(*variant, 2, stream_.get());
+    for (const auto& variant : variants_) series_.emplace_back(*variant, Rotation{2}, stream_.get());
   }
 
   /// Runs a load for `watched_s` and adds how it settled to `curve`, if any. Returns the sample at its end.

@@ -156,7 +156,9 @@ TEST(CompileWorkerStart, UnusableCacheFolderIsTheAnswerToHello) {
 TEST(WorkerOptions, WrongUseIsRefusedWithTheReason) {
   const std::array<std::pair<std::vector<std::string>, std::string>, 9> cases{{
       {{}, "--role is missing"},
-      {{"--role", "tune"}, "compile, measure, list, limits, processes, guard, doctor, consumer or pipeline"},
+      {{"--role", "tune"},
+       "compile, measure, list, limits, processes, guard, doctor, consumer, pipeline or "
+       "chain"},
       {{"--role", "consumer", "--gpu", "GPU-1"}, "the consumer role needs --library"},
       {{"--role", "list", "--library", "x.so"}, "and no other takes it"},
       {{"--role"}, "--role needs a value"},

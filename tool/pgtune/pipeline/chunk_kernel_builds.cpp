@@ -76,8 +76,8 @@ std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& d
 std::string kernels_text(const std::vector<ChosenKernel>& kernels) {
   std::string text;
   for (const ChosenKernel& kernel : kernels)
-    text += fmt::format("{}\n{}\n{}\n{}\n", kernel.planned.problem.key(), kernel.planned.variant.id(), kernel.template_hash,
-                        kernel.guessed);
+    text += fmt::format("{}\n{}\n{}\n{}\n", kernel.planned.problem.key(), kernel.planned.variant.id(),
+                        kernel.template_hash, kernel.guessed);
   return text.empty() ? text : space::hash_text(text);
 }
 

@@ -190,7 +190,8 @@ CudaResult<TimedSeries*> CurrentChain::series(const protocol::ChainContender& co
   if (series == nullptr) {
     const auto loaded = this->loaded(contender.overlapping);
     if (!loaded) return tl::unexpected(loaded.error());
-    auto made = TimedSeries::make(LaunchSeries(**loaded, {memory_->copies(), &context_->sweep}, context_->stream), context_->timer);
+    auto made = TimedSeries::make(LaunchSeries(**loaded, {memory_->copies(), &context_->sweep}, context_->stream),
+                                  context_->timer);
     if (!made) return tl::unexpected(made.error());
     series = std::make_unique<TimedSeries>(std::move(*made));
   }

@@ -36,14 +36,10 @@ struct MeasuringGpu {
 
   /// Its parts, for problems. Precondition: it is open.
   [[nodiscard]] MeasureContext context_of_problems() const {
-    return {gpu.driver,
-            *kernels,
-            *timer,
-            *sweep,
-            gpu.stream.get(),
-            "cuBLASLt " + info.cublaslt_version,
-            info.l2_bytes,
-            gpu.max_window_bytes,
+    return {gpu.driver,       *kernels,
+            *timer,           *sweep,
+            gpu.stream.get(), "cuBLASLt " + info.cublaslt_version,
+            info.l2_bytes,    gpu.max_window_bytes,
             info.architecture};
   }
 
