@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // pgtune pipeline: how operands in host memory pass through the GPU fastest.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -24,10 +22,11 @@
 #include "tool/pgtune/pipeline/progress_line.hpp"
 #include "tool/pgtune/pipeline/timeline_view.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/simulate/guess.hpp"
+#include "tool/pgtune/simulate/trained_model.hpp"
 #include "tuner/device/worker_pipeline_device.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
-#include "tuner/util/host_memory.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -43,20 +42,6 @@ struct PipelineTask {
   KernelChoice kernels = KernelChoice::kGuess;
   bool force = false, dry_run = false, wait = false, json = false;
 };
-
-/// A quarter of this machine's memory, and no more than half of what may still be taken: pinned pages cannot be
-/// swapped.
-std::int64_t default_pinned_limit() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  const std::int64_t quarter = pages > 0 && page > 0 ? std::int64_t{pages} * page / 4 : std::int64_t{1} << 30;
-  return std::min(quarter, available_memory_bytes().value_or(quarter) / 2);
-}
-
-/// A request pins, copies and checks all that streams at most once for each pipeline of a round: 20 s a GiB.
-std::chrono::milliseconds request_timeout(const pipeline::StreamedProblem& streamed) {
-  const double gib = static_cast<double>(streamed.bytes_in() + streamed.bytes_out()) / (std::int64_t{1} << 30);
-  return std::chrono::seconds(120) + std::chrono::milliseconds(std::llround(20'000 * gib));
-}
 
 class PipelineCommand final : public Command {
  public:
@@ -197,9 +182,8 @@ class PipelineCommand final : public Command {
   static ExitCode measure(Context& context, PipelineTask& task, const DeviceChoice& choice, ResultDocument& results) {
     Terminal& terminal = context.terminal();
     db::Database database = db::Database::open(task.database, db::OpenMode::kReadWriteCreate);
-    std::vector<ChosenKernel> kernels =
-        choose_chunk_kernels(context, database, task.streamed, choice.info, task.options, task.kernels,
-                             trained_model(context, task.database));
+    std::vector<ChosenKernel> kernels = choose_chunk_kernels(
+        context, database, task.streamed, choice.info, task.options, task.kernels, guesser(context, task.database));
     task.options.kernels_text = kernels_text(kernels);
     PipelineDatabaseStore store(database, task.streamed, choice.info, task.options);
     PipelineOutcome outcome{task.streamed, choice.info, choice.description, Source::kGpu, {}, choice.info.uuid};
@@ -239,6 +223,16 @@ class PipelineCommand final : public Command {
       return signals.exit_code().value_or(ExitCode::kInterrupted);
     }
     return shown;
+  }
+
+  /// The model is fitted when it is first asked.
+  static KernelGuess guesser(Context& context, const std::string& database) {
+    return [model = trained_model(context, database)](const Problem& problem, const space::TemplateSet& templates,
+                                                      const DeviceInfo& device) -> std::optional<Variant> {
+      const auto learned = model();
+      const auto guess = learned ? guess_variant(*learned, templates, problem, device) : std::nullopt;
+      return guess ? std::optional(guess->variant) : std::nullopt;
+    };
   }
 
   static session::PipelineResult run(Terminal& terminal, const PipelineTask& task, device::PipelineDevice& device,

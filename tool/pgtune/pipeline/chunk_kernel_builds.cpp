@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/simulate/guess.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/template/template_source.hpp"
@@ -34,17 +33,16 @@ std::vector<Problem> chunk_problems(const pipeline::StreamedProblem& streamed,
 
 std::optional<ChosenKernel> choose_kernel(Context& context, DatabaseStore& store, const Problem& problem,
                                           const DeviceInfo& device, const Conditions& conditions, KernelChoice choice,
-                                          const ModelSource& model) {
+                                          const KernelGuess& guess) {
   const space::TemplateSet templates = context.catalogue().select("", problem);
   const auto chosen = [&](const Variant& variant, bool guessed) {
     return ChosenKernel{plan_variant(templates, variant, problem, device), guessed, templates.of(variant).content_hash};
   };
   if (const auto answer = session::stored_answer(store, {problem, templates, device, Source::kGpu, conditions}, false))
     return chosen(answer->best().variant, false);
-  const auto learned = choice == KernelChoice::kGuess ? model() : nullptr;
-  const auto guess = learned ? guess_variant(*learned, templates, problem, device) : std::nullopt;
-  if (!guess) return std::nullopt;
-  return chosen(guess->variant, true);
+  const auto guessed = choice == KernelChoice::kGuess ? guess(problem, templates, device) : std::nullopt;
+  if (!guessed) return std::nullopt;
+  return chosen(*guessed, true);
 }
 
 constexpr EnumNames<KernelChoice, 3> kKernelChoices{
@@ -57,13 +55,13 @@ EnumTable<KernelChoice> enum_table(KernelChoice /*choice*/) { return kKernelChoi
 std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& database,
                                                const pipeline::StreamedProblem& streamed, const DeviceInfo& device,
                                                const session::PipelineOptions& options, KernelChoice choice,
-                                               const ModelSource& model) {
+                                               const KernelGuess& guess) {
   std::vector<ChosenKernel> kernels;
   if (choice == KernelChoice::kCublasLt) return kernels;
   DatabaseStore store(database);
   for (const Problem& problem : chunk_problems(streamed, options)) {
     try {
-      if (auto chosen = choose_kernel(context, store, problem, device, options.conditions, choice, model))
+      if (auto chosen = choose_kernel(context, store, problem, device, options.conditions, choice, guess))
         kernels.push_back(std::move(*chosen));
     } catch (const CommandError& error) {
       // No template for such types, or a stored variant that this version has no plan for.

@@ -2,14 +2,16 @@
 // The kernels of pgtune's that chunks of a pipeline may have: stored ones, and the model's guesses.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tool/pgtune/cli/context.hpp"
 #include "tool/pgtune/measuring/stored_variant.hpp"
-#include "tool/pgtune/simulate/trained_model.hpp"
 #include "tuner/protocol/pipeline_messages.hpp"
 #include "tuner/session/host_pipeline/pipeline_search.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
@@ -21,6 +23,9 @@ enum class KernelChoice {
 };
 [[nodiscard]] EnumTable<KernelChoice> enum_table(KernelChoice choice);  ///< "guess", "stored", "cublaslt"
 
+/// Names the variant to take for a problem without a search; nothing where it knows none. Throws CommandError.
+using KernelGuess = std::function<std::optional<Variant>(const Problem&, const space::TemplateSet&, const DeviceInfo&)>;
+
 /// A variant for chunks of exactly this problem, to be built.
 struct ChosenKernel {
   PlannedVariant planned;
@@ -29,13 +34,14 @@ struct ChosenKernel {
 };
 
 /// For every chunk that the options allow, the last and smaller ones too: what `database` has for it on GPUs like
-/// `device`, or a guess of `model`, which is asked only where it is needed. Where there is neither, it is said with
-/// --verbose.
+/// `device`, or what `guess` names, which is asked only where it is wanted and needed. Where there is neither, it is
+/// said
+/// with --verbose.
 [[nodiscard]] std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& database,
                                                              const pipeline::StreamedProblem& streamed,
                                                              const DeviceInfo& device,
                                                              const session::PipelineOptions& options,
-                                                             KernelChoice choice, const ModelSource& model);
+                                                             KernelChoice choice, const KernelGuess& guess);
 
 /// The same for the same kernels, whose templates are the same; empty of none.
 [[nodiscard]] std::string kernels_text(const std::vector<ChosenKernel>& kernels);

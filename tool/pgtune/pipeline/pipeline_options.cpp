@@ -2,8 +2,26 @@
 #include "tool/pgtune/pipeline/pipeline_options.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/util/host_memory.hpp"
 
 namespace pgtune::tool {
+
+std::int64_t default_pinned_limit() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  const std::int64_t quarter = pages > 0 && page > 0 ? std::int64_t{pages} * page / 4 : std::int64_t{1} << 30;
+  return std::min(quarter, available_memory_bytes().value_or(quarter) / 2);
+}
+
+std::chrono::milliseconds request_timeout(const pipeline::StreamedProblem& streamed) {
+  constexpr double kMillisecondsAGib = 20'000;
+  const double gib = static_cast<double>(streamed.bytes_in() + streamed.bytes_out()) / (std::int64_t{1} << 30);
+  return std::chrono::seconds(120) + std::chrono::milliseconds(std::llround(kMillisecondsAGib * gib));
+}
 
 void WhichPipeline::add_to(CommandLine& app, const char* group) {
   problems_.add_gemm_to(app);

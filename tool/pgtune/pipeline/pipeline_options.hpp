@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -23,6 +25,13 @@ std::optional<Enum> parse_word(const char* option, const std::string& text) {
   for (const auto& [enumerator, word] : enum_table(Enum{})) words += (words.empty() ? "" : ", ") + std::string(word);
   throw CommandError(ErrorKind::kUsage, fmt::format("unknown {} '{}'. Give one of: {}.", option, text, words));
 }
+
+/// Bytes: a quarter of this machine's memory, and no more than half of what may still be taken, as pinned pages cannot
+/// be swapped.
+[[nodiscard]] std::int64_t default_pinned_limit();
+
+/// For a request to a worker, which pins, copies and checks all that streams at most once for each pipeline of a round.
+[[nodiscard]] std::chrono::milliseconds request_timeout(const pipeline::StreamedProblem& streamed);
 
 class WhichPipeline {
  public:
