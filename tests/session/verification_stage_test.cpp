@@ -73,6 +73,33 @@ TEST(Verification, ItsTimeIsKeptAndToldWhereItIsLong) {
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("; that took 3.4 s")));
 }
 
+/// Launches that verified the winner of a search whose final has used up its budget, and how many were verified.
+struct OverBudget {
+  std::int64_t launches = 0;
+  std::size_t verified = 0;
+};
+OverBudget verified_over_budget(double times) {
+  TestSearch search;
+  search.options.budget.seconds = 0.2 * times;
+  search.plan = [times](const Variant& variant) {
+    Script script = plain_script(variant);
+    script.time_s *= times;
+    return script;
+  };
+  auto device = search.device();
+  const auto result = search.run(device);
+  EXPECT_TRUE(result && result->answer && result->answer->from_final);
+  if (device.verify_requests.empty()) return {};
+  return {device.verify_requests.front().launches, device.verify_requests.size()};
+}
+
+TEST(Verification, OfTheWinnerIsWholeThoughTheBudgetIsUsedUpWhereItTakesLessThanHalfASecond) {
+  const OverBudget quick = verified_over_budget(1), slow = verified_over_budget(10);
+  EXPECT_EQ(quick.launches, 342) << "of a millisecond";
+  EXPECT_EQ(quick.verified, 1U) << "for others there is no time";
+  EXPECT_NEAR(slow.launches, 50, 1) << "of ten milliseconds";
+}
+
 TEST(Verification, AWinnerThatFailsIsOutAndTheNextTakesItsPlace) {
   TestSearch search;
   fail_verified(search, kBestKey);

@@ -45,6 +45,7 @@ TEST_F(CountersCommand, OfAWinnerStandBesideCublasLtsWithTheirReasons) {
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.err, HasSubstr("GPU 0: reading hardware counters with the profiler"));
   EXPECT_THAT(done.out, AllOf(HasSubstr("counters"), HasSubstr("DRAM read, MB"), HasSubstr("12.6"), HasSubstr("21.0"),
+                               ContainsRegex("into SMs, MB +25.6 +20.2"),
                               HasSubstr("stall long scoreboard, %"), HasSubstr("61.0")));
   EXPECT_THAT(done.out, AllOf(HasSubstr("#1        tiny\n"), HasSubstr("2 kernels, the longest gemm<(int)4>"),
                               HasSubstr("why       "), HasSubstr("its warps wait for DRAM 61 % of their time"),

@@ -25,7 +25,9 @@ struct KernelCounters {
   // Sums over the kernels.
   std::optional<double> dram_read_bytes = {}, dram_write_bytes = {};
   std::optional<double> l2_read_bytes = {}, l2_write_bytes = {};  ///< of the multiprocessors, in L2
-  std::optional<double> smem_bytes = {};                          ///< of shared memory and L1 data, read and written
+  /// That arrived in multiprocessors from L2: more than was read there where one read serves several of them.
+  std::optional<double> sm_read_bytes = {};
+  std::optional<double> smem_bytes = {};  ///< of shared memory and L1 data, read and written
   std::optional<double> smem_wavefronts = {},
                         bank_conflicts = {};  ///< of shared memory; conflicts are among the former
   // Of several kernels: means weighted by duration.
@@ -54,6 +56,7 @@ struct KernelCounters {
     visit("dram_write_bytes", self.dram_write_bytes);
     visit("l2_read_bytes", self.l2_read_bytes);
     visit("l2_write_bytes", self.l2_write_bytes);
+    visit("sm_read_bytes", self.sm_read_bytes);
     visit("smem_bytes", self.smem_bytes);
     visit("smem_wavefronts", self.smem_wavefronts);
     visit("bank_conflicts", self.bank_conflicts);

@@ -27,7 +27,7 @@ class FinalistVerification {
 
   /// `must`: it is the winner or may become it.
   [[nodiscard]] Result<Next> verify(const RankedVariant& row, bool must);
-  [[nodiscard]] std::int64_t launches(double launch_s) const;
+  [[nodiscard]] std::int64_t launches(double launch_s, bool must) const;
   /// The entry of the final with this variant.
   [[nodiscard]] std::vector<RoundEntry>::iterator entry_of(const Variant& variant) const;
   [[nodiscard]] Result<void> leave_out(const Variant& variant, const Outcome& outcome);
@@ -57,11 +57,11 @@ Result<void> FinalistVerification::verify_all() {
   return {};
 }
 
-std::int64_t FinalistVerification::launches(double launch_s) const {
+std::int64_t FinalistVerification::launches(double launch_s, bool must) const {
   const std::int64_t wanted = launches_that_find(kFoundRate, kFoundConfidence);
   const auto left_s = context_.time_left_s();
   if (!left_s || launch_s <= 0) return wanted;
-  const auto affordable = static_cast<std::int64_t>(std::max(*left_s, 0.0) / launch_s);
+  const auto affordable = static_cast<std::int64_t>(std::max(*left_s, must ? kWinnerOverBudget_s : 0.0) / launch_s);
   return std::clamp(affordable, kLeastVerifyLaunches, wanted);
 }
 
@@ -70,7 +70,7 @@ Result<FinalistVerification::Next> FinalistVerification::verify(const RankedVari
     run_.result.interrupted = true;
     return Next::kDone;
   }
-  const std::int64_t count = launches(row.time_s);
+  const std::int64_t count = launches(row.time_s, must);
   const double expected_s = static_cast<double>(count) * row.time_s;
   if (!must) {
     const bool cut_short = count < launches_that_find(kFoundRate, kFoundConfidence);

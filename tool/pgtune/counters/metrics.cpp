@@ -71,6 +71,7 @@ constexpr std::array kMetrics{
     Metric{&KernelCounters::dram_write_bytes, "dram__bytes_write.sum", Quantity::kBytes},
     Metric{&KernelCounters::l2_read_bytes, "lts__t_sectors_srcunit_tex_op_read.sum", Quantity::kCount, kSectorBytes},
     Metric{&KernelCounters::l2_write_bytes, "lts__t_sectors_srcunit_tex_op_write.sum", Quantity::kCount, kSectorBytes},
+    Metric{&KernelCounters::sm_read_bytes, "l1tex__m_xbar2l1tex_read_bytes.sum", Quantity::kBytes},
     Metric{&KernelCounters::smem_wavefronts, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Quantity::kCount},
     Metric{&KernelCounters::bank_conflicts, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", Quantity::kCount},
     Metric{&KernelCounters::l2_hit_share, "lts__t_sector_hit_rate.pct", Quantity::kShare},

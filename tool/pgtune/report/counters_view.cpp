@@ -51,6 +51,7 @@ std::vector<Row> fixed_rows() {
           {"DRAM written, MB", member(&KernelCounters::dram_write_bytes), kMega, 1},
           {"L2 read, MB", member(&KernelCounters::l2_read_bytes), kMega, 1},
           {"L2 written, MB", member(&KernelCounters::l2_write_bytes), kMega, 1},
+          {"into SMs, MB", member(&KernelCounters::sm_read_bytes), kMega, 1},
           {"L2 hits, %", member(&KernelCounters::l2_hit_share), kPercent, 1},
           {"shared memory, MB", member(&KernelCounters::smem_bytes), kMega, 1},
           {"bank conflicts, %",
