@@ -261,6 +261,37 @@ TEST(StreamTurns, AreFoundAgainFromLoopsOfCopies) {
   EXPECT_EQ(before_copy(m.rates, other), m.rates.latency_s);
 }
 
+TEST(StreamTurns, RaiseRatesAtOnceThatAreLowerThanWhatTheLoopsCopied) {
+  const StreamedProblem copies = turns_problem(8 << 20);
+  Machine truth;
+  truth.rates = {55e9, 55e9, 51e9, 50.5e9, 7e9, 13e9, 7e9, 13e9, 26e9, 2.7e-6, 1.5e-6};
+  truth.rates.turns.emplace();
+  std::vector<TurnsLoop> loops;
+  for (const Candidate& one : turns_candidates(copies, false)) {
+    truth.rates.turns->push_back({one.use, one.streams, one.submission, 5e-6});
+    loops.push_back({one, seconds(truth, copies, one)});
+  }
+  CopyRates measured = truth.rates;
+  const CopyRates right = with_turns(copies, measured, loops);
+  EXPECT_EQ(right.pinned_in_both, 51e9);
+  EXPECT_EQ(right.pinned_out_both, 50.5e9);
+  ASSERT_EQ(right.turns->size(), loops.size());
+  for (const StreamTurn& turn : *right.turns) EXPECT_NEAR(turn.turn_s, 5e-6, 5e-7);
+
+  measured.pinned_in_both *= 0.9;
+  measured.pinned_out_both *= 0.9;
+  const CopyRates raised = with_turns(copies, measured, loops);
+  EXPECT_NEAR(raised.pinned_in_both, 51e9, 0.02 * 51e9);
+  EXPECT_NEAR(raised.pinned_out_both, 50.5e9, 0.02 * 50.5e9);
+  for (const StreamTurn& turn : *raised.turns) EXPECT_GE(turn.turn_s, 0.6 * measured.latency_s);
+
+  for (TurnsLoop& loop : loops) loop.measured_s /= 2;
+  const CopyRates most = with_turns(copies, measured, loops);
+  EXPECT_EQ(most.pinned_in_both, most.pinned_in);
+  EXPECT_EQ(most.pinned_out_both, most.pinned_out);
+  EXPECT_TRUE(with_turns(copies, measured, {}).turns->empty());
+}
+
 TEST(FirstGuess, PrefersTheStreamsWhoseTurnsCostLess) {
   const StreamedProblem problem = balanced();
   Machine m = machine(problem, 10 * balanced_flops());

@@ -60,6 +60,19 @@ TEST(PipelineText, SaysTheClocksOfKernelAndPipeline) {
   EXPECT_THAT(pipeline_text(outcome), AllOf(HasSubstr("1.125 times"), HasSubstr("power cap")));
 }
 
+TEST(PipelineText, SaysThatABoundWhichIsBeatenIsNone) {
+  PipelineOutcome outcome;
+  outcome.streamed = outcome.answer.streamed = problem();
+  outcome.any_valid = true;
+  outcome.answer.bound.total_s = 4e-3;
+  outcome.answer.best.time_s = 3.99e-3;
+  EXPECT_THAT(pipeline_text(outcome), Not(HasSubstr("the bound is too high")));
+  outcome.answer.best.time_s = 3.9e-3;
+  EXPECT_THAT(pipeline_text(outcome), AllOf(HasSubstr("note      the best takes less than the bound"), HasSubstr("--force")));
+  outcome.answer.best.candidate.memory = pipeline::HostMemory::kMapped;
+  EXPECT_THAT(pipeline_text(outcome), Not(HasSubstr("takes less than the bound"))) << "zero-copy copies nothing";
+}
+
 TEST(PipelineText, SaysWhatTurnsOfStreamsCost) {
   PipelineOutcome outcome;
   outcome.streamed = problem();

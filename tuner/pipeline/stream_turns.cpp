@@ -2,6 +2,7 @@
 #include "tuner/pipeline/stream_turns.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace pgtune::pipeline {
 namespace {
@@ -10,6 +11,21 @@ constexpr std::int64_t kColumns = 512;
 
 bool is_pinned(HostMemory memory) {
   return memory == HostMemory::kPinned || memory == HostMemory::kRegistered || memory == HostMemory::kWriteCombined;
+}
+
+/// Of copies without turns.
+double copying_time_s(const Schedule& schedule, const CopyRates& rates, const Candidate& candidate) {
+  Machine without;
+  without.rates = rates;
+  without.rates.latency_s = without.rates.issue_s = 0;
+  return simulate(without, candidate, schedule).total_s;
+}
+
+/// One copy fills the pipeline; after it every copy of the slower direction follows another.
+double turns_in(const Schedule& schedule) {
+  const auto calls = std::count_if(schedule.operations.begin(), schedule.operations.end(),
+                                   [](const Operation& one) { return one.step == Step::kCopyIn && !one.merged; });
+  return static_cast<double>(calls + 1);
 }
 
 }  // namespace
@@ -52,16 +68,27 @@ std::vector<Candidate> turns_candidates(const StreamedProblem& streamed, bool ba
 
 StreamTurn turn_of(const StreamedProblem& streamed, const CopyRates& rates, const Candidate& candidate,
                    double measured_s) {
-  Machine without;
-  without.rates = rates;
-  without.rates.latency_s = without.rates.issue_s = 0;
   const Schedule schedule = make_schedule(streamed, candidate);
-  const double copying_s = simulate(without, candidate, schedule).total_s;
-  // One copy fills the pipeline; after it every copy of the slower direction follows another.
-  const auto calls = std::count_if(schedule.operations.begin(), schedule.operations.end(),
-                                   [](const Operation& one) { return one.step == Step::kCopyIn && !one.merged; });
-  const auto turns = static_cast<double>(calls + 1);
-  return {candidate.use, candidate.streams, candidate.submission, std::max(0.0, (measured_s - copying_s) / turns)};
+  const double copying_s = copying_time_s(schedule, rates, candidate);
+  return {candidate.use, candidate.streams, candidate.submission,
+          std::max(0.0, (measured_s - copying_s) / turns_in(schedule))};
+}
+
+CopyRates with_turns(const StreamedProblem& streamed, CopyRates rates, const std::vector<TurnsLoop>& loops) {
+  rates.turns.reset();
+  double raise = 1;
+  for (const TurnsLoop& loop : loops) {
+    const Schedule schedule = make_schedule(streamed, loop.candidate);
+    const double most_copying_s = loop.measured_s - rates.latency_s * turns_in(schedule);
+    if (most_copying_s > 0)
+      raise = std::max(raise, copying_time_s(schedule, rates, loop.candidate) / most_copying_s);
+  }
+  rates.pinned_in_both = std::min(raise * rates.pinned_in_both, std::max(rates.pinned_in, rates.pinned_in_both));
+  rates.pinned_out_both = std::min(raise * rates.pinned_out_both, std::max(rates.pinned_out, rates.pinned_out_both));
+  std::vector<StreamTurn> turns;
+  for (const TurnsLoop& loop : loops) turns.push_back(turn_of(streamed, rates, loop.candidate, loop.measured_s));
+  rates.turns = std::move(turns);
+  return rates;
 }
 
 double least_before_copy(const CopyRates& rates) {

@@ -22,6 +22,17 @@ inline constexpr int kTurnsChunks = 32;
 [[nodiscard]] StreamTurn turn_of(const StreamedProblem& streamed, const CopyRates& rates, const Candidate& candidate,
                                  double measured_s);
 
+/// One of them as it ran.
+struct TurnsLoop {
+  Candidate candidate = {};
+  double measured_s = 0;
+};
+/// `rates` with the turns of all loops. The rates of both directions at once are a moment's, and what else the host does
+/// lowers them; where by them a turn of a loop were shorter than what a small copy takes, they are raised to what the loop
+/// needed, but not above those of a direction alone.
+[[nodiscard]] CopyRates with_turns(const StreamedProblem& streamed, CopyRates rates,
+                                   const std::vector<TurnsLoop>& loops);
+
 /// The least that any copy waits for; in a batch, its share of the call's.
 [[nodiscard]] double least_before_copy(const CopyRates& rates);
 /// What a copy of the candidate waits for at its engine: its turn where that was measured, else the latency. Of a batch

@@ -102,6 +102,16 @@ std::string best_text(const PipelineOutcome& outcome) {
   return text;
 }
 
+/// No pipeline beats a bound from the rates that it had.
+std::string beaten_text(const PipelineAnswer& answer) {
+  constexpr double kBeyondNoise = 1.005;
+  if (answer.best.candidate.memory == pipeline::HostMemory::kMapped || answer.share_of_bound(answer.best) < kBeyondNoise)
+    return {};
+  return fact("note",
+              "the best takes less than the bound: copies or kernels were faster in it than when their rates were "
+              "measured, so the bound is too high and shares of it are too good; --force measures them anew");
+}
+
 std::string steps_text(const PipelineOutcome& outcome) {
   if (!outcome.answer.steps) return {};
   const pipeline::StepTimes& steps = *outcome.answer.steps;
@@ -160,6 +170,7 @@ std::string pipeline_text(const PipelineOutcome& outcome) {
           guess_text(answer);
   text += fact("check", fmt::format("{} of {} rows of D against float64", answer.prepared.checked_rows,
                                     outcome.streamed.problem.m));
+  text += beaten_text(answer);
   for (const std::string& note : answer.notes) text += fact("note", note);
   text += ladder_text(answer);
   if (answer.timeline)

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{256} << 20, kLeastBytes = std::int64_t{1} << 19;
 constexpr int kCopyTimes = 5;
+/// What else the host does can only slow copies down, and may do so for all copies of one attempt.
+constexpr int kAttempts = 3;
 constexpr std::size_t kSmallBytes = 4096;
 constexpr int kSmallCopies = 200;
 
@@ -47,6 +49,18 @@ struct Lane {
     return seconds_since(start);
   }
 };
+
+/// The fastest of some attempts; the first failure of one.
+template <typename Rates>
+CudaResult<Rates> fastest(const std::function<CudaResult<Rates>()>& measure,
+                          const std::function<bool(const Rates&, const Rates&)>& slower) {
+  auto best = measure();
+  for (int attempt = 1; attempt < kAttempts && best; ++attempt) {
+    auto next = measure();
+    if (!next || slower(*best, *next)) best = std::move(next);
+  }
+  return best;
+}
 
 CudaResult<double> rate_alone(const Lane& lane) {
   std::vector<double> times;
@@ -141,10 +155,12 @@ CudaResult<pipeline::CopyRates> measure_copy_rates(std::int64_t pinned_limit_byt
   };
   pipeline::CopyRates rates;
   const auto alone = [](const Lane& of, double& rate) {
-    return rate_alone(of).map([&](double measured) { rate = measured; });
+    return fastest<double>([&] { return rate_alone(of); }, std::less<>()).map([&](double measured) { rate = measured; });
   };
   const auto at_once = [&](const HostBuffer& in, const HostBuffer& out, double& rate_in, double& rate_out) {
-    return rates_at_once(lane(in, true), lane(out, false), device).map([&](const Both& both) {
+    const auto measure = [&] { return rates_at_once(lane(in, true), lane(out, false), device); };
+    const auto slower = [](const Both& a, const Both& b) { return a.in + a.out < b.in + b.out; };
+    return fastest<Both>(measure, slower).map([&](const Both& both) {
       rate_in = both.in;
       rate_out = both.out;
     });

@@ -9,7 +9,8 @@
 
 namespace pgtune::gpu {
 
-/// Medians of several copies of up to 256 MiB each, pinning no more than `pinned_limit_bytes`.
+/// Medians of several copies of up to 256 MiB each, of the fastest of three attempts, pinning no more than
+/// `pinned_limit_bytes`.
 [[nodiscard]] CudaResult<pipeline::CopyRates> measure_copy_rates(std::int64_t pinned_limit_bytes);
 
 }  // namespace pgtune::gpu

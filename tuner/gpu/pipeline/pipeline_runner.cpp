@@ -82,10 +82,9 @@ Result<pipeline::CopyRates> PipelineRunner::rates() {
   const pipeline::Limits& limits = state_->current->limits();
   auto rates = measure_copy_rates(limits.pinned_bytes);
   if (!rates) return tl::unexpected(state_->error_of(rates.error()));
-  auto turns = measure_stream_turns(*rates, limits.pinned_bytes, *state_->kernels, limits.batched_copies);
-  if (!turns) return tl::unexpected(state_->error_of(turns.error()));
-  rates->turns = std::move(*turns);
-  return *rates;
+  auto with_turns = measure_stream_turns(*rates, limits.pinned_bytes, *state_->kernels, limits.batched_copies);
+  if (!with_turns) return tl::unexpected(state_->error_of(with_turns.error()));
+  return std::move(*with_turns);
 }
 
 Result<protocol::ChunkTimesReport> PipelineRunner::kernels(const protocol::ChunkTimesAsked& request) {

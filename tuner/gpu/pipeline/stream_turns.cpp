@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "tuner/gpu/pipeline/loaded_pipeline.hpp"
 #include "tuner/pipeline/stream_turns.hpp"
@@ -54,12 +55,10 @@ CudaResult<double> median_run(LoadedPipeline& loaded) {
 
 }  // namespace
 
-CudaResult<std::vector<pipeline::StreamTurn>> measure_stream_turns(const pipeline::CopyRates& rates,
-                                                                   std::int64_t pinned_limit_bytes,
-                                                                   const HelperKernels& helpers, bool batched_copies) {
-  std::vector<pipeline::StreamTurn> turns;
+CudaResult<pipeline::CopyRates> measure_stream_turns(const pipeline::CopyRates& rates, std::int64_t pinned_limit_bytes,
+                                                     const HelperKernels& helpers, bool batched_copies) {
   const std::int64_t chunk_bytes = std::min(kChunkBytes, pinned_limit_bytes / (2 * pipeline::kTurnsChunks));
-  if (chunk_bytes < kLeastChunkBytes) return turns;
+  if (chunk_bytes < kLeastChunkBytes) return pipeline::with_turns({}, rates, {});
   const pipeline::StreamedProblem streamed = pipeline::turns_problem(chunk_bytes);
   HostOperands host;
   for (const Matrix matrix : {Matrix::kA, Matrix::kD}) {
@@ -72,14 +71,15 @@ CudaResult<std::vector<pipeline::StreamTurn>> measure_stream_turns(const pipelin
   ResidentOperands resident{};
   resident[index_of(Matrix::kB)] = b->address();
   TinyKernels kernels(helpers);
+  std::vector<pipeline::TurnsLoop> loops;
   for (const pipeline::Candidate& candidate : pipeline::turns_candidates(streamed, batched_copies)) {
     const auto took_s =
         LoadedPipeline::load(streamed, candidate, host, resident, kernels)
             .and_then([](const std::unique_ptr<LoadedPipeline>& loaded) { return median_run(*loaded); });
     if (!took_s) return tl::unexpected(took_s.error());
-    turns.push_back(turn_of(streamed, rates, candidate, *took_s));
+    loops.push_back({candidate, *took_s});
   }
-  return turns;
+  return pipeline::with_turns(streamed, rates, loops);
 }
 
 }  // namespace pgtune::gpu

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
@@ -11,12 +10,12 @@
 
 namespace pgtune::gpu {
 
-/// Of each way to use streams, from the median of several runs of a loop whose kernels do next to nothing. Pins no more
-/// than `pinned_limit_bytes`, 512 MiB at most; where even small chunks, of 64 MiB in all, are more than that, nothing
-/// is measured and the result is empty. `rates` are those of the same machine. With batches where the driver has them.
-[[nodiscard]] CudaResult<std::vector<pipeline::StreamTurn>> measure_stream_turns(const pipeline::CopyRates& rates,
-                                                                                 std::int64_t pinned_limit_bytes,
-                                                                                 const HelperKernels& helpers,
-                                                                                 bool batched_copies);
+/// `rates`, which are those of the same machine, with the turns of each way to use streams (pipeline::with_turns), from
+/// the median of several runs of a loop whose kernels do next to nothing. Pins no more than `pinned_limit_bytes`,
+/// 512 MiB at most; where even small chunks, of 64 MiB in all, are more than that, nothing is measured and there are no
+/// turns. With batches where the driver has them.
+[[nodiscard]] CudaResult<pipeline::CopyRates> measure_stream_turns(const pipeline::CopyRates& rates,
+                                                                   std::int64_t pinned_limit_bytes,
+                                                                   const HelperKernels& helpers, bool batched_copies);
 
 }  // namespace pgtune::gpu
