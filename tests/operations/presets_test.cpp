@@ -56,7 +56,11 @@ TEST(OperationPresets, HoldWhatHasWon) {
       {"gemm_masked_block_scaled", "G=32,R=4096,E=20,N=4096,K=7168",
        "BM=64,BN=32,SWAP_AB=1,WARPGROUPS_M=1,STAGES=8,CTAS_PER_SM=2,WEIGHTS_CACHE_HINT=evict_first", 10},
       {"gemm_grouped", "G=8,M=16384,N=4096,K=2048", "BM=128,BN=160,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6", 30},
-      {"softmax", "M=4096,N=8192", "THREADS_PER_ROW=128,LOAD_HINT=evict_first,STORE_HINT=evict_first", 10},
+      {"softmax", "M=4096,N=8192", "THREADS_PER_ROW=128", 10},
+      {"softmax", "M=65536,N=1024", "THREADS_PER_ROW=32,ROWS_PER_CTA=2", 10},
+      {"rmsnorm", "M=4096,N=8192", "THREADS_PER_ROW=256", 10},
+      {"rmsnorm", "M=4096,N=4096", "THREADS_PER_ROW=128", 10},
+      {"rmsnorm", "M=16,N=4096", "THREADS_PER_ROW=256", 10},
       {"transpose", "M=8192,N=8192",
        "TILE_ROWS=32,TILE_COLUMNS=128,THREADS=128,READ_BYTES=16,WRITE_BYTES=4,PAD_BYTES=4,RASTER=along_y", 100},
   };
