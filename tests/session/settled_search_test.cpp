@@ -59,8 +59,37 @@ TEST(SettledSearch, AtTheCapTheWinnerIsTheOneFastestAlone) {
   EXPECT_EQ(powered.device.rounds[Stage::kFloor].size(), 0U);
 }
 
-TEST(SettledSearch, ShortSamplesPickAnotherThereAndAreMarked) {
+support::PowerLoad load_of_variants_at_the_cap(const std::string& name) {
+  return name.starts_with("ref") ? load_below_the_cap(name) : load_at_the_cap(name);
+}
+
+TEST(SettledSearch, WhereOnlyVariantsMeetTheCapItsRoundsAreMadeAgain) {
+  PoweredSearch powered(load_of_variants_at_the_cap);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.sampling, Sampling::kSettled);
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
+  EXPECT_NEAR(answer.best().time_s, kAlone_s, 0.01 * kAlone_s);
+  EXPECT_EQ(answer.lead_in_s, 0.5);
+  EXPECT_EQ(answer.floor.margin, 0.005);
+  EXPECT_TRUE(answer.complete && answer.from_final);
+  EXPECT_THAT(answer.notes, testing::Contains(testing::HasSubstr("made again in settled samples")));
+  for (const ContenderSamples& of_one : powered.search.store.rounds[Stage::kFinal].back())
+    EXPECT_THAT(of_one.samples, testing::Each(testing::Field(&Sample::lead_in_s, testing::Optional(0.5))));
+}
+
+TEST(SettledSearch, SoAreThoseOfABench) {
+  PoweredSearch powered(load_of_variants_at_the_cap);
+  TestBench bench;
+  const auto result = bench.run(powered.device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->sampling, Sampling::kSettled);
+  EXPECT_EQ(result->answer->ranking.size(), 2U);
+  EXPECT_TRUE(powered.device.rounds[Stage::kRace].empty());
+}
+
+TEST(SettledSearch, AReplayOfShortSamplesAtTheCapPicksAnotherAndIsMarked) {
   PoweredSearch powered(load_at_the_cap);
+  powered.device.said_source = Source::kReplay;
   know_no_steady_run(powered.device);
   const Answer answer = powered.run();
   EXPECT_EQ(answer.sampling, Sampling::kUnsettled);
@@ -75,13 +104,6 @@ TEST(SettledSearch, BelowTheCapSamplesAreShort) {
   EXPECT_EQ(powered.device.sample_s[Stage::kFinal], 20e-3);
   EXPECT_FALSE(answer.lead_in_s || answer.best().settled_energy);
   for (const Progress& update : powered.search.progress) EXPECT_EQ(update.settled_rounds_s, 0);
-}
-
-TEST(SettledSearch, AReplayOfShortSamplesAtTheCapIsUnsettled) {
-  PoweredSearch powered(load_at_the_cap);
-  powered.device.said_source = Source::kReplay;
-  know_no_steady_run(powered.device);
-  EXPECT_EQ(powered.run().sampling, Sampling::kUnsettled);
 }
 
 TEST(SettledSearch, AReplayOfShortSamplesBelowTheCapIsShort) {

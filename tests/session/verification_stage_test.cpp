@@ -97,7 +97,7 @@ TEST(Verification, OfTheWinnerIsWholeThoughTheBudgetIsUsedUpWhereItTakesLessThan
   const OverBudget quick = verified_over_budget(1), slow = verified_over_budget(10);
   EXPECT_EQ(quick.launches, 342) << "of a millisecond";
   EXPECT_EQ(quick.verified, 1U) << "for others there is no time";
-  EXPECT_NEAR(slow.launches, 50, 1) << "of ten milliseconds";
+  EXPECT_NEAR(static_cast<double>(slow.launches), 50, 1) << "of ten milliseconds";
 }
 
 TEST(Verification, AWinnerThatFailsIsOutAndTheNextTakesItsPlace) {

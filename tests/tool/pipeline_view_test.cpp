@@ -68,7 +68,8 @@ TEST(PipelineText, SaysThatABoundWhichIsBeatenIsNone) {
   outcome.answer.best.time_s = 3.99e-3;
   EXPECT_THAT(pipeline_text(outcome), Not(HasSubstr("the bound is too high")));
   outcome.answer.best.time_s = 3.9e-3;
-  EXPECT_THAT(pipeline_text(outcome), AllOf(HasSubstr("note      the best takes less than the bound"), HasSubstr("--force")));
+  EXPECT_THAT(pipeline_text(outcome),
+              AllOf(HasSubstr("note      the best takes less than the bound"), HasSubstr("--force")));
   outcome.answer.best.candidate.memory = pipeline::HostMemory::kMapped;
   EXPECT_THAT(pipeline_text(outcome), Not(HasSubstr("takes less than the bound"))) << "zero-copy copies nothing";
 }

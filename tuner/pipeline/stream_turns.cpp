@@ -80,8 +80,7 @@ CopyRates with_turns(const StreamedProblem& streamed, CopyRates rates, const std
   for (const TurnsLoop& loop : loops) {
     const Schedule schedule = make_schedule(streamed, loop.candidate);
     const double most_copying_s = loop.measured_s - rates.latency_s * turns_in(schedule);
-    if (most_copying_s > 0)
-      raise = std::max(raise, copying_time_s(schedule, rates, loop.candidate) / most_copying_s);
+    if (most_copying_s > 0) raise = std::max(raise, copying_time_s(schedule, rates, loop.candidate) / most_copying_s);
   }
   rates.pinned_in_both = std::min(raise * rates.pinned_in_both, std::max(rates.pinned_in, rates.pinned_in_both));
   rates.pinned_out_both = std::min(raise * rates.pinned_out_both, std::max(rates.pinned_out, rates.pinned_out_both));

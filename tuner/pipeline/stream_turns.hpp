@@ -27,9 +27,9 @@ struct TurnsLoop {
   Candidate candidate = {};
   double measured_s = 0;
 };
-/// `rates` with the turns of all loops. The rates of both directions at once are a moment's, and what else the host does
-/// lowers them; where by them a turn of a loop were shorter than what a small copy takes, they are raised to what the loop
-/// needed, but not above those of a direction alone.
+/// `rates` with the turns of all loops. The rates of both directions at once are a moment's, and what else the host
+/// does lowers them; where by them a turn of a loop were shorter than what a small copy takes, they are raised to what
+/// the loop needed, but not above those of a direction alone.
 [[nodiscard]] CopyRates with_turns(const StreamedProblem& streamed, CopyRates rates,
                                    const std::vector<TurnsLoop>& loops);
 

@@ -34,6 +34,11 @@ void Evidence::take_baseline_samples(const std::vector<Sample>& samples) {
   baseline_samples_.insert(baseline_samples_.end(), samples.begin(), samples.end());
 }
 
+void Evidence::drop_samples() {
+  baseline_samples_.clear();
+  final_samples_.clear();
+}
+
 std::vector<std::string> Evidence::notes(const Problem& problem, const BaselineReport& baseline,
                                          const Conditions& conditions) const {
   std::vector<std::string> out = notes_;

@@ -24,6 +24,8 @@ class Evidence {
   /// What the rounds of a final or after it measured.
   void take_final_samples(const std::vector<RoundEntry>& field, int best_algorithm);
   void take_baseline_samples(const std::vector<Sample>& samples);
+  /// The samples of rounds that are made again.
+  void drop_samples();
 
   [[nodiscard]] const std::vector<Sample>& final_samples() const { return final_samples_; }
 

@@ -15,6 +15,9 @@
 
 namespace pgtune::session {
 
+/// What a session does once it knows whether the problem meets the power cap.
+enum class AfterSteady { kRaceAndFinal, kFinal };
+
 /// What the stages of one session share. References must outlive it.
 struct SessionRun {
   const SessionContext& context;
@@ -24,6 +27,7 @@ struct SessionRun {
   Answer answer = {};         ///< as far as the stages have come
   Evidence evidence = {};
   OtherProcesses others_at_start = {};
+  AfterSteady after_steady = AfterSteady::kRaceAndFinal;
   std::vector<std::size_t> raced = {};  ///< into the state: who came through the race, fastest first
   std::vector<int> algorithms = {};     ///< of the baseline, by the race or by screening, fastest first
   FinalPlan plan = {};                  ///< of the final

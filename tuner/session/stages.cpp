@@ -43,6 +43,45 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
   return std::move(*measured);
 }
 
+/// Algorithms and plan of the rounds for samples of that kind; where they settle, progress says how long they will
+/// take.
+void plan_rounds(SessionRun& run, Sampling sampling) {
+  const SessionContext& context = run.context;
+  run.answer.sampling = sampling;
+  const auto recorded = context.device.recorded_rounds(Stage::kConfirm);
+  run.plan = final_plan(context.options, sampling, !recorded || *recorded > 0);
+  run.algorithms = fastest_algorithms(run.result.baseline, run.result.baseline.algorithms.size());
+  if (sampling != Sampling::kSettled) return;
+  const double launch_s = baseline_launch_s(run.result.baseline);
+  run.progress.settled(run.after_steady == AfterSteady::kRaceAndFinal
+                           ? expected_settled_s(context.options, launch_s)
+                           : expected_final_s(context.options, launch_s, sampling));
+}
+
+/// Short samples, one after another, at a clock that the power cap holds down. In the burst regime a sample's clock
+/// follows from the rest before it, not from the contender before.
+bool is_unsettled(const SessionRun& run) {
+  return run.answer.sampling == Sampling::kShort && run.context.options.conditions.regime == Regime::kSustained &&
+         at_power_cap(run.evidence.final_samples(), allowed_clock_hz(run.context));
+}
+
+/// The variants draw more than the baseline did alone.
+Result<void> settle_after_all(SessionRun& run) {
+  const int finalists = run.plan.finalists;
+  plan_rounds(run, Sampling::kSettled);
+  if (run.after_steady == AfterSteady::kFinal) run.plan.finalists = finalists;
+  run.answer.floor = {};
+  run.answer.floor.margin = kSettledMargin;
+  run.evidence.drop_samples();
+  run.evidence.add_notes(
+      {"the final met the power cap, though the baseline alone had not: its rounds were made again in "
+       "settled samples"});
+  if (run.after_steady == AfterSteady::kRaceAndFinal) {
+    if (auto raced = race_stage(run); !raced || run.ended()) return raced;
+  }
+  return final_stage(run);
+}
+
 }  // namespace
 
 Result<void> ceilings_stage(SessionRun& run) {
@@ -62,19 +101,11 @@ Result<void> ceilings_stage(SessionRun& run) {
 }
 
 Result<void> steady_stage(SessionRun& run, AfterSteady what) {
-  const SessionContext& context = run.context;
-  const auto steady = measure_steady_run(context, run.result.baseline, run.progress, run.evidence.troubles());
+  const auto steady = measure_steady_run(run.context, run.result.baseline, run.progress, run.evidence.troubles());
   if (!steady) return tl::unexpected(steady.error());
   run.take_end(steady->end);
-  run.answer.sampling = steady->sampling;
-  const auto recorded = context.device.recorded_rounds(Stage::kConfirm);
-  run.plan = final_plan(context.options, steady->sampling, !recorded || *recorded > 0);
-  run.algorithms = fastest_algorithms(run.result.baseline, run.result.baseline.algorithms.size());
-  if (steady->sampling != Sampling::kSettled) return {};
-  const double launch_s = baseline_launch_s(run.result.baseline);
-  run.progress.settled(what == AfterSteady::kRaceAndFinal
-                           ? expected_settled_s(context.options, launch_s)
-                           : expected_final_s(context.options, launch_s, steady->sampling));
+  run.after_steady = what;
+  plan_rounds(run, steady->sampling);
   return {};
 }
 
@@ -114,7 +145,7 @@ Result<void> race_stage(SessionRun& run) {
                              run.evidence.troubles());
   if (!race) return tl::unexpected(std::move(race.error()));
   run.answer.raced = race->entrants;
-  run.answer.stages.race_s = race->time_s;
+  run.answer.stages.race_s += race->time_s;
   run.raced = std::move(race->order);
   if (!race->algorithms.empty()) run.algorithms = std::move(race->algorithms);
   run.evidence.take_baseline_samples(race->baseline_samples);
@@ -130,15 +161,15 @@ Result<void> final_stage(SessionRun& run) {
   if (!final) return tl::unexpected(std::move(final.error()));
   run.final = std::move(*final);
   run.take_end(run.final.end);
-  run.answer.stages.final_s = run.final.time_s;
+  run.answer.stages.final_s += run.final.time_s;
   run.evidence.take(run.final, baseline.best);
   if (variants_of(run.final.field).empty()) return {};
+  if (is_unsettled(run)) {
+    if (run.context.device.source() != Source::kReplay && !run.ended()) return settle_after_all(run);
+    run.answer.sampling = Sampling::kUnsettled;
+  }
   run.answer.lead_in_s = median_lead_in_s(run.evidence.final_samples());
   run.answer.from_final = run.final.whole();
-  // In the burst regime a sample's clock follows from the rest before it, not from the contender before.
-  if (run.answer.sampling == Sampling::kShort && run.context.options.conditions.regime == Regime::kSustained &&
-      at_power_cap(run.evidence.final_samples(), allowed_clock_hz(run.context)))
-    run.answer.sampling = Sampling::kUnsettled;
   rank_final_of(run);
   return {};
 }

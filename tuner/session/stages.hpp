@@ -13,8 +13,6 @@ namespace pgtune::session {
 /// The GPU's ceilings, once for a device and its driver. What fails here becomes a note.
 [[nodiscard]] Result<void> ceilings_stage(SessionRun& run);
 
-enum class AfterSteady { kRaceAndFinal, kFinal };
-
 /// Whether the problem meets the power cap, and the plan of race, final and confirm rounds that follows. Where it does,
 /// progress says so and how long they will take.
 [[nodiscard]] Result<void> steady_stage(SessionRun& run, AfterSteady what);
@@ -27,7 +25,9 @@ enum class AfterSteady { kRaceAndFinal, kFinal };
 
 [[nodiscard]] Result<void> race_stage(SessionRun& run);
 
-/// The final, and its ranking; of as many rounds as were run, where it was interrupted.
+/// The final, and its ranking; of as many rounds as were run, where it was interrupted. Where short samples meet the
+/// power cap, though the baseline alone did not, race and final are made again in settled samples; a recording has
+/// none, and its answer is unsettled.
 [[nodiscard]] Result<void> final_stage(SessionRun& run);
 
 /// Makes the answer's ranking of what is left of the run's final, and of its confirm rounds where the winner is in

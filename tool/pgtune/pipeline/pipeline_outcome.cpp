@@ -105,7 +105,8 @@ std::string best_text(const PipelineOutcome& outcome) {
 /// No pipeline beats a bound from the rates that it had.
 std::string beaten_text(const PipelineAnswer& answer) {
   constexpr double kBeyondNoise = 1.005;
-  if (answer.best.candidate.memory == pipeline::HostMemory::kMapped || answer.share_of_bound(answer.best) < kBeyondNoise)
+  if (answer.best.candidate.memory == pipeline::HostMemory::kMapped ||
+      answer.share_of_bound(answer.best) < kBeyondNoise)
     return {};
   return fact("note",
               "the best takes less than the bound: copies or kernels were faster in it than when their rates were "

@@ -155,7 +155,9 @@ CudaResult<pipeline::CopyRates> measure_copy_rates(std::int64_t pinned_limit_byt
   };
   pipeline::CopyRates rates;
   const auto alone = [](const Lane& of, double& rate) {
-    return fastest<double>([&] { return rate_alone(of); }, std::less<>()).map([&](double measured) { rate = measured; });
+    return fastest<double>([&] { return rate_alone(of); }, std::less<>()).map([&](double measured) {
+      rate = measured;
+    });
   };
   const auto at_once = [&](const HostBuffer& in, const HostBuffer& out, double& rate_in, double& rate_out) {
     const auto measure = [&] { return rates_at_once(lane(in, true), lane(out, false), device); };
