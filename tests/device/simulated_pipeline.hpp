@@ -2,6 +2,7 @@
 // A pipeline device on the simulated machine: times are what the machine takes, plus a little that alternates.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -18,7 +19,8 @@ class SimulatedPipeline final : public PipelineDevice {
   double flops = 1e13;
   double launch_s = 5e-6;       ///< of a kernel, whatever its size
   std::set<std::string> wrong;  ///< keys of candidates whose result is wrong
-  bool fails_kernels = false;
+  bool fails_kernels = false, fails_guesses = false;
+  std::vector<std::vector<protocol::ChunkKernel>> prepared_kernels;
   bool fails_later = false;  ///< the first trial after rounds is wrong
   double cap = 1;            ///< kernels are so much slower at the clock that the GPU can hold
   std::optional<bool> batched_copies = true;
@@ -33,6 +35,7 @@ class SimulatedPipeline final : public PipelineDevice {
   Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override {
     streamed_ = request.streamed;
     kernels_ = request.kernels;
+    prepared_kernels.push_back(kernels_);
     // Like a GPU it knows what kernels take without being asked: a worker that takes over is not.
     for (const pipeline::Cut cut : {pipeline::Cut::kM, pipeline::Cut::kN, pipeline::Cut::kK}) {
       for (const std::int64_t extent : chunk_extents(streamed_.problem, cut))
@@ -44,7 +47,7 @@ class SimulatedPipeline final : public PipelineDevice {
   Result<pipeline::CopyRates> rates() override { return machine.rates; }
   Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override {
     protocol::ChunkTimesReport report;
-    if (fails_kernels) return fail(ErrorKind::kInternal, "the worker crashed");
+    if (fails_kernels || (fails_guesses && has_guesses())) return fail(ErrorKind::kInternal, "the worker crashed");
     for (const std::int64_t extent : request.extents)
       report.times.push_back({request.cut, extent, kernel_s(request.cut, extent), kernel_name(request.cut, extent)});
     return report;
@@ -94,6 +97,10 @@ class SimulatedPipeline final : public PipelineDevice {
   }
 
  private:
+  [[nodiscard]] bool has_guesses() const {
+    return std::any_of(kernels_.begin(), kernels_.end(),
+                       [](const protocol::ChunkKernel& kernel) { return kernel.guessed; });
+  }
   [[nodiscard]] double kernel_s(pipeline::Cut cut, std::int64_t extent) const {
     const double share = static_cast<double>(extent) / static_cast<double>(extent_of(streamed_.problem, cut));
     return streamed_.problem.flops() / flops * share + launch_s;

@@ -62,7 +62,7 @@ std::vector<std::string> neighbour_notes(const std::vector<ClockBeside>& clocks)
   const auto shift = neighbour_shift(clocks);
   if (!shift) return {};
   return {fmt::format(
-      "cuBLASLt's clock on this GPU was {:.1f} % lower while {} other GPU{} of the machine worked than while "
+      "the baseline's clock on this GPU was {:.1f} % lower while {} other GPU{} of the machine worked than while "
       "{} did: they seem to share power or heat. Times depend on that, ratios do not",
       -100 * shift->relative, shift->most, shift->most == 1 ? "" : "s",
       shift->fewest == 0 ? std::string("none") : std::to_string(shift->fewest))};

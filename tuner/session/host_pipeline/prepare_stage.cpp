@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "tuner/pipeline/chunk_plan.hpp"
 #include "tuner/session/host_pipeline/pipeline_run.hpp"
@@ -39,14 +39,44 @@ void settle_kernels(PipelineRun& run, const std::vector<pipeline::Cut>& cuts) {
   run.answer.slowdown = run.machine.slowdown = sample.per_launch_s() / alone_s;
 }
 
+Result<void> prepare_device(PipelineRun& run, const std::vector<protocol::ChunkKernel>& kernels) {
+  run.tell(PipelineProgress::Phase::kPrepare, 0, 0);
+  auto prepared = run.device.prepare({run.streamed, run.options.pinned_limit_bytes, run.options.conditions, kernels});
+  if (!prepared) return tl::unexpected<Error>(prepared.error());
+  run.answer.prepared = std::move(*prepared);
+  return {};
+}
+
+Result<void> time_kernels(PipelineRun& run, const std::vector<pipeline::Cut>& cuts) {
+  run.machine.compute.clear();
+  run.answer.chunk_times.clear();
+  for (const pipeline::Cut cut : cuts) {
+    run.tell(PipelineProgress::Phase::kKernels, static_cast<std::int64_t>(run.answer.chunk_times.size()), 0);
+    const auto report = run.device.kernels({cut, pipeline::chunk_extents(run.streamed.problem, cut)});
+    if (!report) return fail(report.error(), "timing kernels");
+    for (const pipeline::ChunkTime& time : report->times) {
+      run.machine.compute[cut][time.extent] = time.time_s;
+      run.answer.chunk_times.push_back(time);
+    }
+  }
+  return {};
+}
+
+/// A guess is a kernel that nobody has tried: where timing kernels fails with some, it is done again without any.
+Result<void> time_kernels_or_leave_out_guesses(PipelineRun& run, const std::vector<pipeline::Cut>& cuts) {
+  auto timed = time_kernels(run, cuts);
+  std::vector<protocol::ChunkKernel> stored = run.options.kernels;
+  const auto guesses = std::erase_if(stored, [](const protocol::ChunkKernel& kernel) { return kernel.guessed; });
+  if (timed || guesses == 0) return timed;
+  run.answer.notes.push_back("guessed kernels were left out: " + timed.error().text());
+  if (auto prepared = prepare_device(run, stored); !prepared) return prepared;
+  return time_kernels(run, cuts);
+}
+
 }  // namespace
 
 Result<void> prepare_pipelines(PipelineRun& run) {
-  run.tell(PipelineProgress::Phase::kPrepare, 0, 0);
-  auto prepared =
-      run.device.prepare({run.streamed, run.options.pinned_limit_bytes, run.options.conditions, run.options.kernels});
-  if (!prepared) return tl::unexpected<Error>(prepared.error());
-  run.answer.prepared = std::move(*prepared);
+  if (auto prepared = prepare_device(run, run.options.kernels); !prepared) return prepared;
   const pipeline::Prepared& machine = run.answer.prepared;
   run.space_limits = {{machine.device_bytes, machine.pinned_bytes, machine.batched_copies.value_or(false)},
                       run.options.cut,
@@ -63,19 +93,7 @@ Result<void> prepare_pipelines(PipelineRun& run) {
   if (!rates) return tl::unexpected<Error>(rates.error());
   run.answer.rates = run.machine.rates = *rates;
   const std::vector<pipeline::Cut> cuts = pipeline::cuts_of(run.streamed, run.space_limits);
-  const bool guessed = std::any_of(run.options.kernels.begin(), run.options.kernels.end(),
-                                   [](const protocol::ChunkKernel& kernel) { return kernel.guessed; });
-  const char* const doing =
-      guessed ? "timing kernels, guessed ones among them, which --kernels stored leaves out" : "timing kernels";
-  for (const pipeline::Cut cut : cuts) {
-    run.tell(PipelineProgress::Phase::kKernels, static_cast<std::int64_t>(run.answer.chunk_times.size()), 0);
-    const auto report = run.device.kernels({cut, pipeline::chunk_extents(run.streamed.problem, cut)});
-    if (!report) return fail(report.error(), doing);
-    for (const pipeline::ChunkTime& time : report->times) {
-      run.machine.compute[cut][time.extent] = time.time_s;
-      run.answer.chunk_times.push_back(time);
-    }
-  }
+  if (auto timed = time_kernels_or_leave_out_guesses(run, cuts); !timed) return timed;
   settle_kernels(run, cuts);
   const pipeline::SpaceBound bound = pipeline::least_bound(run.streamed, run.machine, cuts);
   run.answer.bound = bound.bound;
