@@ -2,37 +2,29 @@
 // A real GPU's chains, through a worker process that is replaced when it dies, hangs or loses its context.
 #pragma once
 
-#include <chrono>
 #include <memory>
-#include <string>
+#include <utility>
 
 #include "tuner/device/chain_device.hpp"
-#include "tuner/device/measure_worker.hpp"
+#include "tuner/device/role_worker.hpp"
 
 namespace pgtune::device {
 
 class WorkerChainDevice final : public ChainDevice {
  public:
-  struct Options {
-    std::string worker_path;
-    std::string gpu;  ///< ordinal or UUID
-    std::chrono::milliseconds request_timeout{120'000};
-    std::chrono::milliseconds prepare_timeout{120'000};
-  };
+  using Options = RoleWorkerOptions;
   /// Starts the worker. Errors (environment) with the worker's own reason.
   [[nodiscard]] static Result<std::unique_ptr<WorkerChainDevice>> open(const Options& options);
 
-  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] const DeviceInfo& info() const override { return worker_.info(); }
   [[nodiscard]] Result<protocol::ChainPrepared> prepare(const protocol::ChainPrepare& request) override;
   [[nodiscard]] Result<protocol::ChainCheck> check(const protocol::ChainCheckAsked& request) override;
   [[nodiscard]] Result<protocol::RoundReport> round(const protocol::ChainRound& request) override;
 
  private:
-  explicit WorkerChainDevice(const Options& options);
+  explicit WorkerChainDevice(RoleWorker worker) : worker_(std::move(worker)) {}
 
-  MeasureWorker worker_;
-  DeviceInfo info_;
-  std::chrono::milliseconds timeout_;
+  RoleWorker worker_;
 };
 
 }  // namespace pgtune::device

@@ -1,34 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/device/worker_pipeline_device.hpp"
 
-#include <fmt/format.h>
-
 namespace pgtune::device {
 
-WorkerPipelineDevice::WorkerPipelineDevice(const Options& options)
-    : worker_({.worker_path = options.worker_path,
-               .gpu = options.gpu,
-               .prepare_timeout = options.prepare_timeout,
-               .role = "pipeline"}),
-      timeout_(options.request_timeout) {}
-
 Result<std::unique_ptr<WorkerPipelineDevice>> WorkerPipelineDevice::open(const Options& options) {
-  std::unique_ptr<WorkerPipelineDevice> device(new WorkerPipelineDevice(options));
-  auto info = device->worker_.start();
-  if (!info) return fail(std::move(info.error()), fmt::format("GPU {}", options.gpu));
-  device->info_ = std::move(*info);
-  return device;
+  auto worker = RoleWorker::open("pipeline", options);
+  if (!worker) return tl::unexpected<Error>(std::move(worker.error()));
+  return std::unique_ptr<WorkerPipelineDevice>(new WorkerPipelineDevice(std::move(*worker)));
 }
 
 Result<pipeline::Prepared> WorkerPipelineDevice::prepare(const protocol::PipelinePrepare& request) {
-  const auto body = worker_.prepare(request);
-  if (!body) return tl::unexpected<Error>(body.error());
-  return protocol::decode_body<pipeline::Prepared>(*body, "prepared pipeline");
+  return worker_.prepare<pipeline::Prepared>(request, "prepared pipeline");
 }
 
 template <typename T>
 Result<T> WorkerPipelineDevice::ask(const std::string& op, nlohmann::json body) {
-  auto answer = worker_.call(op, std::move(body), timeout_);
+  auto answer = worker_.call(op, std::move(body));
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body) return fail(ErrorKind::kInternal, answer->body.error().reason);
   return protocol::decode_body<T>(*answer->body, op);
@@ -47,7 +34,7 @@ Result<pipeline::SettledKernel> WorkerPipelineDevice::settled(const protocol::Se
 }
 
 Result<pipeline::TrialResult> WorkerPipelineDevice::trial(const protocol::PipelineTrial& request) {
-  auto answer = worker_.call("trial", request, timeout_);
+  auto answer = worker_.call("trial", request);
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (!answer->body) return pipeline::TrialResult{.outcome = answer->body.error(), .check = {}, .samples = {}};
   return protocol::decode_body<pipeline::TrialResult>(*answer->body, "trial");
@@ -55,7 +42,7 @@ Result<pipeline::TrialResult> WorkerPipelineDevice::trial(const protocol::Pipeli
 
 Result<protocol::PipelineRoundReport> WorkerPipelineDevice::round(const protocol::PipelineRound& request) {
   const std::size_t count = request.candidates.size();
-  auto answer = worker_.call("round", request, timeout_);
+  auto answer = worker_.call("round", request);
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
   if (answer->body) {
     auto report = protocol::decode_body<protocol::PipelineRoundReport>(*answer->body, "round");

@@ -2,27 +2,22 @@
 // A real GPU's pipelines, through a worker process that is replaced when it dies, hangs or loses its context.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "tuner/device/measure_worker.hpp"
 #include "tuner/device/pipeline_device.hpp"
+#include "tuner/device/role_worker.hpp"
 
 namespace pgtune::device {
 
 class WorkerPipelineDevice final : public PipelineDevice {
  public:
-  struct Options {
-    std::string worker_path;
-    std::string gpu;  ///< ordinal or UUID
-    std::chrono::milliseconds request_timeout{120'000};
-    std::chrono::milliseconds prepare_timeout{120'000};
-  };
+  using Options = RoleWorkerOptions;
   /// Starts the worker. Errors (environment) with the worker's own reason.
   [[nodiscard]] static Result<std::unique_ptr<WorkerPipelineDevice>> open(const Options& options);
 
-  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] const DeviceInfo& info() const override { return worker_.info(); }
   [[nodiscard]] Source source() const override { return Source::kGpu; }
   [[nodiscard]] Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override;
   [[nodiscard]] Result<pipeline::CopyRates> rates() override;
@@ -34,14 +29,12 @@ class WorkerPipelineDevice final : public PipelineDevice {
   [[nodiscard]] Result<pipeline::Timeline> trace(const pipeline::Candidate& candidate) override;
 
  private:
-  explicit WorkerPipelineDevice(const Options& options);
+  explicit WorkerPipelineDevice(RoleWorker worker) : worker_(std::move(worker)) {}
   /// Where the worker died over it, an error of kind internal with the reason.
   template <typename T>
   [[nodiscard]] Result<T> ask(const std::string& op, nlohmann::json body);
 
-  MeasureWorker worker_;
-  DeviceInfo info_;
-  std::chrono::milliseconds timeout_;
+  RoleWorker worker_;
 };
 
 }  // namespace pgtune::device
