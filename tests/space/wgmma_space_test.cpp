@@ -188,16 +188,17 @@ TEST(WgmmaSpace, AllOfItIsWalkedQuickly) {
   EXPECT_LE(all->legal, 100'000);
 }
 
-TEST(WgmmaSpace, Int8IsThereForThoseWhoAskForTheWholeGrid) {
-  const Problem problem = typed(Dtype::kInt8, 512, 512, 512);
-  const auto tried = legal_variants(wgmma(), problem, device());
-  ASSERT_TRUE(tried) << tried.error().text();
-  EXPECT_TRUE(tried->variants.empty()) << "nobody has measured it yet";
-  TemplateDefinition whole = wgmma();
-  whole.preset.clear();
-  const auto legal = legal_variants(whole, problem, device());
+TEST(WgmmaSpace, Int8HasThePresetOfEightBitFloatsWithoutPromotion) {
+  const Problem problem = typed(Dtype::kInt8, 2048, 2048, 2048);
+  const auto legal = legal_variants(wgmma(), problem, device());
   ASSERT_TRUE(legal) << legal.error().text();
-  ASSERT_FALSE(legal->variants.empty());
+  const auto floats = legal_variants(wgmma(), typed(Dtype::kE4m3, 2048, 2048, 2048), device());
+  ASSERT_TRUE(floats) << floats.error().text();
+  EXPECT_GT(legal->variants.size(), floats->variants.size() / 2);
+  const auto winner = parse_variant(wgmma(), "BM=128,BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6");
+  ASSERT_TRUE(winner) << winner.error().text();
+  EXPECT_NE(std::find(legal->variants.begin(), legal->variants.end(), *winner), legal->variants.end())
+      << "but for the order of tiles, at 1.09 of cuBLASLt";
   for (const Variant& variant : legal->variants)
     ASSERT_EQ(std::get<std::int64_t>(*variant.find("PROMOTION_INTERVAL")), 0) << "int32 loses nothing";
   const auto plan = make_launch_plan(wgmma(), wgmma().default_variant(), problem, device());
