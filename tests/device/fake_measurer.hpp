@@ -72,11 +72,14 @@ class FakeMeasurer {
 
   json prepare(const protocol::PrepareRequest& request) {
     problem_ = request.problem;
+    const std::vector<NamedScalar> counts = counted();
+    problem_ = with_counts(problem_, counts);
     baseline_.library = "cuBLASLt 13.0.0 (fake)";
     baseline_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
     baseline_.best = 1;
     if (problem_.operation) compare_operation(request.builds);
+    baseline_.counts = counts;
     baseline_.buffer_copies = 2;
     baseline_.data_seed = request.conditions.data_seed;
     const auto larger = [](std::int64_t extent) { return (extent + 15) / 16 * 16; };
@@ -182,6 +185,13 @@ class FakeMeasurer {
     for (std::size_t i = 1; i < available.size(); ++i)
       baseline_.others.push_back(
           {available[i].library, available[i].algorithms.back().description, available[i].algorithms.back().time_s});
+  }
+  /// Three quarters of what the operation expects.
+  [[nodiscard]] std::vector<NamedScalar> counted() const {
+    std::vector<NamedScalar> out;
+    if (!problem_.operation) return out;
+    for (const OperationCount& count : problem_.operation->counts) out.push_back({count.name, 0.75 * count.expected});
+    return out;
   }
   /// PGTUNE_FAKE_SLOWDOWN times as long as on the usual board.
   [[nodiscard]] double at_tflops(double tflops) const {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ const std::map<std::string, std::vector<const char*>>& sizes_of_operations() {
       {"gemm_grouped_block_scaled", {"G=6,M=1500,N=512,K=512", "G=3,M=37,N=136,K=144", "G=3,M=400,N=388,K=272"}},
       {"gemm_masked_block_scaled",
        {"G=6,R=300,E=90,N=512,K=512", "G=3,R=21,E=9,N=72,K=144", "G=3,R=150,E=90,N=388,K=272"}},
+      {"pack_rows", {"G=30,R=50,N=1024", "G=7,R=9,N=72"}},
       {"reduction", {"N=1000003"}},
       {"rmsnorm", {"M=1000,N=4096", "M=5,N=104"}},
       {"silu_mul", {"M=1000,N=2048", "M=5,N=72"}},
@@ -126,6 +128,63 @@ TEST_P(OperationsOnDevice, PassTheirNullTestAndTheirTemplatesAreRight) {
   }
   EXPECT_GT(launched(), 0);
   fmt::print("launched {} variants of {}\n", launched(), operation().name);
+}
+
+class DataCounts : public testing::Test, protected LaunchingGpu {
+ protected:
+  static constexpr std::int64_t kGroups = 30, kCopies = 3;
+
+  void SetUp() override {
+    if (const auto why_not = open()) GTEST_SKIP() << *why_not;
+    const auto definition = operation::load_operation(fs::path(PGTUNE_SOURCE_DIR) / kPath);
+    ASSERT_TRUE(definition) << definition.error().text();
+    problem_ = operation::make_problem(*definition, {{"G", kGroups}, {"R", 50}, {"N", 64}}, std::nullopt).value();
+  }
+
+  /// The only count, and the sums of "rows" in each copy as they were fetched here.
+  void count(double& counted, std::vector<std::int64_t>& sums) {
+    auto own = OperationKernels::create(driver_, *kernels_, problem_.operation, info_.architecture);
+    ASSERT_TRUE(own) << own.error().text();
+    const auto buffers = OperandBuffers::allocate(*kernels_, problem_, {DataDistribution::kUniform, 7}, kCopies,
+                                                  stream_.get(), own->get());
+    ASSERT_TRUE(buffers) << buffers.error().text;
+    const auto counts = buffers->counts(stream_.get());
+    ASSERT_TRUE(counts) << counts.error().text;
+    ASSERT_EQ(counts->size(), 1);
+    EXPECT_EQ(counts->front().name, "ROWS");
+    counted = counts->front().value;
+    for (const OperandSet& copy : buffers->copies()) {
+      std::vector<std::int32_t> rows(kGroups);
+      ASSERT_EQ(cudaMemcpy(rows.data(), device_pointer(copy.buffers.at(0).address), rows.size() * sizeof(std::int32_t),
+                           cudaMemcpyDeviceToHost),
+                cudaSuccess);
+      sums.push_back(std::accumulate(rows.begin(), rows.end(), std::int64_t{0}));
+    }
+  }
+
+  static constexpr const char* kPath = "examples/operations/pack_rows/pack_rows.json";
+  Problem problem_;
+};
+
+TEST_F(DataCounts, AreTheMeanOverAllCopies) {
+  double counted = 0;
+  std::vector<std::int64_t> sums;
+  count(counted, sums);
+  if (HasFatalFailure()) return;
+  EXPECT_DOUBLE_EQ(counted, static_cast<double>(std::accumulate(sums.begin(), sums.end(), std::int64_t{0})) / kCopies);
+  EXPECT_FALSE(sums[0] == sums[1] && sums[1] == sums[2]) << "copies have data of their own";
+}
+
+TEST_F(DataCounts, AreOfTheDataThatThereIs) {
+  OperationProblem operation = *problem_.operation;
+  operation.buffers.at(0).fill = FillKind::kConstant;
+  operation.buffers.at(0).first = 4;
+  problem_.operation = OperationHandle(std::move(operation));
+  double counted = 0;
+  std::vector<std::int64_t> sums;
+  count(counted, sums);
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(counted, 4 * kGroups);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OperationsOnDevice, testing::ValuesIn(operation_files()),

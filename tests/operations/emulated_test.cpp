@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -15,6 +16,7 @@
 
 #include "tests/gpu/operation_cases.hpp"
 #include "tests/operations/emulated_problem.hpp"
+#include "tuner/gpu/measure/check/data_counts.hpp"
 #include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/template/variant_text.hpp"
@@ -137,6 +139,33 @@ TEST(GroupedRows, OffsetsEndAtAllRowsAndNoGroupIsEmptyWhereRowsAreMany) {
   }
 }
 
+/// Of the data on the host, as a worker counts on the GPU.
+double counted(const EmulatedProblem& emulated, const OperationCount& count) {
+  const OperationBuffer& buffer = emulated.operation().buffers.at(static_cast<std::size_t>(count.buffer));
+  const std::vector<std::int32_t> stored = emulated.integers(buffer.name);
+  return gpu::count_elements(count, buffer, std::as_bytes(std::span(stored)));
+}
+
+TEST(DataCounts, AreOfWhatFillsAndCasesWrite) {
+  const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "examples/operations/pack_rows/pack_rows.json";
+  const auto definition = operation::load_operation(path);
+  ASSERT_TRUE(definition) << definition.error().text();
+  const Problem problem =
+      operation::make_problem(*definition, operation::parse_sizes("G=40,R=9,N=8").value(), {}).value();
+  EmulatedProblem emulated(problem);
+  ASSERT_TRUE(emulated.usable());
+  emulated.fill();
+  const std::vector<std::int32_t> rows = emulated.integers("rows");
+  const auto sum = std::accumulate(rows.begin(), rows.end(), 0);
+  const OperationCount& count = problem.operation->counts.at(0);
+  EXPECT_EQ(counted(emulated, count), sum);
+  EXPECT_NEAR(sum, count.expected, 0.3 * count.expected);
+  EXPECT_EQ(with_counts(problem, {{"ROWS", static_cast<double>(sum)}}).traffic_bytes(), 4 * 40 + 2 * 2 * 8 * sum);
+
+  emulated.fill(FillCase{"three each", {{0, FillKind::kConstant, 3, 0, {}}}});
+  EXPECT_EQ(counted(emulated, count), 3 * 40);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shipped, Emulated,
     ::testing::Values(Case{"operations/softmax.json",
@@ -213,6 +242,11 @@ INSTANTIATE_TEST_SUITE_P(
                            Dtype::kF32,
                            "silu_mul_vectors",
                            {"THREADS=64,VEC_BYTES=8,VECTORS=4"}},
+                      Case{"examples/operations/pack_rows/pack_rows.json",
+                           "G=5,R=6,N=36",
+                           Dtype::kBf16,
+                           "pack_rows_vectors",
+                           {"THREADS=32,VEC_BYTES=8", "THREADS=64,VEC_BYTES=4"}},
                       Case{"examples/operations/reduction/reduction.json",
                            "N=20003",
                            std::nullopt,

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/operations/sample_operation.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/rounding.hpp"
@@ -11,6 +13,7 @@
 namespace pgtune::operation {
 namespace {
 
+using testing::counting_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::json;
@@ -42,6 +45,72 @@ TEST(OperationProblem, HasBuffersOfPlainNumbers) {
   EXPECT_EQ(problem.traffic_bytes(), 60 * 12);
   EXPECT_EQ(problem.operation->reference[0].grid.x, 6);
   EXPECT_EQ(problem.operation->reference[0].arguments[5].real, 0.5);
+}
+
+TEST(OperationCounts, AreWorthWhatTheExpressionsSay) {
+  const Problem problem = problem_of(counting_json(), "M=6,N=10").value();
+  const std::vector<OperationCount>& counts = problem.operation->counts;
+  ASSERT_EQ(counts.size(), 2);
+  EXPECT_EQ(counts[0].flops, 20);
+  EXPECT_EQ(counts[0].bytes, 14);
+  EXPECT_EQ(counts[1].flops, 0);
+  EXPECT_EQ(counts[1].bytes, -16);
+  EXPECT_EQ(counts[1].bound, 3);
+  EXPECT_EQ(counts[1].buffer, 3);
+  EXPECT_EQ(problem.flops(), 2 * 15 * 10 + 5) << "as expected, before there is data";
+  EXPECT_EQ(problem.traffic_bytes(), 15 * 14 - 2 * 16 + 800);
+}
+
+TEST(OperationCounts, WhatWasCountedChangesFiguresAndNotTheProblem) {
+  const Problem problem = problem_of(counting_json(), "M=6,N=10").value();
+  const Problem counted = with_counts(problem, {{"L", 1.5}, {"T", 20}, {"other", 7}});
+  EXPECT_EQ(counted.flops(), 2 * 20 * 10 + 5);
+  EXPECT_EQ(counted.traffic_bytes(), 20 * 14 - 24 + 800);
+  EXPECT_DOUBLE_EQ(counted.speed(1e-6), counted.traffic_bytes() / 1e3);
+  EXPECT_EQ(counted, problem);
+  EXPECT_EQ(counted.key(), problem.key());
+  const auto back = nlohmann::json(counted).get<Problem>();
+  EXPECT_EQ(back.flops(), counted.flops());
+  EXPECT_EQ(with_counts(problem, {}).flops(), problem.flops());
+  const Problem gemm = parse_shape("2x3x5").value();
+  EXPECT_EQ(with_counts(gemm, {{"T", 1}}).flops(), gemm.flops());
+}
+
+TEST(OperationCounts, RefuseWhatCannotBe) {
+  const auto refusal = [](const json& document) { return problem_of(document, "M=6,N=10").error().text(); };
+  EXPECT_THAT(refusal(counting_json("T - 16")), HasSubstr("flops are not negative and bytes at least 1"));
+  EXPECT_THAT(refusal(counting_json("T", "T - 15")), HasSubstr("here they are 15 and 0, with T 15 and L 2"));
+  json many = counting_json();
+  many["counts"][1]["expected"] = "M + 1";
+  EXPECT_THAT(refusal(many), HasSubstr("count L: 7 are expected, but I has 6 elements"));
+  many["counts"][1]["expected"] = "1 / (N - 10)";
+  EXPECT_THAT(refusal(many), HasSubstr("count 'L'.expected"));
+  EXPECT_THAT(refusal(counting_json("T * 4611686018427387904 + 4611686018427387904")), HasSubstr("flops"));
+}
+
+TEST(OperationCounts, AreCheckedWhereAProblemComesFromElsewhere) {
+  const OperationProblem sound = *problem_of(counting_json(), "M=6,N=10")->operation;
+  const auto refusal = [&](const auto& change) {
+    OperationProblem problem = sound;
+    change(problem.counts[0]);
+    const auto checked = check_operation_problem(problem);
+    return checked ? std::string("accepted") : checked.error().text();
+  };
+  EXPECT_EQ(refusal([](OperationCount&) {}), "accepted");
+  EXPECT_THAT(refusal([](OperationCount& count) { count.buffer = 7; }), HasSubstr("no such buffer"));
+  EXPECT_THAT(refusal([](OperationCount& count) { count.buffer = -1; }), HasSubstr("no such buffer"));
+  EXPECT_THAT(refusal([](OperationCount& count) { count.buffer = 4; }), HasSubstr("Z is no input of whole numbers"));
+  EXPECT_THAT(refusal([](OperationCount& count) { count.name = "a b"; }), HasSubstr("count's name"));
+  EXPECT_THAT(refusal([](OperationCount& count) { count.value = INFINITY; }), HasSubstr("not finite"));
+  EXPECT_THAT(refusal([](OperationCount& count) {
+                count.kind = CountKind::kIncreases;
+                count.buffer = 2;
+              }),
+              HasSubstr("several dimensions"));
+  EXPECT_THAT(refusal([](OperationCount& count) { count.value = -1000; }), HasSubstr("with T -1000 and L 2"));
+  OperationProblem many = sound;
+  many.counts.resize(kMaxCounts + 1, sound.counts[0]);
+  EXPECT_THAT(check_operation_problem(many).error().text(), HasSubstr("at most 16 counts, not 17"));
 }
 
 TEST(OperationProblem, NamesForTemplatesComeInTheInterfacesOrder) {

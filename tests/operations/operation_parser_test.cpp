@@ -11,6 +11,7 @@ namespace {
 
 using pgtune::testing::Edit;
 using pgtune::testing::expect_refusal;
+using testing::counting_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::json;
@@ -47,6 +48,29 @@ TEST(OperationParser, TheHashIsOfWhatSaysWhatIsRight) {
   EXPECT_NE(testing::parse(other)->content_hash, hash);
   const auto longer = [](const std::string&) -> Result<std::string> { return std::string("// other\n"); };
   EXPECT_NE(parse_operation(sample_json().dump(), "sample.json", longer)->content_hash, hash);
+}
+
+TEST(OperationParser, ReadsCountsOfTheData) {
+  const auto operation = testing::parse(counting_json());
+  ASSERT_TRUE(operation) << operation.error().text();
+  ASSERT_EQ(operation->counts.size(), 2);
+  EXPECT_EQ(operation->counts[0].kind, CountKind::kSum);
+  EXPECT_EQ(operation->counts[1].buffer, 3);
+  EXPECT_EQ(operation->counts[1].bound->text(), "M - 3");
+  const auto interface = operation->interface();
+  EXPECT_THAT(interface.names, ::testing::Not(::testing::Contains("T"))) << "templates cannot know it";
+}
+
+TEST(OperationParser, CountsNeedWholeNumbersThatStay) {
+  json document = counting_json();
+  document["buffers"][3]["role"] = "inout";
+  document["buffers"][3]["error"] = {{"rule", "exact"}};
+  document["reference"]["kernels"][0]["arguments"].push_back({{"value", "I"}});
+  const auto changed = testing::parse(document);
+  ASSERT_FALSE(changed);
+  EXPECT_THAT(changed.error().text(), HasSubstr("counts[0].buffer: 'I' is not one of Q"));
+  document["buffers"][2]["type"] = "e4m3";
+  EXPECT_THAT(testing::parse(document).error().text(), HasSubstr("this operation has none"));
 }
 
 TEST(OperationParser, ASourceMayNotReachOutOfItsFolder) {
@@ -104,6 +128,31 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/buffers/4/error/rule", "\"blocked\"", "buffers[4].error: the field 'block'", ""},
         Edit{"/buffers/5/error/ulps", "-1", "buffers[5].error.ulps: ", "negative"},
         Edit{"/buffers/4/error/terms", "", "buffers[4].error: the field 'terms'", ""}));
+
+class MalformedCounts : public ::testing::TestWithParam<Edit> {};
+
+TEST_P(MalformedCounts, AreRefused) { expect_refusal(counting_json(), GetParam(), testing::parse); }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MalformedCounts,
+    ::testing::Values(
+        Edit{"/counts/0/name", "\"M\"", "counts[0].name: ", "already a fact of the problem"},
+        Edit{"/counts/0/name", "\"PITCH\"", "derived[0].name: ", "already a count of the data"},
+        Edit{"/counts/0/name", "", "counts[0]: the field 'name'", ""},
+        Edit{"/counts/1/name", "\"T\"", "counts[1].name: ", "already a count of the data"},
+        Edit{"/counts/0/count", "\"mean\"", "counts[0].count: ", "sum, above, nonzero, increases, max"},
+        Edit{"/counts/0/buffer", "\"X\"", "counts[0].buffer: ", "not one of Q, I"},
+        Edit{"/counts/0", "{\"name\": \"T\", \"count\": \"increases\", \"buffer\": \"Q\", \"expected\": \"0\"}",
+             "counts[0].buffer: ", "several dimensions"},
+        Edit{"/counts/0/bound", "\"1\"", "counts[0].bound: ", "belongs to the count above"},
+        Edit{"/counts/1/bound", "", "counts[1]: the field 'bound'", ""},
+        Edit{"/counts/1/expected", "", "counts[1]: the field 'expected'", ""},
+        Edit{"/counts/1/expected", "\"T\"", "counts[1].expected: ", "nobody knows before buffers are filled"},
+        Edit{"/counts/0/of", "\"I\"", "counts[0]: unknown field", "expected"},
+        Edit{"/buffers/0/extents/0", "\"T\"", "buffers[0].extents[0]: ", "only \"flops\" and \"bytes\" may use it"},
+        Edit{"/flops", "\"T * T\"", "flops: 'T' is counted in the data", "multiplied by what no count is in"},
+        Edit{"/bytes", "\"8 + N * ceil_div(L, 2)\"", "bytes: 'L' is counted in the data", "and nothing else"},
+        Edit{"/flops", "\"T * V\"", "flops: ", "unknown name 'V'"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, MalformedOperation,

@@ -43,6 +43,17 @@ inline json sample_json() {
   })json");
 }
 
+/// The same with flops and bytes that follow from I.
+inline json counting_json(const char* flops = "2 * T * N + 5", const char* bytes = "T * (N + 4) - L * PITCH + 800") {
+  json document = sample_json();
+  document["counts"] = json::parse(R"([
+    {"name": "T", "count": "sum", "buffer": "I", "expected": "M * (M - 1) / 2"},
+    {"name": "L", "count": "above", "buffer": "I", "bound": "M - 3", "expected": "2"}])");
+  document["flops"] = flops;
+  document["bytes"] = bytes;
+  return document;
+}
+
 inline Result<std::string> any_file(const std::string& /*path*/) { return std::string("#include \"operation.cuh\"\n"); }
 
 inline Result<OperationDefinition> parse(const json& document) {

@@ -33,6 +33,12 @@ constexpr EnumNames<ReferenceArgumentKind, 6> kReferenceArguments{{{ReferenceArg
                                                                    {ReferenceArgumentKind::kFloat32, "float32"},
                                                                    {ReferenceArgumentKind::kSeed, "seed"}}};
 
+constexpr EnumNames<CountKind, 5> kCounts{{{CountKind::kSum, "sum"},
+                                           {CountKind::kAbove, "above"},
+                                           {CountKind::kNonzero, "nonzero"},
+                                           {CountKind::kIncreases, "increases"},
+                                           {CountKind::kMax, "max"}}};
+
 constexpr std::size_t kMaxPasses = 16, kMaxCases = 16, kMaxArguments = 64, kMaxNames = 1024, kMaxHeaders = 256;
 constexpr std::size_t kMaxSource = std::size_t{1} << 20;
 constexpr std::int64_t kMaxAlignment = 256;
@@ -134,11 +140,39 @@ Result<void> check_case(const FillCase& fill_case, const OperationProblem& probl
   return {};
 }
 
+Result<void> check_count(const OperationCount& count, const OperationProblem& problem) {
+  if (!is_identifier(count.name)) return refused(fmt::format("'{}' cannot be a count's name", count.name));
+  if (count.buffer < 0 || count.buffer >= static_cast<std::int64_t>(problem.buffers.size()))
+    return refused(fmt::format("count {}: there is no such buffer", count.name));
+  const OperationBuffer& buffer = problem.buffers[static_cast<std::size_t>(count.buffer)];
+  if (buffer.role != BufferRole::kIn || !traits(buffer.type).is_integer())
+    return refused(fmt::format("count {}: {} is no input of whole numbers", count.name, buffer.name));
+  if (count.kind == CountKind::kIncreases && buffer.extents.size() != 1)
+    return refused(fmt::format("count {}: {} has several dimensions, so that no element follows another", count.name,
+                               buffer.name));
+  for (const double number : {count.flops, count.bytes, count.expected, count.best_known()}) {
+    if (!std::isfinite(number)) return refused(fmt::format("count {}: a number is not finite", count.name));
+  }
+  if (counts_elements(count.kind) && (count.expected < 0 || count.expected > static_cast<double>(buffer.elements())))
+    return refused(fmt::format("count {}: {} are expected, but {} has {} elements", count.name, count.expected,
+                               buffer.name, buffer.elements()));
+  return {};
+}
+
+/// ", with ROWS 640 and GROUPS 32".
+std::string counts_text(const OperationProblem& problem) {
+  std::vector<std::string> texts;
+  for (const OperationCount& count : problem.counts)
+    texts.push_back(fmt::format("{} {}", count.name, count.best_known()));
+  return texts.empty() ? "" : fmt::format(", with {}", fmt::join(texts, " and "));
+}
+
 }  // namespace
 
 EnumTable<BufferRole> enum_table(BufferRole /*value*/) { return kRoles; }
 EnumTable<FillKind> enum_table(FillKind /*value*/) { return kFills; }
 EnumTable<ReferenceArgumentKind> enum_table(ReferenceArgumentKind /*value*/) { return kReferenceArguments; }
+EnumTable<CountKind> enum_table(CountKind /*value*/) { return kCounts; }
 
 std::int64_t OperationBuffer::elements() const {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
@@ -169,6 +203,16 @@ std::string OperationProblem::sizes_text() const {
 
 bool OperationProblem::has_inout() const {
   return std::any_of(buffers.begin(), buffers.end(), [](const auto& b) { return b.role == BufferRole::kInOut; });
+}
+
+double OperationProblem::launch_flops() const {
+  return std::accumulate(counts.begin(), counts.end(), flops,
+                         [](double sum, const auto& count) { return sum + count.flops * count.best_known(); });
+}
+
+double OperationProblem::launch_bytes() const {
+  return std::accumulate(counts.begin(), counts.end(), bytes,
+                         [](double sum, const auto& count) { return sum + count.bytes * count.best_known(); });
 }
 
 Result<void> check_operation_problem(const OperationProblem& problem) {
@@ -203,13 +247,23 @@ Result<void> check_operation_problem(const OperationProblem& problem) {
   for (const OperationBaseline& baseline : problem.baselines) {
     if (auto ok = check_baseline(baseline, problem); !ok) return ok;
   }
-  for (const double number : {problem.flops, problem.bytes}) {
-    if (!std::isfinite(number) || number < 0)
-      return refused("flops and bytes are finite numbers that are not negative");
+  if (problem.counts.size() > kMaxCounts)
+    return refused(fmt::format("an operation has at most {} counts, not {}", kMaxCounts, problem.counts.size()));
+  for (const OperationCount& count : problem.counts) {
+    if (auto ok = check_count(count, problem); !ok) return ok;
   }
   if (problem.unit != kBytesUnit && problem.unit != kFlopsUnit)
     return refused(fmt::format("a speed is told in {} or {}, not '{}'", kBytesUnit, kFlopsUnit, problem.unit));
-  if (!(problem.bytes > 0)) return refused("bytes are at least 1: every launch reads or writes something");
+  return check_work(problem);
+}
+
+Result<void> check_work(const OperationProblem& problem) {
+  const double flops = problem.launch_flops(), bytes = problem.launch_bytes();
+  if (!std::isfinite(flops) || !std::isfinite(bytes) || flops < 0 || bytes < 1)
+    return refused(
+        fmt::format("flops are not negative and bytes at least 1, as every launch reads or writes something; here they "
+                    "are {} and {}{}",
+                    flops, bytes, counts_text(problem)));
   return {};
 }
 

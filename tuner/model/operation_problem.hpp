@@ -13,7 +13,9 @@
 
 #include "tuner/model/element_type.hpp"
 #include "tuner/model/launch_plan.hpp"
+#include "tuner/model/named_value.hpp"
 #include "tuner/model/operation_baseline.hpp"
+#include "tuner/model/operation_count.hpp"
 #include "tuner/model/source.hpp"
 #include "tuner/util/fields.hpp"
 #include "tuner/util/named_enum.hpp"
@@ -40,30 +42,6 @@ enum class ReferenceArgumentKind {
   kSeed,  ///< another for each operand copy and trial, as unsigned 64-bit integer
 };
 [[nodiscard]] EnumTable<ReferenceArgumentKind> enum_table(ReferenceArgumentKind value);
-
-struct NamedValue {
-  std::string name;
-  std::int64_t value = 0;
-
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("value", self.value);
-  }
-  friend bool operator==(const NamedValue&, const NamedValue&) = default;
-};
-
-struct NamedScalar {
-  std::string name;
-  double value = 0;
-
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("value", self.value);
-  }
-  friend bool operator==(const NamedScalar&, const NamedScalar&) = default;
-};
 
 struct ReferenceArgument {
   ReferenceArgumentKind kind = ReferenceArgumentKind::kInt64;
@@ -194,15 +172,19 @@ struct OperationProblem {
   std::vector<ReferenceLaunch> reference;
   std::vector<FillCase> cases;
   std::vector<OperationBaseline> baselines;  ///< the fairest first; kCopyBaseline follows of itself
-  double flops = 0, bytes = 0;               ///< of one launch
-  std::string unit;                          ///< "GB/s" or "TFLOP/s": what its speed is told in
-  bool has_dtypes = false;                   ///< the problem's dtype means something
+  double flops = 0, bytes = 0;               ///< of one launch, beside what the counts add
+  std::vector<OperationCount> counts;
+  std::string unit;         ///< "GB/s" or "TFLOP/s": what its speed is told in
+  bool has_dtypes = false;  ///< the problem's dtype means something
 
   /// Index of the buffer called so.
   [[nodiscard]] std::optional<std::size_t> find_buffer(std::string_view buffer) const;
   [[nodiscard]] std::optional<double> find_scalar(std::string_view scalar) const;
   [[nodiscard]] std::string sizes_text() const;  ///< "M=4096,N=8192"
   [[nodiscard]] bool has_inout() const;
+  /// Of one launch, with what the counts add: as they were counted, else as they are expected to be.
+  [[nodiscard]] double launch_flops() const;
+  [[nodiscard]] double launch_bytes() const;
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -218,6 +200,7 @@ struct OperationProblem {
     visit("baselines", self.baselines, kUnlessDefault);
     visit("flops", self.flops);
     visit("bytes", self.bytes);
+    visit("counts", self.counts, kUnlessDefault);
     visit("unit", self.unit);
     visit("has_dtypes", self.has_dtypes);
   }
@@ -228,6 +211,9 @@ struct OperationProblem {
 /// buffer overflow, elements that share memory, an argument that names no buffer, a baseline that is no product of
 /// them. Whatever passes may be handed to a worker.
 [[nodiscard]] Result<void> check_operation_problem(const OperationProblem& problem);
+
+/// Errors (usage): counts that make a launch's flops negative, or its bytes less than 1.
+[[nodiscard]] Result<void> check_work(const OperationProblem& problem);
 
 /// An operation's problem within a Problem, shared by its copies and compared by what it says; empty for GEMM.
 class OperationHandle {

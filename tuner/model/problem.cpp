@@ -120,11 +120,13 @@ std::int64_t Problem::operand_bytes() const {
 }
 
 double Problem::flops() const {
-  if (operation) return operation->flops;
+  if (operation) return operation->launch_flops();
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
 }
 
-double Problem::traffic_bytes() const { return operation ? operation->bytes : static_cast<double>(operand_bytes()); }
+double Problem::traffic_bytes() const {
+  return operation ? operation->launch_bytes() : static_cast<double>(operand_bytes());
+}
 
 double Problem::speed(double time_s) const {
   constexpr double kGiga = 1e9, kTera = 1e12;
@@ -166,6 +168,18 @@ std::string Problem::title() const {
 Result<Problem> problem_of(OperationProblem operation, Dtype dtype) {
   if (auto ok = check_operation_problem(operation); !ok) return tl::unexpected<Error>(std::move(ok.error()));
   Problem problem{.dtype = dtype};
+  problem.operation = OperationHandle(std::move(operation));
+  return problem;
+}
+
+Problem with_counts(Problem problem, const std::vector<NamedScalar>& counted) {
+  if (counted.empty() || !problem.operation || problem.operation->counts.empty()) return problem;
+  OperationProblem operation = *problem.operation;
+  for (OperationCount& count : operation.counts) {
+    const auto found =
+        std::find_if(counted.begin(), counted.end(), [&](const auto& known) { return known.name == count.name; });
+    if (found != counted.end()) count.value = found->value;
+  }
   problem.operation = OperationHandle(std::move(operation));
   return problem;
 }

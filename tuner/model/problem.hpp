@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tuner/model/dtype.hpp"
 #include "tuner/model/epilogue.hpp"
@@ -70,6 +71,10 @@ struct Problem {
 
 /// A problem of an operation. Errors as check_operation_problem().
 [[nodiscard]] Result<Problem> problem_of(OperationProblem operation, Dtype dtype);
+
+/// The problem, which knows what was counted in its data (BaselineReport::counts): flops and bytes are then those of
+/// the launches that were timed. It stays the same problem.
+[[nodiscard]] Problem with_counts(Problem problem, const std::vector<NamedScalar>& counted);
 
 /// Parses "MxNxK" (decimal, each at least 1; 'x' or 'X'). The error names the offending part and the remedy.
 [[nodiscard]] Result<Problem> parse_shape(std::string_view text);

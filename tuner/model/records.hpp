@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tuner/model/named_value.hpp"
 #include "tuner/model/outcome.hpp"
 #include "tuner/util/fields.hpp"
 #include "tuner/util/named_enum.hpp"
@@ -205,6 +206,8 @@ struct BaselineReport {
   /// Of an operation with several baselines: which of them this is, in their order with the copy last, and the others.
   int place = 0;
   std::vector<OtherBaseline> others = {};
+  /// Of an operation's counts: what they are in the data, in the mean of the copies.
+  std::vector<NamedScalar> counts = {};
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -218,6 +221,7 @@ struct BaselineReport {
     visit("unguarded", self.unguarded, kUnlessDefault);
     visit("place", self.place, kUnlessDefault);
     visit("others", self.others, kUnlessDefault);
+    visit("counts", self.counts, kUnlessDefault);
   }
   /// "cuBLASLt 13.1.0: algorithm 66, tile 128x256": an algorithm's name outside of this report; empty where the index
   /// is none of it.

@@ -53,8 +53,7 @@ class ProblemBuilder {
     }
     for (const ReferenceKernelSpec& kernel : definition_.reference) out_.reference.push_back(launch(kernel));
     for (const CaseSpec& spec : definition_.cases) add_case(spec);
-    out_.flops = static_cast<double>(number(*definition_.flops, "flops"));
-    out_.bytes = static_cast<double>(number(*definition_.bytes, "bytes"));
+    add_work();
     if (error_) return tl::unexpected<Error>(std::move(*error_));
     return std::move(out_);
   }
@@ -145,6 +144,29 @@ class ProblemBuilder {
       fill_case.fills.push_back(std::move(fill));
     }
     out_.cases.push_back(std::move(fill_case));
+  }
+
+  /// Flops and bytes without the counts, and what one of each adds: they are affine in them.
+  void add_work() {
+    for (const CountSpec& spec : definition_.counts) {
+      const std::string field = fmt::format("count '{}'", spec.name);
+      OperationCount count{spec.name, spec.kind, static_cast<std::int64_t>(spec.buffer)};
+      if (spec.bound) count.bound = number(*spec.bound, field + ".bound");
+      if (spec.expected) count.expected = static_cast<double>(number(*spec.expected, field + ".expected"));
+      names_.set(spec.name, 0);
+      out_.counts.push_back(std::move(count));
+    }
+    const auto evaluated = [&](const std::optional<Expression>& expression, const char* field) {
+      return static_cast<double>(number(*expression, field));
+    };
+    out_.flops = evaluated(definition_.flops, "flops");
+    out_.bytes = evaluated(definition_.bytes, "bytes");
+    for (OperationCount& count : out_.counts) {
+      names_.set(count.name, 1);
+      count.flops = evaluated(definition_.flops, "flops") - out_.flops;
+      count.bytes = evaluated(definition_.bytes, "bytes") - out_.bytes;
+      names_.set(count.name, 0);
+    }
   }
 
   void check_range(const OperationBuffer& buffer) {

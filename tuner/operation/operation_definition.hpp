@@ -67,6 +67,15 @@ struct BufferSpec {
   ErrorSpec error;                            ///< of outputs
 };
 
+/// What flops and bytes take from the data.
+struct CountSpec {
+  std::string name;
+  CountKind kind = CountKind::kSum;
+  std::size_t buffer = 0;
+  std::optional<Expression> bound;     ///< of kAbove
+  std::optional<Expression> expected;  ///< before there is data
+};
+
 /// Data for finalists beside the usual ones.
 struct CaseSpec {
   std::string name;
@@ -88,7 +97,8 @@ struct OperationDefinition {
   std::vector<ReferenceKernelSpec> reference;
   std::vector<CaseSpec> cases;
   std::vector<OperationBaseline> baselines;  ///< the fairest first
-  std::optional<Expression> flops, bytes;
+  std::vector<CountSpec> counts;
+  std::optional<Expression> flops, bytes;  ///< affine in the counts
   std::string unit;
   std::vector<std::string> templates;  ///< paths relative to the JSON: what computes it unless another one is named
   TemplateSource source;

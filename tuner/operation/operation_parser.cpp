@@ -44,7 +44,7 @@ std::vector<std::string> read_templates(const JsonCursor& root) {
 OperationDefinition read_definition(const JsonCursor& root) {
   OperationDefinition out;
   root.expect_fields({"schema", "name", "description", "dtypes", "dimensions", "derived", "require", "scalars",
-                      "buffers", "reference", "cases", "baselines", "flops", "bytes", "unit", "templates"});
+                      "buffers", "reference", "cases", "baselines", "counts", "flops", "bytes", "unit", "templates"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -57,6 +57,7 @@ OperationDefinition read_definition(const JsonCursor& root) {
   out.dtypes = read_dtypes(root);
   KnownNames names = names_with(out.dtypes);
   out.dimensions = read_dimensions(root, names);
+  announce_counts(root, names);
   out.derived = space::read_named_expressions(root, "derived", NameKind::kValue, Reach::kProblem, names);
   out.require = space::read_rules(root, "require", Reach::kProblem, names);
   out.scalars = read_scalars(root);
@@ -64,8 +65,7 @@ OperationDefinition read_definition(const JsonCursor& root) {
   read_reference(root, names, out);
   read_cases(root, names, out);
   read_baselines(root, out);
-  out.flops = names.read(root.required("flops"), Reach::kProblem);
-  out.bytes = names.read(root.required("bytes"), Reach::kProblem);
+  read_work(root, names, out);
   out.unit = root.required("unit").choice({kBytesUnit, kFlopsUnit});
   out.templates = read_templates(root);
   return out;

@@ -24,6 +24,11 @@ void read_reference(const JsonCursor& root, const space::KnownNames& names, Oper
 /// `definition` has its buffers too.
 void read_cases(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
 
+/// Makes the names of counts known, before anything that could take them.
+void announce_counts(const JsonCursor& root, space::KnownNames& names);
+/// Counts, flops and bytes. `definition` has its buffers too, and the counts were announced.
+void read_work(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
+
 /// `definition` has its buffers too.
 void read_baselines(const JsonCursor& root, OperationDefinition& definition);
 

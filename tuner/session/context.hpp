@@ -16,7 +16,7 @@ class Quarantine;
 class SplitScreen;
 
 struct SessionContext {
-  const Problem& problem;
+  Problem problem;  ///< once the device is prepared, with what was counted in its data
   space::TemplateSet templates;
   device::Device& device;
   Store& store;

@@ -15,7 +15,9 @@ class ProgressReporter {
   /// The callback may be empty; context and callback must outlive the reporter.
   ProgressReporter(const SessionContext& context, const ProgressCallback& callback);
 
+  /// The device is prepared for the context's problem.
   void baseline(const std::string& name, double best_s) {
+    progress_.problem = context_.problem;
     progress_.baseline = name;
     progress_.baseline_best_s = best_s;
   }

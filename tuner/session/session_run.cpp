@@ -58,11 +58,11 @@ Result<BaselineReport> prepare_device(const SessionContext& context) {
   return baseline;
 }
 
-Result<void> prepare(SessionRun& run) {
-  const SessionContext& context = run.context;
+Result<void> prepare(SessionContext& context, SessionRun& run) {
   auto baseline = prepare_device(context);
   if (!baseline) return fail(std::move(baseline.error()), "preparing " + context.problem.title());
   context.store.save_baseline(*baseline);
+  context.problem = with_counts(std::move(context.problem), baseline->counts);
   if (const auto best = static_cast<std::size_t>(baseline->best); best < baseline->algorithms.size())
     run.progress.baseline(baseline->name(), baseline->algorithms[best].time_s);
   run.result.baseline = std::move(*baseline);
@@ -109,11 +109,11 @@ void SessionRun::take_end(RoundRunner::End end) {
   result.gave_up = end == RoundRunner::End::kGaveUp;
 }
 
-Result<SessionResult> run_session(const SessionContext& context, SearchState& state, const ProgressCallback& callback,
+Result<SessionResult> run_session(SessionContext context, SearchState& state, const ProgressCallback& callback,
                                   const SessionPlan& plan) {
   ProgressReporter progress(context, callback);
   SessionRun run{context, state, progress};
-  if (auto prepared = prepare(run); !prepared) return tl::unexpected(std::move(prepared.error()));
+  if (auto prepared = prepare(context, run); !prepared) return tl::unexpected(std::move(prepared.error()));
   if (auto ran = run_stages(run, plan.stages); !ran) return fail(std::move(ran.error()), plan.doing);
   if (plan.answers)
     finish(run);

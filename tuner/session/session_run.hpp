@@ -55,7 +55,7 @@ struct SessionPlan {
 /// Prepares the device for the context's problem and runs the stages in their order; makes the answer of what they
 /// ranked, and finishes the session of the context's store, which was begun. Errors: those of the device and of the
 /// stages.
-[[nodiscard]] Result<SessionResult> run_session(const SessionContext& context, SearchState& state,
+[[nodiscard]] Result<SessionResult> run_session(SessionContext context, SearchState& state,
                                                 const ProgressCallback& callback, const SessionPlan& plan);
 
 }  // namespace pgtune::session

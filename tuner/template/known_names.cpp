@@ -36,6 +36,8 @@ std::string_view describe(NameKind kind) {
       return "a value";
     case NameKind::kDefine:
       return "a define";
+    case NameKind::kCount:
+      return "a count of the data";
   }
   return "a name";
 }
@@ -80,6 +82,8 @@ bool KnownNames::usable(const std::string& name, Reach reach) const {
       return reach != Reach::kSpace;
     case NameKind::kDefine:
       return reach == Reach::kDefines;
+    case NameKind::kCount:
+      return reach == Reach::kCounts;
     case NameKind::kFunction:
       return false;
     default:
@@ -94,6 +98,12 @@ std::string KnownNames::why_not(const std::string& name, Reach reach) const {
   }
   if (found != kinds_.end() && found->second == NameKind::kDefine) {
     return fmt::format("'{}' is a define, which only later defines may use", name);
+  }
+  if (found != kinds_.end() && found->second == NameKind::kCount) {
+    return fmt::format(
+        "'{}' is counted in the data, which nobody knows before buffers are filled: only \"flops\" and "
+        "\"bytes\" may use it",
+        name);
   }
   if (found != kinds_.end()) {
     return fmt::format(

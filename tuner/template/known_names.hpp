@@ -14,7 +14,7 @@
 
 namespace pgtune::space {
 
-enum class NameKind { kDevice, kTypes, kProblem, kFunction, kParameter, kDerived, kValue, kDefine };
+enum class NameKind { kDevice, kTypes, kProblem, kFunction, kParameter, kDerived, kValue, kDefine, kCount };
 
 /// How much an expression may use besides parameters, facts of the device and the types, and the derived values before
 /// it.
@@ -22,6 +22,7 @@ enum class Reach {
   kSpace,    ///< nothing more: derived values and constraints are the same for every problem
   kProblem,  ///< facts of the problem, and the values made from them so far
   kDefines,  ///< also defines, those before it
+  kCounts,   ///< facts of the problem, and what an operation counts in the data
 };
 
 class KnownNames {

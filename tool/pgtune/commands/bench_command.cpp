@@ -99,6 +99,7 @@ BenchOutcome bench_chosen(MeasuringRun& run, const BenchTask& task, BenchOutcome
   request.measure_energy = run.session().measure_energy;
   for (const session::RankedVariant& row : outcome.chosen) request.variants.push_back(row.variant);
   outcome.result = run.bench(outcome.problem, {outcome.device, outcome.templates}, request);
+  outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
   if (task.counters && outcome.result.answer && !run.signals().exit_code())
     outcome.counters = run.counters(
         outcome.problem, {outcome.device, outcome.templates},
@@ -119,7 +120,8 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
     const session::StoreKey key{problem, templates, device.info, device.source.value(), conditions};
     auto answer = session::stored_answer(run.store(), key, run.session().this_board);
     if (!answer) continue;
-    auto chosen = chosen_variants(task.variants, templates, *answer, run.store().trials(key), problem);
+    auto chosen = chosen_variants(task.variants, templates, *answer, run.store().trials(key),
+                                  with_counts(problem, answer->baseline.counts));
     measured.push_back(
         bench_chosen(run, task, {problem, templates, device, conditions, std::move(*answer), std::move(chosen), {}}));
     if (templates.definitions().size() > 1) break;

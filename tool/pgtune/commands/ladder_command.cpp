@@ -120,6 +120,7 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
     }
   }
   out.timed = true;
+  out.problem = with_counts(std::move(out.problem), result.baseline.counts);
   out.library = result.baseline.library;
   out.baseline = result.baseline.name();
   if (result.answer) {

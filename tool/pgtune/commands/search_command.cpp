@@ -153,7 +153,7 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   ExitCode code = ExitCode::kDone;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Problem& problem = task.problems[i];
-    const SearchOutcome outcome{problem,
+    const SearchOutcome outcome{with_counts(problem, found[i].baseline.counts),
                                 task.templates_of(problem),
                                 choice,
                                 session.conditions,
@@ -176,6 +176,7 @@ ExitCode search(Context& context, const SearchTask& task, ResultDocument& result
     const Answering by = answering(run.choice(), task.templates_of(problem), problem);
     SearchOutcome outcome{
         problem, by.templates, by.device, run.session().conditions, run.search(problem, by), task.measuring.database};
+    outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
     if (const auto& answer = outcome.result.answer; task.counters && answer && !run.signals().exit_code()) {
       std::vector<ContenderCounters> contenders = compared_contenders(*answer, outcome.result.baseline, 1);
       if (outcome.result.from_store) outcome.counters = run.stored_counters(problem, by, contenders);

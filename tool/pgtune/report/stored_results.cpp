@@ -29,6 +29,7 @@ StoredResult read_row(db::BestRow row, const std::string& origin) {
   result.problem = db::record_of<Problem>(row.problem_json, subject);
   result.device = db::record_of<DeviceInfo>(row.device_json, subject);
   result.answer = db::record_of<session::Answer>(row.answer_json, subject, kSearchAgainRemedy);
+  result.problem = with_counts(std::move(result.problem), result.answer.baseline.counts);
   result.conditions = db::conditions_of(row.conditions_key);
   result.row = std::move(row);
   return result;

@@ -19,6 +19,7 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureCont
       CheckedProblem::create(context, problem, request.conditions, memory_of(problem), request.known.has_value());
   if (!checked) return tl::unexpected(checked.error());
   current->checked_ = std::move(*checked);
+  if (auto counted = current->count_data(problem); !counted) return tl::unexpected(counted.error());
   auto baseline = problem.operation ? current->make_operation_baseline(request) : current->make_baseline(request);
   if (!baseline) return tl::unexpected(baseline.error());
   current->baseline_ = std::move(*baseline);
@@ -44,8 +45,20 @@ Result<std::unique_ptr<Baseline>> CurrentProblem::make_operation_baseline(const 
       context_->kernels,   context_->timer,
       context_->library,   context_->stream,
       request.builds,      [this](const BuildInfo& build, const LaunchPlan& plan) { return load(build, plan); }};
-  return request.known ? take_over_operation_baseline(request.problem, parts, *request.known)
-                       : operation_baseline(request.problem, parts);
+  // A copy moves as many bytes as the data make the operation move.
+  const Problem problem = with_counts(request.problem, counts_);
+  return request.known ? take_over_operation_baseline(problem, parts, *request.known)
+                       : operation_baseline(problem, parts);
+}
+
+Result<void> CurrentProblem::count_data(const Problem& problem) {
+  auto counts = checked_->buffers().counts(context_->stream);
+  if (!counts) return tl::unexpected(to_error(counts.error()));
+  counts_ = std::move(*counts);
+  if (counts_.empty()) return {};
+  auto sound = check_work(*with_counts(problem, counts_).operation);
+  if (!sound) return fail(std::move(sound.error()), "the data of the operation '" + problem.operation->name + "'");
+  return {};
 }
 
 ProblemMemory CurrentProblem::memory_of(const Problem& problem) {
@@ -62,6 +75,7 @@ ProblemMemory CurrentProblem::memory_of(const Problem& problem) {
 BaselineReport CurrentProblem::report() const {
   BaselineReport report = baseline_->report();
   report.unguarded = checked_->unguarded();
+  report.counts = counts_;
   return report;
 }
 

@@ -44,7 +44,7 @@ class CurrentProblem {
   [[nodiscard]] const Conditions& conditions() const { return conditions_; }
   [[nodiscard]] Checker& checker() { return checked_->checker(); }
   [[nodiscard]] Baseline& baseline() { return *baseline_; }
-  /// The baseline's, with what this problem's checks go without.
+  /// The baseline's, with what was counted in the data and what this problem's checks go without.
   [[nodiscard]] BaselineReport report() const;
 
  private:
@@ -53,12 +53,15 @@ class CurrentProblem {
   [[nodiscard]] static ProblemMemory memory_of(const Problem& problem);
   [[nodiscard]] Result<std::unique_ptr<Baseline>> make_baseline(const protocol::PrepareRequest& request);
   [[nodiscard]] Result<std::unique_ptr<Baseline>> make_operation_baseline(const protocol::PrepareRequest& request);
+  /// Errors: usage where they make no sense as flops and bytes.
+  [[nodiscard]] Result<void> count_data(const Problem& problem);
   /// What cuBLASLt is checked with where it solves the problem without the activation; else nothing.
   [[nodiscard]] Result<std::unique_ptr<Checker>> lesser_checker(const Problem& problem) const;
 
   const MeasureContext* context_;
   Conditions conditions_;
   std::unique_ptr<CheckedProblem> checked_;
+  std::vector<NamedScalar> counts_;  ///< BaselineReport::counts
   std::unique_ptr<Baseline> baseline_;
   std::vector<std::unique_ptr<Finalist>> finalists_;
 };

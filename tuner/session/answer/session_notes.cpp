@@ -10,6 +10,25 @@
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
+namespace {
+
+/// Precondition: something was counted.
+std::string counts_note(const Problem& problem, const BaselineReport& baseline) {
+  std::vector<std::string> texts;
+  for (const NamedScalar& counted : baseline.counts) {
+    std::string text = fmt::format("{} is {:.6g}", counted.name, counted.value);
+    for (const OperationCount& count : problem.operation->counts) {
+      if (count.name == counted.name) text += fmt::format(" ({:.6g} expected)", count.expected);
+    }
+    texts.push_back(std::move(text));
+  }
+  return fmt::format(
+      "flops and bytes follow from what was counted in the data{}: {}",
+      baseline.buffer_copies > 1 ? fmt::format(", in the mean of {} copies", baseline.buffer_copies) : "",
+      fmt::join(texts, ", "));
+}
+
+}  // namespace
 
 std::vector<std::string> baseline_notes(const Problem& problem, const BaselineReport& baseline) {
   std::vector<std::string> notes;
@@ -24,6 +43,7 @@ std::vector<std::string> baseline_notes(const Problem& problem, const BaselineRe
     notes.push_back(fmt::format("cuBLASLt does not take {} in {}: it was timed on {}, with zeros added",
                                 problem.shape(), to_string(problem.dtype), baseline.enlarged_shape));
   }
+  if (problem.operation && !baseline.counts.empty()) notes.push_back(counts_note(problem, baseline));
   for (const OtherBaseline& other : baseline.others) {
     if (!other.unavailable.empty())
       notes.push_back(fmt::format("{} is not there to be compared with: {}", other.library, other.unavailable));

@@ -2,7 +2,10 @@
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
+
+#include "tuner/gpu/measure/check/data_counts.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -155,6 +158,30 @@ std::vector<WatchedInput> OperandBuffers::watched_inputs(std::size_t index) cons
     if (buffers[i].role == BufferRole::kIn) inputs.push_back({buffers[i].name, set.buffers[i]});
   }
   return inputs;
+}
+
+CudaResult<std::vector<NamedScalar>> OperandBuffers::counts(cudaStream_t stream) const {
+  std::vector<NamedScalar> out;
+  if (operation_ == nullptr || operation_->operation().counts.empty()) return out;
+  if (auto ok = check(cudaStreamSynchronize(stream), "filling buffers"); !ok) return tl::unexpected(ok.error());
+  const OperationProblem& operation = operation_->operation();
+  std::vector<std::byte> stored;
+  for (const OperationCount& count : operation.counts) {
+    const auto index = static_cast<std::size_t>(count.buffer);
+    const OperationBuffer& buffer = operation.buffers.at(index);
+    double sum = 0;
+    for (const OperandSet& copy : copies_) {
+      stored.resize(static_cast<std::size_t>(buffer.bytes()));
+      const std::uint64_t address = copy.buffers.at(index).address;
+      if (auto ok = check(cudaMemcpy(stored.data(), device_pointer(address), stored.size(), cudaMemcpyDeviceToHost),
+                          "counting in " + buffer.name);
+          !ok)
+        return tl::unexpected(ok.error());
+      sum += count_elements(count, buffer, stored);
+    }
+    out.push_back({count.name, sum / static_cast<double>(copies_.size())});
+  }
+  return out;
 }
 
 std::uint64_t OperandBuffers::seed_of(std::size_t index) const {

@@ -95,6 +95,9 @@ class OperandBuffers {
   [[nodiscard]] std::vector<WatchedInput> watched_inputs(std::size_t index) const;
   /// Launches read what they write, so that each needs its data anew.
   [[nodiscard]] bool has_inout() const { return problem_.operation && problem_.operation->has_inout(); }
+  /// The operation's counts in the data that the copies hold, in the mean of the copies; waits for it. Empty for GEMM.
+  /// Precondition: the copies are filled.
+  [[nodiscard]] CudaResult<std::vector<NamedScalar>> counts(cudaStream_t stream) const;
   /// The seed that place `index` of an operation draws its data under.
   [[nodiscard]] std::uint64_t seed_of(std::size_t index) const;
   [[nodiscard]] const OperationKernels* operation() const { return operation_; }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Numbers by their names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tuner/util/fields.hpp"
+
+namespace pgtune {
+
+struct NamedValue {
+  std::string name;
+  std::int64_t value = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("value", self.value);
+  }
+  friend bool operator==(const NamedValue&, const NamedValue&) = default;
+};
+
+struct NamedScalar {
+  std::string name;
+  double value = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("value", self.value);
+  }
+  friend bool operator==(const NamedScalar&, const NamedScalar&) = default;
+};
+
+}  // namespace pgtune
