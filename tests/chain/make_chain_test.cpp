@@ -155,15 +155,76 @@ TEST(MakeChain, AnOverlappingProductReadsNoBThatAStepWrites) {
   EXPECT_TRUE(fine) << fine.error().text();
 }
 
-TEST(MakeChain, WhatChangesInPlaceHasNoPlaceInAChain) {
-  const json inout = {{"buffers",
-                       {{{"name", "X"}, {"type", "dtype"}, {"role", "in"}, {"extents", {"M", "N"}}},
-                        {{"name", "Y"},
-                         {"type", "dtype"},
-                         {"role", "inout"},
-                         {"extents", {"M", "N"}},
-                         {"error", {{"rule", "exact"}}}}}}};
-  expect_refused(sample_json(), "the operation 'scale' changes it in place", kSizes, inout);
+/// Y += X, with a result of its own, Z, of as many elements.
+json in_place() {
+  const auto of = [](const char* name, const char* role) {
+    return json{{"name", name}, {"type", "dtype"}, {"role", role}, {"extents", {"M", "N"}}};
+  };
+  json x = of("X", "in"), y = of("Y", "inout"), z = of("Z", "out");
+  y["error"] = z["error"] = {{"rule", "exact"}};
+  const json arguments = {{{"buffer", "X"}}, {{"buffer", "Y"}}, {{"value", "Y"}}, {{"value", "Z"}}, {{"int64", "N"}}};
+  json kernel = {{"symbol", "scale"}, {"grid", {"M"}}, {"block", {"32"}}, {"arguments", arguments}};
+  return {{"buffers", {x, y, z}}, {"reference", {{"source", "scale.cu"}, {"kernels", json::array({kernel})}}}};
+}
+
+/// Three such steps on "stream", the second and third of which read what the one before made.
+json residual_json() {
+  json document = sample_json();
+  document["buffers"] = {{{"name", "stream"}}, {{"name", "first"}}, {{"name", "second"}}};
+  const auto step = [](const char* name, const json& buffers) {
+    return json{{"name", name}, {"operation", "scale.json"}, {"size", {{"M", "T"}, {"N", "H"}}}, {"buffers", buffers}};
+  };
+  document["steps"] = {step("a", {{"Y", "stream"}, {"Z", "first"}}),
+                       step("b", {{"X", "first"}, {"Y", "stream"}, {"Z", "second"}}),
+                       step("c", {{"X", "stream"}, {"Y", "second"}})};
+  return document;
+}
+
+TEST(ChainInPlace, StepsMayChangeABufferOneAfterTheOther) {
+  const auto chain = make(residual_json(), kSizes, std::nullopt, in_place());
+  ASSERT_TRUE(chain) << chain.error().text();
+  constexpr std::size_t kStream = 0, kFirst = 1, kSecond = 2;
+  EXPECT_TRUE(chain->changes_in_place(0, kStream));
+  EXPECT_TRUE(chain->changes_in_place(1, kStream));
+  EXPECT_FALSE(chain->changes_in_place(2, kStream)) << "it is read there";
+  EXPECT_TRUE(chain->changes_in_place(2, kSecond));
+  EXPECT_EQ(chain->writer(kStream), std::nullopt) << "a launch finds data in it";
+  EXPECT_EQ(chain->writer(kSecond), 1);
+  EXPECT_EQ(chain->next_change(kStream, 0), 1) << "what the first has left is gone after the second";
+  EXPECT_EQ(chain->next_change(kStream, 1), std::nullopt);
+  EXPECT_EQ(chain->next_change(kSecond, 1), 2);
+  EXPECT_EQ(chain->next_change(kFirst, 0), std::nullopt);
+  EXPECT_THAT(chain->kept_up(), ElementsAre(kStream)) << "the second's own result is written anew each time";
+  EXPECT_EQ(json(*chain).get<Chain>(), *chain);
+  EXPECT_THAT(make(sample_json())->kept_up(), ElementsAre());
+}
+
+TEST(ChainInPlace, WhatCouldNotBeJudgedIsRefused) {
+  const auto refused = [](const char* pointer, const json& value, const char* what) {
+    json document = residual_json();
+    document[json::json_pointer(pointer)] = value;
+    expect_refused(document, what, kSizes, in_place());
+  };
+  refused("/steps/1/overlaps", true, "step 'b' changes Y in place, and what it finds there is kept for the check");
+  refused("/steps/0/buffers/X", "stream", "step 'a' changes the buffer 'stream' in place and has another use for it");
+  refused("/steps/1/buffers/Z", "stream",
+          "the buffer 'stream' is read by step 'a', Y before step 'b', Z writes it; put the steps into the order");
+  refused("/steps/0/buffers/Z", "stream", "step 'a' reads and writes the buffer 'stream'");
+  refused("/steps/2/buffers/Z", "second", "the buffer 'second' is written by step 'b', Z and by step 'c', Z");
+}
+
+TEST(ChainInPlace, AnOverlappingProductReadsNoBThatAStepChanges) {
+  json document = residual_json();
+  document["steps"].push_back({{"name", "product"},
+                               {"operation", "gemm"},
+                               {"layout", "nt"},
+                               {"size", {{"M", "T"}, {"N", "T"}, {"K", "H"}}},
+                               {"overlaps", true},
+                               {"buffers", {{"A", "first"}, {"B", "stream"}}}});
+  expect_refused(document, "so read its B early, but 'stream' is what a step writes", kSizes, in_place());
+  document["steps"].back()["buffers"] = {{"A", "stream"}};
+  const auto fine = make(document, kSizes, std::nullopt, in_place());
+  EXPECT_TRUE(fine) << fine.error().text();
 }
 
 TEST(CheckChain, RefusesWhatAWorkerCouldNotExecute) {

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The example MLP on the GPU: right alone and in the chain, with and without overlapping launches, whose edges are in
 // the graph; a step that reads too early or is wrong is found. Nothing here says how fast it is.
-#include <gtest/gtest.h>
-
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "tests/gpu/launching_gpu.hpp"
-#include "tests/gpu/template_cases.hpp"
-#include "tuner/chain/chain_definition.hpp"
-#include "tuner/gpu/chain/current_chain.hpp"
+#include "tests/gpu/chain_on_gpu.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/template/variant_text.hpp"
 
@@ -21,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ChainOnGpu : public testing::Test, protected LaunchingGpu {
+class MlpOnGpu : public ChainOnGpu {
  protected:
   void SetUp() override {
     if (const auto why_not = open()) GTEST_SKIP() << *why_not;
@@ -43,32 +32,12 @@ class ChainOnGpu : public testing::Test, protected LaunchingGpu {
         operation_template(operations.at(activation), "examples/operations/silu_mul/silu_mul_vectors.json");
     for (const char* const product : {"gate_up", "down"})
       templates_[product] = space::load_template(source / "configs/gemm_wgmma.json", shipped_header).value();
-    auto timer = SampleTimer::create(*kernels_, info_.sm_count, Telemetry(std::nullopt));
-    ASSERT_TRUE(timer) << timer.error().text;
-    timer_ = std::move(*timer);
-    auto sweep = L2Sweep::create(*kernels_, info_.l2_bytes);
-    ASSERT_TRUE(sweep) << sweep.error().message();
-    sweep_ = std::move(*sweep);
-    context_ = std::make_unique<MeasureContext>(MeasureContext{driver_, *kernels_, *timer_, *sweep_, stream_.get(),
-                                                               "cuBLASLt", info_.l2_bytes, 0, info_.architecture});
+    make_context();
+    ASSERT_FALSE(HasFatalFailure());
     for (std::size_t i = 0; i < chain_.steps.size(); ++i) {
       kernels_of_steps_.push_back(kernel(i));
       ASSERT_FALSE(HasFatalFailure());
     }
-  }
-
-  static space::TemplateDefinition operation_template(const operation::OperationDefinition& operation,
-                                                      const std::string& path) {
-    const space::OperationInterface interface = operation.interface();
-    return space::load_template(fs::path(PGTUNE_SOURCE_DIR) / path, shipped_header, &interface).value();
-  }
-
-  protocol::BuiltVariant built(const space::TemplateDefinition& definition, const Variant& variant,
-                               const Problem& problem) {
-    const auto built = build(definition, {&variant, 1}, problem);
-    EXPECT_TRUE(built.front()) << problem.title() << ": " << built.front().error().text();
-    return built.front() ? protocol::BuiltVariant{variant, built.front()->plan, built.front()->build}
-                         : protocol::BuiltVariant{};
   }
 
   /// Any legal variant; as an overlapping one a variant of the chain's problem.
@@ -94,22 +63,9 @@ class ChainOnGpu : public testing::Test, protected LaunchingGpu {
     }
     return out;
   }
-
-  [[nodiscard]] std::unique_ptr<CurrentChain> current() const {
-    auto current = CurrentChain::create(*context_, {chain_, {}, kernels_of_steps_});
-    EXPECT_TRUE(current) << current.error().text();
-    return current ? std::move(*current) : nullptr;
-  }
-
-  Chain chain_;
-  std::map<std::string, space::TemplateDefinition> templates_;
-  std::vector<protocol::ChainKernel> kernels_of_steps_;
-  std::unique_ptr<SampleTimer> timer_;
-  std::optional<L2Sweep> sweep_;
-  std::unique_ptr<MeasureContext> context_;
 };
 
-TEST_F(ChainOnGpu, IsRightWithAndWithoutOverlap) {
+TEST_F(MlpOnGpu, IsRightWithAndWithoutOverlap) {
   const auto chain = current();
   ASSERT_TRUE(chain);
   EXPECT_GT(chain->prepared().copies, 1);
@@ -124,7 +80,7 @@ TEST_F(ChainOnGpu, IsRightWithAndWithoutOverlap) {
   }
 }
 
-TEST_F(ChainOnGpu, IsTimedAsGraphsBesideItsSteps) {
+TEST_F(MlpOnGpu, IsTimedAsGraphsBesideItsSteps) {
   const auto chain = current();
   ASSERT_TRUE(chain);
   for (const protocol::ChainContender& contender :
@@ -138,15 +94,9 @@ TEST_F(ChainOnGpu, IsTimedAsGraphsBesideItsSteps) {
 }
 
 /// A kernel that does not wait reads what the launch before has not written yet: the poison.
-TEST_F(ChainOnGpu, AStepThatReadsTooEarlyIsFound) {
+TEST_F(MlpOnGpu, AStepThatReadsTooEarlyIsFound) {
   protocol::BuiltVariant& early = kernels_of_steps_[2].alone;
-  const std::string waiting = "griddepcontrol_wait();";
-  space::TemplateDefinition hasty = templates_.at("activation");
-  auto source = std::make_shared<TemplateSource>(*hasty.source);
-  const std::size_t at = source->contents.find(waiting);
-  ASSERT_NE(at, std::string::npos);
-  source->contents.erase(at, waiting.size());
-  hasty.source = source;
+  const space::TemplateDefinition hasty = edited(templates_.at("activation"), "griddepcontrol_wait();", "");
   kernels_of_steps_[2].overlapping = built(hasty, early.variant, chain_.overlapping_problem(2));
   // The product before lets it start at once, long before it ends.
   const auto chain = current();
@@ -158,7 +108,7 @@ TEST_F(ChainOnGpu, AStepThatReadsTooEarlyIsFound) {
   EXPECT_NE(check->outcome.reason.find("step 'activation'"), std::string::npos) << check->outcome.reason;
 }
 
-TEST_F(ChainOnGpu, DataThatSayNothingAreAFault) {
+TEST_F(MlpOnGpu, DataThatSayNothingAreAFault) {
   chain_.steps[1].problem.alpha = 0;  // gate and up are zero, and so is all behind them
   chain_.steps[1].overlaps = chain_.steps[3].overlaps = false;
   kernels_of_steps_[1] = kernel(1);

@@ -27,6 +27,7 @@ constexpr std::size_t kMaxVariants = 12;
 /// refuse, for those that are not tried elsewhere on Hopper.
 const std::map<std::string, std::vector<const char*>>& sizes_of_operations() {
   static const std::map<std::string, std::vector<const char*>> kSizes{
+      {"add_rmsnorm", {"M=1000,N=4096", "M=5,N=104"}},
       {"gemm_block_scaled", {"M=512,N=1024,K=1024", "M=19,N=136,K=144", "M=300,N=388,K=272"}},
       {"gemm_grouped", {"G=6,M=1500,N=512,K=512", "G=5,M=83,N=72,K=40", "G=3,M=400,N=388,K=272"}},
       {"gemm_grouped_block_scaled", {"G=6,M=1500,N=512,K=512", "G=3,M=37,N=136,K=144", "G=3,M=400,N=388,K=272"}},

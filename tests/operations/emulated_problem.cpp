@@ -118,7 +118,17 @@ void EmulatedProblem::cut(std::size_t input) {
   kernels_->launch("clear_pieces", {1, 1, 1}, {64, 1, 1}, {&memory, &tensor, &piece});
 }
 
+void EmulatedProblem::restore_inouts() {
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    const OperationBuffer& buffer = operation().buffers[i];
+    if (buffer.role != BufferRole::kInOut) continue;
+    if (buffer.kernel) launch(*buffer.kernel);
+    if (!buffer.kernel) fill(i, buffer.fill, buffer.first, buffer.second);
+  }
+}
+
 void EmulatedProblem::refer() {
+  restore_inouts();
   std::memset(values_.data(), 0xff, values_.size() * sizeof(double));
   std::fill(scales_.begin(), scales_.end(), 1.0F);
   for (const ReferenceLaunch& pass : operation().reference) launch(pass);
@@ -136,6 +146,7 @@ std::uint64_t EmulatedProblem::unwritten() const {
 void EmulatedProblem::poison() {
   for (std::size_t i = 0; i < memory_.size(); ++i)
     if (!operation().buffers[i].is_input()) std::fill(memory_[i].begin(), memory_[i].end(), kPoison);
+  restore_inouts();
 }
 
 template <typename Visit>

@@ -33,12 +33,12 @@ class EmulatedProblem {
   [[nodiscard]] std::vector<std::int32_t> integers(std::string_view buffer) const;
   /// Zeroes a sixteenth of an input.
   void cut(std::size_t input);
-  /// Runs the reference.
+  /// Runs the reference, for inout buffers that hold their data.
   void refer();
   /// Elements that no kernel of the reference wrote.
   [[nodiscard]] std::uint64_t unwritten() const;
 
-  /// All buffers but inputs.
+  /// All buffers but inputs; inout buffers get their data anew.
   void poison();
   /// Puts the reference, rounded and shifted, or zeros into the outputs.
   void store(std::int64_t shift, bool zero);
@@ -51,6 +51,7 @@ class EmulatedProblem {
 
  private:
   void fill(std::size_t index, FillKind how, double first, double second);
+  void restore_inouts();
   void launch(const ReferenceLaunch& launch);
   [[nodiscard]] std::uint64_t bits_of(const ReferenceArgument& argument);
   template <typename Visit>

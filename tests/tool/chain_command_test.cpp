@@ -12,7 +12,7 @@ constexpr const char* kExample = PGTUNE_SOURCE_DIR "/examples/chains/mlp.json";
 class ChainCommandTest : public CliTest {
  protected:
   Finished chain(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"chain", kExample, "--size", "T=16,H=64", "--size", "F=128"};
+    std::vector<std::string> arguments{"chain", example_, "--size", "T=16,H=64", "--size", "F=128"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return pgtune(arguments);
   }
@@ -36,6 +36,8 @@ class ChainCommandTest : public CliTest {
       ASSERT_EQ(searched.exit_code, 0) << text << "\n" << searched.err;
     }
   }
+
+  std::string example_ = kExample;
 };
 
 TEST_F(ChainCommandTest, PlansWithoutAGpu) {
@@ -97,6 +99,25 @@ TEST_F(ChainCommandTest, MeasuresTheChainBesideItsSteps) {
   EXPECT_EQ(object.at("steps")[1].at("samples").size(), 6U);
   EXPECT_EQ(object.at("overlapping").at("outcome").at("kind"), "ok");
   EXPECT_GT(object.at("overlapping").at("chain_to_overlapping").at("ratio"), 1);
+}
+
+TEST_F(ChainCommandTest, AResidualStreamIsChangedInPlace) {
+  example_ = PGTUNE_SOURCE_DIR "/examples/chains/residual_mlp.json";
+  const Finished plan = chain({"--dry-run"});
+  ASSERT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_THAT(plan.out,
+              AllOf(HasSubstr("norm.R in place, next_norm.R in place"), HasSubstr("add_rmsnorm bf16 M=16,N=64")));
+  std::istringstream lines(plan.out);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("pgtune search")) EXPECT_LE(line.size(), 80U) << line;
+  }
+  search_all();
+  const Finished measured = chain({"--json", "--rounds", "6"});
+  ASSERT_EQ(measured.exit_code, 0) << measured.err;
+  const json object = json::parse(measured.out);
+  EXPECT_EQ(object.at("outcome").at("kind"), "ok");
+  EXPECT_EQ(object.at("steps").size(), 5U);
+  EXPECT_TRUE(object.at("steps")[4].at("overlapping_variant").is_null());
 }
 
 TEST_F(ChainCommandTest, SaysWhyAStepDoesNotOverlap) {

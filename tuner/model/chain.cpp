@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "tuner/model/problem_operands.hpp"
 
@@ -12,6 +13,21 @@ namespace pgtune {
 namespace {
 
 tl::unexpected<Error> usage(std::string message) { return fail(ErrorKind::kUsage, std::move(message)); }
+
+enum class Access { kReads, kChanges, kWrites };
+
+Access access_of(BufferRole role) {
+  return role == BufferRole::kIn ? Access::kReads : role == BufferRole::kInOut ? Access::kChanges : Access::kWrites;
+}
+
+bool has_access(const ChainStep& step, Access access, std::size_t buffer) {
+  const std::vector<ProblemOperand> operands = operands_of(step.problem);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (access_of(operands[i].buffer.role) == access && step.buffers[i] == static_cast<std::int64_t>(buffer))
+      return true;
+  }
+  return false;
+}
 
 /// Goes through the steps in the order of their launches.
 class ChainCheck {
@@ -41,7 +57,9 @@ class ChainCheck {
   struct Use {
     std::size_t step = 0;
     OperationBuffer buffer;
-    bool written = false;
+    bool written = false;  ///< anew
+    bool changed = false;  ///< in place, then or later
+    std::size_t last = 0;  ///< step that used it
   };
 
   [[nodiscard]] std::string where(std::size_t step, const OperationBuffer& buffer) const {
@@ -56,9 +74,9 @@ class ChainCheck {
           fmt::format("step '{}' has {} buffers, and its problem {}", step.name, step.buffers.size(), operands.size()));
     if (step.problem.chained) return usage(fmt::format("step '{}' is a chain already", step.name));
     // What is read first, so that a step that reads what it writes is told so.
-    for (const bool written : {false, true}) {
+    for (const Access access : {Access::kReads, Access::kChanges, Access::kWrites}) {
       for (std::size_t i = 0; i < operands.size(); ++i) {
-        if ((operands[i].buffer.role != BufferRole::kIn) != written) continue;
+        if (access_of(operands[i].buffer.role) != access) continue;
         if (auto ok = check_operand(index, operands[i].buffer, step.buffers[i]); !ok) return ok;
       }
     }
@@ -69,22 +87,27 @@ class ChainCheck {
     if (place < 0 || place >= std::ssize(chain_.buffers))
       return usage(fmt::format("{}: the chain has no buffer {}", where(step, buffer), place));
     const ChainBuffer& shared = chain_.buffers[static_cast<std::size_t>(place)];
-    if (buffer.role == BufferRole::kInOut)
-      return usage(
-          fmt::format("{}: the operation '{}' changes it in place, which a chain's check cannot follow; use "
-                      "an operation that writes another buffer",
-                      where(step, buffer), chain_.steps[step].problem.operation->name));
     if (shared.bytes < buffer.bytes())
       return usage(fmt::format("{}: the chain's buffer '{}' has {} bytes, fewer than {}", where(step, buffer),
                                shared.name, shared.bytes, buffer.bytes()));
-    const bool writes = buffer.role != BufferRole::kIn;
-    const auto [seen, is_new] = uses_.try_emplace(place, Use{step, buffer, writes});
+    const Access access = access_of(buffer.role);
+    const auto [seen, is_new] =
+        uses_.try_emplace(place, Use{step, buffer, access == Access::kWrites, access == Access::kChanges, step});
     if (is_new) return {};
-    const Use& first = seen->second;
+    Use& first = seen->second;
     if (!are_same_elements(first.buffer, buffer))
       return usage(fmt::format("the buffer '{}' is {} to {}, and {} to {}", shared.name, elements_text(first.buffer),
                                where(first.step, first.buffer), elements_text(buffer), where(step, buffer)));
-    if (!writes) return {};
+    const std::size_t last = std::exchange(first.last, step);
+    if (access == Access::kReads) return {};
+    if (access == Access::kChanges) {
+      first.changed = true;
+      if (last != step) return {};
+      return usage(
+          fmt::format("step '{}' changes the buffer '{}' in place and has another use for it; give that one "
+                      "of its own",
+                      chain_.steps[step].name, shared.name));
+    }
     if (first.written)
       return usage(fmt::format("the buffer '{}' is written by {} and by {}; give each result a buffer of its own",
                                shared.name, where(first.step, first.buffer), where(step, buffer)));
@@ -98,12 +121,20 @@ class ChainCheck {
 
   [[nodiscard]] Result<void> check_overlaps() const {
     for (const ChainStep& step : chain_.steps) {
-      if (!step.overlaps || step.problem.operation) continue;
+      if (!step.overlaps) continue;
       const std::vector<ProblemOperand> operands = operands_of(step.problem);
+      for (const ProblemOperand& operand : operands) {
+        if (access_of(operand.buffer.role) == Access::kChanges)
+          return usage(
+              fmt::format("step '{}' changes {} in place, and what it finds there is kept for the check between "
+                          "the launch before and its own, so that they cannot overlap; take \"overlaps\" away",
+                          step.name, operand.buffer.name));
+      }
+      if (step.problem.operation) continue;
       const auto b = std::find_if(operands.begin(), operands.end(),
                                   [](const ProblemOperand& operand) { return operand.operand == Operand::kB; });
       const std::int64_t place = step.buffers[static_cast<std::size_t>(b - operands.begin())];
-      if (!uses_.at(place).written) continue;
+      if (!uses_.at(place).written && !uses_.at(place).changed) continue;
       return usage(
           fmt::format("step '{}' may overlap the launch before it, and so read its B early, but '{}' is what "
                       "a step writes; take \"overlaps\" away, or make the product with A and B exchanged",
@@ -133,13 +164,29 @@ std::int64_t Chain::bytes() const {
 
 std::optional<std::size_t> Chain::writer(std::size_t buffer) const {
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const std::vector<ProblemOperand> operands = operands_of(steps[i].problem);
-    for (std::size_t j = 0; j < operands.size(); ++j) {
-      if (operands[j].buffer.role != BufferRole::kIn && steps[i].buffers[j] == static_cast<std::int64_t>(buffer))
-        return i;
-    }
+    if (has_access(steps[i], Access::kWrites, buffer)) return i;
   }
   return std::nullopt;
+}
+
+bool Chain::changes_in_place(std::size_t step, std::size_t buffer) const {
+  return has_access(steps[step], Access::kChanges, buffer);
+}
+
+std::optional<std::size_t> Chain::next_change(std::size_t buffer, std::size_t step) const {
+  for (std::size_t i = step + 1; i < steps.size(); ++i) {
+    if (changes_in_place(i, buffer)) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::size_t> Chain::kept_up() const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const bool changed = !steps.empty() && (changes_in_place(0, i) || next_change(i, 0));
+    if (changed && !writer(i)) out.push_back(i);
+  }
+  return out;
 }
 
 Problem Chain::overlapping_problem(std::size_t step) const {

@@ -52,9 +52,15 @@ struct Chain {
   [[nodiscard]] std::string title() const;
   /// Of all buffers.
   [[nodiscard]] std::int64_t bytes() const;
-  /// The step that writes the buffer; nothing where it holds the same from launch to launch, as weights do.
-  /// Precondition: check_chain() passes.
+  /// The step that writes the buffer anew; nothing where a launch of the chain finds data in it, as in weights.
+  /// Precondition, here and below: check_chain() passes.
   [[nodiscard]] std::optional<std::size_t> writer(std::size_t buffer) const;
+  /// The step reads the buffer and writes what comes of it into the same.
+  [[nodiscard]] bool changes_in_place(std::size_t step, std::size_t buffer) const;
+  /// The first step behind `step` that changes the buffer in place: what it held when `step` had ended is gone then.
+  [[nodiscard]] std::optional<std::size_t> next_change(std::size_t buffer, std::size_t step) const;
+  /// Buffers that steps change in place and none writes anew: they hold other data after a launch of the chain.
+  [[nodiscard]] std::vector<std::size_t> kept_up() const;
   /// What `step` is launched as where launches of the chain may overlap: its problem as one of a chain.
   [[nodiscard]] Problem overlapping_problem(std::size_t step) const;
   [[nodiscard]] bool any_overlaps() const;
@@ -69,10 +75,10 @@ struct Chain {
   friend bool operator==(const Chain&, const Chain&) = default;
 };
 
-/// Errors (usage): what cannot be executed and checked. Each buffer is written by one step at most, and not read before
-/// that; operands that share one are the same elements of it; no step reads what it writes; and what an overlapping
-/// GEMM may read before the launch before it has ended, its B, no step writes. Whatever passes may be handed to a
-/// worker.
+/// Errors (usage): what cannot be executed and checked. Each buffer is written anew by one step at most, and not read
+/// before that; operands that share one are the same elements of it; no step has another use for what it writes or
+/// changes in place; one that changes a buffer in place overlaps no launch before it; and what an overlapping GEMM may
+/// read before the launch before it has ended, its B, no step writes. Whatever passes may be handed to a worker.
 [[nodiscard]] Result<void> check_chain(const Chain& chain);
 
 }  // namespace pgtune

@@ -62,8 +62,10 @@ std::string buffers_text(const Chain& chain) {
         if (step.buffers[j] != static_cast<std::int64_t>(i)) continue;
         ++uses;
         elements = elements_text(operands[j].buffer);
-        std::string& users = operands[j].buffer.role == BufferRole::kIn ? read : written;
-        users += fmt::format("{}{}.{}", users.empty() ? "" : ", ", step.name, operands[j].buffer.name);
+        const BufferRole role = operands[j].buffer.role;
+        std::string& users = role == BufferRole::kIn ? read : written;
+        users += fmt::format("{}{}.{}{}", users.empty() ? "" : ", ", step.name, operands[j].buffer.name,
+                             role == BufferRole::kInOut ? " in place" : "");
       }
     }
     if (uses > 1) table.add_row({chain.buffers[i].name, elements, written, read});

@@ -41,17 +41,21 @@ DeviceSpan ChainMemory::span(std::size_t copy, std::size_t buffer) const {
   return {first + static_cast<std::uint64_t>(offsets_[buffer]), bytes_[buffer]};
 }
 
-OperandSet ChainMemory::operands(std::size_t copy, const ChainStep& step) const {
+OperandSet operand_set(const ChainStep& step, const std::vector<DeviceSpan>& spans) {
   const std::vector<ProblemOperand> operands = operands_of(step.problem);
   OperandSet set;
   if (step.problem.operation) set.buffers.resize(operands.size());
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    set[operands[i].operand] = span(copy, static_cast<std::size_t>(step.buffers[i]));
-  }
+  for (std::size_t i = 0; i < operands.size(); ++i) set[operands[i].operand] = spans[i];
   // As of any problem: what is not there is D's.
   if (step.problem.beta == 0) set.c = set.d;
   if (!step.problem.epilogue.bias) set.bias = set.d;
   return set;
+}
+
+OperandSet ChainMemory::operands(std::size_t copy, const ChainStep& step) const {
+  std::vector<DeviceSpan> spans;
+  for (const std::int64_t buffer : step.buffers) spans.push_back(span(copy, static_cast<std::size_t>(buffer)));
+  return operand_set(step, spans);
 }
 
 std::vector<OperandSet> ChainMemory::places(const ChainStep& step) const {

@@ -29,7 +29,7 @@ class ChainMemory {
   [[nodiscard]] OperandSet operands(std::size_t copy, const ChainStep& step) const;
   /// Of `step` on all copies.
   [[nodiscard]] std::vector<OperandSet> places(const ChainStep& step) const;
-  /// Enqueues poison into everything that a step writes: whoever reads it too early, reads that.
+  /// Enqueues poison into everything that a step writes anew: whoever reads it too early, reads that.
   [[nodiscard]] CudaResult<> poison_results(std::size_t copy, cudaStream_t stream) const;
   /// Enqueues poison into all of a copy.
   [[nodiscard]] CudaResult<> poison_all(std::size_t copy, cudaStream_t stream) const;
@@ -41,10 +41,12 @@ class ChainMemory {
   std::size_t copies_ = 0;
   std::int64_t copy_bytes_ = 0;
   std::vector<std::int64_t> offsets_, bytes_;  ///< of buffers, in a copy
-  std::vector<std::size_t> results_;           ///< buffers that a step writes
+  std::vector<std::size_t> results_;           ///< buffers that a step writes anew
   DeviceBuffer memory_;
 };
 
+/// What a step's launches, or its reference, are given, with `spans` for its buffers.
+[[nodiscard]] OperandSet operand_set(const ChainStep& step, const std::vector<DeviceSpan>& spans);
 /// Spans of a problem's operands, in the order of operands_of().
 [[nodiscard]] std::vector<DeviceSpan> spans_of(const OperandSet& set, const std::vector<ProblemOperand>& operands);
 

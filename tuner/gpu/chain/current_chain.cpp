@@ -49,6 +49,9 @@ Result<void> CurrentChain::allocate() {
   auto memory = ChainMemory::allocate(context_->kernels, chain_, copies);
   if (!memory) return with_remedy(memory.error(), chain_, bytes * copies, free_bytes);
   memory_ = std::make_unique<ChainMemory>(std::move(*memory));
+  auto snapshots = ChainSnapshots::allocate(chain_, *memory_);
+  if (!snapshots) return with_remedy(snapshots.error(), chain_, bytes * copies, free_bytes);
+  snapshots_ = std::make_unique<ChainSnapshots>(std::move(*snapshots));
   for (const ChainStep& step : chain_.steps) {
     auto alone = StepAlone::create(*context_, step.problem, conditions_);
     if (!alone) return fail(alone.error(), fmt::format("step '{}'", step.name));
@@ -58,22 +61,26 @@ Result<void> CurrentChain::allocate() {
 }
 
 CudaResult<> CurrentChain::fill() {
-  std::vector<bool> filled(chain_.buffers.size());
-  for (std::size_t i = 0; i < filled.size(); ++i) filled[i] = chain_.writer(i).has_value();
   for (std::size_t copy = 0; copy < memory_->copies(); ++copy) {
     if (auto ok = memory_->poison_all(copy, context_->stream); !ok) return ok;
   }
+  return fill_buffers(std::vector<bool>(chain_.buffers.size(), true));
+}
+
+CudaResult<> CurrentChain::fill_buffers(const std::vector<bool>& wanted) {
+  std::vector<bool> done(chain_.buffers.size());
+  for (std::size_t i = 0; i < done.size(); ++i) done[i] = chain_.writer(i).has_value();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const ChainStep& step = chain_.steps[i];
-    std::vector<bool> wanted;
+    std::vector<bool> of_step;
     for (const std::int64_t buffer : step.buffers) {
       const auto place = static_cast<std::size_t>(buffer);
-      wanted.push_back(!filled[place]);
-      filled[place] = true;
+      of_step.push_back(!done[place] && wanted[place]);
+      done[place] = true;
     }
-    if (std::find(wanted.begin(), wanted.end(), true) == wanted.end()) continue;
+    if (std::find(of_step.begin(), of_step.end(), true) == of_step.end()) continue;
     for (std::size_t copy = 0; copy < memory_->copies(); ++copy) {
-      auto ok = steps_[i]->fill(memory_->operands(copy, step), wanted, seed_of_copy(conditions_.data_seed, copy));
+      auto ok = steps_[i]->fill(memory_->operands(copy, step), of_step, seed_of_copy(conditions_.data_seed, copy));
       if (!ok) return ok;
     }
   }
@@ -124,7 +131,7 @@ CudaResult<bool> CurrentChain::check_steps_alone(bool overlapping, protocol::Cha
 
 CudaResult<bool> CurrentChain::judge_copy(std::size_t copy, protocol::ChainCheck& report) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const auto judged = steps_[i]->judge(memory_->operands(copy, chain_.steps[i]));
+    const auto judged = steps_[i]->judge(snapshots_->found(copy, i), snapshots_->left(copy, i));
     if (!judged) return tl::unexpected(judged.error());
     if (!note(i, judged->report, judged->fault, report)) return false;
   }
@@ -136,18 +143,25 @@ CudaResult<bool> CurrentChain::judge_turn(LoadedChain& loaded, const Enqueue& en
   const cudaStream_t stream = context_->stream;
   CudaResult<> ok = loaded.reset(0, stream);
   for (std::size_t copy = 0; copy < memory_->copies() && ok; ++copy) ok = memory_->poison_results(copy, stream);
-  ok = ok.and_then(enqueue).and_then(
-      [&] { return pgtune::gpu::check(cudaStreamSynchronize(stream), "running the chain"); });
+  // A launch goes on from what the one before has left there; this one is to begin with the data.
+  std::vector<bool> restored(chain_.buffers.size());
+  for (const std::size_t buffer : chain_.kept_up()) restored[buffer] = true;
+  ok = ok.and_then([&] { return fill_buffers(restored); }).and_then(enqueue).and_then([&] {
+    return pgtune::gpu::check(cudaStreamSynchronize(stream), "running the chain");
+  });
   if (!ok) return tl::unexpected(ok.error());
-  const auto right = judge_copy(0, report);
-  if (!right || !*right || memory_->copies() == 1) return right;
-  return judge_copy(memory_->copies() - 1, report);
+  for (const std::size_t copy : snapshots_->copies()) {
+    const auto right = judge_copy(copy, report);
+    if (!right || !*right) return right;
+  }
+  return true;
 }
 
 CudaResult<> CurrentChain::enqueue_turn(LoadedChain& loaded) const {
   CudaResult<> ok;
   for (std::size_t copy = 0; copy < memory_->copies() && ok; ++copy)
-    ok = copy == 0 ? loaded.launch(copy, context_->stream) : loaded.launch_next(copy, context_->stream);
+    ok = loaded.launch_watched(copy, context_->stream, copy > 0,
+                               [&](std::size_t step) { return snapshots_->keep(copy, step, context_->stream); });
   return ok;
 }
 

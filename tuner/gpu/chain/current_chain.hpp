@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tuner/gpu/chain/chain_memory.hpp"
+#include "tuner/gpu/chain/chain_snapshots.hpp"
 #include "tuner/gpu/chain/loaded_chain.hpp"
 #include "tuner/gpu/chain/step_alone.hpp"
 #include "tuner/gpu/chain/timed_series.hpp"
@@ -40,13 +41,16 @@ class CurrentChain {
       : context_(&context), chain_(request.chain), kernels_(request.kernels), conditions_(request.conditions) {}
   [[nodiscard]] Result<void> allocate();
   [[nodiscard]] CudaResult<> fill();
+  /// Enqueues the data of those buffers that `wanted` says and no step writes anew, as the steps' operations say that
+  /// use them first.
+  [[nodiscard]] CudaResult<> fill_buffers(const std::vector<bool>& wanted);
   [[nodiscard]] CudaResult<LoadedChain*> loaded(bool overlapping);
   /// What `enqueue` launches, over poison, judged on the first and the last copy; false where that says a fault.
   template <typename Enqueue>
   [[nodiscard]] CudaResult<bool> judge_turn(LoadedChain& loaded, const Enqueue& enqueue, protocol::ChainCheck& report);
   [[nodiscard]] CudaResult<bool> judge_copy(std::size_t copy, protocol::ChainCheck& report);
   [[nodiscard]] CudaResult<bool> check_steps_alone(bool overlapping, protocol::ChainCheck& report);
-  /// One launch of the chain on each copy.
+  /// One launch of the chain on each copy, with what is changed in place kept for judging.
   [[nodiscard]] CudaResult<> enqueue_turn(LoadedChain& loaded) const;
   /// Whether the report goes on; else it says the fault of that step.
   bool note(std::size_t step, const CheckReport& found, const std::string& fault, protocol::ChainCheck& report) const;
@@ -56,6 +60,7 @@ class CurrentChain {
   std::vector<protocol::ChainKernel> kernels_;
   Conditions conditions_;
   std::unique_ptr<ChainMemory> memory_;
+  std::unique_ptr<ChainSnapshots> snapshots_;
   std::vector<std::unique_ptr<StepAlone>> steps_;
   std::array<std::unique_ptr<LoadedChain>, 2> loaded_;  ///< without overlap, with it
   std::array<std::unique_ptr<TimedSeries>, 2> series_;  ///< after what they use: released first

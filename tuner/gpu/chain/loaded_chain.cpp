@@ -34,16 +34,23 @@ CudaResult<std::unique_ptr<LoadedChain>> LoadedChain::load(const MeasureContext&
   return out;
 }
 
-CudaResult<> LoadedChain::launch(std::size_t copy, cudaStream_t stream) { return launch_all(copy, stream, false); }
+CudaResult<> LoadedChain::launch(std::size_t copy, cudaStream_t stream) {
+  return launch_watched(copy, stream, false, nullptr);
+}
 
-CudaResult<> LoadedChain::launch_next(std::size_t copy, cudaStream_t stream) { return launch_all(copy, stream, true); }
+CudaResult<> LoadedChain::launch_next(std::size_t copy, cudaStream_t stream) {
+  return launch_watched(copy, stream, true, nullptr);
+}
 
-CudaResult<> LoadedChain::launch_all(std::size_t copy, cudaStream_t stream, bool follows) {
-  for (const Step& step : steps_) {
+CudaResult<> LoadedChain::launch_watched(std::size_t copy, cudaStream_t stream, bool follows,
+                                         const BeforeStep& before) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
     const bool overlaps = step.overlaps && follows;
     follows = true;
-    if (auto ok = overlaps ? step.variant->launch_next(copy, stream) : step.variant->launch(copy, stream); !ok)
-      return ok;
+    CudaResult<> ok = before ? before(i) : CudaResult<>{};
+    if (ok) ok = overlaps ? step.variant->launch_next(copy, stream) : step.variant->launch(copy, stream);
+    if (!ok) return ok;
   }
   return {};
 }

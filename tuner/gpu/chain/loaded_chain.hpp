@@ -2,6 +2,7 @@
 // A chain's variants in the GPU, bound to the buffers that they share: one launch is all of its steps.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -23,6 +24,11 @@ class LoadedChain final : public Launchable {
   [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override;
   /// The first step follows the last one of the launch before, which it may overlap as any other.
   [[nodiscard]] CudaResult<> launch_next(std::size_t copy, cudaStream_t stream) override;
+  /// Enqueues something before each step, whose index it is given.
+  using BeforeStep = std::function<CudaResult<>(std::size_t)>;
+  /// As launch_next() where it `follows` another launch of the chain, else as launch().
+  [[nodiscard]] CudaResult<> launch_watched(std::size_t copy, cudaStream_t stream, bool follows,
+                                            const BeforeStep& before);
   [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override;
   [[nodiscard]] bool wants_persisting_l2() const override;
 
@@ -35,7 +41,6 @@ class LoadedChain final : public Launchable {
     bool overlaps = false;
   };
   LoadedChain() = default;
-  [[nodiscard]] CudaResult<> launch_all(std::size_t copy, cudaStream_t stream, bool follows);
 
   std::vector<Step> steps_;
   std::size_t copies_ = 0;

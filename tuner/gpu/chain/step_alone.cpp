@@ -63,24 +63,24 @@ CudaResult<> StepAlone::fill(const OperandSet& operands, const std::vector<bool>
   return {};
 }
 
-CudaResult<> StepAlone::fetch(const OperandSet& from, bool written) {
+CudaResult<> StepAlone::fetch(const OperandSet& from, Part part) {
   const std::vector<DeviceSpan> own = spans_of(checked_->buffers().place(kCopy), operands_),
                                 theirs = spans_of(from, operands_);
   for (std::size_t i = 0; i < own.size(); ++i) {
-    const BufferRole role = operands_[i].buffer.role;
-    if (role != (written ? BufferRole::kOut : BufferRole::kIn)) continue;
+    const OperationBuffer& buffer = operands_[i].buffer;
+    if (!(part == Part::kInputs ? buffer.is_input() : buffer.is_output())) continue;
     if (auto ok = copy_span(theirs[i], own[i], context_->stream); !ok) return ok;
   }
   return {};
 }
 
-CudaResult<StepAlone::Judgement> StepAlone::judge(const OperandSet& operands) {
+CudaResult<StepAlone::Judgement> StepAlone::judge(const OperandSet& inputs, const OperandSet& results) {
   Checker& checker = checked_->checker();
   const auto prepared = checked_->buffers()
                             .poison(kCopy, context_->stream)
-                            .and_then([&] { return fetch(operands, false); })
-                            .and_then([&] { return checker.refer_to(kCopy); })
-                            .and_then([&] { return fetch(operands, true); });
+                            .and_then([&] { return fetch(inputs, Part::kInputs); })
+                            .and_then([&] { return checker.refer_to(kCopy, InOutData::kPresent); })
+                            .and_then([&] { return fetch(results, Part::kResults); });
   if (!prepared) return tl::unexpected(prepared.error());
   Produced produced;
   const auto found = checker.look(produced, kCopy, kPoison);
@@ -94,7 +94,7 @@ CudaResult<StepAlone::Judgement> StepAlone::judge(const OperandSet& operands) {
     return out;
   }
   for (std::size_t i = 0; i < operands_.size(); ++i) {
-    if (operands_[i].buffer.role != BufferRole::kOut) continue;
+    if (!operands_[i].buffer.is_output()) continue;
     const DeviceSpan span = checked_->buffers().place(kCopy)[operands_[i].operand];
     auto zeroed = pgtune::gpu::check(
         cudaMemsetAsync(device_pointer(span.address), 0, static_cast<std::size_t>(span.bytes), context_->stream),

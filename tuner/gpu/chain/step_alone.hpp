@@ -31,10 +31,10 @@ class StepAlone {
     CheckReport report;
     std::string fault;  ///< empty: right
   };
-  /// Whether the results in `operands`, the chain's, which held poison before, are right for the inputs there. Beside a
-  /// wrong result a fault is what nothing could be told of: right values that are not finite, or as good as zero.
-  /// Waits for the stream. Precondition: the launches have ended.
-  [[nodiscard]] CudaResult<Judgement> judge(const OperandSet& operands);
+  /// Whether `results`, which a launch of the chain left, are right for `inputs`, which it found; what is written anew
+  /// held poison before. Beside a wrong result a fault is what nothing could be told of:
+  /// right values that are not finite, or as good as zero. Waits for the stream. Precondition: the launches have ended.
+  [[nodiscard]] CudaResult<Judgement> judge(const OperandSet& inputs, const OperandSet& results);
 
   /// Launches over the step's own operand copies, ready to be timed; the first call decides of which variant. Owned by
   /// this object.
@@ -45,8 +45,9 @@ class StepAlone {
  private:
   StepAlone(const MeasureContext& context, const Problem& problem, const Conditions& conditions)
       : context_(&context), problem_(problem), operands_(operands_of(problem)), seed_(conditions.data_seed) {}
-  /// Copies operands that are read, or written, from the chain's memory into copy 0.
-  [[nodiscard]] CudaResult<> fetch(const OperandSet& from, bool written);
+  enum class Part { kInputs, kResults };
+  /// Copies operands that are read, or that judging looks at, from the chain's memory into copy 0.
+  [[nodiscard]] CudaResult<> fetch(const OperandSet& from, Part part);
   /// The step's own data and reference in copy 0.
   [[nodiscard]] CudaResult<> restore();
 

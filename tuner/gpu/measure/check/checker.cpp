@@ -51,12 +51,13 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
   return checker;
 }
 
-CudaResult<> Checker::enqueue_reference(std::size_t copy) {
+CudaResult<> Checker::enqueue_reference(std::size_t copy, InOutData inouts) {
   const OperandSet& operands = buffers_->place(copy);
   const OperationKernels* const operation = buffers_->operation();
   if (operation == nullptr)
     return kernels_->reference_float64(problem_, operands, reference_.address(), scale_.address(), stream_);
-  return operation->refer(operands, buffers_->data().distribution, buffers_->seed_of(copy), reference(), stream_);
+  return operation->refer(operands, buffers_->data().distribution, buffers_->seed_of(copy), inouts, reference(),
+                          stream_);
 }
 
 CudaResult<> Checker::enqueue_comparison(std::size_t copy, std::uint32_t poison) {
@@ -86,8 +87,8 @@ CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint64_t sum) {
   return {};
 }
 
-CudaResult<> Checker::refer_to(std::size_t copy) {
-  if (auto ok = enqueue_reference(copy); !ok) return ok;
+CudaResult<> Checker::refer_to(std::size_t copy, InOutData inouts) {
+  if (auto ok = enqueue_reference(copy, inouts); !ok) return ok;
   if (auto ok = clear_results(); !ok) return ok;
   if (auto ok = enqueue_sums(copy, kSumInputs, kSumCount); !ok) return ok;
   auto results = fetch_results();

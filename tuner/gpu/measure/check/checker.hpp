@@ -41,8 +41,8 @@ class Checker {
   [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable, double limit_s = 0);
 
   /// Computes the reference from the present data of operand copy `copy`, for the functions below. check() wants that
-  /// of copy 0.
-  [[nodiscard]] CudaResult<> refer_to(std::size_t copy);
+  /// of copy 0, and kFilled.
+  [[nodiscard]] CudaResult<> refer_to(std::size_t copy, InOutData inouts = InOutData::kFilled);
   /// What a launch on operand copy `copy` left, whose D held `poison` before; waits for it. Precondition: the reference
   /// is of that copy's data.
   [[nodiscard]] CudaResult<CheckFindings> look(Launchable& launchable, std::size_t copy, std::uint32_t poison);
@@ -79,7 +79,7 @@ class Checker {
   [[nodiscard]] CudaResult<> enqueue_sums(std::size_t copy, int first, int last);
   /// Refills every copy; true where the reference had been damaged and was computed again.
   [[nodiscard]] CudaResult<bool> restore();
-  [[nodiscard]] CudaResult<> enqueue_reference(std::size_t copy);
+  [[nodiscard]] CudaResult<> enqueue_reference(std::size_t copy, InOutData inouts);
   [[nodiscard]] CudaResult<> enqueue_comparison(std::size_t copy, std::uint32_t poison);
   [[nodiscard]] CudaResult<> clear_results();
   [[nodiscard]] CudaResult<Results> fetch_results();

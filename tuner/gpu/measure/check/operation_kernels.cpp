@@ -140,12 +140,14 @@ CudaResult<> OperationKernels::restore_inouts(const OperandSet& operands, DataDi
 }
 
 CudaResult<> OperationKernels::refer(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
-                                     const ReferenceMemory& memory, cudaStream_t stream) const {
+                                     InOutData inouts, const ReferenceMemory& memory, cudaStream_t stream) const {
   OperandSet inputs = operands;
-  for (std::size_t i = 0; i < initial_.size(); ++i) {
-    if (initial_[i].bytes() > 0) inputs.buffers.at(i) = {initial_[i].address(), initial_[i].bytes()};
+  if (inouts == InOutData::kFilled) {
+    for (std::size_t i = 0; i < initial_.size(); ++i) {
+      if (initial_[i].bytes() > 0) inputs.buffers.at(i) = {initial_[i].address(), initial_[i].bytes()};
+    }
+    if (auto ok = restore_inouts(inputs, distribution, seed, stream); !ok) return ok;
   }
-  if (auto ok = restore_inouts(inputs, distribution, seed, stream); !ok) return ok;
   std::int64_t elements = 0;
   for (const Output& output : outputs_) elements += operation_->buffers[output.buffer].elements();
   const auto bytes_of = [&](std::size_t element) { return elements * static_cast<std::int64_t>(element); };

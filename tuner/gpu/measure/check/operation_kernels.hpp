@@ -21,6 +21,10 @@ struct ReferenceMemory {
   std::uint64_t values = 0, scales = 0;
 };
 
+/// What launches find in buffers that they read and write: the data that fills them, whatever is there now, or what is
+/// there now.
+enum class InOutData { kFilled, kPresent };
+
 class OperationKernels {
  public:
   /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. Errors (usage): the source does not compile, with
@@ -41,10 +45,9 @@ class OperationKernels {
   /// The same of those inputs alone that launches change.
   [[nodiscard]] CudaResult<> restore_inouts(const OperandSet& operands, DataDistribution distribution,
                                             std::uint64_t seed, cudaStream_t stream) const;
-  /// The right results for these operands with the data of `seed` in their inout buffers, whatever these hold now.
-  /// Scales that no kernel writes are 1.
+  /// The right results for these operands; kFilled is with the data of `seed`. Scales that no kernel writes are 1.
   [[nodiscard]] CudaResult<> refer(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
-                                   const ReferenceMemory& memory, cudaStream_t stream) const;
+                                   InOutData inouts, const ReferenceMemory& memory, cudaStream_t stream) const;
 
   [[nodiscard]] const OperationProblem& operation() const { return *operation_; }
 
