@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/export/neighbour_loss.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -101,7 +102,8 @@ TEST(Coverage, SaysHowEachShapeIsServed) {
   content.losses = {{Dtype::kF32, true, 0.5, 10, 10, 0.012, 0.03}};
   const ExportFolder folder("");
   folder.write("shapes", "1024x1024x1024\n1100x1024x1024 # between two\n1024x1024x1024 tn\n64x64x64 bf16\n");
-  const std::string text = coverage_text(content, problems_of_file((folder.path() / "shapes").string()));
+  const std::string text =
+      coverage_text(content, ProblemOptions().problems_of_file((folder.path() / "shapes").string()));
   EXPECT_THAT(text, testing::AllOf(testing::StartsWith("NVIDIA H200, sm_90, 132 SMs, 140 GiB, 700 W\n"),
                                    testing::ContainsRegex("1024x1024x1024 f32 nn +exact +0 %\n"),
                                    testing::ContainsRegex("1100x1024x1024 f32 nn +neighbour +1.2 % +[0-9x]+ f32 nn\n"),

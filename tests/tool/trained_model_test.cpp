@@ -62,6 +62,10 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_EQ(models().size(), 1U) << "the same model";
   EXPECT_EQ(pgtune({"export", "header", "--db", path("second.db"), "--guess", path("shapes.txt"), "--table"}).exit_code,
             2);
+  const Finished of_dtype = pgtune({"export", "header", "--db", path("second.db"), "--dtype", "bf16", "--layout", "nt",
+                                    "--coverage", path("shapes.txt")});
+  ASSERT_EQ(of_dtype.exit_code, 0) << of_dtype.err;
+  EXPECT_THAT(of_dtype.out, ::testing::ContainsRegex("1100x1024x1024 bf16 nt +fallback")) << "what a line leaves out";
 
   const Finished elsewhere = pgtune({"guess", "--shape", "1024x1024x1024", "--device", "sm_80"});
   ASSERT_EQ(elsewhere.exit_code, 0) << elsewhere.err;

@@ -83,14 +83,14 @@ namespace {
 space::TemplateDefinition load_for(const LoadedOperation& operation, const fs::path& path, bool built_in) {
   const space::OperationInterface interface = operation.definition.interface();
   if (!built_in) return value_or_throw(space::load_template(path, read_shipped_header, &interface));
-  const auto json = embedded_text(path);
-  if (!json)
+  const auto text = embedded_text(path);
+  if (!text)
     throw CommandError(ErrorKind::kUsage, fmt::format("no template '{}' among the built-in ones for the operation "
                                                       "'{}'. Or give the path of a template's JSON.",
                                                       path.stem().string(), operation.definition.name));
   const fs::path folder = path.lexically_normal().parent_path();
   return value_or_throw(space::parse_template(
-      *json, path.lexically_normal().string(),
+      *text, path.lexically_normal().string(),
       [&](const std::string& relative) { return read_embedded(folder, relative); }, &interface));
 }
 

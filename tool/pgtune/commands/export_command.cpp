@@ -146,6 +146,8 @@ class ExportCommand final : public Command {
                                      "my::gemm.",
                                      name_space_, *why));
     const double neighbour_loss = parse_real("--neighbour-loss", neighbour_loss_);
+    if (!coverage_.empty() && filter_.operation() == nullptr) covered_problems_ = filter_.problems_of_file(coverage_);
+    if (!guess_.empty()) guessed_problems_ = filter_.problems_of_file(guess_);
     std::vector<StoredResult> results = filter_.load(context);
     // What a header launches may follow anything, so it must not begin before that has ended.
     if (const auto chained = std::erase_if(results, [](const auto& result) { return result.problem.chained; }))
@@ -210,7 +212,7 @@ class ExportCommand final : public Command {
                             .largest_loss = neighbour_loss,
                             .jit = jit_};
     if (!guess_.empty()) {
-      options.guessed_problems = problems_of_file(guess_);
+      options.guessed_problems = guessed_problems_;
       options.guess = guesser(context);
     }
     const CallableHeader content = callable_export(context, results, filter_.open_database(context), options);
@@ -219,9 +221,8 @@ class ExportCommand final : public Command {
       return ExitCode::kNothingValid;
     }
     if (!coverage_.empty()) {
-      context.terminal().print(coverage_text(content, filter_.operation() != nullptr
-                                                          ? problems_of_sizes(content, coverage_)
-                                                          : problems_of_file(coverage_)));
+      context.terminal().print(coverage_text(
+          content, filter_.operation() != nullptr ? problems_of_sizes(content, coverage_) : covered_problems_));
       return ExitCode::kDone;
     }
     const bool in_two = split_ || !library_.empty();
@@ -318,6 +319,7 @@ class ExportCommand final : public Command {
   ResultFilter filter_;
   TableExport tables_;
   PipelineExport pipeline_;
+  std::vector<Problem> covered_problems_, guessed_problems_;  ///< of --coverage (of GEMM) and --guess
   std::string output_, name_space_, coverage_, guess_, library_, neighbour_loss_ = "3";
   bool table_ = false, split_ = false, verify_ = false, no_verify_ = false, jit_ = false;
 };

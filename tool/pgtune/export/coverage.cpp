@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/export/kinds.hpp"
@@ -53,20 +52,6 @@ std::vector<std::string> row_of(const CallableHeader& content, const Problem& pr
 }
 
 }  // namespace
-
-std::vector<Problem> problems_of_file(const std::string& file) {
-  std::vector<Problem> problems;
-  for (const ListedShape& shape : parse_shape_list(read_shape_list(file), file)) {
-    Problem problem = shape.problem;
-    problem.dtype = shape.dtype.value_or(Dtype::kF32);
-    problem.output = shape.output;
-    problem.epilogue = shape.epilogue.value_or(Epilogue{});
-    if (shape.batch) problem.batch = parse_count(fmt::format("{}:{}: batch", file, shape.line), *shape.batch, 1);
-    problems.push_back(
-        value_or_throw(with_layout(problem, shape.layout.value_or("nn")).and_then(with_default_strides)));
-  }
-  return problems;
-}
 
 std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std::string& file) {
   std::vector<Problem> problems;

@@ -9,10 +9,6 @@
 
 namespace pgtune::tool {
 
-/// The problems of a file as --shapes takes; what a line leaves out is f32, nn, one matrix. Throws CommandError
-/// (usage).
-[[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file);
-
 /// The problems of a file as --sizes takes, in each dtype that the export has kernels of its operations for. Throws
 /// CommandError (usage).
 [[nodiscard]] std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std::string& file);

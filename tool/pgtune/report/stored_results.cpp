@@ -75,7 +75,13 @@ std::vector<StoredResult> ResultFilter::load_from(const Context& context, const 
   return load(context, context.open_database(path, db::OpenMode::kReadOnly), false);
 }
 
+std::vector<Problem> ResultFilter::problems_of_file(const std::string& file) {
+  other_shapes_ = true;
+  return problems_.problems_of_file(file);
+}
+
 void ResultFilter::require_shape_for_options() const {
+  if (other_shapes_) return;
   if (const std::string option = problems_.option_without_shape(); !option.empty())
     throw CommandError(ErrorKind::kUsage, fmt::format("{0} says more about a shape, and no shape is given. Add --shape "
                                                       "MxNxK, or leave out {0}.",

@@ -54,6 +54,10 @@ class ResultFilter {
   /// --operation, loaded; null where it is not given.
   [[nodiscard]] const LoadedOperation* operation() const { return problems_.operation(); }
 
+  /// The problems of a file of shapes that is no filter: options of a problem are about its lines then, where no shape
+  /// is given. Throws CommandError (usage).
+  [[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file);
+
   /// The file of load()'s database.
   [[nodiscard]] std::filesystem::path database_path(const Context& context) const;
   /// The database of load(), to read. Throws db::Error.
@@ -70,6 +74,7 @@ class ResultFilter {
       const std::optional<std::set<std::string>>& problems = std::nullopt) const;
 
   ProblemOptions problems_;
+  bool other_shapes_ = false;  ///< options of a problem may be about these
   std::string database_, device_, template_, source_;
 };
 

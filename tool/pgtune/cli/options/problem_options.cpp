@@ -139,18 +139,19 @@ Problem ProblemOptions::complete(const ListedShape& listed) const {
   return value_or_throw(with_default_strides(value_or_throw(with_layout(shape, listed.layout.value_or(layout_)))));
 }
 
-void ProblemOptions::append_file(std::vector<Problem>& problems) const {
-  const std::vector<ListedShape> shapes = parse_shape_list(read_shape_list(shapes_file_), shapes_file_);
-  for (const ListedShape& shape : shapes) {
+std::vector<Problem> ProblemOptions::problems_of_file(const std::string& file) const {
+  std::vector<Problem> problems;
+  for (const ListedShape& shape : parse_shape_list(read_shape_list(file), file)) {
     try {
       append_once(problems, complete(shape));
     } catch (const CommandError& error) {
-      throw CommandError(error.kind(), fmt::format("{}:{}: {}", shapes_file_, shape.line, error.what()));
+      throw CommandError(error.kind(), fmt::format("{}:{}: {}", file, shape.line, error.what()));
     }
   }
-  if (shapes.empty() && problems.empty())
+  if (problems.empty())
     throw CommandError(ErrorKind::kUsage,
-                       fmt::format("no shape in '{}'. Write one shape a line, such as 4096x4096x4096.", shapes_file_));
+                       fmt::format("no shape in '{}'. Write one shape a line, such as 4096x4096x4096.", file));
+  return problems;
 }
 
 std::vector<Problem> ProblemOptions::problems() const {
@@ -160,7 +161,9 @@ std::vector<Problem> ProblemOptions::problems() const {
   std::vector<Problem> problems;
   for (const std::string& shape : shapes_)
     append_once(problems, complete({.problem = value_or_throw(parse_shape(shape))}));
-  if (!shapes_file_.empty()) append_file(problems);
+  if (!shapes_file_.empty()) {
+    for (Problem& problem : problems_of_file(shapes_file_)) append_once(problems, std::move(problem));
+  }
   if (problems.empty())
     throw CommandError(ErrorKind::kUsage, "no shape given. Add --shape MxNxK, for example --shape 4096x4096x4096.");
   return problems;

@@ -35,13 +35,15 @@ class ProblemOptions {
   [[nodiscard]] std::vector<Problem> problems() const;
   /// The same, with `default_shape` where no shape is given: the other options apply to it.
   [[nodiscard]] std::vector<Problem> problems(std::string_view default_shape) const;
+  /// Those of a file as --shapes takes, which another option names: options of a problem say what its lines leave out.
+  /// Throws CommandError (usage) as problems().
+  [[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file) const;
   /// An option given that changes nothing because no shape is, such as "--layout"; empty where there is none.
   [[nodiscard]] std::string option_without_shape() const;
 
  private:
   /// With the options; types, layout and so on that a file says beside the shape come first.
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
-  void append_file(std::vector<Problem>& problems) const;
   void add_operation_to(CommandLine& app);
   [[nodiscard]] std::vector<Problem> operation_problems() const;
 
