@@ -37,6 +37,13 @@ class ChainCommandTest : public CliTest {
     }
   }
 
+  /// No line is wider than a terminal, commands to be copied aside.
+  static void expect_narrow(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_TRUE(line.size() <= 80 || line.starts_with("pgtune search")) << line;
+  }
+
   std::string example_ = kExample;
 };
 
@@ -48,11 +55,7 @@ TEST_F(ChainCommandTest, PlansWithoutAGpu) {
                               HasSubstr("silu_mul bf16 M=16,N=128"), HasSubstr("activation.GU"),
                               HasSubstr("pgtune search --shape 16x256x64 --dtype bf16 --layout nt --chain\n"),
                               HasSubstr("examples/operations/silu_mul/silu_mul.json --size M=16,N=128")));
-  std::istringstream lines(text.out);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("pgtune search")) continue;
-    EXPECT_LE(line.size(), 80U) << line;
-  }
+  expect_narrow(text.out);
   const json object = json::parse(chain({"--dry-run", "--json"}).out);
   EXPECT_EQ(object.at("searches").size(), 6U);
   EXPECT_EQ(object.at("chain").at("steps").size(), 4U);
@@ -80,8 +83,7 @@ TEST_F(ChainCommandTest, MeasuresTheChainBesideItsSteps) {
                               HasSubstr("\nchain     74 us a run as one graph, 0.946 (0.946 to 0.946) times"),
                               HasSubstr("\n          4 us more: "), HasSubstr("\noverlap   "),
                               HasSubstr("\nsamples   short, 24 rounds over 3 copies"), HasSubstr("\ngate_up ")));
-  std::istringstream lines(text.out);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  expect_narrow(text.out);
 
   const json object = json::parse(chain({"--json", "--rounds", "6"}).out);
   EXPECT_EQ(object.at("chain"), "mlp");
@@ -107,10 +109,7 @@ TEST_F(ChainCommandTest, AResidualStreamIsChangedInPlace) {
   ASSERT_EQ(plan.exit_code, 0) << plan.err;
   EXPECT_THAT(plan.out,
               AllOf(HasSubstr("norm.R in place, next_norm.R in place"), HasSubstr("add_rmsnorm bf16 M=16,N=64")));
-  std::istringstream lines(plan.out);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("pgtune search")) EXPECT_LE(line.size(), 80U) << line;
-  }
+  expect_narrow(plan.out);
   search_all();
   const Finished measured = chain({"--json", "--rounds", "6"});
   ASSERT_EQ(measured.exit_code, 0) << measured.err;
