@@ -48,14 +48,17 @@ TableShape read_shape(const Database& database, const std::string& name) {
 
 }  // namespace
 
-TableShapes TableShapes::of_this_program() {
-  const Database database = Database::open_memory();
-  TableShapes shapes;
-  for (const auto& name : texts(database, "SELECT name FROM sqlite_schema WHERE type = ?1", "table")) {
-    shapes.tables_[name] = read_shape(database, name);
-  }
-  shapes.find_owners();
-  shapes.sort_the_rest();
+const TableShapes& TableShapes::of_this_program() {
+  static const TableShapes shapes = [] {
+    const Database database = Database::open_memory();
+    TableShapes read;
+    for (const auto& name : texts(database, "SELECT name FROM sqlite_schema WHERE type = ?1", "table")) {
+      read.tables_[name] = read_shape(database, name);
+    }
+    read.find_owners();
+    read.sort_the_rest();
+    return read;
+  }();
   return shapes;
 }
 

@@ -37,8 +37,8 @@ struct TableShape {
 
 class TableShapes {
  public:
-  /// Of the schema this program writes. Throws Error.
-  [[nodiscard]] static TableShapes of_this_program();
+  /// Of the schema this program writes, found out once in a process. Throws Error.
+  [[nodiscard]] static const TableShapes& of_this_program();
 
   [[nodiscard]] const TableShape& table(const std::string& name) const { return tables_.at(name); }
   [[nodiscard]] const std::map<std::string, TableShape>& tables() const { return tables_; }

@@ -53,7 +53,7 @@ std::vector<ColumnCheck> checks_of(const TableShape& shape, const ColumnChecks& 
 
 std::vector<std::string> impossible_values(const Database& database, const ColumnChecks& checks) {
   std::vector<std::string> problems;
-  const TableShapes shapes = TableShapes::of_this_program();
+  const TableShapes& shapes = TableShapes::of_this_program();
   for (const auto& [table, shape] : shapes.tables()) {
     const std::vector<ColumnCheck> of_columns = checks_of(shape, checks);
     AllRows rows(database, shape);

@@ -147,7 +147,7 @@ std::string Dump::session_digest(const std::string& uid, RowId id) {
 }
 
 void dump(const Database& database, const LineSink& sink) {
-  const TableShapes shapes = TableShapes::of_this_program();
+  const TableShapes& shapes = TableShapes::of_this_program();
   Transaction transaction(database, TransactionKind::kRead);
   sink("{\"pgtune_dump\":1,\"schema_version\":" + std::to_string(database.schema_version()) + "}");
   Dump lines(database, shapes);

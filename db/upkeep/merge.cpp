@@ -165,7 +165,7 @@ MergeReport merge(const std::vector<fs::path>& inputs, const fs::path& output, c
     throw Error(
         output.string() + " exists already. Merge into a new file, then rename it once nothing uses the old one", 0);
   }
-  const TableShapes shapes = TableShapes::of_this_program();
+  const TableShapes& shapes = TableShapes::of_this_program();
   return Merge(inputs, shapes, checks).run(output);
 }
 

@@ -124,7 +124,7 @@ std::vector<PrunedSession> sessions_to_prune(const Database& database, const Pru
 }
 
 std::vector<PrunedSession> prune(Database& database, const PruneRules& rules) {
-  const TableShapes shapes = TableShapes::of_this_program();
+  const TableShapes& shapes = TableShapes::of_this_program();
   Transaction transaction(database, TransactionKind::kWrite);
   auto pruned = sessions_to_prune(database, rules);
   for (const auto& dropped : pruned) {

@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "db/sqlite/table_shapes.hpp"
 #include "tests/tool/doctor_facts.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tool/pgtune/program.hpp"
 
@@ -62,6 +64,14 @@ Finished run_forked(const Words& command, const std::map<std::string, std::strin
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents_of(out), contents_of(err)};
 }
 
+/// What commands read of the program itself, whatever the database: forks find it as it was made here, once.
+void read_what_is_built_in() {
+  static_cast<void>(db::TableShapes::of_this_program());
+  const Catalogue catalogue;
+  for (const std::string& name : catalogue.all_names()) static_cast<void>(catalogue.load(name));
+  for (const std::string& name : catalogue.operation_names()) static_cast<void>(catalogue.operation(name));
+}
+
 std::string joined(const Words& command) {
   std::string text;
   for (const std::string& word : command) text += " " + word;
@@ -97,6 +107,7 @@ std::vector<Words> query(sqlite3* handle, const std::string& sql) {
 
 void HostileDatabase::SetUp() {
   CliTest::SetUp();
+  read_what_is_built_in();
   write("steps.json", kLadder);
   write_program("doctor", "#!/bin/sh\necho '" + good_facts().dump() + "'\n");
   launch_.environment["PGTUNE_NCU"] = kFakeProfiler;

@@ -16,17 +16,18 @@ constexpr std::size_t kMaxShownBytes = 80;
 std::string spliced(std::string_view source) {
   std::string out;
   out.reserve(source.size());
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    if (source[i] == '\\') {
-      const std::size_t next = source.find_first_not_of(kBlanks, i + 1);
-      if (next != std::string_view::npos && source[next] == '\n') {
-        i = next;
-        continue;
-      }
+  while (true) {
+    const std::size_t backslash = source.find('\\');
+    out += source.substr(0, backslash);
+    if (backslash == std::string_view::npos) return out;
+    source.remove_prefix(backslash + 1);
+    const std::size_t next = source.find_first_not_of(kBlanks);
+    if (next != std::string_view::npos && source[next] == '\n') {
+      source.remove_prefix(next + 1);
+    } else {
+      out += '\\';
     }
-    out += source[i];
   }
-  return out;
 }
 
 /// Drops blanks and comments; an unfinished comment is the rest of the line.
@@ -84,7 +85,8 @@ std::optional<std::string> forbidden_include(std::string_view source) {
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    for (std::size_t at = 0; at < line.size(); ++at) {
+    for (std::size_t at = line.find_first_of("#%"); at != std::string_view::npos;
+         at = line.find_first_of("#%", at + 1)) {
       const std::string_view here = line.substr(at);
       const std::size_t sign = here.starts_with('#') ? 1 : here.starts_with("%:") ? 2 : 0;
       if (sign > 0 && !is_allowed(line, at + sign)) return std::string(here.substr(0, kMaxShownBytes));

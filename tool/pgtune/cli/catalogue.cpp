@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "pgtune_templates.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
@@ -42,6 +45,37 @@ Result<std::string> read_embedded(const fs::path& folder, const std::string& rel
 Result<std::string> read_shipped_header(const std::string& name) {
   if (auto text = embedded_text(fs::path("templates") / name)) return *std::move(text);
   return fail(ErrorKind::kUsage, fmt::format("no file '{}' beside the template or among the built-in ones", name));
+}
+
+/// What is linked into pgtune is the same each time: it is parsed once in a process, whichever thread asks first.
+template <typename T>
+class ParsedOnce {
+ public:
+  /// A copy of what is kept under `name`, which is made by `parse` where nothing is.
+  template <typename Parse>
+  T get(const std::string& name, const Parse& parse) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (const auto found = kept_.find(name); found != kept_.end()) return found->second;
+    }
+    T made = parse();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return kept_.emplace(name, std::move(made)).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, T> kept_;
+};
+
+ParsedOnce<space::TemplateDefinition>& built_in_templates() {
+  static ParsedOnce<space::TemplateDefinition> templates;
+  return templates;
+}
+
+ParsedOnce<LoadedOperation>& built_in_operations() {
+  static ParsedOnce<LoadedOperation> operations;
+  return operations;
 }
 
 /// Ends with '.' unless it already ends as a question.
@@ -89,9 +123,14 @@ space::TemplateDefinition load_for(const LoadedOperation& operation, const fs::p
                                                       "'{}'. Or give the path of a template's JSON.",
                                                       path.stem().string(), operation.definition.name));
   const fs::path folder = path.lexically_normal().parent_path();
-  return value_or_throw(space::parse_template(
-      *text, path.lexically_normal().string(),
-      [&](const std::string& relative) { return read_embedded(folder, relative); }, &interface));
+  const std::string origin = path.lexically_normal().string();
+  const auto parse = [&] {
+    return value_or_throw(space::parse_template(
+        *text, origin, [&](const std::string& relative) { return read_embedded(folder, relative); }, &interface));
+  };
+  // A user's operation may have the name of a built-in one and another interface.
+  if (!operation.is_built_in) return parse();
+  return built_in_templates().get(operation.definition.name + " " + origin, parse);
 }
 
 std::vector<space::TemplateDefinition> load_baselines(const Catalogue& catalogue, const LoadedOperation& operation) {
@@ -128,8 +167,10 @@ space::TemplateDefinition Catalogue::load(const std::string& selector, const Loa
   for (const fs::path folder : kTemplateFolders) {
     const fs::path origin = folder / (selector + ".json");
     if (const auto json = embedded_text(origin)) {
-      return value_or_throw(space::parse_template(
-          *json, origin.string(), [&](const std::string& relative) { return read_embedded(folder, relative); }));
+      return built_in_templates().get(origin.string(), [&] {
+        return value_or_throw(space::parse_template(
+            *json, origin.string(), [&](const std::string& relative) { return read_embedded(folder, relative); }));
+      });
     }
   }
   for (const std::string& name : operation_names()) {
@@ -151,7 +192,10 @@ LoadedOperation Catalogue::operation(const std::string& selector) const {
   const fs::path folder = kOperationFolder, origin = folder / (selector + ".json");
   if (const auto json = embedded_text(origin)) {
     const auto read = [&](const std::string& relative) { return read_embedded(folder, relative); };
-    return {value_or_throw(operation::parse_operation(*json, origin.string(), read)), folder.string(), true};
+    return built_in_operations().get(origin.string(), [&] {
+      return LoadedOperation{value_or_throw(operation::parse_operation(*json, origin.string(), read)), folder.string(),
+                             true};
+    });
   }
   throw CommandError(ErrorKind::kUsage,
                      fmt::format("unknown operation '{}'{} Or give the path of an operation's JSON, such as "
