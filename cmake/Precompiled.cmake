@@ -5,12 +5,13 @@
 set(pgtune_standard_headers <algorithm> <array> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <optional>
     <set> <span> <string> <string_view> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
 
-# pgtune_header_set(NAME OPTIONS ... LIBRARIES ... HEADERS ...) defines a set of precompiled headers.
+# pgtune_header_set(NAME [IN_BATCHES] OPTIONS ... LIBRARIES ... HEADERS ...) defines a set of precompiled headers. IN_BATCHES:
+# so many targets of few batches read it that it pays in a build in batches too.
 function(pgtune_header_set name)
-  if(PGTUNE_UNITY)
+  cmake_parse_arguments(ARG "IN_BATCHES" "" "OPTIONS;LIBRARIES;HEADERS" ${ARGN})
+  if(PGTUNE_UNITY AND NOT ARG_IN_BATCHES)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "OPTIONS;LIBRARIES;HEADERS" ${ARGN})
   # A target needs a source; this one is empty.
   set(source ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "" @ONLY)
@@ -20,10 +21,10 @@ function(pgtune_header_set name)
   target_precompile_headers(pgtune_headers_${name} PRIVATE ${ARG_HEADERS})
 endfunction()
 
-# pgtune_precompile(TARGET SET) lets a target read a set. Its flags must be those of the set; with another -O GCC 12 ends in
+# pgtune_precompile(TARGET SET) lets a target read a set, where there is one. Its flags must be those of the set; with another -O GCC 12 ends in
 # an internal error.
 function(pgtune_precompile target set)
-  if(NOT PGTUNE_UNITY)
+  if(TARGET pgtune_headers_${set})
     target_precompile_headers(${target} REUSE_FROM pgtune_headers_${set})
   endif()
 endfunction()

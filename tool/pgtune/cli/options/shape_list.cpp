@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxListBytes = 1U << 20U;
 
-constexpr std::size_t kLongestWord = 256;  // messages repeat one
+constexpr std::size_t kLongestShapeWord = 256;  // messages repeat one
 
 std::vector<std::string> words_of(std::string_view line) {
   std::istringstream stream{std::string(line)};
@@ -68,11 +68,12 @@ std::vector<ListedShape> parse_shape_list(std::string_view text, const std::stri
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
     if (words.empty()) continue;
-    if (std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.size() > kLongestWord; }))
+    if (std::any_of(words.begin(), words.end(),
+                    [](const std::string& word) { return word.size() > kLongestShapeWord; }))
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("{}:{}: a word of more than {} characters. Give one shape a line, such as "
                                      "4096x4096x4096.",
-                                     origin, number, kLongestWord));
+                                     origin, number, kLongestShapeWord));
     auto parsed = parse_words(words);
     if (!parsed)
       throw CommandError(parsed.error().kind, fmt::format("{}:{}: {}", origin, number, parsed.error().text()));
@@ -91,7 +92,7 @@ std::vector<ListedSizes> parse_size_list(std::string_view text, const std::strin
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
     if (words.empty()) continue;
-    if (words.size() > 1 || words.front().size() > kLongestWord)
+    if (words.size() > 1 || words.front().size() > kLongestShapeWord)
       throw CommandError(ErrorKind::kUsage, fmt::format("{}:{}: give the sizes of one problem a line, without blanks, "
                                                         "such as M=4096,N=8192.",
                                                         origin, number));
