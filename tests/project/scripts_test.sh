@@ -295,6 +295,57 @@ tests_have_their_files_in_memory_where_there_is_room() {
   [ ! -e "$folder" ] || fail "$folder is left behind"
 }
 
+# --- CI -------------------------------------------------------------------------------------------------------------
+# A tree whose scripts note that they ran; the suite leaves a screenshot.
+ci_tree() {
+  local script
+  rm -rf "$tree" && mkdir -p "$tree/scripts" "$tree/.ci"
+  cp "$source/.ci/run" "$tree/.ci/"
+  for script in lint test test-bare test-slurm test-wheel sanitize fuzz; do step "$script" ""; done
+  step test "mkdir -p build/page-screenshots && echo image >build/page-screenshots/page.png"
+  stand_in apt-get 'exit 0'
+  stand_in dpkg-query "printf 'install ok installed'"
+  stand_in chromedriver 'exit 0'
+}
+step() {  # SCRIPT COMMANDS
+  printf '#!/bin/sh\necho "%s $*" >>ran\n%s\n' "$1" "$2" >"$tree/scripts/$1"
+  chmod +x "$tree/scripts/$1"
+}
+
+ci_runs_every_step_and_keeps_the_screenshots() {
+  ci_tree
+  expect 0 .ci/run
+  local ran
+  for ran in "lint " "test " "test-bare --first" "test-slurm --check" "test-wheel --prebuilt" "sanitize address .*chain_test" "fuzz --seconds 5"; do
+    grep -qx -- "$ran.*" "$tree/ran" || fail "'$ran' did not run"
+  done
+  [ "$(cat "$tree/artifacts/page-screenshots/page.png")" = image ] || fail "the screenshots are not in artifacts/"
+  ! grep -qF "NOT TESTED" "$work/said" || fail "something was left out"
+  # A suite that skipped the page though there is a browser.
+  step test "exit 0"
+  expect 1 .ci/run
+}
+
+ci_fails_where_a_step_does() {
+  local script
+  for script in lint test test-bare test-slurm test-wheel sanitize fuzz; do
+    ci_tree
+    step "$script" "echo '$script says why'; exit 7"
+    expect 7 .ci/run
+    says "$script says why"
+  done
+}
+
+ci_says_what_cannot_run_here() {
+  ci_tree
+  step test-bare "echo 'no chroot' >&2; exit 3"
+  step test-slurm "exit 3"
+  expect 0 .ci/run
+  says "NOT TESTED: the first command in a bare system"
+  says "NOT TESTED: pgtune slurm on a cluster"
+  says "no chroot"
+}
+
 # --- validation suites ------------------------------------------------------------------------------------------------
 validation_suites_are_as_drawn() {
   command -v python3 >/dev/null || exit 77
