@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "tool/pgtune/counters/metrics.hpp"
 #include "tool/pgtune/counters/profile_text.hpp"
@@ -112,8 +114,9 @@ TEST(ParseProfile, OtherComplaintsAreQuoted) {
 class Profile : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / "pgtune-profile-test";
-    std::filesystem::create_directories(folder_);
+    std::string name = (std::filesystem::path(::testing::TempDir()) / "pgtune_profile_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
     request_.command = {"/bin/echo", "said"};
     request_.patience = std::chrono::seconds(30);
     request_.on_line = [this](const std::string& line) { heard_ += line + ";"; };
