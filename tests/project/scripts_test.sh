@@ -316,7 +316,7 @@ ci_runs_every_step_and_keeps_the_screenshots() {
   ci_tree
   expect 0 .ci/run
   local ran
-  for ran in "lint " "test " "test-bare --first" "test-slurm --check" "test-wheel --prebuilt" "sanitize address .*chain_test" "fuzz --seconds 5"; do
+  for ran in "lint " "test " "test-bare --first" "test-slurm --check" "test-wheel --prebuilt" "sanitize address .*chain_test" "fuzz --seconds 2"; do
     grep -qx -- "$ran.*" "$tree/ran" || fail "'$ran' did not run"
   done
   [ "$(cat "$tree/artifacts/page-screenshots/page.png")" = image ] || fail "the screenshots are not in artifacts/"
