@@ -53,7 +53,10 @@ struct Stencil {
 };
 
 Result<protocol::BuildDone> built(const protocol::BuildRequest& request) {
-  return protocol::BuildDone{request.id, {}, {.cubin_hash = request.variant.key(), .registers = 32}};
+  BuildInfo build;
+  build.cubin_hash = request.variant.key();
+  build.registers = 32;
+  return protocol::BuildDone{request.id, {}, build};
 }
 
 TEST(BaselineBuilds, AreOfTheVariantsThatTheOperationNames) {
@@ -126,7 +129,11 @@ TEST(BaselineBuilds, AreMadeBeforeTheProblemIsPreparedAndNotInAReplay) {
 TEST(BaselineBuilds, AStopIsNotWaitedWith) {
   const Stencil stencil;
   TestSearch search;
-  FakeDevice device([](const Variant&) { return Script{.build_s = 1e9}; });
+  FakeDevice device([](const Variant&) {
+    Script script;
+    script.build_s = 1e9;
+    return script;
+  });
   search.stop = true;
   const auto stopped = run_search(stencil.problem, *stencil.templates, device, search.store, search.options,
                                   search.stop, {}, search.clock(device));

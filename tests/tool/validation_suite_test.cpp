@@ -82,8 +82,8 @@ TEST(ValidationSuites, AreInNoRecordingFromWhichModelsLearn) {
     while (problems.step()) {
       std::string text;
       problems >> text;
-      const auto json = nlohmann::json::parse(text);
-      const Extents extents{json.at("m"), json.at("n"), json.at("k")};
+      const auto problem = nlohmann::json::parse(text);
+      const Extents extents{problem.at("m"), problem.at("n"), problem.at("k")};
       EXPECT_FALSE(validation.contains(extents)) << file << " has " << text;
       ++seen;
     }
@@ -96,11 +96,11 @@ TEST(ValidationSuites, AreNamedByNoSeedPresetOrCostOfATemplate) {
   EXPECT_FALSE(std::regex_search("BM == 128 && M == 1", kNamedExtent));
   std::size_t seeds = 0;
   for (const fs::path& file : files_in("configs", ".json")) {
-    const auto json = nlohmann::json::parse(read_file(file).value());
+    const auto document = nlohmann::json::parse(read_file(file).value());
     std::vector<std::string> texts;
     for (const char* field : {"seeds", "preset", "cost"})
-      if (json.contains(field)) collect_texts(json.at(field), texts);
-    if (json.contains("seeds")) seeds += json.at("seeds").size();
+      if (document.contains(field)) collect_texts(document.at(field), texts);
+    if (document.contains("seeds")) seeds += document.at("seeds").size();
     for (const std::string& text : texts) {
       EXPECT_FALSE(std::regex_search(text, kNamedExtent)) << file << ": " << text;
       for (const auto& [m, n, k] : validation_extents())
