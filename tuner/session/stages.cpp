@@ -43,8 +43,8 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
   return std::move(*measured);
 }
 
-/// Algorithms and plan of the rounds for samples of that kind; where they settle, progress says how long they will
-/// take.
+/// Algorithms and plan of the rounds for samples of that kind. Where they settle, also the margin of ties, which needs
+/// no floor then, and progress says how long they will take.
 void plan_rounds(SessionRun& run, Sampling sampling) {
   const SessionContext& context = run.context;
   run.answer.sampling = sampling;
@@ -52,6 +52,8 @@ void plan_rounds(SessionRun& run, Sampling sampling) {
   run.plan = final_plan(context.options, sampling, !recorded || *recorded > 0);
   run.algorithms = fastest_algorithms(run.result.baseline, run.result.baseline.algorithms.size());
   if (sampling != Sampling::kSettled) return;
+  run.answer.floor = {};
+  run.answer.floor.margin = kSettledMargin;
   const double launch_s = baseline_launch_s(run.result.baseline);
   run.progress.settled(run.after_steady == AfterSteady::kRaceAndFinal
                            ? expected_settled_s(context.options, launch_s)
@@ -70,8 +72,6 @@ Result<void> settle_after_all(SessionRun& run) {
   const int finalists = run.plan.finalists;
   plan_rounds(run, Sampling::kSettled);
   if (run.after_steady == AfterSteady::kFinal) run.plan.finalists = finalists;
-  run.answer.floor = {};
-  run.answer.floor.margin = kSettledMargin;
   run.evidence.drop_samples();
   run.evidence.add_notes(
       {"the final met the power cap, though the baseline alone had not: its rounds were made again in "
@@ -110,10 +110,7 @@ Result<void> steady_stage(SessionRun& run, AfterSteady what) {
 }
 
 Result<void> floor_stage(SessionRun& run) {
-  if (run.answer.sampling == Sampling::kSettled) {
-    run.answer.floor.margin = kSettledMargin;
-    return {};
-  }
+  if (run.answer.sampling == Sampling::kSettled) return {};
   auto floor = measure_floor(run.context, run.result.baseline, run.progress, run.evidence.troubles());
   if (!floor) return tl::unexpected(std::move(floor.error()));
   run.answer.floor = floor->floor;

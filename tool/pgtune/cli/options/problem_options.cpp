@@ -162,7 +162,7 @@ std::vector<Problem> ProblemOptions::problems() const {
   for (const std::string& shape : shapes_)
     append_once(problems, complete({.problem = value_or_throw(parse_shape(shape))}));
   if (!shapes_file_.empty()) {
-    for (Problem& problem : problems_of_file(shapes_file_)) append_once(problems, std::move(problem));
+    for (const Problem& problem : problems_of_file(shapes_file_)) append_once(problems, problem);
   }
   if (problems.empty())
     throw CommandError(ErrorKind::kUsage, "no shape given. Add --shape MxNxK, for example --shape 4096x4096x4096.");
