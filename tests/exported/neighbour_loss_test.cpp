@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tests/exported/sample_export.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
@@ -109,6 +110,16 @@ TEST(Coverage, SaysHowEachShapeIsServed) {
                                    testing::ContainsRegex("1100x1024x1024 f32 nn +neighbour +1.2 % +[0-9x]+ f32 nn\n"),
                                    testing::ContainsRegex("1024x1024x1024 f32 tn +fallback\n"),
                                    testing::ContainsRegex("64x64x64 bf16 nn +fallback\n")));
+  const nlohmann::json rows =
+      coverage_json(content, {f32_problem(1100), f32_problem(10)}).at("device_classes").at(0).at("problems");
+  EXPECT_EQ(rows.at(0).at("served"), "neighbour");
+  EXPECT_EQ(rows.at(0).at("expected_loss"), 0.012);
+  EXPECT_THAT(content.variants,
+              testing::Contains(testing::Field(&ExportedVariant::variant,
+                                               testing::ResultOf([](const Variant& one) { return one.key(); },
+                                                                 rows.at(0).at("variant").get<std::string>()))));
+  EXPECT_EQ(rows.at(1).at("served"), "fallback");
+  EXPECT_TRUE(rows.at(1).at("variant").is_null());
   content.losses.front().chosen = false;
   EXPECT_THAT(coverage_text(content, {f32_problem(1100)}), testing::HasSubstr("fallback"));
 }

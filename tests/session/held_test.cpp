@@ -53,5 +53,12 @@ TEST(Held, SentencesFitATerminal) {
   }
 }
 
+TEST(Held, WhatWasNeverMeasuredIsNew) {
+  const HeldReport report = measured_first(row(1.104, 1.102, 1.106));
+  EXPECT_EQ(report.held, Held::kNew);
+  EXPECT_EQ(report.sentence, "new: 1.104 (1.102-1.106) of the baseline, nothing stored");
+  EXPECT_EQ(measured_first(row(0, 0, 0)).held, Held::kNew);
+}
+
 }  // namespace
 }  // namespace pgtune::session

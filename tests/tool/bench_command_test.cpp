@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pgtune bench: stored variants measured again in a fresh process.
+// pgtune bench: chosen variants measured in a fresh process, beside what is stored of them.
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -133,24 +133,72 @@ TEST_F(BenchTest, AVariantThatFailsIsNamedWithItsReason) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("failed    " + key(0)), HasSubstr("wrong_result")));
 }
 
-TEST_F(BenchTest, OneProblemThatCannotBeMeasuredDoesNotTakeTheOthersWithIt) {
-  ASSERT_EQ(pgtune({"search", "--template", path("tiny.json"), "--shape", "128x128x128", "--budget", "3"}).exit_code,
-            0);
-  std::string untried;  // of the smaller shape; of the other every variant was tried
-  const std::string tried = read("requests.log");
-  for (const char* tile : {"BM=32,BN=32", "BM=32,BN=64", "BM=32,BN=128", "BM=64,BN=32"}) {
-    const std::string key = std::string(tile) + ",COPY=ldg";
-    if (tried.find(" trial " + key) == std::string::npos) untried = key;
+/// A variant that no search of 128x128x128 has tried.
+class UntriedTest : public BenchTest {
+ protected:
+  void SetUp() override {
+    BenchTest::SetUp();
+    ASSERT_EQ(pgtune({"search", "--template", path("tiny.json"), "--shape", "128x128x128", "--budget", "3"}).exit_code,
+              0);
+    const std::string tried = read("requests.log");
+    for (const char* tile : {"BM=32,BN=32", "BM=32,BN=64", "BM=32,BN=128", "BM=64,BN=32"}) {
+      const std::string key = std::string(tile) + ",COPY=ldg";
+      if (tried.find(" trial " + key) == std::string::npos) untried_ = key;
+    }
+    ASSERT_FALSE(untried_.empty());
   }
-  ASSERT_FALSE(untried.empty());
-  const Finished result = bench({"--shape", "128x128x128", "--shape", "64x64x64", "--variant", untried, "--json"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("128x128x128 f32 nn: no variant '" + untried + "'"),
-                                HasSubstr("nothing is stored for 64x64x64")));
+  std::string untried_;
+};
+
+TEST_F(UntriedTest, IsMeasuredBesideWhatIsStored) {
+  const std::vector<std::string> arguments{"bench",   "--template",  path("tiny.json"),
+                                           "--shape", "128x128x128", "--variant",
+                                           "best",    "--variant",   "tiny/" + untried_};
+  const Finished text = pgtune(arguments);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("measured again"), HasSubstr("held: "), HasSubstr("new: "),
+                              HasSubstr(" of the baseline, nothing stored"), HasSubstr(untried_)));
+  std::vector<std::string> as_json = arguments;
+  as_json.emplace_back("--json");
+  const json variants = json::parse(pgtune(as_json).out).at("variants");
+  ASSERT_EQ(variants.size(), 2U);
+  const auto fresh =
+      std::find_if(variants.begin(), variants.end(), [&](const json& one) { return one.at("variant") == untried_; });
+  ASSERT_NE(fresh, variants.end());
+  EXPECT_EQ(fresh->at("held"), "new");
+  EXPECT_TRUE(fresh->at("stored").is_null());
+  EXPECT_TRUE(fresh->at("time_to_stored").is_null());
+  EXPECT_GT(fresh->at("now").at("ratio_to_baseline").get<double>(), 0);
+}
+
+TEST_F(UntriedTest, NeedsNothingStored) {
+  const Finished done = pgtune({"bench", "--template", path("tiny.json"), "--shape", "64x64x64", "--variant", untried_,
+                                "--db", path("none-yet.db"), "--json"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const json object = json::parse(done.out);
+  EXPECT_EQ(object.at("variants").at(0).at("held"), "new");
+  EXPECT_TRUE(object.at("stored_on").is_null());
+  const Finished text = pgtune({"bench", "--template", path("tiny.json"), "--shape", "64x64x64", "--variant", untried_,
+                                "--db", path("none-yet.db")});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("64x64x64 f32 nn with tiny, measured\n"), Not(HasSubstr("\nstored "))));
+}
+
+TEST_F(UntriedTest, WhatIsNoWholeKeyIsNotGuessedAt) {
+  const Finished part = pgtune({"bench", "--template", path("tiny.json"), "--shape", "64x64x64", "--variant", "BM=32"});
+  EXPECT_EQ(part.exit_code, 1);
+  EXPECT_THAT(part.err, HasSubstr("nothing is stored for 64x64x64"));
+  const Finished beside_stored = bench({"--variant", "BM=32"});
+  EXPECT_EQ(beside_stored.exit_code, 2);
+  EXPECT_THAT(beside_stored.err, HasSubstr("is no whole key of one"));
+}
+
+TEST_F(UntriedTest, OneProblemThatCannotBeMeasuredDoesNotTakeTheOthersWithIt) {
+  const Finished result = bench({"--shape", "128x128x128", "--shape", "64x64x64", "--json"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("nothing is stored for 64x64x64"));
   const json results = json::parse(result.out).at("results");
   ASSERT_EQ(results.size(), 2U);
-  EXPECT_EQ(results.at(0).at("variants").at(0).at("variant"), untried);
-  EXPECT_THAT(results.at(1).at("error").get<std::string>(), HasSubstr("no variant '" + untried + "'"));
+  EXPECT_EQ(results.at(1).at("problem").at("m"), 128);
 }
 
 TEST_F(BenchTest, TheDocumentOfSeveralShapesIsAListHoweverManyAreStored) {

@@ -46,6 +46,7 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   ASSERT_EQ(guessed.exit_code, 0) << guessed.err;
   const json guess = json::parse(guessed.out);
   EXPECT_TRUE(guess.at("parameters").is_object());
+  EXPECT_THAT(guess.at("variant").get<std::string>(), HasSubstr("BM="));
   EXPECT_GE(guess.at("expected_loss").at("p90").get<double>(), guess.at("expected_loss").at("median").get<double>());
   EXPECT_EQ(guess.at("seen_device"), true);
   EXPECT_EQ(models().size(), 1U) << "the same model";

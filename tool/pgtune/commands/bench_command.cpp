@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pgtune bench: measures chosen stored variants again and says whether what is stored of them holds.
+// pgtune bench: measures chosen variants and says whether what is stored of them holds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,92 +12,32 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/measuring/chosen_variants.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/bench_outcome.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/session/answer/answered.hpp"
-#include "tuner/session/pipeline/search_state.hpp"
-#include "tuner/template/variant_text.hpp"
-#include "tuner/util/suggestion.hpp"
 
 namespace pgtune::tool {
 namespace {
-
-constexpr const char* kBest = "best";
 
 /// What the command line asks for.
 struct BenchTask {
   MeasuringOptions measuring;
   std::vector<Problem> problems;
   std::map<std::string, space::TemplateSet> templates;  ///< what --template means for each problem, by its key
-  std::vector<std::string> variants;                    ///< best or keys
+  std::vector<std::string> variants;                    ///< kBest or keys
   int rounds = 0;
   bool counters = false;
 };
-
-/// What is stored of a variant that was screened but is in no stored ranking.
-session::RankedVariant screened(const Variant& variant, const session::StoredTrial& trial, const Problem& problem) {
-  session::RankedVariant out;
-  out.variant = variant;
-  out.build = trial.build;
-  out.time_s = session::median_per_launch_s(trial.report.samples);
-  out.tflops = out.time_s > 0 ? problem.flops() / out.time_s * 1e-12 : 0;
-  return out;
-}
-
-/// The key in a Variant::id().
-std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); }
-
-[[noreturn]] void fail_unknown(const std::string& key, const session::Answer& answer,
-                               const std::map<std::string, session::StoredTrial>& trials) {
-  std::vector<std::string> known, ranked{kBest};
-  for (const auto& [id, trial] : trials) {
-    if (trial.report.outcome.kind == OutcomeKind::kOk) known.push_back(key_in(id));
-  }
-  for (const session::RankedVariant& row : answer.ranking) ranked.push_back(row.variant.key());
-  // A near key of any variant that was right; where none is near, only those worth naming.
-  std::string hint = suggestion(key, known);
-  if (!hint.starts_with("; did you mean")) hint = suggestion(key, ranked);
-  throw CommandError(ErrorKind::kUsage, fmt::format("no variant '{}' is stored for this shape{}. 'pgtune show --json' "
-                                                    "prints keys.",
-                                                    key, hint));
-}
-
-/// What is stored of the variants that `wanted` names: best, keys, or ids where templates share keys.
-std::vector<session::RankedVariant> chosen_variants(const std::vector<std::string>& wanted,
-                                                    const space::TemplateSet& templates, const session::Answer& answer,
-                                                    const std::map<std::string, session::StoredTrial>& trials,
-                                                    const Problem& problem) {
-  std::vector<session::RankedVariant> chosen;
-  for (const std::string& word : wanted) {
-    const auto meant = [&](const std::string& id) {
-      return word == kBest ? id == answer.best().variant.id() : word == id || word == key_in(id);
-    };
-    const auto row_meant = [&](const session::RankedVariant& row) { return meant(row.variant.id()); };
-    if (std::any_of(chosen.begin(), chosen.end(), row_meant)) continue;
-    const auto ranked = std::find_if(answer.ranking.begin(), answer.ranking.end(), row_meant);
-    if (ranked != answer.ranking.end()) {
-      chosen.push_back(*ranked);
-      continue;
-    }
-    const auto trial =
-        std::find_if(trials.begin(), trials.end(), [&](const auto& entry) { return meant(entry.first); });
-    if (trial == trials.end() || trial->second.report.outcome.kind != OutcomeKind::kOk)
-      fail_unknown(word, answer, trials);
-    const space::TemplateDefinition& definition = templates.of({trial->first.substr(0, trial->first.find('/')), {}});
-    chosen.push_back(
-        screened(value_or_throw(space::parse_variant(definition, key_in(trial->first))), trial->second, problem));
-  }
-  return chosen;
-}
 
 BenchOutcome bench_chosen(MeasuringRun& run, const BenchTask& task, BenchOutcome outcome) {
   session::BenchRequest request;
   request.rounds = task.rounds;
   request.measure_energy = run.session().measure_energy;
-  for (const session::RankedVariant& row : outcome.chosen) request.variants.push_back(row.variant);
+  request.variants = outcome.chosen.all();
   outcome.result = run.bench(outcome.problem, {outcome.device, outcome.templates}, request);
   outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
   if (task.counters && outcome.result.answer && !run.signals().exit_code())
@@ -119,11 +59,11 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
     const auto [device, templates] = answering(run.choice(), candidates, problem);
     const session::StoreKey key{problem, templates, device.info, device.source.value(), conditions};
     auto answer = session::stored_answer(run.store(), key, run.session().this_board);
-    if (!answer) continue;
-    auto chosen = chosen_variants(task.variants, templates, *answer, run.store().trials(key),
-                                  with_counts(problem, answer->baseline.counts));
+    if (!answer && !all_named(task.variants, templates)) continue;
+    auto chosen = chosen_variants(task.variants, templates, answer, run.store().trials(key),
+                                  answer ? with_counts(problem, answer->baseline.counts) : problem);
     measured.push_back(
-        bench_chosen(run, task, {problem, templates, device, conditions, std::move(*answer), std::move(chosen), {}}));
+        bench_chosen(run, task, {problem, templates, device, conditions, std::move(answer), std::move(chosen), {}}));
     if (templates.definitions().size() > 1) break;
   }
   Terminal& terminal = context.terminal();
@@ -155,7 +95,9 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
 class BenchCommand final : public Command {
  public:
   std::string name() const override { return "bench"; }
-  std::string description() const override { return "Measure stored variants again, and say whether they hold"; }
+  std::string description() const override {
+    return "Measure chosen variants, and say whether what is stored of them holds";
+  }
   std::string examples() const override {
     return "pgtune bench --shape 4096x4096x4096\n"
            "pgtune bench --shape 4096x4096x4096 --device 1 --this-board\n"
@@ -168,7 +110,8 @@ class BenchCommand final : public Command {
   void add_options(CommandLine& app) override {
     const char* group = "Bench";
     problems_.add_to(app);
-    app.add_option("--variant", variants_, "best (default), or a variant's key as pgtune show prints it; repeatable")
+    app.add_option("--variant", variants_,
+                   "best (default), or a variant's key, as show and guess print it, measured before or not; repeatable")
         .option_text("KEY")
         .one_value_each()
         .group(group);
@@ -187,8 +130,9 @@ class BenchCommand final : public Command {
 
   ExitCode run(Context& context) override {
     const BenchTask task = read(context);
-    // A bench is nothing without a database: opening it to read only says so where there is none.
-    if (!std::filesystem::exists(task.measuring.database))
+    // What is best is in a database alone: opening it to read only says so where there is none.
+    const bool asks_for_best = std::find(task.variants.begin(), task.variants.end(), kBest) != task.variants.end();
+    if (asks_for_best && !std::filesystem::exists(task.measuring.database))
       (void)db::Database::open(task.measuring.database, db::OpenMode::kReadOnly);
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
     const auto choices = choose_devices(context, task.measuring.device);
@@ -204,7 +148,7 @@ class BenchCommand final : public Command {
     BenchTask task{.measuring = measuring_.read(context),
                    .problems = problems_.problems(),
                    .templates = {},
-                   .variants = variants_.empty() ? std::vector<std::string>{kBest} : variants_,
+                   .variants = variants_.empty() ? std::vector<std::string>{std::string(kBest)} : variants_,
                    .rounds = parse_rounds(rounds_),
                    .counters = counters_};
     task.measuring.session.this_board = this_board_;

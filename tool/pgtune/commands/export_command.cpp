@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tool/pgtune/cli/command.hpp"
@@ -131,6 +132,7 @@ class ExportCommand final : public Command {
                     "Fail where this machine cannot verify the header on a GPU of its class; where there is one, that "
                     "is done anyway");
     header.add_flag("--no-verify", no_verify_, "Write it without running its kernels");
+    header.add_flag("--json", json_, "Print what --coverage shows as JSON, with each kernel's template and variant");
     header.add_flag("--table", table_, "Instead a constexpr table of the best variants' parameters, and a lookup");
     pipeline_.add_to(app);
     tables_.add_to(app);
@@ -183,6 +185,8 @@ class ExportCommand final : public Command {
     if (!library_.empty() && (split_ || !output_.empty() || !coverage_.empty()))
       throw CommandError(ErrorKind::kUsage,
                          "--library writes a folder of its own. Leave out -o, --split and --coverage.");
+    if (json_ && coverage_.empty())
+      throw CommandError(ErrorKind::kUsage, "--json prints what --coverage shows. Give both, or leave it out.");
     if (jit_ && (table_ || split_ || !library_.empty()))
       throw CommandError(
           ErrorKind::kUsage,
@@ -221,8 +225,10 @@ class ExportCommand final : public Command {
       return ExitCode::kNothingValid;
     }
     if (!coverage_.empty()) {
-      context.terminal().print(coverage_text(
-          content, filter_.operation() != nullptr ? problems_of_sizes(content, coverage_) : covered_problems_));
+      const std::vector<Problem> problems =
+          filter_.operation() != nullptr ? problems_of_sizes(content, coverage_) : covered_problems_;
+      context.terminal().print(json_ ? coverage_json(content, problems).dump(2) + '\n'
+                                     : coverage_text(content, problems));
       return ExitCode::kDone;
     }
     const bool in_two = split_ || !library_.empty();
@@ -321,7 +327,7 @@ class ExportCommand final : public Command {
   PipelineExport pipeline_;
   std::vector<Problem> covered_problems_, guessed_problems_;  ///< of --coverage (of GEMM) and --guess
   std::string output_, name_space_, coverage_, guess_, library_, neighbour_loss_ = "3";
-  bool table_ = false, split_ = false, verify_ = false, no_verify_ = false, jit_ = false;
+  bool table_ = false, split_ = false, verify_ = false, no_verify_ = false, jit_ = false, json_ = false;
 };
 
 }  // namespace

@@ -39,6 +39,7 @@ json guess_json(const Problem& problem, const Guess& guess, const DeviceInfo& de
           {"problem", problem},
           {"device", device.name},
           {"template", guess.variant.template_name},
+          {"variant", guess.variant.key()},
           {"parameters", parameters_to_json(guess.variant)},
           {"expected_loss",
            guess.loss.tables > 0 ? json{{"median", guess.loss.median}, {"p90", guess.loss.p90}} : json(nullptr)},

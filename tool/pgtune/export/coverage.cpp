@@ -4,17 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/neighbour_loss.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
 namespace {
+
+using nlohmann::json;
 
 /// The radius within which neighbours of the problem are taken; null: none are.
 const MeasuredLoss* chosen_loss(const CallableHeader& content, const Problem& problem) {
@@ -36,22 +41,42 @@ std::string nearest_title(const CallableHeader& content, std::size_t variant, co
   return nearest->problem.title();
 }
 
-std::vector<std::string> row_of(const CallableHeader& content, const Problem& problem, std::size_t device_class) {
-  const auto exact = std::find_if(content.entries.begin(), content.entries.end(), [&](const ExportedEntry& entry) {
-    return entry.device_class == device_class && entry.problem == problem;
-  });
-  if (exact != content.entries.end() && exact->guessed_loss)
-    return {problem.title(), "guess", fmt::format("{:.1f} %", 100 * *exact->guessed_loss), ""};
-  if (exact != content.entries.end()) return {problem.title(), "exact", "0 %", ""};
-  const MeasuredLoss* const loss = chosen_loss(content, problem);
-  const auto variant =
-      loss == nullptr ? std::nullopt : neighbour(content, problem, content.device_classes[device_class], loss->radius);
-  if (!variant) return {problem.title(), "fallback", "", ""};
-  return {problem.title(), "neighbour", fmt::format("{:.1f} %", 100 * loss->median),
-          nearest_title(content, *variant, problem)};
+std::vector<std::string> row_of(const Problem& problem, const Served& served) {
+  const std::string loss = !served.expected_loss        ? ""
+                           : *served.expected_loss == 0 ? "0 %"
+                                                        : fmt::format("{:.1f} %", 100 * *served.expected_loss);
+  return {problem.title(), served.how, loss, served.tuned_for};
+}
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json served_json(const CallableHeader& content, const Problem& problem, const Served& served) {
+  const Variant* const variant = served.variant ? &content.variants[*served.variant].variant : nullptr;
+  return {{"problem", problem},
+          {"served", served.how},
+          {"expected_loss", or_null(served.expected_loss)},
+          {"tuned_for", served.tuned_for.empty() ? json(nullptr) : json(served.tuned_for)},
+          {"template", variant == nullptr ? json(nullptr) : json(variant->template_name)},
+          {"variant", variant == nullptr ? json(nullptr) : json(variant->key())}};
 }
 
 }  // namespace
+
+Served served(const CallableHeader& content, const Problem& problem, std::size_t device_class) {
+  const auto exact = std::find_if(content.entries.begin(), content.entries.end(), [&](const ExportedEntry& entry) {
+    return entry.device_class == device_class && entry.problem == problem;
+  });
+  if (exact != content.entries.end())
+    return {exact->guessed_loss ? "guess" : "exact", exact->variant, exact->guessed_loss.value_or(0), ""};
+  const MeasuredLoss* const loss = chosen_loss(content, problem);
+  const auto variant =
+      loss == nullptr ? std::nullopt : neighbour(content, problem, content.device_classes[device_class], loss->radius);
+  if (!variant) return {};
+  return {"neighbour", variant, loss->median, nearest_title(content, *variant, problem)};
+}
 
 std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std::string& file) {
   std::vector<Problem> problems;
@@ -74,11 +99,22 @@ std::string coverage_text(const CallableHeader& content, const std::vector<Probl
   std::string text;
   for (std::size_t i = 0; i < content.device_classes.size(); ++i) {
     TextTable table({{"problem", Align::kLeft, true}, {"served"}, {"expected loss", Align::kRight}, {"tuned for"}});
-    for (const Problem& problem : problems) table.add_row(row_of(content, problem, i));
+    for (const Problem& problem : problems) table.add_row(row_of(problem, served(content, problem, i)));
     text +=
         fmt::format("{}{}\n{}", i == 0 ? "" : "\n", device_class(content.device_classes[i]).hardware(), table.text());
   }
   return text;
+}
+
+json coverage_json(const CallableHeader& content, const std::vector<Problem>& problems) {
+  json classes = json::array();
+  for (std::size_t i = 0; i < content.device_classes.size(); ++i) {
+    json rows = json::array();
+    for (const Problem& problem : problems) rows.push_back(served_json(content, problem, served(content, problem, i)));
+    classes.push_back(
+        {{"hardware", device_class(content.device_classes[i]).hardware()}, {"problems", std::move(rows)}});
+  }
+  return {{"schema", kJsonSchema}, {"device_classes", std::move(classes)}};
 }
 
 }  // namespace pgtune::tool

@@ -2,6 +2,9 @@
 // `pgtune export header --coverage`: what the problems of a list would be served with.
 #pragma once
 
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +16,19 @@ namespace pgtune::tool {
 /// CommandError (usage).
 [[nodiscard]] std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std::string& file);
 
-/// A table of how a program with this header would be served on each class of device, for pointers aligned to 256
-/// bytes: the entry itself, a neighbour with the problem it was tuned for and its expected loss, or nothing here.
+/// How a program with this header would be served, for pointers aligned to 256 bytes.
+struct Served {
+  const char* how = "fallback";         ///< "exact", "guess", "neighbour" or "fallback", which is not in the header
+  std::optional<std::size_t> variant;   ///< in CallableHeader::variants; nothing with a fallback
+  std::optional<double> expected_loss;  ///< of time, 0.02 for 2 %; likewise
+  std::string tuned_for;                ///< of a neighbour the nearest problem that it was tuned for
+};
+/// `device_class` is an index into CallableHeader::device_classes.
+[[nodiscard]] Served served(const CallableHeader& content, const Problem& problem, std::size_t device_class);
+
+/// A table of it for each class of device.
 [[nodiscard]] std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems);
+/// The same, with the variant's template and key: a list of device classes with their problems.
+[[nodiscard]] nlohmann::json coverage_json(const CallableHeader& content, const std::vector<Problem>& problems);
 
 }  // namespace pgtune::tool

@@ -24,13 +24,16 @@ namespace {
 
 using nlohmann::json;
 
-std::string stored_ratio(const session::RankedVariant& stored) {
-  return stored.ratio_to_baseline > 0 ? ratio_text(stored.ratio_to_baseline, stored.ratio_low, stored.ratio_high)
-                                      : "not in a final";
+std::string stored_ratio(const session::RankedVariant* stored) {
+  if (stored == nullptr) return "-";
+  return stored->ratio_to_baseline > 0 ? ratio_text(stored->ratio_to_baseline, stored->ratio_low, stored->ratio_high)
+                                       : "not in a final";
 }
 
-/// Whether what is stored is of the board at hand too.
-bool measured_here(const BenchOutcome& outcome) { return outcome.stored.board == outcome.device.info.uuid; }
+/// Whether what is stored is of another board than the one at hand.
+bool stored_elsewhere(const BenchOutcome& outcome) {
+  return outcome.stored && outcome.stored->board != outcome.device.info.uuid;
+}
 
 /// "3.1 % longer" or "0.4 % less" of a time that is `ratio` times another.
 std::string longer_text(double ratio) {
@@ -40,25 +43,30 @@ std::string longer_text(double ratio) {
 
 double time_ratio(double now_s, double stored_s) { return stored_s > 0 ? now_s / stored_s : 0; }
 
+/// 0 where nothing is stored, as in the next.
+double time_ratio(const BenchComparison& compared) {
+  return compared.stored == nullptr ? 0 : time_ratio(compared.now->time_s, compared.stored->time_s);
+}
+
 double baseline_time_ratio(const BenchOutcome& outcome) {
-  return time_ratio(outcome.result.answer->baseline_best_s, outcome.stored.baseline_best_s);
+  return outcome.stored ? time_ratio(outcome.result.answer->baseline_best_s, outcome.stored->baseline_best_s) : 0;
 }
 
 json ratio_json(double ratio) { return ratio > 0 ? json(ratio) : json(nullptr); }
 
 /// By how much the board at hand differs from the one that is stored; empty where that is the same.
 std::string boards_text(const BenchOutcome& outcome, const std::vector<BenchComparison>& compared) {
-  if (measured_here(outcome)) return {};
+  if (!stored_elsewhere(outcome)) return {};
   std::vector<std::string> parts;
   if (const double ratio = baseline_time_ratio(outcome); ratio > 0)
     parts.push_back(fmt::format("{}'s best takes {}", baseline_name(*outcome.result.answer), longer_text(ratio)));
   int place = 0;
   for (const BenchComparison& comparison : compared) {
     ++place;
-    if (const double ratio = time_ratio(comparison.now->time_s, comparison.stored->time_s); ratio > 0)
+    if (const double ratio = time_ratio(comparison); ratio > 0)
       parts.push_back(fmt::format("#{} {}", place, longer_text(ratio)));
   }
-  return fmt::format("another GPU of this class was stored, {}; on this one {}", outcome.stored.board,
+  return fmt::format("another GPU of this class was stored, {}; on this one {}", outcome.stored->board,
                      fmt::join(parts, ", "));
 }
 
@@ -79,8 +87,9 @@ std::string comparison_table(std::string_view baseline, const std::vector<BenchC
   for (const BenchComparison& comparison : compared) {
     const session::RankedVariant& now = *comparison.now;
     const std::string number = std::to_string(++place);
-    times.add_row({"#" + number, milliseconds_text(now.time_s), milliseconds_text(comparison.stored->time_s),
-                   ratio_text(now.ratio_to_baseline, now.ratio_low, now.ratio_high), stored_ratio(*comparison.stored),
+    times.add_row({"#" + number, milliseconds_text(now.time_s),
+                   comparison.stored == nullptr ? "-" : milliseconds_text(comparison.stored->time_s),
+                   ratio_text(now.ratio_to_baseline, now.ratio_low, now.ratio_high), stored_ratio(comparison.stored),
                    std::string(to_string(comparison.held.held))});
     variants.add_row({number, now.variant.key()});
   }
@@ -92,18 +101,25 @@ std::string comparison_table(std::string_view baseline, const std::vector<BenchC
 std::vector<BenchComparison> comparisons(const BenchOutcome& outcome) {
   std::vector<BenchComparison> out;
   if (!outcome.result.answer) return out;
-  const double margin = std::max(outcome.stored.floor.margin, outcome.result.answer->floor.margin);
+  const double margin =
+      std::max(outcome.stored ? outcome.stored->floor.margin : 0, outcome.result.answer->floor.margin);
+  const std::vector<session::RankedVariant>& known = outcome.chosen.stored;
   for (const session::RankedVariant& now : outcome.result.answer->ranking) {
-    for (const session::RankedVariant& stored : outcome.chosen) {
-      if (stored.variant == now.variant) out.push_back({&stored, &now, session::held(stored, now, margin)});
+    const auto stored = std::find_if(known.begin(), known.end(),
+                                     [&](const session::RankedVariant& row) { return row.variant == now.variant; });
+    if (stored == known.end()) {
+      out.push_back({nullptr, &now, session::measured_first(now)});
+    } else {
+      out.push_back({&*stored, &now, session::held(*stored, now, margin)});
     }
   }
   return out;
 }
 
 std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
-  std::string out = terminal.styled(Style::kBold, fmt::format("{} with {}, measured again", outcome.problem.title(),
-                                                              outcome.templates.title())) +
+  std::string out = terminal.styled(Style::kBold, fmt::format("{} with {}, measured{}", outcome.problem.title(),
+                                                              outcome.templates.title(),
+                                                              outcome.chosen.stored.empty() ? "" : " again")) +
                     '\n';
   for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
   out += fact("version", versions_text(outcome.templates.other_versions()));
@@ -114,7 +130,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
     int place = 0;
     for (const BenchComparison& comparison : compared)
       out += fact(fmt::format("#{}", ++place).c_str(), comparison.held.sentence);
-    out += fact("stored", outcome.stored.finished_at + stored_mark(outcome.stored));
+    if (outcome.stored) out += fact("stored", outcome.stored->finished_at + stored_mark(*outcome.stored));
     out += fact("boards", boards_text(outcome, compared));
     out += answer_facts(*outcome.result.answer, outcome.conditions);
     if (outcome.counters) out += '\n' + counters_text(*outcome.counters);
@@ -129,12 +145,13 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
 json bench_json(const BenchOutcome& outcome) {
   json variants = json::array();
   for (const BenchComparison& comparison : comparisons(outcome))
-    variants.push_back({{"variant", comparison.now->variant.key()},
-                        {"stored", ranked_json(*comparison.stored, outcome.problem)},
-                        {"now", ranked_json(*comparison.now, outcome.problem)},
-                        {"time_to_stored", ratio_json(time_ratio(comparison.now->time_s, comparison.stored->time_s))},
-                        {"held", to_string(comparison.held.held)},
-                        {"summary", comparison.held.sentence}});
+    variants.push_back(
+        {{"variant", comparison.now->variant.key()},
+         {"stored", comparison.stored == nullptr ? json(nullptr) : ranked_json(*comparison.stored, outcome.problem)},
+         {"now", ranked_json(*comparison.now, outcome.problem)},
+         {"time_to_stored", ratio_json(time_ratio(comparison))},
+         {"held", to_string(comparison.held.held)},
+         {"summary", comparison.held.sentence}});
   json failed = json::array();
   for (const auto& [variant, reason] : outcome.result.failed)
     failed.push_back({{"variant", variant.key()}, {"outcome", reason}});
@@ -144,14 +161,14 @@ json bench_json(const BenchOutcome& outcome) {
               {"problem", outcome.problem},
               {"device", outcome.device.info},
               {"device_class", device_class(outcome.device.info).text()},
-              {"stored_on", outcome.stored.board},
-              {"this_board", measured_here(outcome)},
+              {"stored_on", outcome.stored ? json(outcome.stored->board) : json(nullptr)},
+              {"this_board", !stored_elsewhere(outcome)},
               {"source", source_word(outcome.device)},
               {"template", outcome.templates.id().name},
               {"other_versions", other_versions_json(outcome.templates.other_versions())},
               {"conditions", conditions_json(outcome.conditions)},
-              {"stored_at", outcome.stored.finished_at},
-              {"stored_sampling", to_string(outcome.stored.sampling)},
+              {"stored_at", outcome.stored ? json(outcome.stored->finished_at) : json(nullptr)},
+              {"stored_sampling", outcome.stored ? json(to_string(outcome.stored->sampling)) : json(nullptr)},
               {"variants", std::move(variants)},
               {"failed", std::move(failed)},
               {"not_recorded", std::move(not_recorded)},

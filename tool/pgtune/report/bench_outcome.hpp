@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Stored variants measured again, beside what is stored of them: as text and as JSON.
+// Chosen variants measured, beside what is stored of them: as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tool/pgtune/measuring/chosen_variants.hpp"
 #include "tool/pgtune/measuring/counter_report.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tuner/session/bench_session.hpp"
@@ -18,16 +20,15 @@ struct BenchOutcome {
   space::TemplateSet templates;  ///< it and the device: of answering()
   DeviceChoice device;
   Conditions conditions;
-  session::Answer stored;  ///< the answer the variants were chosen from
-  /// What is stored of the variants asked for; those without a final have their screening's time and no ratio.
-  std::vector<session::RankedVariant> chosen;
+  std::optional<session::Answer> stored;  ///< the answer the variants were chosen from, where there is one
+  ChosenVariants chosen;
   session::BenchResult result;
   std::optional<CounterReport> counters = {};  ///< of the new ranking; nothing where they were not asked for
 };
 
 /// What is stored of a variant against its new measurement.
 struct BenchComparison {
-  const session::RankedVariant* stored = nullptr;
+  const session::RankedVariant* stored = nullptr;  ///< null where nothing is
   const session::RankedVariant* now = nullptr;
   session::HeldReport held;
 };

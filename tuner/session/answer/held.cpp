@@ -10,8 +10,11 @@
 namespace pgtune::session {
 namespace {
 
-constexpr EnumNames<Held, 4> kNames{
-    {{Held::kHeld, "held"}, {Held::kFaster, "faster"}, {Held::kSlower, "slower"}, {Held::kUnclear, "unclear"}}};
+constexpr EnumNames<Held, 5> kNames{{{Held::kHeld, "held"},
+                                     {Held::kFaster, "faster"},
+                                     {Held::kSlower, "slower"},
+                                     {Held::kUnclear, "unclear"},
+                                     {Held::kNew, "new"}}};
 
 bool known(const RankedVariant& row) { return row.ratio_to_baseline > 0 && row.ratio_low > 0; }
 
@@ -44,6 +47,11 @@ HeldReport held(const RankedVariant& stored, const RankedVariant& measured, doub
   if (stored.ratio_low > measured.ratio_high * (1 + margin)) return {Held::kSlower, sentence("slower now")};
   if (too_wide(stored, margin) || too_wide(measured, margin)) return {Held::kUnclear, sentence("too rough")};
   return {Held::kHeld, sentence("held")};
+}
+
+HeldReport measured_first(const RankedVariant& measured) {
+  if (!known(measured)) return {Held::kNew, "new: this run has no ratio to the baseline"};
+  return {Held::kNew, fmt::format("new: {} of the baseline, nothing stored", interval(measured))};
 }
 
 }  // namespace pgtune::session

@@ -14,9 +14,10 @@ enum class Held {
   kFaster,   ///< faster against the baseline than stored
   kSlower,   ///< likewise slower
   kUnclear,  ///< a ratio is missing, or known too roughly
+  kNew,      ///< nothing was stored of it
 };
 
-/// "held", "faster", "slower", "unclear".
+/// "held", "faster", "slower", "unclear", "new".
 [[nodiscard]] std::string_view to_string(Held held);
 
 struct HeldReport {
@@ -28,5 +29,7 @@ struct HeldReport {
 /// further apart than `margin` (NoiseFloor::margin, the larger of both sessions'). Overlap proves nothing where an
 /// interval is wider than ten margins: unclear.
 [[nodiscard]] HeldReport held(const RankedVariant& stored, const RankedVariant& measured, double margin);
+/// Of a variant that was never measured before.
+[[nodiscard]] HeldReport measured_first(const RankedVariant& measured);
 
 }  // namespace pgtune::session

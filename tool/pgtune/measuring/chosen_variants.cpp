@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/measuring/chosen_variants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
+#include "tuner/template/variant_text.hpp"
+#include "tuner/util/suggestion.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// What is stored of a variant that was screened but is in no stored ranking.
+session::RankedVariant screened(const Variant& variant, const session::StoredTrial& trial, const Problem& problem) {
+  session::RankedVariant out;
+  out.variant = variant;
+  out.build = trial.build;
+  out.time_s = session::median_per_launch_s(trial.report.samples);
+  out.tflops = out.time_s > 0 ? problem.flops() / out.time_s * 1e-12 : 0;
+  return out;
+}
+
+/// The key in a Variant::id().
+std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); }
+
+/// The variant of which `word` is the whole key or the id; nothing where there is none, or templates share the key.
+std::optional<Variant> named_variant(const std::string& word, const space::TemplateSet& templates) {
+  std::optional<Variant> out;
+  for (const space::TemplateDefinition& definition : templates.definitions()) {
+    const auto variant = space::parse_variant(definition, key_in(word));
+    if (!variant || (variant->key() != word && variant->id() != word)) continue;
+    if (out) return std::nullopt;
+    out = *variant;
+  }
+  return out;
+}
+
+[[noreturn]] void fail_unknown(const std::string& key, const std::optional<session::Answer>& answer,
+                               const std::map<std::string, session::StoredTrial>& trials) {
+  std::vector<std::string> known, ranked;
+  for (const auto& [id, trial] : trials) {
+    if (trial.report.outcome.kind == OutcomeKind::kOk) known.push_back(key_in(id));
+  }
+  if (answer) {
+    ranked.emplace_back(kBest);
+    for (const session::RankedVariant& row : answer->ranking) ranked.push_back(row.variant.key());
+  }
+  // A near key of any variant that was right; where none is near, only those worth naming.
+  std::string hint = suggestion(key, known);
+  if (!hint.starts_with("; did you mean")) hint = suggestion(key, ranked);
+  throw CommandError(ErrorKind::kUsage,
+                     fmt::format("no variant '{}' is stored for this shape, and it is no whole key of one{}. 'pgtune "
+                                 "show --json' and 'pgtune guess' print keys.",
+                                 key, hint));
+}
+
+}  // namespace
+
+std::vector<Variant> ChosenVariants::all() const {
+  std::vector<Variant> out;
+  for (const session::RankedVariant& row : stored) out.push_back(row.variant);
+  out.insert(out.end(), fresh.begin(), fresh.end());
+  return out;
+}
+
+bool all_named(const std::vector<std::string>& wanted, const space::TemplateSet& templates) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const std::string& word) { return named_variant(word, templates).has_value(); });
+}
+
+ChosenVariants chosen_variants(const std::vector<std::string>& wanted, const space::TemplateSet& templates,
+                               const std::optional<session::Answer>& stored,
+                               const std::map<std::string, session::StoredTrial>& trials, const Problem& problem) {
+  const std::vector<session::RankedVariant> none;
+  const std::vector<session::RankedVariant>& ranking = stored ? stored->ranking : none;
+  ChosenVariants chosen;
+  for (const std::string& word : wanted) {
+    const auto meant = [&](const std::string& id) {
+      return word == kBest ? stored && id == stored->best().variant.id() : word == id || word == key_in(id);
+    };
+    const auto row_meant = [&](const session::RankedVariant& row) { return meant(row.variant.id()); };
+    if (std::any_of(chosen.stored.begin(), chosen.stored.end(), row_meant)) continue;
+    const auto ranked = std::find_if(ranking.begin(), ranking.end(), row_meant);
+    if (ranked != ranking.end()) {
+      chosen.stored.push_back(*ranked);
+      continue;
+    }
+    const auto trial =
+        std::find_if(trials.begin(), trials.end(), [&](const auto& entry) { return meant(entry.first); });
+    if (trial != trials.end() && trial->second.report.outcome.kind == OutcomeKind::kOk) {
+      const space::TemplateDefinition& definition = templates.of({trial->first.substr(0, trial->first.find('/')), {}});
+      chosen.stored.push_back(
+          screened(value_or_throw(space::parse_variant(definition, key_in(trial->first))), trial->second, problem));
+      continue;
+    }
+    auto named = named_variant(word, templates);
+    if (!named) fail_unknown(word, stored, trials);
+    if (std::find(chosen.fresh.begin(), chosen.fresh.end(), *named) == chosen.fresh.end())
+      chosen.fresh.push_back(std::move(*named));
+  }
+  return chosen;
+}
+
+}  // namespace pgtune::tool
