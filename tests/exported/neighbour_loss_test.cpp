@@ -79,8 +79,8 @@ TEST(NeighbourLoss, IsThatOfTheCheapestNeighbourWhereItWasTried) {
   }
   // Some problems were tuned to the neighbours' variant, others to another.
   EXPECT_THAT(expected, testing::AllOf(testing::Contains(0), testing::Contains(0.02)));
-  EXPECT_NEAR(loss->median, stats::median(expected), 1e-9);
-  EXPECT_NEAR(loss->p90, stats::quantile(expected, 0.9), 1e-9);
+  EXPECT_NEAR(loss->median.value(), stats::median(expected), 1e-9);
+  EXPECT_NEAR(loss->p90.value(), stats::quantile(expected, 0.9), 1e-9);
 }
 
 TEST(NeighbourLoss, NoNeighbourIsTakenWhereTheyLoseTooMuchOrTooLittleIsKnown) {
@@ -96,6 +96,26 @@ TEST(NeighbourLoss, NoNeighbourIsTakenWhereTheyLoseTooMuchOrTooLittleIsKnown) {
   auto known = times(content, 0.01);
   for (std::size_t i = 0; i < 3; ++i) known[i].clear();
   EXPECT_FALSE(chosen(content, known));
+}
+
+TEST(NeighbourLoss, WhatNoSearchTriedCountsAsLosingMore) {
+  const CallableHeader content = quarter_doublings();
+  // Of ten problems one had not tried what its neighbour lends: the 90th percentile is not among the nine.
+  auto known = times(content, 0.01);
+  ASSERT_TRUE(chosen(content, known));
+  const ExportedEntry& entry = content.entries.front();
+  const auto lent = neighbour(content, entry.problem, sample_device(), 3);
+  ASSERT_TRUE(lent);
+  known.front().erase(content.variants[*lent].variant.id());
+  if (known.front().empty()) known.front()["another"] = 1;
+  EXPECT_FALSE(chosen(content, known));
+  for (const MeasuredLoss& loss : measured_losses(content, known, 0.03)) {
+    if (loss.radius != 3) continue;
+    EXPECT_EQ(loss.held_out, 10);
+    EXPECT_EQ(loss.measured, 9);
+    EXPECT_TRUE(loss.median);
+    EXPECT_FALSE(loss.p90);
+  }
 }
 
 TEST(Coverage, SaysHowEachShapeIsServed) {

@@ -51,7 +51,9 @@ struct MeasuredLoss {
   bool chosen = false;  ///< neighbours up to the radius are taken: none of a dtype and operation, or one
   double radius = 0;    ///< in doublings
   int held_out = 0, measured = 0;
-  double median = 0, p90 = 0;
+  /// Over all that were held out: one whose neighbour's variant its search had not tried counts as losing more than
+  /// any that had. Nothing where the quantile falls among those; never of the chosen.
+  std::optional<double> median, p90;
   std::string operation = {};  ///< its name; empty: GEMM
 };
 

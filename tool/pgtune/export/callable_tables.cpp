@@ -137,8 +137,8 @@ constexpr const char* kLosses =
     "variants\n"
     "// by the templates' cost. Where the problem's own search had tried that variant, the loss is its time in "
     "screening\n"
-    "// over that of the best variant tried there, less one. What a search does not try is not in it, and is rather "
-    "worse.\n";
+    "// over that of the best variant tried there, less one; where it had not, it counts as losing more than any "
+    "that had.\n";
 
 std::string loss_table(const CallableHeader& content) {
   std::string out;
@@ -153,7 +153,7 @@ std::string loss_table(const CallableHeader& content) {
   for (const auto& [dtype, loss] : chosen) {
     rows += loss == nullptr ? fmt::format("    {{Type::{}, 0, 0, 0, 0, 0}},\n", to_string(dtype))
                             : fmt::format("    {{Type::{}, {}, {}, {}, {:.4f}, {:.4f}}},\n", to_string(dtype),
-                                          loss->radius, loss->held_out, loss->measured, loss->median, loss->p90);
+                                          loss->radius, loss->held_out, loss->measured, *loss->median, *loss->p90);
   }
   return out +
          fmt::format(
@@ -167,8 +167,10 @@ std::string loss_comment(const MeasuredLoss& loss) {
   std::string out =
       fmt::format("within {} doublings {} of the tuned problems had a neighbour, and {} had tried its variant",
                   loss.radius, loss.held_out, loss.measured);
-  if (loss.measured > 0)
-    out += fmt::format(": median {:.1f} %, 90th percentile {:.1f} %", 100 * loss.median, 100 * loss.p90);
+  const auto percent = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.1f} %", 100 * *value) : "not known";
+  };
+  if (loss.measured > 0) out += fmt::format(": median {}, 90th percentile {}", percent(loss.median), percent(loss.p90));
   return out + (loss.chosen ? ". This is the radius below." : ".");
 }
 

@@ -87,6 +87,15 @@ struct HeldOut {
   double best_s = 0;
 };
 
+/// The q-quantile of `all` losses of which those in `known` are the smallest; nothing where it is none of them. What a
+/// search leaves untried is what it expects little of, so that the tried ones alone would tell too small a loss: on 21
+/// problems of e4m3 that nobody had tuned, 2.3 % were expected of them and 4.8 % lost to cuBLASLt's first choice.
+std::optional<double> quantile_of_all(const std::vector<double>& known, int all, double q) {
+  const double place = q * (all - 1), last = static_cast<double>(known.size()) - 1;
+  if (known.empty() || std::ceil(place) > last) return std::nullopt;
+  return stats::quantile(known, last > 0 ? place / last : 0);
+}
+
 MeasuredLoss loss_within(const CallableHeader& content, const std::vector<HeldOut>& problems, double radius) {
   MeasuredLoss loss;
   loss.radius = radius;
@@ -99,8 +108,8 @@ MeasuredLoss loss_within(const CallableHeader& content, const std::vector<HeldOu
     if (time != problem.tried->end()) losses.push_back(time->second / problem.best_s - 1);
   }
   loss.measured = static_cast<int>(losses.size());
-  loss.median = stats::median(losses);
-  loss.p90 = stats::quantile(losses, 0.9);
+  loss.median = quantile_of_all(losses, loss.held_out, 0.5);
+  loss.p90 = quantile_of_all(losses, loss.held_out, 0.9);
   return loss;
 }
 
@@ -166,8 +175,8 @@ std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
       out.push_back(loss_within(content, problems, radius));
       std::tie(out.back().operation, out.back().dtype) = kind;
       const MeasuredLoss& loss = out.back();
-      if (loss.measured >= static_cast<int>(kLeastMeasured) && loss.median <= largest_loss &&
-          loss.p90 <= kLargestTail * largest_loss)
+      if (loss.measured >= static_cast<int>(kLeastMeasured) && loss.median && *loss.median <= largest_loss &&
+          loss.p90 && *loss.p90 <= kLargestTail * largest_loss)
         chosen = out.size() - 1;
     }
     if (chosen) out[*chosen].chosen = true;

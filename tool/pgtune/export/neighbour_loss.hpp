@@ -28,7 +28,8 @@ namespace pgtune::tool {
                                                    const DeviceInfo& device, double radius);
 
 /// For each dtype, of GEMM and of each operation, the loss within several radii. Chosen is the largest whose neighbours
-/// lose at most `largest_loss` in the median, and four times that in the 90th percentile, over at least eight problems.
+/// lose at most `largest_loss` in the median, and four times that in the 90th percentile, with at least eight problems
+/// whose search had tried the neighbour's variant.
 /// `tried[i]` are the times of content.entries[i]'s problem.
 [[nodiscard]] std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
                                                         const std::vector<std::map<std::string, double>>& tried,

@@ -152,7 +152,7 @@ std::string neighbourhood(const CallableHeader& content, const Problem& kind) {
     if (loss.chosen) chosen = &loss;
   }
   return out + fmt::format("  static Neighbourhood neighbourhood() noexcept {{ return {{{}, {:.4f}}}; }}\n",
-                           chosen == nullptr ? 0 : chosen->radius, chosen == nullptr ? 0 : chosen->median);
+                           chosen == nullptr ? 0 : chosen->radius, chosen == nullptr ? 0 : *chosen->median);
 }
 
 std::string kind_struct(const CallableHeader& content, const Problem& kind, std::size_t number) {
