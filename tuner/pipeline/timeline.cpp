@@ -17,6 +17,8 @@ constexpr EnumNames<GapCause, 8> kCauses{{{GapCause::kFill, "fill"},
                                           {GapCause::kBus, "bus"},
                                           {GapCause::kFalseDependency, "false dependency"},
                                           {GapCause::kHost, "host"}}};
+constexpr EnumNames<TimelineSource, 2> kSources{
+    {{TimelineSource::kEvents, "events"}, {TimelineSource::kRecords, "cupti"}}};
 constexpr std::array kWorkerSteps{Step::kCopyIn, Step::kCompute, Step::kCopyOut};
 
 std::vector<Span> of_worker(const Timeline& timeline, Step step) {
@@ -35,19 +37,6 @@ bool other_direction_busy(const Timeline& timeline, Step step, double from_s, do
     if (span.step == other) busy_s += std::max(0.0, std::min(span.end_s, to_s) - std::max(span.start_s, from_s));
   }
   return busy_s > 0.5 * (to_s - from_s);
-}
-
-/// Gives each of a call's copies its share of the time from the beginning of the first to the end of the last.
-void share_out(const Schedule& schedule, std::size_t first, std::size_t end, std::vector<Span>& spans) {
-  double bytes = 0, done = 0;
-  for (std::size_t i = first; i < end; ++i) bytes += static_cast<double>(schedule.operations[i].bytes);
-  const double start_s = spans[first].start_s, call_s = spans[end - 1].end_s - start_s;
-  if (end - first < 2 || bytes <= 0) return;
-  for (std::size_t i = first; i < end; ++i) {
-    spans[i].start_s = start_s + call_s * done / bytes;
-    done += static_cast<double>(schedule.operations[i].bytes);
-    spans[i].end_s = start_s + call_s * done / bytes;
-  }
 }
 
 GapCause cause_of(const Schedule& schedule, const Timeline& timeline, const Span& next, double from_s) {
@@ -84,6 +73,30 @@ GapCause cause_of(const Schedule& schedule, const Timeline& timeline, const Span
 }  // namespace
 
 EnumTable<GapCause> enum_table(GapCause /*cause*/) { return kCauses; }
+EnumTable<TimelineSource> enum_table(TimelineSource /*source*/) { return kSources; }
+
+std::string source_text(TimelineSource source) {
+  return source == TimelineSource::kRecords ? "CUPTI's activity records" : "events around each operation";
+}
+
+std::string source_text(const Timeline& timeline) {
+  std::string text = source_text(timeline.source);
+  if (timeline.as_loop) text += ", of the graph's operations as a loop";
+  if (timeline.reason) text += ": " + *timeline.reason;
+  return text;
+}
+
+void share_time(const Schedule& schedule, std::size_t first, std::size_t end, std::vector<Span>& spans) {
+  double bytes = 0, done = 0;
+  for (std::size_t i = first; i < end; ++i) bytes += static_cast<double>(schedule.operations[i].bytes);
+  const double start_s = spans[first].start_s, call_s = spans[end - 1].end_s - start_s;
+  if (end - first < 2 || bytes <= 0) return;
+  for (std::size_t i = first; i < end; ++i) {
+    spans[i].start_s = start_s + call_s * done / bytes;
+    done += static_cast<double>(schedule.operations[i].bytes);
+    spans[i].end_s = start_s + call_s * done / bytes;
+  }
+}
 
 bool is_of(const Schedule& schedule, const Timeline& timeline) {
   if (!is_sample_time(timeline.total_s) || timeline.spans.size() != schedule.operations.size()) return false;
@@ -118,7 +131,7 @@ Timeline timeline_of_marks(const Schedule& schedule, const std::vector<Marks>& m
   }
   for (std::size_t first = 0, end = 0; first < marks.size(); first = end) {
     end = end_of_call(schedule, first);
-    share_out(schedule, first, end, timeline.spans);
+    share_time(schedule, first, end, timeline.spans);
   }
   return timeline;
 }
