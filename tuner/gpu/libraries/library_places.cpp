@@ -24,7 +24,8 @@ std::vector<fs::path> split(const std::string& list) {
 
 std::vector<fs::path> toolkit_folders(const fs::path& root) {
   if (!root.is_absolute()) return {};
-  return {root / "lib64", root / "lib", root / "targets/x86_64-linux/lib", root / "targets/sbsa-linux/lib"};
+  return {root / "lib64", root / "lib", root / "targets/x86_64-linux/lib", root / "targets/sbsa-linux/lib",
+          root / "extras/CUPTI/lib64"};
 }
 
 /// The folders below `parent` whose names begin with `prefix`, in an order that does not depend on the file system.
