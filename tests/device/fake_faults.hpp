@@ -4,8 +4,8 @@
 //   op         hello, build, prepare, trial, round, energy, ceilings, launch, lock,
 //              release or list; of the pipeline and chain roles their own
 //   pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
-//              keys, e.g. "final 3 ", of a chain "STAGE ROUND " alone; for energy "idle 0 ", "baseline 1 0 " or a
-//              variant's key and the window's index; empty: always
+//              keys, e.g. "final 3 ", of a chain "STAGE ROUND " alone; for trace of a pipeline "records" or "events";
+//              for energy "idle 0 ", "baseline 1 0 " or a variant's key and the window's index; empty: always
 //   file       the fault is active only while this file exists; empty: always
 //   gpu        the fault is active only on the GPU of this number
 // behaviours:

@@ -72,6 +72,7 @@ std::string pipeline_key(const protocol::Request& request) {
   if (request.op == "round") {
     for (const auto& candidate : request.body.get<protocol::PipelineRound>().candidates) keys += candidate.key() + " ";
   }
+  if (request.op == "trace") keys = request.body.get<protocol::PipelineTraceAsked>().records ? "records" : "events";
   return keys;
 }
 
@@ -91,9 +92,13 @@ Result<json> pipeline_answer(const protocol::Request& request, const std::string
   if (request.op == "kernels") return body_of(machine.kernels(request.body.get<protocol::ChunkTimesAsked>()));
   if (request.op == "settled") return body_of(machine.settled(request.body.get<protocol::SettledKernelAsked>()));
   if (request.op == "round") return body_of(machine.round(request.body.get<protocol::PipelineRound>()));
+  if (request.op == "trace") {
+    const auto trace = request.body.get<protocol::PipelineTraceAsked>();
+    machine.traced_by = trace.records ? pipeline::TimelineSource::kRecords : pipeline::TimelineSource::kEvents;
+    return body_of(machine.trace(trace.candidate));
+  }
   const auto trial = request.body.get<protocol::PipelineTrial>();
   if (request.op == "steps") return body_of(machine.steps(trial.candidate));
-  if (request.op == "trace") return body_of(machine.trace(trial.candidate));
   if (behaviour == "wrong") machine.wrong.insert(trial.candidate.key());
   return body_of(machine.trial(trial));
 }

@@ -24,6 +24,7 @@ class SimulatedPipeline final : public PipelineDevice {
   bool fails_later = false;  ///< the first trial after rounds is wrong
   double cap = 1;            ///< kernels are so much slower at the clock that the GPU can hold
   std::optional<bool> batched_copies = true;
+  pipeline::TimelineSource traced_by = pipeline::TimelineSource::kRecords;
   double hidden_s = 0;             ///< more than the model knows, for each chunk
   std::vector<std::string> asked;  ///< keys of trials
   int rounds = 0;
@@ -93,7 +94,9 @@ class SimulatedPipeline final : public PipelineDevice {
                                static_cast<double>(streamed_.bytes_out()) / machine.rates.pinned_out};
   }
   Result<pipeline::Timeline> trace(const pipeline::Candidate& candidate) override {
-    return simulate(machine, candidate, make_schedule(streamed_, candidate));
+    pipeline::Timeline timeline = simulate(machine, candidate, make_schedule(streamed_, candidate));
+    timeline.source = traced_by;
+    return timeline;
   }
 
  private:

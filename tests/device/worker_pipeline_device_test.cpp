@@ -82,6 +82,25 @@ TEST_F(WorkerPipelineDeviceTest, WhatIsOfNoCandidateIsAnError) {
   EXPECT_TRUE(device->steps(streams(1)));
 }
 
+TEST_F(WorkerPipelineDeviceTest, ARecordedRunThatTakesTheWorkerWithItIsMadeAgainWithEvents) {
+  const auto whole = open();
+  const auto recorded = whole->trace(streams(2));
+  ASSERT_TRUE(recorded) << recorded.error().text();
+  EXPECT_EQ(recorded->source, pipeline::TimelineSource::kRecords);
+  EXPECT_FALSE(recorded->reason);
+  for (const char* fate : {"segv", "hang"}) {
+    SCOPED_TRACE(fate);
+    set_faults(std::string("trace|records|") + fate);
+    const auto device = open(milliseconds(300));
+    const auto timeline = device->trace(streams(2));
+    ASSERT_TRUE(timeline) << timeline.error().text();
+    EXPECT_EQ(timeline->source, pipeline::TimelineSource::kEvents);
+    EXPECT_EQ(timeline->spans, recorded->spans);
+    EXPECT_THAT(timeline->reason.value_or(""), HasSubstr("the run that was to be recorded failed: pipeline worker"));
+    EXPECT_TRUE(device->steps(streams(1)));
+  }
+}
+
 TEST_F(WorkerPipelineDeviceTest, AWorkerWithoutAGpuIsRefusedWithItsReason) {
   const auto device = WorkerPipelineDevice::open({.worker_path = worker_path(), .gpu = "7"});
   ASSERT_FALSE(device);

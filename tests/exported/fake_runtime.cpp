@@ -2,6 +2,7 @@
 #include "tests/exported/fake_runtime.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/exported/fake_runtime_state.hpp"
 
@@ -12,9 +13,12 @@ Runtime& runtime() {
   return instance;
 }
 
-TaskPtr Runtime::add(FakeStream& stream, std::function<void()> work) {
+TaskPtr Runtime::add(FakeStream& stream, std::function<void()> work, std::optional<Work> described) {
   auto task = std::make_shared<Task>();
   task->work = std::move(work);
+  task->described = described;
+  ++calls;
+  if (task->described) task->described->call = calls;
   if (stream.last) task->after.push_back(stream.last);
   if (&stream == &legacy) {
     for (FakeStream* other : streams) {
@@ -46,6 +50,10 @@ void Runtime::run_until(const TaskPtr& target) {
     if (task->work) task->work();
     task->done = true;
     task->ended = ++ended;
+    if (task->described) {
+      task->described->ended = ended;
+      ran.push_back(*task->described);
+    }
     task->after.clear();
   }
 }
@@ -58,6 +66,7 @@ void reset(std::uint64_t seed) {
   r.driver = 13000;
   r.capturing.reset();
   r.waiting.clear();
+  r.ran.clear();
   r.legacy = {};
   r.counts = {};
 }
@@ -71,7 +80,7 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
   Runtime& r = runtime();
   const Lock lock(r.mutex);
   ++r.counts.kernels;
-  r.add(r.of(stream), std::move(work));
+  r.add(r.of(stream), std::move(work), Work{Work::Kind::kKernel, 0, stream});
   return cudaSuccess;
 }
 
@@ -83,6 +92,16 @@ void fail(const std::string& call, cudaError_t code, int after) {
 void set_driver(int version) {
   const Lock lock(runtime().mutex);
   runtime().driver = version;
+}
+
+std::vector<Work> take_work() {
+  const Lock lock(runtime().mutex);
+  return std::exchange(runtime().ran, {});
+}
+
+int now_ms() {
+  const Lock lock(runtime().mutex);
+  return runtime().ended;
 }
 
 Counts counts() {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace pgtune::test::fake_runtime {
 
@@ -27,6 +28,20 @@ void fail(const std::string& call, cudaError_t code, int after = 0);
 
 /// The driver's version from here on, as cudaDriverGetVersion tells it; 13000 after reset().
 void set_driver(int version);
+
+/// A kernel or a copy as it ran.
+struct Work {
+  enum class Kind { kKernel, kCopyIn, kCopyOut } kind = Kind::kKernel;
+  std::int64_t bytes = 0;         ///< of a copy
+  cudaStream_t stream = nullptr;  ///< that it was given to; of a graph, that the graph was
+  int call = 0;                   ///< counts calls that give a stream something
+  int node = 0;                   ///< of a graph, counting from 1; else 0
+  int ended = 0;                  ///< the clock's milliseconds; it took one
+};
+/// What has run since the last call.
+[[nodiscard]] std::vector<Work> take_work();
+/// The events' clock: how many pieces of work have ended.
+[[nodiscard]] int now_ms();
 
 struct Counts {
   int copies = 0, kernels = 0, launched_graphs = 0;

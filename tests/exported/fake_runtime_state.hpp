@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -17,6 +18,7 @@ namespace pgtune::test::fake_runtime {
 /// A piece of work, which may begin once those before it have ended.
 struct Task {
   std::function<void()> work;
+  std::optional<Work> described;  ///< of kernels and copies
   std::vector<std::shared_ptr<Task>> after;
   bool done = false;
   int ended = 0;  ///< how many had ended before
@@ -44,6 +46,9 @@ class Runtime {
   FakeStream legacy;
   std::vector<TaskPtr> waiting;
   int ended = 0;
+  int calls = 0;
+  std::vector<Work> ran;
+  std::map<void*, std::size_t> on_device;  ///< allocations
   int driver = 13000;
   std::map<void*, std::int64_t> pinned;
   std::map<std::string, std::pair<cudaError_t, int>> failures;
@@ -62,7 +67,7 @@ class Runtime {
   }
 
   /// Under the mutex.
-  TaskPtr add(FakeStream& stream, std::function<void()> work);
+  TaskPtr add(FakeStream& stream, std::function<void()> work, std::optional<Work> described = std::nullopt);
 
   /// Runs what is ready, one after another at random, until `target` is done; of nothing, all. Under the mutex.
   void run_until(const TaskPtr& target);

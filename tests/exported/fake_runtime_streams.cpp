@@ -115,6 +115,24 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
   --runtime().counts.live;
   return cudaSuccess;
 }
+/// Nodes of kernels and copies; what only orders them has none.
+cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  const Lock lock(runtime().mutex);
+  if (const auto code = runtime().failure("cudaGraphGetNodes"); code != cudaSuccess) return code;
+  size_t found = 0;
+  for (const TaskPtr& task : reinterpret_cast<FakeGraph*>(graph)->tasks) {
+    if (!task->described) continue;
+    if (nodes != nullptr) nodes[found] = reinterpret_cast<cudaGraphNode_t>(task.get());
+    ++found;
+  }
+  *count = found;
+  return cudaSuccess;
+}
+cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  const bool kernel = reinterpret_cast<Task*>(node)->described->kind == Work::Kind::kKernel;
+  *type = kernel ? cudaGraphNodeTypeKernel : cudaGraphNodeTypeMemcpy;
+  return cudaSuccess;
+}
 cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
   return made("cudaGraphInstantiate", [&](Runtime&) {
     *executable = reinterpret_cast<cudaGraphExec_t>(new FakeGraph(*reinterpret_cast<FakeGraph*>(graph)));
@@ -133,9 +151,16 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t s
   const TaskPtr begin = r.add(r.of(stream), nullptr);
   std::map<Task*, TaskPtr> copies;
   std::vector<TaskPtr> all;
+  int node = 0;
   for (const TaskPtr& task : reinterpret_cast<FakeGraph*>(executable)->tasks) {
     auto copy = std::make_shared<Task>();
     copy->work = task->work;
+    copy->described = task->described;
+    if (copy->described) {
+      copy->described->stream = stream;
+      copy->described->call = r.calls;
+      copy->described->node = ++node;
+    }
     copy->after.push_back(begin);
     for (const TaskPtr& before : task->after) {
       if (const auto found = copies.find(before.get()); found != copies.end()) copy->after.push_back(found->second);

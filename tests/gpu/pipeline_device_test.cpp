@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "tuner/gpu/cupti/cupti_recorder.hpp"
 #include "tuner/gpu/pipeline/pipeline_runner.hpp"
 #include "tuner/pipeline/space.hpp"
 
@@ -66,6 +71,23 @@ class PipelineOnDevice : public ::testing::Test {
     }
   }
 
+  /// Operations of a stream one after the other, and in no more time in all than the run took.
+  static void expect_possible(const pipeline::Schedule& schedule, const pipeline::Timeline& timeline) {
+    constexpr double kClocks_s = 2e-6;  // of copy engines and SMs, put on one clock
+    std::map<int, double> free_s, busy_s;
+    for (std::size_t i = 0; i < schedule.operations.size(); ++i) {
+      const pipeline::Span& span = timeline.spans[i];
+      EXPECT_LT(span.start_s, span.end_s) << i;
+      EXPECT_LE(span.end_s, timeline.total_s) << i;
+      if (schedule.operations[i].merged) continue;  // copies of one call have no order
+      busy_s[schedule.operations[i].stream] += span.end_s - span.start_s;
+      double& stream_free_s = free_s[schedule.operations[i].stream];
+      EXPECT_GE(span.start_s, stream_free_s - kClocks_s) << i;
+      stream_free_s = span.end_s;
+    }
+    for (const auto& [stream, seconds] : busy_s) EXPECT_LE(seconds, timeline.total_s) << stream;
+  }
+
   std::unique_ptr<PipelineRunner> runner_;
   pipeline::StreamedProblem streamed_;
   pipeline::Limits limits_;
@@ -104,7 +126,7 @@ TEST_F(PipelineOnDevice, BatchedCopiesAreRightAndTraced) {
   const auto result = runner_->trial({both, 1, 0});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_EQ(result->outcome.kind, OutcomeKind::kOk) << result->outcome.reason;
-  const auto timeline = runner_->trace({both, 0, 0});
+  const auto timeline = runner_->trace({both, true});
   ASSERT_TRUE(timeline) << timeline.error().text();
   EXPECT_TRUE(is_of(make_schedule(streamed_, both), *timeline));
 }
@@ -145,9 +167,52 @@ TEST_F(PipelineOnDevice, RatesKernelsRoundsStepsAndTimelineArePlausible) {
   const auto steps = runner_->steps({round.candidates[0], 0, 0});
   ASSERT_TRUE(steps) << steps.error().text();
   EXPECT_GT(std::min({steps->copy_in_s, steps->compute_s, steps->copy_out_s}), 0);
-  const auto timeline = runner_->trace({round.candidates[0], 0, 0});
+  const auto timeline = runner_->trace({round.candidates[0], false});
   ASSERT_TRUE(timeline) << timeline.error().text();
   EXPECT_TRUE(is_of(make_schedule(streamed_, round.candidates[0]), *timeline));
+  EXPECT_EQ(timeline->source, pipeline::TimelineSource::kEvents);
+}
+
+TEST_F(PipelineOnDevice, CuptiRecordsARunOfEachKindOfSubmission) {
+  if (const auto cupti = CuptiRecorder::open(library_places()); !cupti) GTEST_SKIP() << cupti.error().text();
+  prepare("8192x2048x2048", "A,D");
+  std::vector<Candidate> candidates{
+      {.chunk = 1024, .use = pipeline::StreamUse::kLanes, .buffers = 3},
+      {.chunk = 1280, .streams = 3, .buffers = 3},
+      {.chunk = 1024, .use = pipeline::StreamUse::kDefaultStream, .streams = 2, .buffers = 2},
+      {.chunk = 1024, .submission = pipeline::Submission::kBlocking},
+      {.chunk = 1024, .streams = 2, .buffers = 2, .memory = HostMemory::kStaged},
+      {.chunk = 1024, .streams = 2, .buffers = 2, .memory = HostMemory::kPageable},
+      {.chunk = 8192, .memory = HostMemory::kMapped},
+      {.chunk = 1280, .streams = 3, .buffers = 3, .submission = pipeline::Submission::kGraph}};
+  if (limits_.batched_copies)
+    candidates.push_back({.chunk = 1024,
+                          .use = pipeline::StreamUse::kLanes,
+                          .buffers = 4,
+                          .order = pipeline::IssueOrder::kBreadthFirst,
+                          .submission = pipeline::Submission::kBatched});
+  for (const Candidate& candidate : candidates) {
+    SCOPED_TRACE(candidate.key());
+    const auto timeline = runner_->trace({candidate, true});
+    ASSERT_TRUE(timeline) << timeline.error().text();
+    EXPECT_EQ(timeline->source, pipeline::TimelineSource::kRecords) << timeline->reason.value_or("");
+    // Nodes of a graph may be numbered in an order that does not tell; then its loop is recorded.
+    EXPECT_EQ(timeline->as_loop, timeline->reason.has_value());
+    EXPECT_TRUE(!timeline->as_loop || candidate.submission == pipeline::Submission::kGraph);
+    const pipeline::Schedule schedule = make_schedule(streamed_, candidate);
+    ASSERT_TRUE(is_of(schedule, *timeline));
+    expect_possible(schedule, *timeline);
+    // Recording costs each operation something, and somebody else may use the bus.
+    const auto timed = runner_->trial({candidate, 3, 0.01});
+    ASSERT_TRUE(timed && !timed->samples.empty());
+    double least_s = 1;
+    for (const pipeline::RunSample& sample : timed->samples)
+      least_s = std::min(least_s, sample.host_s / static_cast<double>(sample.runs));
+    std::printf("%s: %.3f ms recorded, %.3f ms timed%s%s\n", candidate.key().c_str(), 1e3 * timeline->total_s,
+                1e3 * least_s, timeline->reason ? ", " : "", timeline->reason.value_or("").c_str());
+    EXPECT_LT(timeline->total_s, 1.5 * least_s + 1e-3);
+    EXPECT_GT(timeline->total_s, 0.5 * least_s);
+  }
 }
 
 TEST_F(PipelineOnDevice, KernelsAndRunsSettleBeforeTheirSamplesAndSayTheirClock) {

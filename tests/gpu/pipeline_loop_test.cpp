@@ -3,159 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstring>
 #include <set>
 
-#include "tests/exported/fake_runtime.hpp"
+#include "tests/gpu/pipeline_loop_fixture.hpp"
 #include "tuner/gpu/pipeline/chunk_kernels.hpp"
-#include "tuner/gpu/pipeline/loaded_pipeline.hpp"
-#include "tuner/pipeline/legality.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
+using namespace test;
 using pipeline::Candidate;
 using pipeline::Cut;
 using pipeline::HostMemory;
-using pipeline::Matrix;
 using pipeline::StreamUse;
 using pipeline::Submission;
 using ::testing::SizeIs;
-namespace fake = test::fake_runtime;
-
-constexpr pipeline::Limits kRoomy{std::int64_t{1} << 40, std::int64_t{1} << 40};
-
-const float* floats(std::uint64_t address) { return reinterpret_cast<const float*>(address); }
-
-/// The product of a chunk when its turn comes, in float.
-class HostKernel final : public Launchable {
- public:
-  HostKernel(Problem problem, std::vector<OperandSet> sets) : problem_(problem), sets_(std::move(sets)) {}
-
-  CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
-    return check(fake::enqueue(stream, [this, set = sets_[copy]] { compute(set); }), "launching");
-  }
-
- private:
-  void compute(const OperandSet& set) const {
-    const Problem& p = problem_;
-    auto* const d = reinterpret_cast<float*>(set.d.address);
-    for (std::int64_t i = 0; i < p.m; ++i) {
-      for (std::int64_t j = 0; j < p.n; ++j) {
-        float sum = p.beta == 0 ? 0 : d[i * p.ldc + j];
-        for (std::int64_t l = 0; l < p.k; ++l)
-          sum += floats(set.a.address)[p.trans_a ? l * p.lda + i : i * p.lda + l] *
-                 floats(set.b.address)[p.trans_b ? j * p.ldb + l : l * p.ldb + j];
-        d[i * p.ldc + j] = sum;
-      }
-    }
-  }
-
-  Problem problem_;
-  std::vector<OperandSet> sets_;
-};
-
-class HostKernels final : public KernelSource {
- public:
-  CudaResult<Kernel> make(const Problem& problem, const std::vector<OperandSet>& sets, std::size_t /*sample*/,
-                          cudaStream_t /*stream*/) override {
-    return Kernel{std::make_unique<HostKernel>(problem, sets), "the host's"};
-  }
-};
-
-class PipelineLoop : public ::testing::Test {
- protected:
-  PipelineLoop() { fake::reset(1); }
-  ~PipelineLoop() override {
-    resident_ = {};
-    sets_.reset();
-    EXPECT_EQ(fake::counts().live, 0);
-    EXPECT_EQ(fake::counts().pinned_bytes, 0);
-  }
-
-  void prepare(const std::string& stream, bool transposed, std::int64_t pinned_limit_bytes = kRoomy.pinned_bytes) {
-    Problem problem = parse_shape("22x20x18").value();
-    problem.trans_a = problem.trans_b = transposed;
-    streamed_ = pipeline::parse_streamed(with_default_strides(problem).value(), stream).value();
-    sets_ = std::make_unique<HostOperandSets>(streamed_, pinned_limit_bytes);
-    ASSERT_TRUE(sets_->allocate_pageable());
-    for (const Matrix matrix : pipeline::kMatrices) {
-      DeviceBuffer& resident = resident_[pipeline::index_of(matrix)];
-      resident = DeviceBuffer::allocate(streamed_.streams(matrix) ? 0 : streamed_.bytes(matrix)).value();
-      void* const data = streamed_.streams(matrix) ? sets_->pageable()[matrix].data() : resident.data();
-      for (std::int64_t i = 0; i < streamed_.rows(matrix) * streamed_.columns(matrix); ++i)
-        static_cast<float*>(data)[i] = matrix == Matrix::kD ? NAN : value(matrix, i);
-    }
-  }
-
-  static float value(Matrix matrix, std::int64_t index) {
-    return static_cast<float>((index + static_cast<int>(matrix)) % 7 - 3);
-  }
-
-  [[nodiscard]] const HostOperands& host(HostMemory memory) {
-    return **sets_->of(memory, 0, [](HostMemory) {});
-  }
-
-  [[nodiscard]] CudaResult<std::unique_ptr<LoadedPipeline>> load(const Candidate& candidate) {
-    const ResidentOperands addresses{resident_[0].address(), resident_[1].address(), resident_[2].address()};
-    return LoadedPipeline::load(streamed_, candidate, host(candidate.memory), addresses, kernels_);
-  }
-
-  [[nodiscard]] bool is_right(const HostOperands& operands) const {
-    const Problem& p = streamed_.problem;
-    const float* const d = floats(streamed_.d ? operands[Matrix::kD].device_address() : resident_[2].address());
-    for (std::int64_t i = 0; i < p.m; ++i) {
-      for (std::int64_t j = 0; j < p.n; ++j) {
-        float sum = 0;
-        for (std::int64_t l = 0; l < p.k; ++l)
-          sum += value(Matrix::kA, p.trans_a ? l * p.m + i : i * p.k + l) *
-                 value(Matrix::kB, p.trans_b ? j * p.k + l : l * p.n + j);
-        if (d[i * p.n + j] != sum) return false;
-      }
-    }
-    return true;
-  }
-
-  void expect_right(LoadedPipeline& loaded, const std::string& what) {
-    HostOperandSets::poison_d(loaded.host(), 0xffffffff);
-    for (const DeviceSpan& span : loaded.buffers())
-      std::memset(reinterpret_cast<void*>(span.address), 0xff, static_cast<std::size_t>(span.bytes));
-    pipeline::RunSample sample;
-    ASSERT_TRUE(loaded.run(sample)) << what;
-    EXPECT_EQ(sample.runs, 1) << what;
-    EXPECT_GT(sample.host_s, 0) << what;
-    EXPECT_GT(sample.device_s, 0) << what;
-    EXPECT_TRUE(is_right(loaded.host())) << what;
-  }
-
-  HostKernels kernels_;
-  pipeline::StreamedProblem streamed_;
-  std::unique_ptr<HostOperandSets> sets_;
-  std::array<DeviceBuffer, 3> resident_;
-};
-
-/// Every kind of each property, with each other, of chunks whose last one is smaller.
-std::vector<Candidate> kinds() {
-  std::vector<Candidate> out;
-  for (const Cut cut : {Cut::kM, Cut::kN, Cut::kK}) {
-    for (const auto& [memory, word] : enum_table(HostMemory{})) {
-      for (const auto& [submission, submission_word] : enum_table(Submission{})) {
-        for (const auto& [use, use_word] : enum_table(StreamUse{})) {
-          for (const auto& [order, order_word] : enum_table(pipeline::IssueOrder{})) {
-            for (const int streams : {1, 2, 3}) {
-              for (const int buffers : {1, 2, 4}) {
-                for (const int chunk : {4, 22})
-                  out.push_back({cut, chunk, use, streams, buffers, order, memory, submission});
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-  return out;
-}
+namespace fake = pgtune::test::fake_runtime;
 
 TEST_F(PipelineLoop, EveryLegalCandidateIsRightWhateverTheOrder) {
   std::uint64_t seed = 0;
@@ -163,7 +26,7 @@ TEST_F(PipelineLoop, EveryLegalCandidateIsRightWhateverTheOrder) {
   for (const char* stream : {"A,D", "A,B,D", "B", "D"}) {
     for (const bool transposed : {false, true}) {
       ASSERT_NO_FATAL_FAILURE(prepare(stream, transposed));
-      for (const Candidate& candidate : kinds()) {
+      for (const Candidate& candidate : every_kind()) {
         if (!why_illegal(streamed_, candidate, kRoomy).empty()) continue;
         const std::string what = std::string(stream) + (transposed ? " tt " : " nn ") + candidate.key();
         fake::shuffle(++seed);

@@ -63,6 +63,7 @@ TEST_F(PipelineSearch, FindsAPipelineNearTheBoundAndSaysWhatEachStepIsWorth) {
   EXPECT_TRUE(answer.ladder.front().measured.in_rounds);
   ASSERT_TRUE(answer.timeline);
   EXPECT_FALSE(answer.timeline->spans.empty());
+  EXPECT_EQ(answer.timeline->source, pipeline::TimelineSource::kRecords);
   ASSERT_TRUE(answer.steps);
   EXPECT_EQ(answer.rounds, options_.rounds);
   EXPECT_GT(store_.samples, 8 * 8);

@@ -61,6 +61,7 @@ TEST_F(PageTest, ShowsHostPipelines) {
   EXPECT_EQ(shown.at("title"), "2048x256x256 f32 nn, streaming A,D");
   EXPECT_NEAR(shown.at("us"), 1e6 * best.at("best").at("time_s").get<double>(), 1e-3 * shown.at("us").get<double>());
   EXPECT_EQ(shown.at("spans").size(), best.at("timeline").at("spans").size());
+  EXPECT_EQ(shown.at("times"), "CUPTI's activity records");
   EXPECT_EQ(shown.at("ladder").at(0).at(0), "serial loop, pageable");
   EXPECT_GT(shown.at("serial").at(0), 1);
   EXPECT_EQ(data_of(pgtune({"report", "--html", "-", "--source", "gpu"}).out).at("pipelines").size(), 0U);

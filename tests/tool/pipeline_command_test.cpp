@@ -50,6 +50,33 @@ TEST_F(PipelineCommandTest, MeasuresStoresAnswersAndReplays) {
   EXPECT_EQ(pgtune({"db", "check"}).exit_code, 0);
 }
 
+TEST_F(PipelineCommandTest, TheSourceOfItsTimesIsToldStoredAndReplayed) {
+  launch_.environment["PGTUNE_FAKE"] = "trace|records|segv";
+  const Finished events = pipeline({"--json", "--svg", path("lanes.svg")});
+  ASSERT_EQ(events.exit_code, 0) << events.err;
+  const json timeline = json::parse(events.out).at("timeline");
+  EXPECT_EQ(timeline.at("source"), "events");
+  EXPECT_THAT(timeline.at("reason").get<std::string>(), HasSubstr("the run that was to be recorded failed"));
+  EXPECT_THAT(read("lanes.svg"), HasSubstr("times from events around each operation"));
+  for (const std::vector<std::string>& again : {std::vector<std::string>{}, {"--device", "replay:" + database()}})
+    EXPECT_THAT(pipeline(again).out, HasSubstr("times     from events around each operation: the run that was to be"));
+  EXPECT_EQ(json::parse(pipeline({"--json", "--device", "replay:" + database()}).out).at("timeline"), timeline);
+
+  launch_.environment.erase("PGTUNE_FAKE");
+  const Finished recorded = pipeline({"--force", "--svg", path("lanes.svg")});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(recorded.out, HasSubstr("\ntimes     from CUPTI's activity records\n"));
+  EXPECT_THAT(read("lanes.svg"), HasSubstr("times from CUPTI's activity records"));
+  EXPECT_EQ(json::parse(pipeline({"--json"}).out).at("timeline").at("source"), "cupti");
+  // What an earlier version stored says nothing of it, and was from events.
+  {
+    db::Database stored = db::Database::open(database(), db::OpenMode::kReadWriteCreate);
+    db::Statement(stored, "UPDATE pipeline_answers SET answer_json = json_remove(answer_json, '$.timeline.source')")
+        .run();
+  }
+  EXPECT_THAT(pipeline().out, HasSubstr("times     from events around each operation"));
+}
+
 TEST_F(PipelineCommandTest, ChunksHaveTheModelsGuesses) {
   const auto names = [](const json& object) {
     std::set<std::string> templates;

@@ -4,6 +4,8 @@
 
 #include "tool/pgtune/pipeline/pipeline_outcome.hpp"
 #include "tool/pgtune/pipeline/timeline_view.hpp"
+#include "tuner/model/json.hpp"
+#include "tuner/util/fields_json.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -38,7 +40,31 @@ TEST(TimelineText, IsAStaircase) {
             "           0       4 ms\n"
             "copy in   idle: drain 50.0 %\n"
             "compute   idle: fill 25.0 %, drain 25.0 %\n"
-            "copy out  idle: fill 50.0 %\n");
+            "copy out  idle: fill 50.0 %\n"
+            "times     from events around each operation\n");
+}
+
+TEST(TimelineText, SaysWhereItsTimesAreFrom) {
+  pipeline::Timeline timeline = staircase();
+  timeline.source = pipeline::TimelineSource::kRecords;
+  EXPECT_THAT(timeline_text(two_chunks(), timeline, 24), HasSubstr("\ntimes     from CUPTI's activity records\n"));
+  timeline.source = pipeline::TimelineSource::kEvents;
+  timeline.reason = "cannot load CUPTI: " + std::string(66, 'x') + " and more";
+  const std::string text = timeline_text(two_chunks(), timeline, 24);
+  EXPECT_THAT(text, HasSubstr("\ntimes     from events around each operation: cannot load CUPTI:\n          xxx"));
+  EXPECT_THAT(text, HasSubstr("xxx and\n          more\n"));
+}
+
+TEST(TimelineJson, OfAnEarlierVersionIsOfEvents) {
+  pipeline::Timeline timeline = staircase();
+  timeline.source = pipeline::TimelineSource::kRecords;
+  timeline.as_loop = true;
+  timeline.reason = "a reason";
+  nlohmann::json stored = timeline;
+  EXPECT_EQ(stored.at("source"), "cupti");
+  EXPECT_EQ(stored.get<pipeline::Timeline>(), timeline);
+  for (const char* added : {"source", "as_loop", "reason"}) stored.erase(added);
+  EXPECT_EQ(stored.get<pipeline::Timeline>(), staircase());
 }
 
 TEST(PipelineText, SaysTheClocksOfKernelAndPipeline) {
@@ -112,6 +138,15 @@ TEST(TimelineSvg, HasARectangleForEachOperationAndEscapesItsTitle) {
   EXPECT_EQ(count, 6U);
   EXPECT_THAT(svg, HasSubstr("compute of chunk 1, 2.000 to 3.000 ms"));
   EXPECT_THAT(svg, HasSubstr(">fill</text>"));
+  EXPECT_THAT(svg, HasSubstr(">times from events around each operation<title>"));
+  pipeline::Timeline recorded = staircase();
+  recorded.source = pipeline::TimelineSource::kRecords;
+  recorded.as_loop = true;
+  recorded.reason = "<node>";
+  EXPECT_THAT(
+      timeline_svg(two_chunks(), recorded, ""),
+      HasSubstr(">times from CUPTI's activity records<title>CUPTI's activity records, of the graph's operations "
+                "as a loop: &lt;node&gt;</title></text>"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ Result<nlohmann::json> PipelineService::handle(const protocol::Request& request)
   if (request.op == "trial") return as_body(runner_->trial(body.get<protocol::PipelineTrial>()));
   if (request.op == "round") return as_body(runner_->round(body.get<protocol::PipelineRound>()));
   if (request.op == "steps") return as_body(runner_->steps(body.get<protocol::PipelineTrial>()));
-  if (request.op == "trace") return as_body(runner_->trace(body.get<protocol::PipelineTrial>()));
+  if (request.op == "trace") return as_body(runner_->trace(body.get<protocol::PipelineTraceAsked>()));
   return unknown_operation(request);
 }
 

@@ -72,7 +72,13 @@ Result<pipeline::StepTimes> WorkerPipelineDevice::steps(const pipeline::Candidat
 }
 
 Result<pipeline::Timeline> WorkerPipelineDevice::trace(const pipeline::Candidate& candidate) {
-  return ask<pipeline::Timeline>("trace", protocol::PipelineTrial{.candidate = candidate});
+  auto answer = worker_.call("trace", protocol::PipelineTraceAsked{candidate, true});
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  if (answer->body) return protocol::decode_body<pipeline::Timeline>(*answer->body, "trace");
+  // Recording is the one thing that no run before did: it may be what took the worker with it.
+  auto timeline = ask<pipeline::Timeline>("trace", protocol::PipelineTraceAsked{candidate, false});
+  if (timeline) timeline->reason = "the run that was to be recorded failed: " + answer->body.error().reason;
+  return timeline;
 }
 
 }  // namespace pgtune::device

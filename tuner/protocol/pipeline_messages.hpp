@@ -9,7 +9,7 @@
 //   trial    PipelineTrial     pipeline::TrialResult
 //   round    PipelineRound     PipelineRoundReport
 //   steps    PipelineTrial     pipeline::StepTimes
-//   trace    PipelineTrial     pipeline::Timeline
+//   trace    PipelineTraceAsked  pipeline::Timeline
 #pragma once
 
 #include <cstdint>
@@ -97,6 +97,18 @@ struct PipelineTrial {
     visit("candidate", self.candidate);
     visit("samples", self.samples);
     visit("sample_s", self.sample_s);
+  }
+};
+
+/// When each operation of one run began and ended.
+struct PipelineTraceAsked {
+  pipeline::Candidate candidate;
+  bool records = true;  ///< CUPTI's, where the worker can have them; else events alone
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("candidate", self.candidate);
+    visit("records", self.records);
   }
 };
 

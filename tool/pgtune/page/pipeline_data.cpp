@@ -66,6 +66,7 @@ json pipelines_data(const std::vector<StoredPipeline>& pipelines, std::size_t mo
          {"finished_at", stored.finished_at},
          {"ladder", ladder_data(answer)},
          {"total_us", answer.timeline ? microseconds(answer.timeline->total_s) : json(0)},
+         {"times", answer.timeline ? source_text(*answer.timeline) : ""},
          {"spans", std::move(spans)},
          {"gaps", std::move(gaps)}});
   }

@@ -108,7 +108,7 @@ std::string timeline_text(const pipeline::Schedule& schedule, const Timeline& ti
           fmt::format("{}{} {:.1f} %", causes.empty() ? "" : ", ", cause_text(cause), 100 * seconds / timeline.total_s);
     if (!causes.empty()) text += fact(worker_name(step), "idle: " + causes);
   }
-  return text;
+  return text + fact("times", "from " + source_text(timeline));
 }
 
 std::string timeline_svg(const pipeline::Schedule& schedule, const Timeline& timeline, const std::string& title) {
@@ -142,8 +142,13 @@ std::string timeline_svg(const pipeline::Schedule& schedule, const Timeline& tim
   }
   svg += fmt::format(
       "<text x=\"{:.0f}\" y=\"{:.0f}\">0</text>\n<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{:.3g} "
-      "ms</text>\n</svg>\n",
+      "ms</text>\n",
       kLeft, kTop + 3 * kLane + 16, kLeft + kWide, kTop + 3 * kLane + 16, 1e3 * total_s);
+  // A reason may be longer than a line: it is what the line's title says.
+  svg += fmt::format(
+      "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">times from {}<title>{}</title></text>\n</svg>\n",
+      kLeft + 0.5 * kWide, kTop + 3 * kLane + 16, escaped(source_text(timeline.source)),
+      escaped(source_text(timeline)));
   return svg;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "tuner/gpu/pipeline/captured_work.hpp"
 #include "tuner/pipeline/legality.hpp"
 #include "tuner/util/middle.hpp"
 
@@ -257,8 +258,8 @@ CudaResult<> LoadedPipeline::capture() {
   });
 }
 
-CudaResult<> LoadedPipeline::run(pipeline::RunSample& sample) {
-  return run_pass({}, executable_ != nullptr).and_then([&](double host_s) {
+CudaResult<> LoadedPipeline::run(pipeline::RunSample& sample, bool as_graph) {
+  return run_pass({}, as_graph).and_then([&](double host_s) {
     return seconds_between(start_.get(), stop_.get()).map([&](double device_s) {
       ++sample.runs;
       sample.host_s += host_s;
@@ -288,6 +289,28 @@ CudaResult<pipeline::Timeline> LoadedPipeline::trace() {
     if (!ok) return tl::unexpected(ok.error());
   }
   return timeline_of_marks(schedule_, marks, *total_s);
+}
+
+std::vector<cudaStream_t> LoadedPipeline::streams() const {
+  std::vector<cudaStream_t> handles;
+  for (const Stream& stream : streams_) handles.push_back(stream.get());
+  return handles;
+}
+
+CudaResult<std::vector<int>> LoadedPipeline::pieces_of_products() {
+  std::vector<int> of_kernel(kernels_.size(), 0), of_chunk;
+  for (std::size_t chunk = 0; chunk < kernel_of_chunk_.size(); ++chunk) {
+    int& pieces = of_kernel[kernel_of_chunk_[chunk]];
+    if (pieces == 0) {
+      Launchable& kernel = *kernels_[kernel_of_chunk_[chunk]].launchable;
+      const cudaStream_t first = streams_.front().get();
+      const auto counted = pieces_of_launch([&] { return kernel.launch(chunk, first); }, first);
+      if (!counted) return tl::unexpected(counted.error());
+      pieces = *counted;
+    }
+    of_chunk.push_back(pieces);
+  }
+  return of_chunk;
 }
 
 CudaResult<double> LoadedPipeline::time_step(Step step) { return run_pass({.only = &step}, false); }

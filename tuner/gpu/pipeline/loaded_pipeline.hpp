@@ -29,12 +29,16 @@ class LoadedPipeline {
   ~LoadedPipeline();
 
   [[nodiscard]] const pipeline::Candidate& candidate() const { return candidate_; }
+  [[nodiscard]] const pipeline::Schedule& schedule() const { return schedule_; }
   [[nodiscard]] const HostOperands& host() const { return *host_; }
   /// Of the first chunk.
   [[nodiscard]] const std::string& kernel_name() const { return kernels_.front().name; }
 
   /// One run, waited for; adds to the sample.
-  [[nodiscard]] CudaResult<> run(pipeline::RunSample& sample);
+  [[nodiscard]] CudaResult<> run(pipeline::RunSample& sample) { return run(sample, is_graph()); }
+  /// The same as a graph, where it is one, or as the loop that a graph was captured from.
+  [[nodiscard]] CudaResult<> run(pipeline::RunSample& sample, bool as_graph);
+  [[nodiscard]] bool is_graph() const { return executable_ != nullptr; }
   /// One run as a loop, with events around each operation.
   [[nodiscard]] CudaResult<pipeline::Timeline> trace();
   /// Operations of one step alone, without waiting for what they need; by the host's clock.
@@ -45,6 +49,10 @@ class LoadedPipeline {
   [[nodiscard]] LaunchSeries kernel_series() const {
     return {*kernels_.front().launchable, {}, streams_.front().get()};
   }
+  /// Those of the schedule; the legacy default stream is none of them.
+  [[nodiscard]] std::vector<cudaStream_t> streams() const;
+  /// By chunk, of how many kernels, fills and copies its product consists.
+  [[nodiscard]] CudaResult<std::vector<int>> pieces_of_products();
   /// Its device buffers, to be poisoned so that a copy that is left out shows.
   [[nodiscard]] std::vector<DeviceSpan> buffers() const { return buffers_.spans(); }
 

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "tuner/gpu/cupti/cupti_recorder.hpp"
 #include "tuner/gpu/measure/measuring_gpu.hpp"
 #include "tuner/gpu/pipeline/copy_rates.hpp"
 #include "tuner/gpu/pipeline/current_pipeline.hpp"
 #include "tuner/gpu/pipeline/run_sampler.hpp"
 #include "tuner/gpu/pipeline/stream_turns.hpp"
+#include "tuner/gpu/pipeline/traced_run.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
 
 namespace pgtune::gpu {
@@ -208,15 +210,17 @@ Result<pipeline::StepTimes> PipelineRunner::steps(const protocol::PipelineTrial&
   return times;
 }
 
-Result<pipeline::Timeline> PipelineRunner::trace(const protocol::PipelineTrial& request) {
+Result<pipeline::Timeline> PipelineRunner::trace(const protocol::PipelineTraceAsked& request) {
   if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
   state_->current->keep({request.candidate});
   const auto loaded = state_->current->load(request.candidate);
   if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
-  // The first makes the events.
-  auto timeline = (*loaded)->trace().and_then([&](const pipeline::Timeline&) { return (*loaded)->trace(); });
+  auto timeline = trace_run(**loaded, [&]() -> Result<std::unique_ptr<ActivityRecorder>> {
+    if (!request.records) return fail(ErrorKind::kInternal, "no records were asked for");
+    return CuptiRecorder::open(library_places());
+  });
   if (!timeline) return tl::unexpected(state_->error_of(timeline.error()));
-  return *timeline;
+  return std::move(*timeline);
 }
 
 }  // namespace pgtune::gpu

@@ -34,7 +34,7 @@ class PipelineRunner {
   [[nodiscard]] Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request);
   [[nodiscard]] Result<protocol::PipelineRoundReport> round(const protocol::PipelineRound& request);
   [[nodiscard]] Result<pipeline::StepTimes> steps(const protocol::PipelineTrial& request);
-  [[nodiscard]] Result<pipeline::Timeline> trace(const protocol::PipelineTrial& request);
+  [[nodiscard]] Result<pipeline::Timeline> trace(const protocol::PipelineTraceAsked& request);
 
  private:
   struct State;

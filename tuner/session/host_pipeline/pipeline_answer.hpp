@@ -85,7 +85,7 @@ struct PipelineAnswer {
   TimeRatio serial_to_best;  ///< serial() over the best
   TimeRatio guess_to_best;
   std::optional<pipeline::StepTimes> steps;      ///< of the best one
-  std::optional<pipeline::Timeline> timeline;    ///< of one run of the best, as a loop
+  std::optional<pipeline::Timeline> timeline;    ///< of one run of the best
   std::int64_t space = 0, tried = 0, valid = 0;  ///< candidates
   int rounds = 0;
   bool complete = false;  ///< all rounds ran, and the winner was right again after them

@@ -46,7 +46,7 @@ function pipelineDetail(pipeline) {
       ["serial loop", pipeline.serial ? `${asRatio(pipeline.serial[0])} (${asInterval(pipeline.serial[1], pipeline.serial[2])}) times the best’s time` : "not measured"],
       ["measured", pipeline.finished_at.replace("T", " ").replace("Z", " UTC") + (pipeline.complete ? "" : "; not all rounds")]]),
     simpleTable("Ladder: " + pipeline.title, ladder, pipeline.ladder.map(([name, us, expected, text]) => [name, asTime(us), asTime(expected), us === null ? "–" : asPercent(pipeline.bound_us / us), text])),
-    pipeline.spans.length === 0 ? null : [figureOf({ title: "Staircase: " + pipeline.title, text: "One run of the best pipeline, from events around each copy and kernel. Neighbouring chunks differ in shade." },
+    pipeline.spans.length === 0 ? null : [figureOf({ title: "Staircase: " + pipeline.title, text: `One run of the best pipeline, its times from ${pipeline.times}. Neighbouring chunks differ in shade.` },
       (width) => drawLanes(pipeline, width), null), idleTable(pipeline)]];
 }
 
