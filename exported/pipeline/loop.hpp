@@ -36,7 +36,7 @@ class Pipeline {
   Status allocate(Matrix matrix, HostBuffer& out) const noexcept {
     const auto bytes = static_cast<std::size_t>(detail::rows(plan_, matrix) * detail::columns(plan_, matrix) *
                                                 detail::element_bytes(plan_, matrix));
-    return HostBuffer::allocate(plan_.memory, matrix, bytes, out);
+    return HostBuffer::allocate(plan_.memory, matrix, bytes, out, plan_.host_node);
   }
 
   /// Lanes that chunks are dealt to: see Chunk::lane.

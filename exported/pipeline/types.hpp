@@ -66,6 +66,7 @@ struct Plan {
   bool breadth_first = false;
   Memory memory = Memory::pinned;
   Submission submission = Submission::loop;
+  int host_node = -1;  ///< NUMA node of registered memory; -1: wherever the thread runs that touches it first
 };
 
 /// Row-major, rows packed. Host memory of what streams, device memory of what does not; the latter has to be complete.

@@ -78,10 +78,12 @@ TEST_F(Pipelines, EveryWordOfACandidateComesBack) {
   std::vector<pipeline::Candidate> saved;
   for (const auto& [submission, word] : enum_table(pipeline::Submission{})) {
     saved.push_back({.chunk = 128, .use = pipeline::StreamUse::kLanes, .buffers = 4, .submission = submission});
-    save_pipeline_trial(database_, session, {saved.back(), right(1)});
+    saved.push_back(saved.back());
+    saved.back().host_node = 1;
   }
+  for (const pipeline::Candidate& candidate : saved) save_pipeline_trial(database_, session, {candidate, right(1)});
   const auto trials = find_pipeline_trials(database_, key());
-  EXPECT_EQ(trials.size(), 4U);
+  EXPECT_EQ(trials.size(), 8U);
   for (const pipeline::Candidate& candidate : saved) EXPECT_EQ(trials.at(candidate.key()).candidate, candidate);
 }
 

@@ -25,6 +25,8 @@ class SimulatedPipeline final : public PipelineDevice {
   double cap = 1;            ///< kernels are so much slower at the clock that the GPU can hold
   std::optional<bool> batched_copies = true;
   pipeline::TimelineSource traced_by = pipeline::TimelineSource::kRecords;
+  std::vector<int> host_nodes = {};
+  double far = 1;                  ///< host memory that is not on node 1 takes so much longer
   double hidden_s = 0;             ///< more than the model knows, for each chunk
   std::vector<std::string> asked;  ///< keys of trials
   int rounds = 0;
@@ -42,8 +44,9 @@ class SimulatedPipeline final : public PipelineDevice {
       for (const std::int64_t extent : chunk_extents(streamed_.problem, cut))
         machine.compute[cut][extent] = kernel_s(cut, extent);
     }
-    return pipeline::Prepared{std::int64_t{1} << 40, request.pinned_limit_bytes, streamed_.problem.m, "simulated",
-                              batched_copies};
+    return pipeline::Prepared{std::int64_t{1} << 40, request.pinned_limit_bytes,
+                              streamed_.problem.m,   "simulated",
+                              batched_copies,        host_nodes};
   }
   Result<pipeline::CopyRates> rates() override { return machine.rates; }
   Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override {
@@ -126,6 +129,7 @@ class SimulatedPipeline final : public PipelineDevice {
     }
     double time_s = simulate(now, candidate, schedule).total_s;
     time_s += hidden_s * static_cast<double>(schedule.chunks.size());
+    if (candidate.host_node != 1) time_s *= far;
     // Loads of host memory take long, which the model does not know.
     if (candidate.memory == pipeline::HostMemory::kMapped) time_s *= 4;
     time_s *= 1 + 1e-4 * static_cast<double>(samples_++ % 5);

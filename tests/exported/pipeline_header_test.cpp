@@ -55,6 +55,15 @@ TEST(PipelineHeader, PlansOfBatchedCopiesHaveTheirGroups) {
   EXPECT_THAT(text, HasSubstr("#if CUDART_VERSION >= 12080\n"));
 }
 
+TEST(PipelineHeader, PlansOfRegisteredMemoryMayHaveANode) {
+  PipelineHeader placed = content();
+  pipeline::Candidate& best = placed.answer.best.candidate;
+  best = {.chunk = 128, .streams = 2, .buffers = 2, .memory = pipeline::HostMemory::kRegistered};
+  EXPECT_THAT(write_pipeline_header(placed), HasSubstr("Memory::registered, Submission::loop};"));
+  best.host_node = 1;
+  EXPECT_THAT(write_pipeline_header(placed), HasSubstr("Memory::registered, Submission::loop, 1};"));
+}
+
 TEST(PipelineHeader, TextOfADatabaseStaysInComments) {
   PipelineHeader hostile = content();
   hostile.device.name = "a\n#error \\\nb";

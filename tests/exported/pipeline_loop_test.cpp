@@ -132,6 +132,25 @@ class ExportedLoop : public ::testing::Test {
   }
 };
 
+TEST_F(ExportedLoop, RegisteredMemoryOfANodeIsGivenBackAndOfNoneIsOrdinary) {
+  Plan plan = plan_of(Cut::m, Memory::registered, StreamUse::per_chunk, 2, 2, false, Submission::loop);
+  for (const int node : {0, 63, 1000}) {  // a node that is not there is passed over
+    plan.host_node = node;
+    Pipeline pipeline;
+    ASSERT_EQ(pipeline.create(plan), Status::ok) << node;
+    Product product(plan, pipeline);
+    EXPECT_GT(fake_runtime::counts().pinned_bytes, 0);
+    product.forget_result();
+    ASSERT_EQ(pipeline.run(product.operands(), kernel_of(plan)), Status::ok) << node;
+    EXPECT_TRUE(product.is_right()) << node;
+    HostBuffer first, second;
+    ASSERT_EQ(pipeline.allocate(Matrix::a, first), Status::ok);
+    second = std::move(first);
+    const HostBuffer third(std::move(second));
+    EXPECT_NE(third.data(), nullptr);
+  }
+}
+
 TEST_F(ExportedLoop, EveryPlanIsRightWhateverTheOrder) {
   std::uint64_t seed = 0;
   for (Plan plan : plans()) {

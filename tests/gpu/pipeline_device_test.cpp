@@ -40,13 +40,14 @@ class PipelineOnDevice : public ::testing::Test {
     const auto prepared = runner_->prepare(request);
     ASSERT_TRUE(prepared) << prepared.error().text();
     limits_ = {prepared->device_bytes, prepared->pinned_bytes, prepared->batched_copies.value_or(false)};
+    host_nodes_ = prepared->host_nodes;
     EXPECT_EQ(prepared->checked_rows, problem.m);
   }
 
   /// One of each use of streams, order, memory and submission of a chunk size that leaves a smaller last chunk.
   [[nodiscard]] std::vector<Candidate> kinds(Cut cut) const {
     std::vector<Candidate> out;
-    const pipeline::Space space = pipeline::enumerate(streamed_, {limits_, cut, {}});
+    const pipeline::Space space = pipeline::enumerate(streamed_, {limits_, cut, {}, host_nodes_});
     for (const Candidate& candidate : space.candidates) {
       const bool smaller_last = extent_of(streamed_.problem, cut) % candidate.chunk != 0;
       const bool known = std::any_of(out.begin(), out.end(), [&](Candidate other) {
@@ -91,6 +92,7 @@ class PipelineOnDevice : public ::testing::Test {
   std::unique_ptr<PipelineRunner> runner_;
   pipeline::StreamedProblem streamed_;
   pipeline::Limits limits_;
+  std::vector<int> host_nodes_;
 };
 
 TEST_F(PipelineOnDevice, EveryKindAlongMIsRight) {

@@ -97,13 +97,13 @@ class PipelineLoop : public ::testing::Test {
     return static_cast<float>((index + static_cast<int>(matrix)) % 7 - 3);
   }
 
-  [[nodiscard]] const HostOperands& host(pipeline::HostMemory memory) {
-    return **sets_->of(memory, 0, [](pipeline::HostMemory) {});
+  [[nodiscard]] const HostOperands& host(pipeline::HostMemory memory, std::optional<int> node = std::nullopt) {
+    return **sets_->of({memory, node}, 0, [](const HostPlace&) {});
   }
 
   [[nodiscard]] CudaResult<std::unique_ptr<LoadedPipeline>> load(const pipeline::Candidate& candidate) {
     const ResidentOperands addresses{resident_[0].address(), resident_[1].address(), resident_[2].address()};
-    return LoadedPipeline::load(streamed_, candidate, host(candidate.memory), addresses, kernels_);
+    return LoadedPipeline::load(streamed_, candidate, host(candidate.memory, candidate.host_node), addresses, kernels_);
   }
 
   [[nodiscard]] bool is_right(const HostOperands& operands) const {

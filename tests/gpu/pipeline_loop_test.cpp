@@ -7,6 +7,7 @@
 
 #include "tests/gpu/pipeline_loop_fixture.hpp"
 #include "tuner/gpu/pipeline/chunk_kernels.hpp"
+#include "tuner/util/host_nodes.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -15,6 +16,7 @@ using namespace test;
 using pipeline::Candidate;
 using pipeline::Cut;
 using pipeline::HostMemory;
+using pipeline::Matrix;
 using pipeline::StreamUse;
 using pipeline::Submission;
 using ::testing::SizeIs;
@@ -281,22 +283,48 @@ TEST_F(PipelineLoop, WhatFailsIsAnErrorAndGivesEverythingBack) {
   }
 }
 
+TEST_F(PipelineLoop, RegisteredMemoryLiesOnItsNodeOrSaysThatItCannot) {
+  prepare("A,D", false);
+  const std::vector<int> nodes = host_nodes();
+  if (nodes.empty()) GTEST_SKIP() << "the kernel tells no nodes";
+  Candidate candidate{.chunk = 4, .streams = 2, .buffers = 2, .memory = HostMemory::kRegistered};
+  for (const int node : nodes) {
+    candidate.host_node = node;
+    const auto placed = sets_->of({candidate.memory, node}, 0, [](const HostPlace&) {});
+    if (!placed) GTEST_SKIP() << "the system refuses, as containers may";
+    for (const Matrix matrix : {Matrix::kA, Matrix::kD}) {
+      const HostBuffer& buffer = (**placed)[matrix];
+      EXPECT_TRUE(lies_on_node(buffer.data(), static_cast<std::size_t>(buffer.bytes()), node));
+    }
+    auto loaded = load(candidate);
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    EXPECT_EQ(&(*loaded)->host(), *placed);
+    expect_right(**loaded, candidate.key());
+  }
+  // Anywhere is another place, with memory of its own.
+  EXPECT_NE(&host(HostMemory::kRegistered), &host(HostMemory::kRegistered, nodes.front()));
+  const auto nowhere = sets_->of({HostMemory::kRegistered, kMostHostNodes - 1}, 0, [](const HostPlace&) {});
+  ASSERT_FALSE(nowhere);
+  EXPECT_FALSE(nowhere.error().sticky);
+  EXPECT_THAT(nowhere.error().message(), ::testing::HasSubstr("on NUMA node 63"));
+}
+
 TEST_F(PipelineLoop, PinnedMemoryStaysBelowTheLimit) {
   prepare("A,D", false);
   const std::int64_t set = streamed_.bytes_in() + streamed_.bytes_out();
   prepare("A,D", false, set + 100);
   std::vector<HostMemory> released;
-  const auto release = [&](HostMemory memory) { released.push_back(memory); };
+  const auto release = [&](const HostPlace& place) { released.push_back(place.memory); };
   for (const HostMemory memory : {HostMemory::kPinned, HostMemory::kRegistered, HostMemory::kMapped,
                                   HostMemory::kPageable, HostMemory::kWriteCombined})
-    ASSERT_TRUE(sets_->of(memory, 0, release));
+    ASSERT_TRUE(sets_->of({memory, {}}, 0, release));
   EXPECT_EQ(released, (std::vector{HostMemory::kPinned, HostMemory::kRegistered, HostMemory::kPinned}));
-  ASSERT_TRUE(sets_->of(HostMemory::kStaged, 200, release));  // its ring needs the room
+  ASSERT_TRUE(sets_->of({HostMemory::kStaged, {}}, 200, release));  // its ring needs the room
   EXPECT_EQ(released.back(), HostMemory::kWriteCombined);
   EXPECT_EQ(fake::counts().pinned_bytes, 0);
   EXPECT_LE(fake::counts().most_pinned_bytes, 2 * 4096);  // A and D of one kind, in whole pages
   fake::fail("cudaHostAlloc", cudaErrorMemoryAllocation);
-  EXPECT_FALSE(sets_->of(HostMemory::kPinned, 0, release));
+  EXPECT_FALSE(sets_->of({HostMemory::kPinned, {}}, 0, release));
   EXPECT_EQ(fake::counts().pinned_bytes, 0);
 }
 

@@ -113,6 +113,15 @@ TEST(Legality, SaysWhy) {
   EXPECT_THAT(why([&](Candidate& c) { batched(c), c.memory = HostMemory::kStaged; }), HasSubstr("one by one"));
   EXPECT_THAT(why([&](Candidate& c) { batched(c), c.order = IssueOrder::kDepthFirst; }), HasSubstr("one copy each"));
   EXPECT_THAT(why([&](Candidate& c) { batched(c), c.submission = Submission::kLoop; }), HasSubstr("two streams"));
+  const auto on_node = [](HostMemory memory, int node) {
+    return [=](Candidate& c) {
+      c.memory = memory;
+      c.host_node = node;
+    };
+  };
+  EXPECT_EQ(why(on_node(HostMemory::kRegistered, 1)), "");
+  EXPECT_THAT(why(on_node(HostMemory::kPinned, 1)), HasSubstr("registered memory alone"));
+  EXPECT_THAT(why(on_node(HostMemory::kRegistered, -1)), HasSubstr("registered memory alone"));
   const StreamedProblem only_d = streamed("4096x4096x4096", "D");
   candidate.memory = HostMemory::kWriteCombined;
   EXPECT_THAT(why_illegal(only_d, candidate, kRoomy), HasSubstr("none streams"));
@@ -130,6 +139,34 @@ TEST(Legality, CountsMemory) {
   EXPECT_EQ(pinned_bytes(problem, candidate), 3 * 2 * matrix / 4);
   candidate.memory = HostMemory::kPageable;
   EXPECT_EQ(pinned_bytes(problem, candidate), 0);
+}
+
+TEST(Space, HasNodesOfTheHostWhereThereAreSeveral) {
+  const StreamedProblem problem = streamed("4096x4096x4096", "A,D");
+  SpaceLimits limits{kRoomy, Cut::kM, {}};
+  const std::vector<Candidate> anywhere = enumerate(problem, limits).candidates;
+  limits.host_nodes = {3};
+  EXPECT_EQ(enumerate(problem, limits).candidates, anywhere);
+  limits.host_nodes = {0, 2};
+  const std::vector<Candidate> placed = enumerate(problem, limits).candidates;
+  const auto registered = std::count_if(anywhere.begin(), anywhere.end(), [](const Candidate& candidate) {
+    return candidate.memory == HostMemory::kRegistered;
+  });
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(placed.size()), static_cast<std::ptrdiff_t>(anywhere.size()) + 2 * registered);
+  std::set<std::string> keys;
+  for (const Candidate& candidate : placed) keys.insert(candidate.key());
+  EXPECT_EQ(keys.size(), placed.size());
+  // A neighbour has another place, or other memory, which has none.
+  Candidate center{.chunk = 512, .streams = 2, .buffers = 2, .memory = HostMemory::kRegistered};
+  center.host_node = 2;
+  std::set<std::string> around;
+  for (const Candidate& candidate : neighbours(problem, center, limits)) around.insert(candidate.key());
+  const std::string base = "M512 per_chunk s2 b2 depth ";
+  for (const char* near : {"registered loop", "registered loop n0", "pinned loop", "registered graph n2"})
+    EXPECT_EQ(around.count(base + near), 1U) << near;
+  EXPECT_EQ(around.count("M512 per_chunk s2 b3 depth registered loop n2"), 1U);
+  EXPECT_EQ(around.count(base + "pinned loop n2"), 0U);
+  EXPECT_THAT(center.text(), HasSubstr("registered on node 2"));
 }
 
 TEST(Space, HasEveryKindOfMemoryAndOnlyLegalCandidates) {

@@ -48,6 +48,22 @@ class PipelineSearch : public ::testing::Test {
   std::atomic<bool> stop_ = false;
 };
 
+TEST_F(PipelineSearch, ChoosesTheNodeOfTheHostWhereThereAreSeveral) {
+  device_.far = 1.05;
+  const auto elsewhere = search();
+  ASSERT_TRUE(elsewhere) << elsewhere.error().text();
+  EXPECT_FALSE(elsewhere->answer.best.candidate.host_node);
+  for (const std::string& key : device_.asked) EXPECT_EQ(key.find(" n"), std::string::npos) << key;
+  device_.host_nodes = {0, 1};
+  store_.stored.clear();
+  const auto chosen = search();
+  ASSERT_TRUE(chosen) << chosen.error().text();
+  EXPECT_EQ(chosen->answer.prepared.host_nodes, device_.host_nodes);
+  EXPECT_GT(chosen->answer.space, elsewhere->answer.space);
+  EXPECT_EQ(chosen->answer.best.candidate.memory, pipeline::HostMemory::kRegistered);
+  EXPECT_EQ(chosen->answer.best.candidate.host_node, 1);
+}
+
 TEST_F(PipelineSearch, FindsAPipelineNearTheBoundAndSaysWhatEachStepIsWorth) {
   const auto result = search();
   ASSERT_TRUE(result) << result.error().text();

@@ -86,6 +86,18 @@ TEST(PipelineText, SaysTheClocksOfKernelAndPipeline) {
   EXPECT_THAT(pipeline_text(outcome), AllOf(HasSubstr("1.125 times"), HasSubstr("power cap")));
 }
 
+TEST(PipelineText, SaysTheNodesWhereThereIsAChoice) {
+  PipelineOutcome outcome;
+  outcome.streamed = outcome.answer.streamed = problem();
+  outcome.any_valid = true;
+  EXPECT_THAT(pipeline_text(outcome), Not(HasSubstr("nodes")));
+  outcome.answer.prepared.host_nodes = {0, 1};
+  outcome.answer.best.candidate.memory = pipeline::HostMemory::kRegistered;
+  outcome.answer.best.candidate.host_node = 1;
+  EXPECT_THAT(pipeline_text(outcome),
+              AllOf(HasSubstr("\nnodes     0, 1 of the host"), HasSubstr("registered on node 1")));
+}
+
 TEST(PipelineText, SaysThatABoundWhichIsBeatenIsNone) {
   PipelineOutcome outcome;
   outcome.streamed = outcome.answer.streamed = problem();

@@ -54,8 +54,10 @@ int Candidate::group() const {
 }
 
 std::string Candidate::key() const {
-  return fmt::format("{}{} {} s{} b{} {} {} {}", to_string(cut), chunk, to_string(use), streams, buffers,
-                     to_string(order), to_string(memory), to_string(submission));
+  std::string key = fmt::format("{}{} {} s{} b{} {} {} {}", to_string(cut), chunk, to_string(use), streams, buffers,
+                                to_string(order), to_string(memory), to_string(submission));
+  if (host_node) key += fmt::format(" n{}", *host_node);
+  return key;
 }
 
 std::string Candidate::text() const {
@@ -66,6 +68,7 @@ std::string Candidate::text() const {
   if (order == IssueOrder::kBreadthFirst) out += ", breadth-first";
   std::string memory_word(to_string(memory));
   if (memory == HostMemory::kWriteCombined) memory_word = "write-combined";
+  if (host_node) memory_word += fmt::format(" on node {}", *host_node);
   out += ", " + memory_word;
   if (submission == Submission::kGraph) out += ", graph";
   if (submission == Submission::kBatched) out += ", batched copies";

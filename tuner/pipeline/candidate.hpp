@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tuner/util/fields.hpp"
@@ -62,6 +63,8 @@ struct Candidate {
   IssueOrder order = IssueOrder::kDepthFirst;
   HostMemory memory = HostMemory::kPinned;
   Submission submission = Submission::kLoop;
+  /// NUMA node of registered memory, on hosts with several; absent: wherever the thread runs that touches it first.
+  std::optional<int> host_node = {};
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -73,6 +76,7 @@ struct Candidate {
     visit("order", self.order);
     visit("memory", self.memory);
     visit("submission", self.submission);
+    visit("host_node", self.host_node);
   }
   friend bool operator==(const Candidate&, const Candidate&) = default;
 
@@ -80,7 +84,8 @@ struct Candidate {
   /// have groups where copies are batched, and two of them have room, so that one is copied while the other is
   /// computed.
   [[nodiscard]] int group() const;
-  /// Equal exactly when candidates are: "M4096 per_chunk s3 b3 depth pinned loop".
+  /// Equal exactly when candidates are: "M4096 per_chunk s3 b3 depth pinned loop", of a host's node "... registered
+  /// loop n1".
   [[nodiscard]] std::string key() const;
   /// For people, without what does not matter to it: "M 4096, 3 streams, 3 buffers, pinned".
   [[nodiscard]] std::string text() const;

@@ -78,6 +78,8 @@ std::string why_not_so_submitted(const StreamedProblem& streamed, const Candidat
     return "a kernel that reads host memory itself needs no chunks, streams or buffers";
   if (candidate.memory == HostMemory::kWriteCombined && !streamed.a && !streamed.b)
     return "write-combined memory is for operands that the host only writes, and none streams";
+  if (candidate.host_node && (candidate.memory != HostMemory::kRegistered || *candidate.host_node < 0))
+    return "a NUMA node is chosen for registered memory alone: CUDA places what it allocates itself";
   if (candidate.submission == Submission::kGraph) {
     if (candidate.use == StreamUse::kDefaultStream) return "the legacy default stream cannot be captured";
     if (candidate.memory == HostMemory::kPageable || candidate.memory == HostMemory::kStaged)

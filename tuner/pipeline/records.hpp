@@ -106,6 +106,7 @@ struct Prepared {
   std::int64_t checked_rows = 0;            ///< of D, compared with the float64 reference
   std::string library;                      ///< "cuBLASLt 13.0.2"
   std::optional<bool> batched_copies = {};  ///< whether the driver has cudaMemcpyBatchAsync; absent: not known, as no
+  std::vector<int> host_nodes = {};         ///< NUMA nodes that host memory can be put on, where there are several
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -114,6 +115,7 @@ struct Prepared {
     visit("checked_rows", self.checked_rows);
     visit("library", self.library);
     visit("batched_copies", self.batched_copies);
+    visit("host_nodes", self.host_nodes, kUnlessDefault);
   }
   friend bool operator==(const Prepared&, const Prepared&) = default;
 };

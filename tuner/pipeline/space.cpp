@@ -70,6 +70,19 @@ class Collector {
   const SpaceLimits& limits_;
 };
 
+/// With that memory, wherever it lies and on each node that there is to choose.
+std::vector<Candidate> with_memory(Candidate candidate, HostMemory memory, const SpaceLimits& limits) {
+  candidate.memory = memory;
+  candidate.host_node.reset();
+  std::vector<Candidate> placed{candidate};
+  if (memory != HostMemory::kRegistered || limits.host_nodes.size() < 2) return placed;
+  for (const int node : limits.host_nodes) {
+    candidate.host_node = node;
+    placed.push_back(candidate);
+  }
+  return placed;
+}
+
 /// The same with another submission, and with lanes what it takes: groups for batched copies, no order for others.
 Candidate submitted(Candidate candidate, Submission submission) {
   candidate.submission = submission;
@@ -141,9 +154,8 @@ Space enumerate(const StreamedProblem& streamed, const SpaceLimits& limits) {
           Candidate base;
           base.cut = cut;
           base.chunk = chunk;
-          base.memory = memory;
           base.submission = submission;
-          collector.add_uses(base);
+          for (const Candidate& placed : with_memory(base, memory, limits)) collector.add_uses(placed);
         }
       }
     }
@@ -167,6 +179,7 @@ std::vector<Expected> expect(const StreamedProblem& streamed, const Machine& mac
     Candidate alike = candidate;
     if (alike.memory == HostMemory::kRegistered || alike.memory == HostMemory::kWriteCombined)
       alike.memory = HostMemory::kPinned;
+    alike.host_node.reset();
     const auto [place, fresh] = known.emplace(alike.key(), 0);
     if (fresh) place->second = expected_time(streamed, machine, alike);
     expected.push_back({candidate, place->second});
@@ -199,11 +212,11 @@ std::vector<Candidate> neighbours(const StreamedProblem& streamed, const Candida
     add(other);
   }
   for (const HostMemory memory : kTriedMemories) {
-    Candidate other = center;
-    other.memory = memory;
-    add(other);
-    // Where the host has to help, there is no graph and no batch.
-    add(submitted(other, Submission::kLoop));
+    for (const Candidate& other : with_memory(center, memory, limits)) {
+      add(other);
+      // Where the host has to help, there is no graph and no batch.
+      add(submitted(other, Submission::kLoop));
+    }
   }
   for (const Submission submission : kTriedSubmissions) {
     if (submission != center.submission) add(submitted(center, submission));

@@ -17,6 +17,7 @@ struct SpaceLimits {
   Limits limits;
   std::optional<Cut> cut;            ///< that one only
   std::optional<HostMemory> memory;  ///< that one only
+  std::vector<int> host_nodes = {};  ///< NUMA nodes to choose from; fewer than two: none
 };
 
 /// Every legal candidate of cuts_of(), but serial loops, the default stream and zero-copy, which are rungs of the

@@ -27,6 +27,7 @@
 #include "tuner/device/worker_pipeline_device.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
+#include "tuner/util/host_nodes.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -137,7 +138,7 @@ class PipelineCommand final : public Command {
   /// The space without a GPU: its memory is taken to be large enough.
   static ExitCode plan(const PipelineTask& task, ResultDocument& results) {
     const pipeline::SpaceLimits limits{
-        {INT64_MAX, task.options.pinned_limit_bytes}, task.options.cut, task.options.memory};
+        {INT64_MAX, task.options.pinned_limit_bytes}, task.options.cut, task.options.memory, choosable_host_nodes()};
     const pipeline::Space space = pipeline::enumerate(task.streamed, limits);
     const auto cuts = pipeline::cuts_of(task.streamed, limits);
     std::vector<std::string> cut_words;

@@ -61,13 +61,13 @@ std::string plan_text(const PipelineHeader& content) {
   return fmt::format(
       "/// {}: {}.\n"
       "inline constexpr Plan kPlan{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, Cut::{}, {}, StreamUse::{}, {}, {}, {},"
-      "\n                            Memory::{}, Submission::{}}};\n",
+      "\n                            Memory::{}, Submission::{}{}}};\n",
       streamed.title(), best.text(), problem.m, problem.n, problem.k, cpp_boolean(problem.trans_a),
       cpp_boolean(problem.trans_b), streamed.element_bytes(Matrix::kA), streamed.element_bytes(Matrix::kB),
       streamed.element_bytes(Matrix::kD), cpp_boolean(streamed.a), cpp_boolean(streamed.b), cpp_boolean(streamed.d),
       cut, best.chunk, to_string(best.use), best.streams, best.buffers,
       cpp_boolean(best.order == pipeline::IssueOrder::kBreadthFirst), to_string(best.memory),
-      to_string(best.submission));
+      to_string(best.submission), best.host_node ? fmt::format(", {}", *best.host_node) : "");
 }
 
 std::string pipeline_preamble(const PipelineHeader& content) {

@@ -2,6 +2,7 @@
 #include "tool/pgtune/pipeline/pipeline_outcome.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -81,6 +82,13 @@ std::string bound_text(const PipelineAnswer& answer) {
   if (bound.fill_s > 0) text += fmt::format(", fill {}", ms(bound.fill_s));
   if (bound.drain_s > 0) text += fmt::format(", drain {}", ms(bound.drain_s));
   return fact("bound", fmt::format("{} (chunks of {} {})", text, to_string(answer.bound_cut), answer.bound_chunk));
+}
+
+/// NUMA nodes of the host, where there are several.
+std::string nodes_text(const PipelineAnswer& answer) {
+  if (answer.prepared.host_nodes.empty()) return {};
+  return fact("nodes", fmt::format("{} of the host, to choose from for registered memory",
+                                   fmt::join(answer.prepared.host_nodes, ", ")));
 }
 
 std::string share_text(const PipelineAnswer& answer, const MeasuredPipeline& measured) {
@@ -167,8 +175,8 @@ std::string pipeline_text(const PipelineOutcome& outcome) {
   const PipelineAnswer& answer = outcome.answer;
   std::string text = outcome.streamed.title() + "\n" + copies_text(answer.rates);
   if (!outcome.any_valid) return text + fact("best", "none: no candidate was right");
-  text += kernel_text(answer) + settled_text(answer) + bound_text(answer) + best_text(outcome) + steps_text(outcome) +
-          guess_text(answer);
+  text += nodes_text(answer) + kernel_text(answer) + settled_text(answer) + bound_text(answer) + best_text(outcome) +
+          steps_text(outcome) + guess_text(answer);
   text += fact("check", fmt::format("{} of {} rows of D against float64", answer.prepared.checked_rows,
                                     outcome.streamed.problem.m));
   text += beaten_text(answer);

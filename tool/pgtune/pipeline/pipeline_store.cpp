@@ -15,8 +15,8 @@
 namespace pgtune::tool {
 namespace {
 
-/// Counts up when the same text means another space or another way of measuring: 2, copies in batches.
-constexpr int kSpaceVersion = 2;
+/// Counts up when the same text means another space or another way of measuring: 2, copies in batches; 3, NUMA nodes.
+constexpr int kSpaceVersion = 3;
 
 /// Throws db::Error where the row is of another problem than it was found by.
 StoredPipeline read_of(const pipeline::StreamedProblem& streamed, db::RecordedPipeline row, const std::string& origin) {

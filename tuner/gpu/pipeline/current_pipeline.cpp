@@ -8,6 +8,7 @@
 #include "tuner/gpu/measure/check/operand_layout.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
 #include "tuner/util/host_memory.hpp"
+#include "tuner/util/host_nodes.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -33,6 +34,8 @@ std::map<std::string, ChunkKernels::Origin> origins_of(const std::vector<protoco
     origins[kernel.problem.key()] = kernel.guessed ? ChunkKernels::Origin::kGuessed : ChunkKernels::Origin::kStored;
   return origins;
 }
+
+HostPlace place_of(const pipeline::Candidate& candidate) { return {candidate.memory, candidate.host_node}; }
 
 Error to_usage(const CudaFailure& failure, const pipeline::StreamedProblem& streamed) {
   if (failure.code != cudaErrorMemoryAllocation) return to_error(failure);
@@ -123,7 +126,8 @@ CudaResult<> CurrentPipeline::fill(Matrix matrix, const Conditions& conditions) 
 }
 
 pipeline::Prepared CurrentPipeline::prepared() const {
-  return {limits_.device_bytes, limits_.pinned_bytes, check_->rows(), tools_->library, limits_.batched_copies};
+  return {limits_.device_bytes, limits_.pinned_bytes,   check_->rows(),
+          tools_->library,      limits_.batched_copies, choosable_host_nodes()};
 }
 
 std::int64_t CurrentPipeline::ring_bytes() const {
@@ -139,16 +143,16 @@ CudaResult<LoadedPipeline*> CurrentPipeline::load(const pipeline::Candidate& can
                                   [&](const auto& loaded) { return loaded->candidate() == candidate; });
   if (known != loaded_.end()) return known->get();
   const bool staged = candidate.memory == HostMemory::kStaged;
-  const auto drop = [this](HostMemory memory) {
+  const auto drop = [this](const HostPlace& place) {
     std::erase_if(loaded_, [&](const auto& loaded) {
-      const HostMemory other = loaded->candidate().memory;
-      return other == memory || (memory == HostMemory::kPinned && other == HostMemory::kMapped);
+      const HostPlace other = place_of(loaded->candidate());
+      return other == place || (place.memory == HostMemory::kPinned && other.memory == HostMemory::kMapped);
     });
   };
   // One ring at a time, and beside whole operands only where both may be pinned.
   const std::int64_t wanted = pinned_bytes(streamed_, candidate);
-  if (staged || wanted + ring_bytes() > limits_.pinned_bytes) drop(HostMemory::kStaged);
-  const auto host = host_.of(candidate.memory, staged ? wanted : ring_bytes(), drop);
+  if (staged || wanted + ring_bytes() > limits_.pinned_bytes) drop({HostMemory::kStaged, {}});
+  const auto host = host_.of(place_of(candidate), staged ? wanted : ring_bytes(), drop);
   if (!host) return tl::unexpected(host.error());
   auto loaded = LoadedPipeline::load(streamed_, candidate, **host, resident_addresses_, kernels_);
   if (!loaded && loaded.error().code == cudaErrorMemoryAllocation && !loaded_.empty()) {

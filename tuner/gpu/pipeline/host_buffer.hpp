@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
 
@@ -14,6 +15,7 @@ enum class HostKind { kPageable, kPinned, kRegistered, kWriteCombined };
 
 struct HostRelease {
   HostKind kind = HostKind::kPageable;
+  std::size_t mapped_bytes = 0;  ///< of memory that is not from the heap
   void operator()(std::byte* memory) const noexcept;
 };
 
@@ -21,8 +23,10 @@ struct HostRelease {
 class HostBuffer {
  public:
   HostBuffer() = default;
-  /// cudaErrorMemoryAllocation where the memory or what may be pinned of it does not suffice; not sticky.
-  [[nodiscard]] static CudaResult<HostBuffer> allocate(HostKind kind, std::int64_t bytes);
+  /// cudaErrorMemoryAllocation where the memory or what may be pinned of it does not suffice; not sticky. `node`: on
+  /// that NUMA node alone, of kinds that CUDA does not allocate; where it has no room, that is an error too.
+  [[nodiscard]] static CudaResult<HostBuffer> allocate(HostKind kind, std::int64_t bytes,
+                                                       std::optional<int> node = std::nullopt);
 
   [[nodiscard]] std::byte* data() const { return memory_.get(); }
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }

@@ -34,7 +34,7 @@ CudaResult<> HostOperandSets::allocate_pageable() {
 
 std::int64_t HostOperandSets::pinned_bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& [memory, held] : pinned_) bytes += held.operands->bytes();
+  for (const auto& [place, held] : pinned_) bytes += held.operands->bytes();
   return bytes;
 }
 
@@ -47,11 +47,11 @@ void HostOperandSets::make_room(std::int64_t bytes, const Release& release) {
   }
 }
 
-CudaResult<HostOperands> HostOperandSets::copy_of_pageable(HostMemory memory) {
+CudaResult<HostOperands> HostOperandSets::copy_of_pageable(const HostPlace& place) {
   HostOperands copy;
   for (const Matrix matrix : pipeline::kMatrices) {
     const HostBuffer& from = pageable_[matrix];
-    auto buffer = HostBuffer::allocate(kind_of(memory, matrix), from.bytes());
+    auto buffer = HostBuffer::allocate(kind_of(place.memory, matrix), from.bytes(), place.node);
     if (!buffer) return tl::unexpected(buffer.error());
     if (from.bytes() > 0) copier_.copy(whole_copy(buffer->data(), from.data(), from.bytes()));
     copy.matrices[pipeline::index_of(matrix)] = std::move(*buffer);
@@ -59,21 +59,20 @@ CudaResult<HostOperands> HostOperandSets::copy_of_pageable(HostMemory memory) {
   return copy;
 }
 
-CudaResult<const HostOperands*> HostOperandSets::of(HostMemory memory, std::int64_t ring_bytes,
-                                                    const Release& release) {
-  if (memory == HostMemory::kPageable || memory == HostMemory::kStaged) {
+CudaResult<const HostOperands*> HostOperandSets::of(HostPlace place, std::int64_t ring_bytes, const Release& release) {
+  if (place.memory == HostMemory::kPageable || place.memory == HostMemory::kStaged) {
     make_room(ring_bytes, release);
     return &pageable_;
   }
-  const HostMemory kind = memory == HostMemory::kMapped ? HostMemory::kPinned : memory;
-  if (const auto known = pinned_.find(kind); known != pinned_.end()) {
+  if (place.memory == HostMemory::kMapped) place.memory = HostMemory::kPinned;
+  if (const auto known = pinned_.find(place); known != pinned_.end()) {
     known->second.used = ++uses_;
     return known->second.operands.get();
   }
   make_room(pageable_.bytes() + ring_bytes, release);
-  auto copy = copy_of_pageable(kind);
+  auto copy = copy_of_pageable(place);
   if (!copy) return tl::unexpected(copy.error());
-  Held& held = pinned_[kind];
+  Held& held = pinned_[place];
   held.operands = std::make_unique<HostOperands>(std::move(*copy));
   held.used = ++uses_;
   return held.operands.get();

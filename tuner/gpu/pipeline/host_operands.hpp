@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "tuner/gpu/pipeline/host_buffer.hpp"
 #include "tuner/gpu/pipeline/host_copier.hpp"
@@ -23,7 +25,14 @@ struct HostOperands {
   [[nodiscard]] std::int64_t bytes() const { return matrices[0].bytes() + matrices[1].bytes() + matrices[2].bytes(); }
 };
 
-/// Pageable operands are always there: the others are copied from them. What is pinned stays until another kind needs
+/// Which host memory a candidate streams from.
+struct HostPlace {
+  pipeline::HostMemory memory = pipeline::HostMemory::kPinned;
+  std::optional<int> node = {};  ///< pipeline::Candidate::host_node
+  friend auto operator<=>(const HostPlace&, const HostPlace&) = default;
+};
+
+/// Pageable operands are always there: the others are copied from them. What is pinned stays until another place needs
 /// the room below the limit, or this object ends.
 class HostOperandSets {
  public:
@@ -36,10 +45,9 @@ class HostOperandSets {
 
   /// Those that candidates with such memory copy from and to: of kStaged the pageable ones, of kMapped the pinned.
   /// `ring_bytes`, of rings that live beside them, are to be left free below the limit. Valid until `release` is called
-  /// with the same memory, which happens in a later call that needs the room.
-  using Release = std::function<void(pipeline::HostMemory)>;
-  [[nodiscard]] CudaResult<const HostOperands*> of(pipeline::HostMemory memory, std::int64_t ring_bytes,
-                                                   const Release& release);
+  /// with the same place (kPinned for kMapped), which happens in a later call that needs the room.
+  using Release = std::function<void(const HostPlace&)>;
+  [[nodiscard]] CudaResult<const HostOperands*> of(HostPlace place, std::int64_t ring_bytes, const Release& release);
   /// Every byte of D.
   static void poison_d(const HostOperands& operands, std::uint32_t pattern);
   [[nodiscard]] HostCopier& copier() { return copier_; }
@@ -47,7 +55,7 @@ class HostOperandSets {
  private:
   [[nodiscard]] std::int64_t pinned_bytes() const;
   void make_room(std::int64_t bytes, const Release& release);
-  [[nodiscard]] CudaResult<HostOperands> copy_of_pageable(pipeline::HostMemory memory);
+  [[nodiscard]] CudaResult<HostOperands> copy_of_pageable(const HostPlace& place);
 
   pipeline::StreamedProblem streamed_;
   std::int64_t pinned_limit_bytes_;
@@ -57,7 +65,7 @@ class HostOperandSets {
     std::unique_ptr<HostOperands> operands;
     std::uint64_t used = 0;
   };
-  std::map<pipeline::HostMemory, Held> pinned_;
+  std::map<HostPlace, Held> pinned_;
   std::uint64_t uses_ = 0;
 };
 

@@ -80,7 +80,8 @@ Result<void> prepare_pipelines(PipelineRun& run) {
   const pipeline::Prepared& machine = run.answer.prepared;
   run.space_limits = {{machine.device_bytes, machine.pinned_bytes, machine.batched_copies.value_or(false)},
                       run.options.cut,
-                      run.options.memory};
+                      run.options.memory,
+                      machine.host_nodes};
   run.space = pipeline::enumerate(run.streamed, run.space_limits);
   run.answer.space = static_cast<std::int64_t>(run.space.candidates.size());
   if (run.space.candidates.empty())
