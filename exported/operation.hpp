@@ -64,7 +64,7 @@ class OperationCall : public Selected {
   Status run_listed(const Bindings& given, void* workspace, std::size_t bytes, CUstream stream) const noexcept {
     if (choice_.match == Match::none) return Status::not_supported;
     for (int i = 0; i < kBufferCount; ++i) {
-      if (given.buffers[i] == nullptr) return Status::invalid_argument;
+      if (given.buffers[i] == nullptr && !Of::kBuffers[i].may_be_null) return Status::invalid_argument;
     }
     if (!is_enough(workspace, bytes)) return Status::workspace_too_small;
     if (!aligned(given)) return Status::misaligned;

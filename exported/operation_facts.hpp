@@ -10,7 +10,8 @@ namespace pgtune_export::detail {
 struct BufferRow {
   Int bytes;  ///< of an element
   CUtensorMapDataType tensor;
-  Int alignment;  ///< bytes, of the pointer
+  Int alignment;     ///< bytes, of the pointer
+  bool may_be_null;  ///< kernels reach it by pointers that another buffer holds
 };
 
 constexpr int kMaxRank = 4;

@@ -127,6 +127,32 @@ TEST(MakeChain, SharedBuffersAreTheSameElements) {
   expect_refused(sample_json(), "bf16 16x64, strides 72 and 1", kSizes, padded);
 }
 
+TEST(MakeChain, PointersBelongToTheirStep) {
+  const json rows = {{"pointers", {{{"name", "Xs"}, {"buffer", "X"}, {"count", "M"}, {"offset", "i * N"}}}}};
+  const auto chain = make(sample_json(), kSizes, std::nullopt, rows);
+  ASSERT_TRUE(chain) << chain.error().text();
+  ASSERT_EQ(chain->steps[0].buffers.size(), 3);
+  const ChainBuffer& own = chain->buffers[static_cast<std::size_t>(chain->steps[0].buffers[2])];
+  EXPECT_EQ(own.name, "scale.Xs");
+  EXPECT_EQ(own.bytes, 16 * 8);
+  EXPECT_EQ(json(*chain).get<Chain>(), *chain);
+  // Two steps would want addresses in buffers of their own.
+  json shared = sample_json();
+  shared["buffers"].push_back({{"name", "rows"}});
+  shared["steps"][0]["buffers"]["Xs"] = "rows";
+  EXPECT_TRUE(make(shared, kSizes, std::nullopt, rows)) << "a name alone does no harm";
+  shared["steps"].push_back({{"name", "again"},
+                             {"operation", "scale.json"},
+                             {"size", {{"M", "T"}, {"N", "H"}}},
+                             {"buffers", {{"Xs", "rows"}}}});
+  expect_refused(shared,
+                 "the buffer 'rows' holds pointers into buffers of step 'scale' and is used by step 'again', Xs too",
+                 kSizes, rows);
+  shared["steps"][3]["buffers"] = {{"X", "rows"}};
+  expect_refused(shared, "the buffer 'rows' holds pointers into buffers of step 'scale' and is used by step 'again', X",
+                 kSizes, rows);
+}
+
 TEST(MakeChain, WhoeverWritesABufferComesFirstAndAlone) {
   expect_refused(with("/steps/2/buffers/D", "scaled"),
                  "the buffer 'scaled' is written by step 'scale', Y and by step 'down', D");

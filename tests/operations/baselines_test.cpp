@@ -72,6 +72,16 @@ TEST(Baselines, AProductIsAGemmOfTheBuffers) {
   EXPECT_EQ(m.group_d, 32 * 96);
 }
 
+TEST(Baselines, PointersAreNoMatrices) {
+  json document = shipped("gemm_grouped");
+  document["pointers"] = {{{"name", "As"}, {"buffer", "A"}, {"count", "G"}, {"offset", "0"}}};
+  EXPECT_TRUE(sized(document, "G=4,M=100,N=96,K=64"));
+  document["baselines"][0]["a"] = "As";
+  const auto refused = sized(document, "G=4,M=100,N=96,K=64");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("\"a\" is As, which holds pointers"));
+}
+
 TEST(Baselines, StridesSayHowMatricesLie) {
   json document = shipped("gemm_grouped");
   document["buffers"][1]["strides"] = {"1", "M + 8"};

@@ -32,7 +32,8 @@ constexpr std::int64_t kGuard = 64;  // bytes behind each buffer
 
 /// Every kernel of the operation's own source, and of the check.
 std::vector<std::string> symbols_of(const OperationProblem& operation) {
-  std::vector<std::string> symbols{"fill_tensor", "compare_tensor", "store_result", "clear_pieces", "count_unwritten"};
+  std::vector<std::string> symbols{"fill_tensor",  "fill_pointers", "checksum_pointers", "compare_tensor",
+                                   "store_result", "clear_pieces",  "count_unwritten"};
   for (const ReferenceLaunch& pass : operation.reference) symbols.push_back(pass.symbol);
   for (const OperationBuffer& buffer : operation.buffers)
     if (buffer.kernel) symbols.push_back(buffer.kernel->symbol);
@@ -75,11 +76,39 @@ EmulatedProblem::EmulatedProblem(Problem problem) : problem_(std::move(problem))
   scales_.resize(static_cast<std::size_t>(elements));
 }
 
+std::uint64_t EmulatedProblem::address(std::size_t buffer) const {
+  return reinterpret_cast<std::uint64_t>(memory_[buffer].data());
+}
+
+void EmulatedProblem::fill_pointers(std::size_t index) {
+  const OperationBuffer& array = operation().buffers[index];
+  void* memory = memory_[index].data();
+  for (auto& [runs, batch] : gpu::pointer_batches(array, address(static_cast<std::size_t>(array.pointers->buffer))))
+    kernels_->launch("fill_pointers", {runs, 1, 1}, {32, 1, 1}, {&memory, &batch});
+}
+
+std::uint64_t EmulatedProblem::pointer_sum(std::string_view name) const {
+  const std::size_t index = operation().find_buffer(name).value();
+  const OperationBuffer& array = operation().buffers[index];
+  const void* memory = memory_[index].data();
+  std::int64_t count = array.elements();
+  std::uint64_t from = address(static_cast<std::size_t>(array.pointers->buffer)), sum = 0;
+  std::uint64_t* out = &sum;
+  kernels_->launch("checksum_pointers", {2, 1, 1}, {32, 1, 1}, {&memory, &count, &from, &out});
+  return sum;
+}
+
+std::uint64_t* EmulatedProblem::words(std::string_view buffer) {
+  return reinterpret_cast<std::uint64_t*>(memory_[operation().find_buffer(buffer).value()].data());
+}
+
 void EmulatedProblem::fill() {
+  for (std::size_t i = 0; i < memory_.size(); ++i)
+    if (operation().buffers[i].pointers) fill_pointers(i);
   for (std::size_t i = 0; i < memory_.size(); ++i) {
     const OperationBuffer& buffer = operation().buffers[i];
     if (buffer.kernel) launch(*buffer.kernel);
-    if (!buffer.is_input() || buffer.kernel || buffer.fill == FillKind::kLinked) continue;
+    if (!buffer.is_input() || buffer.kernel || buffer.fill == FillKind::kLinked || buffer.pointers) continue;
     fill(i, buffer.fill, buffer.first, buffer.second);
   }
 }

@@ -31,6 +31,11 @@ class EmulatedProblem {
   void fill(const FillCase& fill_case);
   /// What a packed buffer of int32 holds, by its name.
   [[nodiscard]] std::vector<std::int32_t> integers(std::string_view buffer) const;
+  /// The check's checksum of an array of pointers, by its name, and the array itself.
+  [[nodiscard]] std::uint64_t pointer_sum(std::string_view name) const;
+  [[nodiscard]] std::uint64_t* words(std::string_view name);
+  /// Where a buffer of that index begins.
+  [[nodiscard]] std::uint64_t address(std::size_t buffer) const;
   /// Zeroes a sixteenth of an input.
   void cut(std::size_t input);
   /// Runs the reference, for inout buffers that hold their data.
@@ -51,6 +56,7 @@ class EmulatedProblem {
 
  private:
   void fill(std::size_t index, FillKind how, double first, double second);
+  void fill_pointers(std::size_t index);
   void restore_inouts();
   void launch(const ReferenceLaunch& launch);
   [[nodiscard]] std::uint64_t bits_of(const ReferenceArgument& argument);

@@ -34,6 +34,14 @@ struct Case {
   friend void PrintTo(const Case& value, std::ostream* out) { *out << value.definition << " " << value.sizes; }
 };
 
+std::vector<std::uint64_t> pointer_sums(const EmulatedProblem& emulated) {
+  std::vector<std::uint64_t> sums;
+  for (const OperationBuffer& buffer : emulated.operation().buffers) {
+    if (buffer.pointers) sums.push_back(emulated.pointer_sum(buffer.name));
+  }
+  return sums;
+}
+
 class Emulated : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Emulated, TemplatesPassAndNothingElseDoes) {
@@ -53,7 +61,9 @@ TEST_P(Emulated, TemplatesPassAndNothingElseDoes) {
   EXPECT_EQ(emulated.compare().wrong, 0) << "the reference itself";
   emulated.store(0, true);
   EXPECT_GT(emulated.compare().wrong, 0) << "zeros";
-  if (problem->operation->buffers.back().elements() > 1) {
+  const auto& buffers = problem->operation->buffers;
+  if (std::any_of(buffers.begin(), buffers.end(),
+                  [](const auto& buffer) { return buffer.is_output() && buffer.elements() > 1; })) {
     emulated.store(1, false);
     EXPECT_GT(emulated.compare().wrong, 0) << "a shifted result";
   }
@@ -68,9 +78,11 @@ TEST_P(Emulated, TemplatesPassAndNothingElseDoes) {
     const auto variant = space::parse_variant(*templates.front(), text);
     ASSERT_TRUE(variant) << variant.error().text();
     EXPECT_EQ(space::why_illegal(*templates.front(), *variant, *problem, device), std::nullopt) << text;
+    const std::vector<std::uint64_t> pointers = pointer_sums(emulated);
     emulated.poison();
     emulated.run(*templates.front(), *variant, device);
     const gpu::Comparison found = emulated.compare();
+    EXPECT_EQ(pointer_sums(emulated), pointers) << text;
     EXPECT_EQ(found.wrong, 0) << text << ", first " << found.first_wrong;
     EXPECT_EQ(found.padding_changed, 0) << text;
     EXPECT_TRUE(emulated.guards_hold()) << text;
@@ -94,7 +106,7 @@ TEST_P(Emulated, TemplatesPassAndNothingElseDoes) {
     const OperationBuffer& input = problem->operation->buffers[i];
     // Numbers that say where others belong are not cut: their kernels may rely on them. Nor is what launches change,
     // as in the null test.
-    if (input.role != BufferRole::kIn || (traits(input.type).is_integer() && input.kernel)) continue;
+    if (input.role != BufferRole::kIn || input.pointers || (traits(input.type).is_integer() && input.kernel)) continue;
     emulated.cut(i);
     emulated.refer();
     emulated.store(0, false);
@@ -165,6 +177,38 @@ TEST(DataCounts, AreOfWhatFillsAndCasesWrite) {
 
   emulated.fill(FillCase{"three each", {{0, FillKind::kConstant, 3, 0, {}}}});
   EXPECT_EQ(counted(emulated, count), 3 * 40);
+}
+
+Problem products_by_pointers(const char* sizes) {
+  const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "examples/operations/gemm_pointers/gemm_pointers.json";
+  const auto definition = operation::load_operation(path);
+  return operation::make_problem(definition.value(), operation::parse_sizes(sizes).value(), Dtype::kF16).value();
+}
+
+TEST(PointerArrays, LeadWhereTheirOffsetsSayIntoTheirOwnCopysBuffers) {
+  // More runs than a launch writes, and two placements, as copies and guarded places are.
+  const Problem problem = products_by_pointers("G=201,M=3,N=8,K=16,W=3");
+  EmulatedProblem first(problem), second(problem);
+  ASSERT_TRUE(first.usable() && second.usable());
+  first.fill();
+  second.fill();
+  for (const auto& [array, target, step, period] :
+       {std::tuple{"As", 0U, 3 * 16, 201}, {"Bs", 1U, 16 * 8, 3}, {"Cs", 2U, 3 * 8, 201}}) {
+    for (std::uint64_t i = 0; i < 201; ++i)
+      ASSERT_EQ(first.words(array)[i], first.address(target) + i % period * step * 2) << array << " " << i;
+    EXPECT_NE(first.words(array)[0], second.words(array)[0]);
+    EXPECT_EQ(first.pointer_sum(array), second.pointer_sum(array)) << "equal in every place";
+    EXPECT_TRUE(first.guards_hold());
+    // What a kernel could do to them.
+    const std::uint64_t sound = first.pointer_sum(array);
+    std::swap(first.words(array)[0], first.words(array)[1]);
+    EXPECT_NE(first.pointer_sum(array), sound) << array;
+    std::swap(first.words(array)[0], first.words(array)[1]);
+    first.words(array)[200] += 2;
+    EXPECT_NE(first.pointer_sum(array), sound) << array;
+    first.words(array)[200] -= 2;
+    EXPECT_EQ(first.pointer_sum(array), sound);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -253,6 +297,16 @@ INSTANTIATE_TEST_SUITE_P(
                            Dtype::kBf16,
                            "pack_rows_vectors",
                            {"THREADS=32,VEC_BYTES=8", "THREADS=64,VEC_BYTES=4"}},
+                      Case{"examples/operations/gemm_pointers/gemm_pointers.json",
+                           "G=7,M=35,N=72,K=40,W=3",
+                           Dtype::kBf16,
+                           "gemm_pointers_tiles",
+                           {"BM=16,BN=32,BK=16,TM=2,VEC_BYTES=16", "BM=64,BN=64,BK=32,TM=8,VEC_BYTES=4"}},
+                      Case{"examples/operations/gemm_pointers/gemm_pointers.json",
+                           "G=2,M=5,N=136,K=24,W=2",
+                           Dtype::kF32,
+                           "gemm_pointers_tiles",
+                           {"BM=16,BN=128,BK=16,TM=8,VEC_BYTES=16"}},
                       Case{"examples/operations/reduction/reduction.json",
                            "N=20003",
                            std::nullopt,

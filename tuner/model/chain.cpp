@@ -95,6 +95,12 @@ class ChainCheck {
         uses_.try_emplace(place, Use{step, buffer, access == Access::kWrites, access == Access::kChanges, step});
     if (is_new) return {};
     Use& first = seen->second;
+    if (first.buffer.pointers || buffer.pointers)
+      return usage(
+          fmt::format("the buffer '{}' holds pointers into buffers of step '{}' and is used by {} too; leave "
+                      "pointers out of \"buffers\", and each step has its own",
+                      shared.name, chain_.steps[first.buffer.pointers ? first.step : step].name,
+                      first.buffer.pointers ? where(step, buffer) : where(first.step, first.buffer)));
     if (!are_same_elements(first.buffer, buffer))
       return usage(fmt::format("the buffer '{}' is {} to {}, and {} to {}", shared.name, elements_text(first.buffer),
                                where(first.step, first.buffer), elements_text(buffer), where(step, buffer)));

@@ -77,8 +77,9 @@ struct Chain {
 
 /// Errors (usage): what cannot be executed and checked. Each buffer is written anew by one step at most, and not read
 /// before that; operands that share one are the same elements of it; no step has another use for what it writes or
-/// changes in place; one that changes a buffer in place overlaps no launch before it; and what an overlapping GEMM may
-/// read before the launch before it has ended, its B, no step writes. Whatever passes may be handed to a worker.
+/// changes in place; one that changes a buffer in place overlaps no launch before it; pointers belong to one step; and
+/// what an overlapping GEMM may read before the launch before it has ended, its B, no step writes. Whatever passes may
+/// be handed to a worker.
 [[nodiscard]] Result<void> check_chain(const Chain& chain);
 
 }  // namespace pgtune

@@ -42,6 +42,7 @@ Objection wrong_role(const OperationProblem& problem, std::int64_t index, Buffer
   if (found.role != role)
     return fmt::format("{} is {}, which has the role {} and not {}", what, found.name, to_string(found.role),
                        to_string(role));
+  if (found.pointers) return fmt::format("{} is {}, which holds pointers", what, found.name);
   if (type && found.type != *type)
     return fmt::format("{} is {}, whose type is {} and not {}", what, found.name, to_string(found.type),
                        to_string(*type));

@@ -19,13 +19,14 @@ constexpr EnumNames<BufferRole, 4> kRoles{{{BufferRole::kIn, "in"},
                                            {BufferRole::kOut, "out"},
                                            {BufferRole::kInOut, "inout"},
                                            {BufferRole::kScratch, "scratch"}}};
-constexpr EnumNames<FillKind, 7> kFills{{{FillKind::kData, "data"},
+constexpr EnumNames<FillKind, 8> kFills{{{FillKind::kData, "data"},
                                          {FillKind::kNormal, "normal"},
                                          {FillKind::kUniform, "uniform"},
                                          {FillKind::kConstant, "constant"},
                                          {FillKind::kIntegers, "integers"},
                                          {FillKind::kKernel, "kernel"},
-                                         {FillKind::kLinked, "linked"}}};
+                                         {FillKind::kLinked, "linked"},
+                                         {FillKind::kPointers, "pointers"}}};
 constexpr EnumNames<ReferenceArgumentKind, 6> kReferenceArguments{{{ReferenceArgumentKind::kBuffer, "buffer"},
                                                                    {ReferenceArgumentKind::kValue, "value"},
                                                                    {ReferenceArgumentKind::kScale, "scale"},
@@ -90,6 +91,8 @@ Result<void> check_buffer(const OperationBuffer& buffer) {
                                buffer.alignment));
   if ((buffer.fill == FillKind::kKernel) != buffer.kernel.has_value())
     return refused(fmt::format("buffer {}: a kernel is what fills it by \"kernel\"", buffer.name));
+  if ((buffer.fill == FillKind::kPointers) != buffer.pointers.has_value())
+    return refused(fmt::format("buffer {}: addresses are what fills it by \"pointers\"", buffer.name));
   for (const double number :
        {buffer.first, buffer.second, buffer.error.per_scale, buffer.error.per_result, buffer.error.absolute}) {
     if (!std::isfinite(number)) return refused(fmt::format("buffer {}: a number is not finite", buffer.name));
@@ -129,8 +132,12 @@ Result<void> check_case(const FillCase& fill_case, const OperationProblem& probl
     if (fill.buffer < 0 || fill.buffer >= static_cast<std::int64_t>(problem.buffers.size()) ||
         problem.buffers[static_cast<std::size_t>(fill.buffer)].role != BufferRole::kIn)
       return refused(fmt::format("case '{}': only buffers with the role in are filled", fill_case.name));
-    if (fill.fill == FillKind::kLinked || (fill.fill == FillKind::kKernel) != fill.kernel.has_value() ||
-        !std::isfinite(fill.first) || !std::isfinite(fill.second))
+    if (problem.buffers[static_cast<std::size_t>(fill.buffer)].pointers)
+      return refused(fmt::format("case '{}': the pointers {} are the same for all data", fill_case.name,
+                                 problem.buffers[static_cast<std::size_t>(fill.buffer)].name));
+    if (fill.fill == FillKind::kLinked || fill.fill == FillKind::kPointers ||
+        (fill.fill == FillKind::kKernel) != fill.kernel.has_value() || !std::isfinite(fill.first) ||
+        !std::isfinite(fill.second))
       return refused(fmt::format("case '{}': that is no fill of buffer {}", fill_case.name,
                                  problem.buffers[static_cast<std::size_t>(fill.buffer)].name));
     if (fill.kernel) {
@@ -145,7 +152,7 @@ Result<void> check_count(const OperationCount& count, const OperationProblem& pr
   if (count.buffer < 0 || count.buffer >= static_cast<std::int64_t>(problem.buffers.size()))
     return refused(fmt::format("count {}: there is no such buffer", count.name));
   const OperationBuffer& buffer = problem.buffers[static_cast<std::size_t>(count.buffer)];
-  if (buffer.role != BufferRole::kIn || !traits(buffer.type).is_integer())
+  if (buffer.role != BufferRole::kIn || buffer.pointers || !traits(buffer.type).is_integer())
     return refused(fmt::format("count {}: {} is no input of whole numbers", count.name, buffer.name));
   if (count.kind == CountKind::kIncreases && buffer.extents.size() != 1)
     return refused(fmt::format("count {}: {} has several dimensions, so that no element follows another", count.name,
@@ -182,6 +189,10 @@ std::int64_t OperationBuffer::stored_elements() const {
   std::int64_t last = 0;
   for (std::size_t i = 0; i < extents.size(); ++i) last += (extents[i] - 1) * strides[i];
   return last + 1;
+}
+
+std::string OperationBuffer::type_text() const {
+  return fmt::format("{}{}", pointers ? "pointers to " : "", to_string(type));
 }
 
 std::optional<std::size_t> OperationProblem::find_buffer(std::string_view buffer) const {
@@ -229,6 +240,11 @@ Result<void> check_operation_problem(const OperationProblem& problem) {
     if (buffer.kernel) {
       if (auto ok = check_launch(*buffer.kernel, problem, true); !ok) return ok;
     }
+  }
+  // The buffers that they point into are sound by now.
+  for (const OperationBuffer& buffer : problem.buffers) {
+    if (!buffer.pointers) continue;
+    if (auto ok = check_pointers(buffer, problem); !ok) return ok;
   }
   if (!any_output) return refused("an operation has an output: a buffer with the role out or inout");
   if (problem.reference.empty() || problem.reference.size() > kMaxPasses)

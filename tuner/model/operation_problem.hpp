@@ -16,6 +16,7 @@
 #include "tuner/model/named_value.hpp"
 #include "tuner/model/operation_baseline.hpp"
 #include "tuner/model/operation_count.hpp"
+#include "tuner/model/pointer_array.hpp"
 #include "tuner/model/source.hpp"
 #include "tuner/util/fields.hpp"
 #include "tuner/util/named_enum.hpp"
@@ -28,8 +29,8 @@ enum class BufferRole { kIn, kOut, kInOut, kScratch };
 
 /// Where a buffer's values come from: the distribution that the conditions name, numbers about `first` with the
 /// deviation `second`, numbers between `first` and `second`, one number, whole numbers from `first` to `second`, a
-/// kernel of the operation's source, or the kernel that fills another buffer and writes this one with it.
-enum class FillKind { kData, kNormal, kUniform, kConstant, kIntegers, kKernel, kLinked };
+/// kernel of the operation's source, the kernel that fills another buffer and writes this one with it, or addresses.
+enum class FillKind { kData, kNormal, kUniform, kConstant, kIntegers, kKernel, kLinked, kPointers };
 [[nodiscard]] EnumTable<FillKind> enum_table(FillKind value);
 
 /// What an argument of one of the operation's own kernels is.
@@ -96,7 +97,7 @@ inline constexpr std::string_view kCopyBaseline = "copy";
 
 struct OperationBuffer {
   std::string name;
-  ElementType type = ElementType::kFloat32;
+  ElementType type = ElementType::kFloat32;  ///< of pointers, what they point to
   BufferRole role = BufferRole::kIn;
   std::vector<std::int64_t> extents;  ///< elements, 1 to kMaxBufferRank of them
   std::vector<std::int64_t> strides;  ///< elements, one an extent; no two indices meet
@@ -104,12 +105,16 @@ struct OperationBuffer {
   FillKind fill = FillKind::kData;
   double first = 0, second = 0;           ///< of the fill
   std::optional<ReferenceLaunch> kernel;  ///< of kKernel
+  std::optional<PointerArray> pointers;   ///< of kPointers: its elements are addresses
   ToleratedError error;                   ///< of outputs
 
   /// Elements that have an index, and elements from the first to the last of these.
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] std::int64_t stored_elements() const;
-  [[nodiscard]] std::int64_t bytes() const { return stored_elements() * element_bytes(type); }
+  [[nodiscard]] std::int64_t bytes() const {
+    return stored_elements() * (pointers ? kPointerBytes : element_bytes(type));
+  }
+  [[nodiscard]] std::string type_text() const;  ///< "bf16", "pointers to bf16"
   [[nodiscard]] bool is_output() const { return role == BufferRole::kOut || role == BufferRole::kInOut; }
   [[nodiscard]] bool is_input() const { return role == BufferRole::kIn || role == BufferRole::kInOut; }
 
@@ -125,6 +130,7 @@ struct OperationBuffer {
     visit("first", self.first);
     visit("second", self.second);
     visit("kernel", self.kernel);
+    visit("pointers", self.pointers);
     visit("error", self.error);
   }
   friend bool operator==(const OperationBuffer&, const OperationBuffer&) = default;
@@ -209,7 +215,7 @@ struct OperationProblem {
 
 /// Errors (usage): what somebody else wrote cannot be executed: too many buffers, an extent or stride that makes a
 /// buffer overflow, elements that share memory, an argument that names no buffer, a baseline that is no product of
-/// them. Whatever passes may be handed to a worker.
+/// them, pointers that leave their buffer. Whatever passes may be handed to a worker.
 [[nodiscard]] Result<void> check_operation_problem(const OperationProblem& problem);
 
 /// Errors (usage): counts that make a launch's flops negative, or its bytes less than 1.

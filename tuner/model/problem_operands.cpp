@@ -69,14 +69,14 @@ std::vector<ProblemOperand> operands_of(const Problem& problem) {
 }
 
 bool are_same_elements(const OperationBuffer& a, const OperationBuffer& b) {
-  return a.type == b.type && pieces_of(a) == pieces_of(b);
+  return a.type == b.type && a.pointers == b.pointers && pieces_of(a) == pieces_of(b);
 }
 
 std::string elements_text(const OperationBuffer& buffer) {
   std::vector<std::int64_t> extents = buffer.extents;
   // One matrix needs no number of matrices.
   if (extents.size() > 2 && extents.front() == 1) extents.erase(extents.begin());
-  std::string text = fmt::format("{} {}", to_string(buffer.type), fmt::join(extents, "x"));
+  std::string text = fmt::format("{} {}", buffer.type_text(), fmt::join(extents, "x"));
   if (buffer.stored_elements() != buffer.elements())
     text += fmt::format(", strides {}", fmt::join(buffer.strides, " and "));
   return text;

@@ -88,7 +88,7 @@ class Reader {
     out.name = cursor.required("name").string();
     std::vector<std::string_view> words;
     for (const BufferSpec& buffer : definition_.buffers) {
-      if (buffer.role == BufferRole::kIn) words.push_back(buffer.name);
+      if (buffer.role == BufferRole::kIn && !buffer.pointers) words.push_back(buffer.name);
     }
     for (const JsonCursor& element : cursor.required("fills").elements(1, kMaxBuffers)) {
       element.expect_fields({"buffer", "fill"});
@@ -287,6 +287,7 @@ void read_buffers(const JsonCursor& root, KnownNames& names, OperationDefinition
   const auto elements = root.required("buffers").elements(1, kMaxBuffers);
   // Kernels that fill a buffer may be given any of them, so all names come first.
   for (const JsonCursor& element : elements) definition.buffers.emplace_back().name = element.required("name").string();
+  announce_pointers(root, definition);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     definition.buffers[i] = reader.buffer(elements[i], i);
     names.add(alignment_name(definition.buffers[i].name), NameKind::kDerived, elements[i]);

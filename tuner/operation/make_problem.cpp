@@ -106,18 +106,39 @@ class ProblemBuilder {
   }
 
   void add_buffer(const BufferSpec& spec) {
-    const std::string field = fmt::format("buffer '{}'", spec.name);
+    const std::string field = fmt::format("{} '{}'", spec.pointers ? "pointers" : "buffer", spec.name);
     OperationBuffer buffer;
     buffer.name = spec.name;
     buffer.type = spec.type ? *spec.type : type_of_a(dtype_.value_or(Dtype::kF32));
     buffer.role = spec.role;
-    buffer.extents = numbers(spec.extents, field + ".extents");
+    buffer.extents = spec.pointers ? std::vector{number(spec.extents[0], field + ".count")}
+                                   : numbers(spec.extents, field + ".extents");
     buffer.strides = spec.strides.empty() ? packed(buffer) : numbers(spec.strides, field + ".strides");
     buffer.alignment = spec.alignment;
     set_fill(spec, buffer, field);
+    if (spec.pointers) buffer.pointers = pointers(*spec.pointers, buffer, field);
     if (buffer.is_output()) buffer.error = tolerated(spec.error, buffer.type, field);
-    add_value(alignment_name(spec.name), error_ ? 1 : row_alignment(buffer));
+    // Of pointers it is what templates may know of the addresses in the array, and not of its own.
+    const std::int64_t alignment = buffer.pointers ? buffer.pointers->alignment : row_alignment(buffer);
+    add_value(alignment_name(spec.name), error_ ? 1 : alignment);
     out_.buffers.push_back(std::move(buffer));
+  }
+
+  /// Where each leads; whether that is in the buffer is checked with the problem.
+  PointerArray pointers(const PointerSpec& spec, const OperationBuffer& array, const std::string& field) {
+    PointerArray out{static_cast<std::int64_t>(spec.buffer), spec.alignment, {}};
+    if (out.alignment == 0) out.alignment = element_bytes(array.type);
+    const std::int64_t count = array.extents[0];
+    if (count < 1 || count > kMaxPointers)
+      refuse(fmt::format("{}: a count of {}; there are 1 to {} of them", field, count, kMaxPointers));
+    const std::string of_offset = field + ".offset";
+    std::vector<std::int64_t> elements;
+    for (std::int64_t i = 0; i < count && !error_; ++i) {
+      names_.set(kPointerIndex, i);
+      elements.push_back(number(*spec.offset, of_offset));
+    }
+    out.runs = runs_of(elements);
+    return out;
   }
 
   /// Of all but a kernel.

@@ -53,6 +53,14 @@ struct ErrorSpec {
   double relative = 0, absolute = 0;  ///< kAllclose: of the right value, and of the scale (1 where none is written)
 };
 
+/// Pointers into a buffer, as many as their array has elements.
+struct PointerSpec {
+  std::size_t buffer = 0;
+  std::optional<Expression> offset;  ///< of pointer i in elements, over kPointerIndex too
+  std::int64_t alignment = 0;        ///< bytes; 0: as an element's size says
+};
+inline constexpr const char* kPointerIndex = "i";
+
 struct BufferSpec {
   std::string name;
   std::optional<ElementType> type;  ///< absent: the problem's dtype
@@ -64,6 +72,7 @@ struct BufferSpec {
   double first = 0, second = 0;
   std::optional<Expression> lowest, highest;  ///< of kIntegers
   std::optional<ReferenceKernelSpec> kernel;  ///< of kKernel
+  std::optional<PointerSpec> pointers;        ///< of kPointers; its type is that of what they point to
   ErrorSpec error;                            ///< of outputs
 };
 
@@ -93,7 +102,7 @@ struct OperationDefinition {
   std::vector<NamedExpression> derived;  ///< over dimensions and the derived values before each
   std::vector<Rule> require;
   std::vector<NamedScalar> scalars;
-  std::vector<BufferSpec> buffers;
+  std::vector<BufferSpec> buffers;  ///< arrays of pointers are the last ones
   std::vector<ReferenceKernelSpec> reference;
   std::vector<CaseSpec> cases;
   std::vector<OperationBaseline> baselines;  ///< the fairest first

@@ -44,7 +44,8 @@ std::vector<std::string> read_templates(const JsonCursor& root) {
 OperationDefinition read_definition(const JsonCursor& root) {
   OperationDefinition out;
   root.expect_fields({"schema", "name", "description", "dtypes", "dimensions", "derived", "require", "scalars",
-                      "buffers", "reference", "cases", "baselines", "counts", "flops", "bytes", "unit", "templates"});
+                      "buffers", "pointers", "reference", "cases", "baselines", "counts", "flops", "bytes", "unit",
+                      "templates"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -62,6 +63,7 @@ OperationDefinition read_definition(const JsonCursor& root) {
   out.require = space::read_rules(root, "require", Reach::kProblem, names);
   out.scalars = read_scalars(root);
   read_buffers(root, names, out);
+  read_pointers(root, names, out);
   read_reference(root, names, out);
   read_cases(root, names, out);
   read_baselines(root, out);
@@ -110,6 +112,7 @@ OperationInterface OperationDefinition::interface() const {
   for (const BufferSpec& buffer : buffers) {
     out.buffers.push_back(buffer.name);
     out.names.push_back(alignment_name(buffer.name));
+    if (buffer.pointers) out.pointers.push_back(buffer.name);
   }
   if (!dtypes.empty()) out.names.insert(out.names.end(), {"DTYPE", "ELEM_BYTES"});
   for (const NamedScalar& scalar : scalars) out.scalars.push_back(scalar.name);

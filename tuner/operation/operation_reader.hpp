@@ -18,6 +18,10 @@ inline constexpr std::string_view kOperationHeader = "operation.cuh";
 
 /// Problems are kept by the cursor's JsonProblems. `definition` has its dtypes, dimensions and scalars.
 void read_buffers(const JsonCursor& root, space::KnownNames& names, OperationDefinition& definition);
+/// Puts arrays of pointers behind the buffers, by their names alone: kernels that fill a buffer may be given them.
+void announce_pointers(const JsonCursor& root, OperationDefinition& definition);
+/// The pointers were announced, and the buffers read.
+void read_pointers(const JsonCursor& root, space::KnownNames& names, OperationDefinition& definition);
 /// `definition` has its buffers too.
 void read_reference(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
 

@@ -24,7 +24,8 @@ constexpr std::array kCountKinds{CountKind::kSum, CountKind::kAbove, CountKind::
 std::vector<std::string_view> countable(const OperationDefinition& definition) {
   std::vector<std::string_view> out;
   for (const BufferSpec& buffer : definition.buffers) {
-    if (buffer.role == BufferRole::kIn && buffer.type && traits(*buffer.type).is_integer()) out.push_back(buffer.name);
+    if (buffer.role == BufferRole::kIn && !buffer.pointers && buffer.type && traits(*buffer.type).is_integer())
+      out.push_back(buffer.name);
   }
   return out;
 }

@@ -16,6 +16,7 @@ struct OperationInterface {
   std::vector<Dtype> dtypes;       ///< empty: its types do not depend on one
   std::vector<std::string> names;  ///< that expressions may use: sizes, derived values, ALIGN_X of each buffer X
   std::vector<std::string> buffers, scalars;
+  std::vector<std::string> pointers;  ///< buffers that hold addresses
 };
 
 }  // namespace pgtune::space

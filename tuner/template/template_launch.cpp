@@ -57,7 +57,7 @@ class LaunchReader {
       }
     }
     if (const auto when = cursor.optional("when")) map.when = names_.read(*when, Reach::kProblem);
-    map.operand = operand(cursor.required("operand"));
+    map.operand = elements_operand(cursor.required("operand"));
     // "operand" is no tensor type, so it parses to nothing: the problem's.
     std::vector<std::string_view> types{"operand"};
     for (const auto& [type, word] : enum_table(TensorType{})) types.push_back(word);
@@ -128,6 +128,20 @@ class LaunchReader {
             : buffer(cursor);
     if (chosen == Operand::kWorkspace && !definition_.workspace_bytes) {
       cursor.problem("the template asks for no workspace; add \"workspace\": {\"bytes\": ...}");
+    }
+    return chosen;
+  }
+
+  /// One that holds elements, and not addresses.
+  [[nodiscard]] Operand elements_operand(const JsonCursor& cursor) const {
+    const Operand chosen = operand(cursor);
+    if (operation_ != nullptr) {
+      const std::string name = cursor.string();
+      if (std::find(operation_->pointers.begin(), operation_->pointers.end(), name) != operation_->pointers.end())
+        cursor.problem(
+            fmt::format("'{}' holds pointers, and a tensor map is of elements: name the buffer that they "
+                        "point into, or let a kernel make its copies by address",
+                        name));
     }
     return chosen;
   }

@@ -67,6 +67,32 @@ void calls() {
   CHECK(norm.run(o, nullptr, 0, stream()) == Status::cuda_error && last_cuda_error() == CUDA_ERROR_LAUNCH_FAILED);
 }
 
+/// Arrays of pointers are the caller's, and what kernels reach through them alone need not be passed.
+void pointers() {
+  using gemm = gemm_pointers_bf16;
+  static_assert(std::is_same<decltype(gemm::Operands::As), const __nv_bfloat16* const*>::value, "into what is read");
+  static_assert(std::is_same<decltype(gemm::Operands::Cs), __nv_bfloat16* const*>::value, "into what is written");
+  CHECK(prepare(0) == Status::ok);
+  gemm call;
+  const gemm::Sizes sizes{1024, 1024, 1024, 1024, 1024};
+  gemm::Operands o;
+  o.As = typed<const __nv_bfloat16*>(0x1000008), o.Bs = typed<const __nv_bfloat16*>(0x2000010);
+  o.Cs = typed<__nv_bfloat16*>(0x3000000);
+  CHECK(gemm::select(sizes, o, 0, {}, call) == Status::ok);
+  fake().signatures["gemm_pointers_tiles"] = "pppl";
+  CHECK(call.run(o, nullptr, 0, stream()) == Status::ok);
+  CHECK(fake().log.back().find(" 0x1000008 0x2000010 0x3000000 1024") != std::string::npos);
+  o.A = typed<__nv_bfloat16>(0x4000008);  // not used, and an error all the same
+  CHECK(call.run(o, nullptr, 0, stream()) == Status::misaligned);
+  o.A = nullptr, o.As = typed<const __nv_bfloat16*>(0x1000004);
+  CHECK(call.run(o, nullptr, 0, stream()) == Status::misaligned);
+  o.As = nullptr;
+  CHECK(call.run(o, nullptr, 0, stream()) == Status::invalid_argument);
+  CHECK(gemm::select({65537, 8, 8, 8, 1}, {}, 0, {}, call) == Status::invalid_argument);
+  CHECK(std::strstr(call.choice().why, "there are 1 to 65536 pointers As") != nullptr);
+  CHECK(gemm::select({1024, 1024, 1024, 1020, 1024}, {}, 0, {}, call) == Status::invalid_argument);
+}
+
 void wrong_arguments() {
   softmax_bf16 call;
   CHECK(softmax_bf16::select(kSizes, {}, 0, {}, call) == Status::not_prepared);
@@ -159,6 +185,7 @@ struct Scenario {
 };
 const Scenario kScenarios[] = {{"types", types},
                                {"calls", calls},
+                               {"pointers", pointers},
                                {"dispatch", dispatch},
                                {"wrong_arguments", wrong_arguments},
                                {"other_device", other_device},

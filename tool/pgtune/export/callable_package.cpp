@@ -11,6 +11,7 @@
 
 #include "pgtune_package.hpp"
 #include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/operation_code.hpp"
 #include "tuner/model/dtype.hpp"
 #include "tuner/model/epilogue.hpp"
 
@@ -55,12 +56,15 @@ void keep_section(std::string& text, const std::string& name, bool kept) {
 }
 
 /// "softmax_bf16: sizes M, N; buffers X (in, bf16), Y (out, bf16)"
-std::string operation_list(const Problem& kind) {
+std::string operation_list(const CallableHeader& content, const Problem& kind) {
   const OperationProblem& operation = *kind.operation;
   std::vector<std::string> sizes, buffers, scalars;
   for (const NamedValue& size : operation.sizes) sizes.push_back(size.name);
-  for (const OperationBuffer& buffer : operation.buffers)
-    buffers.push_back(fmt::format("{} ({}, {})", buffer.name, to_string(buffer.role), to_string(buffer.type)));
+  for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
+    const OperationBuffer& buffer = operation.buffers[i];
+    buffers.push_back(fmt::format("{} ({}, {}{})", buffer.name, to_string(buffer.role), buffer.type_text(),
+                                  may_be_null(content, operation, i) ? ", may be null" : ""));
+  }
   for (const NamedScalar& scalar : operation.scalars)
     scalars.push_back(fmt::format("{} ({})", scalar.name, scalar.value));
   return fmt::format(" *   {}: sizes {}; buffers {}{}{}\n", kind_name(kind), fmt::join(sizes, ", "),
@@ -71,7 +75,7 @@ void replace_operations(std::string& text, const CallableHeader& content) {
   std::string calls, lists, words;
   for (const Problem& kind : operation_kinds(content)) {
     calls += fmt::format("PGTUNE_OPERATION({})\n", kind_name(kind));
-    lists += operation_list(kind);
+    lists += operation_list(content, kind);
     words += fmt::format("{}  pgtune_export_operation_{}", words.empty() ? "" : ",\n", kind_name(kind));
   }
   replace_all(text, "/* PGTUNE_OPERATION_CALLS */", calls);

@@ -52,7 +52,22 @@ std::string facts_struct(const OperationDefinition& definition) {
   return out + "};\n";
 }
 
+/// The caller's own pointers: where they lead is not known, and that they are aligned as promised is theirs to see to.
+std::string pointers_code(const BufferSpec& array, std::size_t number) {
+  const operation::PointerSpec& pointers = *array.pointers;
+  return fmt::format(
+      "  const Int n_{0} = {1};\n"
+      "  if (refuses(why, x, truth(n_{0} >= 1 && n_{0} <= {2}), {3})) return false;\n"
+      "  f.v_ALIGN_{0} = {4};\n"
+      "  f.tensor_{0} = buffers[{5}].tensor;\n",
+      array.name, fact(array.extents[0]), kMaxPointers,
+      cpp_string(fmt::format("there are 1 to {} pointers {}", kMaxPointers, array.name)),
+      pointers.alignment > 0 ? std::to_string(pointers.alignment) : fmt::format("buffers[{}].bytes", pointers.buffer),
+      number);
+}
+
 std::string buffer_code(const BufferSpec& buffer, std::size_t number) {
+  if (buffer.pointers) return pointers_code(buffer, number);
   const std::string shape = fmt::format("{{{}, {}, {}}}", buffer.extents.size(), facts(buffer.extents),
                                         buffer.strides.empty() ? "{}" : facts(buffer.strides));
   return fmt::format(
@@ -88,6 +103,7 @@ std::string shape_comment(const BufferSpec& buffer) {
   };
   std::string out = fmt::format("[{}]", texts(buffer.extents));
   if (!buffer.strides.empty()) out += fmt::format(", strides [{}]", texts(buffer.strides));
+  if (buffer.pointers) return out;
   if (buffer.alignment != 256) out += fmt::format(", aligned to {} bytes", buffer.alignment);
   return out;
 }
@@ -103,13 +119,34 @@ std::string sizes_struct(const OperationDefinition& definition) {
   return out + "  }\n";
 }
 
-std::string operands_struct(const OperationDefinition& definition, const OperationProblem& problem) {
+/// In CUDA C++: "const float*", and of pointers "const float* const*".
+std::string pointer_type(const OperationProblem& problem, const OperationBuffer& buffer) {
+  const OperationBuffer& elements =
+      buffer.pointers ? problem.buffers[static_cast<std::size_t>(buffer.pointers->buffer)] : buffer;
+  return fmt::format("{}{}*{}", elements.role == BufferRole::kIn ? "const " : "", traits(buffer.type).cpp_name,
+                     buffer.pointers ? " const*" : "");
+}
+
+/// What an operand is for who calls: role and shape, and what is known of pointers.
+std::string operand_comment(const CallableHeader& content, const OperationDefinition& definition,
+                            const OperationProblem& problem, std::size_t number) {
+  const BufferSpec& spec = definition.buffers[number];
+  std::string out = fmt::format("{}: {}", to_string(spec.role), shape_comment(spec));
+  if (const auto& pointers = problem.buffers[number].pointers)
+    out +=
+        fmt::format(", in device memory; each leads where number i would into {}, offset {}, aligned to {} bytes",
+                    definition.buffers[spec.pointers->buffer].name, spec.pointers->offset->text(), pointers->alignment);
+  if (may_be_null(content, problem, number)) out += "; kernels reach it by pointers alone: may be null";
+  return out;
+}
+
+std::string operands_struct(const CallableHeader& content, const OperationDefinition& definition,
+                            const OperationProblem& problem) {
   std::string out = "  struct Operands {\n";
   for (std::size_t i = 0; i < definition.buffers.size(); ++i) {
-    const BufferSpec& spec = definition.buffers[i];
-    out += fmt::format("    {}{}* {} = nullptr;  ///< {}: {}\n", spec.role == BufferRole::kIn ? "const " : "",
-                       traits(problem.buffers[i].type).cpp_name, cpp_member(spec.name), to_string(spec.role),
-                       cpp_comment(shape_comment(spec)));
+    out += fmt::format("    {} {} = nullptr;  ///< {}\n", pointer_type(problem, problem.buffers[i]),
+                       cpp_member(definition.buffers[i].name),
+                       cpp_comment(operand_comment(content, definition, problem, i)));
   }
   for (const NamedScalar& scalar : definition.scalars)
     out += fmt::format("    float {} = static_cast<float>({});  ///< tuned with this value\n", cpp_member(scalar.name),
@@ -160,15 +197,18 @@ std::string kind_struct(const CallableHeader& content, const Problem& kind, std:
   const OperationProblem& problem = *kind.operation;
   const std::string name = kind_name(kind);
   std::string out = fmt::format("struct Of_{0} {{\n  using Facts = Facts_{1};\n", name, definition.name);
-  out += sizes_struct(definition) + operands_struct(definition, problem);
+  out += sizes_struct(definition) + operands_struct(content, definition, problem);
   out += fmt::format(
       "  static constexpr int kKind = {}, kSizeCount = {}, kBufferCount = {}, kScalarCount = {}, kTunedCount = "
       "kTunedCount_{};\n",
       number, definition.dimensions.size(), definition.buffers.size(), definition.scalars.size(), name);
+  std::size_t row = 0;
   out += fmt::format("  static constexpr BufferRow kBuffers[] = {{{}}};\n",
-                     joined(problem.buffers, [](const OperationBuffer& buffer) {
-                       return fmt::format("{{{}, {}, {}}}", element_bytes(buffer.type),
-                                          cuda_tensor_type(traits(buffer.type).tensor_type), buffer.alignment);
+                     joined(problem.buffers, [&](const OperationBuffer& buffer) {
+                       return fmt::format("{{{}, {}, {}, {}}}",
+                                          buffer.pointers ? kPointerBytes : element_bytes(buffer.type),
+                                          cuda_tensor_type(traits(buffer.type).tensor_type), buffer.alignment,
+                                          may_be_null(content, problem, row++));
                      }));
   out += fmt::format("  static const TunedSizes* tuned() noexcept {{ return kTuned_{}; }}\n", name);
   out += "  static bool describe(Facts& f, const Int* sizes, const char*& why) noexcept {\n";
@@ -179,7 +219,30 @@ std::string kind_struct(const CallableHeader& content, const Problem& kind, std:
   return out + neighbourhood(content, kind) + "};\n";
 }
 
+/// Whether a kernel is given the operand itself, or a map or window of it.
+bool names_operand(const space::TemplateDefinition& definition, Operand operand) {
+  const auto is_it = [&](const auto& user) { return user.operand == operand; };
+  return std::any_of(definition.tensor_maps.begin(), definition.tensor_maps.end(), is_it) ||
+         std::any_of(definition.kernels.begin(), definition.kernels.end(), [&](const space::KernelSpec& kernel) {
+           return (kernel.l2_window && is_it(*kernel.l2_window)) ||
+                  std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                              [&](const space::ArgumentSpec& argument) {
+                                return argument.kind == ArgumentKind::kPointer && is_it(argument);
+                              });
+         });
+}
+
 }  // namespace
+
+bool may_be_null(const CallableHeader& content, const OperationProblem& problem, std::size_t buffer) {
+  const bool pointed_into =
+      std::any_of(problem.buffers.begin(), problem.buffers.end(), [&](const OperationBuffer& array) {
+        return array.pointers && array.pointers->buffer == static_cast<std::int64_t>(buffer);
+      });
+  return pointed_into && std::none_of(content.templates.begin(), content.templates.end(), [&](const auto& definition) {
+           return definition.operation == problem.name && names_operand(definition, operand_of_buffer(buffer));
+         });
+}
 
 std::string element_declarations(const CallableHeader& content) {
   std::set<std::string_view> names;

@@ -57,10 +57,12 @@ CudaResult<> StepAlone::fill(const OperandSet& operands, const std::vector<bool>
   if (auto ok = buffers.fill(kCopy, context_->stream); !ok) return ok;
   const std::vector<DeviceSpan> own = spans_of(buffers.place(kCopy), operands_), to = spans_of(operands, operands_);
   for (std::size_t i = 0; i < own.size(); ++i) {
-    if (!wanted[i]) continue;
+    if (!wanted[i] || operands_[i].buffer.pointers) continue;
     if (auto ok = copy_span(own[i], to[i], context_->stream); !ok) return ok;
   }
-  return {};
+  // No two steps share an array, so that its pointers always lead to the operands of this one.
+  return buffers.operation() == nullptr ? CudaResult<>()
+                                        : buffers.operation()->fill_pointers(operands, context_->stream);
 }
 
 CudaResult<> StepAlone::fetch(const OperandSet& from, Part part) {
@@ -68,7 +70,8 @@ CudaResult<> StepAlone::fetch(const OperandSet& from, Part part) {
                                 theirs = spans_of(from, operands_);
   for (std::size_t i = 0; i < own.size(); ++i) {
     const OperationBuffer& buffer = operands_[i].buffer;
-    if (!(part == Part::kInputs ? buffer.is_input() : buffer.is_output())) continue;
+    // Its own pointers lead to its own operands.
+    if (buffer.pointers || !(part == Part::kInputs ? buffer.is_input() : buffer.is_output())) continue;
     if (auto ok = copy_span(theirs[i], own[i], context_->stream); !ok) return ok;
   }
   return {};

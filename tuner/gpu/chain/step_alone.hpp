@@ -24,7 +24,8 @@ class StepAlone {
   /// As a search checks it, in all places and over its own data.
   [[nodiscard]] CudaResult<CheckVerdict> check(const protocol::BuiltVariant& built);
 
-  /// Fills operands `wanted` of `operands`, which are the chain's, with the problem's data of that seed.
+  /// Fills operands `wanted` of `operands`, which are the chain's, with the problem's data of that seed, and arrays of
+  /// pointers with addresses within `operands`.
   [[nodiscard]] CudaResult<> fill(const OperandSet& operands, const std::vector<bool>& wanted, std::uint64_t seed);
 
   struct Judgement {

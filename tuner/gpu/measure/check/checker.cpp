@@ -98,17 +98,20 @@ CudaResult<> Checker::refer_to(std::size_t copy, InOutData inouts) {
 }
 
 CudaResult<> Checker::enqueue_sums(std::size_t copy, int first, int last) {
-  const auto enqueue = [&](int index, const DeviceSpan& span) -> CudaResult<> {
+  const auto enqueue = [&](int index, const WatchedInput& input) -> CudaResult<> {
     if (index < first || index >= last) return {};
-    const std::size_t offset = static_cast<std::size_t>(index) * sizeof(std::uint64_t);
-    return kernels_->checksum(span, results_field(offsetof(Results, sums) + offset), stream_);
+    const std::uint64_t sum =
+        results_field(offsetof(Results, sums) + static_cast<std::size_t>(index) * sizeof(std::uint64_t));
+    // Addresses differ from place to place, and lead to the same elements.
+    return input.into ? kernels_->checksum_pointers(input.span, *input.into, sum, stream_)
+                      : kernels_->checksum(input.span, sum, stream_);
   };
   int index = kSumInputs;
   for (const WatchedInput& input : buffers_->watched_inputs(copy)) {
-    if (auto ok = enqueue(index++, input.span); !ok) return ok;
+    if (auto ok = enqueue(index++, input); !ok) return ok;
   }
-  return enqueue(kSumReference, {reference_.address(), reference_.bytes()}).and_then([&] {
-    return enqueue(kSumScale, {scale_.address(), scale_.bytes()});
+  return enqueue(kSumReference, {"the reference", {reference_.address(), reference_.bytes()}}).and_then([&] {
+    return enqueue(kSumScale, {"its scale", {scale_.address(), scale_.bytes()}});
   });
 }
 

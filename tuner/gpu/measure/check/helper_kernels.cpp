@@ -23,6 +23,8 @@ constexpr std::array kHelperSymbols{"fill_pattern",
                                     "sum_result",
                                     "rewrite",
                                     "fill_tensor",
+                                    "fill_pointers",
+                                    "checksum_pointers",
                                     "compare_tensor",
                                     "sum_tensor",
                                     "store_result",
@@ -176,6 +178,20 @@ CudaResult<> HelperKernels::fill_tensor(std::uint64_t memory, const OperationBuf
   return launch(kFillTensor, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor,
                 static_cast<std::int32_t>(buffer.fill), buffer.first, buffer.second, seed,
                 static_cast<std::int32_t>(distribution), static_cast<float>(traits(buffer.type).data_range));
+}
+
+CudaResult<> HelperKernels::fill_pointers(std::uint64_t memory, const OperationBuffer& array, std::uint64_t into,
+                                          cudaStream_t stream) const {
+  for (const auto& [runs, batch] : pointer_batches(array, into)) {
+    if (auto ok = launch(kFillPointers, runs, 1, stream, memory, batch); !ok) return ok;
+  }
+  return {};
+}
+
+CudaResult<> HelperKernels::checksum_pointers(const DeviceSpan& array, std::uint64_t into, std::uint64_t sum,
+                                              cudaStream_t stream) const {
+  const std::int64_t count = array.bytes / kPointerBytes;
+  return launch(kChecksumPointers, grid_for(count / kThreads), 1, stream, array.address, count, into, sum);
 }
 
 CudaResult<> HelperKernels::compare_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,

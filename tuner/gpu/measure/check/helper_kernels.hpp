@@ -62,9 +62,15 @@ class HelperKernels {
   /// Adds the checksum of D's elements, padding left out, to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> sum_result(const Problem& problem, std::uint64_t d, std::uint64_t sum,
                                         cudaStream_t stream) const;
-  /// Values of an operation's buffer, of its own fill; not those of kKernel and kLinked.
+  /// Values of an operation's buffer, of its own fill; not those of kKernel, kLinked and kPointers.
   [[nodiscard]] CudaResult<> fill_tensor(std::uint64_t memory, const OperationBuffer& buffer,
                                          DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const;
+  /// An array of pointers, into the buffer that begins at `into`.
+  [[nodiscard]] CudaResult<> fill_pointers(std::uint64_t memory, const OperationBuffer& array, std::uint64_t into,
+                                           cudaStream_t stream) const;
+  /// Adds the checksum of where in the buffer at `into` the pointers of `array` lead to the 64-bit word at `sum`.
+  [[nodiscard]] CudaResult<> checksum_pointers(const DeviceSpan& array, std::uint64_t into, std::uint64_t sum,
+                                               cudaStream_t stream) const;
   /// As compare(). `first`: how many elements of other outputs `result` and `scale` have before this one's.
   [[nodiscard]] CudaResult<> compare_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
                                             std::uint64_t scale, std::int64_t first, std::uint32_t pattern,
@@ -105,6 +111,8 @@ class HelperKernels {
     kSumResult,
     kRewrite,
     kFillTensor,
+    kFillPointers,
+    kChecksumPointers,
     kCompareTensor,
     kSumTensor,
     kStoreResult,

@@ -155,7 +155,9 @@ std::vector<WatchedInput> OperandBuffers::watched_inputs(std::size_t index) cons
   std::vector<WatchedInput> inputs;
   const std::vector<OperationBuffer>& buffers = operation_->operation().buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].role == BufferRole::kIn) inputs.push_back({buffers[i].name, set.buffers[i]});
+    if (buffers[i].role != BufferRole::kIn) continue;
+    WatchedInput& input = inputs.emplace_back(WatchedInput{buffers[i].name, set.buffers[i]});
+    if (buffers[i].pointers) input.into = set.buffers.at(static_cast<std::size_t>(buffers[i].pointers->buffer)).address;
   }
   return inputs;
 }

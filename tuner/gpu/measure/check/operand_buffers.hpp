@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Guard {
 struct WatchedInput {
   std::string name;
   DeviceSpan span;
+  std::optional<std::uint64_t> into = {};  ///< it holds pointers into the buffer that begins there
 };
 
 class OperandBuffers {

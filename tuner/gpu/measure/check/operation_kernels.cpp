@@ -67,7 +67,7 @@ Result<std::unique_ptr<OperationKernels>> OperationKernels::create(const Driver&
   }
   std::unique_ptr<OperationKernels> out(new OperationKernels(kernels, std::move(operation), std::move(*module)));
   out->driver_ = &driver;
-  if (auto ok = out->allocate_inouts(); !ok) return tl::unexpected(to_error(ok.error()));
+  if (auto ok = out->allocate_initial(); !ok) return tl::unexpected(to_error(ok.error()));
   return out;
 }
 
@@ -82,10 +82,15 @@ OperationKernels::OperationKernels(const HelperKernels& kernels, OperationHandle
   }
 }
 
-CudaResult<> OperationKernels::allocate_inouts() {
+bool OperationKernels::refers_elsewhere(const OperationBuffer& buffer) const {
+  if (!buffer.pointers) return buffer.role == BufferRole::kInOut;
+  return operation_->buffers.at(static_cast<std::size_t>(buffer.pointers->buffer)).role == BufferRole::kInOut;
+}
+
+CudaResult<> OperationKernels::allocate_initial() {
   initial_.resize(operation_->buffers.size());
   for (std::size_t i = 0; i < initial_.size(); ++i) {
-    if (operation_->buffers[i].role != BufferRole::kInOut) continue;
+    if (!refers_elsewhere(operation_->buffers[i])) continue;
     auto memory = DeviceBuffer::allocate(operation_->buffers[i].bytes());
     if (!memory) return tl::unexpected(memory.error());
     initial_[i] = std::move(*memory);
@@ -101,13 +106,30 @@ CudaResult<> OperationKernels::fill_buffer(std::size_t index, const OperandSet& 
 CudaResult<> OperationKernels::fill_as(const OperationBuffer& buffer, std::size_t index, const OperandSet& operands,
                                        DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const {
   const std::uint64_t own_seed = buffer_seed(seed, index);
-  if (buffer.fill == FillKind::kLinked) return {};
+  if (buffer.fill == FillKind::kLinked || buffer.fill == FillKind::kPointers) return {};
   if (buffer.fill == FillKind::kKernel) return launch(*buffer.kernel, operands, own_seed, {}, stream);
   return kernels_->fill_tensor(operands.buffers.at(index).address, buffer, distribution, own_seed, stream);
 }
 
+CudaResult<> OperationKernels::fill_array(std::size_t index, const OperandSet& operands, cudaStream_t stream) const {
+  const OperationBuffer& array = operation_->buffers[index];
+  const auto target = static_cast<std::size_t>(array.pointers->buffer);
+  return kernels_->fill_pointers(operands.buffers.at(index).address, array, operands.buffers.at(target).address,
+                                 stream);
+}
+
+CudaResult<> OperationKernels::fill_pointers(const OperandSet& operands, cudaStream_t stream) const {
+  for (std::size_t i = 0; i < operation_->buffers.size(); ++i) {
+    if (!operation_->buffers[i].pointers) continue;
+    if (auto ok = fill_array(i, operands, stream); !ok) return ok;
+  }
+  return {};
+}
+
 CudaResult<> OperationKernels::fill(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
                                     cudaStream_t stream) const {
+  // First, for kernels that fill a buffer may follow them.
+  if (auto ok = fill_pointers(operands, stream); !ok) return ok;
   for (std::size_t i = 0; i < operation_->buffers.size(); ++i) {
     if (!operation_->buffers[i].is_input()) continue;
     if (auto ok = fill_buffer(i, operands, distribution, seed, stream); !ok) return ok;
@@ -145,6 +167,11 @@ CudaResult<> OperationKernels::refer(const OperandSet& operands, DataDistributio
   if (inouts == InOutData::kFilled) {
     for (std::size_t i = 0; i < initial_.size(); ++i) {
       if (initial_[i].bytes() > 0) inputs.buffers.at(i) = {initial_[i].address(), initial_[i].bytes()};
+    }
+    // These alone: the operands' own arrays stay as launches left them, for whoever looks whether they did.
+    for (std::size_t i = 0; i < initial_.size(); ++i) {
+      if (initial_[i].bytes() == 0 || !operation_->buffers[i].pointers) continue;
+      if (auto ok = fill_array(i, inputs, stream); !ok) return ok;
     }
     if (auto ok = restore_inouts(inputs, distribution, seed, stream); !ok) return ok;
   }

@@ -36,10 +36,13 @@ class OperationKernels {
                                                                         OperationHandle operation,
                                                                         const std::string& architecture);
 
-  /// Enqueues data into the inputs, in their order; equal seeds give equal data.
+  /// Enqueues addresses within `operands` into the arrays of pointers, and data into the other inputs, in their order;
+  /// equal seeds give equal data.
   [[nodiscard]] CudaResult<> fill(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
                                   cudaStream_t stream) const;
-  /// The same, and over it the data of the operation's case of that index.
+  /// The addresses alone.
+  [[nodiscard]] CudaResult<> fill_pointers(const OperandSet& operands, cudaStream_t stream) const;
+  /// As fill(), and over it the data of the operation's case of that index.
   [[nodiscard]] CudaResult<> fill_case(std::size_t index, const OperandSet& operands, DataDistribution distribution,
                                        std::uint64_t seed, cudaStream_t stream) const;
   /// The same of those inputs alone that launches change.
@@ -60,9 +63,12 @@ class OperationKernels {
 
  private:
   OperationKernels(const HelperKernels& kernels, OperationHandle operation, Module module);
-  [[nodiscard]] CudaResult<> allocate_inouts();
+  /// What a launch changes is not there any more when the reference wants it; nor do pointers lead to where it is then.
+  [[nodiscard]] bool refers_elsewhere(const OperationBuffer& buffer) const;
+  [[nodiscard]] CudaResult<> allocate_initial();
   [[nodiscard]] CudaResult<> fill_buffer(std::size_t index, const OperandSet& operands, DataDistribution distribution,
                                          std::uint64_t seed, cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> fill_array(std::size_t index, const OperandSet& operands, cudaStream_t stream) const;
   /// Fills the buffer of that index as `buffer` says, which may be another than the operation's.
   [[nodiscard]] CudaResult<> fill_as(const OperationBuffer& buffer, std::size_t index, const OperandSet& operands,
                                      DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const;
@@ -74,7 +80,8 @@ class OperationKernels {
   OperationHandle operation_;
   Module module_;
   std::vector<Output> outputs_;
-  std::vector<DeviceBuffer> initial_;  ///< beside the buffers: what inout buffers hold before a launch
+  /// Beside the buffers: what inout buffers hold before a launch, and pointers into that.
+  std::vector<DeviceBuffer> initial_;
 };
 
 }  // namespace pgtune::gpu

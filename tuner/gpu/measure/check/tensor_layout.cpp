@@ -27,4 +27,21 @@ Tensor tensor_of(const OperationBuffer& buffer) {
   return tensor;
 }
 
+std::vector<CountedBatch> pointer_batches(const OperationBuffer& array, std::uint64_t into) {
+  const std::int64_t bytes = element_bytes(array.type);
+  std::vector<CountedBatch> out;
+  std::int64_t at = 0;
+  for (const PointerRun& run : array.pointers->runs) {
+    if (out.empty() || out.back().runs == static_cast<std::int64_t>(kBatchRuns)) out.emplace_back();
+    auto& [runs, batch] = out.back();
+    const auto i = static_cast<std::size_t>(runs++);
+    batch.first.at(i) = into + static_cast<std::uint64_t>(run.first * bytes);
+    batch.step.at(i) = run.step * bytes;
+    batch.count.at(i) = run.count;
+    batch.at.at(i) = at;
+    at += run.count;
+  }
+  return out;
+}
+
 }  // namespace pgtune::gpu

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "tuner/gpu/measure/check/error_bound.hpp"
 #include "tuner/model/operation_problem.hpp"
@@ -28,6 +29,20 @@ struct Tensor {
 };
 static_assert(sizeof(Tensor) == 3 * 4 * 8 + 8 + 4 + 4);
 [[nodiscard]] Tensor tensor_of(const OperationBuffer& buffer);
+
+/// Runs of pointers as addresses, for one launch; the layout is that of PointerBatch in kernels/tensors.cuh.
+inline constexpr std::size_t kBatchRuns = 64;
+struct PointerBatch {
+  std::array<std::uint64_t, kBatchRuns> first{};
+  std::array<std::int64_t, kBatchRuns> step{}, count{}, at{};
+};
+static_assert(sizeof(PointerBatch) == 4 * 64 * 8);
+struct CountedBatch {
+  std::int64_t runs = 0;  ///< that are there
+  PointerBatch batch;
+};
+/// The pointers of `array`, into a buffer that begins at `into`.
+[[nodiscard]] std::vector<CountedBatch> pointer_batches(const OperationBuffer& array, std::uint64_t into);
 
 static_assert(sizeof(ErrorBound) == 4 * sizeof(double));
 

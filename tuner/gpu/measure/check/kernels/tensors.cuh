@@ -60,6 +60,30 @@ extern "C" __global__ void fill_tensor(void* memory, Tensor t, int kind, double 
   }
 }
 
+// Layout of pgtune::gpu::PointerBatch: runs of addresses, each `step` bytes behind the one before it.
+struct PointerBatch {
+  u64 first[64];
+  i64 step[64], count[64], at[64];  // at: number of the run's first pointer in the array
+};
+// A CTA a run.
+extern "C" __global__ void fill_pointers(u64* pointers, PointerBatch runs) {
+  const u64 first = runs.first[blockIdx.x];
+  const i64 step = runs.step[blockIdx.x], count = runs.count[blockIdx.x];
+  u64* const to = pointers + runs.at[blockIdx.x];
+#pragma unroll 1
+  for (i64 i = threadIdx.x; i < count; i += blockDim.x) to[i] = first + static_cast<u64>(i * step);
+}
+
+// Order-free checksum of addresses by their distance from `from`: equal wherever the buffer lies that they lead into.
+extern "C" __global__ void checksum_pointers(const u64* pointers, i64 count, u64 from, u64* sum) {
+  u64 local = 0;
+#pragma unroll 1
+  for (i64 i = global_thread(); i < count; i += thread_count())
+    local +=
+        mix((static_cast<u64>(i) << 32 ^ static_cast<u64>(i) >> 32) + (pointers[i] - from) + 0x9e3779b97f4a7c15ull);
+  if (local != 0) atomicAdd(sum, local);
+}
+
 // `first`: packed number of the tensor's first element among those of all outputs.
 extern "C" __global__ void compare_tensor(const void* memory, Tensor t, const double* result, const float* scale,
                                           i64 first, Bound bound, double not_finite_ratio, u32 pattern,
