@@ -185,8 +185,23 @@ Problem products_by_pointers(const char* sizes) {
   return operation::make_problem(definition.value(), operation::parse_sizes(sizes).value(), Dtype::kF16).value();
 }
 
+TEST(PointerArrays, OfManyRunsAreWrittenBatchByBatch) {
+  // In no order: of several hundred runs a launch writes 64.
+  OperationProblem operation = *products_by_pointers("G=1009,M=1,N=8,K=8,W=1").operation;
+  std::vector<std::int64_t> elements;
+  for (std::int64_t i = 0; i < 1009; ++i) elements.push_back(i * i % 1009 * 8);
+  operation.buffers.at(3).pointers->runs = runs_of(elements);
+  ASSERT_GT(operation.buffers.at(3).pointers->runs.size(), gpu::kBatchRuns);
+  EmulatedProblem emulated(problem_of(operation, Dtype::kF16).value());
+  ASSERT_TRUE(emulated.usable());
+  emulated.fill();
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    ASSERT_EQ(emulated.words("As")[i], emulated.address(0) + static_cast<std::uint64_t>(elements[i]) * 2) << i;
+  EXPECT_TRUE(emulated.guards_hold());
+}
+
 TEST(PointerArrays, LeadWhereTheirOffsetsSayIntoTheirOwnCopysBuffers) {
-  // More runs than a launch writes, and two placements, as copies and guarded places are.
+  // Two placements, as copies and guarded places are.
   const Problem problem = products_by_pointers("G=201,M=3,N=8,K=16,W=3");
   EmulatedProblem first(problem), second(problem);
   ASSERT_TRUE(first.usable() && second.usable());

@@ -23,9 +23,11 @@ tl::unexpected<Error> no_pointers(const OperationBuffer& array, const std::strin
 Result<void> check_run(const OperationBuffer& array, const PointerRun& run, std::int64_t before,
                        const OperationBuffer& target) {
   const std::int64_t elements = target.stored_elements(), bytes = element_bytes(target.type);
-  std::int64_t at = run.first;
-  for (std::int64_t i = 0; i < run.count; ++i) {
-    if ((i > 0 && __builtin_add_overflow(at, run.step, &at)) || at < 0 || at >= elements)
+  for (std::int64_t i = 0; i < run.count * run.repeats; ++i) {
+    std::int64_t at = 0, within = 0;
+    if (__builtin_mul_overflow(i / run.count, run.stride, &at) || __builtin_add_overflow(at, run.first, &at) ||
+        __builtin_mul_overflow(i % run.count, run.step, &within) || __builtin_add_overflow(at, within, &at) || at < 0 ||
+        at >= elements)
       return no_pointers(array, fmt::format("number {} leads to element {} of {}, which has {}", before + i, at,
                                             target.name, elements));
     if (at * bytes % array.pointers->alignment != 0)
@@ -35,9 +37,8 @@ Result<void> check_run(const OperationBuffer& array, const PointerRun& run, std:
   return {};
 }
 
-}  // namespace
-
-std::vector<PointerRun> runs_of(const std::vector<std::int64_t>& elements) {
+/// Without repetitions.
+std::vector<PointerRun> plain_runs(const std::vector<std::int64_t>& elements) {
   std::vector<PointerRun> runs;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const auto leads_on = [&](const PointerRun& run) {
@@ -50,6 +51,28 @@ std::vector<PointerRun> runs_of(const std::vector<std::int64_t>& elements) {
     }
     runs.back().step = elements[i] - elements[i - 1];
     ++runs.back().count;
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::vector<PointerRun> runs_of(const std::vector<std::int64_t>& elements) {
+  std::vector<PointerRun> runs;
+  std::int64_t last = 0;  // where the last repetition of the last run begins
+  for (const PointerRun& run : plain_runs(elements)) {
+    const auto repeats = [&](const PointerRun& before) {
+      std::int64_t stride = 0;
+      return before.step == run.step && before.count == run.count &&
+             !__builtin_sub_overflow(run.first, last, &stride) && (before.repeats == 1 || before.stride == stride);
+    };
+    if (!runs.empty() && repeats(runs.back())) {
+      runs.back().stride = run.first - last;
+      ++runs.back().repeats;
+    } else {
+      runs.push_back(run);
+    }
+    last = run.first;
   }
   return runs;
 }
@@ -73,15 +96,17 @@ Result<void> check_pointers(const OperationBuffer& array, const OperationProblem
     return no_pointers(array, fmt::format("\"align\" promises multiples of {} bytes, and {} begins at one of {} only",
                                           pointers.alignment, target.name, target.alignment));
   if (pointers.runs.size() > kMaxPointerRuns)
-    return no_pointers(array, fmt::format("their offsets change their step {} times, and may {} times; give simpler "
-                                          "ones, or let a kernel add what it reads from a buffer of int32",
-                                          pointers.runs.size() - 1, kMaxPointerRuns - 1));
+    return no_pointers(array,
+                       fmt::format("their offsets are {} runs of equal steps, and may be {}; give simpler ones, or "
+                                   "let kernels add what they read from a buffer of int32",
+                                   pointers.runs.size(), kMaxPointerRuns));
   std::int64_t count = 0;
   for (const PointerRun& run : pointers.runs) {
-    if (run.count < 1 || run.count > kMaxPointers - count)
+    if (run.count < 1 || run.count > kMaxPointers - count || run.repeats < 1 ||
+        run.repeats > (kMaxPointers - count) / run.count)
       return no_pointers(array, fmt::format("there are 1 to {} of them", kMaxPointers));
     if (auto ok = check_run(array, run, count, target); !ok) return ok;
-    count += run.count;
+    count += run.count * run.repeats;
   }
   if (count != array.extents[0])
     return no_pointers(array, fmt::format("there are {} of them, in an array of {}", count, array.extents[0]));

@@ -17,17 +17,20 @@ struct OperationBuffer;
 inline constexpr std::int64_t kPointerBytes = 8;
 /// Of an array, and of the runs that they are said in: a problem is sent, stored and compared as text.
 inline constexpr std::int64_t kMaxPointers = 65536;
-inline constexpr std::size_t kMaxPointerRuns = 4096;
+inline constexpr std::size_t kMaxPointerRuns = 1024;
 
-/// Pointers that follow one another, each `step` elements behind the one before it.
+/// Pointers that follow one another, each `step` elements behind the one before it, `count` of them; and so again from
+/// `stride` elements further on, `repeats` times in all.
 struct PointerRun {
-  std::int64_t first = 0, step = 0, count = 0;
+  std::int64_t first = 0, step = 0, count = 0, stride = 0, repeats = 1;
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("first", self.first);
     visit("step", self.step);
     visit("count", self.count);
+    visit("stride", self.stride);
+    visit("repeats", self.repeats);
   }
   friend bool operator==(const PointerRun&, const PointerRun&) = default;
 };
@@ -46,7 +49,7 @@ struct PointerArray {
   friend bool operator==(const PointerArray&, const PointerArray&) = default;
 };
 
-/// As few runs as a walk from the first to the last finds.
+/// Few runs that say the same: those that a walk from the first to the last finds, and their repetitions.
 [[nodiscard]] std::vector<PointerRun> runs_of(const std::vector<std::int64_t>& elements);
 
 /// Of a buffer that is such an array. Errors (usage): more or fewer pointers than it has elements, one that leaves its

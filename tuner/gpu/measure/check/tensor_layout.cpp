@@ -38,8 +38,10 @@ std::vector<CountedBatch> pointer_batches(const OperationBuffer& array, std::uin
     batch.first.at(i) = into + static_cast<std::uint64_t>(run.first * bytes);
     batch.step.at(i) = run.step * bytes;
     batch.count.at(i) = run.count;
+    batch.stride.at(i) = run.stride * bytes;
+    batch.repeats.at(i) = run.repeats;
     batch.at.at(i) = at;
-    at += run.count;
+    at += run.count * run.repeats;
   }
   return out;
 }

@@ -34,9 +34,9 @@ static_assert(sizeof(Tensor) == 3 * 4 * 8 + 8 + 4 + 4);
 inline constexpr std::size_t kBatchRuns = 64;
 struct PointerBatch {
   std::array<std::uint64_t, kBatchRuns> first{};
-  std::array<std::int64_t, kBatchRuns> step{}, count{}, at{};
+  std::array<std::int64_t, kBatchRuns> step{}, count{}, stride{}, repeats{}, at{};
 };
-static_assert(sizeof(PointerBatch) == 4 * 64 * 8);
+static_assert(sizeof(PointerBatch) == 6 * 64 * 8);  // an argument of a kernel: 4 KiB at most
 struct CountedBatch {
   std::int64_t runs = 0;  ///< that are there
   PointerBatch batch;

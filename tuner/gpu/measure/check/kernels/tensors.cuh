@@ -60,18 +60,20 @@ extern "C" __global__ void fill_tensor(void* memory, Tensor t, int kind, double 
   }
 }
 
-// Layout of pgtune::gpu::PointerBatch: runs of addresses, each `step` bytes behind the one before it.
+// Layout of pgtune::gpu::PointerBatch: runs of `count` addresses, each `step` bytes behind the one before it, repeated
+// from `stride` bytes further on.
 struct PointerBatch {
   u64 first[64];
-  i64 step[64], count[64], at[64];  // at: number of the run's first pointer in the array
+  i64 step[64], count[64], stride[64], repeats[64], at[64];  // at: number of the run's first pointer in the array
 };
 // A CTA a run.
 extern "C" __global__ void fill_pointers(u64* pointers, PointerBatch runs) {
   const u64 first = runs.first[blockIdx.x];
-  const i64 step = runs.step[blockIdx.x], count = runs.count[blockIdx.x];
+  const i64 step = runs.step[blockIdx.x], count = runs.count[blockIdx.x], stride = runs.stride[blockIdx.x];
   u64* const to = pointers + runs.at[blockIdx.x];
 #pragma unroll 1
-  for (i64 i = threadIdx.x; i < count; i += blockDim.x) to[i] = first + static_cast<u64>(i * step);
+  for (i64 i = threadIdx.x; i < count * runs.repeats[blockIdx.x]; i += blockDim.x)
+    to[i] = first + static_cast<u64>(i / count * stride + i % count * step);
 }
 
 // Order-free checksum of addresses by their distance from `from`: equal wherever the buffer lies that they lead into.
