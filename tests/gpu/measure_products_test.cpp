@@ -5,6 +5,8 @@
 
 #include <numeric>
 
+#include "tuner/gpu/baseline/cublas_library.hpp"
+#include "tuner/gpu/baseline/grouped_baseline.hpp"
 #include "tuner/gpu/baseline/operation_baselines.hpp"
 #include "tuner/gpu/baseline/product_baseline.hpp"
 #include "tuner/gpu/baseline/product_launchable.hpp"
@@ -108,6 +110,58 @@ TEST(ProductMemory, CoversTheLargestCopies) {
   const BaselineMemory memory = operation_baseline_memory(whole);
   EXPECT_EQ(memory.once, ProductBaseline::kFixedBytes);
   EXPECT_GT(memory.copy, 16 * (144 + 2 * 136));
+}
+
+TEST(GroupedProducts, AreOneGroupForEachNumberOfRows) {
+  // D^T = B A^T, as column-major matrices: the library's A is B, transposed where K runs along its memory.
+  const auto gemm_of = [](std::int64_t rows) {
+    Problem gemm{.m = rows, .n = 24, .k = 40, .dtype = Dtype::kBf16, .trans_b = true};
+    gemm.lda = 48, gemm.ldb = 56, gemm.ldc = 32;
+    return gemm;
+  };
+  std::vector<GroupProduct> products;
+  for (const std::int64_t rows : {7, 3, 7}) {
+    const auto first = static_cast<std::uint64_t>(products.size() * 0x100);
+    GroupProduct& product = products.emplace_back(GroupProduct{rows, {}});
+    product.operands.a = 0x1000 + first, product.operands.b = 0x2000 + first, product.operands.d = 0x3000 + first;
+  }
+  const GroupedArguments found = grouped_arguments(products, gemm_of);
+  EXPECT_THAT(found.sizes, ElementsAre(1, 2));
+  EXPECT_THAT(found.m, ElementsAre(24, 24));
+  EXPECT_THAT(found.n, ElementsAre(3, 7));
+  EXPECT_THAT(found.k, ElementsAre(40, 40));
+  EXPECT_THAT(found.left, ElementsAre(CUBLAS_OP_T, CUBLAS_OP_T));
+  EXPECT_THAT(found.right, ElementsAre(CUBLAS_OP_N, CUBLAS_OP_N));
+  EXPECT_THAT(found.lda, ElementsAre(56, 56));
+  EXPECT_THAT(found.ldb, ElementsAre(48, 48));
+  EXPECT_THAT(found.ldc, ElementsAre(32, 32));
+  EXPECT_THAT(found.alpha, ElementsAre(1, 1));
+  EXPECT_THAT(found.beta, ElementsAre(0, 0));
+  EXPECT_THAT(found.a, ElementsAre(0x2100, 0x2000, 0x2200));
+  EXPECT_THAT(found.b, ElementsAre(0x1100, 0x1000, 0x1200));
+  EXPECT_THAT(found.c, ElementsAre(0x3100, 0x3000, 0x3200));
+}
+
+TEST(GroupedProducts, TakeMemoryForPointersAndAWorkspace) {
+  OperationProblem problem = masked();
+  LibraryProduct product = product_of(problem);
+  product.library = BaselineLibrary::kCublas;
+  product.scale_a = product.scale_b = std::nullopt;
+  EXPECT_EQ(GroupedBaseline::copy_bytes(product, problem), 2 * 3 * 8);
+  Problem whole;
+  whole.operation = OperationHandle(problem);
+  const BaselineMemory before = operation_baseline_memory(whole);
+  problem.baselines.emplace_back(product);
+  whole.operation = OperationHandle(problem);
+  const BaselineMemory memory = operation_baseline_memory(whole);
+  EXPECT_EQ(memory.once - before.once, GroupedBaseline::kFixedBytes);
+  EXPECT_EQ(memory.copy - before.copy, 2 * 3 * 8);
+}
+
+TEST(GroupedProducts, AreInTheLibraryThatIsInstalled) {
+  const auto& library = load_cublas();
+  if (!library) GTEST_SKIP() << library.error().text();
+  EXPECT_THAT(cublas_title(), ::testing::MatchesRegex("cuBLAS [0-9]+\\.[0-9]+\\.[0-9]+"));
 }
 
 TEST(ProductChoices, SurviveText) {

@@ -72,6 +72,22 @@ TEST(Baselines, AProductIsAGemmOfTheBuffers) {
   EXPECT_EQ(m.group_d, 32 * 96);
 }
 
+TEST(Baselines, GroupedProductsAreOfGroupsWithoutScales) {
+  json document = shipped("gemm_grouped");
+  document["baselines"][0]["library"] = "cublas";
+  const Problem grouped = sized(document, "G=4,M=100,N=96,K=64").value();
+  EXPECT_EQ(product_of(grouped).library, BaselineLibrary::kCublas);
+  EXPECT_EQ(json(grouped).get<Problem>(), grouped);
+  json scaled = shipped("gemm_grouped_block_scaled");
+  scaled["baselines"][0]["library"] = "cublas";
+  EXPECT_THAT(sized(scaled, "G=4,M=100,N=96,K=64").error().text(),
+              HasSubstr("baseline cublas: its grouped products have no scales"));
+  json dense = shipped("gemm_block_scaled");
+  for (const char* scale : {"scale_a", "scale_b"}) dense["baselines"][0].erase(scale);
+  dense["baselines"][0]["library"] = "cublas";
+  EXPECT_THAT(sized(dense, "M=64,N=256,K=512").error().text(), HasSubstr("baseline cublas: it multiplies groups"));
+}
+
 TEST(Baselines, PointersAreNoMatrices) {
   json document = shipped("gemm_grouped");
   document["pointers"] = {{{"name", "As"}, {"buffer", "A"}, {"count", "G"}, {"offset", "0"}}};
@@ -147,6 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Baselines, TemplatesStandBesideLibraries) {
   json document = shipped("gemm_grouped");
   const json named = {{"template", "plain.json"}, {"variant", "A=1,B=2"}};
+  document["baselines"] = {document["baselines"][0]};
   document["baselines"].insert(document["baselines"].begin(), named);
   document["baselines"].push_back({{"template", "gemm_grouped_mma"}});
   const Problem problem = sized(document, "G=4,M=100,N=96,K=64").value();

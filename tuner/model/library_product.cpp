@@ -15,7 +15,8 @@
 namespace pgtune {
 namespace {
 
-constexpr EnumNames<BaselineLibrary, 1> kLibraries{{{BaselineLibrary::kCublasLt, "cublaslt"}}};
+constexpr EnumNames<BaselineLibrary, 2> kLibraries{
+    {{BaselineLibrary::kCublasLt, "cublaslt"}, {BaselineLibrary::kCublas, "cublas"}}};
 
 /// Why it is no product; empty where it is one.
 using Objection = std::string;
@@ -176,6 +177,11 @@ Result<Problem> gemm_of(const LibraryProduct& product, const OperationProblem& p
 Result<void> check_library_product(const LibraryProduct& product, const OperationProblem& problem) {
   for (const auto& find : {wrong_buffers, wrong_shapes}) {
     if (const Objection objection = find(product, problem); !objection.empty()) return refused(product, objection);
+  }
+  if (product.library == BaselineLibrary::kCublas) {
+    if (!product.offsets && !product.rows)
+      return refused(product, "it multiplies groups, which \"offsets\" or \"rows\" say; take cublaslt for one product");
+    if (product.is_scaled()) return refused(product, "its grouped products have no scales; take cublaslt for these");
   }
   if (product.is_scaled()) {
     for (const std::int64_t index : {product.a, product.b}) {

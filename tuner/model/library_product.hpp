@@ -16,8 +16,11 @@ struct OperationProblem;
 struct Problem;
 
 /// Who computes a baseline.
-enum class BaselineLibrary { kCublasLt };
-/// "cublaslt".
+enum class BaselineLibrary {
+  kCublasLt,
+  kCublas,  ///< of groups alone: one call for all of them
+};
+/// "cublaslt", "cublas".
 [[nodiscard]] EnumTable<BaselineLibrary> enum_table(BaselineLibrary library);
 
 /// Elements along K (and of a scale of B along N) that have a scale in common.

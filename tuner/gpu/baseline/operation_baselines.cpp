@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "tuner/gpu/baseline/copy_baseline.hpp"
+#include "tuner/gpu/baseline/cublas_library.hpp"
+#include "tuner/gpu/baseline/grouped_baseline.hpp"
 #include "tuner/gpu/baseline/product_baseline.hpp"
 
 namespace pgtune::gpu {
@@ -41,9 +43,13 @@ struct Attempt {
 };
 
 Attempt attempt(const std::vector<OperationBaseline>& baselines, std::size_t place, const BaselineParts& parts) {
-  if (const auto* const product = std::get_if<LibraryProduct>(&baselines[place]))
+  if (const auto* const product = std::get_if<LibraryProduct>(&baselines[place])) {
+    if (product->library == BaselineLibrary::kCublas)
+      return {cublas_title(),
+              as_baseline(GroupedBaseline::create(*product, parts.buffers, parts.checker, parts.timer, parts.stream))};
     return {parts.library, as_baseline(ProductBaseline::create(*product, parts.buffers, parts.checker, parts.timer,
                                                                parts.library, parts.stream))};
+  }
   const protocol::BaselineBuild build = build_of(baselines, place, parts);
   return {build.title,
           as_baseline(VariantBaseline::create(build, parts.load, parts.buffers.rotation(), parts.buffers.data().seed,
@@ -88,6 +94,10 @@ Result<std::unique_ptr<Baseline>> take_over_operation_baseline(const Problem& pr
   const std::vector<OperationBaseline>& baselines = problem.operation->baselines;
   const auto place = static_cast<std::size_t>(known.report.place);
   if (place < baselines.size()) {
+    if (const auto* const product = std::get_if<LibraryProduct>(&baselines[place]);
+        product != nullptr && product->library == BaselineLibrary::kCublas)
+      return as_baseline(
+          GroupedBaseline::take_over(*product, parts.buffers, parts.checker, parts.timer, known, parts.stream));
     if (const auto* const product = std::get_if<LibraryProduct>(&baselines[place]))
       return as_baseline(
           ProductBaseline::take_over(*product, parts.buffers, parts.checker, parts.timer, known, parts.stream));
@@ -104,8 +114,9 @@ BaselineMemory operation_baseline_memory(const Problem& problem) {
   for (const OperationBaseline& baseline : problem.operation->baselines) {
     const auto* const product = std::get_if<LibraryProduct>(&baseline);
     if (product == nullptr) continue;
-    memory.copy += ProductBaseline::copy_bytes(*product, *problem.operation);
-    memory.once += ProductBaseline::kFixedBytes;
+    const bool grouped = product->library == BaselineLibrary::kCublas;
+    memory.copy += (grouped ? GroupedBaseline::copy_bytes : ProductBaseline::copy_bytes)(*product, *problem.operation);
+    memory.once += grouped ? GroupedBaseline::kFixedBytes : ProductBaseline::kFixedBytes;
   }
   return memory;
 }
