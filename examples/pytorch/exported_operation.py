@@ -63,7 +63,7 @@ class Operation:
                                                     (ctypes.c_void_p * len(buffers))(*buffers), device, None, memory)
         return Call(memory, self._function("call_workspace_bytes")(memory)) if status == _OK else None
 
-    def run(self, call: Call, buffers: Sequence[int], workspace: Optional[int], stream: Optional[int]) -> None:
+    def run(self, call: Call, buffers: Sequence[Optional[int]], workspace: Optional[int], stream: Optional[int]) -> None:
         """With the operation's own scalars. Raises RuntimeError with the reason where nothing was launched."""
         status = self._run(call.memory, (ctypes.c_void_p * len(buffers))(*buffers), None, workspace,
                            call.workspace_bytes, stream)

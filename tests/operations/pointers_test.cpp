@@ -178,6 +178,8 @@ TEST(Pointers, AreCheckedWhereAProblemComesFromElsewhere) {
                 xs.pointers->runs[0] = {0, 0, 2, INT64_MAX, 3};
               }),
               HasSubstr("number 2"));
+  for (const PointerRun& run : {PointerRun{0, INT64_MAX, 1, 0, 6}, PointerRun{0, 16, 6, INT64_MAX, 1}})
+    EXPECT_THAT(refusal_of([&](OperationBuffer& xs) { xs.pointers->runs[0] = run; }), HasSubstr("but once"));
   EXPECT_THAT(refusal_of([](OperationBuffer& xs) { xs.pointers->runs.resize(1025); }), HasSubstr("1025 runs"));
   EXPECT_THAT(refusal_of([](OperationBuffer& xs) { xs.role = BufferRole::kScratch; }), HasSubstr("an input"));
   EXPECT_THAT(refusal_of([](OperationBuffer& xs) { xs.fill = FillKind::kData; }), HasSubstr("by \"pointers\""));

@@ -97,10 +97,26 @@ TEST_F(OperationTest, ABaselineThatIsNoProductIsRefused) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.err, AllOf(HasSubstr("baseline cublaslt"), HasSubstr("X has 1 dimensions and not 2")));
   }
-  operation["baselines"] = {{{"library", "cublas"}}};
+  operation["baselines"] = {{{"library", "cutlass"}}};
   write("twice.json", operation.dump());
   EXPECT_THAT(of("space", path("twice.json"), "N=4096").err, HasSubstr("baselines[0].library"));
   EXPECT_EQ(requests("prepare"), 0);
+}
+
+TEST_F(OperationTest, PointersThatLeaveTheirBufferAreRefused) {
+  json operation = json::parse(kOwnOperation);
+  operation["pointers"] = {{{"name", "Xs"}, {"buffer", "X"}, {"count", "2"}, {"offset", "i * N"}}};
+  write("twice.json", operation.dump());
+  for (const char* command : {"search", "space"}) {
+    const Finished refused = of(command, path("twice.json"), "N=4096");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("pointers Xs: number 1 leads to element 4096 of X, which has 4096"));
+  }
+  EXPECT_EQ(requests("prepare"), 0);
+  operation["pointers"][0]["offset"] = "i";
+  write("twice.json", operation.dump());
+  EXPECT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);
+  EXPECT_GT(requests("prepare"), 0);
 }
 
 TEST_F(OperationTest, ReportsTellOperationsFromGemmsAndFromEachOther) {
