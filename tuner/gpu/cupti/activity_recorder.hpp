@@ -24,7 +24,8 @@ class ActivityRecorder {
 
   /// Now, by the clock of the records.
   [[nodiscard]] virtual Result<std::int64_t> now_ns() = 0;
-  /// The number that records have for a stream (cudaStream_t) of the current context.
+  /// The number that records have for a stream (cudaStream_t) of the current context; null is the legacy default
+  /// stream, for which cudaStreamLegacy will not do.
   [[nodiscard]] virtual Result<std::uint32_t> number_of(void* stream) = 0;
 };
 

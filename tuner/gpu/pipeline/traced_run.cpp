@@ -26,7 +26,8 @@ Result<void> number_streams(const LoadedPipeline& loaded, ActivityRecorder& reco
     run.streams.push_back(*number);
   }
   if (!uses_legacy_stream(loaded)) return {};
-  return recorder.number_of(cudaStreamLegacy).map([&](std::uint32_t number) { run.legacy_stream = number; });
+  // CUPTI 13.0 refuses the handle cudaStreamLegacy as an invalid stream; null means the same one.
+  return recorder.number_of(nullptr).map([&](std::uint32_t number) { run.legacy_stream = number; });
 }
 
 /// `run` with what was recorded; of the calls before, which load what recording needs, nothing is kept.
