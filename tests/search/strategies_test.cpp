@@ -211,6 +211,18 @@ TEST(Model, BuildsMoreAheadTheMoreItKnows) {
   EXPECT_EQ(most[60], InOrder::kOpen);
 }
 
+TEST(Model, TriesEachTemplateHoweverLittleIsExpectedOfIt) {
+  TestSpace test;
+  const std::size_t grid = test.space.template_sizes[0];
+  std::vector<double> expected(test.variants.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(i);  // the second template last
+  test.space.expectation = [&] { return Result<Expectation>(Expectation{expected, 0.1}); };
+  const auto strategy = made("model", test.space, 1);
+  EXPECT_EQ(strategy->next(), 0U);
+  EXPECT_EQ(strategy->next(), grid) << "the best of the second template";
+  EXPECT_EQ(strategy->next(), 1U);
+}
+
 TEST(Model, BeginsFarApartWhereNothingIsExpected) {
   TestSpace test;
   const std::size_t grid = test.space.template_sizes[0];

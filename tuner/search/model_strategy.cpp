@@ -32,6 +32,7 @@ class ModelStrategy final : public Strategy {
     const auto less = [this](std::size_t a, std::size_t b) { return expected_.log_times[a] < expected_.log_times[b]; };
     std::stable_sort(order_.begin(), order_.end(), less);
     if (!order_.empty() && !less(order_.front(), order_.back())) spread();
+    lead_with_each_template(space);
     candidates_.assign(order_.begin(),
                        order_.begin() + static_cast<std::ptrdiff_t>(std::min(order_.size(), kMostRanked)));
   }
@@ -76,6 +77,21 @@ class ModelStrategy final : public Strategy {
     const auto found = std::find_if(order.begin(), order.end(), [this](std::size_t index) { return !taken_[index]; });
     if (found == order.end()) return std::nullopt;
     return *found;
+  }
+
+  /// Moves each template's best to the front: of one that the model has never seen win it expects nothing, and learns
+  /// otherwise only where it was tried.
+  void lead_with_each_template(const SearchSpace& space) {
+    std::vector<std::size_t> ends(space.template_sizes.size());
+    std::partial_sum(space.template_sizes.begin(), space.template_sizes.end(), ends.begin());
+    std::vector<bool> led(ends.size());
+    auto place = order_.begin();
+    for (auto at = order_.begin(); at != order_.end(); ++at) {
+      const auto own = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), *at) - ends.begin());
+      if (led[own]) continue;
+      led[own] = true;
+      std::rotate(place++, at, at + 1);
+    }
   }
 
   /// Moves variants to the front of the order that lie far from each other, each the farthest of a few.
