@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Baselines, TemplatesStandBesideLibraries) {
   json document = shipped("gemm_grouped");
   const json named = {{"template", "plain.json"}, {"variant", "A=1,B=2"}};
-  document["baselines"] = {document["baselines"][0]};
+  document["baselines"] = json::array({document["baselines"][0]});
   document["baselines"].insert(document["baselines"].begin(), named);
   document["baselines"].push_back({{"template", "gemm_grouped_mma"}});
   const Problem problem = sized(document, "G=4,M=100,N=96,K=64").value();

@@ -80,7 +80,7 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
   const bool this_board = run.session().this_board;
   std::string nothing = fmt::format(
       "nothing is stored for {} {} under these conditions ({}). {}Run 'pgtune search {}' with these conditions "
-      "first; a template of your own needs --template FILE.json here.",
+      "first, or give --variant a whole key; a template of your own needs --template FILE.json here.",
       problem.title(),
       this_board ? fmt::format("on {}", run.choice().info.uuid)
                  : fmt::format("on GPUs of this class, {},", device_class(run.choice().info).text()),
