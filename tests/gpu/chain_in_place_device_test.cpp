@@ -57,32 +57,11 @@ class ResidualOnGpu : public ChainOnGpu {
   space::TemplateDefinition template_;
 };
 
-TEST_F(ResidualOnGpu, IsRightHoweverOftenItIsChecked) {
-  const auto chain = current();
-  ASSERT_TRUE(chain);
-  EXPECT_GT(chain->prepared().copies, 1);
-  for (int i = 0; i < 2; ++i) {
-    const auto check = chain->check(false);
-    ASSERT_TRUE(check) << check.error().message();
-    EXPECT_EQ(check->outcome.kind, OutcomeKind::kOk) << check->outcome.reason;
-    ASSERT_EQ(check->steps.size(), 2U);
-    for (const CheckReport& step : check->steps) EXPECT_GT(step.max_error, 0);
-    // Timed launches leave other data behind, which the next check does not begin with.
-    const auto series = chain->series({});
-    ASSERT_TRUE(series) << series.error().message();
-    ASSERT_TRUE((*series)->series.enqueue(200));
-    ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
-  }
-}
+TEST_F(ResidualOnGpu, IsRightHoweverOftenItIsChecked) { expect_right_however_often_it_is_checked(); }
 
 TEST_F(ResidualOnGpu, AStepThatChangesNothingIsFound) {
   kernels_of_steps_[kSecond] = kernel_of(edited(template_, "store_vector<false>(r, first + at, vector_of(sum));", ""));
-  const auto chain = current();
-  ASSERT_TRUE(chain);
-  const auto check = chain->check(false);
-  ASSERT_TRUE(check) << check.error().message();
-  EXPECT_EQ(check->outcome.kind, OutcomeKind::kWrongResult);
-  EXPECT_NE(check->outcome.reason.find("step 'second': by itself"), std::string::npos) << check->outcome.reason;
+  expect_wrong("step 'second': by itself");
 }
 
 TEST_F(ResidualOnGpu, SnapshotsHoldWhatEachStepFound) {

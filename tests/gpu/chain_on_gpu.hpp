@@ -62,6 +62,34 @@ class ChainOnGpu : public testing::Test, protected LaunchingGpu {
     return current ? std::move(*current) : nullptr;
   }
 
+  /// The chain of two steps, checked, launched over and over, and checked again.
+  void expect_right_however_often_it_is_checked() {
+    const auto chain = current();
+    ASSERT_TRUE(chain);
+    EXPECT_GT(chain->prepared().copies, 1);
+    for (int i = 0; i < 2; ++i) {
+      const auto check = chain->check(false);
+      ASSERT_TRUE(check) << check.error().message();
+      EXPECT_EQ(check->outcome.kind, OutcomeKind::kOk) << check->outcome.reason;
+      ASSERT_EQ(check->steps.size(), 2U);
+      for (const CheckReport& step : check->steps) EXPECT_GT(step.max_error, 0);
+      // Timed launches leave other data behind, which the next check does not begin with.
+      const auto series = chain->series({});
+      ASSERT_TRUE(series) << series.error().message();
+      ASSERT_TRUE((*series)->series.enqueue(200));
+      ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
+    }
+  }
+  /// As it is now; `reason` is a part of why.
+  void expect_wrong(const std::string& reason) {
+    const auto chain = current();
+    ASSERT_TRUE(chain);
+    const auto check = chain->check(false);
+    ASSERT_TRUE(check) << check.error().message();
+    EXPECT_EQ(check->outcome.kind, OutcomeKind::kWrongResult);
+    EXPECT_NE(check->outcome.reason.find(reason), std::string::npos) << check->outcome.reason;
+  }
+
   Chain chain_;
   std::map<std::string, space::TemplateDefinition> templates_;  ///< by the names of steps
   std::vector<protocol::ChainKernel> kernels_of_steps_;

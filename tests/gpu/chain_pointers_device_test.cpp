@@ -44,32 +44,12 @@ class PointersInAChain : public ChainOnGpu {
   space::TemplateDefinition template_;
 };
 
-TEST_F(PointersInAChain, LeadIntoWhatTheStepsShareOnEveryCopy) {
-  const auto chain = current();
-  ASSERT_TRUE(chain);
-  EXPECT_GT(chain->prepared().copies, 1);
-  for (int i = 0; i < 2; ++i) {
-    const auto check = chain->check(false);
-    ASSERT_TRUE(check) << check.error().message();
-    EXPECT_EQ(check->outcome.kind, OutcomeKind::kOk) << check->outcome.reason;
-    ASSERT_EQ(check->steps.size(), 2U);
-    for (const CheckReport& step : check->steps) EXPECT_GT(step.max_error, 0);
-    const auto series = chain->series({});
-    ASSERT_TRUE(series) << series.error().message();
-    ASSERT_TRUE((*series)->series.enqueue(200));
-    ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
-  }
-}
+TEST_F(PointersInAChain, LeadIntoWhatTheStepsShareOnEveryCopy) { expect_right_however_often_it_is_checked(); }
 
 TEST_F(PointersInAChain, AStepThatFollowsTheWrongOnesIsFound) {
   kernels_of_steps_[kDown] =
       kernel_of(edited(template_, "bs[blockIdx.z];", "bs[blockIdx.z / 2];"), chain_.steps[kDown]);
-  const auto chain = current();
-  ASSERT_TRUE(chain);
-  const auto check = chain->check(false);
-  ASSERT_TRUE(check) << check.error().message();
-  EXPECT_EQ(check->outcome.kind, OutcomeKind::kWrongResult);
-  EXPECT_NE(check->outcome.reason.find("step 'down'"), std::string::npos) << check->outcome.reason;
+  expect_wrong("step 'down'");
 }
 
 }  // namespace

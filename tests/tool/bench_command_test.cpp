@@ -187,6 +187,9 @@ TEST_F(UntriedTest, WhatIsNoWholeKeyIsNotGuessedAt) {
   const Finished part = pgtune({"bench", "--template", path("tiny.json"), "--shape", "64x64x64", "--variant", "BM=32"});
   EXPECT_EQ(part.exit_code, 1);
   EXPECT_THAT(part.err, AllOf(HasSubstr("nothing is stored for 64x64x64"), HasSubstr("a whole key")));
+  const Finished no_database = bench({"--variant", "BM=32", "--db", path("missing.db")});
+  EXPECT_EQ(no_database.exit_code, 4);
+  EXPECT_FALSE(std::filesystem::exists(path("missing.db")));
   const Finished beside_stored = bench({"--variant", "BM=32"});
   EXPECT_EQ(beside_stored.exit_code, 2);
   EXPECT_THAT(beside_stored.err, HasSubstr("is no whole key of one"));

@@ -130,9 +130,11 @@ class BenchCommand final : public Command {
 
   ExitCode run(Context& context) override {
     const BenchTask task = read(context);
-    // What is best is in a database alone: opening it to read only says so where there is none.
-    const bool asks_for_best = std::find(task.variants.begin(), task.variants.end(), kBest) != task.variants.end();
-    if (asks_for_best && !std::filesystem::exists(task.measuring.database))
+    // What is no whole key is in a database alone: opening it to read only says so where there is none.
+    const bool needs_stored = std::any_of(task.problems.begin(), task.problems.end(), [&](const Problem& problem) {
+      return !all_named(task.variants, task.templates.at(problem.key()));
+    });
+    if (needs_stored && !std::filesystem::exists(task.measuring.database))
       (void)db::Database::open(task.measuring.database, db::OpenMode::kReadOnly);
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
     const auto choices = choose_devices(context, task.measuring.device);

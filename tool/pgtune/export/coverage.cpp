@@ -48,11 +48,6 @@ std::vector<std::string> row_of(const Problem& problem, const Served& served) {
   return {problem.title(), served.how, loss, served.tuned_for};
 }
 
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
 json served_json(const CallableHeader& content, const Problem& problem, const Served& served) {
   const Variant* const variant = served.variant ? &content.variants[*served.variant].variant : nullptr;
   return {{"problem", problem},

@@ -12,6 +12,7 @@
 
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
@@ -175,10 +176,6 @@ std::string measured_bytes_text(const std::vector<const RooflinePoint*>& points)
     add("", baseline_name(point.result->answer), point.baseline_dram, point.baseline_l2, point.baseline_smem);
   });
   return '\n' + table.text();
-}
-
-nlohmann::json or_null(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
 nlohmann::json bytes_json(const LevelBytes& dram, const LevelBytes& l2, const LevelBytes& smem) {

@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace pgtune::tool {
 
 /// Bumped when a field changes its meaning or goes away; new fields may appear at any time.
 inline constexpr int kJsonSchema = 2;
+
+template <class T>
+[[nodiscard]] nlohmann::json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
 
 class ResultDocument {
  public:
