@@ -73,10 +73,12 @@ TEST(Baselines, AProductIsAGemmOfTheBuffers) {
 }
 
 TEST(Baselines, GroupedProductsAreOfGroupsWithoutScales) {
-  json document = shipped("gemm_grouped");
-  document["baselines"][0]["library"] = "cublas";
-  const Problem grouped = sized(document, "G=4,M=100,N=96,K=64").value();
-  EXPECT_EQ(product_of(grouped).library, BaselineLibrary::kCublas);
+  const Problem grouped = sized(shipped("gemm_grouped"), "G=4,M=100,N=96,K=64").value();
+  ASSERT_EQ(grouped.operation->baselines.size(), 2);
+  LibraryProduct one_call = product_of(grouped);
+  EXPECT_EQ(one_call.library, BaselineLibrary::kCublasLt) << "ratios are to the products one by one";
+  one_call.library = BaselineLibrary::kCublas;
+  EXPECT_EQ(grouped.operation->baselines[1], OperationBaseline(one_call));
   EXPECT_EQ(json(grouped).get<Problem>(), grouped);
   json scaled = shipped("gemm_grouped_block_scaled");
   scaled["baselines"][0]["library"] = "cublas";
