@@ -11,16 +11,18 @@ def quoted(value):
 
 
 def write_space(name, tiles, values, rules=()):
-    """`tiles` are values of TILE's parameters, tried together; `values` those of other parameters, the first as default.
-    All else keeps its default. `rules` are further expressions that a variant has to satisfy."""
+    """`tiles` are values of TILE's parameters, tried together, STAGES as None for as many as fit; `values` those of other
+    parameters, the first as default. All else keeps its default. `rules` are further expressions that a variant has to satisfy."""
     space = json.loads((ROOT / "configs" / "gemm_wgmma.json").read_text())
     for field in ("preset", "seeds", "former_parameters"):
         space.pop(field)
     space["name"] = name
     space["source"] = "../../templates/gemm_wgmma.cu"
-    rules = [" || ".join("(" + " && ".join(f"{part} == {quoted(value)}" for part, value in zip(TILE, tile)) + ")"
+    rules = [" || ".join("(" + " && ".join(f"{part} == {quoted(value)}" for part, value in zip(TILE, tile) if value) + ")"
                          for tile in tiles)] + list(rules)
     for parameter in space["parameters"]:
+        if parameter["name"] == "STAGES" and tiles[0][-1] is None:
+            continue
         if parameter["name"] in TILE:
             place = TILE.index(parameter["name"])
             parameter["values"] = sorted({tile[place] for tile in tiles})

@@ -91,6 +91,34 @@ TEST(WgmmaMeasured, NinetySixRowsAreSwapped) {
   EXPECT_EQ(count(preset(of(200, 3072, 8192)), "SWAP_AB", std::int64_t{1}), 0) << "nobody has measured it yet";
 }
 
+TEST(WgmmaMeasured, ManyCtasShareTheTilesOfLongSums) {
+  // The fastest of few-tiles.md's study, but for 120x722x6144, whose second it is.
+  const struct {
+    const char* layout;
+    std::int64_t m, n, k;
+    std::string fastest;
+  } cases[] = {
+      {"tn", 192, 128, 131072, "BM=64,BN=128,WARPGROUPS_M=1,STAGES=9,SPLIT_K=16"},
+      {"tt", 64, 64, 6144, "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,STAGES=16,SPLIT_K=16"},
+      {"tn", 48, 304, 8192, "SWAP_AB=1,BM=64,BN=64,WARPGROUPS_M=1,STAGES=14,SPLIT_K=16"},
+      {"tn", 40, 298, 8000, "SWAP_AB=1,BM=64,BN=64,WARPGROUPS_M=1,STAGES=14,EPILOGUE=direct,SPLIT_K=24,COPY=cp_async"},
+      {"tt", 24, 40, 7680, "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,STAGES=16,SPLIT_K=16"},
+      {"tn", 120, 722, 6144, "BN=64,STAGES=9,EPILOGUE=direct,SPLIT_K=8,COPY=cp_async"},
+  };
+  for (const auto& one : cases) {
+    const Problem problem = testing::shaped_problem(Dtype::kBf16, {.m = one.m, .n = one.n, .k = one.k}, one.layout);
+    const auto tried = preset(problem);
+    const Variant fastest = variant(one.fastest + ",DECOMPOSITION=split_k");
+    EXPECT_THAT(tried, ::testing::Contains(fastest)) << problem.title();
+    const auto clocks = [&](const Variant& other) {
+      return cost_clocks(wgmma(), other, problem, device()).value().value();
+    };
+    const double own = clocks(fastest);
+    EXPECT_LE(std::count_if(tried.begin(), tried.end(), [&](const Variant& other) { return clocks(other) < own; }), 7)
+        << problem.title() << ": among the first that a search tries";
+  }
+}
+
 TEST(WgmmaMeasured, TheCostOrdersWhatWasMeasured) {
   // For each problem variants from the fastest to the slowest.
   const struct {

@@ -241,23 +241,23 @@ TEST(WgmmaSpace, OneTileTakesTheRowsOfASwappedProduct) {
   EXPECT_THAT(of(96, "BN=208,STAGES=5"), ::testing::HasSubstr("in one tile"));
 }
 
-TEST(WgmmaSpace, AnyNumberOfCtasSharesATileWhereTheyAllRun) {
-  const auto of = [](std::int64_t extent, std::int64_t depth, int sharers) {
+TEST(WgmmaSpace, ManyCtasShareAFewSmallTiles) {
+  const auto of = [](std::int64_t extent, std::int64_t depth, const std::string& parameters) {
     const Problem problem = typed(Dtype::kBf16, extent, extent, depth);
     const Variant variant =
-        parse_variant(wgmma(), "BN=128,STAGES=6,DECOMPOSITION=split_k,SPLIT_K=" + std::to_string(sharers)).value();
+        parse_variant(wgmma(), "BM=64,BN=64,WARPGROUPS_M=1,DECOMPOSITION=split_k," + parameters).value();
     if (const auto reason = why_illegal(wgmma(), variant, problem, device()).value()) return *reason;
     const auto plan = make_launch_plan(wgmma(), variant, problem, device());
     if (!plan) return plan.error().text();
     // Partial sums of each CTA, in float32, and a counter for each tile's warpgroup.
-    EXPECT_GE(plan->workspace_bytes, plan->kernels.at(0).grid.x * std::int64_t{128 * 128 * 4});
+    EXPECT_GE(plan->workspace_bytes, plan->kernels.at(0).grid.x * std::int64_t{64 * 64 * 4});
     return std::to_string(plan->kernels.at(0).grid.x);
   };
-  EXPECT_EQ(of(384, 16384, 14), "126");
-  EXPECT_EQ(of(256, 16384, 16), "64");
-  EXPECT_EQ(of(384, 16384, 7), "63");
-  EXPECT_THAT(of(512, 16384, 10), ::testing::HasSubstr("enough tiles"));
-  EXPECT_THAT(of(384, 1024, 14), ::testing::HasSubstr("K is too short"));
+  EXPECT_EQ(of(128, 131072, "STAGES=13,SPLIT_K=32"), "128");
+  EXPECT_EQ(of(64, 8192, "STAGES=13,SPLIT_K=24"), "24");
+  EXPECT_EQ(of(64, 8192, "STAGES=14,SPLIT_K=16,EPILOGUE=direct"), "16");
+  EXPECT_THAT(of(192, 131072, "STAGES=13,SPLIT_K=16"), ::testing::HasSubstr("enough tiles"));
+  EXPECT_THAT(of(64, 2048, "STAGES=13,SPLIT_K=24"), ::testing::HasSubstr("K is too short"));
 }
 
 TEST(WgmmaSpace, RowsThatTmaCannotReadAreCopiedFirst) {

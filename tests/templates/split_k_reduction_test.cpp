@@ -106,6 +106,9 @@ TEST(SplitKReduction, TheFirstOfAnyNumberOfWorkersFinish) {
   expect_sums<7, 4, 1, 96>();
   expect_sums<14, 8, 1, 64>();
   expect_sums<16, 8, 1, 64>();
+  expect_sums<32, 4, 1, 32>();
+  expect_sums<24, 1, 1, 16>();
+  expect_sums<32, 16, 2, 64>();
 }
 
 // The count of a tile that three CTAs share has no multiple of three at 2^32.

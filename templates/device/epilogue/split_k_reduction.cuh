@@ -20,6 +20,7 @@ struct SplitKReduction : AccumulatorSlices<kSlices, kInstructions, kAccumulators
   using Base = AccumulatorSlices<kSlices, kInstructions, kAccumulators, Number>;
   static constexpr int kSliceFours = Base::kPieces * 128;        ///< from one of a tile's workers to another
   static constexpr int kFours = kSlices * kParts * kSliceFours;  ///< of the workspace, for each tile and warpgroup
+  static constexpr int kAtATime = kParts < 16 ? kParts : 16;     ///< other workers' pieces that are loaded
   static_assert(kSlices == kParts ? (kParts & (kParts - 1)) == 0 : kSlices < kParts, "see arrive_and_wait()");
 
   /// Writes this warpgroup's accumulators of the others' slices, and adds what the others have written to its own
@@ -50,7 +51,8 @@ struct SplitKReduction : AccumulatorSlices<kSlices, kInstructions, kAccumulators
       if (thread_index() % 128 == 0) wait_for_others(count, kParts, first);
     }
     named_barrier_sync<128>(barrier);
-#pragma unroll
+    // As many loads in flight as a few CTAs need to read at the speed of L2, and no more registers than they have.
+#pragma unroll kAtATime
     for (int slot = 0; slot < kParts - 1; ++slot) {
       const int from = slot < part ? slot : slot + 1;
 #pragma unroll
