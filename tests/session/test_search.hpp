@@ -29,7 +29,12 @@ struct TestSearch {
   Problem problem = test_problem();
   space::TemplateDefinition definition = test_template();
   FakeStore store;
-  SessionOptions options;
+  /// What tests expect of the order follows from defaults, seeds and costs, unless they choose another strategy.
+  SessionOptions options = [] {
+    SessionOptions guided;
+    guided.strategy = "guided";
+    return guided;
+  }();
   std::atomic<bool> stop{false};
   std::vector<Progress> progress;
   double slept_s = 0;

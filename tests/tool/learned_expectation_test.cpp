@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace pgtune::tool {
 namespace {
@@ -43,29 +45,47 @@ RecordedTable table(std::int64_t extent, const TimeOf& time_s) {
 
 double bm(const Variant& variant) { return static_cast<double>(std::get<std::int64_t>(*variant.find("BM"))); }
 
+/// Whether the largest BM is expected to be faster than the smallest.
+bool expects_large_bm(const std::optional<search::Expectation>& expected, const RecordedTable& of) {
+  const auto& variants = of.table.variants;
+  EXPECT_TRUE(expected);
+  if (!expected) return false;
+  EXPECT_THAT(expected->log_times, SizeIs(variants.size()));
+  const auto by_bm = [](const Variant& a, const Variant& b) { return bm(a) < bm(b); };
+  const auto [least, most] = std::minmax_element(variants.begin(), variants.end(), by_bm);
+  EXPECT_LT(bm(*least), bm(*most));
+  const auto& times = expected->log_times;
+  return times[static_cast<std::size_t>(least - variants.begin())] >
+         times[static_cast<std::size_t>(most - variants.begin())];
+}
+
+double faster_with_bm(const Variant& variant) { return 1 / bm(variant); }
+
 TEST(LearnedExpectation, IsLearntFromTheOtherProblemsAlone) {
   std::vector<RecordedTable> tables;
   // All but the last agree that time falls with BM; the last says the opposite, and must not have been asked.
-  for (const std::int64_t extent : {512, 1024, 2048, 3072, 4096, 6144})
-    tables.push_back(table(extent, [](const Variant& variant) { return 1 / bm(variant); }));
-  tables.push_back(table(8192, [](const Variant& variant) { return bm(variant); }));
-  const auto expected = cross_expectations(tables, Catalogue(), LeaveOut::kProblem);
+  for (const std::int64_t extent : {512, 1024, 2048, 3072, 4096, 6144}) tables.push_back(table(extent, faster_with_bm));
+  tables.push_back(table(8192, bm));
+  const auto expected = cross_expectations(tables, {}, Catalogue(), LeaveOut::kProblem);
   ASSERT_THAT(expected, SizeIs(tables.size()));
-  ASSERT_TRUE(expected.back());
-  const auto& variants = tables.back().table.variants;
-  ASSERT_THAT(expected.back()->log_times, SizeIs(variants.size()));
-  const auto by_bm = [&](std::size_t a, std::size_t b) { return bm(variants[a]) < bm(variants[b]); };
-  std::vector<std::size_t> order(variants.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto [least, most] = std::minmax_element(order.begin(), order.end(), by_bm);
-  ASSERT_LT(bm(variants[*least]), bm(variants[*most]));
-  const auto& times = expected.back()->log_times;
-  EXPECT_GT(times[*least], times[*most]);
+  EXPECT_TRUE(expects_large_bm(expected.back(), tables.back()));
+}
+
+TEST(LearnedExpectation, TeachersTeachButThoseOfTheSameShape) {
+  const std::vector<RecordedTable> judged{table(8192, bm)};
+  EXPECT_EQ(cross_expectations(judged, {}, Catalogue(), LeaveOut::kProblem).front()->log_times,
+            experiences(judged.front(), Catalogue(), 0).front().variants.offsets);
+  std::vector<RecordedTable> teachers{table(8192, bm)};
+  for (const std::int64_t extent : {512, 1024, 2048, 3072, 4096, 6144})
+    teachers.push_back(table(extent, faster_with_bm));
+  const auto taught = cross_expectations(judged, teachers, Catalogue(), LeaveOut::kProblem);
+  ASSERT_THAT(taught, SizeIs(1));
+  EXPECT_TRUE(expects_large_bm(taught.front(), judged.front()));
 }
 
 TEST(LearnedExpectation, OfOneProblemAloneNothingIsLearnt) {
   const std::vector<RecordedTable> one{table(512, [](const Variant& variant) { return bm(variant); })};
-  const auto expected = cross_expectations(one, Catalogue(), LeaveOut::kProblem);
+  const auto expected = cross_expectations(one, {}, Catalogue(), LeaveOut::kProblem);
   ASSERT_TRUE(expected.front());
   const auto known = experiences(one.front(), Catalogue(), 0);
   EXPECT_EQ(expected.front()->log_times, known.front().variants.offsets);
@@ -75,7 +95,7 @@ TEST(LearnedExpectation, ATemplateThatIsNotAtHandSaysNothing) {
   RecordedTable unknown = table(512, [](const Variant& variant) { return bm(variant); });
   unknown.templates = {"somebody's"};
   EXPECT_THAT(experiences(unknown, Catalogue(), 0), SizeIs(0));
-  EXPECT_FALSE(cross_expectations({unknown}, Catalogue(), LeaveOut::kDtype).front());
+  EXPECT_FALSE(cross_expectations({unknown}, {}, Catalogue(), LeaveOut::kDtype).front());
 }
 
 TEST(LearnedExpectation, WhatIsAlike) {

@@ -110,6 +110,15 @@ TEST_F(SimulateCommandTest, SaysWhatModelExpectedToHaveMissedAndWhatItHad) {
   }
 }
 
+TEST_F(SimulateCommandTest, TakesTheUnbiasedTablesOfThisBuild) {
+  const Finished found = pgtune({"simulate", "--strategy", "guided", "--budget", "16", "--repeats", "1", "--json"});
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const json simulation = json::parse(found.out);
+  EXPECT_GE(simulation.at("problems").size(), 23U);
+  for (const json& problem : simulation.at("problems")) EXPECT_GE(problem.at("rows").get<int>(), 250);
+  EXPECT_THAT(simulation.at("bias").get<std::string>(), ::testing::HasSubstr("drawn at random"));
+}
+
 TEST_F(SimulateCommandTest, RunsAsIfThereWereNoSeeds) {
   const auto mean = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", "--strategy",

@@ -23,7 +23,9 @@ struct StrategyInfo {
   bool asks_expectation = false;  ///< SearchSpace::expectation, which takes time to find out
 };
 
-inline constexpr std::string_view kDefaultStrategy = "guided";
+/// What a search takes that is told nothing: on a GPU; and of a recording, which holds no more than its search tried,
+/// so that no model need be fitted to go through it.
+inline constexpr std::string_view kDefaultStrategy = "model", kReplayStrategy = "guided";
 
 /// All there are, in the order of the help.
 [[nodiscard]] const std::vector<StrategyInfo>& strategies();

@@ -80,9 +80,14 @@ std::vector<std::size_t> tried_first(const SessionContext& context, const Search
   return first;
 }
 
+const std::string& strategy_of(const SessionContext& context) {
+  const bool replays = context.device.source() == Source::kReplay;
+  return replays ? context.options.replay_strategy : context.options.strategy;
+}
+
 /// Whether the strategy asks what other searches taught, and somebody knows.
 bool strategy_learns(const SessionContext& context) {
-  const search::StrategyInfo* const info = search::find_strategy(context.options.strategy);
+  const search::StrategyInfo* const info = search::find_strategy(strategy_of(context));
   return info != nullptr && info->asks_expectation && context.options.predictor;
 }
 
@@ -99,9 +104,9 @@ Result<void> screen(SessionRun& run) {
                             run.state.variants());
     };
   }
-  const auto strategy = search::make_strategy(context.options.strategy, space, context.options.seed);
+  const auto strategy = search::make_strategy(strategy_of(context), space, context.options.seed);
   if (!strategy) return tl::unexpected<Error>(strategy.error());
-  run.answer.strategy = context.options.strategy;
+  run.answer.strategy = strategy_of(context);
   const double reserve_s = reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline),
                                                  run.answer.sampling, context.time_left_s());
   return context.split == nullptr ? screening_stage(run, **strategy, reserve_s)

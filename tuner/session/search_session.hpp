@@ -44,7 +44,8 @@ struct SessionOptions {
   bool retry_failed = false;
   std::uint64_t seed = 1;  ///< order of the search; of rounds too, together with the session's start
   Conditions conditions;
-  std::string strategy{search::kDefaultStrategy};  ///< a name of search::strategies()
+  /// Names of search::strategies(): on a GPU, and of a recording.
+  std::string strategy{search::kDefaultStrategy}, replay_strategy{search::kReplayStrategy};
   PredictorSource predictor;
   /// What all searches taught of clocks at the power cap, for expected_settled_times().
   std::function<std::shared_ptr<const search::Predictor>()> settled_clocks;

@@ -288,8 +288,10 @@ class SearchCommand final : public SearchOptions {
     task.counters = counters_;
     session::SessionOptions& session = task.measuring.session;
     if (!budget_.empty()) session.budget = parse_budget(budget_);
-    require_strategy(strategy_);
-    session.strategy = strategy_;
+    if (!strategy_.empty()) {
+      require_strategy(strategy_);
+      session.strategy = session.replay_strategy = strategy_;
+    }
     if (!effort_.empty()) take_effort(task);
     session.predictor = trained_model_before(context, task.measuring.database);
     session.settled_clocks = trained_settled_clocks(context, task.measuring.database);
@@ -313,7 +315,7 @@ class SearchCommand final : public SearchOptions {
     const Effort& effort = parse_effort(effort_);
     task.measuring.session.budget.seconds = effort.seconds;
     task.measuring.session.stop_when_enough = true;
-    const bool says = search::find_strategy(strategy_)->asks_expectation;
+    const bool says = search::find_strategy(task.measuring.session.strategy)->asks_expectation;
     double all_s = 0;
     for (const Problem& problem : task.problems)
       all_s += session::expected_search(problem, task.measuring.session, std::thread::hardware_concurrency()).seconds;
@@ -326,7 +328,7 @@ class SearchCommand final : public SearchOptions {
   ProblemOptions problems_;
   MeasuringArguments measuring_;
   GridOption grid_;
-  std::string template_, budget_, effort_, strategy_{search::kDefaultStrategy}, objective_ = "time", settled_;
+  std::string template_, budget_, effort_, strategy_, objective_ = "time", settled_;
   bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, split_ = false,
        counters_ = false;
 };

@@ -45,15 +45,16 @@ class SimulateCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     const char* group = "Simulation";
-    app.add_option("--from", from_,
-                   "Databases whose searches on GPUs and imported tables are the tables (default: the recordings in "
-                   "this build)")
+    app.add_option(
+           "--from", from_,
+           "Databases whose searches on GPUs and imported tables are the tables (default: this build's unbiased "
+           "tables, whose variants were drawn at random)")
         .option_text("FILE")
         .one_value_each()
         .group(group);
     app.add_option(
            "--table", foreign_,
-           "Tables of other tools: T4 result files and caches of Kernel Tuner (repeatable; recordings then only "
+           "Tables of other tools: T4 result files and caches of Kernel Tuner (repeatable; pgtune's own then only "
            "with --from)")
         .option_text("FILE")
         .one_value_each()
@@ -71,8 +72,8 @@ class SimulateCommand final : public Command {
         .option_text("N")
         .group(group);
     app.add_option("--leave-out", leave_out_,
-                   "Let model learn from the other tables, without those of the same shape (problem), dtype or device; "
-                   "it takes a minute (default: it learns from none)")
+                   "Let model learn from the other tables, and by default from this build's recordings, without those "
+                   "of the same shape (problem), dtype or device; it takes a minute (default: it learns from none)")
         .option_text("NAME")
         .group(group);
     app.add_option("--learn-from", known_,
@@ -91,7 +92,8 @@ class SimulateCommand final : public Command {
 
   ExitCode run(Context& context) override {
     if (json_ && csv_) throw CommandError(ErrorKind::kUsage, "--json and --csv exclude each other. Give one.");
-    Simulation simulation{read(), {}, {}, {}, {}};
+    Simulation simulation{.task = read()};
+    simulation.unbiased = from_.empty() && foreign_.empty();
     const auto leave_out = parse_leave_out(leave_out_);
     if (!leave_out_.empty() && !leave_out)
       throw CommandError(ErrorKind::kUsage,
@@ -141,7 +143,10 @@ class SimulateCommand final : public Command {
       throw CommandError(ErrorKind::kUsage, "--learn-from and --leave-out exclude each other. Give one.");
     simulation.left_out = leave_out_;
     if (leave_out) {
-      expected_ = cross_expectations(simulation.tables, context.catalogue(), *leave_out);
+      std::vector<RecordedTable> teachers;
+      if (from_.empty() && foreign_.empty() && has_built_in_recording())
+        add_tables(context, open_recordings(""), teachers);
+      expected_ = cross_expectations(simulation.tables, teachers, context.catalogue(), *leave_out);
       simulation.task.expect = [this](std::size_t table, std::uint64_t) { return expected_[table]; };
     }
     const auto rows = static_cast<std::size_t>(parse_count("--learn-rows", known_rows_, 1));
@@ -159,14 +164,17 @@ class SimulateCommand final : public Command {
   [[nodiscard]] std::vector<RecordedTable> load(Context& context) const {
     std::vector<RecordedTable> tables;
     for (const std::string& file : foreign_) tables.push_back(simulated_table(read_foreign_table(file), file));
-    if (from_.empty() && !foreign_.empty()) return tables;
-    for (const std::string& file : from_.empty() ? std::vector<std::string>{""} : from_) {
-      for (const db::Database& database : open_recordings(file)) {
-        for (RecordedTable& table : recorded_tables(database, context.catalogue())) tables.push_back(std::move(table));
-        for (RecordedTable& table : imported_tables(database)) tables.push_back(std::move(table));
-      }
-    }
+    if (from_.empty() && foreign_.empty()) add_tables(context, open_unbiased_tables(), tables);
+    for (const std::string& file : from_) add_tables(context, open_recordings(file), tables);
     return tables;
+  }
+
+  static void add_tables(Context& context, const std::vector<db::Database>& databases,
+                         std::vector<RecordedTable>& tables) {
+    for (const db::Database& database : databases) {
+      for (RecordedTable& table : recorded_tables(database, context.catalogue())) tables.push_back(std::move(table));
+      for (RecordedTable& table : imported_tables(database)) tables.push_back(std::move(table));
+    }
   }
 
   std::vector<std::string> from_, foreign_, known_;

@@ -14,6 +14,7 @@
 
 #include "db/queries/queries.hpp"
 #include "pgtune_recordings.hpp"
+#include "pgtune_unbiased.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/replay/recorded_problem.hpp"
 #include "tool/pgtune/replay/recorded_sessions.hpp"
@@ -119,6 +120,13 @@ DeviceInfo device_of(const db::Database& database, const RecordedSession& sessio
                   0);
 }
 
+std::vector<db::Database> open_images(std::span<const embedded::File> files) {
+  std::vector<db::Database> databases;
+  for (const embedded::File& file : files)
+    databases.push_back(db::Database::open_image(std::as_bytes(std::span(file.contents)), kBuiltIn));
+  return databases;
+}
+
 }  // namespace
 
 bool has_built_in_recording() { return !embedded::pgtune_recordings().empty(); }
@@ -132,10 +140,10 @@ std::vector<db::Database> open_recordings(const std::string& file) {
   if (!has_built_in_recording())
     throw CommandError(ErrorKind::kEnvironment,
                        "this build has no recording. Give one with --device replay:FILE, or search on a GPU.");
-  for (const embedded::File& recording : embedded::pgtune_recordings())
-    databases.push_back(db::Database::open_image(std::as_bytes(std::span(recording.contents)), kBuiltIn));
-  return databases;
+  return open_images(embedded::pgtune_recordings());
 }
+
+std::vector<db::Database> open_unbiased_tables() { return open_images(embedded::pgtune_unbiased()); }
 
 DeviceInfo recorded_device(const db::Database& database) {
   return device_of(database, recorded_sessions(database).front());

@@ -17,6 +17,10 @@ namespace pgtune::tool {
 /// Never empty. Throws CommandError (environment) where this build has none, db::Error for a bad file.
 [[nodiscard]] std::vector<db::Database> open_recordings(const std::string& file);
 
+/// The databases of unbiased tables in this build: variants drawn at random from whole grids, which models learn from
+/// and strategies are tried on, and nothing is replayed from. Empty where it has none.
+[[nodiscard]] std::vector<db::Database> open_unbiased_tables();
+
 /// Whether this build has a recording.
 [[nodiscard]] bool has_built_in_recording();
 

@@ -177,18 +177,24 @@ std::string left_out_key(const RecordedTable& table, LeaveOut leave_out) {
 }
 
 std::vector<std::optional<search::Expectation>> cross_expectations(const std::vector<RecordedTable>& tables,
+                                                                   const std::vector<RecordedTable>& teachers,
                                                                    const Catalogue& catalogue, LeaveOut leave_out) {
   std::vector<search::Experience> known;
-  std::vector<std::size_t> first(1, 0);                   // of each table's experiences
-  std::map<std::string, std::vector<std::size_t>> alike;  // tables by what is left out
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    for (search::Experience& own : experiences(tables[i], catalogue, i)) known.push_back(std::move(own));
+  std::vector<std::size_t> first(1, 0);                   // of each table's experiences, the teachers' behind them
+  std::map<std::string, std::vector<std::size_t>> alike;  // both by what is left out
+  const auto add = [&](const RecordedTable& table) {
+    const std::size_t number = first.size() - 1;
+    for (search::Experience& own : experiences(table, catalogue, number)) known.push_back(std::move(own));
     first.push_back(known.size());
-    alike[left_out_key(tables[i], leave_out)].push_back(i);
-  }
+    alike[left_out_key(table, leave_out)].push_back(number);
+  };
+  std::for_each(tables.begin(), tables.end(), add);
+  std::for_each(teachers.begin(), teachers.end(), add);
   const search::PredictorTrainer trainer(known);
   std::vector<std::vector<std::size_t>> folds;
-  for (auto& [key, members] : alike) folds.push_back(std::move(members));
+  for (auto& [key, members] : alike) {
+    if (members.front() < tables.size()) folds.push_back(std::move(members));  // else nothing is asked of it
+  }
   std::vector<std::optional<search::Expectation>> out(tables.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -199,7 +205,7 @@ std::vector<std::optional<search::Expectation>> cross_expectations(const std::ve
       }
       const search::Predictor predictor = trainer.fit(others, kModelSeed);
       for (const std::size_t i : folds[fold]) {
-        if (first[i + 1] - first[i] != tables[i].templates.size()) continue;
+        if (i >= tables.size() || first[i + 1] - first[i] != tables[i].templates.size()) continue;
         search::Expectation expected{{}, predictor.deviation()};
         for (std::size_t own = first[i]; own < first[i + 1]; ++own) {
           const auto log_times = predictor.predict(known[own].variants);

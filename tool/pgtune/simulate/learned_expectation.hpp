@@ -44,9 +44,10 @@ enum class LeaveOut { kProblem, kDtype, kDevice };
 /// A problem's shape and batch, whatever its dtype, layout and epilogue; its dtype; the device's name.
 [[nodiscard]] std::string left_out_key(const RecordedTable& table, LeaveOut leave_out);
 
-/// For each table what a model fitted to all others expects that are not alike in `leave_out`; nothing for a table with
-/// a template the catalogue lacks. Models are fitted on all cores.
+/// For each table what a model expects that was fitted to all others and to `teachers`, less those that are alike in
+/// `leave_out`; nothing for a table with a template the catalogue lacks. Models are fitted on all cores.
 [[nodiscard]] std::vector<std::optional<search::Expectation>> cross_expectations(
-    const std::vector<RecordedTable>& tables, const Catalogue& catalogue, LeaveOut leave_out);
+    const std::vector<RecordedTable>& tables, const std::vector<RecordedTable>& teachers, const Catalogue& catalogue,
+    LeaveOut leave_out);
 
 }  // namespace pgtune::tool

@@ -24,10 +24,16 @@ constexpr const char* kBias =
     "A recording holds what its search tried, not the whole space: what costs and seeds passed over is in no table, so "
     "losses come out too small, random's most of all, and whatever chose the rows is favoured. Strategies are compared "
     "fairly only on tables of whole spaces or random samples of them.";
+constexpr const char* kSample =
+    "A table's variants were drawn at random from all that are legal, so that no strategy is favoured; the best of so "
+    "many is not the best of the whole space.";
 
-bool has_recordings(const Simulation& simulation) {
-  return std::any_of(simulation.tables.begin(), simulation.tables.end(),
-                     [](const RecordedTable& table) { return table.name.empty(); });
+/// What is to be known of the tables; null of other tools' alone.
+const char* caution(const Simulation& simulation) {
+  if (simulation.unbiased) return kSample;
+  const bool own = std::any_of(simulation.tables.begin(), simulation.tables.end(),
+                               [](const RecordedTable& table) { return table.name.empty(); });
+  return own ? kBias : nullptr;
 }
 
 std::string cell(const LossSummary& summary) {
@@ -131,9 +137,9 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
     for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy)
       out += fmt::format("\n{}\n{}", simulation.task.strategies[strategy], problems_text(simulation, strategy));
   }
-  if (has_recordings(simulation)) {
+  if (const char* const text = caution(simulation)) {
     out += '\n';
-    for (const std::string& line : wrap_text(kBias, kTextWidth)) out += line + '\n';
+    for (const std::string& line : wrap_text(text, kTextWidth)) out += line + '\n';
   }
   return out;
 }
@@ -174,7 +180,7 @@ json simulation_json(const Simulation& simulation) {
           {"all", std::move(all)},
           {"problems", std::move(problems)},
           {"calibration", std::move(calibrations)},
-          {"bias", has_recordings(simulation) ? json(kBias) : json(nullptr)}};
+          {"bias", caution(simulation) != nullptr ? json(caution(simulation)) : json(nullptr)}};
 }
 
 std::string simulation_csv(const Simulation& simulation) {

@@ -14,6 +14,7 @@ struct Simulation {
   SimulationTask task;
   std::string learnt_from;  ///< a sentence on --learn-from; empty without
   std::string left_out;     ///< the word of --leave-out; empty where no strategy learns from other tables
+  bool unbiased = false;    ///< the tables' variants were drawn at random
   std::vector<RecordedTable> tables;
   std::vector<TableLosses> losses;
 };

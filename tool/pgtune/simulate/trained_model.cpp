@@ -13,6 +13,7 @@
 
 #include "db/queries/queries.hpp"
 #include "pgtune_recordings.hpp"
+#include "pgtune_unbiased.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tool/pgtune/simulate/learned_expectation.hpp"
 #include "tool/pgtune/simulate/searched_before.hpp"
@@ -79,12 +80,14 @@ OwnSearches all_searches(const fs::path& path) {
   return own;
 }
 
-/// Names everything a model is made of: the recordings, the templates, whose JSON gives the features, and the searches
-/// of the user's database.
+/// Names everything a model is made of: the recordings, the unbiased tables, the templates, whose JSON gives the
+/// features, and the searches of the user's database.
 std::string key_of(const Kind& kind, const Catalogue& catalogue, const Sessions& own) {
   std::string parts = fmt::format("{} {}\n", kind.name, kVersion);
-  for (const embedded::File& recording : embedded::pgtune_recordings())
-    parts += space::hash_text({recording.contents.data(), recording.contents.size()}) + '\n';
+  for (const auto& files : {embedded::pgtune_recordings(), embedded::pgtune_unbiased()}) {
+    for (const embedded::File& file : files)
+      parts += space::hash_text({file.contents.data(), file.contents.size()}) + '\n';
+  }
   for (const std::string& name : catalogue.names()) {
     const space::TemplateDefinition definition = catalogue.load(name);
     parts += fmt::format("{} {} {}\n", name, definition.content_hash, definition.preset_hash);
@@ -106,6 +109,7 @@ std::shared_ptr<const search::Predictor> fit(const Kind& kind, const Catalogue& 
   if (has_built_in_recording()) {
     for (const db::Database& recording : open_recordings("")) learn(recording, db::list_sessions(recording));
   }
+  for (const db::Database& tables : open_unbiased_tables()) learn(tables, db::list_sessions(tables));
   if (searches.database) learn(*searches.database, searches.sessions);
   if (known.empty()) return nullptr;
   return std::make_shared<const search::Predictor>(search::PredictorTrainer(known).fit_all(kModelSeed));

@@ -7,11 +7,20 @@
 
 namespace pgtune::tool {
 
+namespace {
+
+std::string_view default_of(std::string_view name) {
+  if (name == search::kDefaultStrategy) return ", the default";
+  return name == search::kReplayStrategy ? ", of recordings the default" : "";
+}
+
+}  // namespace
+
 Option add_strategy_option(CommandLine& app, std::string& strategy) {
   std::string description = "Which variants come first:";
   for (const search::StrategyInfo& info : search::strategies())
     description += fmt::format("{} {}{} ({})", &info == &search::strategies().front() ? "" : ";", info.name,
-                               info.name == search::kDefaultStrategy ? ", the default" : "", info.description);
+                               default_of(info.name), info.description);
   return app.add_option("--strategy", strategy, description).option_text("NAME");
 }
 
