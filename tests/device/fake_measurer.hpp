@@ -78,7 +78,7 @@ class FakeMeasurer {
     baseline_.algorithms = {{0, "first heuristic", 0, at_tflops(42), 0.01},
                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
     baseline_.best = 1;
-    if (problem_.operation) compare_operation(request.builds);
+    if (!problem_.is_gemm()) compare_operation(request.builds);
     baseline_.counts = counts;
     baseline_.buffer_copies = 2;
     baseline_.data_seed = request.conditions.data_seed;

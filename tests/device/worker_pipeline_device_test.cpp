@@ -21,6 +21,7 @@ class WorkerPipelineDeviceTest : public FakeWorkerTest {
     protocol::PipelinePrepare request;
     request.streamed =
         pipeline::parse_streamed(with_default_strides(parse_shape("4096x256x256").value()).value(), "A,D").value();
+    request.block = request.streamed.problem;
     request.pinned_limit_bytes = std::int64_t{1} << 30;
     EXPECT_TRUE((*device)->prepare(request));
     return std::move(*device);

@@ -88,7 +88,6 @@ std::uint64_t address_of(Operand operand, const Problem& problem) {
     case Operand::kBias:
       return 0x50000000;
     case Operand::kWorkspace:
-    case Operand::kFirstBuffer:  // a GEMM has none of its own
       break;
   }
   return 0x60000000;

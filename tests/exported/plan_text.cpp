@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "tests/exported/sample_export.hpp"
 #include "tool/pgtune/export/template_code.hpp"
@@ -32,18 +33,20 @@ int tensor_type_number(TensorType type) {
   return -1;
 }
 
-/// As exported headers number buffers.
-int place(Operand operand) {
-  if (const auto buffer = buffer_of_operand(operand)) return static_cast<int>(*buffer);
-  return operand == Operand::kWorkspace ? 255 : static_cast<int>(operand);
+/// As exported headers number buffers: an operation's in its order, GEMM's as they number them.
+int place(Operand operand, bool is_gemm) {
+  constexpr std::array kGemm{Operand::kA, Operand::kB, Operand::kC, Operand::kD, Operand::kBias};
+  if (operand == Operand::kWorkspace) return 255;
+  if (!is_gemm) return static_cast<int>(buffer_of_operand(operand).value());
+  return static_cast<int>(std::find(kGemm.begin(), kGemm.end(), operand) - kGemm.begin());
 }
 
-std::string text_of(const LaunchPlan& plan, const std::vector<std::string>& symbols) {
+std::string text_of(const LaunchPlan& plan, const std::vector<std::string>& symbols, bool is_gemm) {
   std::string out = fmt::format("workspace {} zeroed {}\n", plan.workspace_bytes,
                                 plan.zero_workspace != ZeroWorkspace::kNever && plan.workspace_bytes > 0 ? 1 : 0);
   for (const TensorMapPlan& map : plan.tensor_maps) {
-    out += fmt::format("map {} type {} swizzle {} promotion {}", place(map.operand), tensor_type_number(map.type),
-                       static_cast<int>(map.swizzle), static_cast<int>(map.l2_promotion));
+    out += fmt::format("map {} type {} swizzle {} promotion {}", place(map.operand, is_gemm),
+                       tensor_type_number(map.type), static_cast<int>(map.swizzle), static_cast<int>(map.l2_promotion));
     for (std::size_t i = 0; i < map.dims.size(); ++i) out += fmt::format(" {}/{}", map.dims[i], map.box[i]);
     for (const std::int64_t stride : map.strides_bytes) out += fmt::format(" +{}", stride);
     out += '\n';
@@ -57,7 +60,7 @@ std::string text_of(const LaunchPlan& plan, const std::vector<std::string>& symb
     for (const KernelArgument& argument : kernel.arguments) {
       switch (argument.kind) {
         case ArgumentKind::kPointer:
-          out += fmt::format(" 0:{}", place(argument.operand));
+          out += fmt::format(" 0:{}", place(argument.operand, is_gemm));
           break;
         case ArgumentKind::kTensorMap:
           out += fmt::format(" 1:{}", argument.integer);
@@ -89,7 +92,7 @@ std::string plan_text(const space::TemplateDefinition& definition, const Exporte
   const auto plan = space::make_launch_plan(definition, variant.variant, problem, sample_device());
   if (!plan) return "refused\n";
   const auto cost = space::cost_clocks(definition, variant.variant, problem, sample_device());
-  return text_of(*plan, kernel_symbols(definition)) +
+  return text_of(*plan, kernel_symbols(definition), problem.is_gemm()) +
          fmt::format("cost {}\n", cost && *cost ? static_cast<std::int64_t>(**cost) : -1);
 }
 

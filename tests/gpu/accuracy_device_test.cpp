@@ -16,10 +16,12 @@
 
 #include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/template_cases.hpp"
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
 #include "tuner/gpu/measure/check/error_bound.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
+#include "tuner/model/rounding.hpp"
 #include "tuner/space/enumerate.hpp"
 
 namespace pgtune::gpu {
@@ -133,8 +135,9 @@ class Accuracy : public testing::Test, protected LaunchingGpu {
     if (const auto why_not = open()) GTEST_SKIP() << *why_not;
     problem_ = problem_of(fmt::format("{}x{}x{}", kRows, kColumns, kDepth), "nn");
     problem_.dtype = Dtype::kTf32x3;
+    own_ = operation_kernels(driver_, *kernels_, problem_, info_.architecture);
     buffers_ =
-        std::make_unique<OperandBuffers>(OperandBuffers::allocate(*kernels_, problem_, {}, 1, stream_.get()).value());
+        std::make_unique<OperandBuffers>(OperandBuffers::allocate(*kernels_, *own_, {}, 1, stream_.get()).value());
     forbid_reduced_precision();
     reference_ = CublasLtMatmul::create(problem_, CublasLtContext::create().value()).value();
     for (const fs::path& path : template_files()) {
@@ -169,18 +172,20 @@ class Accuracy : public testing::Test, protected LaunchingGpu {
 
   void copy_in(const Data& data) const {
     const OperandSet& set = buffers_->copies().front();
-    ASSERT_EQ(cudaMemcpy(device_pointer(set.a.address), data.a.data(), data.a.size() * 4, cudaMemcpyHostToDevice),
-              cudaSuccess);
-    ASSERT_EQ(cudaMemcpy(device_pointer(set.b.address), data.b.data(), data.b.size() * 4, cudaMemcpyHostToDevice),
-              cudaSuccess);
+    ASSERT_EQ(
+        cudaMemcpy(device_pointer(set[Operand::kA].address), data.a.data(), data.a.size() * 4, cudaMemcpyHostToDevice),
+        cudaSuccess);
+    ASSERT_EQ(
+        cudaMemcpy(device_pointer(set[Operand::kB].address), data.b.data(), data.b.size() * 4, cudaMemcpyHostToDevice),
+        cudaSuccess);
   }
 
   [[nodiscard]] std::vector<float> result_of(const std::function<bool()>& launch) const {
     std::vector<float> result(kRows * kColumns);
     EXPECT_TRUE(launch());
     EXPECT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(result.data(), device_pointer(buffers_->copies().front().d.address), result.size() * 4,
-                         cudaMemcpyDeviceToHost),
+    EXPECT_EQ(cudaMemcpy(result.data(), device_pointer(buffers_->copies().front()[Operand::kD].address),
+                         result.size() * 4, cudaMemcpyDeviceToHost),
               cudaSuccess);
     return result;
   }
@@ -200,13 +205,14 @@ class Accuracy : public testing::Test, protected LaunchingGpu {
     std::unique_ptr<LoadedVariant> variant;
   };
   Problem problem_;
+  std::unique_ptr<OperationKernels> own_;
   std::unique_ptr<OperandBuffers> buffers_;
   std::unique_ptr<CublasLtMatmul> reference_;
   std::vector<Loaded> variants_;
 };
 
 TEST_F(Accuracy, Tf32x3IsWithinItsBoundAndAsGoodAsStrictFloat32) {
-  const ErrorBound bound = error_bound(problem_);
+  const ErrorBound bound = error_bound(*own_->operation().only_output());
   const double half_of_strict = summation_bound(kDepth, kUnitRoundoffFloat32) / 2;
   for (const Distribution& distribution : distributions()) {
     const Data data = draw(distribution);

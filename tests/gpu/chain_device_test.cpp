@@ -53,18 +53,19 @@ class ChainOnDevice : public testing::TestWithParam<const char*>, protected Laun
     };
     for (std::size_t i = 0; i < kLayers; ++i) {
       weights_.push_back(DeviceBuffer::allocate(kWidth * kWidth * element_bytes(dtype)).value());
-      ASSERT_TRUE(kernels_->fill_data(weights_[i].address(), type_of_b(dtype), kWidth, kWidth, kWidth,
-                                      DataDistribution::kUniform, i + 1, stream_.get()));
+      ASSERT_TRUE(kernels_->fill_tensor(weights_[i].address(), matrix_of(type_of_b(dtype), kWidth, kWidth, kWidth),
+                                        DataDistribution::kUniform, i + 1, stream_.get()));
       const DeviceSpan weights{weights_[i].address(), weights_[i].bytes()}, out = activation(i + 1);
-      copies_.push_back({activation(i), weights, out, out, {}, out});
+      copies_.push_back({{activation(i), weights, out, out, out}, {}});
     }
   }
 
   /// NaN everywhere but in the first activation: whoever reads too early, reads that.
   void reset(Launchable& variant) const {
     ASSERT_TRUE(kernels_->fill_pattern({activations_.address(), activations_.bytes()}, kNan, stream_.get()));
-    ASSERT_TRUE(kernels_->fill_data(activations_.address(), type_of_a(problem_.dtype), problem_.m, kWidth, kWidth,
-                                    DataDistribution::kUniform, 99, stream_.get()));
+    ASSERT_TRUE(kernels_->fill_tensor(activations_.address(),
+                                      matrix_of(type_of_a(problem_.dtype), problem_.m, kWidth, kWidth),
+                                      DataDistribution::kUniform, 99, stream_.get()));
     ASSERT_TRUE(variant.reset(0, stream_.get()));
     ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
   }

@@ -5,4 +5,4 @@ pgtune_test(gpu_energy_test LABELS unit
 pgtune_test(gpu_ceilings_nvrtc_test LABELS nvrtc SOURCES ceilings_nvrtc_test.cpp LIBRARIES pgtune_gpu)
 pgtune_test(gpu_energy_device_test LABELS gpu
             SOURCES measure_gemm_source.cpp energy_device_test.cpp ceilings_device_test.cpp
-            LIBRARIES pgtune_gpu pgtune_jit pgtune_space pgtune_device pgtune_model)
+            LIBRARIES pgtune_gpu pgtune_operation pgtune_jit pgtune_space pgtune_device pgtune_model)

@@ -11,7 +11,7 @@ function(pgtune_exported_program name database)
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(${name} SYSTEM PRIVATE ${folder})
-  target_link_libraries(${name} PRIVATE pgtune_tool pgtune_gpu pgtune_jit pgtune_space pgtune_stats pgtune_fmt
+  target_link_libraries(${name} PRIVATE pgtune_tool pgtune_gpu pgtune_operation pgtune_jit pgtune_space pgtune_stats pgtune_fmt
                         nlohmann_json::nlohmann_json pgtune_warnings CUDA::cublasLt ${CMAKE_DL_LIBS})
 endfunction()
 pgtune_exported_program(gpu_exported_device ${PROJECT_SOURCE_DIR}/recordings/h200-bf16-settled.db)

@@ -26,14 +26,15 @@ class ExportedChecks {
     const std::int64_t copies =
         times != nullptr ? std::min(kMostCopies, 3 * device_.info().l2_bytes / problem.operand_bytes() + 1) : 1;
     ExportedRow row;
-    auto buffers = OperandBuffers::allocate(device_.kernels(), problem, {}, copies, device_.stream()).value();
+    const auto own = device_.operation_kernels_of(problem);
+    auto buffers = OperandBuffers::allocate(device_.kernels(), *own, {}, copies, device_.stream()).value();
     for (std::size_t i = 0; i < static_cast<std::size_t>(copies); ++i) require(buffers.fill(i, device_.stream()));
     const auto worker = device_.load(entry, problem, buffers);
     require(worker->reset(0, device_.stream()));
     require(buffers.poison(0, device_.stream()));
     require(worker->launch(0, device_.stream()));
     device_.sync();
-    const std::vector<char> expected = bytes_of(buffers.copies()[0].d);
+    const std::vector<char> expected = bytes_of(buffers.copies()[0][Operand::kD]);
 
     best_gemm::Gemm gemm;
     const best_gemm::Operands o = operands_of(buffers.copies()[0], problem);
@@ -44,7 +45,7 @@ class ExportedChecks {
     const Memory workspace(gemm.workspace_bytes());
     const auto identical = [&](const char* how) {
       device_.sync();
-      expect(bytes_of(buffers.copies()[0].d) == expected, fmt::format("{}: {}", problem.title(), how));
+      expect(bytes_of(buffers.copies()[0][Operand::kD]) == expected, fmt::format("{}: {}", problem.title(), how));
     };
     for (const int poison : {0xff, 0x01}) {
       must(cudaMemset(workspace.data, poison, gemm.workspace_bytes()), "poisoning");
@@ -65,7 +66,8 @@ class ExportedChecks {
   /// Side by side in one process: each thread its own stream, workspace and D.
   void threads(const best_gemm::Entry& entry) {
     const Problem problem = problem_of(entry);
-    auto buffers = OperandBuffers::allocate(device_.kernels(), problem, {}, kThreads, device_.stream()).value();
+    const auto own = device_.operation_kernels_of(problem);
+    auto buffers = OperandBuffers::allocate(device_.kernels(), *own, {}, kThreads, device_.stream()).value();
     for (std::size_t i = 0; i < kThreads; ++i) require(buffers.fill(i, device_.stream()));
     device_.sync();
     std::vector<std::thread> threads;
@@ -76,9 +78,9 @@ class ExportedChecks {
         cudaStream_t stream = nullptr;
         must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
         best_gemm::Operands o = operands_of(buffers.copies()[t], problem);
-        o.a = device_pointer(buffers.copies()[0].a.address);
-        o.b = device_pointer(buffers.copies()[0].b.address);
-        o.bias = device_pointer(buffers.copies()[0].bias.address);
+        o.a = device_pointer(buffers.copies()[0][Operand::kA].address);
+        o.b = device_pointer(buffers.copies()[0][Operand::kB].address);
+        o.bias = device_pointer(buffers.copies()[0][Operand::kBias].address);
         best_gemm::Gemm gemm;
         if (best_gemm::Gemm::prepare(device_.ordinal()) != best_gemm::Status::ok ||
             best_gemm::Gemm::select(entry.problem, o, device_.ordinal(), {}, gemm) != best_gemm::Status::ok) {
@@ -95,9 +97,9 @@ class ExportedChecks {
     for (std::thread& thread : threads) thread.join();
     expect(wrong == 0, "a thread's call failed");
     if (problem.beta != 0) return;  // each D has another C in it
-    const std::vector<char> first = bytes_of(buffers.copies()[0].d);
+    const std::vector<char> first = bytes_of(buffers.copies()[0][Operand::kD]);
     for (std::size_t t = 1; t < kThreads; ++t)
-      expect(bytes_of(buffers.copies()[t].d) == first, fmt::format("thread {} has another result", t));
+      expect(bytes_of(buffers.copies()[t][Operand::kD]) == first, fmt::format("thread {} has another result", t));
     fmt::print("{} threads, {} calls each of {}\n", kThreads, kCallsOfAThread, problem.title());
   }
 
@@ -119,7 +121,8 @@ class ExportedChecks {
       void* const data = bytes > 0 ? device_pointer(workspace.at(kGuardedPlaces[i]).address) : nullptr;
       if (!device_.launch(gemm, operands_of(buffers.place(place), problem), data, device_.stream(), problem)) return;
       device_.sync();
-      expect(bytes_of(buffers.place(place).d) == expected, problem.title() + ": differs between unmapped memory");
+      expect(bytes_of(buffers.place(place)[Operand::kD]) == expected,
+             problem.title() + ": differs between unmapped memory");
     }
   }
 
@@ -163,7 +166,7 @@ class ExportedChecks {
       must(cudaStreamSynchronize(stream), "two streams");
       cudaStreamDestroy(stream);
     }
-    expect(bytes_of(buffers.copies()[0].d) == expected, problem.title() + ": differs on two streams");
+    expect(bytes_of(buffers.copies()[0][Operand::kD]) == expected, problem.title() + ": differs on two streams");
     expect(
         bytes_of({reinterpret_cast<std::uint64_t>(other.data), static_cast<std::int64_t>(expected.size())}) == expected,
         problem.title() + ": differs on the other of two streams");
@@ -186,7 +189,7 @@ class ExportedChecks {
     const best_gemm::Status status = gemm.run(o, workspace.data, kFallbackBytes, device_.stream());
     if (status == best_gemm::Status::not_supported) return;
     device_.sync();
-    const std::vector<char> got = bytes_of(buffers.copies()[0].d);
+    const std::vector<char> got = bytes_of(buffers.copies()[0][Operand::kD]);
     const auto bytes = static_cast<std::size_t>(element_bytes(problem.type_of_c()));
     double difference = 0, largest = 0;
     for (std::int64_t row = 0; row < problem.m; row += 1 + problem.m / 64) {

@@ -51,8 +51,9 @@ inline Problem problem_of(const best_gemm::Entry& entry) {
 
 inline best_gemm::Operands operands_of(const OperandSet& set, const Problem& problem) {
   best_gemm::Operands o;
-  o.a = device_pointer(set.a.address), o.b = device_pointer(set.b.address), o.c = device_pointer(set.c.address);
-  o.d = device_pointer(set.d.address), o.bias = device_pointer(set.bias.address);
+  o.a = device_pointer(set[Operand::kA].address), o.b = device_pointer(set[Operand::kB].address),
+  o.c = device_pointer(set[Operand::kC].address);
+  o.d = device_pointer(set[Operand::kD].address), o.bias = device_pointer(set[Operand::kBias].address);
   o.alpha = static_cast<float>(problem.alpha), o.beta = static_cast<float>(problem.beta);
   return o;
 }

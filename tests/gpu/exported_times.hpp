@@ -41,7 +41,8 @@ class ExportedTimes {
   /// What calls cost the host, in a stream that is never full.
   void on_host(const best_gemm::Entry& entry) {
     const Problem problem = problem_of(entry);
-    auto buffers = OperandBuffers::allocate(device_.kernels(), problem, {}, 1, device_.stream()).value();
+    const auto own = device_.operation_kernels_of(problem);
+    auto buffers = OperandBuffers::allocate(device_.kernels(), *own, {}, 1, device_.stream()).value();
     require(buffers.fill(0, device_.stream()));
     const auto worker = device_.load(entry, problem, buffers);
     require(worker->reset(0, device_.stream()));

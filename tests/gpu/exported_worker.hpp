@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/gpu/exported_gpu.hpp"
+#include "tests/gpu/with_operation.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/scratch_folder.hpp"
 #include "tuner/gpu/jit/builder.hpp"
@@ -74,6 +75,10 @@ class ExportedDevice {
     const auto plan = space::make_launch_plan(own.definition, own.variant, problem, info_).value();
     const auto done = builder_.build(request_of(entry)).value();
     return LoadedVariant::load(driver_, *kernels_, done.build, plan, buffers.copies(), 0, stream_.get()).value();
+  }
+
+  [[nodiscard]] std::unique_ptr<OperationKernels> operation_kernels_of(const Problem& problem) const {
+    return operation_kernels(driver_, *kernels_, problem, info_.architecture);
   }
 
   void sync() { must(cudaStreamSynchronize(stream_.get()), "running"); }

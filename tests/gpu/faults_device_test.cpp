@@ -12,6 +12,7 @@
 
 #include "tests/gpu/faults.hpp"
 #include "tests/gpu/test_folder.hpp"
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/device/worker_device.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/space/plan.hpp"
@@ -45,7 +46,7 @@ class FaultsDevice : public testing::Test {
     ASSERT_TRUE(parsed) << parsed.error().text();
     problem_ = *parsed;
     const auto start = Clock::now();
-    const auto baseline = device_->prepare({problem_, {}});
+    const auto baseline = device_->prepare({as_sent(problem_), {}});
     ASSERT_TRUE(baseline) << baseline.error().text();
     fmt::print("{} on {}: prepared in {:.2f} s\n", problem_.title(), device_->info().name, seconds_since(start));
   }

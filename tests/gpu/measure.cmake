@@ -3,7 +3,7 @@ pgtune_test(gpu_measure_test LABELS unit
             SOURCES measure_error_bound_test.cpp measure_dtype_tables_test.cpp measure_operand_layout_test.cpp measure_guarded_memory_test.cpp measure_verification_test.cpp measure_screening_test.cpp measure_arguments_test.cpp
                     measure_fault_text_test.cpp measure_device_info_test.cpp measure_timer_check_test.cpp
                     measure_algorithms_test.cpp measure_products_test.cpp measure_telemetry_test.cpp measure_settling_test.cpp ../nvml/fake_state.cpp
-            LIBRARIES pgtune_gpu)
+            LIBRARIES pgtune_gpu pgtune_operation)
 target_compile_definitions(gpu_measure_test PRIVATE PGTUNE_FAKE_NVML="$<TARGET_FILE:fake_nvml>")
 add_dependencies(gpu_measure_test fake_nvml)
 

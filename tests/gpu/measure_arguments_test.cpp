@@ -16,7 +16,8 @@ T value_at(const ArgumentBlock& block, std::size_t index) {
   return value;
 }
 
-OperandSet operands() { return {{0x1000, 1}, {0x2000, 1}, {0x3000, 1}, {0x4000, 1}, {0x5000, 1}, {0x6000, 1}}; }
+/// A, B, C, bias and D, and the workspace.
+OperandSet operands() { return {{{0x1000, 1}, {0x2000, 1}, {0x3000, 1}, {0x6000, 1}, {0x4000, 1}}, {0x5000, 1}}; }
 
 TEST(ArgumentBlock, PacksEveryKindInOrder) {
   const std::vector<CUtensorMap> maps(2);

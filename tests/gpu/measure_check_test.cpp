@@ -125,7 +125,7 @@ TEST_F(Check, ClearlySlowVariantsAreCutEarly) {
 }
 
 TEST_F(Check, AProblemLargerThanTheMemoryIsTheUsersMistake) {
-  const auto report = measurer_->prepare({make_problem("400000x400000x1000"), {}});
+  const auto report = measurer_->prepare({as_sent(make_problem("400000x400000x1000")), {}});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::kUsage);
   EXPECT_THAT(report.error().message, HasSubstr("bytes"));
@@ -140,7 +140,7 @@ TEST_F(Check, AProblemLargerThanTheMemoryIsTheUsersMistake) {
   if (measurer == nullptr) std::exit(1);
   const TestFolder folder;
   const Problem problem = padded_problem();
-  if (!measurer->prepare({problem, {}})) std::exit(2);
+  if (!measurer->prepare({as_sent(problem), {}})) std::exit(2);
   const TrialReport report =
       measurer->trial(gemm_trial(folder, problem, measurer->info().architecture, "ILLEGAL_ADDRESS"));
   if (report.outcome.kind != OutcomeKind::kCrashed || !measurer->context_lost()) std::exit(3);

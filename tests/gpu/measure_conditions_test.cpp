@@ -39,8 +39,8 @@ class Data : public MeasureOnDevice {
     auto buffer = DeviceBuffer::allocate(static_cast<std::int64_t>(bytes));
     EXPECT_TRUE(buffer);
     EXPECT_EQ(cudaMemcpy(buffer->data(), values.data(), bytes, cudaMemcpyHostToDevice), cudaSuccess);
-    EXPECT_TRUE(
-        kernels_->fill_data(buffer->address(), ElementType::kFloat32, rows, columns, ld, distribution, seed, nullptr));
+    EXPECT_TRUE(kernels_->fill_tensor(buffer->address(), matrix_of(ElementType::kFloat32, rows, columns, ld),
+                                      distribution, seed, nullptr));
     EXPECT_EQ(cudaMemcpy(values.data(), buffer->data(), bytes, cudaMemcpyDeviceToHost), cudaSuccess);
     return values;
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/gpu/measure_gemm_source.hpp"
+#include "tests/gpu/with_operation.hpp"
 
 namespace pgtune::gpu {
 
@@ -17,7 +18,7 @@ class MeasureOnDevice : public testing::Test {
   }
 
   [[nodiscard]] BaselineReport prepare(const Problem& problem, const Conditions& conditions = {}) {
-    const auto report = measurer_->prepare({problem, conditions});
+    const auto report = measurer_->prepare({as_sent(problem), conditions});
     EXPECT_TRUE(report) << report.error().text();
     return report ? *report : BaselineReport{};
   }

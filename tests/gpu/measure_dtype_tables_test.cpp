@@ -9,6 +9,7 @@
 #include <limits>
 #include <sstream>
 
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/baseline/baseline_operands.hpp"
 #include "tuner/gpu/baseline/cublaslt_types.hpp"
 #include "tuner/gpu/launch/cuda_types.hpp"
@@ -121,7 +122,8 @@ TEST(ErrorBound, EachDtypeHasItsOwn) {
         Problem problem = problem_in(dtype);
         problem.k = k;
         problem.output = output;
-        const ErrorBound bound = error_bound(problem);
+        problem.lda = problem.ldb = 0;
+        const ErrorBound bound = error_bound(*numbers_of(with_default_strides(problem).value()).only_output());
         const auto result = std::find_if(results.begin(), results.end(),
                                          [&](const ResultBound& candidate) { return candidate.type == output; });
         ASSERT_NE(result, results.end());

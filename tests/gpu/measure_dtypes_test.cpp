@@ -112,7 +112,7 @@ std::vector<Problem> fused_problems(const std::string& layout, double beta) {
 
 TEST_F(Dtypes, ARightKernelPassesWithEveryEpilogue) {
   for (const Problem& problem : fused_problems("nt", -0.5)) {
-    const auto baseline = measurer_->prepare({problem, {}});
+    const auto baseline = measurer_->prepare({as_sent(problem), {}});
     EXPECT_TRUE(baseline) << problem.key() << ": " << baseline.error().text();
     if (!baseline) continue;
     const TrialReport report = run(problem, "");
@@ -277,7 +277,7 @@ TEST_F(Dtypes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
 
 TEST_F(Dtypes, ABaselineOnALargerProblemCanBeTakenOver) {
   for (const Problem& problem : refused_problems("nn", -0.5, true)) {
-    protocol::PrepareRequest request{problem, {}};
+    protocol::PrepareRequest request{as_sent(problem), {}};
     const BaselineReport found = prepare(problem);
     request.known = protocol::KnownBaseline{found, measurer_->opaque_algorithms()};
     const auto taken = measurer_->prepare(request);

@@ -5,16 +5,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "tests/gpu/with_operation.hpp"
+#include "tuner/model/rounding.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
+OperationProblem numbers_in(Problem problem) {
+  problem.m = problem.n = 16;
+  return numbers_of(with_default_strides(problem).value());
+}
+
+ErrorBound bound_in(const Problem& problem) { return error_bound(*numbers_in(problem).only_output()); }
+
+/// The share of what is rounded before the last step that its reference counts as scale.
+double argument_rounding(const Problem& problem) {
+  const std::vector<ReferenceArgument> arguments = numbers_in(problem).reference.front().arguments;
+  return std::find_if(
+             arguments.begin(), arguments.end(),
+             [](const ReferenceArgument& argument) { return argument.kind == ReferenceArgumentKind::kFloat64; })
+      ->real;
+}
+
 ErrorBound bound_of(Dtype dtype, std::int64_t k, std::optional<ElementType> output = std::nullopt) {
-  Problem problem;
-  problem.k = k;
-  problem.dtype = dtype;
-  problem.output = output;
-  return error_bound(problem);
+  return bound_in(Problem{.k = k, .dtype = dtype, .output = output});
 }
 
 TEST(ErrorBound, GrowsWithTheRootOfK) {
@@ -60,8 +76,7 @@ TEST(ErrorBound, IntegersAreExact) {
   const ErrorBound bound = bound_of(Dtype::kInt8, 131071);
   EXPECT_LT(bound.allowed(1, 0x1p31), 1);
   EXPECT_GT(bound.allowed(0, 0), 0);  // errors are told as multiples of it
-  Problem problem;
-  problem.dtype = Dtype::kInt8;
+  const Problem problem{.k = 64, .dtype = Dtype::kInt8};
   EXPECT_EQ(argument_rounding(problem), 0);
 }
 
@@ -130,7 +145,7 @@ ErrorBound fused_bound(const Epilogue& epilogue) {
   problem.dtype = Dtype::kBf16;
   problem.output = ElementType::kFloat32;
   problem.epilogue = epilogue;
-  return error_bound(problem);
+  return bound_in(problem);
 }
 
 TEST(ErrorBound, AnEpilogueAddsWhatItRounds) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/measure/check/fault_text.hpp"
 
 namespace pgtune::gpu {
@@ -16,8 +17,10 @@ Problem problem() {
   p.n = 127;
   p.k = 64;
   p.batch = 2;
-  return p;
+  return with_default_strides(p).value();
 }
+
+std::string text_of(const CheckFindings& findings, const Problem& p) { return fault_text(findings, numbers_of(p)); }
 
 CheckFindings wrong_at(std::int64_t batch, std::int64_t row, std::int64_t column, float value) {
   CheckFindings findings;
@@ -29,11 +32,11 @@ CheckFindings wrong_at(std::int64_t batch, std::int64_t row, std::int64_t column
   return findings;
 }
 
-TEST(FaultText, NothingFoundIsNoFault) { EXPECT_EQ(fault_text({}, problem()), ""); }
+TEST(FaultText, NothingFoundIsNoFault) { EXPECT_EQ(text_of({}, problem()), ""); }
 
 TEST(FaultText, NamesTheElementAndHowManyAreWrong) {
   EXPECT_EQ(
-      fault_text(wrong_at(1, 17, 3, 1.25F), problem()),
+      text_of(wrong_at(1, 17, 3, 1.25F), problem()),
       "element (17,3) of batch 1 is 1.25, expected 1.3125 (error 840 times the bound); 5321 of 32258 elements wrong");
 }
 
@@ -43,16 +46,16 @@ TEST(FaultText, IntegersAreWrittenOut) {
   CheckFindings findings = wrong_at(0, 0, 1, 0);
   findings.first_value = -2147483647;
   findings.first_expected = -2147483646;
-  EXPECT_NE(fault_text(findings, p).find("is -2147483647, expected -2147483646 (error"), std::string::npos)
-      << fault_text(findings, p);
+  EXPECT_NE(text_of(findings, p).find("is -2147483647, expected -2147483646 (error"), std::string::npos)
+      << text_of(findings, p);
 }
 
 TEST(FaultText, TellsUnwrittenFromNan) {
   CheckFindings poisoned = wrong_at(0, 0, 0, std::numeric_limits<float>::quiet_NaN());
   poisoned.first_unwritten = true;
-  const std::string unwritten = fault_text(poisoned, problem());
+  const std::string unwritten = text_of(poisoned, problem());
   EXPECT_NE(unwritten.find("was not written"), std::string::npos) << unwritten;
-  const std::string nan = fault_text(wrong_at(0, 0, 0, std::numeric_limits<float>::infinity()), problem());
+  const std::string nan = text_of(wrong_at(0, 0, 0, std::numeric_limits<float>::infinity()), problem());
   EXPECT_NE(nan.find("is inf, expected"), std::string::npos) << nan;
 }
 
@@ -61,7 +64,7 @@ TEST(FaultText, NamesEveryPlaceThatWasTouched) {
   findings.comparison.padding_changed = 2;
   findings.guards = {{"after D", true, 12}, {"after the workspace", false, 4}};
   findings.changed_operands = {"A"};
-  EXPECT_EQ(fault_text(findings, problem()),
+  EXPECT_EQ(text_of(findings, problem()),
             "wrote outside D: 2 elements changed in the padding between N and its leading dimension; "
             "wrote outside D: 12 bytes changed in the guard after D; "
             "wrote outside its buffers: 4 bytes changed in the guard after the workspace; changed A");

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
 
@@ -13,6 +14,10 @@ namespace {
 
 constexpr std::int64_t kL2 = 60'000'000;
 constexpr std::int64_t kPlenty = 100'000'000'000;
+
+Extent extent_of(const OperandLayout& layout, Operand operand) {
+  return layout.buffers.at(buffer_of_operand(operand).value());
+}
 
 Problem ragged_problem(double beta) {
   Problem problem;
@@ -49,16 +54,17 @@ class Layout : public testing::TestWithParam<std::pair<double, bool>> {};
 TEST_P(Layout, BuffersAreAlignedInsideTheCopyAndSeparatedByGuards) {
   Problem problem = ragged_problem(GetParam().first);
   problem.epilogue.bias = GetParam().second;
-  const OperandLayout layout = operand_layout(problem);
-  EXPECT_EQ(layout.a.bytes, 127 * 133 * 3 * 4);
-  EXPECT_EQ(layout.b.bytes, 131 * 130 * 3 * 4);
-  EXPECT_EQ(layout.d.bytes, 127 * 137 * 3 * 4);
+  const OperandLayout layout = operand_layout(numbers_of(problem));
+  EXPECT_EQ(extent_of(layout, Operand::kA).bytes, 127 * 133 * 3 * 4);
+  EXPECT_EQ(extent_of(layout, Operand::kB).bytes, 131 * 130 * 3 * 4);
+  EXPECT_EQ(extent_of(layout, Operand::kD).bytes, 127 * 137 * 3 * 4);
 
-  std::vector<Extent> extents{layout.a, layout.b, layout.d};
-  if (problem.beta != 0) extents.push_back(layout.c);
+  std::vector<Extent> extents{extent_of(layout, Operand::kA), extent_of(layout, Operand::kB),
+                              extent_of(layout, Operand::kD)};
+  if (problem.beta != 0) extents.push_back(extent_of(layout, Operand::kC));
   if (problem.epilogue.bias) {
-    EXPECT_EQ(layout.bias.bytes, 129 * 4);
-    extents.push_back(layout.bias);
+    EXPECT_EQ(extent_of(layout, Operand::kBias).bytes, 129 * 4);
+    extents.push_back(extent_of(layout, Operand::kBias));
   }
   for (const Extent& extent : extents) EXPECT_EQ(extent.offset % kBufferAlignment, 0);
   for (const GuardZone& zone : layout.guards) {
@@ -84,7 +90,7 @@ TEST(OperandLayout, GuardsLieAroundTheBias) {
   Problem problem = ragged_problem(1);
   problem.epilogue.bias = true;
   std::vector<std::string> places;
-  for (const GuardZone& zone : operand_layout(problem).guards) places.push_back(zone.place);
+  for (const GuardZone& zone : operand_layout(numbers_of(problem)).guards) places.push_back(zone.place);
   EXPECT_EQ(places, (std::vector<std::string>{"before A", "between A and B", "between B and C",
                                               "between C and the bias", "between the bias and D", "after D"}));
   constexpr std::size_t kBuffers = 6;  // each of the guarded ones, a workspace among them, has two
@@ -92,39 +98,41 @@ TEST(OperandLayout, GuardsLieAroundTheBias) {
 }
 
 TEST(OperandLayout, WithoutABiasItsPointerIsTheResults) {
-  const OperandSet set = operand_layout(ragged_problem(0)).at(4096);
-  EXPECT_EQ(set[Operand::kBias].address, set.d.address);
+  const OperandSet set = operand_layout(numbers_of(ragged_problem(0))).at(4096);
+  EXPECT_EQ(set[Operand::kBias].address, set[Operand::kD].address);
 }
 
 TEST(OperandLayout, WithoutBetaTheAddendIsTheResultsBuffer) {
-  const OperandSet set = operand_layout(ragged_problem(0)).at(4096);
-  EXPECT_EQ(set.c.address, set.d.address);
-  const OperandSet with_beta = operand_layout(ragged_problem(1)).at(4096);
-  EXPECT_NE(with_beta.c.address, with_beta.d.address);
-  EXPECT_EQ(with_beta.a.address, 4096U + 4096U);
+  const OperandSet set = operand_layout(numbers_of(ragged_problem(0))).at(4096);
+  EXPECT_EQ(set[Operand::kC].address, set[Operand::kD].address);
+  const OperandSet with_beta = operand_layout(numbers_of(ragged_problem(1))).at(4096);
+  EXPECT_NE(with_beta[Operand::kC].address, with_beta[Operand::kD].address);
+  EXPECT_EQ(with_beta[Operand::kA].address, 4096U + 4096U);
 }
 
 TEST(OperandLayout, GuardsNextToTheResultAreItsOwn) {
-  const OperandLayout layout = operand_layout(ragged_problem(0));
+  const OperandLayout layout = operand_layout(numbers_of(ragged_problem(0)));
   ASSERT_EQ(layout.guards.size(), 4U);
-  EXPECT_FALSE(layout.guards[0].around_d);
-  EXPECT_TRUE(layout.guards[2].around_d);
+  EXPECT_FALSE(layout.guards[0].around_result);
+  EXPECT_TRUE(layout.guards[2].around_result);
   EXPECT_EQ(layout.guards[3].place, "after D");
 }
 
 TEST(OperandLayout, EveryTypeIsGuardedToTheByte) {
   Problem problem = ragged_problem(0.5);
   problem.dtype = Dtype::kE4m3;  // odd byte counts for A and B, an odd number of two-byte elements of C and D
-  const OperandLayout layout = operand_layout(problem);
-  EXPECT_EQ(layout.a.bytes, 127 * 133 * 3);
-  EXPECT_EQ(layout.d.bytes, 127 * 137 * 3 * 2);
-  EXPECT_EQ(layout.c.bytes, layout.d.bytes);
-  EXPECT_EQ(layout.guards[1].extent.offset, layout.a.offset + layout.a.bytes);
-  EXPECT_EQ(layout.guards.back().extent.offset, layout.d.offset + layout.d.bytes);
+  const OperandLayout layout = operand_layout(numbers_of(problem));
+  EXPECT_EQ(extent_of(layout, Operand::kA).bytes, 127 * 133 * 3);
+  EXPECT_EQ(extent_of(layout, Operand::kD).bytes, 127 * 137 * 3 * 2);
+  EXPECT_EQ(extent_of(layout, Operand::kC).bytes, extent_of(layout, Operand::kD).bytes);
+  EXPECT_EQ(layout.guards[1].extent.offset,
+            extent_of(layout, Operand::kA).offset + extent_of(layout, Operand::kA).bytes);
+  EXPECT_EQ(layout.guards.back().extent.offset,
+            extent_of(layout, Operand::kD).offset + extent_of(layout, Operand::kD).bytes);
   problem.dtype = Dtype::kBf16;
   problem.output = ElementType::kFloat32;
-  EXPECT_EQ(operand_layout(problem).a.bytes, 127 * 133 * 3 * 2);
-  EXPECT_EQ(operand_layout(problem).d.bytes, 127 * 137 * 3 * 4);
+  EXPECT_EQ(extent_of(operand_layout(numbers_of(problem)), Operand::kA).bytes, 127 * 133 * 3 * 2);
+  EXPECT_EQ(extent_of(operand_layout(numbers_of(problem)), Operand::kD).bytes, 127 * 137 * 3 * 4);
 }
 
 TEST(OperandLayout, ThePoisonIsNoNumberInAnyTypeOfTheResult) {

@@ -57,10 +57,9 @@ class OperationsOnDevice : public testing::TestWithParam<fs::path>, protected La
   void expect_right(const Problem& problem) {
     auto own = OperationKernels::create(driver_, *kernels_, problem.operation, info_.architecture);
     ASSERT_TRUE(own) << own.error().text();
-    auto buffers =
-        OperandBuffers::allocate(*kernels_, problem, {DataDistribution::kUniform, 7}, 2, stream_.get(), own->get());
+    auto buffers = OperandBuffers::allocate(*kernels_, **own, {DataDistribution::kUniform, 7}, 2, stream_.get());
     ASSERT_TRUE(buffers) << buffers.error().text;
-    const auto checker = Checker::create(*kernels_, *buffers, problem, stream_.get());
+    const auto checker = Checker::create(*kernels_, *buffers, **own, stream_.get());
     ASSERT_TRUE(checker) << checker.error().text;
     ASSERT_TRUE(buffers->add_guarded_places(driver_));
     const auto tested = null_test(*buffers, **checker, stream_.get());
@@ -147,8 +146,8 @@ class DataCounts : public testing::Test, protected LaunchingGpu {
   void count(double& counted, std::vector<std::int64_t>& sums) {
     auto own = OperationKernels::create(driver_, *kernels_, problem_.operation, info_.architecture);
     ASSERT_TRUE(own) << own.error().text();
-    const auto buffers = OperandBuffers::allocate(*kernels_, problem_, {DataDistribution::kUniform, 7}, kCopies,
-                                                  stream_.get(), own->get());
+    const auto buffers =
+        OperandBuffers::allocate(*kernels_, **own, {DataDistribution::kUniform, 7}, kCopies, stream_.get());
     ASSERT_TRUE(buffers) << buffers.error().text;
     const auto counts = buffers->counts(stream_.get());
     ASSERT_TRUE(counts) << counts.error().text;

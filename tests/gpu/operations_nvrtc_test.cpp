@@ -9,6 +9,7 @@
 #include "tuner/gpu/jit/builder.hpp"
 #include "tuner/gpu/measure/check/operation_kernels.hpp"
 #include "tuner/model/architectures.hpp"
+#include "tuner/operation/gemm_operation.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
@@ -36,6 +37,20 @@ TEST(Operations, ReferencesCompileInEveryDtype) {
       ASSERT_TRUE(cubin) << cubin.error().text();
       for (const ReferenceLaunch& pass : problem->operation->reference)
         EXPECT_THAT(*cubin, HasSubstr(pass.symbol)) << path;
+    }
+  }
+}
+
+TEST(Operations, GemmsReferenceCompilesInEveryDtype) {
+  for (const Dtype dtype : all_dtypes()) {
+    Problem problem = parse_shape("127x129x131").value();
+    problem.dtype = dtype;
+    const auto numbers = operation::with_operation(with_default_strides(problem).value());
+    ASSERT_TRUE(numbers) << numbers.error().text();
+    for (const char* architecture : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
+      const auto cubin = OperationKernels::compile(*numbers->operation, architecture);
+      ASSERT_TRUE(cubin) << cubin.error().text();
+      EXPECT_THAT(*cubin, HasSubstr("gemm"));
     }
   }
 }

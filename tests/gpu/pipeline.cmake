@@ -1,6 +1,6 @@
 # Host pipelines: what needs no GPU, the worker's half on one, and the loop that programs get. Included from
 # tests/gpu/CMakeLists.txt.
-pgtune_test(gpu_pipeline_test LABELS unit SOURCES pipeline_check_test.cpp LIBRARIES pgtune_gpu)
+pgtune_test(gpu_pipeline_test LABELS unit SOURCES pipeline_check_test.cpp LIBRARIES pgtune_gpu pgtune_operation)
 
 # The worker's own sources on a CUDA runtime of the test's, instead of the library with the real one.
 set(gpu_sources ${PROJECT_SOURCE_DIR}/tuner/gpu)
@@ -15,7 +15,7 @@ pgtune_test(gpu_pipeline_loop_test LABELS unit
 target_include_directories(gpu_pipeline_loop_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 set_target_properties(gpu_pipeline_loop_test PROPERTIES UNITY_BUILD OFF)
 
-pgtune_test(gpu_pipeline_device_test LABELS gpu SOURCES pipeline_device_test.cpp LIBRARIES pgtune_gpu)
+pgtune_test(gpu_pipeline_device_test LABELS gpu SOURCES pipeline_device_test.cpp LIBRARIES pgtune_gpu pgtune_operation)
 add_executable(gpu_exported_pipeline exported_pipeline_device.cpp)
 set_target_properties(gpu_exported_pipeline PROPERTIES UNITY_BUILD OFF)
 target_include_directories(gpu_exported_pipeline PRIVATE ${PROJECT_SOURCE_DIR})

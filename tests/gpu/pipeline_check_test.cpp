@@ -7,6 +7,7 @@
 
 #include "tuner/gpu/pipeline/host_copier.hpp"
 #include "tuner/gpu/pipeline/result_check.hpp"
+#include "tuner/pipeline/checked_rows.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -14,16 +15,16 @@ namespace {
 using ::testing::SizeIs;
 
 TEST(CheckedRows, AreAllWhereThatIsAffordable) {
-  EXPECT_THAT(checked_rows(1000, 1000), SizeIs(1));
-  EXPECT_EQ(checked_rows(1000, 5000).front().extent, 1000);
-  EXPECT_GE(affordable_rows(parse_shape("4096x4096x4096").value()), 4096);
+  EXPECT_THAT(pipeline::checked_rows(1000, 1000), SizeIs(1));
+  EXPECT_EQ(pipeline::checked_rows(1000, 5000).front().extent, 1000);
+  EXPECT_GE(pipeline::affordable_rows(parse_shape("4096x4096x4096").value()), 4096);
 }
 
 TEST(CheckedRows, OfALargeResultEveryChunkHasSome) {
   const Problem problem = parse_shape("1048576x16384x16384").value();
-  const std::int64_t affordable = affordable_rows(problem);
+  const std::int64_t affordable = pipeline::affordable_rows(problem);
   EXPECT_LT(affordable, problem.m);
-  const auto blocks = checked_rows(problem.m, affordable);
+  const auto blocks = pipeline::checked_rows(problem.m, affordable);
   std::int64_t rows = 0;
   for (const pipeline::Chunk& block : blocks) rows += block.extent;
   EXPECT_LE(rows, affordable);
@@ -42,7 +43,7 @@ TEST(CheckedRows, NeverOverlap) {
   for (const std::int64_t rows : {130, 131, 200, 1000, 4097}) {
     for (const std::int64_t most : {1, 2, 129, 130, 150, 999}) {
       std::int64_t end = 0;
-      for (const pipeline::Chunk& block : checked_rows(rows, most)) {
+      for (const pipeline::Chunk& block : pipeline::checked_rows(rows, most)) {
         EXPECT_GE(block.first, end) << rows << " " << most;
         end = block.first + block.extent;
       }

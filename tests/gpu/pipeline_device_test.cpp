@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <map>
 
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/cupti/cupti_recorder.hpp"
 #include "tuner/gpu/pipeline/pipeline_runner.hpp"
+#include "tuner/pipeline/checked_rows.hpp"
 #include "tuner/pipeline/space.hpp"
 
 namespace pgtune::gpu {
@@ -36,6 +38,8 @@ class PipelineOnDevice : public ::testing::Test {
     streamed_ = pipeline::parse_streamed(with_default_strides(problem).value(), stream).value();
     protocol::PipelinePrepare request;
     request.streamed = streamed_;
+    request.streamed.problem = as_sent(request.streamed.problem);
+    request.block = as_sent(pipeline::rows_of(streamed_.problem, problem.m));
     request.pinned_limit_bytes = std::int64_t{1} << 30;
     const auto prepared = runner_->prepare(request);
     ASSERT_TRUE(prepared) << prepared.error().text();

@@ -41,13 +41,13 @@ class HostKernel final : public Launchable {
  private:
   void compute(const OperandSet& set) const {
     const Problem& p = problem_;
-    auto* const d = reinterpret_cast<float*>(set.d.address);
+    auto* const d = reinterpret_cast<float*>(set[Operand::kD].address);
     for (std::int64_t i = 0; i < p.m; ++i) {
       for (std::int64_t j = 0; j < p.n; ++j) {
         float sum = p.beta == 0 ? 0 : d[i * p.ldc + j];
         for (std::int64_t l = 0; l < p.k; ++l)
-          sum += floats(set.a.address)[p.trans_a ? l * p.lda + i : i * p.lda + l] *
-                 floats(set.b.address)[p.trans_b ? j * p.ldb + l : l * p.ldb + j];
+          sum += floats(set[Operand::kA].address)[p.trans_a ? l * p.lda + i : i * p.lda + l] *
+                 floats(set[Operand::kB].address)[p.trans_b ? j * p.ldb + l : l * p.ldb + j];
         d[i * p.ldc + j] = sum;
       }
     }

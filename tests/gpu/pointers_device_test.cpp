@@ -53,11 +53,10 @@ class PointersOnGpu : public testing::Test, protected LaunchingGpu {
     auto kernels = OperationKernels::create(driver_, *kernels_, problem_.operation, info_.architecture);
     ASSERT_TRUE(kernels) << kernels.error().text();
     own_ = std::move(*kernels);
-    auto buffers =
-        OperandBuffers::allocate(*kernels_, problem_, {DataDistribution::kUniform, 7}, 2, stream_.get(), own_.get());
+    auto buffers = OperandBuffers::allocate(*kernels_, *own_, {DataDistribution::kUniform, 7}, 2, stream_.get());
     ASSERT_TRUE(buffers) << buffers.error().text;
     buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
-    auto checker = Checker::create(*kernels_, *buffers_, problem_, stream_.get());
+    auto checker = Checker::create(*kernels_, *buffers_, *own_, stream_.get());
     ASSERT_TRUE(checker) << checker.error().text;
     checker_ = std::move(*checker);
     ASSERT_TRUE(buffers_->add_guarded_places(driver_));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/gpu/settling_fixture.hpp"
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -44,7 +45,7 @@ class PairsAtTheCap : public SettlingOnDevice, public testing::WithParamInterfac
   }
 
   void add_rows(const Problem& problem) {
-    const auto report = measurer_->prepare({problem, {}});
+    const auto report = measurer_->prepare({as_sent(problem), {}});
     ASSERT_TRUE(report) << report.error().text();
     std::vector<std::size_t> algorithms(report->algorithms.size());
     for (std::size_t i = 0; i < algorithms.size(); ++i) algorithms[i] = i;
@@ -144,7 +145,7 @@ TEST_P(PairsAtTheCap, ASettledRatioIsTheSameWhereverTheOperandsLie) {
   std::array<std::unique_ptr<Measurer>, kPlaces> places;
   for (auto& place : places) {
     place = std::move(Measurer::open("0").value());
-    const auto report = place->prepare({problem, {}});
+    const auto report = place->prepare({as_sent(problem), {}});
     ASSERT_TRUE(report) << report.error().text();
   }
   rows_.push_back({"cuBLASLt 0", BaselineAlgorithm{0}, {}, {}, {}, {}, {}});

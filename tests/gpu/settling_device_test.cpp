@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/gpu/settling_fixture.hpp"
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
@@ -41,7 +42,8 @@ class CurvesAtTheCap : public SettlingOnDevice {
     stream_ = create_stream().value();
     kernels_ = HelperKernels::load(*driver_, info_.architecture, info_.sm_count).value();
     timer_ = SampleTimer::create(*kernels_, info_.sm_count, Telemetry()).value();
-    buffers_.emplace(OperandBuffers::allocate(*kernels_, problem_, {}, 2, stream_.get()).value());
+    own_ = operation_kernels(*driver_, *kernels_, problem_, info_.architecture);
+    buffers_.emplace(OperandBuffers::allocate(*kernels_, *own_, {}, 2, stream_.get()).value());
     loads_ = loads(problem_);
     ASSERT_GE(loads_.size(), 3U);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -89,6 +91,7 @@ class CurvesAtTheCap : public SettlingOnDevice {
   Stream stream_;
   std::unique_ptr<HelperKernels> kernels_;
   std::unique_ptr<SampleTimer> timer_;
+  std::unique_ptr<OperationKernels> own_;
   std::optional<OperandBuffers> buffers_;
   std::vector<Load> loads_;
   std::vector<std::unique_ptr<LoadedVariant>> variants_;

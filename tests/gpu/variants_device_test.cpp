@@ -13,6 +13,7 @@
 
 #include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/template_cases.hpp"
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/measure/check/checker.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -220,9 +221,10 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path>, protected Laun
       const std::vector<Variant> variants =
           schedules != nullptr ? like(*schedules, problem, fixed) : chosen(problem, fixed);
       if (variants.empty()) continue;
-      const auto buffers = OperandBuffers::allocate(*kernels_, problem, {}, 1, stream_.get());
+      const auto own = operation_kernels(driver_, *kernels_, problem, info_.architecture);
+      const auto buffers = OperandBuffers::allocate(*kernels_, *own, {}, 1, stream_.get());
       ASSERT_TRUE(buffers);
-      const auto checker = Checker::create(*kernels_, *buffers, problem, stream_.get());
+      const auto checker = Checker::create(*kernels_, *buffers, *own, stream_.get());
       ASSERT_TRUE(checker);
       const std::vector<Result<Built>> built = build(definition_, variants, problem);
       for (std::size_t i = 0; i < variants.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -108,7 +109,8 @@ void EmulatedProblem::fill() {
   for (std::size_t i = 0; i < memory_.size(); ++i) {
     const OperationBuffer& buffer = operation().buffers[i];
     if (buffer.kernel) launch(*buffer.kernel);
-    if (!buffer.is_input() || buffer.kernel || buffer.fill == FillKind::kLinked || buffer.pointers) continue;
+    if (!buffer.is_input() || buffer.absent || buffer.kernel || buffer.fill == FillKind::kLinked || buffer.pointers)
+      continue;
     fill(i, buffer.fill, buffer.first, buffer.second);
   }
 }
@@ -126,7 +128,7 @@ void EmulatedProblem::fill(std::size_t index, FillKind how, double first, double
   gpu::Tensor tensor = gpu::tensor_of(buffer);
   void* memory = memory_[index].data();
   auto kind = static_cast<std::int32_t>(how), uniform = 0;
-  std::uint64_t seed = 42 + index;
+  std::uint64_t seed = kSeed + (buffer.stream ? static_cast<std::uint64_t>(*buffer.stream) * kStreamStep : index);
   auto range = static_cast<float>(traits(buffer.type).data_range);
   kernels_->launch("fill_tensor", {2, 1, 1}, {64, 1, 1},
                    {&memory, &tensor, &kind, &first, &second, &seed, &uniform, &range});
@@ -275,6 +277,8 @@ std::uint64_t EmulatedProblem::bits_of(const ReferenceArgument& argument) {
   using Kind = ReferenceArgumentKind;
   const auto index = static_cast<std::size_t>(argument.integer);
   if (argument.kind == Kind::kSeed) return 4711;
+  if (argument.kind == Kind::kFloat64) return std::bit_cast<std::uint64_t>(argument.real);
+  if (argument.kind == Kind::kBuffer && operation().buffers[index].absent) return 0;
   if (argument.kind == Kind::kBuffer) return reinterpret_cast<std::uint64_t>(memory_[index].data());
   if (argument.kind == Kind::kFloat32) return bits_of_float(argument.real);
   if (argument.kind != Kind::kValue && argument.kind != Kind::kScale)

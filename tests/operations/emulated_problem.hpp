@@ -19,6 +19,9 @@ namespace pgtune::testing {
 
 class EmulatedProblem {
  public:
+  /// Of the data of the stream 0.
+  static constexpr std::uint64_t kSeed = 42;
+
   /// Compiles the operation's reference and what fills and compares its buffers.
   explicit EmulatedProblem(Problem problem);
 
@@ -40,6 +43,9 @@ class EmulatedProblem {
   void cut(std::size_t input);
   /// Runs the reference, for inout buffers that hold their data.
   void refer();
+  /// What it wrote: right values and their scales, of all outputs, packed.
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+  [[nodiscard]] const std::vector<float>& scales() const { return scales_; }
   /// Elements that no kernel of the reference wrote.
   [[nodiscard]] std::uint64_t unwritten() const;
 

@@ -69,7 +69,7 @@ room(tuner/protocol "${host}" tuner/util/ tuner/model/ tuner/pipeline/)
 room(tuner/device "${host}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/)
 room(tuner/gpu "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/)
 room(tuner/session "${host}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/
-     tuner/space/ tuner/search/ tuner/stats/)
+     tuner/operation/ tuner/space/ tuner/search/ tuner/stats/)
 room(db "${cuda};${cli}" tuner/util/ tuner/model/ tuner/pipeline/)
 room(tool/worker "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/gpu/)
 

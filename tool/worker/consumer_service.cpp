@@ -68,25 +68,21 @@ protocol::Hello ConsumerService::hello() const {
 Result<nlohmann::json> ConsumerService::handle(const protocol::Request& request) {
   if (request.op != "check") return unknown_operation(request);
   const auto asked = request.body.get<protocol::ConsumerRequest>();
-  operation_.reset();
-  if (asked.problem.operation) {
-    auto kernels = gpu::OperationKernels::create(driver_, *kernels_, asked.problem.operation, info_.architecture);
-    if (!kernels) return tl::unexpected(kernels.error());
-    operation_ = std::move(*kernels);
-  }
+  if (!asked.problem.operation)
+    return fail(ErrorKind::kInternal, "nobody said in plain numbers what " + asked.problem.title() + " is");
+  auto kernels = gpu::OperationKernels::create(driver_, *kernels_, asked.problem.operation, info_.architecture);
+  if (!kernels) return tl::unexpected(kernels.error());
+  operation_ = std::move(*kernels);
   const auto report = check(asked);
   if (report) return nlohmann::json(*report);
   context_lost_ = report.error().sticky;
   return tl::unexpected(to_error(report.error()));
 }
 
-CudaResult<std::vector<char>> ConsumerService::read_results(const gpu::OperandSet& operands,
-                                                            const Problem& problem) const {
+CudaResult<std::vector<char>> ConsumerService::read_results(const gpu::OperandSet& operands) const {
   std::vector<DeviceSpan> spans;
-  if (!problem.operation) spans.push_back(operands.d);
-  for (std::size_t i = 0; i < operands.buffers.size(); ++i) {
-    if (problem.operation->buffers[i].is_output()) spans.push_back(operands.buffers[i]);
-  }
+  for (const gpu::OperationKernels::Output& output : operation_->outputs())
+    spans.push_back(operands.buffers.at(output.buffer));
   if (auto ok = gpu::check(cudaStreamSynchronize(stream_.get()), "running a kernel"); !ok) return pass_on(ok);
   std::vector<char> bytes;
   for (const DeviceSpan& span : spans) {
@@ -103,7 +99,7 @@ CudaResult<std::vector<char>> ConsumerService::read_results(const gpu::OperandSe
 CudaResult<protocol::ConsumerReport> ConsumerService::check(const protocol::ConsumerRequest& request) {
   const Problem& problem = request.problem;
   const std::int64_t copies = std::min(kMostCopies, 3 * info_.l2_bytes / problem.operand_bytes() + 1);
-  auto buffers = gpu::OperandBuffers::allocate(*kernels_, problem, {}, copies, stream_.get(), operation_.get());
+  auto buffers = gpu::OperandBuffers::allocate(*kernels_, *operation_, {}, copies, stream_.get());
   if (!buffers) return pass_on(buffers);
   buffers->sweep_with(*sweep_);
   for (std::size_t i = 0; i < buffers->copies().size(); ++i) {
@@ -114,28 +110,29 @@ CudaResult<protocol::ConsumerReport> ConsumerService::check(const protocol::Cons
   if (!own) return pass_on(own);
   auto ran = (*own)->reset(0, stream_.get()).and_then([&] { return (*own)->launch(0, stream_.get()); });
   if (!ran) return pass_on(ran);
-  const auto expected = read_results(buffers->copies()[0], problem);
+  const auto expected = read_results(buffers->copies()[0]);
   if (!expected) return pass_on(expected);
   // Where there is no memory for one set more, the start of a plain buffer has to do.
   static_cast<void>(buffers->add_guarded_places(driver_));
 
   protocol::ConsumerReport report;
-  report.wrong = library_->select(request.entry, ordinal_, buffers->copies()[0], problem, report.workspace_bytes);
+  report.wrong =
+      library_->select(request.entry, ordinal_, buffers->copies()[0], operation_->operation(), report.workspace_bytes);
   if (!report.wrong.empty()) return report;
-  auto compared = compare(*buffers, problem, report.workspace_bytes, *expected);
+  auto compared = compare(*buffers, report.workspace_bytes, *expected);
   if (!compared) return pass_on(compared);
   report.wrong = std::move(*compared);
   if (!report.wrong.empty()) return report;
-  if (auto timed = time(*buffers, problem, **own, request, report); !timed) return pass_on(timed);
+  if (auto timed = time(*buffers, **own, request, report); !timed) return pass_on(timed);
   return report;
 }
 
-CudaResult<std::string> ConsumerService::compare(const gpu::OperandBuffers& buffers, const Problem& problem,
-                                                 std::int64_t workspace_bytes, const std::vector<char>& expected) {
+CudaResult<std::string> ConsumerService::compare(const gpu::OperandBuffers& buffers, std::int64_t workspace_bytes,
+                                                 const std::vector<char>& expected) {
   const auto workspace = gpu::DeviceBuffer::allocate(workspace_bytes);
   if (!workspace) return pass_on(workspace);
   for (const int poison : kPoisons) {
-    auto wrong = compare_at(buffers, 0, problem, {workspace->address(), workspace_bytes}, poison, expected);
+    auto wrong = compare_at(buffers, 0, {workspace->address(), workspace_bytes}, poison, expected);
     if (!wrong || !wrong->empty()) return wrong;
   }
   if (buffers.guarded_places() == 0) return "";
@@ -147,7 +144,7 @@ CudaResult<std::string> ConsumerService::compare(const gpu::OperandBuffers& buff
   }
   for (std::size_t i = 0; i < buffers.guarded_places(); ++i) {
     const DeviceSpan at = workspace_bytes > 0 ? guarded.at(gpu::kGuardedPlaces[i]) : DeviceSpan{};
-    auto wrong = compare_at(buffers, buffers.copies().size() + i, problem, at, kPoisons[0], expected);
+    auto wrong = compare_at(buffers, buffers.copies().size() + i, at, kPoisons[0], expected);
     if (!wrong) return wrong;
     if (!wrong->empty()) return *wrong + ", between unmapped memory";
   }
@@ -155,7 +152,7 @@ CudaResult<std::string> ConsumerService::compare(const gpu::OperandBuffers& buff
 }
 
 CudaResult<std::string> ConsumerService::compare_at(const gpu::OperandBuffers& buffers, std::size_t place,
-                                                    const Problem& problem, const DeviceSpan& workspace, int poison,
+                                                    const DeviceSpan& workspace, int poison,
                                                     const std::vector<char>& expected) {
   const gpu::OperandSet& operands = buffers.place(place);
   if (auto ok = buffers.fill(place, stream_.get()); !ok) return pass_on(ok);
@@ -165,20 +162,20 @@ CudaResult<std::string> ConsumerService::compare_at(const gpu::OperandBuffers& b
                                      "poisoning a workspace");
     if (!poisoned) return pass_on(poisoned);
   }
-  if (std::string wrong = library_->run(operands, problem, workspace, stream_.get()); !wrong.empty()) return wrong;
-  const auto got = read_results(operands, problem);
+  if (std::string wrong = library_->run(operands, workspace, stream_.get()); !wrong.empty()) return wrong;
+  const auto got = read_results(operands);
   if (!got) return pass_on(got);
   return *got == expected ? "" : "its result is not the worker's, bit for bit";
 }
 
-CudaResult<> ConsumerService::time(const gpu::OperandBuffers& buffers, const Problem& problem, gpu::LoadedVariant& own,
+CudaResult<> ConsumerService::time(const gpu::OperandBuffers& buffers, gpu::LoadedVariant& own,
                                    const protocol::ConsumerRequest& request, protocol::ConsumerReport& report) {
   const auto workspace = gpu::DeviceBuffer::allocate(report.workspace_bytes);
   if (!workspace) return pass_on(workspace);
   for (std::size_t i = 0; i < buffers.copies().size(); ++i) {
     if (auto ok = own.reset(i, stream_.get()); !ok) return ok;
   }
-  ExportedLaunch exported(*library_, problem, buffers.copies(), {workspace->address(), report.workspace_bytes});
+  ExportedLaunch exported(*library_, buffers.copies(), {workspace->address(), report.workspace_bytes});
   gpu::LaunchSeries in_program(exported, buffers.rotation(), stream_.get());
   gpu::LaunchSeries bare(own, buffers.rotation(), stream_.get());
   auto times = gpu::time_side_by_side(*timer_, in_program, bare, request.launch_s);

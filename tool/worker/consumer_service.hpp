@@ -38,17 +38,15 @@ class ConsumerService final : public Service {
   [[nodiscard]] gpu::CudaResult<protocol::ConsumerReport> check(const protocol::ConsumerRequest& request);
   /// What is wrong with calls on copy 0 and between unmapped memory, over a poisoned workspace; empty where all results
   /// have these bytes.
-  [[nodiscard]] gpu::CudaResult<std::string> compare(const gpu::OperandBuffers& buffers, const Problem& problem,
-                                                     std::int64_t workspace_bytes, const std::vector<char>& expected);
+  [[nodiscard]] gpu::CudaResult<std::string> compare(const gpu::OperandBuffers& buffers, std::int64_t workspace_bytes,
+                                                     const std::vector<char>& expected);
   [[nodiscard]] gpu::CudaResult<std::string> compare_at(const gpu::OperandBuffers& buffers, std::size_t place,
-                                                        const Problem& problem, const gpu::DeviceSpan& workspace,
-                                                        int poison, const std::vector<char>& expected);
-  [[nodiscard]] gpu::CudaResult<> time(const gpu::OperandBuffers& buffers, const Problem& problem,
-                                       gpu::LoadedVariant& own, const protocol::ConsumerRequest& request,
-                                       protocol::ConsumerReport& report);
-  /// The bytes of D, or of all outputs of an operation, once the stream is done.
-  [[nodiscard]] gpu::CudaResult<std::vector<char>> read_results(const gpu::OperandSet& operands,
-                                                                const Problem& problem) const;
+                                                        const gpu::DeviceSpan& workspace, int poison,
+                                                        const std::vector<char>& expected);
+  [[nodiscard]] gpu::CudaResult<> time(const gpu::OperandBuffers& buffers, gpu::LoadedVariant& own,
+                                       const protocol::ConsumerRequest& request, protocol::ConsumerReport& report);
+  /// The bytes of all outputs, once the stream is done.
+  [[nodiscard]] gpu::CudaResult<std::vector<char>> read_results(const gpu::OperandSet& operands) const;
 
   DeviceInfo info_;
   int ordinal_ = 0;
@@ -59,7 +57,7 @@ class ConsumerService final : public Service {
   std::unique_ptr<gpu::HelperKernels> kernels_;
   std::unique_ptr<gpu::SampleTimer> timer_;
   std::optional<gpu::L2Sweep> sweep_;
-  std::unique_ptr<gpu::OperationKernels> operation_;  ///< of the request at hand; null for GEMM
+  std::unique_ptr<gpu::OperationKernels> operation_;  ///< of the request at hand
 };
 
 }  // namespace pgtune::worker

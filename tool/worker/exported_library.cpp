@@ -18,23 +18,16 @@ bool look_up(void* library, const char* name, Function& function) {
 
 using Pointers = std::array<void*, kMaxBuffers>;
 
-/// As the consumer takes them: of GEMM A, B, C, bias, D; of an operation in its order.
-Pointers pointers_of(const gpu::OperandSet& set, const Problem& problem) {
+/// In the operation's order, as the consumer takes them.
+Pointers pointers_of(const gpu::OperandSet& set) {
   Pointers out{};
-  if (problem.operation) {
-    for (std::size_t i = 0; i < set.buffers.size(); ++i) out.at(i) = gpu::device_pointer(set.buffers[i].address);
-    return out;
-  }
-  std::size_t i = 0;
-  for (const gpu::DeviceSpan* operand : {&set.a, &set.b, &set.c, &set.bias, &set.d})
-    out.at(i++) = gpu::device_pointer(operand->address);
+  for (std::size_t i = 0; i < set.buffers.size(); ++i) out.at(i) = gpu::device_pointer(set.buffers[i].address);
   return out;
 }
 
-std::vector<float> scalars_of(const Problem& problem) {
-  if (!problem.operation) return {static_cast<float>(problem.alpha), static_cast<float>(problem.beta)};
+std::vector<float> scalars_of(const OperationProblem& operation) {
   std::vector<float> out;
-  for (const NamedScalar& scalar : problem.operation->scalars) out.push_back(static_cast<float>(scalar.value));
+  for (const NamedScalar& scalar : operation.scalars) out.push_back(static_cast<float>(scalar.value));
   return out;
 }
 
@@ -59,25 +52,25 @@ std::string ExportedLibrary::text(int status) const {
 
 std::string ExportedLibrary::prepare(int device) const { return text(prepare_(device)); }
 
-std::string ExportedLibrary::select(int entry, int device, const gpu::OperandSet& operands, const Problem& problem,
-                                    std::int64_t& workspace_bytes) {
-  Pointers pointers = pointers_of(operands, problem);
-  scalars_ = scalars_of(problem);
+std::string ExportedLibrary::select(int entry, int device, const gpu::OperandSet& operands,
+                                    const OperationProblem& operation, std::int64_t& workspace_bytes) {
+  Pointers pointers = pointers_of(operands);
+  scalars_ = scalars_of(operation);
   std::size_t bytes = 0;
   const int status = select_(entry, device, pointers.data(), scalars_.data(), &bytes);
   workspace_bytes = static_cast<std::int64_t>(bytes);
   return status < 0 ? "another kernel was chosen than the entry's" : text(status);
 }
 
-std::string ExportedLibrary::run(const gpu::OperandSet& operands, const Problem& problem,
-                                 const gpu::DeviceSpan& workspace, cudaStream_t stream) const {
-  Pointers pointers = pointers_of(operands, problem);
+std::string ExportedLibrary::run(const gpu::OperandSet& operands, const gpu::DeviceSpan& workspace,
+                                 cudaStream_t stream) const {
+  Pointers pointers = pointers_of(operands);
   return text(run_(pointers.data(), scalars_.data(), gpu::device_pointer(workspace.address),
                    static_cast<std::size_t>(workspace.bytes), stream));
 }
 
 gpu::CudaResult<> ExportedLaunch::launch(std::size_t copy, cudaStream_t stream) {
-  const std::string wrong = library_->run((*copies_)[copy], *problem_, workspace_, stream);
+  const std::string wrong = library_->run((*copies_)[copy], workspace_, stream);
   if (wrong.empty()) return {};
   return tl::unexpected(gpu::CudaFailure{0, "", wrong, "an exported kernel", false});
 }

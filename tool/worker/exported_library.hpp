@@ -21,17 +21,17 @@ class ExportedLibrary {
   /// Empty, or what the header's status says.
   [[nodiscard]] std::string prepare(int device) const;
   /// Chooses the entry's own kernel for operands that lie so; `workspace_bytes` is what it needs. Empty, or why not.
-  [[nodiscard]] std::string select(int entry, int device, const gpu::OperandSet& operands, const Problem& problem,
-                                   std::int64_t& workspace_bytes);
+  [[nodiscard]] std::string select(int entry, int device, const gpu::OperandSet& operands,
+                                   const OperationProblem& operation, std::int64_t& workspace_bytes);
   /// Enqueues what was selected. Empty, or why not.
-  [[nodiscard]] std::string run(const gpu::OperandSet& operands, const Problem& problem,
-                                const gpu::DeviceSpan& workspace, cudaStream_t stream) const;
+  [[nodiscard]] std::string run(const gpu::OperandSet& operands, const gpu::DeviceSpan& workspace,
+                                cudaStream_t stream) const;
 
  private:
   ExportedLibrary() = default;
   [[nodiscard]] std::string text(int status) const;
 
-  // Pointers: A, B, C, bias, D.
+  // Pointers are in the operation's order: of GEMM A, B, C, bias, D.
   int (*prepare_)(int) = nullptr;
   std::vector<float> scalars_;  ///< of what was selected
   int (*select_)(int entry, int device, void** pointers, const float* scalars, std::size_t* bytes) = nullptr;
@@ -44,14 +44,13 @@ class ExportedLibrary {
 class ExportedLaunch final : public gpu::Launchable {
  public:
   /// All must outlive it.
-  ExportedLaunch(const ExportedLibrary& library, const Problem& problem, const std::vector<gpu::OperandSet>& copies,
+  ExportedLaunch(const ExportedLibrary& library, const std::vector<gpu::OperandSet>& copies,
                  const gpu::DeviceSpan& workspace)
-      : library_(&library), problem_(&problem), copies_(&copies), workspace_(workspace) {}
+      : library_(&library), copies_(&copies), workspace_(workspace) {}
   [[nodiscard]] gpu::CudaResult<> launch(std::size_t copy, cudaStream_t stream) override;
 
  private:
   const ExportedLibrary* library_;
-  const Problem* problem_;
   const std::vector<gpu::OperandSet>* copies_;
   gpu::DeviceSpan workspace_;
 };

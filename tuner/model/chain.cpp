@@ -136,7 +136,7 @@ class ChainCheck {
                           "the launch before and its own, so that they cannot overlap; take \"overlaps\" away",
                           step.name, operand.buffer.name));
       }
-      if (step.problem.operation) continue;
+      if (!step.problem.is_gemm()) continue;
       const auto b = std::find_if(operands.begin(), operands.end(),
                                   [](const ProblemOperand& operand) { return operand.operand == Operand::kB; });
       const std::int64_t place = step.buffers[static_cast<std::size_t>(b - operands.begin())];

@@ -16,7 +16,7 @@ struct WrittenProblem {
   double alpha = 0, beta = 0;
   std::optional<std::string> out, epilogue;  ///< absent: the dtype's usual output type, no epilogue
   bool chained = false;
-  std::optional<OperationProblem> operation;  ///< in place of everything but dtype
+  std::optional<OperationProblem> operation;  ///< of another operation in place of everything but dtype
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -56,7 +56,7 @@ void from_json(const json& in, Problem& value) {
     return *std::move(parsed);
   };
   const auto written = in.get<WrittenProblem>();
-  if (written.operation) {
+  if (written.operation && written.m == 0) {
     value = require(problem_of(*written.operation, require(parse_dtype(written.dtype))));
     return;
   }
@@ -74,6 +74,10 @@ void from_json(const json& in, Problem& value) {
   if (written.out) read.output = require(parse_output_type(*written.out));
   if (written.epilogue) read.epilogue = require(parse_epilogue(*written.epilogue));
   value = require(with_layout(read, written.layout).and_then(with_default_strides));
+  if (!written.operation) return;
+  if (auto sound = check_operation_problem(*written.operation); !sound)
+    throw json::other_error::create(501, sound.error().text(), &in);
+  value.operation = OperationHandle(*written.operation);
 }
 
 json parameters_to_json(const Variant& variant) {

@@ -11,15 +11,16 @@ constexpr std::array<std::string_view, kMaxBuffers> kBufferWords{
     "buffer0", "buffer1", "buffer2",  "buffer3",  "buffer4",  "buffer5",  "buffer6",  "buffer7",
     "buffer8", "buffer9", "buffer10", "buffer11", "buffer12", "buffer13", "buffer14", "buffer15"};
 constexpr auto kOperands = [] {
-  EnumNames<Operand, 6 + kMaxBuffers> names{{{Operand::kA, "A"},
-                                             {Operand::kB, "B"},
-                                             {Operand::kC, "C"},
-                                             {Operand::kD, "D"},
-                                             {Operand::kBias, "bias"},
-                                             {Operand::kWorkspace, "workspace"}}};
-  for (std::size_t i = 0; i < kMaxBuffers; ++i) names[6 + i] = {operand_of_buffer(i), kBufferWords[i]};
+  EnumNames<Operand, 1 + kMaxBuffers> names{{{Operand::kWorkspace, "workspace"}}};
+  for (std::size_t i = 0; i < kMaxBuffers; ++i) names[1 + i] = {operand_of_buffer(i), kBufferWords[i]};
   return names;
 }();
+constexpr EnumNames<Operand, 6> kGemmOperands{{{Operand::kA, "A"},
+                                               {Operand::kB, "B"},
+                                               {Operand::kC, "C"},
+                                               {Operand::kD, "D"},
+                                               {Operand::kBias, "bias"},
+                                               {Operand::kWorkspace, "workspace"}}};
 constexpr EnumNames<Swizzle, 4> kSwizzles{
     {{Swizzle::kNone, "none"}, {Swizzle::k32B, "32B"}, {Swizzle::k64B, "64B"}, {Swizzle::k128B, "128B"}}};
 constexpr EnumNames<L2Promotion, 4> kPromotions{{{L2Promotion::kNone, "none"},
@@ -39,6 +40,7 @@ constexpr EnumNames<ArgumentKind, 5> kArguments{{{ArgumentKind::kPointer, "point
 }  // namespace
 
 EnumTable<Operand> enum_table(Operand /*value*/) { return kOperands; }
+EnumTable<Operand> gemm_operands() { return kGemmOperands; }
 EnumTable<Swizzle> enum_table(Swizzle /*value*/) { return kSwizzles; }
 EnumTable<L2Promotion> enum_table(L2Promotion /*value*/) { return kPromotions; }
 EnumTable<L2Access> enum_table(L2Access /*value*/) { return kAccesses; }

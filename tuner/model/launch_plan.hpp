@@ -15,15 +15,16 @@
 
 namespace pgtune {
 
-/// Device buffers a kernel can be given. C is the addend (equal to D's buffer when beta == 0), D the result; the bias
-/// is D's buffer where the problem has none.
-enum class Operand { kA, kB, kC, kD, kBias, kWorkspace, kFirstBuffer };
+/// Device buffers a kernel can be given: the workspace, and the operation's buffers by their place in its list. Those
+/// of GEMM have names. C is the addend (D's buffer where beta is 0), D the result; the bias is D's buffer where the
+/// problem has none.
+enum class Operand { kWorkspace, kFirstBuffer, kA = kFirstBuffer, kB, kC, kBias, kD };
 
-/// The buffers of an operation other than GEMM, by their place in its list.
+/// The buffer in that place.
 [[nodiscard]] constexpr Operand operand_of_buffer(std::size_t index) {
   return static_cast<Operand>(static_cast<std::size_t>(Operand::kFirstBuffer) + index);
 }
-/// Nothing for operands of GEMM and for the workspace.
+/// Nothing for the workspace.
 [[nodiscard]] constexpr std::optional<std::size_t> buffer_of_operand(Operand operand) {
   if (operand < Operand::kFirstBuffer) return std::nullopt;
   return static_cast<std::size_t>(operand) - static_cast<std::size_t>(Operand::kFirstBuffer);
@@ -137,8 +138,11 @@ struct LaunchPlan {
 /// The kernel a reader means: of those with the most dynamic shared memory the last. Precondition: there is one.
 [[nodiscard]] const KernelLaunch& main_kernel(const LaunchPlan& plan);
 
-/// The words of a template's JSON and of the worker protocol: "A", "workspace", "128B", "every_launch", ...
+/// The words of a template's JSON and of the worker protocol: "workspace", "128B", "every_launch", ...; of buffers
+/// "buffer0", "buffer1", ...
 [[nodiscard]] EnumTable<Operand> enum_table(Operand value);
+/// What templates of GEMM call its operands: "A", "B", "C", "D", "bias", "workspace".
+[[nodiscard]] EnumTable<Operand> gemm_operands();
 [[nodiscard]] EnumTable<Swizzle> enum_table(Swizzle value);
 [[nodiscard]] EnumTable<L2Promotion> enum_table(L2Promotion value);
 [[nodiscard]] EnumTable<L2Access> enum_table(L2Access value);

@@ -14,6 +14,8 @@ void to_json(json& out, const OperationBaseline& value) {
 void from_json(const json& in, OperationBaseline& value) {
   if (in.contains("template")) {
     value = in.get<TemplateBaseline>();
+  } else if (in.contains("gemm")) {
+    value = in.get<GemmBaseline>();
   } else {
     value = in.get<LibraryProduct>();
   }
@@ -22,8 +24,11 @@ void from_json(const json& in, OperationBaseline& value) {
 Result<void> check_baseline(const OperationBaseline& baseline, const OperationProblem& problem) {
   if (const auto* const product = std::get_if<LibraryProduct>(&baseline))
     return check_library_product(*product, problem);
-  if (std::get<TemplateBaseline>(baseline).selector.empty())
+  if (const auto* const own = std::get_if<TemplateBaseline>(&baseline); own != nullptr && own->selector.empty())
     return fail(ErrorKind::kUsage, "a baseline's template has no name");
+  if (const auto* const gemm = std::get_if<GemmBaseline>(&baseline);
+      gemm != nullptr && gemm->library != BaselineLibrary::kCublasLt)
+    return fail(ErrorKind::kUsage, "a GEMM with all that it has is cuBLASLt's");
   return {};
 }
 

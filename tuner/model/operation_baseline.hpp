@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an operation is compared with beside memory copied: a product of a library, or a variant of a template.
+// What an operation is compared with beside memory copied: a product of a library, GEMM's own with all that it has, or
+// a variant of a template.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,8 +28,19 @@ struct TemplateBaseline {
   friend bool operator==(const TemplateBaseline&, const TemplateBaseline&) = default;
 };
 
-/// Its JSON is a LibraryProduct's or a TemplateBaseline's.
-using OperationBaseline = std::variant<LibraryProduct, TemplateBaseline>;
+/// What the problem's members m, n, k, ... describe, by cuBLASLt: any layout, batches, scalars and what it can fuse.
+struct GemmBaseline {
+  BaselineLibrary library = BaselineLibrary::kCublasLt;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("gemm", self.library);
+  }
+  friend bool operator==(const GemmBaseline&, const GemmBaseline&) = default;
+};
+
+/// Its JSON is a LibraryProduct's, a TemplateBaseline's or a GemmBaseline's.
+using OperationBaseline = std::variant<LibraryProduct, TemplateBaseline, GemmBaseline>;
 void to_json(nlohmann::json& json, const OperationBaseline& value);
 void from_json(const nlohmann::json& json, OperationBaseline& value);
 

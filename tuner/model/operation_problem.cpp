@@ -27,11 +27,12 @@ constexpr EnumNames<FillKind, 8> kFills{{{FillKind::kData, "data"},
                                          {FillKind::kKernel, "kernel"},
                                          {FillKind::kLinked, "linked"},
                                          {FillKind::kPointers, "pointers"}}};
-constexpr EnumNames<ReferenceArgumentKind, 6> kReferenceArguments{{{ReferenceArgumentKind::kBuffer, "buffer"},
+constexpr EnumNames<ReferenceArgumentKind, 7> kReferenceArguments{{{ReferenceArgumentKind::kBuffer, "buffer"},
                                                                    {ReferenceArgumentKind::kValue, "value"},
                                                                    {ReferenceArgumentKind::kScale, "scale"},
                                                                    {ReferenceArgumentKind::kInt64, "int64"},
                                                                    {ReferenceArgumentKind::kFloat32, "float32"},
+                                                                   {ReferenceArgumentKind::kFloat64, "float64"},
                                                                    {ReferenceArgumentKind::kSeed, "seed"}}};
 
 constexpr EnumNames<CountKind, 5> kCounts{{{CountKind::kSum, "sum"},
@@ -85,6 +86,13 @@ Result<void> check_buffer(const OperationBuffer& buffer) {
                       buffer.name, *at, buffer.strides[*at], inner));
     inner = (buffer.extents[*at] - 1) * buffer.strides[*at] + inner;
   }
+  if (buffer.room < 0 || buffer.room > kMaxElements)
+    return refused(fmt::format("buffer {}: there is no room of {} elements", buffer.name, buffer.room));
+  if (buffer.stream && (*buffer.stream < 0 || *buffer.stream >= kFillStreams))
+    return refused(fmt::format("buffer {}: streams of data have the numbers 0 to {}, not {}", buffer.name,
+                               kFillStreams - 1, *buffer.stream));
+  if (buffer.absent && (buffer.is_output() || buffer.pointers))
+    return refused(fmt::format("buffer {}: only inputs of elements may be absent", buffer.name));
   if (buffer.alignment < 1 || buffer.alignment > kMaxAlignment ||
       !std::has_single_bit(static_cast<std::uint64_t>(buffer.alignment)))
     return refused(fmt::format("buffer {}: an alignment is a power of two up to {}, not {}", buffer.name, kMaxAlignment,
@@ -115,6 +123,8 @@ Result<void> check_launch(const ReferenceLaunch& launch, const OperationProblem&
   if (launch.arguments.size() > kMaxArguments)
     return refused(fmt::format("kernel {}: more than {} arguments", launch.symbol, kMaxArguments));
   for (const ReferenceArgument& argument : launch.arguments) {
+    if (!std::isfinite(argument.real))
+      return refused(fmt::format("kernel {}: an argument is not finite", launch.symbol));
     const bool of_output =
         argument.kind == ReferenceArgumentKind::kValue || argument.kind == ReferenceArgumentKind::kScale;
     if (!of_output && argument.kind != ReferenceArgumentKind::kBuffer) continue;
@@ -130,8 +140,8 @@ Result<void> check_case(const FillCase& fill_case, const OperationProblem& probl
   if (fill_case.fills.size() > kMaxBuffers) return refused(fmt::format("case '{}': too many fills", fill_case.name));
   for (const CaseFill& fill : fill_case.fills) {
     if (fill.buffer < 0 || fill.buffer >= static_cast<std::int64_t>(problem.buffers.size()) ||
-        problem.buffers[static_cast<std::size_t>(fill.buffer)].role != BufferRole::kIn)
-      return refused(fmt::format("case '{}': only buffers with the role in are filled", fill_case.name));
+        !problem.buffers[static_cast<std::size_t>(fill.buffer)].is_left_alone())
+      return refused(fmt::format("case '{}': only buffers with the role in that are there are filled", fill_case.name));
     if (problem.buffers[static_cast<std::size_t>(fill.buffer)].pointers)
       return refused(fmt::format("case '{}': the pointers {} are the same for all data", fill_case.name,
                                  problem.buffers[static_cast<std::size_t>(fill.buffer)].name));
@@ -152,7 +162,7 @@ Result<void> check_count(const OperationCount& count, const OperationProblem& pr
   if (count.buffer < 0 || count.buffer >= static_cast<std::int64_t>(problem.buffers.size()))
     return refused(fmt::format("count {}: there is no such buffer", count.name));
   const OperationBuffer& buffer = problem.buffers[static_cast<std::size_t>(count.buffer)];
-  if (buffer.role != BufferRole::kIn || buffer.pointers || !traits(buffer.type).is_integer())
+  if (!buffer.is_left_alone() || buffer.pointers || !traits(buffer.type).is_integer())
     return refused(fmt::format("count {}: {} is no input of whole numbers", count.name, buffer.name));
   if (count.kind == CountKind::kIncreases && buffer.extents.size() != 1)
     return refused(fmt::format("count {}: {} has several dimensions, so that no element follows another", count.name,
@@ -188,7 +198,7 @@ std::int64_t OperationBuffer::elements() const {
 std::int64_t OperationBuffer::stored_elements() const {
   std::int64_t last = 0;
   for (std::size_t i = 0; i < extents.size(); ++i) last += (extents[i] - 1) * strides[i];
-  return last + 1;
+  return std::max(last + 1, room);
 }
 
 std::string OperationBuffer::type_text() const {
@@ -216,6 +226,32 @@ bool OperationProblem::has_inout() const {
   return std::any_of(buffers.begin(), buffers.end(), [](const auto& b) { return b.role == BufferRole::kInOut; });
 }
 
+std::int64_t OperationProblem::buffer_bytes() const {
+  return std::accumulate(buffers.begin(), buffers.end(), std::int64_t{0},
+                         [](std::int64_t sum, const OperationBuffer& buffer) { return sum + buffer.bytes(); });
+}
+
+const GemmBaseline* OperationProblem::gemm_baseline() const {
+  return baselines.empty() ? nullptr : std::get_if<GemmBaseline>(&baselines.front());
+}
+
+const OperationBuffer* OperationProblem::only_output() const {
+  const auto is_output = [](const OperationBuffer& buffer) { return buffer.is_output(); };
+  if (std::count_if(buffers.begin(), buffers.end(), is_output) != 1) return nullptr;
+  return &*std::find_if(buffers.begin(), buffers.end(), is_output);
+}
+
+OperationProblem OperationProblem::with_lesser_result() const {
+  OperationProblem out = *this;
+  out.reference = lesser->reference;
+  auto error = lesser->errors.begin();
+  for (OperationBuffer& buffer : out.buffers) {
+    if (buffer.is_output()) buffer.error = *error++;
+  }
+  out.lesser.reset();
+  return out;
+}
+
 double OperationProblem::launch_flops() const {
   return std::accumulate(counts.begin(), counts.end(), flops,
                          [](double sum, const auto& count) { return sum + count.flops * count.best_known(); });
@@ -233,10 +269,15 @@ Result<void> check_operation_problem(const OperationProblem& problem) {
   if (problem.sizes.size() > kMaxNames || problem.values.size() > kMaxNames || problem.scalars.size() > kMaxNames ||
       problem.source.contents.size() > kMaxSource || problem.source.headers.size() > kMaxHeaders)
     return refused("an operation's problem is too large");
-  bool any_output = false;
+  std::size_t outputs = 0;
   for (const OperationBuffer& buffer : problem.buffers) {
     if (auto ok = check_buffer(buffer); !ok) return ok;
-    any_output = any_output || buffer.is_output();
+    outputs += buffer.is_output() ? 1 : 0;
+    if (buffer.instead) {
+      const auto index = static_cast<std::size_t>(*buffer.instead);
+      if (*buffer.instead < 0 || index >= problem.buffers.size() || problem.buffers[index].absent)
+        return refused(fmt::format("buffer {}: there is no buffer in its place", buffer.name));
+    }
     if (buffer.kernel) {
       if (auto ok = check_launch(*buffer.kernel, problem, true); !ok) return ok;
     }
@@ -246,11 +287,18 @@ Result<void> check_operation_problem(const OperationProblem& problem) {
     if (!buffer.pointers) continue;
     if (auto ok = check_pointers(buffer, problem); !ok) return ok;
   }
-  if (!any_output) return refused("an operation has an output: a buffer with the role out or inout");
+  if (outputs == 0) return refused("an operation has an output: a buffer with the role out or inout");
   if (problem.reference.empty() || problem.reference.size() > kMaxPasses)
     return refused(fmt::format("a reference has 1 to {} kernels, not {}", kMaxPasses, problem.reference.size()));
   for (const ReferenceLaunch& launch : problem.reference) {
     if (auto ok = check_launch(launch, problem, false); !ok) return ok;
+  }
+  if (problem.lesser) {
+    if (problem.lesser->reference.empty() || problem.lesser->reference.size() > kMaxPasses ||
+        problem.lesser->errors.size() != outputs)
+      return refused("what a library computes has a reference, and an error for each output");
+    const OperationProblem lesser = problem.with_lesser_result();
+    if (auto ok = check_operation_problem(lesser); !ok) return ok;
   }
   if (problem.cases.size() > kMaxCases)
     return refused(fmt::format("an operation has at most {} cases, not {}", kMaxCases, problem.cases.size()));
@@ -261,6 +309,16 @@ Result<void> check_operation_problem(const OperationProblem& problem) {
     return refused(
         fmt::format("an operation has at most {} baselines, not {}", kMaxBaselines, problem.baselines.size()));
   for (const OperationBaseline& baseline : problem.baselines) {
+    const auto* const product = std::get_if<LibraryProduct>(&baseline);
+    const auto of_product = [&](const OperationBuffer& buffer) {
+      const auto index = &buffer - problem.buffers.data();
+      return buffer.absent && (index == product->a || index == product->b || index == product->scale_a ||
+                               index == product->scale_b || index == product->offsets || index == product->rows);
+    };
+    if (product != nullptr && std::any_of(problem.buffers.begin(), problem.buffers.end(), of_product))
+      return refused("a library's product needs all of its operands, and one is absent for these sizes");
+    if (std::holds_alternative<GemmBaseline>(baseline) && problem.baselines.size() > 1)
+      return refused("who is compared with a library's GEMM is compared with that alone");
     if (auto ok = check_baseline(baseline, problem); !ok) return ok;
   }
   if (problem.counts.size() > kMaxCounts)

@@ -40,6 +40,7 @@ enum class ReferenceArgumentKind {
   kScale,   ///< of an output: the unit of its error bound, one float an element, packed; negative: nobody's concern
   kInt64,
   kFloat32,
+  kFloat64,
   kSeed,  ///< another for each operand copy and trial, as unsigned 64-bit integer
 };
 [[nodiscard]] EnumTable<ReferenceArgumentKind> enum_table(ReferenceArgumentKind value);
@@ -47,7 +48,7 @@ enum class ReferenceArgumentKind {
 struct ReferenceArgument {
   ReferenceArgumentKind kind = ReferenceArgumentKind::kInt64;
   std::int64_t integer = 0;  ///< index of the buffer, or the number
-  double real = 0;           ///< of kFloat32
+  double real = 0;           ///< of kFloat32 and kFloat64
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -107,16 +108,28 @@ struct OperationBuffer {
   std::optional<ReferenceLaunch> kernel;  ///< of kKernel
   std::optional<PointerArray> pointers;   ///< of kPointers: its elements are addresses
   ToleratedError error;                   ///< of outputs
+  std::int64_t room = 0;                  ///< elements of memory that belong to it, where that is more than they span
+  /// Not there for these sizes: no memory is its own. Kernels are given the buffer `instead`, or null.
+  bool absent = false;
+  std::optional<std::int64_t> instead;
+  std::optional<std::int64_t> stream;  ///< which of kFillStreams its data are drawn from; nothing: one of its own
+  std::string called;                  ///< by messages; empty: its name
+  std::string first_index;             ///< what messages call the first one: "batch"; empty: they have all indices
+  std::string padding;                 ///< what messages call what lies between its elements
 
-  /// Elements that have an index, and elements from the first to the last of these.
+  /// Elements that have an index, and elements of memory from the first to the last of these, or to the end of `room`.
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] std::int64_t stored_elements() const;
+  /// Of memory that is its own.
   [[nodiscard]] std::int64_t bytes() const {
-    return stored_elements() * (pointers ? kPointerBytes : element_bytes(type));
+    return absent ? 0 : stored_elements() * (pointers ? kPointerBytes : element_bytes(type));
   }
+  [[nodiscard]] const std::string& title() const { return called.empty() ? name : called; }
   [[nodiscard]] std::string type_text() const;  ///< "bf16", "pointers to bf16"
   [[nodiscard]] bool is_output() const { return role == BufferRole::kOut || role == BufferRole::kInOut; }
   [[nodiscard]] bool is_input() const { return role == BufferRole::kIn || role == BufferRole::kInOut; }
+  /// It has data that launches leave as they are.
+  [[nodiscard]] bool is_left_alone() const { return role == BufferRole::kIn && !absent; }
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
@@ -132,9 +145,20 @@ struct OperationBuffer {
     visit("kernel", self.kernel);
     visit("pointers", self.pointers);
     visit("error", self.error);
+    visit("room", self.room, kUnlessDefault);
+    visit("absent", self.absent, kUnlessDefault);
+    visit("instead", self.instead);
+    visit("stream", self.stream);
+    visit("called", self.called, kUnlessDefault);
+    visit("first_index", self.first_index, kUnlessDefault);
+    visit("padding", self.padding, kUnlessDefault);
   }
   friend bool operator==(const OperationBuffer&, const OperationBuffer&) = default;
 };
+
+/// Streams of random bits that buffers may share, and what lies between the seeds of neighbouring ones.
+inline constexpr std::int64_t kFillStreams = 4;
+inline constexpr std::uint64_t kStreamStep = 0xd1342543de82ef95ULL;
 
 /// How a case fills an input.
 struct CaseFill {
@@ -167,6 +191,19 @@ struct FillCase {
   friend bool operator==(const FillCase&, const FillCase&) = default;
 };
 
+/// What a library computes where it cannot do all of an operation.
+struct LesserResult {
+  std::vector<ReferenceLaunch> reference;
+  std::vector<ToleratedError> errors;  ///< one an output
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("reference", self.reference);
+    visit("errors", self.errors);
+  }
+  friend bool operator==(const LesserResult&, const LesserResult&) = default;
+};
+
 struct OperationProblem {
   std::string name;
   std::string content_hash;          ///< of the operation's JSON and source
@@ -176,6 +213,8 @@ struct OperationProblem {
   std::vector<OperationBuffer> buffers;
   TemplateSource source;  ///< of the reference and of fills; it may include "operation.cuh", which workers have
   std::vector<ReferenceLaunch> reference;
+  std::optional<LesserResult> lesser;
+  bool null_test = true;  ///< what no kernel computed is judged first, to see whether the bounds tell it
   std::vector<FillCase> cases;
   std::vector<OperationBaseline> baselines;  ///< the fairest first; kCopyBaseline follows of itself
   double flops = 0, bytes = 0;               ///< of one launch, beside what the counts add
@@ -188,6 +227,14 @@ struct OperationProblem {
   [[nodiscard]] std::optional<double> find_scalar(std::string_view scalar) const;
   [[nodiscard]] std::string sizes_text() const;  ///< "M=4096,N=8192"
   [[nodiscard]] bool has_inout() const;
+  [[nodiscard]] std::int64_t buffer_bytes() const;
+  /// The library that computes what the problem's members m, n, k, ... describe, and with which alone it is compared;
+  /// null where there is none.
+  [[nodiscard]] const GemmBaseline* gemm_baseline() const;
+  /// Null where there are several.
+  [[nodiscard]] const OperationBuffer* only_output() const;
+  /// This, with what a library computes in the place of the reference. Precondition: there is such a result.
+  [[nodiscard]] OperationProblem with_lesser_result() const;
   /// Of one launch, with what the counts add: as they were counted, else as they are expected to be.
   [[nodiscard]] double launch_flops() const;
   [[nodiscard]] double launch_bytes() const;
@@ -202,6 +249,8 @@ struct OperationProblem {
     visit("buffers", self.buffers);
     visit("source", self.source);
     visit("reference", self.reference);
+    visit("lesser", self.lesser);
+    visit("null_test", self.null_test, kMayBeMissing);
     visit("cases", self.cases, kUnlessDefault);
     visit("baselines", self.baselines, kUnlessDefault);
     visit("flops", self.flops);
@@ -221,7 +270,7 @@ struct OperationProblem {
 /// Errors (usage): counts that make a launch's flops negative, or its bytes less than 1.
 [[nodiscard]] Result<void> check_work(const OperationProblem& problem);
 
-/// An operation's problem within a Problem, shared by its copies and compared by what it says; empty for GEMM.
+/// An operation's problem within a Problem, shared by its copies and compared by what it says.
 class OperationHandle {
  public:
   OperationHandle() = default;

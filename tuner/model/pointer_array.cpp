@@ -84,6 +84,7 @@ Result<void> check_pointers(const OperationBuffer& array, const OperationProblem
   if (pointers.buffer < 0 || pointers.buffer >= std::ssize(problem.buffers))
     return no_pointers(array, "there is no such buffer");
   const OperationBuffer& target = problem.buffers[static_cast<std::size_t>(pointers.buffer)];
+  if (target.absent) return no_pointers(array, fmt::format("{} is absent for these sizes", target.name));
   if (target.pointers) return no_pointers(array, fmt::format("{} holds pointers itself", target.name));
   if (target.type != array.type)
     return no_pointers(array, fmt::format("they are to {}, and {} has {}", to_string(array.type), target.name,

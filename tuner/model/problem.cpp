@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -107,12 +108,16 @@ std::string unwritable_output(const Problem& problem) {
 
 }  // namespace
 
+bool operator==(const Problem& a, const Problem& b) {
+  const auto members = [](const Problem& p) {
+    return std::tie(p.m, p.n, p.k, p.batch, p.dtype, p.output, p.trans_a, p.trans_b, p.lda, p.ldb, p.ldc, p.alpha,
+                    p.beta, p.epilogue, p.chained);
+  };
+  return members(a) == members(b) && (a.is_gemm() ? b.is_gemm() : a.operation == b.operation);
+}
+
 std::int64_t Problem::operand_bytes() const {
-  if (operation) {
-    std::int64_t sum = 0;
-    for (const OperationBuffer& buffer : operation->buffers) sum += buffer.bytes();
-    return sum;
-  }
+  if (operation) return operation->buffer_bytes();
   const std::int64_t matrices_c = beta != 0 ? 2 : 1;
   return ((stride_a() + stride_b()) * element_bytes(dtype) + matrices_c * stride_c() * element_bytes(type_of_c())) *
              batch +
@@ -138,10 +143,10 @@ std::string_view Problem::speed_unit() const { return operation ? std::string_vi
 
 std::string Problem::layout() const { return {trans_a ? 't' : 'n', trans_b ? 't' : 'n'}; }
 
-std::string Problem::shape() const { return operation ? operation->sizes_text() : fmt::format("{}x{}x{}", m, n, k); }
+std::string Problem::shape() const { return is_gemm() ? fmt::format("{}x{}x{}", m, n, k) : operation->sizes_text(); }
 
 std::string Problem::key() const {
-  if (operation) return fmt::format("{} {}", title(), operation->content_hash);
+  if (!is_gemm()) return fmt::format("{} {}", title(), operation->content_hash);
   std::string text = fmt::format("{} {} {} b{} ld{},{},{} a{} b{}", to_string(dtype), layout(), shape(), batch, lda,
                                  ldb, ldc, alpha, beta);
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
@@ -151,7 +156,7 @@ std::string Problem::key() const {
 }
 
 std::string Problem::title() const {
-  if (operation)
+  if (!is_gemm())
     return operation->has_dtypes ? fmt::format("{} {} {}", operation->name, to_string(dtype), operation->sizes_text())
                                  : fmt::format("{} {}", operation->name, operation->sizes_text());
   std::string text = fmt::format("{} {} {}", shape(), to_string(dtype), layout());

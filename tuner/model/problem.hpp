@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A problem: what is to be computed. Of GEMM, which most of this is about, shapes and strides are in elements,
-// row-major, BLAS terms; of another operation everything is in OperationProblem.
+// row-major, BLAS terms; of another operation everything is in OperationProblem. Workers are given GEMM as such a one
+// too (operation/gemm_operation.hpp).
 #pragma once
 
 #include <cstdint>
@@ -31,11 +32,14 @@ struct Problem {
   /// the one before has written: a launch may start, and read B, before the one before it has ended.
   bool chained = false;
 
-  /// Not empty: this is no GEMM but a problem of that operation, and of the members above only dtype means something
-  /// (where OperationProblem::has_dtypes).
+  /// The problem as plain numbers. Of GEMM it follows from the members above and is there for workers alone; of another
+  /// operation it is always there, and of the members above only dtype means something (where
+  /// OperationProblem::has_dtypes).
   OperationHandle operation = {};
 
-  friend bool operator==(const Problem&, const Problem&) = default;
+  /// Whether the members above say all of it.
+  [[nodiscard]] bool is_gemm() const { return m > 0 || !operation; }
+  friend bool operator==(const Problem& a, const Problem& b);
 
   [[nodiscard]] std::int64_t rows_a() const { return trans_a ? k : m; }
   [[nodiscard]] std::int64_t columns_a() const { return trans_a ? m : k; }

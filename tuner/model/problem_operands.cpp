@@ -51,7 +51,7 @@ OperationBuffer matrix(const char* name, ElementType type, BufferRole role, std:
 std::vector<ProblemOperand> operands_of(const Problem& problem) {
   const Problem& p = problem;
   std::vector<ProblemOperand> out;
-  if (p.operation) {
+  if (!p.is_gemm()) {
     for (std::size_t i = 0; i < p.operation->buffers.size(); ++i)
       out.push_back({operand_of_buffer(i), p.operation->buffers[i]});
     return out;

@@ -6,6 +6,8 @@
 
 #include "tuner/model/dtype.hpp"
 #include "tuner/model/element_type.hpp"
+#include "tuner/model/epilogue.hpp"
+#include "tuner/model/operation_problem.hpp"
 
 namespace pgtune {
 
@@ -23,6 +25,16 @@ namespace pgtune {
 /// Rounding to nearest, of a float32 to `type`: half a unit in the last place. Float32 is not rounded any more, and
 /// integers never are.
 [[nodiscard]] double unit_roundoff(ElementType type);
+
+/// How an activation f carries errors on: |f(x) - f(y)| <= slope |x - y|, and a computed f(x) is off by up to
+/// relative |f(x)| + absolute.
+struct ActivationError {
+  double slope = 1, relative = 0, absolute = 0;
+};
+[[nodiscard]] ActivationError activation_error(Activation activation);
+
+/// Of a result that is `activation` of what may be off by `error`, which has the rounding of the result in it.
+[[nodiscard]] ToleratedError activated(ToleratedError error, Activation activation);
 
 /// What is lost however small a result of `type` is: half the distance of subnormal numbers, or what float32 flushes to
 /// zero. Integers that are less than one apart are equal.

@@ -62,6 +62,10 @@ void read_baselines(const JsonCursor& root, OperationDefinition& definition) {
   for (const JsonCursor& element : root.optional_elements("baselines", kMaxBaselines)) {
     if (element.optional("template")) {
       definition.baselines.emplace_back(read_template_baseline(element));
+    } else if (definition.name == kGemmName && element.optional("gemm")) {
+      element.expect_fields({"gemm"});
+      static_cast<void>(element.required("gemm").choice({to_string(BaselineLibrary::kCublasLt)}));
+      definition.baselines.emplace_back(GemmBaseline{});
     } else {
       definition.baselines.emplace_back(read_product(element, definition));
     }

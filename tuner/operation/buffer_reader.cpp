@@ -20,7 +20,7 @@ constexpr EnumNames<ErrorRule, 5> kRules{{{ErrorRule::kExact, "exact"},
                                           {ErrorRule::kSum, "sum"},
                                           {ErrorRule::kBlocked, "blocked"},
                                           {ErrorRule::kAllclose, "allclose"}}};
-constexpr std::string_view kDtypeWord = "dtype";
+constexpr std::string_view kDtypeWord = "dtype", kRightWord = "dtype_b", kOutputWord = "output";
 constexpr std::size_t kMaxKernels = 16, kMaxArguments = 64, kMaxCases = 16;
 
 template <NamedEnum Enum>
@@ -35,7 +35,8 @@ class Reader {
   Reader(const KnownNames& names, OperationDefinition& definition) : names_(names), definition_(definition) {}
 
   [[nodiscard]] BufferSpec buffer(const JsonCursor& cursor, std::size_t index) const {
-    cursor.expect_fields({"name", "type", "role", "extents", "strides", "align", "fill", "error"});
+    cursor.expect_fields({"name", "type", "role", "extents", "strides", "align", "fill", "error", "when", "instead",
+                          "room", "stream", "called", "first_index", "padding"});
     BufferSpec out;
     const JsonCursor name = cursor.required("name");
     out.name = name.string();
@@ -44,7 +45,7 @@ class Reader {
     for (std::size_t i = 0; i < index; ++i) {
       if (definition_.buffers[i].name == out.name) name.problem(fmt::format("there are two buffers '{}'", out.name));
     }
-    out.type = type(cursor.required("type"));
+    read_type(cursor.required("type"), out);
     out.role = enumerator_of<BufferRole>(cursor.required("role").choice(words_of<BufferRole>())).value_or(out.role);
     out.extents = expressions(cursor.required("extents"), 1, kMaxBufferRank);
     if (const auto strides = cursor.optional("strides"))
@@ -65,6 +66,23 @@ class Reader {
       out.error = read_error(*error);
     } else if (is_output) {
       cursor.problem("an output says by \"error\" how far from the reference it may be");
+    }
+    read_presence(cursor, out);
+    if (const auto room = cursor.optional("room")) out.room = names_.read(*room, Reach::kProblem);
+    if (const auto stream = cursor.optional("stream")) {
+      out.stream = stream->integer();
+      if (!is_input) stream->problem("only inputs are filled");
+      if (*out.stream < 0 || *out.stream >= kFillStreams)
+        stream->problem(fmt::format("there are the streams 0 to {}", kFillStreams - 1));
+    }
+    if (const auto called = cursor.optional("called")) out.called = called->string();
+    if (const auto padding = cursor.optional("padding")) {
+      out.padding = padding->string();
+      if (!is_output) padding->problem("it is of outputs, which have padding that launches leave alone");
+    }
+    if (const auto first = cursor.optional("first_index")) {
+      out.first_index = first->string();
+      if (!is_output || out.extents.size() < 2) first->problem("it is of outputs with two indices or more");
     }
     return out;
   }
@@ -108,10 +126,31 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] std::optional<ElementType> type(const JsonCursor& cursor) const {
+  void read_type(const JsonCursor& cursor, BufferSpec& out) const {
     std::vector<std::string_view> words = words_of<ElementType>();
-    if (!definition_.dtypes.empty()) words.push_back(kDtypeWord);
-    return enumerator_of<ElementType>(cursor.choice(words));
+    if (!definition_.dtypes.empty()) words.insert(words.end(), {kDtypeWord, kRightWord, kOutputWord});
+    const std::string word = cursor.choice(words);
+    out.type = enumerator_of<ElementType>(word);
+    if (word == kRightWord) out.part = DtypePart::kB;
+    if (word == kOutputWord) out.part = DtypePart::kOutput;
+  }
+
+  void read_presence(const JsonCursor& cursor, BufferSpec& out) const {
+    const auto when = cursor.optional("when"), instead = cursor.optional("instead");
+    if (when) {
+      out.when = names_.read(*when, Reach::kProblem);
+      if (out.role != BufferRole::kIn) when->problem("only buffers with the role in may be absent");
+    }
+    if (!instead) return;
+    if (!when) instead->problem("it belongs to \"when\"");
+    std::vector<std::string_view> words;
+    for (const BufferSpec& candidate : definition_.buffers) {
+      if (candidate.name != out.name && !candidate.pointers) words.push_back(candidate.name);
+    }
+    const std::string name = instead->choice(words);
+    const auto found = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
+                                    [&](const BufferSpec& candidate) { return candidate.name == name; });
+    if (found != definition_.buffers.end()) out.instead = static_cast<std::size_t>(found - definition_.buffers.begin());
   }
 
   [[nodiscard]] std::vector<Expression> expressions(const JsonCursor& cursor, std::size_t least,
@@ -163,7 +202,8 @@ class Reader {
   }
 
   [[nodiscard]] ErrorSpec read_error(const JsonCursor& cursor) const {
-    cursor.expect_fields({"rule", "ulps", "float32_ulps", "terms", "arithmetic", "block", "relative", "absolute"});
+    cursor.expect_fields({"rule", "ulps", "float32_ulps", "terms", "arithmetic", "block", "relative", "absolute",
+                          "further", "activation"});
     ErrorSpec out;
     out.rule = enumerator_of<ErrorRule>(cursor.required("rule").choice(words_of<ErrorRule>())).value_or(out.rule);
     const auto number = [&](const char* field, ErrorRule rule, double& target) {
@@ -184,6 +224,12 @@ class Reader {
       for (const char* field : {"terms", "arithmetic"}) {
         if (const auto given = cursor.optional(field)) given->problem("it belongs to the rules sum and blocked");
       }
+    }
+    for (const auto& [field, target] : {std::pair{"further", &out.further}, std::pair{"activation", &out.activation}}) {
+      const auto given = cursor.optional(field);
+      if (!given) continue;
+      if (out.rule != ErrorRule::kSum) given->problem("it belongs to the rule sum");
+      *target = names_.read(*given, Reach::kProblem);
     }
     if (out.rule == ErrorRule::kBlocked) {
       const JsonCursor block = cursor.required("block");
@@ -218,10 +264,10 @@ class Reader {
 
   [[nodiscard]] ReferenceArgumentSpec argument(const JsonCursor& cursor, bool is_fill) const {
     using Kind = ReferenceArgumentKind;
-    cursor.expect_fields({"buffer", "value", "scale", "int64", "float32", "seed"});
+    cursor.expect_fields({"buffer", "value", "scale", "int64", "float32", "rounding", "seed"});
     ReferenceArgumentSpec out;
     if (!cursor.value().is_object() || cursor.value().size() != 1) {
-      cursor.problem("an argument has exactly one of buffer, value, scale, int64, float32 and seed");
+      cursor.problem("an argument has exactly one of buffer, value, scale, int64, float32, rounding and seed");
       return out;
     }
     if (const auto buffer = cursor.optional("buffer")) {
@@ -235,6 +281,11 @@ class Reader {
       std::vector<std::string_view> words;
       for (const NamedScalar& scalar : definition_.scalars) words.push_back(scalar.name);
       out.scalar = float32->choice(words);
+    } else if (const auto rounding = cursor.optional("rounding")) {
+      out.kind = Kind::kFloat64;
+      out.buffer = buffer_named(*rounding, true);
+      if (is_fill || definition_.buffers[out.buffer].error.rule != ErrorRule::kSum)
+        rounding->problem("it is a reference's, of an output whose error is a sum's");
     } else if (const auto seed = cursor.optional("seed")) {
       out.kind = Kind::kSeed;
       if (!is_fill) seed->problem("a reference has no seed: equal inputs have equal results");
@@ -320,6 +371,33 @@ void read_reference(const JsonCursor& root, const KnownNames& names, OperationDe
       cursor.problem(fmt::format("the error of '{}' is in units of a scale: give a kernel {{\"scale\": \"{}\"}}",
                                  buffer.name, buffer.name));
   }
+}
+
+void read_lesser(const JsonCursor& root, const KnownNames& names, OperationDefinition& definition) {
+  const auto cursor = root.optional("lesser");
+  if (!cursor) return;
+  cursor->expect_fields({"when", "sizes"});
+  LesserSpec out;
+  out.when = names.read(cursor->required("when"), Reach::kProblem);
+  std::vector<std::string_view> words;
+  for (const Dimension& dimension : definition.dimensions) words.push_back(dimension.name);
+  for (const JsonCursor& element : cursor->required("sizes").elements(1, definition.dimensions.size())) {
+    element.expect_fields({"name", "expr"});
+    out.sizes.push_back(
+        {element.required("name").choice(words), names.read(element.required("expr"), Reach::kProblem)});
+  }
+  definition.lesser = std::move(out);
+}
+
+bool speaks_of_products(const JsonCursor& root) {
+  const auto& document = root.value();
+  if (!document.is_object() || !document.contains("buffers") || !document["buffers"].is_array()) return false;
+  const auto& buffers = document["buffers"];
+  return std::any_of(buffers.begin(), buffers.end(), [](const auto& buffer) {
+    if (!buffer.is_object() || !buffer.contains("type") || !buffer["type"].is_string()) return false;
+    const auto& word = buffer["type"].template get_ref<const std::string&>();
+    return word == kRightWord || word == kOutputWord;
+  });
 }
 
 void read_cases(const JsonCursor& root, const KnownNames& names, OperationDefinition& definition) {

@@ -30,9 +30,10 @@ tl::unexpected<Error> usage(std::string message) { return fail(ErrorKind::kUsage
 
 }  // namespace
 
-void Names::set_dtype(Dtype dtype) {
+void Names::set_dtype(Dtype dtype, std::optional<ElementType> output) {
   set("DTYPE", space::label_value(to_string(dtype)));
   set("ELEM_BYTES", element_bytes(dtype));
+  set("OUT_BYTES", element_bytes(output.value_or(output_types(dtype).front())));
 }
 
 std::optional<std::int64_t> Names::value(std::string_view name) const {
@@ -47,13 +48,13 @@ void check_schema(const JsonCursor& root) {
                                version > kSchema ? "; use a newer pgtune" : ""));
 }
 
-std::vector<Dtype> read_dtypes(const JsonCursor& root) {
+std::vector<Dtype> read_dtypes(const JsonCursor& root, bool of_products) {
   std::vector<Dtype> out;
   for (const JsonCursor& element : root.optional_elements("dtypes", kMaxEntries)) {
     const auto dtype = parse_dtype(element.string());
     if (!dtype) {
       element.problem(dtype.error());
-    } else if (to_string(type_of_a(*dtype)) != to_string(*dtype)) {
+    } else if (!of_products && to_string(type_of_a(*dtype)) != to_string(*dtype)) {
       element.problem(
           fmt::format("'{}' is no type of elements; dtypes here are those of buffers, such "
                       "as f32, f16 and bf16",
@@ -70,9 +71,15 @@ std::vector<Dtype> read_dtypes(const JsonCursor& root) {
 std::vector<Dimension> read_dimensions(const JsonCursor& root, KnownNames& names) {
   std::vector<Dimension> out;
   for (const JsonCursor& element : root.required("dimensions").elements(1, kMaxDimensions)) {
-    element.expect_fields({"name", "description"});
+    element.expect_fields({"name", "description", "default", "least"});
     const JsonCursor name = element.required("name");
-    Dimension dimension{name.string(), {}};
+    Dimension dimension{name.string(), {}, {}};
+    if (const auto fallback = element.optional("default"))
+      dimension.fallback = names.read(*fallback, space::Reach::kProblem);
+    if (const auto least = element.optional("least")) {
+      dimension.least = least->integer();
+      if (dimension.least < 0) least->problem("sizes are not negative");
+    }
     names.add(dimension.name, NameKind::kProblem, name);
     if (const auto description = element.optional("description")) dimension.description = description->string();
     out.push_back(std::move(dimension));
@@ -80,9 +87,10 @@ std::vector<Dimension> read_dimensions(const JsonCursor& root, KnownNames& names
   return out;
 }
 
-KnownNames names_with(const std::vector<Dtype>& dtypes) {
+KnownNames names_with(const std::vector<Dtype>& dtypes, bool of_products) {
   std::vector<std::pair<std::string, NameKind>> facts;
   if (!dtypes.empty()) facts = {{"DTYPE", NameKind::kTypes}, {"ELEM_BYTES", NameKind::kTypes}};
+  if (!dtypes.empty() && of_products) facts.emplace_back("OUT_BYTES", NameKind::kTypes);
   return KnownNames(facts);
 }
 
@@ -109,20 +117,42 @@ Result<std::vector<NamedValue>> complete_sizes(const std::string& owner, const s
   const std::vector<std::string> names = names_of(dimensions);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto& [name, value] = sizes[i];
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
       return usage(fmt::format("{} has no dimension '{}'{}; it has {}", owner, name, suggestion(name, names),
                                fmt::join(names, ", ")));
-    if (value < 1) return usage(fmt::format("the size {} is {}, but every size must be at least 1", name, value));
+    const std::int64_t least = dimensions[static_cast<std::size_t>(found - names.begin())].least;
+    if (value < least)
+      return usage(least == 1 ? fmt::format("the size {} is {}, but every size must be at least 1", name, value)
+                              : fmt::format("the size {} is {}, but must be at least {}", name, value, least));
     for (std::size_t j = 0; j < i; ++j) {
       if (sizes[j].name == name) return usage(fmt::format("the size {} is given twice", name));
     }
   }
   std::vector<NamedValue> out;
-  for (const std::string& name : names) {
+  Names known;
+  for (const Dimension& dimension : dimensions) {
+    const std::string& name = dimension.name;
     const auto given = std::find_if(sizes.begin(), sizes.end(), [&](const auto& size) { return size.name == name; });
-    if (given == sizes.end())
-      return usage(fmt::format("{} needs a size {}: give --size {}=N", owner, name, fmt::join(names, "=N,")));
-    out.push_back(*given);
+    NamedValue size{name, 0};
+    if (given != sizes.end()) {
+      size.value = given->value;
+    } else if (dimension.fallback) {
+      const auto value = dimension.fallback->evaluate(known);
+      if (!value) return fail(value.error(), fmt::format("{}: the default of {}", owner, name));
+      size.value = *value;
+      if (size.value < dimension.least)
+        return usage(fmt::format("{}: {} is {} by default, but must be at least {}; give it with --size", owner, name,
+                                 size.value, dimension.least));
+    } else {
+      std::vector<std::string> needed;
+      for (const Dimension& other : dimensions) {
+        if (!other.fallback) needed.push_back(other.name);
+      }
+      return usage(fmt::format("{} needs a size {}: give --size {}=N", owner, name, fmt::join(needed, "=N,")));
+    }
+    known.set(name, size.value);
+    out.push_back(std::move(size));
   }
   return out;
 }

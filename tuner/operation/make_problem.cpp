@@ -13,6 +13,7 @@ namespace pgtune::operation {
 namespace {
 
 constexpr std::uint64_t kLargestAlignment = 256;
+constexpr std::int64_t kUsualRoundings = 4, kMostRoundings = 1000;
 
 std::string name_for_messages(const OperationDefinition& definition) {
   return fmt::format("the operation '{}'", definition.name);
@@ -21,12 +22,20 @@ std::string name_for_messages(const OperationDefinition& definition) {
 /// Evaluates expressions and keeps the first error, with the field it came from.
 class ProblemBuilder {
  public:
-  ProblemBuilder(const OperationDefinition& definition, std::vector<NamedValue> sizes, std::optional<Dtype> dtype)
-      : definition_(definition), dtype_(dtype) {
+  ProblemBuilder(const OperationDefinition& definition, std::vector<NamedValue> sizes, const ProblemChoices& choices)
+      : definition_(definition),
+        dtype_(choices.dtype),
+        output_(choices.output.value_or(output_types(choices.dtype.value_or(Dtype::kF32)).front())) {
     out_.name = definition.name;
     out_.content_hash = definition.content_hash;
     out_.sizes = std::move(sizes);
     out_.scalars = definition.scalars;
+    for (NamedScalar& scalar : out_.scalars) {
+      for (const NamedScalar& other : choices.scalars) {
+        if (other.name == scalar.name) scalar.value = other.value;
+      }
+    }
+    out_.null_test = definition.null_test;
     out_.source = definition.source;
     out_.baselines = definition.baselines;
     out_.unit = definition.unit;
@@ -34,7 +43,7 @@ class ProblemBuilder {
   }
 
   Result<OperationProblem> build() {
-    if (dtype_) names_.set_dtype(*dtype_);
+    if (dtype_) names_.set_dtype(*dtype_, output_);
     for (const NamedValue& size : out_.sizes) add_value(size.name, size.value);
     for (const NamedExpression& entry : definition_.derived)
       add_value(entry.name, number(entry.expression, fmt::format("derived value '{}'", entry.name)));
@@ -46,6 +55,7 @@ class ProblemBuilder {
     if (dtype_) {
       add_value("DTYPE", names_.value("DTYPE").value_or(0));
       add_value("ELEM_BYTES", names_.value("ELEM_BYTES").value_or(0));
+      if (definition_.of_products) add_value("OUT_BYTES", names_.value("OUT_BYTES").value_or(0));
     }
     for (std::size_t i = 0; i < definition_.buffers.size(); ++i) {
       const auto& kernel = definition_.buffers[i].kernel;
@@ -109,12 +119,19 @@ class ProblemBuilder {
     const std::string field = fmt::format("{} '{}'", spec.pointers ? "pointers" : "buffer", spec.name);
     OperationBuffer buffer;
     buffer.name = spec.name;
-    buffer.type = spec.type ? *spec.type : type_of_a(dtype_.value_or(Dtype::kF32));
+    buffer.type = spec.type ? *spec.type : type_of(spec.part);
     buffer.role = spec.role;
     buffer.extents = spec.pointers ? std::vector{number(spec.extents[0], field + ".count")}
                                    : numbers(spec.extents, field + ".extents");
     buffer.strides = spec.strides.empty() ? packed(buffer) : numbers(spec.strides, field + ".strides");
     buffer.alignment = spec.alignment;
+    if (spec.when) buffer.absent = number(*spec.when, field + ".when") == 0;
+    if (buffer.absent && spec.instead) buffer.instead = static_cast<std::int64_t>(*spec.instead);
+    if (spec.room) buffer.room = number(*spec.room, field + ".room");
+    buffer.stream = spec.stream;
+    buffer.called = spec.called;
+    buffer.first_index = spec.first_index;
+    buffer.padding = spec.padding;
     set_fill(spec, buffer, field);
     if (spec.pointers) buffer.pointers = pointers(*spec.pointers, buffer, field);
     if (buffer.is_output()) buffer.error = tolerated(spec.error, buffer.type, field);
@@ -122,6 +139,11 @@ class ProblemBuilder {
     const std::int64_t alignment = buffer.pointers ? buffer.pointers->alignment : row_alignment(buffer);
     add_value(alignment_name(spec.name), error_ ? 1 : alignment);
     out_.buffers.push_back(std::move(buffer));
+  }
+
+  [[nodiscard]] ElementType type_of(DtypePart part) const {
+    const Dtype dtype = dtype_.value_or(Dtype::kF32);
+    return part == DtypePart::kA ? type_of_a(dtype) : part == DtypePart::kB ? type_of_b(dtype) : output_;
   }
 
   /// Where each leads; whether that is in the buffer is checked with the problem.
@@ -217,15 +239,44 @@ class ProblemBuilder {
         const std::int64_t terms = number(*spec.terms, field + ".error.terms"),
                            count = std::max<std::int64_t>(terms, 1);
         if (terms < 1) refuse(fmt::format("{}: a sum has at least one term, not {}", field, terms));
-        const Dtype arithmetic = spec.problems_arithmetic ? dtype_.value_or(Dtype::kF32) : spec.arithmetic;
-        const double of_sum = spec.rule == ErrorRule::kSum ? sum_error(arithmetic, count)
-                                                           : blocked_sum_error(arithmetic, count, spec.block);
-        return {of_sum, unit_roundoff(type), absolute_error(type)};
+        const double of_sum = spec.rule == ErrorRule::kSum ? error_of_sum(spec, count, field)
+                                                           : blocked_sum_error(arithmetic(spec), count, spec.block);
+        const ToleratedError error{of_sum, unit_roundoff(type), absolute_error(type)};
+        return spec.activation ? activated(error, activation(*spec.activation, field)) : error;
       }
       case ErrorRule::kAllclose:
         return {spec.absolute, spec.relative, kNothing};
     }
     return {0, 0, kNothing};
+  }
+
+  [[nodiscard]] Dtype arithmetic(const ErrorSpec& spec) const {
+    return spec.problems_arithmetic ? dtype_.value_or(Dtype::kF32) : spec.arithmetic;
+  }
+
+  double error_of_sum(const ErrorSpec& spec, std::int64_t terms, const std::string& field) {
+    const std::int64_t further = spec.further ? number(*spec.further, field + ".error.further") : kUsualRoundings;
+    if (further < 0 || further > kMostRoundings)
+      refuse(fmt::format("{}: there are 0 to {} further roundings, not {}", field, kMostRoundings, further));
+    return sum_error(arithmetic(spec), terms, static_cast<int>(further));
+  }
+
+  Activation activation(const Expression& expression, const std::string& field) {
+    const std::int64_t label = number(expression, field + ".error.activation");
+    for (const Activation known : all_activations()) {
+      if (space::label_value(to_string(known)) == label) return known;
+    }
+    refuse(fmt::format("{}: '{}' is the label of no activation", field, expression.text()));
+    return Activation::kNone;
+  }
+
+  /// What rounding an output before its last step costs, in units of its scale, where that rounds at all.
+  double rounding(std::size_t output) {
+    const BufferSpec& spec = definition_.buffers[output];
+    const double roundoff = unit_roundoff(out_.buffers[output].type);
+    if (error_ || roundoff == 0) return 0;
+    const std::int64_t terms = number(*spec.error.terms, spec.name + ".error.terms");
+    return roundoff / error_of_sum(spec.error, std::max<std::int64_t>(terms, 1), spec.name);
   }
 
   ReferenceLaunch launch(const ReferenceKernelSpec& spec) {
@@ -243,6 +294,7 @@ class ProblemBuilder {
       const ReferenceArgumentSpec& argument = spec.arguments[i];
       ReferenceArgument value{argument.kind, static_cast<std::int64_t>(argument.buffer), 0};
       if (argument.expression) value.integer = number(*argument.expression, fmt::format("{}.arguments[{}]", field, i));
+      if (argument.kind == ReferenceArgumentKind::kFloat64) value = {argument.kind, 0, rounding(argument.buffer)};
       if (!argument.scalar.empty()) value.real = out_.find_scalar(argument.scalar).value_or(0);
       out.arguments.push_back(value);
     }
@@ -251,6 +303,7 @@ class ProblemBuilder {
 
   const OperationDefinition& definition_;
   std::optional<Dtype> dtype_;
+  ElementType output_;
   OperationProblem out_;
   Names names_;
   std::optional<Error> error_;
@@ -258,13 +311,53 @@ class ProblemBuilder {
 
 }  // namespace
 
-Result<Problem> make_problem(const OperationDefinition& definition, const std::vector<NamedValue>& sizes,
-                             std::optional<Dtype> dtype) {
+namespace {
+
+/// What the operation computes with a lesser's sizes in place of its own; nothing where a library can do all.
+Result<std::optional<LesserResult>> lesser_result(const OperationDefinition& definition,
+                                                  const OperationProblem& problem, const ProblemChoices& choices) {
+  if (!definition.lesser) return std::nullopt;
+  Names names;
+  for (const NamedValue& value : problem.values) names.set(value.name, value.value);
+  const auto lacking = definition.lesser->when->evaluate(names);
+  if (!lacking) return fail(lacking.error(), "lesser.when");
+  if (*lacking == 0) return std::nullopt;
+  std::vector<NamedValue> sizes = problem.sizes;
+  for (const NamedExpression& other : definition.lesser->sizes) {
+    const auto value = other.expression.evaluate(names);
+    if (!value) return fail(value.error(), "lesser.sizes");
+    for (NamedValue& size : sizes) {
+      if (size.name == other.name) size.value = *value;
+    }
+  }
+  auto less = ProblemBuilder(definition, std::move(sizes), choices).build();
+  if (!less) return tl::unexpected<Error>(std::move(less.error()));
+  LesserResult out{std::move(less->reference), {}};
+  for (const OperationBuffer& buffer : less->buffers) {
+    if (buffer.is_output()) out.errors.push_back(buffer.error);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<OperationProblem> make_operation_problem(const OperationDefinition& definition,
+                                                const std::vector<NamedValue>& sizes, const ProblemChoices& choices) {
   auto complete = complete_sizes(name_for_messages(definition), definition.dimensions, sizes);
   if (!complete) return tl::unexpected<Error>(std::move(complete.error()));
+  auto problem = ProblemBuilder(definition, std::move(*complete), choices).build();
+  if (!problem) return problem;
+  auto lesser = lesser_result(definition, *problem, choices);
+  if (!lesser) return fail(std::move(lesser.error()), fmt::format("operation '{}'", definition.name));
+  problem->lesser = std::move(*lesser);
+  return problem;
+}
+
+Result<Problem> make_problem(const OperationDefinition& definition, const std::vector<NamedValue>& sizes,
+                             std::optional<Dtype> dtype) {
   const auto chosen = choose_dtype(name_for_messages(definition), definition.dtypes, dtype);
   if (!chosen) return tl::unexpected<Error>(chosen.error());
-  auto problem = ProblemBuilder(definition, std::move(*complete), *chosen).build();
+  auto problem = make_operation_problem(definition, sizes, {*chosen, {}, {}});
   if (!problem) return tl::unexpected<Error>(std::move(problem.error()));
   auto checked = problem_of(std::move(*problem), chosen->value_or(Dtype::kF32));
   if (!checked) return fail(std::move(checked.error()), fmt::format("operation '{}'", definition.name));

@@ -25,9 +25,12 @@ using space::NamedExpression;
 using space::OperationInterface;
 using space::Rule;
 
+/// The operation that is built in: the command line says its problems in other words.
+inline constexpr std::string_view kGemmName = "gemm";
+
 struct ReferenceArgumentSpec {
   ReferenceArgumentKind kind = ReferenceArgumentKind::kInt64;
-  std::size_t buffer = 0;                ///< of kBuffer, kValue and kScale
+  std::size_t buffer = 0;                ///< of kBuffer, kValue and kScale; of kFloat64 whose rounding it is
   std::optional<Expression> expression;  ///< of kInt64
   std::string scalar;                    ///< of kFloat32
 };
@@ -49,6 +52,9 @@ struct ErrorSpec {
   std::optional<Expression> terms;    ///< kSum, kBlocked: how many terms are added
   Dtype arithmetic = Dtype::kF32;     ///< kSum, kBlocked: what the terms are multiplied and added in
   bool problems_arithmetic = false;   ///< that is the problem's dtype
+  std::optional<Expression> further;  ///< kSum: roundings beside those of the sum; absent: 4
+  /// kSum: the label of the function that the sum is handed to before it is rounded; absent: it is the result.
+  std::optional<Expression> activation;
   std::int64_t block = 1;             ///< kBlocked: terms that are added before float32 takes their sum
   double relative = 0, absolute = 0;  ///< kAllclose: of the right value, and of the scale (1 where none is written)
 };
@@ -61,9 +67,13 @@ struct PointerSpec {
 };
 inline constexpr const char* kPointerIndex = "i";
 
+/// What a buffer has whose type is the problem's: that of a product's left factor, of its right one, or of its result.
+enum class DtypePart { kA, kB, kOutput };
+
 struct BufferSpec {
   std::string name;
-  std::optional<ElementType> type;  ///< absent: the problem's dtype
+  std::optional<ElementType> type;  ///< absent: the problem's
+  DtypePart part = DtypePart::kA;   ///< where it is the problem's
   BufferRole role = BufferRole::kIn;
   std::vector<Expression> extents;
   std::vector<Expression> strides;  ///< empty: packed, the last dimension contiguous
@@ -74,6 +84,11 @@ struct BufferSpec {
   std::optional<ReferenceKernelSpec> kernel;  ///< of kKernel
   std::optional<PointerSpec> pointers;        ///< of kPointers; its type is that of what they point to
   ErrorSpec error;                            ///< of outputs
+  std::optional<Expression> when;             ///< absent: it is always there
+  std::optional<std::size_t> instead;         ///< what templates are given where it is not there; nothing: null
+  std::optional<Expression> room;             ///< elements of memory, where that is more than it spans
+  std::optional<std::int64_t> stream;         ///< as OperationBuffer::stream
+  std::string called, first_index, padding;   ///< as OperationBuffer's
 };
 
 /// What flops and bytes take from the data.
@@ -83,6 +98,12 @@ struct CountSpec {
   std::size_t buffer = 0;
   std::optional<Expression> bound;     ///< of kAbove
   std::optional<Expression> expected;  ///< before there is data
+};
+
+/// What libraries compute where they cannot do all: the operation with these sizes.
+struct LesserSpec {
+  std::optional<Expression> when;
+  std::vector<NamedExpression> sizes;
 };
 
 /// Data for finalists beside the usual ones.
@@ -98,12 +119,15 @@ struct CaseSpec {
 struct OperationDefinition {
   std::string name, description;
   std::vector<Dtype> dtypes;  ///< empty: nothing of it depends on one
+  bool of_products = false;   ///< some buffer has the type of a product's right factor or result
   std::vector<Dimension> dimensions;
   std::vector<NamedExpression> derived;  ///< over dimensions and the derived values before each
   std::vector<Rule> require;
   std::vector<NamedScalar> scalars;
   std::vector<BufferSpec> buffers;  ///< arrays of pointers are the last ones
   std::vector<ReferenceKernelSpec> reference;
+  std::optional<LesserSpec> lesser;
+  bool null_test = true;
   std::vector<CaseSpec> cases;
   std::vector<OperationBaseline> baselines;  ///< the fairest first
   std::vector<CountSpec> counts;
@@ -118,9 +142,9 @@ struct OperationDefinition {
 };
 
 /// Parses `json_text`; `origin` names it in messages. `read_file` fetches the source, relative to the JSON. Errors are
-/// kUsage.
+/// kUsage. `reserved`: a name that it may have beside those that are free.
 [[nodiscard]] Result<OperationDefinition> parse_operation(std::string_view json_text, const std::string& origin,
-                                                          const FileReader& read_file);
+                                                          const FileReader& read_file, std::string_view reserved = {});
 /// Reads one from disk; the source and its includes lie in or below the JSON's folder.
 [[nodiscard]] Result<OperationDefinition> load_operation(const std::filesystem::path& json_path);
 
@@ -129,5 +153,16 @@ struct OperationDefinition {
 /// overflows, a dtype it has not.
 [[nodiscard]] Result<Problem> make_problem(const OperationDefinition& definition, const std::vector<NamedValue>& sizes,
                                            std::optional<Dtype> dtype);
+
+/// What a problem may say beside sizes.
+struct ProblemChoices {
+  std::optional<Dtype> dtype;
+  std::optional<ElementType> output;      ///< absent: the dtype's usual one
+  std::vector<NamedScalar> scalars = {};  ///< other values than the operation's own
+};
+/// The plain numbers alone. Errors as make_problem().
+[[nodiscard]] Result<OperationProblem> make_operation_problem(const OperationDefinition& definition,
+                                                              const std::vector<NamedValue>& sizes,
+                                                              const ProblemChoices& choices);
 
 }  // namespace pgtune::operation

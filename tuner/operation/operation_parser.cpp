@@ -41,22 +41,23 @@ std::vector<std::string> read_templates(const JsonCursor& root) {
   return out;
 }
 
-OperationDefinition read_definition(const JsonCursor& root) {
+OperationDefinition read_definition(const JsonCursor& root, std::string_view reserved) {
   OperationDefinition out;
-  root.expect_fields({"schema", "name", "description", "dtypes", "dimensions", "derived", "require", "scalars",
-                      "buffers", "pointers", "reference", "cases", "baselines", "counts", "flops", "bytes", "unit",
-                      "templates"});
+  root.expect_fields({"schema",    "name",    "description", "dtypes",    "dimensions", "derived",   "require",
+                      "scalars",   "buffers", "pointers",    "reference", "lesser",     "null_test", "cases",
+                      "baselines", "counts",  "flops",       "bytes",     "unit",       "templates"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
-  if (!is_identifier(out.name) || out.name == "gemm")
+  if (!is_identifier(out.name) || (out.name == kGemmName && out.name != reserved))
     name.problem(
         fmt::format("'{}' cannot be an operation's name: use letters, digits and '_', not starting with a "
                     "digit, and not gemm, which is built in",
                     out.name));
   if (const auto description = root.optional("description")) out.description = description->string();
-  out.dtypes = read_dtypes(root);
-  KnownNames names = names_with(out.dtypes);
+  out.of_products = speaks_of_products(root);
+  out.dtypes = read_dtypes(root, out.of_products);
+  KnownNames names = names_with(out.dtypes, out.of_products);
   out.dimensions = read_dimensions(root, names);
   announce_counts(root, names);
   out.derived = space::read_named_expressions(root, "derived", NameKind::kValue, Reach::kProblem, names);
@@ -65,6 +66,11 @@ OperationDefinition read_definition(const JsonCursor& root) {
   read_buffers(root, names, out);
   read_pointers(root, names, out);
   read_reference(root, names, out);
+  read_lesser(root, names, out);
+  if (const auto tested = root.optional("null_test")) {
+    out.null_test = tested->value() == true;
+    if (!tested->value().is_boolean()) tested->problem("it is true or false");
+  }
   read_cases(root, names, out);
   read_baselines(root, out);
   read_work(root, names, out);
@@ -76,12 +82,12 @@ OperationDefinition read_definition(const JsonCursor& root) {
 }  // namespace
 
 Result<OperationDefinition> parse_operation(std::string_view json_text, const std::string& origin,
-                                            const FileReader& read_file) {
+                                            const FileReader& read_file, std::string_view reserved) {
   auto document = parse_json(json_text, origin);
   if (!document) return tl::unexpected<Error>(std::move(document.error()));
   JsonProblems problems;
   const JsonCursor root(*document, "", problems);
-  OperationDefinition out = read_definition(root);
+  OperationDefinition out = read_definition(root, reserved);
   std::string source_path;
   if (const auto reference = root.optional("reference"); reference && !problems.first())
     source_path = reference->required("source").string();
@@ -115,6 +121,7 @@ OperationInterface OperationDefinition::interface() const {
     if (buffer.pointers) out.pointers.push_back(buffer.name);
   }
   if (!dtypes.empty()) out.names.insert(out.names.end(), {"DTYPE", "ELEM_BYTES"});
+  if (!dtypes.empty() && of_products) out.names.emplace_back("OUT_BYTES");
   for (const NamedScalar& scalar : scalars) out.scalars.push_back(scalar.name);
   return out;
 }

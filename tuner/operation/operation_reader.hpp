@@ -25,6 +25,12 @@ void read_pointers(const JsonCursor& root, space::KnownNames& names, OperationDe
 /// `definition` has its buffers too.
 void read_reference(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
 
+/// `definition` has its dimensions.
+void read_lesser(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
+
+/// Whether a buffer has the type of a product's right factor or result.
+[[nodiscard]] bool speaks_of_products(const JsonCursor& root);
+
 /// `definition` has its buffers too.
 void read_cases(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
 

@@ -58,6 +58,7 @@ BufferSpec read_array(const JsonCursor& cursor, const KnownNames& names, const O
   if (const auto found = target(cursor.required("buffer"), definition)) {
     pointers.buffer = *found;
     out.type = definition.buffers[*found].type;
+    out.part = definition.buffers[*found].part;
   }
   const JsonCursor offset = cursor.required("offset");
   KnownNames with_index = names;

@@ -39,6 +39,7 @@ struct ChunkKernel {
 
 struct PipelinePrepare {
   pipeline::StreamedProblem streamed;
+  Problem block;  ///< the product of so many of its rows as are checked in one piece (pipeline/checked_rows.hpp)
   std::int64_t pinned_limit_bytes = 0;
   Conditions conditions;             ///< of these the operands' data and seed
   std::vector<ChunkKernel> kernels;  ///< chunks of other problems are cuBLASLt's
@@ -46,6 +47,7 @@ struct PipelinePrepare {
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("streamed", self.streamed);
+    visit("block", self.block);
     visit("pinned_limit_bytes", self.pinned_limit_bytes);
     visit("conditions", self.conditions);
     visit("kernels", self.kernels);

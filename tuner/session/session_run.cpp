@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "tuner/operation/gemm_operation.hpp"
 #include "tuner/session/answer/neighbours.hpp"
 #include "tuner/session/answer/session_notes.hpp"
 #include "tuner/session/baseline_builds.hpp"
@@ -43,7 +44,9 @@ bool give_up_builds(std::vector<protocol::BaselineBuild>& builds, const std::str
 }
 
 Result<BaselineReport> prepare_device(const SessionContext& context) {
-  protocol::PrepareRequest request{context.problem, context.options.conditions};
+  auto problem = operation::with_operation(context.problem);
+  if (!problem) return tl::unexpected<Error>(std::move(problem.error()));
+  protocol::PrepareRequest request{std::move(*problem), context.options.conditions};
   if (context.device.source() == Source::kGpu) {
     auto builds = build_baselines(context.problem, context.templates, context.device.info(),
                                   [&](protocol::BuildRequest build) { return build_now(context, std::move(build)); });

@@ -115,7 +115,7 @@ class PlanBuilder {
   }
 
   [[nodiscard]] double scalar(const std::string& name) const {
-    if (problem_.operation) return problem_.operation->find_scalar(name).value_or(0);
+    if (!problem_.is_gemm()) return problem_.operation->find_scalar(name).value_or(0);
     return name == "alpha" ? problem_.alpha : problem_.beta;
   }
 
@@ -146,22 +146,13 @@ class PlanBuilder {
 
   /// How TMA calls the type that an operand has in memory.
   [[nodiscard]] TensorType stored_type(Operand operand) const {
-    if (const auto buffer = buffer_of_operand(operand))
-      return traits(problem_.operation->buffers.at(*buffer).type).tensor_type;
-    switch (operand) {
-      case Operand::kA:
-        return traits(type_of_a(problem_.dtype)).tensor_type;
-      case Operand::kB:
-        return traits(type_of_b(problem_.dtype)).tensor_type;
-      case Operand::kC:
-      case Operand::kD:
-      case Operand::kBias:
-        return traits(problem_.type_of_c()).tensor_type;
-      case Operand::kWorkspace:
-      case Operand::kFirstBuffer:
-        break;
-    }
-    return TensorType::kFloat32;
+    if (operand == Operand::kWorkspace) return TensorType::kFloat32;
+    if (!problem_.is_gemm())
+      return traits(problem_.operation->buffers.at(buffer_of_operand(operand).value()).type).tensor_type;
+    const ElementType type = operand == Operand::kA   ? type_of_a(problem_.dtype)
+                             : operand == Operand::kB ? type_of_b(problem_.dtype)
+                                                      : problem_.type_of_c();
+    return traits(type).tensor_type;
   }
 
   TensorMapPlan evaluate_map(const TensorMapSpec& spec) {

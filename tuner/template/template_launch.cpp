@@ -122,10 +122,7 @@ class LaunchReader {
 
  private:
   [[nodiscard]] Operand operand(const JsonCursor& cursor) const {
-    const Operand chosen =
-        operation_ == nullptr
-            ? enumerator_of<Operand>(cursor.choice({"A", "B", "C", "D", "bias", "workspace"})).value_or(Operand::kA)
-            : buffer(cursor);
+    const Operand chosen = operation_ == nullptr ? gemm_operand(cursor) : buffer(cursor);
     if (chosen == Operand::kWorkspace && !definition_.workspace_bytes) {
       cursor.problem("the template asks for no workspace; add \"workspace\": {\"bytes\": ...}");
     }
@@ -144,6 +141,16 @@ class LaunchReader {
                         name));
     }
     return chosen;
+  }
+
+  [[nodiscard]] static Operand gemm_operand(const JsonCursor& cursor) {
+    std::vector<std::string_view> words;
+    for (const auto& [operand, word] : gemm_operands()) words.push_back(word);
+    const std::string chosen = cursor.choice(words);
+    for (const auto& [operand, word] : gemm_operands()) {
+      if (word == chosen) return operand;
+    }
+    return Operand::kA;
   }
 
   /// Of the operation, by its name, or the workspace.

@@ -15,7 +15,7 @@ inline unsigned float_to_half(float value) {
   const float size = std::fabs(value);
   int exponent = 0;
   std::frexp(size, &exponent);
-  const int unit = std::max(exponent - 11, -24);  // of the last place
+  const int unit = size == 0 ? -24 : std::max(exponent - 11, -24);  // of the last place
   const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(size, -unit)));
   // Units beyond 2^10 carry into the exponent, as they must.
   return sign | ((static_cast<unsigned>(unit + 24) << 10) + units);

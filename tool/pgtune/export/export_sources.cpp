@@ -27,7 +27,18 @@ const LoadedOperation* ExportSources::operation_of(const OperationProblem& probl
     if (loaded == nullptr) loaded = std::make_unique<LoadedOperation>(catalogue_.operation(problem.name));
     found = loaded.get();
   }
-  if (found->definition.content_hash == problem.content_hash) return found;
+  if (found->definition.content_hash == problem.content_hash) {
+    const auto& buffers = found->definition.buffers;
+    const auto& dimensions = found->definition.dimensions;
+    if (std::none_of(buffers.begin(), buffers.end(), [](const auto& buffer) { return buffer.when.has_value(); }) &&
+        std::none_of(dimensions.begin(), dimensions.end(), [](const auto& size) { return size.least < 1; }))
+      return found;
+    why = fmt::format(
+        "the operation {} has inputs that are absent for some sizes, or sizes of 0, and calls of exported kernels have "
+        "neither",
+        problem.name);
+    return nullptr;
+  }
   why = fmt::format("tuned with another version of the operation {}", problem.name);
   return nullptr;
 }

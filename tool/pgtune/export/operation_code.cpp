@@ -215,6 +215,8 @@ std::string kind_struct(const CallableHeader& content, const Problem& kind, std:
   if (problem.has_dtypes)
     out += fmt::format("    f.v_DTYPE = {}, f.v_ELEM_BYTES = {};\n", space::label_value(to_string(kind.dtype)),
                        element_bytes(kind.dtype));
+  if (problem.has_dtypes && definition.of_products)
+    out += fmt::format("    f.v_OUT_BYTES = {};\n", element_bytes(output_types(kind.dtype).front()));
   out += fmt::format("    return describe_{}(f, sizes, kBuffers, why);\n  }}\n", definition.name);
   return out + neighbourhood(content, kind) + "};\n";
 }

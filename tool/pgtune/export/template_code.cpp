@@ -69,8 +69,10 @@ class CppScope {
 
 /// What the facts call a buffer.
 std::string buffer_name(const TemplateDefinition& definition, Operand operand) {
-  if (const auto buffer = buffer_of_operand(operand)) return definition.interface->buffers.at(*buffer);
-  return std::string(to_string(operand));
+  if (definition.interface) return definition.interface->buffers.at(buffer_of_operand(operand).value());
+  const auto words = gemm_operands();
+  return std::string(
+      std::find_if(words.begin(), words.end(), [&](const auto& named) { return named.first == operand; })->second);
 }
 
 std::string place_of(const TemplateDefinition& definition, Operand operand) {

@@ -16,6 +16,7 @@
 #include "tuner/device/device_list.hpp"
 #include "tuner/device/worker_client.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/operation/gemm_operation.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/stats/descriptive.hpp"
@@ -71,7 +72,7 @@ protocol::ConsumerRequest request_of(const CallableHeader& content, std::size_t 
   const ExportedVariant& variant = content.variants[entry.variant];
   const bool settled = entry.sampling == Sampling::kSettled;
   return {.entry = static_cast<int>(program_number(content, number)),
-          .problem = entry.problem,
+          .problem = value_or_throw(operation::with_operation(entry.problem)),
           .build = variant.build,
           .plan = value_or_throw(space::make_launch_plan(content.templates[variant.template_number], variant.variant,
                                                          entry.problem, device)),

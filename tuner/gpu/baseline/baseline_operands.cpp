@@ -130,37 +130,39 @@ CudaResult<> BaselineOperands::make_copies(OperandSet& set, std::uint64_t next, 
   };
   const std::int64_t row_of_c = from.n * element_bytes(from.type_of_c());
   CudaResult<> ok;
-  if (place(set.a, own.a)) {
-    ok = copy(along_k(given.a.address, !from.trans_a, from.lda, from.stride_a()),
-              along_k(set.a.address, true, to.lda, to.stride_a()), from.m, from.k, from.batch);
+  if (place(set[Operand::kA], own.a)) {
+    ok = copy(along_k(given[Operand::kA].address, !from.trans_a, from.lda, from.stride_a()),
+              along_k(set[Operand::kA].address, true, to.lda, to.stride_a()), from.m, from.k, from.batch);
   }
-  if (ok && place(set.b, own.b)) {
-    ok = copy(along_k(given.b.address, from.trans_b, from.ldb, from.stride_b()),
-              along_k(set.b.address, true, to.ldb, to.stride_b()), from.n, from.k, from.batch);
+  if (ok && place(set[Operand::kB], own.b)) {
+    ok = copy(along_k(given[Operand::kB].address, from.trans_b, from.ldb, from.stride_b()),
+              along_k(set[Operand::kB].address, true, to.ldb, to.stride_b()), from.n, from.k, from.batch);
   }
-  if (ok && place(set.c, own.c)) {
-    ok = copy(rows_of_c(given.c.address, from), rows_of_c(set.c.address, to), from.m, row_of_c, from.batch);
+  if (ok && place(set[Operand::kC], own.c)) {
+    ok = copy(rows_of_c(given[Operand::kC].address, from), rows_of_c(set[Operand::kC].address, to), from.m, row_of_c,
+              from.batch);
   }
-  if (ok && place(set.bias, own.bias)) {
-    ok = copy({given.bias.address, row_of_c, 1, 0}, {set.bias.address, row_of_c, 1, 0}, 1, row_of_c, 1);
+  if (ok && place(set[Operand::kBias], own.bias)) {
+    ok = copy({given[Operand::kBias].address, row_of_c, 1, 0}, {set[Operand::kBias].address, row_of_c, 1, 0}, 1,
+              row_of_c, 1);
   }
-  if (place(set.d, own.d)) {
+  if (place(set[Operand::kD], own.d)) {
     // What is not read is D's buffer, as in every operand set.
-    if (from.beta == 0) set.c = set.d;
-    if (!from.epilogue.bias) set.bias = set.d;
+    if (from.beta == 0) set[Operand::kC] = set[Operand::kD];
+    if (!from.epilogue.bias) set[Operand::kBias] = set[Operand::kD];
   }
   return ok;
 }
 
 CudaResult<> BaselineOperands::poison(std::size_t copy, cudaStream_t stream) const {
   if (own_bytes(problem_, solved_).d == 0) return {};
-  return buffers_->kernels().fill_pattern(copies_[copy].d, kPoison, stream);
+  return buffers_->kernels().fill_pattern(copies_[copy][Operand::kD], kPoison, stream);
 }
 
 CudaResult<> BaselineOperands::deliver(std::size_t copy, cudaStream_t stream) const {
   if (own_bytes(problem_, solved_).d == 0) return {};
-  return buffers_->kernels().copy_matrix(rows_of_c(copies_[copy].d.address, solved_),
-                                         rows_of_c(buffers_->copies()[copy].d.address, problem_), problem_.m,
+  return buffers_->kernels().copy_matrix(rows_of_c(copies_[copy][Operand::kD].address, solved_),
+                                         rows_of_c(buffers_->copies()[copy][Operand::kD].address, problem_), problem_.m,
                                          problem_.n * element_bytes(problem_.type_of_c()), problem_.batch, stream);
 }
 

@@ -173,11 +173,11 @@ CudaResult<CublasLtMatmul::Layouts> CublasLtMatmul::create_layouts(const Problem
 CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
                                     cudaStream_t stream) const {
   return launch(algorithm,
-                MatmulOperands{.a = operands.a.address,
-                               .b = operands.b.address,
-                               .c = operands.c.address,
-                               .d = operands.d.address,
-                               .bias = operands.bias.address,
+                MatmulOperands{.a = operands[Operand::kA].address,
+                               .b = operands[Operand::kB].address,
+                               .c = operands[Operand::kC].address,
+                               .d = operands[Operand::kD].address,
+                               .bias = operands[Operand::kBias].address,
                                .workspace = context_->workspace(0)},
                 stream);
 }

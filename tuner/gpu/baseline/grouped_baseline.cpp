@@ -30,7 +30,7 @@ Result<GroupedBaseline::Begun> GroupedBaseline::begin(const LibraryProduct& prod
   if (const auto& library = load_cublas(); !library) return tl::unexpected<Error>(library.error());
   const auto failed = [](const CudaFailure& failure) { return tl::unexpected(to_error(failure)); };
   std::unique_ptr<GroupedBaseline> baseline(new GroupedBaseline(buffers.rotation(), stream));
-  auto operands = ProductOperands::create(product, buffers.operation()->operation(), buffers, stream);
+  auto operands = ProductOperands::create(product, buffers.operation().operation(), buffers, stream);
   if (!operands) return tl::unexpected<Error>(std::move(operands.error()));
   baseline->operands_ = std::make_unique<ProductOperands>(std::move(*operands));
   const auto& copies = baseline->operands_->copies();

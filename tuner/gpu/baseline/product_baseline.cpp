@@ -51,7 +51,7 @@ Result<std::unique_ptr<ProductBaseline>> ProductBaseline::begin(const LibraryPro
   auto streams = SideStreams::create(kStreams);
   if (!streams) return failed(streams.error());
   baseline->streams_ = std::move(*streams);
-  auto operands = ProductOperands::create(product, buffers.operation()->operation(), buffers, stream);
+  auto operands = ProductOperands::create(product, buffers.operation().operation(), buffers, stream);
   if (!operands) return tl::unexpected<Error>(std::move(operands.error()));
   baseline->operands_ = std::make_unique<ProductOperands>(std::move(*operands));
   const std::vector<GroupProduct> products = all_products(*baseline->operands_);

@@ -44,11 +44,9 @@ DeviceSpan ChainMemory::span(std::size_t copy, std::size_t buffer) const {
 OperandSet operand_set(const ChainStep& step, const std::vector<DeviceSpan>& spans) {
   const std::vector<ProblemOperand> operands = operands_of(step.problem);
   OperandSet set;
-  if (step.problem.operation) set.buffers.resize(operands.size());
+  set.buffers.resize(step.problem.operation->buffers.size());
   for (std::size_t i = 0; i < operands.size(); ++i) set[operands[i].operand] = spans[i];
-  // As of any problem: what is not there is D's.
-  if (step.problem.beta == 0) set.c = set.d;
-  if (!step.problem.epilogue.bias) set.bias = set.d;
+  put_in_place_of_absent(*step.problem.operation, set.buffers);
   return set;
 }
 

@@ -28,6 +28,10 @@ tl::unexpected<Error> with_remedy(const CudaFailure& failure, const Chain& chain
 Result<std::unique_ptr<CurrentChain>> CurrentChain::create(const MeasureContext& context,
                                                            const protocol::ChainPrepare& request) {
   if (auto ok = check_chain(request.chain); !ok) return tl::unexpected(ok.error());
+  for (const ChainStep& step : request.chain.steps) {
+    if (!step.problem.operation)
+      return fail(ErrorKind::kInternal, fmt::format("nobody said in plain numbers what step '{}' is", step.name));
+  }
   if (request.kernels.size() != request.chain.steps.size())
     return fail(ErrorKind::kInternal,
                 fmt::format("{} variants for {} steps", request.kernels.size(), request.chain.steps.size()));

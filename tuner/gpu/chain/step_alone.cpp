@@ -61,8 +61,7 @@ CudaResult<> StepAlone::fill(const OperandSet& operands, const std::vector<bool>
     if (auto ok = copy_span(own[i], to[i], context_->stream); !ok) return ok;
   }
   // No two steps share an array, so that its pointers always lead to the operands of this one.
-  return buffers.operation() == nullptr ? CudaResult<>()
-                                        : buffers.operation()->fill_pointers(operands, context_->stream);
+  return buffers.operation().fill_pointers(operands, context_->stream);
 }
 
 CudaResult<> StepAlone::fetch(const OperandSet& from, Part part) {
@@ -88,7 +87,7 @@ CudaResult<StepAlone::Judgement> StepAlone::judge(const OperandSet& inputs, cons
   Produced produced;
   const auto found = checker.look(produced, kCopy, kPoison);
   if (!found) return tl::unexpected(found.error());
-  Judgement out{check_report(*found), fault_text(*found, problem_)};
+  Judgement out{check_report(*found), fault_text(*found, checker.operation())};
   if (!out.fault.empty()) return out;
   if (!std::isfinite(found->comparison.squared_reference)) {
     out.fault =

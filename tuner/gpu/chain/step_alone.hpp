@@ -45,7 +45,7 @@ class StepAlone {
 
  private:
   StepAlone(const MeasureContext& context, const Problem& problem, const Conditions& conditions)
-      : context_(&context), problem_(problem), operands_(operands_of(problem)), seed_(conditions.data_seed) {}
+      : context_(&context), operands_(operands_of(problem)), seed_(conditions.data_seed) {}
   enum class Part { kInputs, kResults };
   /// Copies operands that are read, or that judging looks at, from the chain's memory into copy 0.
   [[nodiscard]] CudaResult<> fetch(const OperandSet& from, Part part);
@@ -53,7 +53,6 @@ class StepAlone {
   [[nodiscard]] CudaResult<> restore();
 
   const MeasureContext* context_;
-  Problem problem_;
   std::vector<ProblemOperand> operands_;
   std::uint64_t seed_;
   std::unique_ptr<CheckedProblem> checked_;

@@ -19,31 +19,15 @@ struct DeviceSpan {
   std::int64_t bytes = 0;
 };
 
-/// Of GEMM c is d where beta == 0, and bias is d where the problem has none. Of another operation the buffers are in
-/// its order, and of the named ones only the workspace means something.
+/// The buffers are in the operation's order. One that is absent is what kernels are given in its place, or null.
 struct OperandSet {
-  DeviceSpan a, b, c, d, workspace, bias;
   std::vector<DeviceSpan> buffers = {};
+  DeviceSpan workspace = {};
 
   /// Throws std::out_of_range for a buffer there is none of.
   [[nodiscard]] DeviceSpan& operator[](Operand operand) {
-    if (const auto buffer = buffer_of_operand(operand)) return buffers.at(*buffer);
-    switch (operand) {
-      case Operand::kA:
-        return a;
-      case Operand::kB:
-        return b;
-      case Operand::kC:
-        return c;
-      case Operand::kD:
-        return d;
-      case Operand::kBias:
-        return bias;
-      case Operand::kWorkspace:
-      case Operand::kFirstBuffer:
-        break;
-    }
-    return workspace;
+    const auto buffer = buffer_of_operand(operand);
+    return buffer ? buffers.at(*buffer) : workspace;
   }
   [[nodiscard]] const DeviceSpan& operator[](Operand operand) const { return const_cast<OperandSet&>(*this)[operand]; }
 };

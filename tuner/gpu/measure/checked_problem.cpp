@@ -11,33 +11,32 @@ namespace pgtune::gpu {
 namespace {
 
 Error too_large(const Problem& problem, std::int64_t needed_bytes, std::size_t free_bytes) {
-  return Error{ErrorKind::kUsage,
-               fmt::format("{} needs {} bytes of GPU memory ({}) and {} "
-                           "are free; choose a smaller problem or free memory on the GPU",
-                           problem.title(), needed_bytes,
-                           problem.operation ? "buffers, float64 reference, baselines' memory"
-                                             : "operands, float64 reference, cuBLASLt's workspace",
-                           free_bytes),
-               {}};
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format("{} needs {} bytes of GPU memory ({}) and {} "
+                  "are free; choose a smaller problem or free memory on the GPU",
+                  problem.title(), needed_bytes,
+                  problem.operation->gemm_baseline() == nullptr ? "buffers, float64 reference, baselines' memory"
+                                                                : "operands, float64 reference, cuBLASLt's workspace",
+                  free_bytes),
+      {}};
 }
 
 }  // namespace
 
 ProblemMemory CheckedProblem::memory_of(const Problem& problem) {
-  return {operand_layout(problem).copy_bytes, Checker::memory_bytes(problem)};
+  return {operand_layout(*problem.operation).copy_bytes, Checker::memory_bytes(*problem.operation)};
 }
 
 Result<std::unique_ptr<CheckedProblem>> CheckedProblem::create(const MeasureContext& context, const Problem& problem,
                                                                const Conditions& conditions,
                                                                const ProblemMemory& memory, bool null_tested) {
   std::unique_ptr<CheckedProblem> checked(new CheckedProblem(context));
-  if (problem.operation) {
-    auto operation = OperationKernels::create(context.driver, context.kernels, problem.operation, context.architecture);
-    if (!operation) return tl::unexpected(operation.error());
-    checked->operation_ = std::move(*operation);
-  }
+  auto operation = OperationKernels::create(context.driver, context.kernels, problem.operation, context.architecture);
+  if (!operation) return tl::unexpected(operation.error());
+  checked->operation_ = std::move(*operation);
   if (auto ok = checked->allocate(problem, conditions, memory); !ok) return tl::unexpected(ok.error());
-  if (problem.operation && !null_tested) {
+  if (problem.operation->null_test && !null_tested) {
     if (auto ok = null_test(*checked->buffers_, *checked->checker_, context.stream); !ok)
       return tl::unexpected(ok.error());
   }
@@ -60,12 +59,12 @@ Result<void> CheckedProblem::allocate(const Problem& problem, const Conditions& 
   const auto to_usage = [&](const CudaFailure& failure) {
     return failure.code == cudaErrorMemoryAllocation ? out_of_memory : to_error(failure);
   };
-  auto buffers = OperandBuffers::allocate(context_->kernels, problem, {conditions.data, conditions.data_seed}, copies,
-                                          context_->stream, operation_.get());
+  auto buffers = OperandBuffers::allocate(context_->kernels, *operation_, {conditions.data, conditions.data_seed},
+                                          copies, context_->stream);
   if (!buffers) return tl::unexpected(to_usage(buffers.error()));
   buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
   if (conditions.l2 == L2State::kRotated) buffers_->sweep_with(context_->sweep);
-  auto checker = Checker::create(context_->kernels, *buffers_, problem, context_->stream);
+  auto checker = Checker::create(context_->kernels, *buffers_, *operation_, context_->stream);
   if (!checker) return tl::unexpected(to_usage(checker.error()));
   checker_ = std::move(*checker);
   if (const auto guarded = buffers_->add_guarded_places(context_->driver); !guarded) {

@@ -36,7 +36,7 @@ struct ProblemMemory {
 
 class CheckedProblem {
  public:
-  /// Of the operands, the reference and the scales.
+  /// Of the operands, the reference and the scales. Precondition, here and below: the problem has its operation.
   [[nodiscard]] static ProblemMemory memory_of(const Problem& problem);
 
   /// Operand copies with data as the conditions say, the guarded places, and the float64 reference. `memory`: what the
@@ -61,7 +61,7 @@ class CheckedProblem {
                                       const ProblemMemory& memory);
 
   const MeasureContext* context_;
-  std::unique_ptr<OperationKernels> operation_;  ///< null for GEMM
+  std::unique_ptr<OperationKernels> operation_;
   std::unique_ptr<OperandBuffers> buffers_;
   std::string unguarded_;
   std::unique_ptr<Checker> checker_;

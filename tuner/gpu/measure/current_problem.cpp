@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/current_problem.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tuner/gpu/baseline/cublaslt_baseline.hpp"
@@ -9,27 +11,55 @@
 #include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
+namespace {
+
+/// What a library is checked with where it cannot compute all of the operation; else nothing.
+struct LesserChecker {
+  std::unique_ptr<OperationKernels> operation;
+  std::unique_ptr<Checker> checker;
+
+  static Result<LesserChecker> create(const MeasureContext& context, const OperandBuffers& buffers,
+                                      const OperationProblem& problem) {
+    LesserChecker out;
+    if (!problem.lesser) return out;
+    auto operation = OperationKernels::create(context.driver, context.kernels,
+                                              OperationHandle(problem.with_lesser_result()), context.architecture);
+    if (!operation) return tl::unexpected(operation.error());
+    out.operation = std::move(*operation);
+    auto checker = Checker::create(context.kernels, buffers, *out.operation, context.stream);
+    if (!checker) return tl::unexpected(to_error(checker.error()));
+    out.checker = std::move(*checker);
+    return out;
+  }
+};
+
+}  // namespace
 
 Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureContext& context,
                                                                const protocol::PrepareRequest& request) {
   std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, request.conditions));
   const Problem& problem = request.problem;
+  if (!problem.operation)
+    return fail(ErrorKind::kInternal, fmt::format("nobody said in plain numbers what {} is", problem.title()));
   // Who takes a dead worker's place need not test again what has not changed.
   auto checked =
       CheckedProblem::create(context, problem, request.conditions, memory_of(problem), request.known.has_value());
   if (!checked) return tl::unexpected(checked.error());
   current->checked_ = std::move(*checked);
   if (auto counted = current->count_data(problem); !counted) return tl::unexpected(counted.error());
-  auto baseline = problem.operation ? current->make_operation_baseline(request) : current->make_baseline(request);
+  auto baseline = problem.operation->gemm_baseline() != nullptr ? current->make_gemm_baseline(request)
+                                                                : current->make_operation_baseline(request);
   if (!baseline) return tl::unexpected(baseline.error());
   current->baseline_ = std::move(*baseline);
   return current;
 }
 
-Result<std::unique_ptr<Baseline>> CurrentProblem::make_baseline(const protocol::PrepareRequest& request) {
-  auto lesser = lesser_checker(request.problem);
+Result<std::unique_ptr<Baseline>> CurrentProblem::make_gemm_baseline(const protocol::PrepareRequest& request) {
+  if (!request.problem.is_gemm())
+    return fail(ErrorKind::kUsage, "a library's GEMM is compared with problems that are one");
+  auto lesser = LesserChecker::create(*context_, checked_->buffers(), *request.problem.operation);
   if (!lesser) return tl::unexpected(lesser.error());
-  Checker& checker = *lesser == nullptr ? checked_->checker() : **lesser;
+  Checker& checker = lesser->checker == nullptr ? checked_->checker() : *lesser->checker;
   SampleTimer& timer = context_->timer;
   auto baseline = request.known ? CublasLtBaseline::take_over(request.problem, checked_->buffers(), checker, timer,
                                                               *request.known, context_->stream)
@@ -63,13 +93,11 @@ Result<void> CurrentProblem::count_data(const Problem& problem) {
 
 ProblemMemory CurrentProblem::memory_of(const Problem& problem) {
   ProblemMemory memory = CheckedProblem::memory_of(problem);
-  if (problem.operation) {
-    const BaselineMemory baselines = operation_baseline_memory(problem);
-    return {memory.copy + baselines.copy, memory.once + baselines.once};
-  }
-  const bool as_solved = BaselineOperands::solvable(problem).epilogue == problem.epilogue;
-  return {memory.copy + BaselineOperands::copy_bytes(problem),
-          memory.once * (as_solved ? 1 : 2) + CublasLtContext::kWorkspaceBytes};
+  if (problem.operation->gemm_baseline() != nullptr)
+    return {memory.copy + BaselineOperands::copy_bytes(problem),
+            memory.once * (problem.operation->lesser ? 2 : 1) + CublasLtContext::kWorkspaceBytes};
+  const BaselineMemory baselines = operation_baseline_memory(problem);
+  return {memory.copy + baselines.copy, memory.once + baselines.once};
 }
 
 BaselineReport CurrentProblem::report() const {
@@ -77,15 +105,6 @@ BaselineReport CurrentProblem::report() const {
   report.unguarded = checked_->unguarded();
   report.counts = counts_;
   return report;
-}
-
-Result<std::unique_ptr<Checker>> CurrentProblem::lesser_checker(const Problem& problem) const {
-  Problem solved = problem;
-  solved.epilogue = BaselineOperands::solvable(problem).epilogue;
-  if (solved == problem) return nullptr;
-  auto checker = Checker::create(context_->kernels, checked_->buffers(), solved, context_->stream);
-  if (!checker) return tl::unexpected(to_error(checker.error()));
-  return std::move(*checker);
 }
 
 CudaResult<Finalist*> CurrentProblem::finalist(const BuildInfo& build, const LaunchPlan& plan) {

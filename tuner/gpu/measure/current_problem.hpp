@@ -51,12 +51,10 @@ class CurrentProblem {
   CurrentProblem(const MeasureContext& context, const Conditions& conditions)
       : context_(&context), conditions_(conditions) {}
   [[nodiscard]] static ProblemMemory memory_of(const Problem& problem);
-  [[nodiscard]] Result<std::unique_ptr<Baseline>> make_baseline(const protocol::PrepareRequest& request);
+  [[nodiscard]] Result<std::unique_ptr<Baseline>> make_gemm_baseline(const protocol::PrepareRequest& request);
   [[nodiscard]] Result<std::unique_ptr<Baseline>> make_operation_baseline(const protocol::PrepareRequest& request);
   /// Errors: usage where they make no sense as flops and bytes.
   [[nodiscard]] Result<void> count_data(const Problem& problem);
-  /// What cuBLASLt is checked with where it solves the problem without the activation; else nothing.
-  [[nodiscard]] Result<std::unique_ptr<Checker>> lesser_checker(const Problem& problem) const;
 
   const MeasureContext* context_;
   Conditions conditions_;

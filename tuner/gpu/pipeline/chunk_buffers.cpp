@@ -19,6 +19,16 @@ std::int64_t aligned(std::int64_t bytes) {
 
 }  // namespace
 
+OperandSet product_operands(const DeviceSpan& a, const DeviceSpan& b, const DeviceSpan& d) {
+  OperandSet operands;
+  operands.buffers.resize(buffer_of_operand(Operand::kD).value() + 1);
+  operands[Operand::kA] = a;
+  operands[Operand::kB] = b;
+  // What a pipeline's products have not is D's buffer.
+  operands[Operand::kC] = operands[Operand::kBias] = operands[Operand::kD] = d;
+  return operands;
+}
+
 CudaResult<ChunkBuffers> ChunkBuffers::allocate(const pipeline::StreamedProblem& streamed,
                                                 const pipeline::Candidate& candidate,
                                                 const std::vector<pipeline::Chunk>& chunks, const HostOperands& host,
@@ -56,11 +66,8 @@ CudaResult<ChunkBuffers> ChunkBuffers::allocate(const pipeline::StreamedProblem&
   };
   made.operands_.resize(chunks.size());
   for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
-    OperandSet& operands = made.operands_[chunk];
-    operands.a = span_of(Matrix::kA, chunk);
-    operands.b = span_of(Matrix::kB, chunk);
-    operands.d = span_of(Matrix::kD, chunk);
-    operands.c = operands.bias = operands.d;
+    made.operands_[chunk] =
+        product_operands(span_of(Matrix::kA, chunk), span_of(Matrix::kB, chunk), span_of(Matrix::kD, chunk));
   }
   return made;
 }

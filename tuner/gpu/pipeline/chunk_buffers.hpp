@@ -16,6 +16,9 @@ namespace pgtune::gpu {
 /// Device memory of the operands that do not stream, by pipeline::Matrix; 0 for those that do.
 using ResidentOperands = std::array<std::uint64_t, 3>;
 
+/// Of a product D = A B.
+[[nodiscard]] OperandSet product_operands(const DeviceSpan& a, const DeviceSpan& b, const DeviceSpan& d);
+
 class ChunkBuffers {
  public:
   /// Slots of the largest chunk, as many as the candidate has buffers, or one buffer for the whole matrix. `host` and

@@ -58,6 +58,8 @@ CurrentPipeline::CurrentPipeline(const Tools& tools, const protocol::PipelinePre
 
 Result<std::unique_ptr<CurrentPipeline>> CurrentPipeline::create(const Tools& tools,
                                                                  const protocol::PipelinePrepare& request) {
+  if (!request.streamed.problem.operation || !request.block.operation)
+    return fail(ErrorKind::kInternal, fmt::format("nobody said in plain numbers what {} is", request.streamed.title()));
   const std::int64_t needed = streamed_bytes(request.streamed);
   if (const auto available = available_memory_bytes(); available && needed > *available)
     return fail(ErrorKind::kUsage,
@@ -66,8 +68,11 @@ Result<std::unique_ptr<CurrentPipeline>> CurrentPipeline::create(const Tools& to
   std::unique_ptr<CurrentPipeline> current(new CurrentPipeline(tools, request));
   if (auto ok = current->make_operands(request.conditions); !ok)
     return tl::unexpected(to_usage(ok.error(), request.streamed));
+  auto block = OperationKernels::create(tools.driver, tools.helpers, request.block.operation, tools.architecture);
+  if (!block) return tl::unexpected(block.error());
+  current->block_ = std::move(*block);
   auto check = ResultCheck::create(request.streamed, current->host_.pageable(), current->resident_addresses_,
-                                   tools.helpers, tools.stream);
+                                   tools.helpers, *current->block_, tools.stream);
   if (!check) return tl::unexpected(to_usage(check.error(), request.streamed));
   current->check_ = std::move(*check);
   const auto batched_copies = has_batched_copies();
@@ -113,7 +118,8 @@ CudaResult<> CurrentPipeline::fill(Matrix matrix, const Conditions& conditions) 
     const std::uint64_t to = streamed_.streams(matrix)
                                  ? piece->address()
                                  : resident_addresses_[index_of(matrix)] + static_cast<std::uint64_t>(row * row_bytes);
-    auto ok = tools_->helpers.fill_data(to, type, count, columns, columns, conditions.data, seed, tools_->stream);
+    auto ok = tools_->helpers.fill_tensor(to, matrix_of(type, count, columns, columns), conditions.data, seed,
+                                          tools_->stream);
     if (!ok) return ok;
     if (!streamed_.streams(matrix)) continue;
     ok =

@@ -25,6 +25,7 @@ class CurrentPipeline {
     cudaStream_t stream;
     std::string library;
     std::int64_t max_window_bytes = 0;
+    std::string architecture = {};  ///< as MeasureContext::architecture
   };
 
   /// Errors (usage): operands that do not fit the host's memory or the GPU's. `tools` must outlive the result.
@@ -60,6 +61,7 @@ class CurrentPipeline {
   LibraryKernels library_kernels_;
   BuiltKernels built_kernels_;
   ChunkKernels kernels_;
+  std::unique_ptr<OperationKernels> block_;  ///< the product of a block of rows that are checked
   std::unique_ptr<ResultCheck> check_;
   std::vector<std::unique_ptr<LoadedPipeline>> loaded_;  ///< after what it uses: released first
 };

@@ -57,9 +57,9 @@ Result<std::unique_ptr<PipelineRunner>> PipelineRunner::open(const std::string& 
   auto sampler = RunSampler::create(*state->kernels, state->info.sm_count, state->gpu.stream.get());
   if (!sampler) return tl::unexpected(to_error(sampler.error()));
   state->sampler = std::move(*sampler);
-  state->tools = std::make_unique<CurrentPipeline::Tools>(
-      CurrentPipeline::Tools{state->gpu.driver, *state->kernels, state->gpu.stream.get(),
-                             "cuBLASLt " + state->info.cublaslt_version, state->gpu.max_window_bytes});
+  state->tools = std::make_unique<CurrentPipeline::Tools>(CurrentPipeline::Tools{
+      state->gpu.driver, *state->kernels, state->gpu.stream.get(), "cuBLASLt " + state->info.cublaslt_version,
+      state->gpu.max_window_bytes, state->info.architecture});
   return std::unique_ptr<PipelineRunner>(new PipelineRunner(std::move(state)));
 }
 

@@ -7,15 +7,13 @@
 #include "tuner/gpu/measure/check/error_bound.hpp"
 #include "tuner/gpu/measure/check/fault_text.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
+#include "tuner/gpu/pipeline/chunk_buffers.hpp"
+#include "tuner/pipeline/checked_rows.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
 using pipeline::Matrix;
-
-constexpr std::int64_t kMostElements = std::int64_t{1} << 26;
-/// A GPU's float64 pipes do some 5 TFLOP/s in the reference kernel, which sums magnitudes beside products.
-constexpr double kMostProducts = 1e12;
 
 template <typename T>
 std::uint64_t offset(std::int64_t elements) {
@@ -39,46 +37,19 @@ CudaResult<> fetch(T* to, const void* from, std::size_t bytes) {
 
 }  // namespace
 
-std::vector<pipeline::Chunk> checked_rows(std::int64_t rows, std::int64_t most_rows) {
-  if (most_rows >= rows) return {{0, rows}};
-  // As many blocks as a product may have chunks, and one more for the end.
-  const std::int64_t count = std::min(most_rows, pipeline::kMostChunks + 1);
-  const std::int64_t height = std::max<std::int64_t>(1, most_rows / count);
-  std::vector<pipeline::Chunk> blocks;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t first = count == 1 ? 0 : (rows - height) * i / (count - 1);
-    if (blocks.empty() || first >= blocks.back().first + blocks.back().extent) blocks.push_back({first, height});
-  }
-  return blocks;
-}
-
-std::int64_t affordable_rows(const Problem& problem) {
-  const double by_products = kMostProducts / (static_cast<double>(problem.n) * static_cast<double>(problem.k));
-  const std::int64_t by_elements = kMostElements / problem.n;
-  return std::max({static_cast<std::int64_t>(std::min(by_products, 1e15)) < by_elements
-                       ? static_cast<std::int64_t>(by_products)
-                       : by_elements,
-                   pipeline::kMostChunks + 1});
-}
-
 CudaResult<std::unique_ptr<ResultCheck>> ResultCheck::create(const pipeline::StreamedProblem& streamed,
                                                              const HostOperands& host,
                                                              const std::array<std::uint64_t, 3>& resident,
-                                                             const HelperKernels& helpers, cudaStream_t stream) {
-  std::unique_ptr<ResultCheck> made(new ResultCheck(streamed, helpers, stream));
-  made->blocks_ = checked_rows(streamed.problem.m, affordable_rows(streamed.problem));
-  for (const pipeline::Chunk& block : made->blocks_) made->rows_ += block.extent;
+                                                             const HelperKernels& helpers,
+                                                             const OperationKernels& block, cudaStream_t stream) {
+  std::unique_ptr<ResultCheck> made(new ResultCheck(streamed, helpers, block, stream));
+  made->blocks_ = pipeline::checked_rows(streamed.problem.m, pipeline::affordable_rows(streamed.problem));
+  for (const pipeline::Chunk& rows : made->blocks_) made->rows_ += rows.extent;
   if (auto ok = made->refer(host, resident); !ok) return tl::unexpected(ok.error());
   return made;
 }
 
-Problem ResultCheck::part(std::int64_t rows) const {
-  Problem part = streamed_.problem;
-  part.m = rows;
-  part.lda = part.columns_a();
-  part.ldc = part.n;
-  return part;
-}
+const OperationBuffer& ResultCheck::d_of_block() const { return *block_->operation().only_output(); }
 
 CudaResult<> ResultCheck::refer(const HostOperands& host, const std::array<std::uint64_t, 3>& resident) {
   const Problem& problem = streamed_.problem;
@@ -111,13 +82,12 @@ CudaResult<> ResultCheck::refer(const HostOperands& host, const std::array<std::
     const std::byte* const from = streamed_.a ? host[Matrix::kA].data() + first
                                               : static_cast<const std::byte*>(device_pointer(resident[0])) + first;
     auto ok = copy_rows(a->data(), from, region.columns * element, pitch, region.rows, stream_).and_then([&] {
-      OperandSet operands;
-      operands.a = {a->address(), a->bytes()};
-      operands.b = {streamed_.b ? b->address() : resident[1], streamed_.bytes(Matrix::kB)};
-      operands.c = operands.d = operands.bias = {d_.address(), d_.bytes()};
-      return helpers_->reference_float64(part(block.extent), operands,
-                                         reference_.address() + offset<double>(done * problem.n),
-                                         scale_.address() + offset<float>(done * problem.n), stream_);
+      const DeviceSpan whole_b{streamed_.b ? b->address() : resident[1], streamed_.bytes(Matrix::kB)};
+      return block_->refer(
+          product_operands({a->address(), a->bytes()}, whole_b, {d_.address(), d_.bytes()}), DataDistribution::kUniform,
+          0, InOutData::kPresent,
+          {reference_.address() + offset<double>(done * problem.n), scale_.address() + offset<float>(done * problem.n)},
+          stream_);
     });
     if (!ok) return ok;
     done += block.extent;
@@ -131,6 +101,15 @@ std::int64_t ResultCheck::row_in_d(std::int64_t checked_row) const {
     checked_row -= block.extent;
   }
   return checked_row;
+}
+
+CudaResult<> ResultCheck::compare() const {
+  const OperationBuffer& d = d_of_block();
+  CudaResult<> ok;
+  for (std::int64_t first = 0; ok && first < rows_ * streamed_.problem.n; first += d.elements())
+    ok = helpers_->compare_tensor(d_.address() + static_cast<std::uint64_t>(first * element_bytes(d.type)), d,
+                                  reference_.address(), scale_.address(), first, kPoison, results_.address(), stream_);
+  return ok;
 }
 
 CudaResult<CheckedResult> ResultCheck::look(const HostOperands& host, std::uint64_t resident_d) const {
@@ -149,10 +128,7 @@ CudaResult<CheckedResult> ResultCheck::look(const HostOperands& host, std::uint6
   auto ok =
       check(cudaMemcpyAsync(results_.data(), &findings.comparison, sizeof(Comparison), cudaMemcpyHostToDevice, stream_),
             "clearing results")
-          .and_then([&] {
-            return helpers_->compare(part(rows_), d_.address(), reference_.address(), scale_.address(), kPoison,
-                                     results_.address(), stream_);
-          })
+          .and_then([&] { return compare(); })
           .and_then([&] { return check(cudaStreamSynchronize(stream_), "comparing the result"); })
           .and_then([&] { return fetch(&findings.comparison, results_.data(), sizeof(Comparison)); });
   if (!ok) return tl::unexpected(ok.error());
@@ -172,11 +148,11 @@ CudaResult<CheckedResult> ResultCheck::look(const HostOperands& host, std::uint6
   findings.first_unwritten = bits == poison_at(static_cast<std::uint64_t>(index * element), element);
   findings.first_value = element_value(problem.type_of_c(), bits);
   findings.first_ratio = std::abs(findings.first_value - findings.first_expected) /
-                         error_bound(problem).allowed(findings.first_expected, scale);
+                         error_bound(d_of_block()).allowed(findings.first_expected, scale);
   // In D itself, of which only some rows were compared.
   findings.comparison.first_wrong =
       static_cast<std::uint64_t>(row_in_d(index / problem.n) * problem.n + index % problem.n);
-  result.fault = fault_text(findings, problem);
+  result.fault = fault_text(findings, *problem.operation);
   return result;
 }
 

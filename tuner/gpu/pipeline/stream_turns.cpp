@@ -23,7 +23,7 @@ class TinyKernel final : public Launchable {
  public:
   TinyKernel(const HelperKernels& helpers, std::vector<OperandSet> sets) : helpers_(&helpers), sets_(std::move(sets)) {}
   [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
-    return helpers_->fill_pattern({sets_[copy].d.address, 16}, 0, stream);
+    return helpers_->fill_pattern({sets_[copy][Operand::kD].address, 16}, 0, stream);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tuner/operation/gemm_operation.hpp"
 #include "tuner/session/rounds/round_order.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/steady_run.hpp"
@@ -37,7 +38,13 @@ class ChainRun {
 
   Result<ChainResult> run() {
     tell({ChainProgress::Phase::kPrepare});
-    const auto prepared = device_.prepare({chain_, options_.conditions, kernels_});
+    Chain chain = chain_;
+    for (ChainStep& step : chain.steps) {
+      auto problem = operation::with_operation(step.problem);
+      if (!problem) return fail(std::move(problem.error()), fmt::format("step '{}'", step.name));
+      step.problem = std::move(*problem);
+    }
+    const auto prepared = device_.prepare({std::move(chain), options_.conditions, kernels_});
     if (!prepared) return tl::unexpected<Error>(prepared.error());
     answer().prepared = *prepared;
     if (auto ok = check(); !ok) return tl::unexpected<Error>(std::move(ok.error()));

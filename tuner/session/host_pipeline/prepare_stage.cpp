@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "tuner/operation/gemm_operation.hpp"
+#include "tuner/pipeline/checked_rows.hpp"
 #include "tuner/pipeline/chunk_plan.hpp"
 #include "tuner/session/host_pipeline/pipeline_run.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
@@ -41,7 +43,16 @@ void settle_kernels(PipelineRun& run, const std::vector<pipeline::Cut>& cuts) {
 
 Result<void> prepare_device(PipelineRun& run, const std::vector<protocol::ChunkKernel>& kernels) {
   run.tell(PipelineProgress::Phase::kPrepare, 0, 0);
-  auto prepared = run.device.prepare({run.streamed, run.options.pinned_limit_bytes, run.options.conditions, kernels});
+  const Problem& searched = run.streamed.problem;
+  const auto blocks = pipeline::checked_rows(searched.m, pipeline::affordable_rows(searched));
+  auto block = operation::with_operation(pipeline::rows_of(searched, blocks.front().extent));
+  if (!block) return tl::unexpected<Error>(std::move(block.error()));
+  pipeline::StreamedProblem streamed = run.streamed;
+  auto problem = operation::with_operation(streamed.problem);
+  if (!problem) return tl::unexpected<Error>(std::move(problem.error()));
+  streamed.problem = std::move(*problem);
+  auto prepared = run.device.prepare(
+      {std::move(streamed), std::move(*block), run.options.pinned_limit_bytes, run.options.conditions, kernels});
   if (!prepared) return tl::unexpected<Error>(prepared.error());
   run.answer.prepared = std::move(*prepared);
   return {};

@@ -22,16 +22,16 @@ CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
 
 }  // namespace
 
-std::int64_t Checker::memory_bytes(const Problem& problem) {
-  const std::int64_t elements = result_elements(problem);
+std::int64_t Checker::memory_bytes(const OperationProblem& operation) {
+  const std::int64_t elements = result_elements(operation);
   return elements * static_cast<std::int64_t>(sizeof(double) + sizeof(float)) +
          static_cast<std::int64_t>(sizeof(Results));
 }
 
 CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernels, const OperandBuffers& buffers,
-                                                     const Problem& problem, cudaStream_t stream) {
-  std::unique_ptr<Checker> checker(new Checker(kernels, buffers, problem, stream));
-  const std::int64_t elements = result_elements(problem);
+                                                     const OperationKernels& operation, cudaStream_t stream) {
+  std::unique_ptr<Checker> checker(new Checker(kernels, buffers, operation, stream));
+  const std::int64_t elements = result_elements(operation.operation());
   auto reference = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(double)));
   if (!reference) return tl::unexpected(reference.error());
   auto scale = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(float)));
@@ -52,23 +52,15 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
 }
 
 CudaResult<> Checker::enqueue_reference(std::size_t copy, InOutData inouts) {
-  const OperandSet& operands = buffers_->place(copy);
-  const OperationKernels* const operation = buffers_->operation();
-  if (operation == nullptr)
-    return kernels_->reference_float64(problem_, operands, reference_.address(), scale_.address(), stream_);
-  return operation->refer(operands, buffers_->data().distribution, buffers_->seed_of(copy), inouts, reference(),
-                          stream_);
+  return operation_->refer(buffers_->place(copy), buffers_->data().distribution, buffers_->seed_of(copy), inouts,
+                           reference(), stream_);
 }
 
 CudaResult<> Checker::enqueue_comparison(std::size_t copy, std::uint32_t poison) {
   const OperandSet& operands = buffers_->place(copy);
   const std::uint64_t out = results_field(offsetof(Results, comparison));
-  const OperationKernels* const operation = buffers_->operation();
-  if (operation == nullptr)
-    return kernels_->compare(problem_, operands.d.address, reference_.address(), scale_.address(), poison, out,
-                             stream_);
-  for (const auto& [buffer, first] : operation->outputs()) {
-    auto ok = kernels_->compare_tensor(operands.buffers.at(buffer).address, problem_.operation->buffers[buffer],
+  for (const auto& [buffer, first] : operation_->outputs()) {
+    auto ok = kernels_->compare_tensor(operands.buffers.at(buffer).address, operation().buffers[buffer],
                                        reference_.address(), scale_.address(), first, poison, out, stream_);
     if (!ok) return ok;
   }
@@ -77,11 +69,9 @@ CudaResult<> Checker::enqueue_comparison(std::size_t copy, std::uint32_t poison)
 
 CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint64_t sum) {
   const OperandSet& operands = buffers_->place(copy);
-  const OperationKernels* const operation = buffers_->operation();
-  if (operation == nullptr) return kernels_->sum_result(problem_, operands.d.address, sum, stream_);
-  for (const auto& [buffer, first] : operation->outputs()) {
-    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, problem_.operation->buffers[buffer],
-                                   scale_.address(), first, sum, stream_);
+  for (const auto& [buffer, first] : operation_->outputs()) {
+    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, operation().buffers[buffer], scale_.address(),
+                                   first, sum, stream_);
     if (!ok) return ok;
   }
   return {};
@@ -148,7 +138,7 @@ CudaResult<CheckVerdict> Checker::check(Launchable& launchable, double limit_s) 
 CudaResult<CheckVerdict> Checker::check_on(Launchable& launchable, std::size_t copy, double limit_s) {
   auto findings = examine(launchable, copy, limit_s);
   if (!findings) return tl::unexpected(findings.error());
-  std::string fault = fault_text(*findings, problem_);
+  std::string fault = fault_text(*findings, operation());
   if (!fault.empty()) {
     const auto reference_was_damaged = restore();
     if (!reference_was_damaged) return tl::unexpected(reference_was_damaged.error());
@@ -156,7 +146,7 @@ CudaResult<CheckVerdict> Checker::check_on(Launchable& launchable, std::size_t c
       // The verdict rested on a damaged reference, possibly by an earlier launchable's stray write: judge again.
       findings = examine(launchable, copy, limit_s);
       if (!findings) return tl::unexpected(findings.error());
-      fault = fault_text(*findings, problem_);
+      fault = fault_text(*findings, operation());
       if (const auto again = restore(); !again) return tl::unexpected(again.error());
     }
   }
@@ -235,7 +225,7 @@ CudaResult<> Checker::enqueue_guards(const std::vector<Guard>& guards) {
 std::vector<ChangedGuard> Checker::changed_ones(const std::vector<Guard>& guards, const Results& results) {
   std::vector<ChangedGuard> changed;
   for (std::size_t i = 0; i < guards.size(); ++i) {
-    if (results.changed.at(i) > 0) changed.push_back({guards[i].place, guards[i].around_d, results.changed.at(i)});
+    if (results.changed.at(i) > 0) changed.push_back({guards[i].place, guards[i].around_result, results.changed.at(i)});
   }
   return changed;
 }
@@ -250,7 +240,7 @@ CudaResult<std::vector<ChangedGuard>> Checker::changed_guards(Launchable& launch
 
 CudaResult<> Checker::fetch_first_wrong(std::size_t copy, std::uint32_t poison, CheckFindings& findings) {
   const std::uint64_t index = findings.comparison.first_wrong;
-  const ResultElement element = result_element(problem_, index);
+  const ResultElement element = result_element(operation(), index);
   const std::int64_t bytes = element_bytes(element.type);
   const std::uint64_t address = buffers_->place(copy)[element.operand].address + element.offset_bytes;
   std::uint32_t bits = 0;

@@ -11,8 +11,8 @@
 #include "tuner/gpu/measure/check/fault_text.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
+#include "tuner/gpu/measure/check/operation_kernels.hpp"
 #include "tuner/gpu/measure/launchable.hpp"
-#include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
@@ -25,32 +25,34 @@ struct CheckVerdict {
 
 class Checker {
  public:
-  /// Bytes a checker allocates for `problem` beside the operands.
-  [[nodiscard]] static std::int64_t memory_bytes(const Problem& problem);
+  /// Bytes a checker allocates for `operation` beside the operands.
+  [[nodiscard]] static std::int64_t memory_bytes(const OperationProblem& operation);
 
-  /// Computes the float64 reference of operand copy 0. `kernels` and `buffers` must outlive the checker.
+  /// Computes the float64 reference of operand copy 0. `operation` says what is right: the buffers' own, or another one
+  /// with the same buffers. All must outlive the checker.
   [[nodiscard]] static CudaResult<std::unique_ptr<Checker>> create(const HelperKernels& kernels,
                                                                    const OperandBuffers& buffers,
-                                                                   const Problem& problem, cudaStream_t stream);
+                                                                   const OperationKernels& operation,
+                                                                   cudaStream_t stream);
 
-  /// Launches over poisoned D and guards on each of the launchable's checked copies, waits, and compares; the first
-  /// fault ends it. A failure is the launchable's fault. Whoever passes is reset on copy 0. After a fault, all operands
-  /// and, where it was hit, the reference itself are made anew: one wrong variant cannot condemn the next. A launch
-  /// that has not ended `limit_s` after it was enqueued (0: no limit) is a failure with the sticky code
+  /// Launches over poisoned outputs and guards on each of the launchable's checked copies, waits, and compares; the
+  /// first fault ends it. A failure is the launchable's fault. Whoever passes is reset on copy 0. After a fault, all
+  /// operands and, where it was hit, the reference itself are made anew: one wrong variant cannot condemn the next. A
+  /// launch that has not ended `limit_s` after it was enqueued (0: no limit) is a failure with the sticky code
   /// cudaErrorLaunchTimeout: only the end of the process ends a kernel.
   [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable, double limit_s = 0);
 
   /// Computes the reference from the present data of operand copy `copy`, for the functions below. check() wants that
   /// of copy 0, and kFilled.
   [[nodiscard]] CudaResult<> refer_to(std::size_t copy, InOutData inouts = InOutData::kFilled);
-  /// What a launch on operand copy `copy` left, whose D held `poison` before; waits for it. Precondition: the reference
-  /// is of that copy's data.
+  /// What a launch on operand copy `copy` left, whose outputs held `poison` before; waits for it. Precondition: the
+  /// reference is of that copy's data.
   [[nodiscard]] CudaResult<CheckFindings> look(Launchable& launchable, std::size_t copy, std::uint32_t poison);
   /// Guards of operand copy `copy`, and the launchable's own, that no longer hold kPoison.
   [[nodiscard]] CudaResult<std::vector<ChangedGuard>> changed_guards(Launchable& launchable, std::size_t copy);
   /// Adds the checksum of the result in operand copy `copy` to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> enqueue_result_sum(std::size_t copy, std::uint64_t sum);
-  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const OperationProblem& operation() const { return operation_->operation(); }
   /// Where the reference is.
   [[nodiscard]] ReferenceMemory reference() const { return {reference_.address(), scale_.address()}; }
 
@@ -66,8 +68,9 @@ class Checker {
     Sums sums{};
   };
 
-  Checker(const HelperKernels& kernels, const OperandBuffers& buffers, const Problem& problem, cudaStream_t stream)
-      : kernels_(&kernels), buffers_(&buffers), problem_(problem), stream_(stream) {}
+  Checker(const HelperKernels& kernels, const OperandBuffers& buffers, const OperationKernels& operation,
+          cudaStream_t stream)
+      : kernels_(&kernels), buffers_(&buffers), operation_(&operation), stream_(stream) {}
   [[nodiscard]] CudaResult<CheckVerdict> check_on(Launchable& launchable, std::size_t copy, double limit_s);
   [[nodiscard]] CudaResult<CheckFindings> examine(Launchable& launchable, std::size_t copy, double limit_s);
   /// Returns the time of the last launch.
@@ -88,7 +91,7 @@ class Checker {
 
   const HelperKernels* kernels_;
   const OperandBuffers* buffers_;
-  Problem problem_;
+  const OperationKernels* operation_;
   cudaStream_t stream_;
   DeviceBuffer reference_, scale_, results_;
   Event start_, stop_;

@@ -12,9 +12,10 @@
 namespace pgtune::gpu {
 namespace {
 
-std::string wrong_elements(const CheckFindings& findings, const Problem& problem) {
-  const auto [place, operand, offset_bytes, type, bound] = result_element(problem, findings.comparison.first_wrong);
-  const std::string count = fmt::format("{} of {} elements wrong", findings.comparison.wrong, result_elements(problem));
+std::string wrong_elements(const CheckFindings& findings, const OperationProblem& operation) {
+  const auto [place, operand, offset_bytes, type, bound] = result_element(operation, findings.comparison.first_wrong);
+  const std::string count =
+      fmt::format("{} of {} elements wrong", findings.comparison.wrong, result_elements(operation));
   const int digits = traits(type).is_integer() ? 10 : 7;
   const std::string expected = fmt::format("expected {:.{}g}", findings.first_expected, digits);
   if (findings.first_unwritten) return fmt::format("{} was not written, {}; {}", place, expected, count);
@@ -39,21 +40,19 @@ CheckReport check_report(const CheckFindings& findings) {
   return report;
 }
 
-std::string fault_text(const CheckFindings& findings, const Problem& problem) {
+std::string fault_text(const CheckFindings& findings, const OperationProblem& operation) {
   std::vector<std::string> faults;
-  if (findings.comparison.wrong > 0) faults.push_back(wrong_elements(findings, problem));
+  if (findings.comparison.wrong > 0) faults.push_back(wrong_elements(findings, operation));
+  const OperationBuffer* const output = operation.only_output();
+  const std::string results = output == nullptr ? "its outputs" : output->title();
   if (findings.comparison.padding_changed > 0) {
-    faults.push_back(
-        problem.operation
-            ? fmt::format("wrote outside its outputs: {} elements changed in the padding between theirs",
-                          findings.comparison.padding_changed)
-            : fmt::format("wrote outside D: {} elements changed in the padding between N and its leading dimension",
-                          findings.comparison.padding_changed));
+    faults.push_back(fmt::format(
+        "wrote outside {}: {} elements changed in the padding {}", results, findings.comparison.padding_changed,
+        output == nullptr || output->padding.empty() ? std::string("between elements") : output->padding));
   }
   for (const ChangedGuard& guard : findings.guards) {
     faults.push_back(fmt::format("wrote outside {}: {} bytes changed in the guard {}",
-                                 guard.around_d ? problem.operation ? "its outputs" : "D" : "its buffers", guard.bytes,
-                                 guard.place));
+                                 guard.around_result ? results : "its buffers", guard.bytes, guard.place));
   }
   for (const std::string& operand : findings.changed_operands) faults.push_back("changed " + operand);
   return fmt::format("{}", fmt::join(faults, "; "));

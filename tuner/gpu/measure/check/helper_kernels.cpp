@@ -13,14 +13,10 @@ namespace pgtune::gpu {
 namespace {
 
 constexpr std::array kHelperSymbols{"fill_pattern",
-                                    "fill_data",
                                     "copy_matrix",
                                     "checksum",
                                     "count_changed_bytes",
-                                    "reference_float64",
-                                    "compare",
                                     "read_clocks",
-                                    "sum_result",
                                     "rewrite",
                                     "fill_tensor",
                                     "fill_pointers",
@@ -36,16 +32,8 @@ constexpr std::array kHelperSymbols{"fill_pattern",
                                     "copy_words8_streaming"};
 constexpr unsigned kThreads = 256;  // every kernel of kernels.cu
 constexpr std::int64_t kBlocksPerSm = 8;
-constexpr std::int64_t kReferenceTile = 64, kCopyTile = 32;
+constexpr std::int64_t kCopyTile = 32;
 constexpr std::int64_t kMaxGridY = 65535;
-
-/// Layout of Shape in kernels/reference.cuh.
-struct Shape {
-  std::int64_t m, n, k, batch, ldc, stride_c;
-  std::int64_t row_a, column_a, stride_a, row_b, column_b, stride_b;
-  ElementType type_a, type_b, type_c;
-};
-static_assert(sizeof(Shape) == 12 * 8 + 3 * 4 + 4);
 
 /// Layout of Guards in kernels/spans.cuh.
 struct Guards {
@@ -56,9 +44,6 @@ static_assert(sizeof(Guards) == 2 * 36 * 8);
 
 /// Blocks whose threads take a word each.
 std::int64_t word_blocks(const DeviceSpan& span) { return span.bytes / 4 / kThreads; }
-
-// Activations are handed to the kernels as their numbers.
-static_assert(sizeof(Activation) == sizeof(std::int32_t) && static_cast<int>(Activation::kSilu) == 3);
 
 }  // namespace
 
@@ -104,13 +89,6 @@ CudaResult<> HelperKernels::fill_pattern(const DeviceSpan& span, std::uint32_t p
   return launch(kFillPattern, grid_for(word_blocks(span)), 1, stream, span.address, span.bytes, pattern);
 }
 
-CudaResult<> HelperKernels::fill_data(std::uint64_t matrix, ElementType type, std::int64_t rows, std::int64_t columns,
-                                      std::int64_t ld, DataDistribution distribution, std::uint64_t seed,
-                                      cudaStream_t stream) const {
-  return launch(kFillData, grid_for(rows), 1, stream, matrix, type, rows, columns, ld, seed,
-                static_cast<std::int32_t>(distribution), static_cast<float>(traits(type).data_range));
-}
-
 CudaResult<> HelperKernels::copy_matrix(const ByteMatrix& from, const ByteMatrix& to, std::int64_t rows,
                                         std::int64_t columns, std::int64_t batch, cudaStream_t stream) const {
   const std::int64_t tiles = ((rows + kCopyTile - 1) / kCopyTile) * ((columns + kCopyTile - 1) / kCopyTile);
@@ -131,45 +109,6 @@ CudaResult<> HelperKernels::count_changed_bytes(std::span<const DeviceSpan> guar
   constexpr std::int64_t kColumn = 32;
   return launch(kCountChangedBytes, static_cast<std::int64_t>(guards.size()), kColumn, stream, argument, pattern,
                 changed);
-}
-
-CudaResult<> HelperKernels::reference_float64(const Problem& p, const OperandSet& operands, std::uint64_t result,
-                                              std::uint64_t scale, cudaStream_t stream) const {
-  const Shape shape{p.m,
-                    p.n,
-                    p.k,
-                    p.batch,
-                    p.ldc,
-                    p.stride_c(),
-                    p.trans_a ? 1 : p.lda,
-                    p.trans_a ? p.lda : 1,
-                    p.stride_a(),
-                    p.trans_b ? 1 : p.ldb,
-                    p.trans_b ? p.ldb : 1,
-                    p.stride_b(),
-                    type_of_a(p.dtype),
-                    type_of_b(p.dtype),
-                    p.type_of_c()};
-  const std::int64_t tiles =
-      ((p.m + kReferenceTile - 1) / kReferenceTile) * ((p.n + kReferenceTile - 1) / kReferenceTile);
-  // Kernels take alpha and beta as float32, so that is what the reference must use. Those of integers fit in it.
-  const double alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
-  const std::uint64_t bias = p.epilogue.bias ? operands.bias.address : 0;
-  return launch(kReference, tiles, std::min(p.batch, kMaxGridY), stream, shape, operands.a.address, operands.b.address,
-                operands.c.address, bias, p.epilogue.activation, argument_rounding(p), result, scale, alpha, beta);
-}
-
-CudaResult<> HelperKernels::compare(const Problem& p, std::uint64_t d, std::uint64_t result, std::uint64_t scale,
-                                    std::uint32_t pattern, std::uint64_t out, cudaStream_t stream) const {
-  const std::int64_t rows = p.m * p.batch;
-  return launch(kCompare, grid_for(rows), 1, stream, d, p.type_of_c(), result, scale, rows, p.n, p.ldc, error_bound(p),
-                kNotFiniteRatio, pattern, out);
-}
-
-CudaResult<> HelperKernels::sum_result(const Problem& p, std::uint64_t d, std::uint64_t sum,
-                                       cudaStream_t stream) const {
-  const std::int64_t rows = p.m * p.batch;
-  return launch(kSumResult, grid_for(rows), 1, stream, d, element_bytes(p.type_of_c()), rows, p.n, p.ldc, sum);
 }
 
 CudaResult<> HelperKernels::fill_tensor(std::uint64_t memory, const OperationBuffer& buffer,

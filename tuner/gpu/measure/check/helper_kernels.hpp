@@ -16,7 +16,7 @@
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/gpu/measure/check/tensor_layout.hpp"
 #include "tuner/model/conditions.hpp"
-#include "tuner/model/problem.hpp"
+#include "tuner/model/operation_problem.hpp"
 
 namespace pgtune::gpu {
 
@@ -35,11 +35,6 @@ class HelperKernels {
 
   /// The pattern lies at addresses that are multiples of four, wherever the span begins and ends.
   [[nodiscard]] CudaResult<> fill_pattern(const DeviceSpan& span, std::uint32_t pattern, cudaStream_t stream) const;
-  /// Values of `type`, rounded to nearest, or as DataDistribution says of integers; equal seeds give equal data
-  /// whatever the leading dimension.
-  [[nodiscard]] CudaResult<> fill_data(std::uint64_t matrix, ElementType type, std::int64_t rows, std::int64_t columns,
-                                       std::int64_t ld, DataDistribution distribution, std::uint64_t seed,
-                                       cudaStream_t stream) const;
   /// Matrices of bytes, `batch` of `rows` x `columns`, to another place and other strides: elements of one byte in any
   /// order, wider ones where both are stored row by row. `to` has column stride 1.
   struct ByteMatrix {
@@ -53,16 +48,8 @@ class HelperKernels {
   /// Adds the number of bytes of guard i that differ from the pattern to word i at `changed`.
   [[nodiscard]] CudaResult<> count_changed_bytes(std::span<const DeviceSpan> guards, std::uint32_t pattern,
                                                  std::uint64_t changed, cudaStream_t stream) const;
-  /// result (double) and scale (float), both packed M x N per batch.
-  [[nodiscard]] CudaResult<> reference_float64(const Problem& problem, const OperandSet& operands, std::uint64_t result,
-                                               std::uint64_t scale, cudaStream_t stream) const;
-  /// Into the Comparison at `out`, which the caller has initialised.
-  [[nodiscard]] CudaResult<> compare(const Problem& problem, std::uint64_t d, std::uint64_t result, std::uint64_t scale,
-                                     std::uint32_t pattern, std::uint64_t out, cudaStream_t stream) const;
-  /// Adds the checksum of D's elements, padding left out, to the 64-bit word at `sum`.
-  [[nodiscard]] CudaResult<> sum_result(const Problem& problem, std::uint64_t d, std::uint64_t sum,
-                                        cudaStream_t stream) const;
-  /// Values of an operation's buffer, of its own fill; not those of kKernel, kLinked and kPointers.
+  /// Values of a buffer, of its own fill, rounded to nearest, or as DataDistribution says of integers; equal seeds give
+  /// equal data whatever the strides. Not those of kKernel, kLinked and kPointers.
   [[nodiscard]] CudaResult<> fill_tensor(std::uint64_t memory, const OperationBuffer& buffer,
                                          DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const;
   /// An array of pointers, into the buffer that begins at `into`.
@@ -71,11 +58,12 @@ class HelperKernels {
   /// Adds the checksum of where in the buffer at `into` the pointers of `array` lead to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> checksum_pointers(const DeviceSpan& array, std::uint64_t into, std::uint64_t sum,
                                                cudaStream_t stream) const;
-  /// As compare(). `first`: how many elements of other outputs `result` and `scale` have before this one's.
+  /// Into the Comparison at `out`, which the caller has initialised. `result` (double) and `scale` (float) are packed;
+  /// `first`: how many elements of other outputs they have before this one's.
   [[nodiscard]] CudaResult<> compare_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
                                             std::uint64_t scale, std::int64_t first, std::uint32_t pattern,
                                             std::uint64_t out, cudaStream_t stream) const;
-  /// As sum_result(), of the elements whose scale is not negative.
+  /// Adds the checksum of the elements whose scale is not negative, padding left out, to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> sum_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t scale,
                                         std::int64_t first, std::uint64_t sum, cudaStream_t stream) const;
   /// The right values, rounded, each `shift` elements further on; zeros instead where `zero`.
@@ -101,14 +89,10 @@ class HelperKernels {
  private:
   enum Kernel {
     kFillPattern,
-    kFillData,
     kCopyMatrix,
     kChecksum,
     kCountChangedBytes,
-    kReference,
-    kCompare,
     kReadClocks,
-    kSumResult,
     kRewrite,
     kFillTensor,
     kFillPointers,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// pgtune's own kernels around a measurement: data, float64 reference, comparison, guards, checksums, clocks. Compiled
+// pgtune's own kernels around a measurement: data, comparison, guards, checksums, clocks. Compiled
 // by NVRTC when the measuring worker starts; includes nothing but these, so that this takes a fraction of a second.
 #include "kernels/comparison.cuh"
 #include "kernels/data.cuh"
-#include "kernels/reference.cuh"
 #include "kernels/roof.cuh"
 #include "kernels/spans.cuh"
 #include "kernels/tensors.cuh"

@@ -14,7 +14,7 @@ constexpr std::size_t kCopy = 0;
 class NullTest {
  public:
   NullTest(const OperandBuffers& buffers, Checker& checker, cudaStream_t stream)
-      : buffers_(buffers), checker_(checker), operation_(*buffers.operation()), stream_(stream) {}
+      : buffers_(buffers), checker_(checker), operation_(buffers.operation()), stream_(stream) {}
 
   Result<void> run() {
     if (auto ok = require_written(); !ok) return ok;
@@ -101,7 +101,7 @@ class NullTest {
   [[nodiscard]] Result<void> refuse_partial_results() {
     for (std::size_t i = 0; i < operation_.operation().buffers.size(); ++i) {
       const OperationBuffer& buffer = operation_.operation().buffers[i];
-      if (buffer.role != BufferRole::kIn || buffer.pointers || traits(buffer.type).is_integer()) continue;
+      if (!buffer.is_left_alone() || buffer.pointers || traits(buffer.type).is_integer()) continue;
       const auto wrong = without_part_of(i);
       if (!wrong) return tl::unexpected(to_error(wrong.error()));
       if (*wrong == 0)

@@ -10,19 +10,14 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr std::uint64_t kStreamsPerCopy = 4;
-
-// Far apart for neighbouring streams, so that their counters never meet.
-std::uint64_t stream_seed(std::uint64_t seed, std::size_t copy, std::uint64_t operand) {
-  return seed + (copy * kStreamsPerCopy + operand) * 0xd1342543de82ef95ULL;
-}
+// Far apart for neighbouring copies, so that their counters never meet.
+std::uint64_t copy_seed(std::uint64_t seed, std::size_t copy) { return seed + copy * kFillStreams * kStreamStep; }
 
 }  // namespace
 
-CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels, const Problem& problem,
-                                                    const Data& data, std::int64_t copies, cudaStream_t stream,
-                                                    const OperationKernels* operation) {
-  OperandBuffers buffers(kernels, problem, data, operation);
+CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels, const OperationKernels& operation,
+                                                    const Data& data, std::int64_t copies, cudaStream_t stream) {
+  OperandBuffers buffers(kernels, operation, data);
   auto memory = DeviceBuffer::allocate(buffers.layout_.copy_bytes * copies);
   if (!memory) return tl::unexpected(memory.error());
   buffers.memory_ = std::move(*memory);
@@ -39,33 +34,21 @@ std::uint64_t OperandBuffers::copy_address(std::size_t index) const {
 
 CudaResult<> OperandBuffers::add_guarded_places(const Driver& driver) {
   std::vector<Guarded> guarded;
-  const auto add = [&](const std::string& name, Operand operand, bool is_result,
-                       std::int64_t alignment = kGuardedAlignment) -> CudaResult<> {
-    return GuardedMemory::allocate(driver, copies_.front()[operand].bytes, alignment).map([&](GuardedMemory memory) {
-      guarded.push_back({name, is_result, operand, std::move(memory)});
-    });
-  };
-  CudaResult<> added;
-  if (operation_ != nullptr) {
-    const std::vector<OperationBuffer>& buffers = operation_->operation().buffers;
-    for (std::size_t i = 0; added && i < buffers.size(); ++i) {
-      // pgtune's own kernels take buffers by words.
-      const std::int64_t alignment = std::max<std::int64_t>(buffers[i].alignment, sizeof(kPoison));
-      added = add(buffers[i].name, operand_of_buffer(i), buffers[i].is_output(), alignment);
-    }
-  } else {
-    added = add("A", Operand::kA, false).and_then([&] { return add("B", Operand::kB, false); });
-    if (problem_.beta != 0) added = added.and_then([&] { return add("C", Operand::kC, false); });
-    if (problem_.epilogue.bias) added = added.and_then([&] { return add("the bias", Operand::kBias, false); });
-    added = added.and_then([&] { return add("D", Operand::kD, true); });
+  const OperationProblem& operation = operation_->operation();
+  for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
+    const OperationBuffer& buffer = operation.buffers[i];
+    if (buffer.absent) continue;
+    // pgtune's own kernels take buffers by words.
+    const std::int64_t alignment = std::max<std::int64_t>(buffer.alignment, sizeof(kPoison));
+    auto memory = GuardedMemory::allocate(driver, buffer.bytes(), alignment);
+    if (!memory) return tl::unexpected(memory.error());
+    guarded.push_back({buffer.title(), buffer.is_output(), i, std::move(*memory)});
   }
-  if (!added) return added;
   for (std::size_t i = 0; i < kGuardedPlaces.size(); ++i) {
-    OperandSet& set = guarded_sets_.at(i);
-    set.buffers.resize(copies_.front().buffers.size());
-    for (const Guarded& buffer : guarded) set[buffer.operand] = buffer.memory.at(kGuardedPlaces.at(i));
-    if (problem_.beta == 0) set.c = set.d;
-    if (!problem_.epilogue.bias) set.bias = set.d;
+    std::vector<DeviceSpan>& places = guarded_sets_.at(i).buffers;
+    places.assign(operation.buffers.size(), {});
+    for (const Guarded& buffer : guarded) places[buffer.buffer] = buffer.memory.at(kGuardedPlaces.at(i));
+    put_in_place_of_absent(operation, places);
   }
   guarded_ = std::move(guarded);
   return {};
@@ -90,42 +73,19 @@ CudaResult<> OperandBuffers::fill_pattern(std::size_t index, cudaStream_t stream
 }
 
 CudaResult<> OperandBuffers::fill(std::size_t index, cudaStream_t stream) const {
-  const OperandSet& set = place(index);
-  const Problem& p = problem_;
-  if (auto ok = fill_pattern(index, stream); !ok) return ok;
-  if (operation_ != nullptr) return operation_->fill(set, data_.distribution, seed_of(index), stream);
-  const std::size_t data = is_guarded(index) ? 0 : index;
-  const auto seed = [&](std::uint64_t operand) { return stream_seed(data_.seed, data, operand); };
-  if (auto ok = fill_matrix(set.a, type_of_a(p.dtype), p.rows_a() * p.batch, p.columns_a(), p.lda, seed(0), stream);
-      !ok)
-    return ok;
-  if (auto ok = fill_matrix(set.b, type_of_b(p.dtype), p.rows_b() * p.batch, p.columns_b(), p.ldb, seed(1), stream);
-      !ok)
-    return ok;
-  if (p.epilogue.bias) {
-    if (auto ok = fill_matrix(set.bias, p.type_of_c(), 1, p.n, p.n, seed(3), stream); !ok) return ok;
-  }
-  if (p.beta == 0) return {};
-  return fill_matrix(set.c, p.type_of_c(), p.m * p.batch, p.n, p.ldc, seed(2), stream);
-}
-
-CudaResult<> OperandBuffers::fill_matrix(const DeviceSpan& matrix, ElementType type, std::int64_t rows,
-                                         std::int64_t columns, std::int64_t ld, std::uint64_t seed,
-                                         cudaStream_t stream) const {
-  return kernels_->fill_data(matrix.address, type, rows, columns, ld, data_.distribution, seed, stream);
+  return fill_pattern(index, stream).and_then([&] { return fill_inputs(index, stream); });
 }
 
 CudaResult<> OperandBuffers::poison(std::size_t index, cudaStream_t stream) const {
-  if (auto ok = poison_d(index, kPoison, stream); !ok) return ok;
+  if (auto ok = poison_results(index, kPoison, stream); !ok) return ok;
   for (const Guard& guard : guards(index)) {
     if (auto ok = kernels_->fill_pattern(guard.span, kPoison, stream); !ok) return ok;
   }
   return {};
 }
 
-CudaResult<> OperandBuffers::poison_d(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const {
+CudaResult<> OperandBuffers::poison_results(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const {
   const OperandSet& set = place(index);
-  if (operation_ == nullptr) return kernels_->fill_pattern(set.d, pattern, stream);
   const std::vector<OperationBuffer>& buffers = operation_->operation().buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].role == BufferRole::kIn) continue;
@@ -134,9 +94,8 @@ CudaResult<> OperandBuffers::poison_d(std::size_t index, std::uint32_t pattern, 
   return operation_->restore_inouts(set, data_.distribution, seed_of(index), stream);
 }
 
-CudaResult<> OperandBuffers::rewrite_d(std::size_t index, cudaStream_t stream) const {
+CudaResult<> OperandBuffers::rewrite_results(std::size_t index, cudaStream_t stream) const {
   const OperandSet& set = place(index);
-  if (operation_ == nullptr) return kernels_->rewrite(set.d, stream);
   for (const OperationKernels::Output& output : operation_->outputs()) {
     if (auto ok = kernels_->rewrite(set.buffers[output.buffer], stream); !ok) return ok;
   }
@@ -145,18 +104,11 @@ CudaResult<> OperandBuffers::rewrite_d(std::size_t index, cudaStream_t stream) c
 
 std::vector<WatchedInput> OperandBuffers::watched_inputs(std::size_t index) const {
   const OperandSet& set = place(index);
-  if (operation_ == nullptr) {
-    // Without beta, C is D's buffer, which launches are there to change; so is a bias that is none.
-    std::vector<WatchedInput> inputs{{"A", set.a}, {"B", set.b}};
-    if (problem_.beta != 0) inputs.push_back({"C", set.c});
-    if (problem_.epilogue.bias) inputs.push_back({"the bias", set.bias});
-    return inputs;
-  }
   std::vector<WatchedInput> inputs;
   const std::vector<OperationBuffer>& buffers = operation_->operation().buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].role != BufferRole::kIn) continue;
-    WatchedInput& input = inputs.emplace_back(WatchedInput{buffers[i].name, set.buffers[i]});
+    if (!buffers[i].is_left_alone()) continue;
+    WatchedInput& input = inputs.emplace_back(WatchedInput{buffers[i].title(), set.buffers[i]});
     if (buffers[i].pointers) input.into = set.buffers.at(static_cast<std::size_t>(buffers[i].pointers->buffer)).address;
   }
   return inputs;
@@ -164,7 +116,7 @@ std::vector<WatchedInput> OperandBuffers::watched_inputs(std::size_t index) cons
 
 CudaResult<std::vector<NamedScalar>> OperandBuffers::counts(cudaStream_t stream) const {
   std::vector<NamedScalar> out;
-  if (operation_ == nullptr || operation_->operation().counts.empty()) return out;
+  if (operation_->operation().counts.empty()) return out;
   if (auto ok = check(cudaStreamSynchronize(stream), "filling buffers"); !ok) return tl::unexpected(ok.error());
   const OperationProblem& operation = operation_->operation();
   std::vector<std::byte> stored;
@@ -187,14 +139,14 @@ CudaResult<std::vector<NamedScalar>> OperandBuffers::counts(cudaStream_t stream)
 }
 
 std::uint64_t OperandBuffers::seed_of(std::size_t index) const {
-  return stream_seed(data_.seed, is_guarded(index) ? 0 : index, 0);
+  return copy_seed(data_.seed, is_guarded(index) ? 0 : index);
 }
 
 std::vector<Guard> OperandBuffers::guards(std::size_t index) const {
   if (!is_guarded(index)) return guards_of_copy(index);
   std::vector<Guard> guards;
   for (const Guarded& buffer : guarded_) {
-    const auto [before, after] = around(buffer.memory.mapped(), place(index)[buffer.operand]);
+    const auto [before, after] = around(buffer.memory.mapped(), place(index).buffers[buffer.buffer]);
     if (before.bytes > 0) guards.push_back({"before " + buffer.name, buffer.is_result, before});
     if (after.bytes > 0) guards.push_back({"after " + buffer.name, buffer.is_result, after});
   }
@@ -205,7 +157,7 @@ std::vector<Guard> OperandBuffers::guards_of_copy(std::size_t index) const {
   std::vector<Guard> guards;
   for (const GuardZone& zone : layout_.guards) {
     const std::uint64_t address = copy_address(index) + static_cast<std::uint64_t>(zone.extent.offset);
-    guards.push_back({zone.place, zone.around_d, {address, zone.extent.bytes}});
+    guards.push_back({zone.place, zone.around_result, {address, zone.extent.bytes}});
   }
   return guards;
 }

@@ -19,7 +19,6 @@
 #include "tuner/gpu/measure/check/operation_kernels.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/model/conditions.hpp"
-#include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
 
@@ -29,7 +28,7 @@ inline constexpr std::array kGuardedPlaces{MemoryEdge::kStart, MemoryEdge::kEnd}
 /// Memory that launches must leave alone.
 struct Guard {
   std::string place;  ///< as GuardZone's
-  bool around_d = false;
+  bool around_result = false;
   DeviceSpan span;
 };
 
@@ -48,11 +47,11 @@ class OperandBuffers {
     std::uint64_t seed = 0;
   };
 
-  /// Allocates `copies` sets. cudaErrorMemoryAllocation where they do not fit. `kernels` must outlive the result, and
-  /// so must `operation`, which is null for GEMM.
-  [[nodiscard]] static CudaResult<OperandBuffers> allocate(const HelperKernels& kernels, const Problem& problem,
-                                                           const Data& data, std::int64_t copies, cudaStream_t stream,
-                                                           const OperationKernels* operation = nullptr);
+  /// Allocates `copies` sets. cudaErrorMemoryAllocation where they do not fit. `kernels` and `operation` must outlive
+  /// the result.
+  [[nodiscard]] static CudaResult<OperandBuffers> allocate(const HelperKernels& kernels,
+                                                           const OperationKernels& operation, const Data& data,
+                                                           std::int64_t copies, cudaStream_t stream);
 
   /// Allocates one more set, each buffer with nothing mapped around it, in two places: all buffers at the start of
   /// their memory, and all at its end. They share the memory: filling one spoils the other. Errors as
@@ -65,10 +64,10 @@ class OperandBuffers {
   [[nodiscard]] std::size_t guarded_places() const { return guarded_.empty() ? 0 : kGuardedPlaces.size(); }
   [[nodiscard]] const OperandSet& place(std::size_t index) const;
 
-  /// Enqueues the filling of place `index`: data in A, B, C and the bias or an operation's inputs, poison everywhere
-  /// else. The guarded places hold the data of copy 0.
+  /// Enqueues the filling of place `index`: data in the inputs, poison everywhere else. The guarded places hold the
+  /// data of copy 0.
   [[nodiscard]] CudaResult<> fill(std::size_t index, cudaStream_t stream) const;
-  /// Enqueues an operation's data into its inputs alone. Precondition: it is one.
+  /// Enqueues data into the inputs alone.
   [[nodiscard]] CudaResult<> fill_inputs(std::size_t index, cudaStream_t stream) const {
     return operation_->fill(place(index), data_.distribution, seed_of(index), stream);
   }
@@ -76,7 +75,7 @@ class OperandBuffers {
   [[nodiscard]] CudaResult<> fill_case(std::size_t fill_case, std::size_t index, cudaStream_t stream) const {
     return operation_->fill_case(fill_case, place(index), data_.distribution, seed_of(index), stream);
   }
-  /// Enqueues poison into D and all guards of place `index`; A, B, C and the bias stay. Of an operation, as poison_d().
+  /// Enqueues poison into all guards of place `index`, and as poison_results().
   [[nodiscard]] CudaResult<> poison(std::size_t index, cudaStream_t stream) const;
 
   /// What timed launches rotate over.
@@ -88,38 +87,34 @@ class OperandBuffers {
   [[nodiscard]] const Data& data() const { return data_; }
   /// What fill() draws from now on.
   void set_seed(std::uint64_t seed) { data_.seed = seed; }
-  /// Enqueues `pattern` into D of place `index`, and nothing else. Of an operation: into outputs and scratch, and their
-  /// data into buffers that launches read and write.
-  [[nodiscard]] CudaResult<> poison_d(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const;
-  /// Enqueues the writing of D, or of an operation's outputs, as it is.
-  [[nodiscard]] CudaResult<> rewrite_d(std::size_t index, cudaStream_t stream) const;
+  /// Enqueues `pattern` into outputs and scratch of place `index`, and their data into buffers that launches read and
+  /// write.
+  [[nodiscard]] CudaResult<> poison_results(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const;
+  /// Enqueues the writing of the outputs as they are.
+  [[nodiscard]] CudaResult<> rewrite_results(std::size_t index, cudaStream_t stream) const;
   /// What launches must leave as it is.
   [[nodiscard]] std::vector<WatchedInput> watched_inputs(std::size_t index) const;
   /// Launches read what they write, so that each needs its data anew.
-  [[nodiscard]] bool has_inout() const { return problem_.operation && problem_.operation->has_inout(); }
-  /// The operation's counts in the data that the copies hold, in the mean of the copies; waits for it. Empty for GEMM.
+  [[nodiscard]] bool has_inout() const { return operation_->operation().has_inout(); }
+  /// The operation's counts in the data that the copies hold, in the mean of the copies; waits for it.
   /// Precondition: the copies are filled.
   [[nodiscard]] CudaResult<std::vector<NamedScalar>> counts(cudaStream_t stream) const;
-  /// The seed that place `index` of an operation draws its data under.
+  /// The seed that place `index` draws its data under.
   [[nodiscard]] std::uint64_t seed_of(std::size_t index) const;
-  [[nodiscard]] const OperationKernels* operation() const { return operation_; }
+  [[nodiscard]] const OperationKernels& operation() const { return *operation_; }
   [[nodiscard]] const OperandLayout& layout() const { return layout_; }
   /// Guards of place `index`: kMaxGuards - 2 at most.
   [[nodiscard]] std::vector<Guard> guards(std::size_t index) const;
 
  private:
-  OperandBuffers(const HelperKernels& kernels, const Problem& problem, const Data& data,
-                 const OperationKernels* operation)
-      : kernels_(&kernels), operation_(operation), problem_(problem), data_(data), layout_(operand_layout(problem)) {}
-  [[nodiscard]] CudaResult<> fill_matrix(const DeviceSpan& matrix, ElementType type, std::int64_t rows,
-                                         std::int64_t columns, std::int64_t ld, std::uint64_t seed,
-                                         cudaStream_t stream) const;
+  OperandBuffers(const HelperKernels& kernels, const OperationKernels& operation, const Data& data)
+      : kernels_(&kernels), operation_(&operation), data_(data), layout_(operand_layout(operation.operation())) {}
   [[nodiscard]] std::uint64_t copy_address(std::size_t index) const;
   /// One buffer of the guarded set.
   struct Guarded {
     std::string name;  ///< as in GuardZone::place
     bool is_result = false;
-    Operand operand = Operand::kA;
+    std::size_t buffer = 0;
     GuardedMemory memory;
   };
   [[nodiscard]] bool is_guarded(std::size_t index) const { return index >= copies_.size(); }
@@ -128,7 +123,6 @@ class OperandBuffers {
 
   const HelperKernels* kernels_;
   const OperationKernels* operation_;
-  Problem problem_;
   Data data_;
   OperandLayout layout_;
   DeviceBuffer memory_;

@@ -10,25 +10,6 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-DeviceSpan span_at(std::uint64_t base, const Extent& extent) {
-  return {base + static_cast<std::uint64_t>(extent.offset), extent.bytes};
-}
-
-}  // namespace
-
-OperandSet OperandLayout::at(std::uint64_t copy_address) const {
-  OperandSet set{.a = span_at(copy_address, a),
-                 .b = span_at(copy_address, b),
-                 .c = span_at(copy_address, c),
-                 .d = span_at(copy_address, d),
-                 .workspace = {},
-                 .bias = span_at(copy_address, bias)};
-  for (const Extent& buffer : buffers) set.buffers.push_back(span_at(copy_address, buffer));
-  return set;
-}
-
-namespace {
-
 /// A buffer to be placed.
 struct Placed {
   std::string name;
@@ -54,38 +35,27 @@ void place(const std::vector<Placed>& buffers, OperandLayout& layout) {
       {fmt::format("after {}", previous->name), previous->is_result, {end, layout.copy_bytes - end}});
 }
 
-OperandLayout operation_layout(const OperationProblem& operation) {
+}  // namespace
+
+OperandSet OperandLayout::at(std::uint64_t copy_address) const {
+  OperandSet set;
+  for (const Extent& buffer : buffers)
+    set.buffers.push_back(buffer.bytes == 0
+                              ? DeviceSpan{}
+                              : DeviceSpan{copy_address + static_cast<std::uint64_t>(buffer.offset), buffer.bytes});
+  return set;
+}
+
+OperandLayout operand_layout(const OperationProblem& operation) {
   OperandLayout layout;
   for (const OperationBuffer& buffer : operation.buffers) layout.buffers.push_back({0, buffer.bytes()});
   std::vector<Placed> buffers;
-  for (std::size_t i = 0; i < operation.buffers.size(); ++i)
-    buffers.push_back({operation.buffers[i].name, operation.buffers[i].is_output(), &layout.buffers[i]});
-  place(buffers, layout);
-  return layout;
-}
-
-}  // namespace
-
-OperandLayout operand_layout(const Problem& problem) {
-  if (problem.operation) return operation_layout(*problem.operation);
-  OperandLayout layout;
-  const std::int64_t element = element_bytes(problem.dtype), element_c = element_bytes(problem.type_of_c());
-  std::vector<Placed> buffers{{"A", false, &layout.a}, {"B", false, &layout.b}};
-  layout.a.bytes = problem.stride_a() * problem.batch * element;
-  layout.b.bytes = problem.stride_b() * problem.batch * element;
-  layout.d.bytes = problem.stride_c() * problem.batch * element_c;
-  if (problem.beta != 0) {
-    layout.c.bytes = layout.d.bytes;
-    buffers.push_back({"C", false, &layout.c});
+  for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
+    const OperationBuffer& buffer = operation.buffers[i];
+    if (!buffer.absent) buffers.push_back({buffer.title(), buffer.is_output(), &layout.buffers[i]});
   }
-  if (problem.epilogue.bias) {
-    layout.bias.bytes = problem.bias_bytes();
-    buffers.push_back({"the bias", false, &layout.bias});
-  }
-  buffers.push_back({"D", true, &layout.d});
   place(buffers, layout);
-  if (problem.beta == 0) layout.c = layout.d;
-  if (!problem.epilogue.bias) layout.bias = layout.d;
+  put_in_place_of_absent(operation, layout.buffers);
   return layout;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tuner/gpu/launch/operand_set.hpp"
-#include "tuner/model/problem.hpp"
+#include "tuner/model/operation_problem.hpp"
 
 namespace pgtune::gpu {
 
@@ -18,15 +18,13 @@ struct Extent {
 
 struct GuardZone {
   std::string place;  ///< for messages: "before A", "between A and B", "after D"
-  bool around_d = false;
+  bool around_result = false;
   Extent extent;
 };
 
-/// One copy: guard, A, guard, B, guard, (C, guard,) (bias, guard,) D, guard; of an operation its buffers likewise.
-/// Buffers start at multiples of kBufferAlignment.
+/// One copy: guard, buffer, guard, buffer, ..., guard. Buffers start at multiples of kBufferAlignment.
 struct OperandLayout {
-  Extent a, b, c, d, bias;      ///< c is d where beta == 0, bias is d where there is none
-  std::vector<Extent> buffers;  ///< of an operation
+  std::vector<Extent> buffers;  ///< an absent one is where the one in its place is, or of no bytes
   std::vector<GuardZone> guards;
   std::int64_t copy_bytes = 0;
 
@@ -36,10 +34,10 @@ struct OperandLayout {
 inline constexpr std::int64_t kBufferAlignment = 1024;
 inline constexpr std::int64_t kGuardBytes = 4096;
 
-/// What D, guards and padding hold before a launch: a quiet NaN no computation produces, in float32 as well as in both
-/// halves as float16 and bfloat16, so reads of it show in D and writes over it are seen. Every other byte of it is NaN
-/// as e4m3 and as e5m2. Integers have no NaN: there it is as odd a number as any, and what reads it adds it up wrongly
-/// unless it multiplies it by zero.
+/// What outputs, guards and padding hold before a launch: a quiet NaN no computation produces, in float32 as well as in
+/// both halves as float16 and bfloat16, so reads of it show in results and writes over it are seen. Every other byte of
+/// it is NaN as e4m3 and as e5m2. Integers have no NaN: there it is as odd a number as any, and what reads it adds it
+/// up wrongly unless it multiplies it by zero.
 inline constexpr std::uint32_t kPoison = 0x7fc57fc5;
 /// Another poison of the same kind for each launch of 64 in a row: kPoison for launch 0.
 [[nodiscard]] constexpr std::uint32_t poison_of_launch(std::int64_t launch) {
@@ -51,7 +49,16 @@ inline constexpr std::uint32_t kPoison = 0x7fc57fc5;
   return (poison >> 8 * (address % sizeof(poison))) & (~0U >> (32 - 8 * bytes));
 }
 
-[[nodiscard]] OperandLayout operand_layout(const Problem& problem);
+[[nodiscard]] OperandLayout operand_layout(const OperationProblem& operation);
+
+/// Puts what kernels are given in the place of absent buffers there: `places` are in the order of the buffers.
+template <typename Place>
+void put_in_place_of_absent(const OperationProblem& operation, std::vector<Place>& places) {
+  for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
+    const OperationBuffer& buffer = operation.buffers[i];
+    if (buffer.absent && buffer.instead) places.at(i) = places.at(static_cast<std::size_t>(*buffer.instead));
+  }
+}
 
 /// How many operand sets the timed launches rotate over, so that no launch finds its operands in L2: one where a set is
 /// at least five times the L2, else enough that four times the L2 passes before a set comes round again. Capped by a

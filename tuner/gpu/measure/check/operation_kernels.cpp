@@ -4,11 +4,16 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "pgtune_measure_kernels.hpp"
+#include "tuner/gpu/jit/cubin_key.hpp"
 #include "tuner/gpu/jit/nvrtc_program.hpp"
 #include "tuner/gpu/jit/toolkit.hpp"
 #include "tuner/gpu/launch/launch_config.hpp"
@@ -19,6 +24,32 @@ namespace {
 /// Apart for neighbouring buffers of a copy.
 std::uint64_t buffer_seed(std::uint64_t seed, std::size_t buffer) {
   return seed + (buffer + 1) * 0xa0761d6478bd642fULL;
+}
+
+/// Cubins by what they were compiled of: problems of one operation and dtype share theirs.
+class CompiledOnce {
+ public:
+  [[nodiscard]] std::optional<std::string> find(const std::string& key) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = cubins_.find(key);
+    return found == cubins_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void keep(const std::string& key, const std::string& cubin) {
+    const std::scoped_lock lock(mutex_);
+    cubins_.emplace(key, cubin);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string> cubins_;
+};
+
+std::string key_of(const TemplateSource& source, const std::vector<std::string>& options) {
+  CubinKey key;
+  for (const std::string& option : options) key.add_text("option", option);
+  key.add_contents(source.name, source.contents);
+  for (const SourceFile& header : source.headers) key.add_contents(header.name, header.contents);
+  return key.hash();
 }
 
 constexpr std::uint32_t kOneAsFloat = 0x3f800000, kAllBits = ~0U;
@@ -35,10 +66,16 @@ Result<std::string> OperationKernels::compile(const OperationProblem& operation,
   std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17"};
   for (const OperationBuffer& buffer : operation.buffers)
     options.push_back(fmt::format("-DTYPE_{}={}", buffer.name, static_cast<int>(buffer.type)));
+  static CompiledOnce known;
+  const std::string key = key_of(source, options);
+  if (auto cubin = known.find(key)) return std::move(*cubin);
   auto program = NvrtcProgram::create(source);
   if (!program) return tl::unexpected(program.error());
   Compilation compiled = program->compile(options);
-  if (compiled.status == NVRTC_SUCCESS) return std::move(compiled.cubin);
+  if (compiled.status == NVRTC_SUCCESS) {
+    known.keep(key, compiled.cubin);
+    return std::move(compiled.cubin);
+  }
   return fail(ErrorKind::kUsage,
               fmt::format("the reference of the operation '{}' does not compile:\n{}", operation.name, compiled.log));
 }
@@ -105,7 +142,8 @@ CudaResult<> OperationKernels::fill_buffer(std::size_t index, const OperandSet& 
 
 CudaResult<> OperationKernels::fill_as(const OperationBuffer& buffer, std::size_t index, const OperandSet& operands,
                                        DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const {
-  const std::uint64_t own_seed = buffer_seed(seed, index);
+  const std::uint64_t own_seed =
+      buffer.stream ? seed + static_cast<std::uint64_t>(*buffer.stream) * kStreamStep : buffer_seed(seed, index);
   if (buffer.fill == FillKind::kLinked || buffer.fill == FillKind::kPointers) return {};
   if (buffer.fill == FillKind::kKernel) return launch(*buffer.kernel, operands, own_seed, {}, stream);
   return kernels_->fill_tensor(operands.buffers.at(index).address, buffer, distribution, own_seed, stream);
@@ -131,7 +169,7 @@ CudaResult<> OperationKernels::fill(const OperandSet& operands, DataDistribution
   // First, for kernels that fill a buffer may follow them.
   if (auto ok = fill_pointers(operands, stream); !ok) return ok;
   for (std::size_t i = 0; i < operation_->buffers.size(); ++i) {
-    if (!operation_->buffers[i].is_input()) continue;
+    if (!operation_->buffers[i].is_input() || operation_->buffers[i].absent) continue;
     if (auto ok = fill_buffer(i, operands, distribution, seed, stream); !ok) return ok;
   }
   return {};
@@ -202,7 +240,8 @@ CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const Opera
     const auto buffer = static_cast<std::size_t>(argument.integer);
     switch (argument.kind) {
       case ReferenceArgumentKind::kBuffer:
-        values.push_back(operands.buffers.at(buffer).address);
+        // What kernels of templates are given in its place is none of its own.
+        values.push_back(operation_->buffers.at(buffer).absent ? 0 : operands.buffers.at(buffer).address);
         break;
       case ReferenceArgumentKind::kValue:
         values.push_back(memory.values + first_of(buffer) * sizeof(double));
@@ -220,6 +259,9 @@ CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const Opera
         values.push_back(bits);
         break;
       }
+      case ReferenceArgumentKind::kFloat64:
+        values.push_back(std::bit_cast<std::uint64_t>(argument.real));
+        break;
       case ReferenceArgumentKind::kSeed:
         values.push_back(seed);
         break;

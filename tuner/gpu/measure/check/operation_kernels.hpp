@@ -27,8 +27,8 @@ enum class InOutData { kFilled, kPresent };
 
 class OperationKernels {
  public:
-  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. Errors (usage): the source does not compile, with
-  /// what the compiler says.
+  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. What was compiled before by this process is not
+  /// compiled again. Errors (usage): the source does not compile, with what the compiler says.
   [[nodiscard]] static Result<std::string> compile(const OperationProblem& operation, const std::string& architecture);
   /// Errors as compile(), and (usage) the source lacks a kernel. `driver` and `kernels` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<OperationKernels>> create(const Driver& driver,

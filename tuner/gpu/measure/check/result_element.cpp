@@ -9,29 +9,27 @@
 namespace pgtune::gpu {
 namespace {
 
-ResultElement of_gemm(const Problem& problem, std::uint64_t index) {
-  const auto columns = static_cast<std::uint64_t>(problem.n), rows = static_cast<std::uint64_t>(problem.m);
-  const std::uint64_t row = index / columns, column = index % columns;
-  const ElementType type = problem.type_of_c();
-  const std::uint64_t in_d = row * static_cast<std::uint64_t>(problem.ldc) + column;
-  return {fmt::format("element ({},{}) of batch {}", row % rows, column, row / rows), Operand::kD,
-          in_d * static_cast<std::uint64_t>(element_bytes(type)), type, error_bound(problem)};
+std::string place_of(const OperationProblem& operation, const OperationBuffer& buffer,
+                     const std::vector<std::uint64_t>& coordinates) {
+  if (buffer.first_index.empty()) return fmt::format("element ({}) of {}", fmt::join(coordinates, ","), buffer.title());
+  const std::string text =
+      fmt::format("element ({}) of {} {}", fmt::join(coordinates.begin() + 1, coordinates.end(), ","),
+                  buffer.first_index, coordinates.front());
+  return operation.only_output() == nullptr ? fmt::format("{} of {}", text, buffer.title()) : text;
 }
 
 }  // namespace
 
-std::int64_t result_elements(const Problem& problem) {
-  if (!problem.operation) return problem.m * problem.n * problem.batch;
+std::int64_t result_elements(const OperationProblem& operation) {
   std::int64_t elements = 0;
-  for (const OperationBuffer& buffer : problem.operation->buffers) {
+  for (const OperationBuffer& buffer : operation.buffers) {
     if (buffer.is_output()) elements += buffer.elements();
   }
   return elements;
 }
 
-ResultElement result_element(const Problem& problem, std::uint64_t index) {
-  if (!problem.operation) return of_gemm(problem, index);
-  const std::vector<OperationBuffer>& buffers = problem.operation->buffers;
+ResultElement result_element(const OperationProblem& operation, std::uint64_t index) {
+  const std::vector<OperationBuffer>& buffers = operation.buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const OperationBuffer& buffer = buffers[i];
     if (!buffer.is_output()) continue;
@@ -48,7 +46,7 @@ ResultElement result_element(const Problem& problem, std::uint64_t index) {
       index /= extent;
       at += coordinates[d] * static_cast<std::uint64_t>(buffer.strides[d]);
     }
-    return {fmt::format("element ({}) of {}", fmt::join(coordinates, ","), buffer.name), operand_of_buffer(i),
+    return {place_of(operation, buffer, coordinates), operand_of_buffer(i),
             at * static_cast<std::uint64_t>(element_bytes(buffer.type)), buffer.type, error_bound(buffer)};
   }
   return {"an element that is none", Operand::kWorkspace, 0, ElementType::kFloat32, {}};

@@ -7,7 +7,7 @@
 
 #include "tuner/gpu/measure/check/error_bound.hpp"
 #include "tuner/model/launch_plan.hpp"
-#include "tuner/model/problem.hpp"
+#include "tuner/model/operation_problem.hpp"
 
 namespace pgtune::gpu {
 
@@ -19,10 +19,10 @@ struct ResultElement {
   ErrorBound bound;
 };
 
-/// `index`: among the elements of D, row by row, or of an operation's outputs, one behind the other.
-[[nodiscard]] ResultElement result_element(const Problem& problem, std::uint64_t index);
+/// `index`: among the elements of the outputs, one behind the other, each in the order of its indices.
+[[nodiscard]] ResultElement result_element(const OperationProblem& operation, std::uint64_t index);
 
 /// How many there are.
-[[nodiscard]] std::int64_t result_elements(const Problem& problem);
+[[nodiscard]] std::int64_t result_elements(const OperationProblem& operation);
 
 }  // namespace pgtune::gpu

@@ -19,12 +19,30 @@ Tensor tensor_of(const OperationBuffer& buffer) {
   }
   std::sort(dimensions.begin(), dimensions.end(), std::greater<>());
   for (const auto& [stride, extent, of_packed] : dimensions) {
+    // One that runs on in the next is one with it.
+    if (tensor.rank > 0) {
+      const auto last = static_cast<std::size_t>(tensor.rank - 1);
+      if (tensor.stride.at(last) == extent * stride && tensor.packed.at(last) == extent * of_packed) {
+        tensor.stride.at(last) = stride;
+        tensor.packed.at(last) = of_packed;
+        tensor.extent.at(last) *= extent;
+        continue;
+      }
+    }
     const auto i = static_cast<std::size_t>(tensor.rank++);
     tensor.stride.at(i) = stride;
     tensor.extent.at(i) = extent;
     tensor.packed.at(i) = of_packed;
   }
   return tensor;
+}
+
+OperationBuffer matrix_of(ElementType type, std::int64_t rows, std::int64_t columns, std::int64_t ld) {
+  OperationBuffer matrix;
+  matrix.type = type;
+  matrix.extents = {rows, columns};
+  matrix.strides = {ld, 1};
+  return matrix;
 }
 
 std::vector<CountedBatch> pointer_batches(const OperationBuffer& array, std::uint64_t into) {

@@ -29,6 +29,8 @@ struct Tensor {
 };
 static_assert(sizeof(Tensor) == 3 * 4 * 8 + 8 + 4 + 4);
 [[nodiscard]] Tensor tensor_of(const OperationBuffer& buffer);
+/// A matrix whose rows are `ld` elements apart, filled as the conditions say.
+[[nodiscard]] OperationBuffer matrix_of(ElementType type, std::int64_t rows, std::int64_t columns, std::int64_t ld);
 
 /// Runs of pointers as addresses, for one launch; the layout is that of PointerBatch in kernels/tensors.cuh.
 inline constexpr std::size_t kBatchRuns = 64;

@@ -150,7 +150,7 @@ CudaResult<> Verification::launch_as_timed() {
   if (buffers_->has_inout()) return {};
   for (std::size_t copy = 0; copy < copies(); ++copy) {
     poisons_[copy] = poison_of_launch(poisoned_);
-    if (auto ok = buffers_->poison_d(copy, poisons_[copy], stream_); !ok) return ok;
+    if (auto ok = buffers_->poison_results(copy, poisons_[copy], stream_); !ok) return ok;
   }
   const std::int64_t launches = kTurns * static_cast<std::int64_t>(copies());
   auto done = series_->enqueue(launches)
@@ -172,7 +172,7 @@ CudaResult<> Verification::look_after_guards() {
     if (!changed) return tl::unexpected(changed.error());
     CheckFindings findings;
     findings.guards = std::move(*changed);
-    const std::string fault = fault_text(findings, checker_->problem());
+    const std::string fault = fault_text(findings, checker_->operation());
     if (fault.empty()) continue;
     report_.outcome = {OutcomeKind::kWrongResult, fmt::format("verified after the final: {}", fault)};
     return {};
@@ -200,9 +200,8 @@ CudaResult<> Verification::compare_times() {
 }
 
 CudaResult<> Verification::judge_cases() {
-  if (buffers_->operation() == nullptr) return {};
   constexpr std::size_t kCopy = 0;
-  const std::vector<FillCase>& cases = buffers_->operation()->operation().cases;
+  const std::vector<FillCase>& cases = buffers_->operation().operation().cases;
   // Times of the usual data alone are told.
   const std::vector<double> usual_s = poisoned_s_;
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -221,7 +220,7 @@ CudaResult<> Verification::launch(std::size_t copy, D d) {
   const bool poisoned = d == D::kPoisoned || buffers_->has_inout();
   if (poisoned) poisons_[copy] = poison_of_launch(++poisoned_);
   float elapsed_ms = 0;
-  return (poisoned ? buffers_->poison_d(copy, poisons_[copy], stream_) : buffers_->rewrite_d(copy, stream_))
+  return (poisoned ? buffers_->poison_results(copy, poisons_[copy], stream_) : buffers_->rewrite_results(copy, stream_))
       .and_then([&] { return check(cudaEventRecord(start_.get(), stream_), "verifying"); })
       .and_then([&] { return series_->launchable().launch(copy, stream_); })
       .and_then([&] { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
@@ -256,7 +255,7 @@ CudaResult<> Verification::judge_if_different(std::size_t copy, const char* when
 CudaResult<> Verification::look(std::size_t copy, const char* when) {
   const auto findings = checker_->look(series_->launchable(), copy, poisons_[copy]);
   if (!findings) return tl::unexpected(findings.error());
-  const std::string fault = fault_text(*findings, checker_->problem());
+  const std::string fault = fault_text(*findings, checker_->operation());
   if (fault.empty()) return {};
   report_.outcome = {
       OutcomeKind::kWrongResult,

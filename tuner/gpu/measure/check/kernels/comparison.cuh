@@ -82,22 +82,3 @@ class Findings {
   double squared_error_ = 0, squared_reference_ = 0, max_ratio_ = 0;
   u64 wrong_ = 0, first_wrong_ = ~0ull, padding_changed_ = 0;
 };
-
-// Compares D with the reference row by row.
-extern "C" __global__ void compare(const void* d, int type, const double* result, const float* scale, i64 rows,
-                                   i64 columns, i64 ld, Bound bound, double not_finite_ratio, u32 pattern,
-                                   Comparison* out) {
-  Findings findings(bound, not_finite_ratio);
-  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
-#pragma unroll 1
-    for (i64 column = threadIdx.x; column < ld; column += blockDim.x) {
-      if (column >= columns) {
-        findings.see_padding(!untouched(d, row * ld + column, type, pattern));
-        continue;
-      }
-      const i64 at = row * columns + column;
-      findings.judge(load_element(d, row * ld + column, type), result[at], scale[at], static_cast<u64>(at));
-    }
-  }
-  findings.add_to(out);
-}

@@ -24,26 +24,12 @@ __device__ inline float data_value(u64 bits, int distribution) {
 }
 
 // The same data in an integer type, on -range ... range - 1: uniform data fill it, normal data have a quarter of it as
-// their deviation and are cut off at its ends, and integers stay what they are.
+// their deviation and are cut off at its ends, and integers stay what they are. `range` as in
+// pgtune::ElementTraits::data_range.
 __device__ inline float whole_number(float value, int distribution, float range) {
   if (distribution == kUniform) return floorf(value * range);
   if (distribution == kNormal) return fminf(fmaxf(rintf(value * range / 4), -range), range - 1);
   return value;
-}
-
-// `range` as in pgtune::ElementTraits::data_range. Leaves the padding between columns and ld alone.
-extern "C" __global__ void fill_data(void* matrix, int type, i64 rows, i64 columns, i64 ld, u64 seed, int distribution,
-                                     float range) {
-  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
-#pragma unroll 1
-    for (i64 column = threadIdx.x; column < columns; column += blockDim.x) {
-      const u64 counter = static_cast<u64>(row * columns + column);
-      const u64 bits = mix(seed + (counter + 1) * 0x9e3779b97f4a7c15ull);
-      float value = data_value(bits, distribution);
-      if (range > 0) value = whole_number(value, distribution, range);
-      store_element(matrix, row * ld + column, type, value);
-    }
-  }
 }
 
 // Layout of HelperKernels::ByteMatrix.

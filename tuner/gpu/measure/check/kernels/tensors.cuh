@@ -13,9 +13,20 @@ struct Tensor {
   int rank, type;
 };
 
-// The packed number of the element at place `at` in memory; -1 where there is none.
+// The packed number of the element at place `at` in memory; -1 where there is none. Division by 32 bits, which nearly
+// all buffers do with, is several times faster.
 __device__ inline i64 packed_index(const Tensor& t, i64 at) {
   i64 index = 0;
+  if (t.stored <= 0xffffffff) {
+    u32 rest = static_cast<u32>(at);
+    for (int i = 0; i < t.rank; ++i) {
+      const u32 stride = static_cast<u32>(t.stride[i]), coordinate = rest / stride;
+      if (coordinate >= t.extent[i]) return -1;
+      rest -= coordinate * stride;
+      index += coordinate * t.packed[i];
+    }
+    return rest == 0 ? index : -1;
+  }
   for (int i = 0; i < t.rank; ++i) {
     const i64 coordinate = at / t.stride[i];
     if (coordinate >= t.extent[i]) return -1;
@@ -104,7 +115,7 @@ extern "C" __global__ void compare_tensor(const void* memory, Tensor t, const do
   findings.add_to(out);
 }
 
-// Order-free checksum of the elements that somebody judges, as sum_result() of a matrix.
+// Order-free checksum of the elements that somebody judges: a wrapping sum of mixed (position, bits) pairs.
 extern "C" __global__ void sum_tensor(const void* memory, Tensor t, const float* scale, i64 first, u64* sum) {
   u64 local = 0;
 #pragma unroll 1
