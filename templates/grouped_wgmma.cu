@@ -246,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
     Accumulators acc;
 #if BLOCK_SCALED
     const int last_block = (columns - 1) / kScaleBlock, own_column = column + (SWAP_AB ? part_of_tile * kRows : 0);
-    // A warpgroup whose columns lie outside D multiplies zeros: any scale will do.
+    // A warpgroup whose columns lie outside D needs none of its scales.
     const int block = min(own_column / kScaleBlock, last_block);
     const long long matrix_of_scales = static_cast<long long>(at.group) * (last_block + 1) + block;
     const int before = kAnyFirstRow ? at.row % 4 : 0;  // rows whose scales lie before the tile's
@@ -254,7 +254,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
                          SB + matrix_of_scales * blocks + rank.k, block < last_block ? blocks : 0,
                          (block + 1) * kScaleBlock - own_column};
     const Start start = !STAGGER || at.number > 0 ? Start::kAtOnce : group == 0 ? Start::kFirst : Start::kSecond;
-    multiply_block_scaled<CLUSTER_K>(acc, stages_of_tile, now, from, of, start);
+    const int rows_left = SWAP_AB ? columns - own_column : end - row - part_of_tile * kRows;
+    const int wanted = STAGGER ? kInstructions : max(0, min((rows_left + 63) / 64, kInstructions));
+    multiply_block_scaled<CLUSTER_K>(acc, stages_of_tile, now, from, of, start, wanted);
 #else
     if (kPingPong) pgtune::mbarrier_wait(order + 8 * group, (at.number / 2 + group + 1) % 2);
     multiply(acc, stages_of_tile, now, from, order + 8 * (1 - group), [] {});
