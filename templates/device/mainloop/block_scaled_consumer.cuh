@@ -29,6 +29,10 @@ static_assert(BK_BYTES == kScaleBlock && ELEM_BYTES == 1, "a stage is a block of
 /// Weights of a warpgroup's tile lie in this many blocks of scales.
 constexpr int kWeights = SWAP_AB ? kRows : BN;
 constexpr int kWeightScales = kScaleBlock % kWeights == 0 ? 1 : 2;
+/// Columns of the tile that have one scale, wherever the tile begins, and how many times as many it has.
+constexpr int kChunkColumns = kWeightScales == 1 ? BN : BN % 64 == 0 ? 64 : BN % 32 == 0 ? 32 : 16;
+constexpr int kChunks = SWAP_AB ? 1 : BN / kChunkColumns;
+static_assert(SWAP_AB || BN % kChunkColumns == 0, "chunks must be whole");
 static_assert(kInstructions <= 2, "steps are counted in pairs");
 static_assert(kWeightScales == 1 || !SWAP_AB, "a warpgroup's rows of swapped operands have one scale");
 
@@ -40,38 +44,36 @@ struct ScaleSource {
   int former;            ///< weights of the tile that have the former scale
 };
 
-/// The scales of a warpgroup's weights, of block after block along K, kBlockStride blocks apart. Each lane holds those
-/// of one of 32 blocks and of one of the 32 after them: a scale that is read when it is wanted comes from L2 or further
-/// for every eighth block, and takes longer than the products that are to hide it.
+/// The scales of a warpgroup's weights, of block after block along K, kBlockStride blocks apart. The lanes of a warp
+/// hold those of 64 blocks, two each: a scale that is read when it is wanted comes from L2 or further for every eighth
+/// block, and takes longer than the products that are to hide it.
 template <int kBlockStride>
 class WeightScales {
  public:
-  __device__ __forceinline__ WeightScales(const ScaleSource& of, int blocks) : of_(of), last_(blocks - 1) {
-    read(now_, lane_index());
-    read(later_, lane_index() + 32);
-  }
+  __device__ __forceinline__ WeightScales(const ScaleSource& of, int blocks) : of_(of), last_(blocks - 1) { read(); }
   /// Those of the next block. Called by whole warps.
   __device__ __forceinline__ void next(float (&scales)[2]) {
-    if (block_ > 0 && block_ % 32 == 0) {
+    if (block_ > 0 && block_ % 64 == 0) read();
 #pragma unroll
-      for (int i = 0; i < kWeightScales; ++i) now_[i] = later_[i];
-      read(later_, block_ + 32 + lane_index());
-    }
-#pragma unroll
-    for (int i = 0; i < kWeightScales; ++i) scales[i] = __shfl_sync(0xffffffff, now_[i], block_ % 32);
+    for (int i = 0; i < kWeightScales; ++i)
+      scales[i] = __shfl_sync(0xffffffff, block_ / 32 % 2 == 0 ? early_[i] : late_[i], block_ % 32);
     ++block_;
   }
 
  private:
-  __device__ __forceinline__ void read(float (&scales)[kWeightScales], int block) const {
-    const float* const from = of_.weights + min(block, last_) * kBlockStride;
+  __device__ __forceinline__ void read() {
+    const float* const early = of_.weights + min(block_ + lane_index(), last_) * kBlockStride;
+    const float* const late = of_.weights + min(block_ + lane_index() + 32, last_) * kBlockStride;
 #pragma unroll
-    for (int i = 0; i < kWeightScales; ++i) scales[i] = __ldg(from + i * of_.next_weights);
+    for (int i = 0; i < kWeightScales; ++i) {
+      early_[i] = __ldg(early + i * of_.next_weights);
+      late_[i] = __ldg(late + i * of_.next_weights);
+    }
   }
 
   const ScaleSource& of_;
   int last_, block_ = 0;
-  float now_[kWeightScales], later_[kWeightScales];
+  float early_[kWeightScales], late_[kWeightScales];
 };
 
 /// The scales of one block along K.
@@ -103,15 +105,15 @@ __device__ __forceinline__ void add_scaled(Accumulator (&acc)[kInstructionAccumu
     for (int i = 0; i < kInstructionAccumulators; ++i)
       acc[i] = fmaf(scales.rows[i / 4 * 2 + i % 2] * weights[0], sums[i], acc[i]);
   } else {
-    float both[2][2];  // of the upper and the lower row, with the former and the latter weights
+    float of_chunks[kChunks][2];  // of the upper and the lower row
 #pragma unroll
-    for (int i = 0; i < 4; ++i) both[i / 2][i % 2] = scales.rows[2 * instruction + i / 2] * weights[i % 2];
-#pragma unroll
-    for (int i = 0; i < kInstructionAccumulators; ++i) {
-      const float* const two = both[i / 2 % 2];
-      const float scale = kWeightScales == 1 || i / 4 * 8 < former ? two[0] : two[1];
-      acc[i] = fmaf(scale, sums[i], acc[i]);
+    for (int i = 0; i < 2 * kChunks; ++i) {
+      const float of_weights = kChunks == 1 || i / 2 * kChunkColumns < former ? weights[0] : weights[1];
+      of_chunks[i / 2][i % 2] = scales.rows[2 * instruction + i % 2] * of_weights;
     }
+#pragma unroll
+    for (int i = 0; i < kInstructionAccumulators; ++i)
+      acc[i] = fmaf(of_chunks[i / 4 * 8 / kChunkColumns][i / 2 % 2], sums[i], acc[i]);
   }
 }
 
@@ -123,11 +125,11 @@ constexpr int kSecondStarts = 1;  ///< a named barrier
 /// Sums that a thread has at a time. Where registers allow there are two instructions' of them, so that the tensor
 /// cores have the next products to do while a warpgroup adds the last ones.
 constexpr int kRegisters = kConsumers == 3 ? 160 : CTAS_PER_SM == 2 ? 216 : 232;
-constexpr int kSumBuffers =
-    kAccumulators + 2 * kInstructionAccumulators + Scales::kCount + 4 * kWeightScales + 24 <= kRegisters ? 2 : 1;
+constexpr int kOtherRegisters = Scales::kCount + 4 * kWeightScales + (K_SLICES > 1 ? 36 : 24);
+constexpr int kSumBuffers = kAccumulators + 2 * kInstructionAccumulators + kOtherRegisters <= kRegisters ? 2 : 1;
 
-/// A warpgroup's tile, computed in steps: an instruction's rows of a block. With two buffers a step is issued before the
-/// sums of the last one are added.
+/// A warpgroup's tile, computed in steps: an instruction's rows of a block. With two buffers a step is issued before
+/// the sums of the last one are added.
 template <int kBlockStride>
 class BlockScaledTile {
  public:
@@ -142,15 +144,16 @@ class BlockScaledTile {
   __device__ __forceinline__ void issue() {
     constexpr int kInstruction = kStep % kInstructions;
     Accumulator(&sums)[kInstructionAccumulators] = sums_[kStep % kSumBuffers];
-    if (kInstruction == 0) wait_full(from_.full + 8 * issued_.stage, issued_.parity);
-    const unsigned stage = issued_.stage * (kStageBytes / 16), right = from_.right + stage;
+    const PipelineState<STAGES>& at = kSumBuffers == 1 ? now_ : issued_;
+    if (kInstruction == 0) wait_full(from_.full + 8 * at.stage, at.parity);
+    const unsigned stage = at.stage * (kStageBytes / 16), right = from_.right + stage;
     const unsigned left = from_.left + stage + Left::offset(kInstruction * 64, 0);
     warpgroup_arrive();
 #pragma unroll
     for (int k = 0; k < kBlockK; k += kInstructionK)
       wgmma(sums, Left::descriptor(left + Left::offset(0, k)), Right::descriptor(right + Right::offset(0, k)), k > 0);
     warpgroup_commit();
-    if (kInstruction + 1 == kInstructions) issued_.advance();
+    if (kSumBuffers == 2 && kInstruction + 1 == kInstructions) issued_.advance();
   }
 
   /// Adds a step's sums. kIssued steps have been issued after it.
@@ -172,21 +175,16 @@ class BlockScaledTile {
     add_scaled(acc_[kInstruction], sums, scales_, of_weights_, of_.former, kInstruction);
   }
 
-  /// Ends a block whose last step is left out.
-  __device__ __forceinline__ void leave_out() {
-    issued_.advance();
-    release();
-  }
-
- private:
+  /// Tells the producers that a stage has been read.
   __device__ __forceinline__ void release() {
     consumer_release(from_.release, from_.release + 8 * now_.stage);
     now_.advance();
   }
 
+ private:
   Accumulators& acc_;
   PipelineState<STAGES>& now_;    ///< of the step that is added next
-  PipelineState<STAGES> issued_;  ///< of the step that is issued next
+  PipelineState<STAGES> issued_;  ///< of the step that is issued next, where that is another one
   const ConsumerParams& from_;
   const ScaleSource& of_;
   WeightScales<kBlockStride> weights_;
@@ -206,6 +204,7 @@ __device__ __forceinline__ void multiply_block_scaled(Accumulators& acc, int blo
 #pragma unroll
   for (int i = 0; i < kAccumulators; ++i) acc[i / kInstructionAccumulators][i % kInstructionAccumulators] = 0.0f;
   if (instructions == 0) {
+#pragma unroll 1
     for (; blocks > 0; --blocks) {
       wait_full(from.full + 8 * now.stage, now.parity);
       consumer_release(from.release, from.release + 8 * now.stage);
@@ -215,15 +214,22 @@ __device__ __forceinline__ void multiply_block_scaled(Accumulators& acc, int blo
   }
   BlockScaledTile<kBlockStride> tile(acc, now, from, of, blocks, start);
   if constexpr (kSumBuffers == 1) {
+    if (kInstructions == 1 || instructions == kInstructions) {
 #pragma unroll 1
-    for (; blocks > 0; --blocks) {
-      tile.template issue<0>();
-      tile.template add<0, 0>();
-      if (kInstructions > instructions) {
-        tile.leave_out();
-      } else if constexpr (kInstructions == 2) {
-        tile.template issue<1>();
-        tile.template add<1, 0>();
+      for (; blocks > 0; --blocks) {
+        tile.template issue<0>();
+        tile.template add<0, 0>();
+        if constexpr (kInstructions == 2) {
+          tile.template issue<1>();
+          tile.template add<1, 0>();
+        }
+      }
+    } else {
+#pragma unroll 1
+      for (; blocks > 0; --blocks) {
+        tile.template issue<0>();
+        tile.template add<0, 0>();
+        tile.release();
       }
     }
   } else {
