@@ -10,8 +10,8 @@
 //   loads      One tensor map covers the rows of all groups, so that a group's last tile also reads rows of the next
 //              one, or beyond the end zeros: every row of the product is its own, and these are not stored.
 //   stores     Threads store pieces of 16 bytes as far as the group has rows, or TMA whole boxes (group_output.cuh).
-//   clusters   A cluster's tiles lie side by side. One that lies outside of its group is computed and not stored,
-//              because its CTA's part of what they share is needed.
+//   clusters   A cluster's tiles lie side by side. One that lies outside of its group is not stored, but its CTA loads
+//              its part of what they share.
 //
 // The product's left operand has BM rows a tile, the right one BN columns. They are A's rows and B's, or with SWAP_AB
 // exchanged, for groups of few rows: the instruction takes 64 rows but as little as 8 columns.
@@ -262,8 +262,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
                          SB + matrix_of_scales * blocks + rank.k, block < last_block ? blocks : 0,
                          (block + 1) * kScaleBlock - own_column};
     const Start start = !STAGGER || at.number > 0 ? Start::kAtOnce : group == 0 ? Start::kFirst : Start::kSecond;
-    const int rows_left = SWAP_AB ? columns - own_column : end - row - part_of_tile * kRows;
-    const int wanted = STAGGER ? kInstructions : max(0, min((rows_left + 63) / 64, kInstructions));
+    const int lines = row >= end || column >= columns ? 0
+                      : SWAP_AB                       ? columns - own_column
+                                                      : end - row - part_of_tile * kRows;
+    const int wanted = STAGGER ? kInstructions : max(0, min((lines + 63) / 64, kInstructions));
     multiply_block_scaled<CLUSTER_K>(acc, stages_of_tile, now, from, of, start, wanted);
 #else
     if (kPingPong) pgtune::mbarrier_wait(order + 8 * group, (at.number / 2 + group + 1) % 2);

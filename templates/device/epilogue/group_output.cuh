@@ -35,22 +35,36 @@ struct GroupOutput {
                                                int end, int column, int columns, unsigned boxes) {
     if (!kSwapped && row >= end) return;
     const int lane = lane_index();
-#pragma unroll
-    for (int first = 0; first < kColumns; first += Box::kSlab) {
-      const unsigned box = boxes + (kByTma ? first / Box::kSlab * Box::kBytes : 0);
-      if (!kByTma) __syncwarp();  // the box before has been read
-      Box::fill(acc + first / 2, box, lane);
-      if (kByTma) fence_proxy_async();
-      __syncwarp();
+    const auto store_pieces = [&](int first, unsigned box) {
       const int box_row = row + (kSwapped ? first : 0), box_column = column + (kSwapped ? 0 : first);
-      if (kByTma && row + 16 <= end) {
-        if (lane == 0) tma_store<false>(*map, box, box_column, box_row, 0);
-        continue;
-      }
       Box::each_piece(d + static_cast<long long>(box_row) * columns + box_column, columns, end - box_row,
                       columns - box_column, box, lane, [](unsigned place, const unsigned short* at, bool exists) {
                         if (exists) copy_piece_to_global(const_cast<unsigned short*>(at), place);
                       });
+    };
+    if constexpr (kByTma) {
+      const auto box_of = [&](int first) { return boxes + first / Box::kSlab * Box::kBytes; };
+#pragma unroll
+      for (int first = 0; first < kColumns; first += Box::kSlab) Box::fill(acc + first / 2, box_of(first), lane);
+      fence_proxy_async();
+      __syncwarp();
+      const bool whole = row + 16 <= end;
+#pragma unroll
+      for (int first = 0; first < kColumns; first += Box::kSlab) {
+        if (!whole) {
+          store_pieces(first, box_of(first));
+        } else if (lane == 0) {
+          tma_store<false>(*map, box_of(first), column + first, row, 0);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int first = 0; first < kColumns; first += Box::kSlab) {
+        __syncwarp();  // the box before has been read
+        Box::fill(acc + first / 2, boxes, lane);
+        __syncwarp();
+        store_pieces(first, boxes);
+      }
     }
   }
 };
