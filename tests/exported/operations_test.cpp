@@ -66,8 +66,8 @@ TEST(ExportedOperations, PlanWhatTheInterpreterPlansForTunedAndRandomSizes) {
     const ExportedVariant& variant = content.variants[variant_number];
     const auto problem = sized(content, like, sizes);
     std::string answer = "no problem\n";
-    if (problem && !same_kind(*problem, variant.problem)) answer = "refused\n";
-    if (problem && same_kind(*problem, variant.problem))
+    if (problem && !problem->is_of_kind(variant.problem)) answer = "refused\n";
+    if (problem && problem->is_of_kind(variant.problem))
       answer = plan_text(content.templates[variant.template_number], variant, *problem);
     ++(answer == "no problem\n" ? impossible : answer == "refused\n" ? refused : launched);
     expected += answer;

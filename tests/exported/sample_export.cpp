@@ -84,7 +84,7 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
   const std::vector<std::int64_t> built = built_values(definition, defines);
   const auto same = std::find_if(content.variants.begin(), content.variants.end(), [&](const ExportedVariant& other) {
     return other.template_number == number && other.variant == variant && other.built == built &&
-           same_kind(other.problem, problem);
+           other.problem.is_of_kind(problem);
   });
   const auto index = static_cast<std::size_t>(same - content.variants.begin());
   if (same == content.variants.end()) {

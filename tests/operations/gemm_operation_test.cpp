@@ -204,6 +204,50 @@ TEST(GemmOperation, OtherOperationsStayAsTheyAre) {
   EXPECT_NE(other, problems().front());
 }
 
+/// What host code asks of any problem.
+TEST(AnyProblem, SaysItsNameSizesScalarsAndKind) {
+  Problem gemm = parse_shape("127x65x33").value();
+  gemm.dtype = Dtype::kBf16;
+  gemm.batch = 3;
+  gemm.beta = 0.5;
+  gemm = with_default_strides(gemm).value();
+  for (const Problem& p : {gemm, with_operation(gemm).value()}) {
+    EXPECT_EQ(p.operation_name(), "");
+    EXPECT_EQ(p.sizes(), (std::vector<NamedValue>{{"M", 127}, {"N", 65}, {"K", 33}, {"BATCH", 3}}));
+    EXPECT_EQ(p.scalar("alpha"), 1);
+    EXPECT_EQ(p.scalar("beta"), 0.5);
+    EXPECT_EQ(p.scalar("gamma"), 0);
+    EXPECT_TRUE(p.has_dtype());
+    EXPECT_EQ(p.kind(), "bf16");
+    EXPECT_TRUE(p.is_of_kind(gemm));
+  }
+  OperationProblem numbers = *with_operation(gemm).value().operation;
+  numbers.name = "another";
+  numbers.baselines.clear();
+  const Problem typed = problem_of(numbers, Dtype::kBf16).value();
+  EXPECT_EQ(typed.operation_name(), "another");
+  EXPECT_EQ(typed.sizes(), numbers.sizes);
+  EXPECT_EQ(typed.scalar("beta"), 0.5);
+  EXPECT_EQ(typed.scalar("gamma"), 0);
+  EXPECT_EQ(typed.kind(), "another bf16");
+  EXPECT_EQ(typed.title(), "another bf16 " + numbers.sizes_text());
+  EXPECT_FALSE(typed.is_of_kind(gemm));
+  EXPECT_FALSE(gemm.is_of_kind(typed));
+  EXPECT_FALSE(typed.is_of_kind(problem_of(numbers, Dtype::kF16).value()));
+  numbers.has_dtypes = false;
+  numbers.content_hash = "2";
+  const Problem untyped = problem_of(numbers, Dtype::kF32).value();
+  EXPECT_FALSE(untyped.has_dtype());
+  EXPECT_EQ(untyped.kind(), "another");
+  EXPECT_FALSE(untyped.is_of_kind(problem_of(*typed.operation, Dtype::kF32).value())) << "of another version";
+  Problem fused = gemm;
+  fused.epilogue.bias = true;
+  EXPECT_FALSE(fused.is_of_kind(gemm));
+  fused = gemm;
+  fused.output = ElementType::kFloat32;
+  EXPECT_FALSE(fused.is_of_kind(gemm));
+}
+
 TEST(GemmOperation, SizesThatOverflowAreRefused) {
   Problem huge = parse_shape("300000000x300000000x1").value();
   const auto refused = with_default_strides(huge).and_then(with_operation);

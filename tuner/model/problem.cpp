@@ -116,6 +116,34 @@ bool operator==(const Problem& a, const Problem& b) {
   return members(a) == members(b) && (a.is_gemm() ? b.is_gemm() : a.operation == b.operation);
 }
 
+std::string Problem::operation_name() const { return is_gemm() ? std::string() : operation->name; }
+
+std::vector<NamedValue> Problem::sizes() const {
+  if (!is_gemm()) return operation->sizes;
+  return {{"M", m}, {"N", n}, {"K", k}, {"BATCH", batch}};
+}
+
+double Problem::scalar(std::string_view name) const {
+  if (!is_gemm()) return operation->find_scalar(name).value_or(0);
+  return name == "alpha" ? alpha : name == "beta" ? beta : 0;
+}
+
+bool Problem::has_dtype() const { return is_gemm() || operation->has_dtypes; }
+
+std::string Problem::kind() const {
+  const std::string name = operation_name();
+  if (!has_dtype()) return name;
+  return name.empty() ? std::string(to_string(dtype)) : fmt::format("{} {}", name, to_string(dtype));
+}
+
+bool Problem::is_of_kind(const Problem& other) const {
+  const auto types = [](const Problem& p) {
+    return std::make_tuple(p.is_gemm(), p.operation_name(), p.is_gemm() ? std::string() : p.operation->content_hash,
+                           p.dtype, p.type_of_c());
+  };
+  return types(*this) == types(other) && epilogue == other.epilogue;
+}
+
 std::int64_t Problem::operand_bytes() const {
   if (operation) return operation->buffer_bytes();
   const std::int64_t matrices_c = beta != 0 ? 2 : 1;
@@ -156,9 +184,7 @@ std::string Problem::key() const {
 }
 
 std::string Problem::title() const {
-  if (!is_gemm())
-    return operation->has_dtypes ? fmt::format("{} {} {}", operation->name, to_string(dtype), operation->sizes_text())
-                                 : fmt::format("{} {}", operation->name, operation->sizes_text());
+  if (!is_gemm()) return fmt::format("{} {}", kind(), operation->sizes_text());
   std::string text = fmt::format("{} {} {}", shape(), to_string(dtype), layout());
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
   if (epilogue.any()) text += fmt::format(" epilogue {}", to_string(epilogue));

@@ -41,6 +41,20 @@ struct Problem {
   [[nodiscard]] bool is_gemm() const { return m > 0 || !operation; }
   friend bool operator==(const Problem& a, const Problem& b);
 
+  /// What follows is the same for GEMM and other operations.
+  /// The operation's name as templates and stored results have it; empty for GEMM.
+  [[nodiscard]] std::string operation_name() const;
+  /// The dimensions: of GEMM M, N, K and BATCH.
+  [[nodiscard]] std::vector<NamedValue> sizes() const;
+  /// Of a float32 argument: of GEMM alpha and beta. 0 where there is none of the name.
+  [[nodiscard]] double scalar(std::string_view name) const;
+  /// Whether its dtype means something.
+  [[nodiscard]] bool has_dtype() const;
+  /// What it has in common with problems of other sizes, for people: "bf16", "softmax bf16", "reduction".
+  [[nodiscard]] std::string kind() const;
+  /// What is computed and compiled for has the same types and, of GEMM, epilogue: exported calls tell apart no more.
+  [[nodiscard]] bool is_of_kind(const Problem& other) const;
+
   [[nodiscard]] std::int64_t rows_a() const { return trans_a ? k : m; }
   [[nodiscard]] std::int64_t columns_a() const { return trans_a ? m : k; }
   [[nodiscard]] std::int64_t rows_b() const { return trans_b ? n : k; }

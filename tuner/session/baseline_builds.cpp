@@ -46,7 +46,7 @@ Result<std::vector<protocol::BaselineBuild>> build_baselines(const Problem& prob
                                                              const space::TemplateSet& templates,
                                                              const DeviceInfo& device, const BuildOne& build) {
   std::vector<protocol::BaselineBuild> out;
-  if (!problem.operation) return out;
+  if (templates.baselines().empty()) return out;
   auto definition = templates.baselines().begin();
   for (const OperationBaseline& baseline : problem.operation->baselines) {
     const auto* const named = std::get_if<TemplateBaseline>(&baseline);

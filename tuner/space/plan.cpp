@@ -108,15 +108,10 @@ class PlanBuilder {
         }
         break;
       case ArgumentKind::kFloat32:
-        out.real = scalar(spec.scalar);
+        out.real = problem_.scalar(spec.scalar);
         break;
     }
     return out;
-  }
-
-  [[nodiscard]] double scalar(const std::string& name) const {
-    if (!problem_.is_gemm()) return problem_.operation->find_scalar(name).value_or(0);
-    return name == "alpha" ? problem_.alpha : problem_.beta;
   }
 
   /// Index of the map in the plan, which gets it when it is first passed.

@@ -101,14 +101,14 @@ bool is_type_name(const std::string& name) { return std::find(kTypes.begin(), kT
 
 std::vector<std::int64_t> device_values(const DeviceInfo& device) { return values_of(kDevice, device); }
 std::vector<std::string> problem_names(const Problem& problem) {
-  if (!problem.operation) return problem_names();
+  if (problem.is_gemm()) return problem_names();
   std::vector<std::string> out;
   for (const NamedValue& entry : problem.operation->values) out.push_back(entry.name);
   return out;
 }
 
 std::vector<std::int64_t> problem_values(const Problem& problem) {
-  if (!problem.operation) return values_of(kProblem, problem);
+  if (problem.is_gemm()) return values_of(kProblem, problem);
   std::vector<std::int64_t> out;
   for (const NamedValue& entry : problem.operation->values) out.push_back(entry.value);
   return out;

@@ -55,9 +55,7 @@ std::string epilogue_words(const TemplateDefinition& definition) {
 
 }  // namespace
 
-bool TemplateDefinition::is_of(const Problem& problem) const {
-  return operation == (problem.operation ? problem.operation->name : std::string());
-}
+bool TemplateDefinition::is_of(const Problem& problem) const { return operation == problem.operation_name(); }
 
 bool TemplateDefinition::computes(const Problem& problem) const {
   return has_types(problem) && fuses(*this, problem.epilogue);
@@ -65,7 +63,7 @@ bool TemplateDefinition::computes(const Problem& problem) const {
 
 bool TemplateDefinition::has_types(const Problem& problem) const {
   if (!is_of(problem)) return false;
-  if (problem.operation && !problem.operation->has_dtypes) return true;
+  if (!problem.has_dtype()) return true;
   if (std::find(dtypes.begin(), dtypes.end(), problem.dtype) == dtypes.end()) return false;
   if (outputs.empty()) return problem.has_usual_output();
   return std::find(outputs.begin(), outputs.end(), problem.type_of_c()) != outputs.end();

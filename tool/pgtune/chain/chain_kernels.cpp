@@ -17,7 +17,7 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
 
 /// Whether the database tells it from the same product by itself.
 bool has_search_of_its_own(const Chain& chain, std::size_t step) {
-  return chain.steps[step].overlaps && !chain.steps[step].problem.operation;
+  return chain.steps[step].overlaps && chain.steps[step].problem.is_gemm();
 }
 
 class Finder {

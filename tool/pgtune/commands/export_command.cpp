@@ -156,7 +156,7 @@ class ExportCommand final : public Command {
       context.terminal().note(
           fmt::format("{} of chained launches left out: a header launches its kernels one by one.", chained));
     const auto others =
-        table_ ? std::erase_if(results, [](const auto& result) { return bool(result.problem.operation); }) : 0;
+        table_ ? std::erase_if(results, [](const auto& result) { return !result.problem.is_gemm(); }) : 0;
     if (others > 0)
       context.terminal().note(fmt::format("{} of other operations than GEMM left out: tables hold GEMMs.", others));
     if (results.empty()) {
@@ -262,11 +262,10 @@ class ExportCommand final : public Command {
   [[nodiscard]] std::string default_namespace(const std::vector<StoredResult>& results) const {
     if (table_) return "pgtune_best";
     std::set<std::string> operations;
-    for (const StoredResult& result : results)
-      operations.insert(result.problem.operation ? result.problem.operation->name : "gemm");
-    return operations.contains("gemm") ? "best_gemm"
-           : operations.size() == 1    ? "best_" + *operations.begin()
-                                       : "best_kernels";
+    for (const StoredResult& result : results) operations.insert(result.problem.operation_name());
+    return operations.contains("")  ? "best_gemm"
+           : operations.size() == 1 ? "best_" + *operations.begin()
+                                    : "best_kernels";
   }
 
   void write_library(Context& context, const CallableHeader& content) const {

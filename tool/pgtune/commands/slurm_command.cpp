@@ -33,7 +33,7 @@ constexpr double kShareOfLimit = 0.6;
 /// A problem as a list of shapes or sizes has it; what a list does not say of it (leading dimensions, scalars, an
 /// operation and its dtype) is an option of the search.
 std::string list_line(const Problem& problem) {
-  if (problem.operation) return problem.shape();
+  if (!problem.is_gemm()) return problem.shape();
   std::string line = fmt::format("{} {} {}", problem.shape(), to_string(problem.dtype), problem.layout());
   if (!problem.has_usual_output()) line += fmt::format(" out {}", to_string(problem.type_of_c()));
   if (problem.epilogue.any()) line += fmt::format(" epilogue {}", to_string(problem.epilogue));
@@ -154,7 +154,7 @@ class SlurmCommand final : public Command {
     job.folder = folder.string();
     job.script = script.string();
     job.program = own_executable().string();
-    job.list_option = search.problems.front().operation ? "--sizes" : "--shapes";
+    job.list_option = search.problems.front().is_gemm() ? "--shapes" : "--sizes";
     job.working_folder = fs::current_path().string();
     job.command_line = context.command_line();
     pass_on(job);

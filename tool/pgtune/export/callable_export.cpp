@@ -63,7 +63,7 @@ class CallableExport {
     }
     if (winners.empty()) return std::move(content_);
     add_guesses(winners);
-    std::stable_partition(winners.begin(), winners.end(), [](const Winner& w) { return !w.problem.operation; });
+    std::stable_partition(winners.begin(), winners.end(), [](const Winner& w) { return w.problem.is_gemm(); });
     content_.nvrtc_version = value_or_throw(device::compiler_version(context_.paths().worker));
     compile(winners);
     drop_unused_sources(content_);
@@ -128,8 +128,8 @@ class CallableExport {
   std::optional<Winner> resolve(const StoredResult& result, std::string& why) {
     const Variant& best = result.answer.best().variant;
     const LoadedOperation* const operation =
-        result.problem.operation ? sources_.operation_of(*result.problem.operation, why) : nullptr;
-    if (result.problem.operation && operation == nullptr) return std::nullopt;
+        result.problem.is_gemm() ? nullptr : sources_.operation_of(*result.problem.operation, why);
+    if (!result.problem.is_gemm() && operation == nullptr) return std::nullopt;
     const std::optional<Problem> problem = own_problem(result.problem, operation);
     if (!problem) {
       why = fmt::format("what is stored of it is no problem of the operation {}", operation->definition.name);
@@ -180,7 +180,7 @@ class CallableExport {
       const auto same = std::find_if(builds.begin(), builds.end(), [&](const Winner* other) {
         return other->template_number == winner.template_number && other->variant == winner.variant &&
                other->device.architecture == winner.device.architecture &&
-               same_defines(other->defines, winner.defines) && same_kind(other->problem, winner.problem);
+               same_defines(other->defines, winner.defines) && other->problem.is_of_kind(winner.problem);
       });
       build_number.push_back(static_cast<std::size_t>(same - builds.begin()));
       if (same != builds.end()) continue;
@@ -269,7 +269,7 @@ class CallableExport {
       text += "; unsettled: measured in short samples at the power cap, so the ratio may be off by several percent";
     if (!result.answer.baseline.enlarged_shape.empty())
       text += fmt::format("; cuBLASLt was timed on {}", result.answer.baseline.enlarged_shape);
-    if (!result.problem.operation && !cublaslt_fuses(result.problem.epilogue.activation))
+    if (!cublaslt_fuses(result.problem.epilogue.activation))
       text += fmt::format("; cuBLASLt was timed without {}", to_string(result.problem.epilogue.activation));
     return text;
   }

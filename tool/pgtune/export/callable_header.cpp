@@ -99,7 +99,7 @@ std::string preamble(const CallableHeader& content) {
 )",
       content.pgtune_version, content.entries.size(), content.entries.size() == 1 ? "" : "s", computed(content),
       content.file_name, content.name_space,
-      first.operation ? operation_example(content.name_space, first) : gemm_example(content.name_space, first),
+      first.is_gemm() ? gemm_example(content.name_space, first) : operation_example(content.name_space, first),
       content.jit ? "Kernels are compiled where they run, by NVRTC 12 or newer"
                   : fmt::format("Kernels were compiled by NVRTC {}", content.nvrtc_version),
       content.least_driver / 1000, content.least_driver % 1000 / 10);

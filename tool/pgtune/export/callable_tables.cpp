@@ -103,7 +103,7 @@ std::string gemm_kinds(const CallableHeader& content) {
   std::string rows;
   std::size_t count = 0;
   for (const Problem& kind : kinds_of(content)) {
-    if (kind.operation) break;
+    if (!kind.is_gemm()) break;
     rows += fmt::format("    {{Type::{}, {}, {}}},\n", to_string(kind.dtype), element_word(kind),
                         epilogue_words(kind.epilogue));
     ++count;
@@ -119,7 +119,7 @@ std::string entry_table(const CallableHeader& content) {
   std::size_t count = 0;
   for (const ExportedEntry& entry : content.entries) {
     const Problem& p = entry.problem;
-    if (p.operation) continue;
+    if (!p.is_gemm()) continue;
     ++count;
     rows += fmt::format(
         "    // {}\n    {{{{Type::{}, Layout::{}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}}}, {}, {}, {},\n"

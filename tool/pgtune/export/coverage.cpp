@@ -23,7 +23,7 @@ using nlohmann::json;
 
 /// The radius within which neighbours of the problem are taken; null: none are.
 const MeasuredLoss* chosen_loss(const CallableHeader& content, const Problem& problem) {
-  const std::string operation = problem.operation ? problem.operation->name : "";
+  const std::string operation = problem.operation_name();
   const auto found = std::find_if(content.losses.begin(), content.losses.end(), [&](const MeasuredLoss& loss) {
     return loss.operation == operation && loss.dtype == problem.dtype && loss.chosen;
   });

@@ -10,20 +10,12 @@
 
 namespace pgtune::tool {
 
-bool same_kind(const Problem& a, const Problem& b) {
-  if (a.operation && b.operation)
-    return a.operation->name == b.operation->name && a.operation->content_hash == b.operation->content_hash &&
-           a.dtype == b.dtype;
-  return !a.operation && !b.operation && a.dtype == b.dtype && a.type_of_c() == b.type_of_c() &&
-         a.epilogue == b.epilogue;
-}
-
 std::vector<Problem> kinds_of(const CallableHeader& content) {
   std::vector<Problem> out;
   for (const bool gemm : {true, false}) {
     for (const ExportedVariant& variant : content.variants) {
-      if (gemm == static_cast<bool>(variant.problem.operation)) continue;
-      const auto same = [&](const Problem& known) { return same_kind(known, variant.problem); };
+      if (gemm != variant.problem.is_gemm()) continue;
+      const auto same = [&](const Problem& known) { return known.is_of_kind(variant.problem); };
       if (std::none_of(out.begin(), out.end(), same)) out.push_back(variant.problem);
     }
   }
@@ -32,25 +24,25 @@ std::vector<Problem> kinds_of(const CallableHeader& content) {
 
 std::size_t kind_number(const std::vector<Problem>& kinds, const Problem& problem) {
   const auto found =
-      std::find_if(kinds.begin(), kinds.end(), [&](const Problem& known) { return same_kind(known, problem); });
+      std::find_if(kinds.begin(), kinds.end(), [&](const Problem& known) { return known.is_of_kind(problem); });
   return static_cast<std::size_t>(found - kinds.begin());
 }
 
 bool has_gemms(const CallableHeader& content) {
   return std::any_of(content.variants.begin(), content.variants.end(),
-                     [](const ExportedVariant& variant) { return !variant.problem.operation; });
+                     [](const ExportedVariant& variant) { return variant.problem.is_gemm(); });
 }
 
 std::vector<Problem> operation_kinds(const CallableHeader& content) {
   std::vector<Problem> out = kinds_of(content);
-  std::erase_if(out, [](const Problem& problem) { return !problem.operation; });
+  std::erase_if(out, [](const Problem& problem) { return problem.is_gemm(); });
   return out;
 }
 
 std::size_t program_number(const CallableHeader& content, std::size_t entry) {
   const std::vector<Problem> kinds = kinds_of(content);
   // GEMMs of all kinds stand in one list, in the order of the entries.
-  const auto place = [&](const Problem& problem) { return problem.operation ? 1 + kind_number(kinds, problem) : 0; };
+  const auto place = [&](const Problem& problem) { return problem.is_gemm() ? 0 : 1 + kind_number(kinds, problem); };
   const std::size_t own = place(content.entries[entry].problem);
   std::size_t before = 0;
   for (std::size_t i = 0; i < content.entries.size(); ++i) {

@@ -10,10 +10,8 @@
 
 namespace pgtune::tool {
 
-[[nodiscard]] bool same_kind(const Problem& a, const Problem& b);
-
-/// One problem of each kind among the variants of the export: GEMM's first, then those of operations, which a header
-/// numbers so.
+/// One problem of each kind (Problem::is_of_kind) among the variants of the export: GEMM's first, then those of
+/// operations, which a header numbers so.
 [[nodiscard]] std::vector<Problem> kinds_of(const CallableHeader& content);
 /// Precondition: it is one of `kinds`.
 [[nodiscard]] std::size_t kind_number(const std::vector<Problem>& kinds, const Problem& problem);

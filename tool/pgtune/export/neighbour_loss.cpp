@@ -26,13 +26,12 @@ constexpr double kLargestTail = 4;  ///< 90th percentile over the median that is
 
 /// The variants of one may serve the other.
 bool are_alike(const Problem& a, const Problem& b) {
-  return same_kind(a, b) && a.layout() == b.layout() && (a.beta != 0) == (b.beta != 0);
+  return a.is_of_kind(b) && a.layout() == b.layout() && (a.beta != 0) == (b.beta != 0);
 }
 
 std::vector<std::int64_t> extents(const Problem& problem) {
-  if (!problem.operation) return {problem.m, problem.n, problem.k, problem.batch};
   std::vector<std::int64_t> out;
-  for (const NamedValue& size : problem.operation->sizes) out.push_back(size.value);
+  for (const NamedValue& size : problem.sizes()) out.push_back(size.value);
   return out;
 }
 
@@ -161,7 +160,7 @@ std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
   for (std::size_t i = 0; i < content.entries.size(); ++i) {
     const ExportedEntry& entry = content.entries[i];
     if (entry.guessed_loss) continue;
-    const std::string operation = entry.problem.operation ? entry.problem.operation->name : "";
+    const std::string operation = entry.problem.operation_name();
     std::vector<HeldOut>& problems = by_kind[{operation, entry.problem.dtype}];
     if (tried[i].empty()) continue;
     const auto fastest = std::min_element(tried[i].begin(), tried[i].end(),

@@ -164,7 +164,7 @@ std::string tuned_tables(const CallableHeader& content, const Problem& kind, con
   std::string rows, sizes;
   std::size_t count = 0;
   for (const ExportedEntry& entry : content.entries) {
-    if (!same_kind(entry.problem, kind)) continue;
+    if (!entry.problem.is_of_kind(kind)) continue;
     sizes += fmt::format(
         "inline constexpr std::int64_t kSizes{}_{}[] = {{{}}};\n", count, name,
         joined(entry.problem.operation->sizes, [](const NamedValue& size) { return std::to_string(size.value); }));
@@ -269,7 +269,7 @@ std::string operation_tables(const CallableHeader& content) {
   const std::vector<Problem> kinds = kinds_of(content);
   std::string out;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (kinds[i].operation)
+    if (!kinds[i].is_gemm())
       out += tuned_tables(content, kinds[i], kind_name(kinds[i])) + kind_struct(content, kinds[i], i);
   }
   return out;

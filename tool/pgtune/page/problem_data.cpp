@@ -115,7 +115,7 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
   const double baseline_s = answer.baseline_best_s;
   return {{"title", problem.title()},
           {"marks", marks(result)},
-          {"kind", kind_text(problem)},
+          {"kind", problem.kind()},
           {"baseline", baseline_name(answer)},
           {"flop", compact(problem.flops())},
           {"bytes", compact(problem.traffic_bytes())},

@@ -50,7 +50,7 @@ std::string measure_command(const StoredResult& result) {
   const auto built_in = Catalogue().all_names();
   const bool own = std::find(built_in.begin(), built_in.end(), result.row.variant_origin.name) == built_in.end();
   // An operation that is somebody's own names its templates itself.
-  const bool own_operation = result.problem.operation && own;
+  const bool own_operation = own && !result.problem.is_gemm();
   return fmt::format("pgtune bench {}{}{} --power", problem_options_text(result.problem),
                      condition_options(conditions_of(result)), own && !own_operation ? " --template FILE.json" : "");
 }

@@ -46,7 +46,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
   return {problem.title(),
           std::string(to_string(problem.dtype)),
           std::string(to_string(problem.type_of_c())),
-          problem.operation ? std::string() : problem.layout(),
+          problem.is_gemm() ? problem.layout() : std::string(),
           std::to_string(problem.m),
           std::to_string(problem.n),
           std::to_string(problem.k),
@@ -112,18 +112,12 @@ std::string marked_title(const StoredResult& result) {
          (is_unsettled(result) ? " !" : "");
 }
 
-std::string kind_text(const Problem& problem) {
-  const std::string dtype(to_string(problem.dtype));
-  if (!problem.operation) return dtype;
-  return problem.operation->has_dtypes ? fmt::format("{} {}", problem.operation->name, dtype) : problem.operation->name;
-}
-
 namespace {
 
 /// "bf16 nt"; of an operation "softmax bf16, GB/s": what the rows of a section have in common.
 std::string section_title(const Problem& problem) {
-  return problem.operation ? fmt::format("{}, {}, beside a copy", kind_text(problem), problem.speed_unit())
-                           : fmt::format("{} {}", kind_text(problem), problem.layout());
+  return problem.is_gemm() ? fmt::format("{} {}", problem.kind(), problem.layout())
+                           : fmt::format("{}, {}, beside a copy", problem.kind(), problem.speed_unit());
 }
 
 }  // namespace
@@ -133,8 +127,7 @@ std::vector<TableSection> table_sections(const std::vector<const StoredResult*>&
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
     const std::string kind = section_title(problem);
-    TableSection& section =
-        sections[{problem.operation ? problem.operation->name : std::string(), problem.dtype, kind}];
+    TableSection& section = sections[{problem.operation_name(), problem.dtype, kind}];
     section.title = kind;
     section.results.push_back(result);
   }
@@ -148,7 +141,7 @@ std::string row_title(const StoredResult& result) {
   const std::string title = problem.title(), shape = problem.shape();
   const std::string shared = fmt::format(" {} {}", to_string(problem.dtype), problem.layout());
   std::string more;
-  if (!problem.operation) more = title.substr(shape.size() + shared.size());  // " batch 8 beta 1": words and values
+  if (problem.is_gemm()) more = title.substr(shape.size() + shared.size());  // " batch 8 beta 1": words and values
   bool after_word = false;
   for (char& c : more) {
     if (c != ' ') continue;

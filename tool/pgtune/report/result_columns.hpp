@@ -40,8 +40,6 @@ void print_headline(Terminal& terminal, const ResultGroup& group);
 /// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+', and
 /// unsettled ones a '!'.
 [[nodiscard]] std::string marked_title(const StoredResult& result);
-/// "bf16"; of an operation "softmax bf16", or "softmax" where it has no dtypes: what belongs together in means.
-[[nodiscard]] std::string kind_text(const Problem& problem);
 /// Results of a table whose problems have dtype and layout in common.
 struct TableSection {
   std::string title;  ///< "bf16 nt": told once, above the rows

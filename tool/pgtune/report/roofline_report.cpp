@@ -66,7 +66,7 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   point.smem_bound = bound_of(point.smem, ceilings.smem_bytes_per_s.value_or(0));
   // What an operation computes in is its own affair.
   const auto flops = ceilings.flops.find(std::string(to_string(result.problem.dtype)));
-  if (!result.problem.operation && flops != ceilings.flops.end()) point.arithmetic_bound = flops->second;
+  if (result.problem.is_gemm() && flops != ceilings.flops.end()) point.arithmetic_bound = flops->second;
   double lowest = 0;
   const auto consider = [&](const std::optional<double>& bound, const char* roof) {
     if (!bound || (!point.roof.empty() && *bound >= lowest)) return;

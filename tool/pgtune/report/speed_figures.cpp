@@ -28,14 +28,13 @@ std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>&
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
     // All of GEMM's are cuBLASLt's, whose name the report of an old result may lack.
-    std::string operation, baseline;
-    if (problem.operation) operation = problem.operation->name, baseline = baseline_name(result->answer);
-    by_kind[{operation, problem.dtype, baseline}].push_back(result);
+    const std::string baseline = problem.is_gemm() ? std::string() : baseline_name(result->answer);
+    by_kind[{problem.operation_name(), problem.dtype, baseline}].push_back(result);
   }
   std::vector<KindSummary> out;
   for (const auto& [key, of_kind] : by_kind) {
     KindSummary summary;
-    summary.kind = kind_text(of_kind.front()->problem);
+    summary.kind = of_kind.front()->problem.kind();
     summary.baseline = baseline_name(of_kind.front()->answer);
     summary.problems = of_kind.size();
     std::vector<double> of_best, of_first;

@@ -18,7 +18,7 @@ struct SpeedFigures {
 
 /// The problems of one kind together: GEMM of a dtype, or an operation beside one baseline.
 struct KindSummary {
-  std::string kind, baseline;  ///< kind_text(), baseline_name()
+  std::string kind, baseline;  ///< Problem::kind(), baseline_name()
   std::size_t problems = 0;
   double percent_of_best = 0, percent_of_first = 0;  ///< geometric means
   double least_percent = 0, most_percent = 0;        ///< of the baseline's best

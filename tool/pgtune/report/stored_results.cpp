@@ -112,9 +112,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
     if (!keys.empty() && std::find(keys.begin(), keys.end(), row.problem_key) == keys.end()) continue;
     if (problems && !problems->contains(row.problem_key)) continue;
     StoredResult result = read_row(std::move(row), database.origin());
-    if (operation != nullptr &&
-        (!result.problem.operation || result.problem.operation->name != operation->definition.name))
-      continue;
+    if (operation != nullptr && result.problem.operation_name() != operation->definition.name) continue;
     if (!device_.empty() && result.row.device_uuid != device_ &&
         device_class(result.device).text().find(device_) == std::string::npos)
       continue;

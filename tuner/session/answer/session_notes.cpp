@@ -43,7 +43,7 @@ std::vector<std::string> baseline_notes(const Problem& problem, const BaselineRe
     notes.push_back(fmt::format("cuBLASLt does not take {} in {}: it was timed on {}, with zeros added",
                                 problem.shape(), to_string(problem.dtype), baseline.enlarged_shape));
   }
-  if (problem.operation && !baseline.counts.empty()) notes.push_back(counts_note(problem, baseline));
+  if (!baseline.counts.empty()) notes.push_back(counts_note(problem, baseline));
   for (const OtherBaseline& other : baseline.others) {
     if (!other.unavailable.empty())
       notes.push_back(fmt::format("{} is not there to be compared with: {}", other.library, other.unavailable));

@@ -183,7 +183,7 @@ std::string ProblemOptions::option_without_shape() const {
 
 std::string problem_options_text(const Problem& problem) {
   const Problem usual;
-  if (problem.operation) {
+  if (!problem.is_gemm()) {
     const auto built_in = Catalogue().operation_names();
     const std::string& name = problem.operation->name;
     const bool own = std::find(built_in.begin(), built_in.end(), name) == built_in.end();

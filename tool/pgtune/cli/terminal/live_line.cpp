@@ -28,7 +28,7 @@ std::string best_speed_text(const Progress& progress) {
 std::string work_text(const Progress& progress) {
   switch (progress.phase) {
     case Progress::Phase::kPrepare:
-      return fmt::format("preparing data and {}", progress.problem.operation ? "baseline" : "cuBLASLt");
+      return fmt::format("preparing data and {}", progress.problem.is_gemm() ? "cuBLASLt" : "baseline");
     case Progress::Phase::kSteady:
       return "the baseline's steady run";
     case Progress::Phase::kFloor:
