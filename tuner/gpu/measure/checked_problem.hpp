@@ -13,6 +13,7 @@
 #include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/model/conditions.hpp"
+#include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
 
