@@ -55,6 +55,22 @@ TEST(Operations, GemmsReferenceCompilesInEveryDtype) {
   }
 }
 
+TEST(Operations, ReferencesAreKeptForTheNextProcess) {
+  const TestFolder folder;
+  OperationKernels::keep_cubins_in(CubinCache::open(folder.path()).value());
+  OperationProblem operation;
+  operation.name = "kept";
+  operation.source = {"kept.cu", "#include \"operation.cuh\"\nextern \"C\" __global__ void kept() {}\n", {}};
+  const auto cubin = OperationKernels::compile(operation, "sm_90a");
+  ASSERT_TRUE(cubin) << cubin.error().text();
+  std::size_t cubins = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path()))
+    cubins += entry.path().extension() == ".cubin" ? 1 : 0;
+  EXPECT_EQ(cubins, 1);
+  EXPECT_EQ(OperationKernels::compile(operation, "sm_90a").value(), *cubin);
+  EXPECT_NE(OperationKernels::compile(operation, "sm_80").value(), *cubin);
+}
+
 TEST(Operations, AReferenceThatDoesNotCompileSaysWhy) {
   OperationProblem operation;
   operation.name = "broken";

@@ -22,6 +22,7 @@
 #include "tool/worker/options.hpp"
 #include "tool/worker/pipeline_service.hpp"
 #include "tool/worker/process.hpp"
+#include "tuner/gpu/measure/check/operation_kernels.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
 
 namespace pgtune::worker {
@@ -50,6 +51,11 @@ Result<void> serve_compile(const WorkerOptions& options, LineChannel& channel) {
 /// Of a role that has a GPU and opens it by its name alone.
 template <typename RoleService, typename Runner>
 Result<void> serve_gpu(const WorkerOptions& options, LineChannel& channel) {
+  // Without it references are compiled by every process, which takes a third of a second.
+  if (!options.cache_folder.empty()) {
+    if (auto cache = gpu::CubinCache::open(options.cache_folder))
+      gpu::OperationKernels::keep_cubins_in(std::move(*cache));
+  }
   Result<std::unique_ptr<Runner>> runner = Runner::open(options.gpu);
   if (!runner) return tl::unexpected(refuse(channel, std::move(runner.error())));
   RoleService service(std::move(*runner));

@@ -28,7 +28,7 @@ enum class Role {
 
 struct WorkerOptions {
   Role role = Role::kHelp;
-  std::string cache_folder;                        ///< compile: where cubins go
+  std::string cache_folder;                        ///< compile, measure: where cubins go
   std::optional<std::int64_t> memory_limit_bytes;  ///< compile: a build that needs more is compile_failed
   std::string gpu;                                 ///< measure, pipeline, chain, doctor: ordinal or UUID; else: UUID
   std::string library;                             ///< consumer: the shared library to call
@@ -39,7 +39,8 @@ struct WorkerOptions {
 
 inline constexpr std::string_view kUsage =
     "usage: pgtune-worker --role compile --cache-dir DIR [--memory-limit BYTES]\n"
-    "       pgtune-worker --role measure --gpu ORDINAL-OR-UUID [--input FILE]\n"
+    "       pgtune-worker --role measure --gpu ORDINAL-OR-UUID [--cache-dir DIR]\n"
+    "                                    [--input FILE]\n"
     "       pgtune-worker --role list\n"
     "       pgtune-worker --role limits --gpu UUID\n"
     "       pgtune-worker --role processes --gpu UUID\n"

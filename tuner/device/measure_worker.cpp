@@ -83,8 +83,10 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::poll() {
 }
 
 Result<void> MeasureWorker::spawn() {
+  std::vector<std::string> arguments{"--gpu", options_.gpu};
+  if (!options_.cache_dir.empty()) arguments.insert(arguments.end(), {"--cache-dir", options_.cache_dir});
   auto client =
-      WorkerClient::start({options_.worker_path, options_.role, {"--gpu", options_.gpu}, options_.hello_timeout});
+      WorkerClient::start({options_.worker_path, options_.role, std::move(arguments), options_.hello_timeout});
   if (!client) return tl::unexpected<Error>(std::move(client.error()));
   client_ = std::move(*client);
   return {};

@@ -64,7 +64,11 @@ WorkerDevice::WorkerDevice(const Options& options)
       call_floor_(options.call_floor),
       service_(options.compile),
       compile_(service_->client()),
-      measure_({options.worker_path, options.gpu, options.hello_timeout, options.prepare_timeout}),
+      measure_({.worker_path = options.worker_path,
+                .gpu = options.gpu,
+                .hello_timeout = options.hello_timeout,
+                .prepare_timeout = options.prepare_timeout,
+                .cache_dir = options.cache_dir}),
       neighbour_clocks_(options.at_work) {}
 
 Result<BaselineReport> WorkerDevice::prepare(const protocol::PrepareRequest& request) {

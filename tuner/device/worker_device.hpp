@@ -34,6 +34,7 @@ class WorkerDevice final : public Device {
     std::chrono::milliseconds launch_floor{500};
     std::chrono::milliseconds trial_floor{2'000};
     std::chrono::milliseconds call_floor{10'000};  ///< beyond the expected time of an energy window or of the ceilings
+    std::string cache_dir = {};                    ///< where cubins of references go; empty: nowhere
     std::chrono::milliseconds hello_timeout{60'000};  ///< creating a context on a large host takes seconds
   };
 

@@ -27,6 +27,7 @@ std::unique_ptr<device::Device> open_gpu(const MeasuringRun::Shared& shared, con
   options.worker_path = shared.context.paths().worker.string();
   options.gpu = gpu.uuid;
   options.compile = shared.compile;
+  options.cache_dir = shared.context.paths().cache.string();
   options.at_work = shared.at_work;
   return value_or_throw(device::WorkerDevice::open(options));
 }

@@ -17,6 +17,7 @@
 #include "tuner/gpu/jit/nvrtc_program.hpp"
 #include "tuner/gpu/jit/toolkit.hpp"
 #include "tuner/gpu/launch/launch_config.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -29,32 +30,58 @@ std::uint64_t buffer_seed(std::uint64_t seed, std::size_t buffer) {
 /// Cubins by what they were compiled of: problems of one operation and dtype share theirs.
 class CompiledOnce {
  public:
-  [[nodiscard]] std::optional<std::string> find(const std::string& key) {
-    const std::scoped_lock lock(mutex_);
-    const auto found = cubins_.find(key);
-    return found == cubins_.end() ? std::nullopt : std::optional(found->second);
+  /// Of the process.
+  static CompiledOnce& instance() {
+    static CompiledOnce cubins;
+    return cubins;
   }
-  void keep(const std::string& key, const std::string& cubin) {
+
+  void keep_in(CubinCache folder) {
     const std::scoped_lock lock(mutex_);
-    cubins_.emplace(key, cubin);
+    folder_ = std::move(folder);
+  }
+
+  [[nodiscard]] std::optional<std::string> find(const CubinKey& key) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = cubins_.find(key.hash()); found != cubins_.end()) return found->second;
+    if (!folder_) return std::nullopt;
+    const auto stored = folder_->find(key);
+    if (!stored) return std::nullopt;
+    auto cubin = read_own_file(stored->cubin_path, kMaxCubinBytes);
+    if (cubin) cubins_.emplace(key.hash(), *cubin);
+    return cubin;
+  }
+
+  void keep(const CubinKey& key, const std::string& cubin) {
+    const std::scoped_lock lock(mutex_);
+    cubins_.emplace(key.hash(), cubin);
+    // Who cannot write there compiles again in the next process.
+    if (folder_) static_cast<void>(folder_->store(key, cubin, {}));
   }
 
  private:
+  static constexpr std::size_t kMaxCubinBytes = std::size_t{16} << 20;
+
   std::mutex mutex_;
   std::map<std::string, std::string> cubins_;
+  std::optional<CubinCache> folder_;
 };
 
-std::string key_of(const TemplateSource& source, const std::vector<std::string>& options) {
+CubinKey key_of(const TemplateSource& source, const std::vector<std::string>& options, const Toolkit& toolkit) {
   CubinKey key;
+  key.add_text("what", "an operation's reference and fills");
+  key.add_text("nvrtc", toolkit.nvrtc_identity);
   for (const std::string& option : options) key.add_text("option", option);
   key.add_contents(source.name, source.contents);
   for (const SourceFile& header : source.headers) key.add_contents(header.name, header.contents);
-  return key.hash();
+  return key;
 }
 
 constexpr std::uint32_t kOneAsFloat = 0x3f800000, kAllBits = ~0U;
 
 }  // namespace
+
+void OperationKernels::keep_cubins_in(CubinCache folder) { CompiledOnce::instance().keep_in(std::move(folder)); }
 
 Result<std::string> OperationKernels::compile(const OperationProblem& operation, const std::string& architecture) {
   TemplateSource source = operation.source;
@@ -66,14 +93,15 @@ Result<std::string> OperationKernels::compile(const OperationProblem& operation,
   std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17"};
   for (const OperationBuffer& buffer : operation.buffers)
     options.push_back(fmt::format("-DTYPE_{}={}", buffer.name, static_cast<int>(buffer.type)));
-  static CompiledOnce known;
-  const std::string key = key_of(source, options);
-  if (auto cubin = known.find(key)) return std::move(*cubin);
+  const auto toolkit = find_toolkit();
+  if (!toolkit) return tl::unexpected(toolkit.error());
+  const CubinKey key = key_of(source, options, *toolkit);
+  if (auto cubin = CompiledOnce::instance().find(key)) return std::move(*cubin);
   auto program = NvrtcProgram::create(source);
   if (!program) return tl::unexpected(program.error());
   Compilation compiled = program->compile(options);
   if (compiled.status == NVRTC_SUCCESS) {
-    known.keep(key, compiled.cubin);
+    CompiledOnce::instance().keep(key, compiled.cubin);
     return std::move(compiled.cubin);
   }
   return fail(ErrorKind::kUsage,

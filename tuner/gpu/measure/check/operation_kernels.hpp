@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/gpu/jit/cubin_cache.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/module.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
@@ -27,8 +28,11 @@ enum class InOutData { kFilled, kPresent };
 
 class OperationKernels {
  public:
-  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. What was compiled before by this process is not
-  /// compiled again. Errors (usage): the source does not compile, with what the compiler says.
+  /// What compile() makes is kept and looked for in `folder`, too, from now on and in this process.
+  static void keep_cubins_in(CubinCache folder);
+  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. What was compiled before, by this process
+  /// or as keep_cubins_in() says, is not compiled again. Errors (usage): the source does not compile, with what the
+  /// compiler says.
   [[nodiscard]] static Result<std::string> compile(const OperationProblem& operation, const std::string& architecture);
   /// Errors as compile(), and (usage) the source lacks a kernel. `driver` and `kernels` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<OperationKernels>> create(const Driver& driver,
