@@ -13,7 +13,7 @@ using Requested = void (*)(std::uint8_t**, std::size_t*, std::size_t*);
 using Completed = void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t);
 
 constexpr int kSuccess = 0, kInvalidParameter = 1, kNoMoreRecords = 12, kNotInitialized = 15, kInvalidStream = 20;
-/// cudaStreamLegacy, which the library of an H200's machine refused.
+/// cudaStreamLegacy, which the library of an H200's machine refused, as it did null.
 const void* const kLegacyHandle = reinterpret_cast<void*>(std::uintptr_t{1});
 constexpr std::size_t kRecordsOfBuffer = 3;
 
@@ -120,7 +120,7 @@ int cuptiGetTimestamp(std::uint64_t* time_ns) {
 int cuptiGetStreamIdEx(void* context, void* stream, std::uint8_t per_thread, std::uint32_t* number) {
   return answer("cuptiGetStreamIdEx", [&] {
     if (context != nullptr || per_thread != 0) return kInvalidParameter;
-    if (stream == kLegacyHandle) return kInvalidStream;
+    if (stream == kLegacyHandle || stream == nullptr) return kInvalidStream;
     *number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream)) + 1;
     return kSuccess;
   });

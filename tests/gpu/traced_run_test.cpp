@@ -54,7 +54,7 @@ class ScriptedRecorder final : public ActivityRecorder {
   }
   Result<std::uint32_t> number_of(void* stream) override {
     if (script_->fails == "number") return fail(ErrorKind::kEnvironment, "no such stream");
-    if (stream == cudaStreamLegacy) return fail(ErrorKind::kEnvironment, "refused, as CUPTI does");
+    if (stream == nullptr || stream == cudaStreamLegacy) return fail(ErrorKind::kEnvironment, "refused, as CUPTI does");
     return numbers_.try_emplace(stream, static_cast<std::uint32_t>(numbers_.size() + 10)).first->second;
   }
 
@@ -66,7 +66,8 @@ class ScriptedRecorder final : public ActivityRecorder {
                                                              : ActivityKind::kCopyOut;
     activity.end_ns = work.ended * kMillisecond_ns;
     activity.start_ns = activity.end_ns - kMillisecond_ns;
-    activity.stream = number_of(work.stream == cudaStreamLegacy ? nullptr : work.stream).value();
+    constexpr std::uint32_t kLegacy = 7;
+    activity.stream = work.stream == cudaStreamLegacy ? kLegacy : number_of(work.stream).value();
     activity.call = static_cast<std::uint32_t>(work.call);
     activity.bytes = work.bytes;
     constexpr int kMoreThanAll = 1'000'000;

@@ -40,7 +40,6 @@ class MadeUp {
     truth = simulate(test::machine(problem, 4e12), candidate, schedule);
     run.pieces.assign(schedule.chunks.size(), pieces);
     for (int s = 0; s < schedule.streams; ++s) run.streams.push_back(number_of(s));
-    run.legacy_stream = number_of(kLegacyStream);
     run.as_graph = candidate.submission == Submission::kGraph;
     run.begin_ns = kBegin_ns;
     run.end_ns = time_ns(truth.total_s);

@@ -79,11 +79,25 @@ class Matching {
     for (std::size_t first = 0; first < schedule_.operations.size(); first = end_of_call(schedule_, first)) {
       const int stream = schedule_.operations[first].stream;
       const std::uint32_t lane = run_.as_graph             ? 0
-                                 : stream == kLegacyStream ? run_.legacy_stream
+                                 : stream == kLegacyStream ? legacy_stream()
                                                            : run_.streams.at(static_cast<std::size_t>(stream));
       lanes[lane].push_back(first);
     }
     return lanes;
+  }
+
+  [[nodiscard]] bool is_before(const Activity& activity) const {
+    return activity.end_ns != 0 && activity.end_ns < run_.begin_ns;
+  }
+
+  /// The first stream of a record that is none of the numbered ones; 0, which has none, where there is none. Records of
+  /// a second such stream are passed over, and lack then in this one.
+  [[nodiscard]] std::uint32_t legacy_stream() const {
+    const auto found = std::find_if(run_.activities.begin(), run_.activities.end(), [this](const Activity& activity) {
+      return activity.graph_node == 0 && !is_before(activity) &&
+             std::find(run_.streams.begin(), run_.streams.end(), activity.stream) == run_.streams.end();
+    });
+    return found != run_.activities.end() ? found->stream : 0;
   }
 
   [[nodiscard]] Records records_of(std::uint32_t lane) const {
@@ -91,8 +105,7 @@ class Matching {
     for (const Activity& activity : run_.activities) {
       const bool of_lane =
           run_.as_graph ? activity.graph_node != 0 : activity.graph_node == 0 && activity.stream == lane;
-      const bool before = activity.end_ns != 0 && activity.end_ns < run_.begin_ns;
-      if (of_lane && !before) records.push_back(&activity);
+      if (of_lane && !is_before(activity)) records.push_back(&activity);
     }
     std::stable_sort(records.begin(), records.end(), [this](const Activity* a, const Activity* b) {
       return std::make_pair(call_of(*a), a->start_ns) < std::make_pair(call_of(*b), b->start_ns);

@@ -32,9 +32,10 @@ struct Activity {
 
 /// One run of a schedule with what was recorded meanwhile.
 struct RecordedRun {
-  std::vector<Activity> activities;    ///< in any order, and of other work too
-  std::vector<std::uint32_t> streams;  ///< the recorder's numbers of the schedule's streams; not needed of a graph
-  std::uint32_t legacy_stream = 0;     ///< that of the legacy default stream; needed where the schedule uses it
+  std::vector<Activity> activities;  ///< in any order, and of other work too
+  /// The recorder's numbers of the schedule's streams; not needed of a graph. CUPTI says none of the legacy default
+  /// stream: it is the one other stream that has records.
+  std::vector<std::uint32_t> streams;
   std::vector<int> pieces;  ///< by chunk, of how many kernels, fills and copies inside the GPU its product consists
   bool as_graph = false;
   std::int64_t begin_ns = 0, end_ns = 0;  ///< before the first call, and when the host had all results

@@ -24,8 +24,8 @@ class ActivityRecorder {
 
   /// Now, by the clock of the records.
   [[nodiscard]] virtual Result<std::int64_t> now_ns() = 0;
-  /// The number that records have for a stream (cudaStream_t) of the current context; null is the legacy default
-  /// stream, for which cudaStreamLegacy will not do.
+  /// The number that records have for a stream (cudaStream_t) of the current context. CUPTI 13.0 refuses the legacy
+  /// default stream, by null as by cudaStreamLegacy.
   [[nodiscard]] virtual Result<std::uint32_t> number_of(void* stream) = 0;
 };
 

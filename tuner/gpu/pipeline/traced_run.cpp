@@ -14,10 +14,6 @@ using pipeline::Timeline;
 template <typename T>
 using Recorded = CudaResult<Result<T>>;
 
-bool uses_legacy_stream(const LoadedPipeline& loaded) {
-  return loaded.candidate().use == pipeline::StreamUse::kDefaultStream;
-}
-
 Result<void> number_streams(const LoadedPipeline& loaded, ActivityRecorder& recorder, pipeline::RecordedRun& run) {
   run.streams.clear();
   for (const cudaStream_t stream : loaded.streams()) {
@@ -25,9 +21,7 @@ Result<void> number_streams(const LoadedPipeline& loaded, ActivityRecorder& reco
     if (!number) return tl::unexpected<Error>(number.error());
     run.streams.push_back(*number);
   }
-  if (!uses_legacy_stream(loaded)) return {};
-  // CUPTI 13.0 refuses the handle cudaStreamLegacy as an invalid stream; null means the same one.
-  return recorder.number_of(nullptr).map([&](std::uint32_t number) { run.legacy_stream = number; });
+  return {};
 }
 
 /// `run` with what was recorded; of the calls before, which load what recording needs, nothing is kept.
