@@ -114,7 +114,7 @@ TEST_F(SimulateCommandTest, TakesTheUnbiasedTablesOfThisBuild) {
   const Finished found = pgtune({"simulate", "--strategy", "guided", "--budget", "16", "--repeats", "1", "--json"});
   ASSERT_EQ(found.exit_code, 0) << found.err;
   const json simulation = json::parse(found.out);
-  EXPECT_GE(simulation.at("problems").size(), 23U);
+  EXPECT_GE(simulation.at("problems").size(), 28U);
   for (const json& problem : simulation.at("problems")) EXPECT_GE(problem.at("rows").get<int>(), 250);
   EXPECT_THAT(simulation.at("bias").get<std::string>(), ::testing::HasSubstr("drawn at random"));
 }
