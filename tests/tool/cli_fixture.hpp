@@ -49,6 +49,8 @@ class CliTest : public ::testing::Test {
     std::filesystem::create_directories(folder_);
     write("tiny.cu", "extern \"C\" __global__ void tiny(const float*, const float*, float*, int, float) {}\n");
     write("tiny.json", kTinyTemplate);
+    // Searches of few variants need no model, whose fit takes seconds.
+    configure(R"({"strategy": "guided"})");
     launch_.environment = {{"HOME", folder_.string()},
                            {"PATH", "/usr/bin:/bin"},
                            {"PGTUNE_WORKER", PGTUNE_FAKE_WORKER},
@@ -62,6 +64,11 @@ class CliTest : public ::testing::Test {
 
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
+  /// Writes the user's configuration file.
+  void configure(const std::string& text) const {
+    std::filesystem::create_directories(folder_ / ".config/pgtune");
+    write(".config/pgtune/config.json", text);
+  }
   void write_program(const std::string& name, const std::string& text) const {
     write(name, text);
     std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);

@@ -22,10 +22,6 @@ class MeasuringTest : public CliTest {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return json::parse(result.out);
   }
-  void configure(const std::string& text) {
-    std::filesystem::create_directories(path(".config/pgtune"));
-    write(".config/pgtune/config.json", text);
-  }
   static void expect_80_columns(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
@@ -179,9 +175,12 @@ TEST_F(MeasuringTest, TheConfigurationFileHasDefaultsThatOptionsBeat) {
             "\"}");
   const json configured = searched({});
   EXPECT_EQ(configured.at("conditions").at("key"), "burst warm uniform:20231107 locked:1400MHz");
+  EXPECT_EQ(configured.at("strategy"), "model") << "of which the file says nothing";
   EXPECT_TRUE(std::filesystem::exists(path("mine.db")));
   EXPECT_FALSE(std::filesystem::exists(database()));
-  const json given = searched({"--no-lock-clocks", "--regime", "sustained", "--l2", "rotated"});
+  const json given =
+      searched({"--no-lock-clocks", "--regime", "sustained", "--l2", "rotated", "--strategy", "exhaustive"});
+  EXPECT_EQ(given.at("strategy"), "exhaustive");
   EXPECT_EQ(given.at("conditions").at("key"), "sustained rotated uniform:20231107 observed");
   launch_.environment["PGTUNE_DB"] = path("environment.db");
   (void)searched({"--lock-clocks=1300"});

@@ -48,17 +48,18 @@ class UserConfigTest : public ::testing::Test {
 
 TEST_F(UserConfigTest, MissingFileIsEmpty) {
   const UserConfig config = UserConfig::load("/nonexistent/pgtune/config.json", process_environment);
-  EXPECT_FALSE(config.lock_clocks || config.regime || config.l2 || config.database || config.jobs);
+  EXPECT_FALSE(config.lock_clocks || config.regime || config.l2 || config.database || config.jobs || config.strategy);
 }
 
 TEST_F(UserConfigTest, EveryKey) {
   const UserConfig config = load(R"({"lock_clocks": 1500, "regime": "burst", "l2": "warm", "database": "/data/a.db",
-                                     "jobs": 8})");
+                                     "jobs": 8, "strategy": "local"})");
   EXPECT_EQ(config.lock_clocks, LockRequest{1500});
   EXPECT_EQ(config.regime, "burst");
   EXPECT_EQ(config.l2, "warm");
   EXPECT_EQ(config.database, "/data/a.db");
   EXPECT_EQ(config.jobs, 8);
+  EXPECT_EQ(config.strategy, "local");
 }
 
 TEST_F(UserConfigTest, LockClocksIsAWishOrAClock) {
@@ -73,7 +74,7 @@ TEST_F(UserConfigTest, CommentsAndTheHomeFolder) {
 TEST_F(UserConfigTest, UnknownKeyHasASuggestion) {
   EXPECT_THAT(error(R"({"lock_clock": true})"),
               AllOf(HasSubstr("unknown key \"lock_clock\"; did you mean 'lock_clocks'? "),
-                    HasSubstr("The keys are lock_clocks, regime, l2, database, jobs.")));
+                    HasSubstr("The keys are lock_clocks, regime, l2, database, jobs, strategy.")));
   EXPECT_THAT(error(R"({"verbosity": 3})"), HasSubstr("unknown key \"verbosity\". The keys are"));
 }
 

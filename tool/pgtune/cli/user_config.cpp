@@ -13,6 +13,7 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/model/conditions.hpp"
+#include "tuner/search/strategies.hpp"
 #include "tuner/util/suggestion.hpp"
 
 namespace pgtune::tool {
@@ -124,8 +125,10 @@ void Reader::set(UserConfig& config, const std::string& key, const json& value) 
     config.database = absolute_path(key, value);
   } else if (key == "jobs") {
     config.jobs = count(key, value, kMaxJobs, "a number of compile workers, 1 or more");
+  } else if (key == "strategy") {
+    config.strategy = word(key, value, search::find_strategy(text) != nullptr, search::strategy_names());
   } else {
-    static const std::vector<std::string> known{"lock_clocks", "regime", "l2", "database", "jobs"};
+    static const std::vector<std::string> known{"lock_clocks", "regime", "l2", "database", "jobs", "strategy"};
     // Without a near one the suggestion lists what there is, which follows anyway.
     std::string near = suggestion(key, known);
     if (!near.ends_with('?')) near = ".";

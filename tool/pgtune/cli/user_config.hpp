@@ -24,6 +24,7 @@ struct UserConfig {
   std::optional<std::string> l2;           ///< "l2": "rotated" or "warm"
   std::optional<std::string> database;     ///< "database": an absolute path; a leading "~/" is expanded
   std::optional<int> jobs;                 ///< "jobs": compile workers, at least 1
+  std::optional<std::string> strategy;     ///< "strategy": what searches on a GPU take
 
   /// Reads `file`; one that does not exist is an empty configuration. `environment`: for HOME. Throws CommandError
   /// (usage), naming the file and the key, what is allowed and the nearest key there is, for anything else that is

@@ -291,6 +291,8 @@ class SearchCommand final : public SearchOptions {
     if (!strategy_.empty()) {
       require_strategy(strategy_);
       session.strategy = session.replay_strategy = strategy_;
+    } else if (context.config().strategy) {
+      session.strategy = *context.config().strategy;
     }
     if (!effort_.empty()) take_effort(task);
     session.predictor = trained_model_before(context, task.measuring.database);
