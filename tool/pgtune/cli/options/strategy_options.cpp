@@ -10,8 +10,8 @@ namespace pgtune::tool {
 namespace {
 
 std::string_view default_of(std::string_view name) {
-  if (name == search::kDefaultStrategy) return ", the default";
-  return name == search::kReplayStrategy ? ", of recordings the default" : "";
+  if (name == search::kDefaultStrategy) return ", the default on a GPU";
+  return name == search::kReplayStrategy ? ", the default on recordings" : "";
 }
 
 }  // namespace
