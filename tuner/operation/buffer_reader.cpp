@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "tuner/operation/operation_reader.hpp"
 #include "tuner/util/identifier.hpp"
@@ -110,11 +111,9 @@ class Reader {
     }
     for (const JsonCursor& element : cursor.required("fills").elements(1, kMaxBuffers)) {
       element.expect_fields({"buffer", "fill"});
-      const std::string name = element.required("buffer").choice(words);
-      const auto found = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
-                                      [&](const BufferSpec& buffer) { return buffer.name == name; });
-      if (found == definition_.buffers.end()) continue;
-      CaseSpec::Fill fill{static_cast<std::size_t>(found - definition_.buffers.begin()), *found};
+      const auto place = place_of(element.required("buffer").choice(words));
+      if (!place) continue;
+      CaseSpec::Fill fill{*place, definition_.buffers[*place]};
       fill.filled.kernel.reset();
       const JsonCursor how = element.required("fill");
       read_fill(how, fill.filled);
@@ -126,6 +125,14 @@ class Reader {
   }
 
  private:
+  /// Among the buffers; nothing for what is no buffer's name, of which choice() has told.
+  [[nodiscard]] std::optional<std::size_t> place_of(std::string_view name) const {
+    const auto found = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
+                                    [&](const BufferSpec& buffer) { return buffer.name == name; });
+    if (found == definition_.buffers.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - definition_.buffers.begin());
+  }
+
   void read_type(const JsonCursor& cursor, BufferSpec& out) const {
     std::vector<std::string_view> words = words_of<ElementType>();
     if (!definition_.dtypes.empty()) words.insert(words.end(), {kDtypeWord, kRightWord, kOutputWord});
@@ -147,10 +154,7 @@ class Reader {
     for (const BufferSpec& candidate : definition_.buffers) {
       if (candidate.name != out.name && !candidate.pointers) words.push_back(candidate.name);
     }
-    const std::string name = instead->choice(words);
-    const auto found = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
-                                    [&](const BufferSpec& candidate) { return candidate.name == name; });
-    if (found != definition_.buffers.end()) out.instead = static_cast<std::size_t>(found - definition_.buffers.begin());
+    out.instead = place_of(instead->choice(words));
   }
 
   [[nodiscard]] std::vector<Expression> expressions(const JsonCursor& cursor, std::size_t least,
@@ -256,10 +260,7 @@ class Reader {
       const bool output = candidate.role == BufferRole::kOut || candidate.role == BufferRole::kInOut;
       if (!is_output || output) words.push_back(candidate.name);
     }
-    const std::string name = cursor.choice(words);
-    const auto found = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
-                                    [&](const BufferSpec& candidate) { return candidate.name == name; });
-    return found == definition_.buffers.end() ? 0 : static_cast<std::size_t>(found - definition_.buffers.begin());
+    return place_of(cursor.choice(words)).value_or(0);
   }
 
   [[nodiscard]] ReferenceArgumentSpec argument(const JsonCursor& cursor, bool is_fill) const {
