@@ -9,9 +9,9 @@
 //   tiles      Every warp counts the tiles of the groups by itself (group_tile_walk.cuh) and takes the same ones.
 //   loads      One tensor map covers the rows of all groups, so that a group's last tile also reads rows of the next
 //              one, or beyond the end zeros: every row of the product is its own, and these are not stored.
-//   stores     Threads store pieces of 16 bytes as far as the group has rows (group_output.cuh).
-//   clusters   A cluster's tiles lie side by side. One that lies outside of its group is computed and not stored,
-//              because its CTA's part of what they share is needed.
+//   stores     Threads store pieces of 16 bytes as far as the group has rows, or TMA whole boxes (group_output.cuh).
+//   clusters   A cluster's tiles lie side by side. One that lies outside of its group is not stored, but its CTA loads
+//              its part of what they share.
 //
 // The product's left operand has BM rows a tile, the right one BN columns. They are A's rows and B's, or with SWAP_AB
 // exchanged, for groups of few rows: the instruction takes 64 rows but as little as 8 columns.
@@ -40,6 +40,9 @@
 #if BLOCK_SCALED  // the warpgroups of a tile overlap their additions with each other's products
 #define SCHEDULE 0
 #define LABEL_pingpong 1
+#else
+#define EPILOGUE 0
+#define LABEL_tma 1
 #endif
 
 #include "device/epilogue/group_output.cuh"
@@ -69,7 +72,9 @@ constexpr int kClusterRows = SWAP_AB ? CLUSTER_N : CLUSTER_M, kClusterColumns = 
 using Tiles = pgtune::GroupTileWalk<kTileRows * kClusterRows, RASTER_GROUP_AXIS == LABEL_n, RASTER_GROUP, Groups>;
 
 constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
-using Output = pgtune::GroupOutput<SWAP_AB, kOutputType, kSliceColumns>;
+constexpr bool kStoresByTma = EPILOGUE == LABEL_tma;
+using Output = pgtune::GroupOutput<SWAP_AB, kOutputType, kSliceColumns, kStoresByTma>;
+constexpr int kBoxBytes = kStoresByTma ? kInstructions * Output::kBytes : Output::kBytes;  ///< of a warp
 using ClusterReduction =
     pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
 
@@ -151,11 +156,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
 #endif
 #if BLOCK_SCALED
                   const __grid_constant__ pgtune::TensorMap map_scales, const float* SB,
+                  const __grid_constant__ pgtune::TensorMap map_out,
 #endif
                   int tile_columns) {
   extern __shared__ __align__(1024) unsigned char shared[];
-  const unsigned stages = pgtune::shared_address(shared), scales = stages + STAGES * kStageBytes;
-  const unsigned boxes = scales + STAGES * kStageScales, parts = boxes + kConsumers * 4 * Output::Box::kBytes;
+  // Swizzled lines of 128 bytes begin at multiples of 1024: boxes lie before the scales.
+  const unsigned stages = pgtune::shared_address(shared), boxes = stages + STAGES * kStageBytes;
+  const unsigned scales = boxes + kConsumers * 4 * kBoxBytes, parts = scales + STAGES * kStageScales;
   const unsigned full = parts + kConsumers * ClusterReduction::kBytes, empty = full + 8 * STAGES;
   const unsigned order = empty + 8 * STAGES, received = order;
 
@@ -175,6 +182,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
     pgtune::prefetch_tensor_map(map_right);
 #if BLOCK_SCALED
     pgtune::prefetch_tensor_map(map_scales);
+    if (kStoresByTma) pgtune::prefetch_tensor_map(map_out);
 #endif
   }
   if constexpr (kCluster > 1 || CLUSTER_K > 1) {
@@ -246,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
     Accumulators acc;
 #if BLOCK_SCALED
     const int last_block = (columns - 1) / kScaleBlock, own_column = column + (SWAP_AB ? part_of_tile * kRows : 0);
-    // A warpgroup whose columns lie outside D multiplies zeros: any scale will do.
+    // A warpgroup whose columns lie outside D needs none of its scales.
     const int block = min(own_column / kScaleBlock, last_block);
     const long long matrix_of_scales = static_cast<long long>(at.group) * (last_block + 1) + block;
     const int before = kAnyFirstRow ? at.row % 4 : 0;  // rows whose scales lie before the tile's
@@ -254,16 +262,26 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
                          SB + matrix_of_scales * blocks + rank.k, block < last_block ? blocks : 0,
                          (block + 1) * kScaleBlock - own_column};
     const Start start = !STAGGER || at.number > 0 ? Start::kAtOnce : group == 0 ? Start::kFirst : Start::kSecond;
-    multiply_block_scaled<CLUSTER_K>(acc, stages_of_tile, now, from, of, start);
+    const int lines = row >= end || column >= columns ? 0
+                      : SWAP_AB                       ? columns - own_column
+                                                      : end - row - part_of_tile * kRows;
+    const int wanted = STAGGER ? kInstructions : max(0, min((lines + 63) / 64, kInstructions));
+    multiply_block_scaled<CLUSTER_K>(acc, stages_of_tile, now, from, of, start, wanted);
 #else
     if (kPingPong) pgtune::mbarrier_wait(order + 8 * group, (at.number / 2 + group + 1) % 2);
     multiply(acc, stages_of_tile, now, from, order + 8 * (1 - group), [] {});
 #endif
+    const pgtune::TensorMap* map_of_d = nullptr;
+#if BLOCK_SCALED
+    map_of_d = &map_out;
+#endif
     const auto store = [&](const float* some, int instruction) {
       const int in_row = warp_row + instruction * 64, in_column = rank.k * kSliceColumns;
-      Output::write(some, D, row + (SWAP_AB ? in_column : in_row), end, column + (SWAP_AB ? in_row : in_column),
-                    columns, boxes + warp * Output::Box::kBytes);
+      Output::write(some, map_of_d, D, row + (SWAP_AB ? in_column : in_row), end,
+                    column + (SWAP_AB ? in_row : in_column), columns,
+                    boxes + warp * kBoxBytes + (kStoresByTma ? instruction * Output::kBytes : 0));
     };
+    Output::begin();
     if constexpr (CLUSTER_K > 1) {
       ClusterReduction::Slice own;
       ClusterReduction::exchange(own, acc, parts + group * ClusterReduction::kBytes, received + 8 * group, rank.k);
@@ -274,4 +292,5 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
       for (int i = 0; i < kInstructions; ++i) store(acc[i], i);
     }
   }
+  Output::begin();  // shared memory stays until TMA has read it
 }

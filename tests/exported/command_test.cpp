@@ -134,7 +134,7 @@ int main() {
   o.D = static_cast<__nv_bfloat16*>(at(0x50000000));
   CHECK(prepare(0) == Status::ok);
   CHECK(gemm_block_scaled_e4m3::select({64, 256, 512}, o, 0, {Match::other_device}, call) == Status::ok);
-  fake().signatures["grouped_wgmma"] = "mmpiiimpi";
+  fake().signatures["grouped_wgmma"] = "mmpiiimpmi";
   CHECK(call.run(o, nullptr, 0, stream_of<CUstream>(0)) == Status::ok);
   CHECK(fake().launches == 1);
   const std::string launch = fake().log.back();

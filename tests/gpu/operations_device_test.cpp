@@ -23,17 +23,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxVariants = 12;
 
-/// Two of each: more than one tile in every direction, and ragged; and of products rows of D that wgmma's templates
-/// refuse, for those that are not tried elsewhere on Hopper.
+/// Two of each: more than one tile in every direction, and ragged; of block-scaled ones more tiles than
+/// multiprocessors, which TMA stores; and of products rows of D that wgmma's templates refuse, for those that are not
+/// tried elsewhere on Hopper.
 const std::map<std::string, std::vector<const char*>>& sizes_of_operations() {
   static const std::map<std::string, std::vector<const char*>> kSizes{
       {"add_rmsnorm", {"M=1000,N=4096", "M=5,N=104"}},
-      {"gemm_block_scaled", {"M=512,N=1024,K=1024", "M=19,N=136,K=144", "M=300,N=388,K=272"}},
+      {"gemm_block_scaled", {"M=512,N=1024,K=1024", "M=19,N=136,K=144", "M=300,N=388,K=272", "M=2100,N=2056,K=272"}},
       {"gemm_grouped", {"G=6,M=1500,N=512,K=512", "G=5,M=83,N=72,K=40", "G=3,M=400,N=388,K=272"}},
-      {"gemm_grouped_block_scaled", {"G=6,M=1500,N=512,K=512", "G=3,M=37,N=136,K=144", "G=3,M=400,N=388,K=272"}},
+      {"gemm_grouped_block_scaled",
+       {"G=6,M=1500,N=512,K=512", "G=3,M=37,N=136,K=144", "G=3,M=400,N=388,K=272", "G=3,M=2200,N=2056,K=272"}},
       {"gemm_pointers", {"G=40,M=100,N=256,K=200,W=7", "G=3,M=5,N=72,K=24,W=2"}},
       {"gemm_masked_block_scaled",
-       {"G=6,R=300,E=90,N=512,K=512", "G=3,R=21,E=9,N=72,K=144", "G=3,R=150,E=90,N=388,K=272"}},
+       {"G=6,R=300,E=90,N=512,K=512", "G=3,R=21,E=9,N=72,K=144", "G=3,R=150,E=90,N=388,K=272",
+        "G=20,R=300,E=190,N=1032,K=272"}},
       {"pack_rows", {"G=30,R=50,N=1024", "G=7,R=9,N=72"}},
       {"reduction", {"N=1000003"}},
       {"rmsnorm", {"M=1000,N=4096", "M=5,N=104"}},

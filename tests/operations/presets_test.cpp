@@ -52,7 +52,7 @@ TEST(OperationPresets, HoldWhatHasWon) {
   } winners[] = {
       {"gemm_block_scaled", "M=4096,N=7168,K=2048", "BM=256,BN=128,STAGES=4,CLUSTER_M=2", 10},
       {"gemm_block_scaled", "M=1024,N=4096,K=7168", "BM=256,BN=128,STAGES=4,CLUSTER_N=2", 10},
-      {"gemm_block_scaled", "M=64,N=4096,K=7168", "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=2,STAGES=13", 20},
+      {"gemm_block_scaled", "M=64,N=4096,K=7168", "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=2,STAGES=13", 22},
       {"gemm_masked_block_scaled", "G=32,R=4096,E=20,N=4096,K=7168",
        "BM=64,BN=32,SWAP_AB=1,WARPGROUPS_M=1,STAGES=8,CTAS_PER_SM=2,WEIGHTS_CACHE_HINT=evict_first", 10},
       {"gemm_grouped", "G=8,M=16384,N=4096,K=2048", "BM=128,BN=160,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6", 30},

@@ -8,6 +8,7 @@
 #include "device/mainloop/wgmma_config.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/shared_memory.cuh"
+#include "device/ptx/special_registers.cuh"
 
 namespace pgtune::product {
 
@@ -28,14 +29,51 @@ static_assert(BK_BYTES == kScaleBlock && ELEM_BYTES == 1, "a stage is a block of
 /// Weights of a warpgroup's tile lie in this many blocks of scales.
 constexpr int kWeights = SWAP_AB ? kRows : BN;
 constexpr int kWeightScales = kScaleBlock % kWeights == 0 ? 1 : 2;
+/// Columns of the tile that have one scale, wherever the tile begins, and how many times as many it has.
+constexpr int kChunkColumns = kWeightScales == 1 ? BN : BN % 64 == 0 ? 64 : BN % 32 == 0 ? 32 : 16;
+constexpr int kChunks = SWAP_AB ? 1 : BN / kChunkColumns;
+static_assert(SWAP_AB || BN % kChunkColumns == 0, "chunks must be whole");
+static_assert(kInstructions <= 2, "steps are counted in pairs");
 static_assert(kWeightScales == 1 || !SWAP_AB, "a warpgroup's rows of swapped operands have one scale");
 
-/// Where a thread reads scales.
+/// Where a warp reads scales.
 struct ScaleSource {
-  unsigned rows;         ///< stage 0's scale of its first row
+  unsigned rows;         ///< stage 0's scale of this thread's first row
   const float* weights;  ///< of its first weights, and of the tile's first block along K
   int next_weights;      ///< from there to those of the next 128 weights
   int former;            ///< weights of the tile that have the former scale
+};
+
+/// The scales of a warpgroup's weights, of block after block along K, kBlockStride blocks apart. The lanes of a warp
+/// hold those of 64 blocks, two each: a scale that is read when it is wanted comes from L2 or further for every eighth
+/// block, and takes longer than the products that are to hide it.
+template <int kBlockStride>
+class WeightScales {
+ public:
+  __device__ __forceinline__ WeightScales(const ScaleSource& of, int blocks) : of_(of), last_(blocks - 1) { read(); }
+  /// Those of the next block. Called by whole warps.
+  __device__ __forceinline__ void next(float (&scales)[2]) {
+    if (block_ > 0 && block_ % 64 == 0) read();
+#pragma unroll
+    for (int i = 0; i < kWeightScales; ++i)
+      scales[i] = __shfl_sync(0xffffffff, block_ / 32 % 2 == 0 ? early_[i] : late_[i], block_ % 32);
+    ++block_;
+  }
+
+ private:
+  __device__ __forceinline__ void read() {
+    const float* const early = of_.weights + min(block_ + lane_index(), last_) * kBlockStride;
+    const float* const late = of_.weights + min(block_ + lane_index() + 32, last_) * kBlockStride;
+#pragma unroll
+    for (int i = 0; i < kWeightScales; ++i) {
+      early_[i] = __ldg(early + i * of_.next_weights);
+      late_[i] = __ldg(late + i * of_.next_weights);
+    }
+  }
+
+  const ScaleSource& of_;
+  int last_, block_ = 0;
+  float early_[kWeightScales], late_[kWeightScales];
 };
 
 /// The scales of one block along K.
@@ -67,25 +105,16 @@ __device__ __forceinline__ void add_scaled(Accumulator (&acc)[kInstructionAccumu
     for (int i = 0; i < kInstructionAccumulators; ++i)
       acc[i] = fmaf(scales.rows[i / 4 * 2 + i % 2] * weights[0], sums[i], acc[i]);
   } else {
-    float both[2][2];  // of the upper and the lower row, with the former and the latter weights
+    float of_chunks[kChunks][2];  // of the upper and the lower row
 #pragma unroll
-    for (int i = 0; i < 4; ++i) both[i / 2][i % 2] = scales.rows[2 * instruction + i / 2] * weights[i % 2];
-#pragma unroll
-    for (int i = 0; i < kInstructionAccumulators; ++i) {
-      const float* const two = both[i / 2 % 2];
-      const float scale = kWeightScales == 1 || i / 4 * 8 < former ? two[0] : two[1];
-      acc[i] = fmaf(scale, sums[i], acc[i]);
+    for (int i = 0; i < 2 * kChunks; ++i) {
+      const float of_weights = kChunks == 1 || i / 2 * kChunkColumns < former ? weights[0] : weights[1];
+      of_chunks[i / 2][i % 2] = scales.rows[2 * instruction + i % 2] * of_weights;
     }
-  }
-}
-
-__device__ __forceinline__ void issue_block(Accumulator (&sums)[kInstructionAccumulators], unsigned left,
-                                            unsigned right) {
-  warpgroup_arrive();
 #pragma unroll
-  for (int k = 0; k < kBlockK; k += kInstructionK)
-    wgmma(sums, Left::descriptor(left + Left::offset(0, k)), Right::descriptor(right + Right::offset(0, k)), k > 0);
-  warpgroup_commit();
+    for (int i = 0; i < kInstructionAccumulators; ++i)
+      acc[i] = fmaf(of_chunks[i / 4 * 8 / kChunkColumns][i / 2 % 2], sums[i], acc[i]);
+  }
 }
 
 /// A warpgroup that starts later than the other one by a block's products finds the tensor cores free when the other
@@ -93,53 +122,133 @@ __device__ __forceinline__ void issue_block(Accumulator (&sums)[kInstructionAccu
 enum class Start { kAtOnce, kFirst, kSecond };
 constexpr int kSecondStarts = 1;  ///< a named barrier
 
+/// Sums that a thread has at a time. Where registers allow there are two instructions' of them, so that the tensor
+/// cores have the next products to do while a warpgroup adds the last ones.
+constexpr int kRegisters = kConsumers == 3 ? 160 : CTAS_PER_SM == 2 ? 216 : 232;
+constexpr int kOtherRegisters = Scales::kCount + 4 * kWeightScales + (K_SLICES > 1 ? 36 : 24);
+constexpr int kSumBuffers = kAccumulators + 2 * kInstructionAccumulators + kOtherRegisters <= kRegisters ? 2 : 1;
+
+/// A warpgroup's tile, computed in steps: an instruction's rows of a block. With two buffers a step is issued before
+/// the sums of the last one are added.
+template <int kBlockStride>
+class BlockScaledTile {
+ public:
+  __device__ __forceinline__ BlockScaledTile(Accumulators& acc, PipelineState<STAGES>& now, const ConsumerParams& from,
+                                             const ScaleSource& of, int blocks, Start start)
+      : acc_(acc), now_(now), issued_(now), from_(from), of_(of), weights_(of, blocks), start_(start) {
+    if (start_ == Start::kSecond) named_barrier_sync_unaligned<256>(kSecondStarts);
+  }
+
+  /// Of two steps that follow each other kStep is 0 and 1, then 2 and so on, or always 0 where one is all there is.
+  template <int kStep>
+  __device__ __forceinline__ void issue() {
+    constexpr int kInstruction = kStep % kInstructions;
+    Accumulator(&sums)[kInstructionAccumulators] = sums_[kStep % kSumBuffers];
+    const PipelineState<STAGES>& at = kSumBuffers == 1 ? now_ : issued_;
+    if (kInstruction == 0) wait_full(from_.full + 8 * at.stage, at.parity);
+    const unsigned stage = at.stage * (kStageBytes / 16), right = from_.right + stage;
+    const unsigned left = from_.left + stage + Left::offset(kInstruction * 64, 0);
+    warpgroup_arrive();
+#pragma unroll
+    for (int k = 0; k < kBlockK; k += kInstructionK)
+      wgmma(sums, Left::descriptor(left + Left::offset(0, k)), Right::descriptor(right + Right::offset(0, k)), k > 0);
+    warpgroup_commit();
+    if (kSumBuffers == 2 && kInstruction + 1 == kInstructions) issued_.advance();
+  }
+
+  /// Adds a step's sums. kIssued steps have been issued after it.
+  template <int kStep, int kIssued>
+  __device__ __forceinline__ void add() {
+    constexpr int kInstruction = kStep % kInstructions;
+    Accumulator(&sums)[kInstructionAccumulators] = sums_[kStep % kSumBuffers];
+    if (kInstruction == 0) {
+      scales_.read(of_.rows + now_.stage * kRowScaleBytes);
+      weights_.next(of_weights_);
+    }
+    warpgroup_wait<kIssued>();
+    warpgroup_fence_operand(sums);
+    if (kInstruction == 0 && start_ == Start::kFirst) {
+      named_barrier_sync_unaligned<256>(kSecondStarts);
+      start_ = Start::kAtOnce;
+    }
+    if (kInstruction + 1 == kInstructions) release();
+    add_scaled(acc_[kInstruction], sums, scales_, of_weights_, of_.former, kInstruction);
+  }
+
+  /// Tells the producers that a stage has been read.
+  __device__ __forceinline__ void release() {
+    consumer_release(from_.release, from_.release + 8 * now_.stage);
+    now_.advance();
+  }
+
+ private:
+  Accumulators& acc_;
+  PipelineState<STAGES>& now_;    ///< of the step that is added next
+  PipelineState<STAGES> issued_;  ///< of the step that is issued next, where that is another one
+  const ConsumerParams& from_;
+  const ScaleSource& of_;
+  WeightScales<kBlockStride> weights_;
+  Start start_;
+  Scales scales_;
+  float of_weights_[2] = {};
+  Accumulator sums_[kSumBuffers][kInstructionAccumulators];
+};
+
 /// Computes a tile from `blocks` stages, from the pipeline state `now` on. Scales of weights are read kBlockStride
-/// blocks apart.
+/// blocks apart. The warpgroup's first `instructions` instructions have rows that are wanted; what the others would
+/// compute may be zero.
 template <int kBlockStride>
 __device__ __forceinline__ void multiply_block_scaled(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
-                                                      const ConsumerParams& from, const ScaleSource& of, Start start) {
-  // Where registers allow, all of a warpgroup's instructions are under way before the first one's sums are added.
-  constexpr int kAtOnce = kAccumulators <= 64 ? kInstructions : 1;
-  static_assert(kInstructions <= 2, "waits are for one other instruction at most");
+                                                      const ConsumerParams& from, const ScaleSource& of, Start start,
+                                                      int instructions) {
 #pragma unroll
   for (int i = 0; i < kAccumulators; ++i) acc[i / kInstructionAccumulators][i % kInstructionAccumulators] = 0.0f;
-  float weights[2] = {__ldg(of.weights), kWeightScales == 1 ? 0.0f : __ldg(of.weights + of.next_weights)};
-  if (start == Start::kSecond) named_barrier_sync_unaligned<256>(kSecondStarts);
+  if (instructions == 0) {
 #pragma unroll 1
-  for (int block = 0; block < blocks; ++block) {
-    wait_full(from.full + 8 * now.stage, now.parity);
-    const unsigned stage = now.stage * (kStageBytes / 16), left = from.left + stage, right = from.right + stage;
-    Scales scales;
-    scales.read(of.rows + now.stage * kRowScaleBytes);
-    float next[2] = {};
-#pragma unroll
-    for (int first = 0; first < kInstructions; first += kAtOnce) {
-      Accumulator sums[kAtOnce][kInstructionAccumulators];
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) issue_block(sums[i], left + Left::offset((first + i) * 64, 0), right);
-      if (first == 0 && block + 1 < blocks) {
-        const float* const later = of.weights + (block + 1) * kBlockStride;
-        next[0] = __ldg(later);
-        if (kWeightScales == 2) next[1] = __ldg(later + of.next_weights);
+    for (; blocks > 0; --blocks) {
+      wait_full(from.full + 8 * now.stage, now.parity);
+      consumer_release(from.release, from.release + 8 * now.stage);
+      now.advance();
+    }
+    return;
+  }
+  BlockScaledTile<kBlockStride> tile(acc, now, from, of, blocks, start);
+  if constexpr (kSumBuffers == 1) {
+    if (kInstructions == 1 || instructions == kInstructions) {
+#pragma unroll 1
+      for (; blocks > 0; --blocks) {
+        tile.template issue<0>();
+        tile.template add<0, 0>();
+        if constexpr (kInstructions == 2) {
+          tile.template issue<1>();
+          tile.template add<1, 0>();
+        }
       }
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        if (i + 1 < kAtOnce) {
-          warpgroup_wait<1>();
-        } else {
-          warpgroup_wait<0>();
-        }
-        warpgroup_fence_operand(sums[i]);
-        if (start == Start::kFirst && first + i == 0) {
-          named_barrier_sync_unaligned<256>(kSecondStarts);
-          start = Start::kAtOnce;
-        }
-        if (first + i + 1 == kInstructions) consumer_release(from.release, from.release + 8 * now.stage);
-        add_scaled(acc[first + i], sums[i], scales, weights, of.former, first + i);
+    } else {
+#pragma unroll 1
+      for (; blocks > 0; --blocks) {
+        tile.template issue<0>();
+        tile.template add<0, 0>();
+        tile.release();
       }
     }
-    weights[0] = next[0], weights[1] = next[1];
-    now.advance();
+  } else {
+    int steps = blocks * kInstructions;  // whose sums have not been added
+    tile.template issue<0>();
+#pragma unroll 1
+    for (; steps > 2; steps -= 2) {
+      tile.template issue<1>();
+      tile.template add<0, 1>();
+      tile.template issue<2>();
+      tile.template add<1, 1>();
+    }
+    if (steps == 2) {
+      tile.template issue<1>();
+      tile.template add<0, 1>();
+      tile.template add<1, 0>();
+    } else {
+      tile.template add<0, 0>();
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In place of the header of this name: loads take place at once, and count on their barrier.
+// In place of the header of this name: loads take place at once, and count on their barrier, stores when their boxes
+// are waited for.
 #pragma once
 
 #include "device/ptx/mbarrier.cuh"
@@ -46,6 +47,39 @@ void tma_load_multicast(unsigned to, const TensorMap& map, int x, int y, int z, 
   if (!kShared) return tma_load(to, map, x, y, z, barrier);
   for (unsigned rank = 0; mask >> rank != 0; ++rank)
     if (mask >> rank & 1) tma_load(map_shared_address(to, rank), map, x, y, z, map_shared_address(barrier, rank));
+}
+
+inline std::vector<std::function<void()>>& emulated_stores() {
+  static std::map<unsigned, std::vector<std::function<void()>>> of_threads;
+  return of_threads[Block::thread()];
+}
+template <bool kEvictsFirst>
+void tma_store(const TensorMap& map, unsigned from, int x, int y, int z) {
+  EmulatedMap of;
+  std::memcpy(&of, map.opaque, sizeof(of));
+  if (from % (8 * static_cast<unsigned>(of.swizzle_bytes)) != 0) std::abort();
+  emulated_stores().push_back([=] {
+    unsigned done = 0;
+    for (std::int64_t j = y; j < y + of.box[1]; ++j) {
+      for (std::int64_t i = x; i < x + of.box[0]; ++i) {
+        const bool inside = i >= 0 && i < of.dims[0] && j >= 0 && j < of.dims[1];
+        auto* const to =
+            const_cast<unsigned char*>(of.base) + z * of.strides[1] + j * of.strides[0] + i * of.element_bytes;
+        for (unsigned byte = 0; byte < of.element_bytes; ++byte, ++done) {
+          const unsigned at = swizzled(from + done, static_cast<unsigned>(of.swizzle_bytes));
+          if (inside) to[byte] = Block::dynamic_shared()[at];
+        }
+      }
+    }
+  });
+}
+template <int kPending>
+void tma_store_wait_read() {
+  auto& stores = emulated_stores();
+  while (stores.size() > kPending) {
+    stores.front()();
+    stores.erase(stores.begin());
+  }
 }
 
 inline void prefetch_tensor_map(const TensorMap& /*map*/) {}
