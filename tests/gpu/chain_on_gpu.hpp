@@ -57,7 +57,9 @@ class ChainOnGpu : public testing::Test, protected LaunchingGpu {
   }
 
   [[nodiscard]] std::unique_ptr<CurrentChain> current() const {
-    auto current = CurrentChain::create(*context_, {chain_, {}, kernels_of_steps_});
+    Chain chain = chain_;
+    for (ChainStep& step : chain.steps) step.problem = as_sent(step.problem);
+    auto current = CurrentChain::create(*context_, {std::move(chain), {}, kernels_of_steps_});
     EXPECT_TRUE(current) << current.error().text();
     return current ? std::move(*current) : nullptr;
   }
