@@ -12,6 +12,7 @@
 
 #include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/template_cases.hpp"
+#include "tests/gpu/with_operation.hpp"
 #include "tuner/chain/chain_definition.hpp"
 #include "tuner/gpu/chain/current_chain.hpp"
 

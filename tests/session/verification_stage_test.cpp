@@ -100,6 +100,26 @@ TEST(Verification, OfTheWinnerIsWholeThoughTheBudgetIsUsedUpWhereItTakesLessThan
   EXPECT_NEAR(static_cast<double>(slow.launches), 50, 1) << "of ten milliseconds";
 }
 
+TEST(Verification, WhatAWinnerHadCutIsFoundWhenItFails) {
+  TestSearch search;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    // The default, which is tried first.
+    if (variant.key() == "A=1,B=1") {
+      script.time_s = 1e-4;
+      script.verified = kWrong;
+    }
+    return script;
+  };
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(search.progress.back().cut, kSpace - 1) << "all others are several times slower";
+  EXPECT_TRUE(result->answer->from_final);
+  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
+  EXPECT_GT(result->answer->ranking.size(), 1U);
+}
+
 TEST(Verification, AWinnerThatFailsIsOutAndTheNextTakesItsPlace) {
   TestSearch search;
   fail_verified(search, kBestKey);

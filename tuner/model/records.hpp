@@ -244,6 +244,9 @@ struct CheckReport {
   friend bool operator==(const CheckReport&, const CheckReport&) = default;
 };
 
+/// A variant is cut in screening whose samples take this many times as long as the best one's so far, or longer.
+inline constexpr double kClearlySlower = 1.5;
+
 /// Check and screening of one variant.
 struct TrialReport {
   Outcome outcome;

@@ -64,12 +64,15 @@ void SearchState::record(std::size_t index, BuildInfo build, TrialReport report)
   if (ranks(index) && (!best_ || screening_s_[index] < screening_s_[*best_])) {
     best_ = index;
   } else if (best_ == index) {  // the best so far was replaced by something slower or failed
-    const auto order = ranked();
-    best_ = order.empty() ? std::nullopt : std::optional(order.front());
+    best_.reset();
+    if (const auto order = ranked(); !order.empty()) best_ = order.front();
   }
 }
 
-bool SearchState::ranks(std::size_t index) const { return screening_s_[index] > 0 && !trials_[index]->report.cut; }
+bool SearchState::ranks(std::size_t index) const {
+  if (screening_s_[index] <= 0) return false;
+  return !trials_[index]->report.cut || !best_ || screening_s_[index] < kClearlySlower * screening_s_[*best_];
+}
 
 search::Observation SearchState::observation(std::size_t index) const {
   const TrialReport& report = trial(index).report;
