@@ -344,13 +344,15 @@ INSTANTIATE_TEST_SUITE_P(
                            Dtype::kE4m3,
                            "gemm_block_scaled_wgmma",
                            {"BM=128,BN=192,WARPGROUPS_M=2,STAGES=4,EPILOGUE=tma",
-                            "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8,EPILOGUE=tma"},
+                            "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8,EPILOGUE=tma",
+                            "BM=256,BN=128,WARPGROUPS_M=2,STAGES=4"},
                            false},
-                      Case{"operations/gemm_block_scaled.json",  // more blocks along K than a warp has lanes
+                      Case{"operations/gemm_block_scaled.json",  // more blocks along K than a warp holds scales of
                            "M=8,N=64,K=8464",
                            Dtype::kE4m3,
                            "gemm_block_scaled_wgmma",
-                           {"BM=64,BN=32,WARPGROUPS_M=1,STAGES=16", "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16"},
+                           {"BM=64,BN=64,WARPGROUPS_M=1,STAGES=13", "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16",
+                            "BM=128,BN=64,WARPGROUPS_M=2,STAGES=8"},
                            false},
                       Case{"operations/gemm_grouped.json",
                            "G=5,M=83,N=72,K=136",

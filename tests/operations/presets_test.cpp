@@ -50,9 +50,13 @@ TEST(OperationPresets, HoldWhatHasWon) {
     const char *operation, *sizes, *variant;
     std::size_t at_most;
   } winners[] = {
-      {"gemm_block_scaled", "M=4096,N=7168,K=2048", "BM=256,BN=128,STAGES=4,CLUSTER_M=2", 10},
+      {"gemm_block_scaled", "M=4096,N=7168,K=2048", "BM=256,BN=128,STAGES=4,CLUSTER_M=2", 12},
       {"gemm_block_scaled", "M=1024,N=4096,K=7168", "BM=256,BN=128,STAGES=4,CLUSTER_N=2", 10},
       {"gemm_block_scaled", "M=64,N=4096,K=7168", "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=2,STAGES=13", 22},
+      {"gemm_block_scaled", "M=512,N=4096,K=7168", "BM=128,BN=128,STAGES=6", 60},
+      {"gemm_block_scaled", "M=4096,N=2112,K=7168", "BM=192,BN=128,WARPGROUPS_M=3,STAGES=4,EPILOGUE=tma", 50},
+      {"gemm_grouped_block_scaled", "G=8,M=32768,N=7168,K=2048", "BM=256,BN=128,CLUSTER_N=2,STAGES=3,EPILOGUE=tma", 30},
+      {"gemm_masked_block_scaled", "G=32,R=4096,E=192,N=4096,K=7168", "BM=256,BN=128,CLUSTER_N=2,STAGES=4", 40},
       {"gemm_masked_block_scaled", "G=32,R=4096,E=20,N=4096,K=7168",
        "BM=64,BN=32,SWAP_AB=1,WARPGROUPS_M=1,STAGES=8,CTAS_PER_SM=2,WEIGHTS_CACHE_HINT=evict_first", 10},
       {"gemm_grouped", "G=8,M=16384,N=4096,K=2048", "BM=128,BN=160,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6", 30},
