@@ -37,8 +37,8 @@ std::vector<std::string> sorted_parts(const std::string& key) {
   return parts;
 }
 
-/// The variant of which `word` is the whole key, its parameters in any order, or the id; nothing where there is none, or
-/// templates share the key.
+/// The variant of which `word` is the whole key, its parameters in any order, or the id; nothing where there is none,
+/// or templates share the key.
 std::optional<Variant> named_variant(const std::string& word, const space::TemplateSet& templates) {
   std::optional<Variant> out;
   const std::string key = key_in(word);
