@@ -118,7 +118,7 @@ namespace {
 /// "bf16 nt", "softmax bf16, GB/s, beside a copy": what the rows of a section have in common.
 std::string section_title(const Problem& problem) {
   const TitleParts parts = problem.title_parts();
-  const std::string title = parts.kind + (parts.layout.empty() ? "" : " ") + parts.layout;
+  std::string title = parts.kind + (parts.layout.empty() ? "" : " ") + parts.layout;
   if (operation::gemm_baseline(problem) != nullptr) return title;
   return fmt::format("{}, {}, beside a copy", title, problem.speed_unit());
 }
