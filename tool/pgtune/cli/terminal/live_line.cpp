@@ -31,6 +31,8 @@ std::string work_text(const Progress& progress) {
     case Progress::Phase::kPrepare:
       return fmt::format("preparing data and {}",
                          operation::gemm_baseline(progress.problem) != nullptr ? "cuBLASLt" : "baseline");
+    case Progress::Phase::kCeilings:
+      return "the GPU's own ceilings, once for this database";
     case Progress::Phase::kSteady:
       return "the baseline's steady run";
     case Progress::Phase::kFloor:
