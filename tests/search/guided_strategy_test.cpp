@@ -99,7 +99,7 @@ TEST(GuidedStrategy, ASingleGroupWaitsForNobody) {
 }
 
 TEST(GuidedStrategy, AGroupWhoseLeadersAreFarBehindComesLast) {
-  const auto observe = [](std::size_t index) { return Observation{OutcomeKind::kOk, false, index < 6 ? 1.6 : 1.0}; };
+  const auto observe = [](std::size_t index) { return Observation{OutcomeKind::kOk, false, index < 6 ? 2.1 : 1.0}; };
   GuidedStrategy strategy({{6, {}}, {3, {}}, {3, {}}}, {4, 5, 7}, 5);
   const auto order = all(strategy, observe);
   ASSERT_EQ(order.size(), 12U);

@@ -27,8 +27,8 @@ class GuidedStrategy final : public Strategy {
   GuidedStrategy(const std::vector<Group>& groups, const std::vector<std::size_t>& first, std::uint64_t seed);
 
   static constexpr std::size_t kRandomEvery = 4;
-  /// In none of the recorded problems was the winner's template behind by as much (docs/strategies.md).
-  static constexpr double kBehind = 1.5;
+  /// In one of the recorded problems was the winner's template behind by as much (docs/strategies.md).
+  static constexpr double kBehind = 2;
 
   [[nodiscard]] std::optional<std::size_t> next() override;
   void report(std::size_t index, const Observation& observation) override;
