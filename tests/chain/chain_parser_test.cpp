@@ -25,12 +25,13 @@ TEST(ChainParser, ReadsTheSample) {
   EXPECT_THAT(chain->dtypes, ElementsAre(Dtype::kBf16, Dtype::kF32));
   EXPECT_THAT(chain->buffers, ElementsAre("scaled", "wide"));
   ASSERT_EQ(chain->steps.size(), 3);
-  EXPECT_FALSE(chain->steps[0].is_gemm());
+  EXPECT_FALSE(chain->steps[0].gemm);
   EXPECT_FALSE(chain->steps[0].overlaps);
   EXPECT_TRUE(chain->steps[1].overlaps);
-  EXPECT_EQ(chain->steps[1].gemm.layout, "nt");
-  EXPECT_EQ(to_string(chain->steps[1].gemm.epilogue), "gelu");
-  EXPECT_EQ(chain->steps[2].gemm.alpha, 0.5);
+  ASSERT_TRUE(chain->steps[1].gemm && chain->steps[2].gemm);
+  EXPECT_EQ(chain->steps[1].gemm->layout, "nt");
+  EXPECT_EQ(to_string(chain->steps[1].gemm->epilogue), "gelu");
+  EXPECT_EQ(chain->steps[2].gemm->alpha, 0.5);
   EXPECT_EQ(chain->steps[2].buffers.front().buffer, "wide");
 }
 

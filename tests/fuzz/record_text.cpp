@@ -9,6 +9,7 @@
 #include "targets.hpp"
 #include "tool/pgtune/replay/record_text.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/model/kernel_counters.hpp"
 #include "tuner/session/answer/answer_json.hpp"
 #include "tuner/session/host_pipeline/pipeline_answer.hpp"
 #include "tuner/util/fields_json.hpp"

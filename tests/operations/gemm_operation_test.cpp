@@ -248,6 +248,42 @@ TEST(AnyProblem, SaysItsNameSizesScalarsAndKind) {
   EXPECT_FALSE(fused.is_of_kind(gemm));
 }
 
+TEST(AnyProblem, SaysItsTitleInParts) {
+  Problem gemm = parse_shape("127x65x33").value();
+  gemm.dtype = Dtype::kBf16;
+  gemm.batch = 3;
+  gemm.beta = 0.5;
+  gemm = with_layout(gemm, "nt").and_then(with_default_strides).value();
+  for (const Problem& p : {gemm, with_operation(gemm).value()}) {
+    const TitleParts parts = p.title_parts();
+    EXPECT_EQ(parts.kind, "bf16");
+    EXPECT_EQ(parts.shape, "127x65x33");
+    EXPECT_EQ(parts.layout, "nt");
+    EXPECT_EQ(parts.further, " batch 3 beta 0.5");
+    EXPECT_EQ(p.title(), "127x65x33 bf16 nt batch 3 beta 0.5");
+  }
+  OperationProblem numbers = *with_operation(gemm).value().operation;
+  numbers.name = "another";
+  numbers.baselines.clear();
+  const TitleParts parts = problem_of(numbers, Dtype::kBf16).value().title_parts();
+  EXPECT_EQ(parts.kind, "another bf16");
+  EXPECT_EQ(parts.shape, numbers.sizes_text());
+  EXPECT_EQ(parts.layout + parts.further, "");
+}
+
+TEST(AnyProblem, IsComparedWithALibraryAloneWhereItsOperationSaysSo) {
+  const Problem gemm = problems().front(), sent = with_operation(gemm).value();
+  for (const Problem& p : {gemm, sent}) {
+    const GemmBaseline* const library = gemm_baseline(p);
+    ASSERT_NE(library, nullptr);
+    EXPECT_EQ(library->library, BaselineLibrary::kCublasLt);
+  }
+  OperationProblem numbers = *sent.operation;
+  numbers.name = "another";
+  numbers.baselines.clear();
+  EXPECT_EQ(gemm_baseline(problem_of(numbers, Dtype::kF32).value()), nullptr);
+}
+
 TEST(GemmOperation, SizesThatOverflowAreRefused) {
   Problem huge = parse_shape("300000000x300000000x1").value();
   const auto refused = with_default_strides(huge).and_then(with_operation);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -91,6 +92,17 @@ TEST(OperationPresets, HaveSomethingForAllSizes) {
       sizes.emplace_back("transpose", fmt::format("M={},N={}", rows, n));
       sizes.emplace_back("softmax", fmt::format("M={},N={}", rows, 7 * n + rows));
     }
+  }
+  // Those that are recorded, too.
+  for (const auto& file : std::filesystem::directory_iterator(PGTUNE_SOURCE_DIR "/configs/sizes")) {
+    std::ifstream lines(file.path());
+    const std::size_t before = sizes.size();
+    for (std::string line; std::getline(lines, line);) {
+      line.erase(std::min(line.find('#'), line.size()));
+      line.erase(line.find_last_not_of(' ') + 1);
+      if (!line.empty()) sizes.emplace_back(file.path().stem().string(), line);
+    }
+    EXPECT_GT(sizes.size(), before) << file.path();
   }
   for (const auto& [name, text] : sizes) {
     std::size_t found = 0;

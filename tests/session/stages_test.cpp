@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "test_search.hpp"
 
 namespace pgtune::session {
@@ -33,14 +35,21 @@ void give_power(TestSearch& search, FakeDevice& device, double best_w, double ot
 
 TEST(Ceilings, AreMeasuredOncePerDevice) {
   TestSearch search;
+  const auto told = [&] {
+    return std::count_if(search.progress.begin(), search.progress.end(),
+                         [](const Progress& progress) { return progress.phase == Progress::Phase::kCeilings; });
+  };
   auto first = search.device();
   ASSERT_TRUE(search.run(first));
   EXPECT_EQ(first.ceilings_measured, 1);
+  EXPECT_GT(told(), 0) << "it takes seconds";
   ASSERT_TRUE(search.store.saved_ceilings);
+  search.progress.clear();
   search.options.force = true;
   auto second = search.device();
   ASSERT_TRUE(search.run(second));
   EXPECT_EQ(second.ceilings_measured, 0);
+  EXPECT_EQ(told(), 0);
 }
 
 TEST(Ceilings, AreNotThoseOfAReplayNorAThingForAShortBudget) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A valid template arrives in the definition completely.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/template/sample_template.hpp"
@@ -100,6 +101,18 @@ TEST(TemplateParser, EveryDocumentedNameIsKnown) {
                                    "OUT_BYTES + DTYPE + CHAINED"},
                                   {"reason", "r"}});
   EXPECT_TRUE(testing::parse(document));
+}
+
+TEST(TemplateParser, RulesComputeTheValuesThatTheyUse) {
+  json document = sample_json();
+  document["values"].push_back({{"name", "ROWS_OF_TILES"}, {"expr", "ceil_div(M, BM)"}});
+  document["values"].push_back({{"name", "HALF_OF_THEM"}, {"expr", "ROWS_OF_TILES / 2"}});
+  document["preset"] = {{{"expr", "HALF_OF_THEM > 1"}, {"reason", "r"}}};
+  document["legality"].push_back({{"expr", "ROWS_OF_TILES < 1000"}, {"reason", "r"}});
+  const TemplateDefinition definition = testing::parse(document).value();
+  EXPECT_THAT(definition.preset.front().expression.names(), ::testing::ElementsAre("M", "BM"));
+  EXPECT_THAT(definition.legality.back().expression.names(), ::testing::ElementsAre("M", "BM"));
+  EXPECT_EQ(definition.preset.front().expression.text(), "HALF_OF_THEM > 1");
 }
 
 }  // namespace

@@ -192,7 +192,17 @@ TEST_F(UntriedTest, WhatIsNoWholeKeyIsNotGuessedAt) {
   EXPECT_FALSE(std::filesystem::exists(path("missing.db")));
   const Finished beside_stored = bench({"--variant", "BM=32"});
   EXPECT_EQ(beside_stored.exit_code, 2);
-  EXPECT_THAT(beside_stored.err, HasSubstr("is no whole key of one"));
+  EXPECT_THAT(beside_stored.err, AllOf(HasSubstr("is no whole key of one; it lacks "), Not(HasSubstr("known: "))));
+}
+
+TEST_F(UntriedTest, AKeyMayHaveItsParametersInAnyOrder) {
+  const std::size_t comma = untried_.find(',');
+  const std::string turned = untried_.substr(comma + 1) + "," + untried_.substr(0, comma);
+  const Finished result = bench({"--variant", turned, "--variant", untried_, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json variants = json::parse(result.out).at("variants");
+  EXPECT_EQ(variants.size(), 1U) << "both are one variant";
+  EXPECT_EQ(bench({"--variant", turned + ",BM=32"}).exit_code, 2) << "a parameter twice";
 }
 
 TEST_F(UntriedTest, OneProblemThatCannotBeMeasuredDoesNotTakeTheOthersWithIt) {

@@ -4,6 +4,8 @@
 namespace pgtune::tool::test {
 namespace {
 
+using ::testing::StartsWith;
+
 class HelpTest : public CliTest {
  protected:
   static void expect_80_columns(const std::string& text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The files of shapes that pgtune ships can be read, and name no problem twice.
+// The files of shapes that pgtune ships can be read, and name no problem twice; what is written as a line is read back.
 #include "tool/pgtune/cli/options/shape_list.hpp"
 
 #include <gtest/gtest.h>
@@ -28,6 +28,26 @@ TEST(ShapeLists, OfTheSuitesNameEachProblemOnce) {
     }
   }
   EXPECT_GE(files, 7U);
+}
+
+TEST(ShapeLists, ReadBackTheLinesThatAreWritten) {
+  Problem problem = with_layout(parse_shape("512x256x128").value(), "tn").value();
+  problem.dtype = Dtype::kBf16;
+  EXPECT_EQ(listed(with_default_strides(problem).value()).line, "512x256x128 bf16 tn");
+  problem.output = ElementType::kFloat32;
+  problem.epilogue = parse_epilogue("bias,gelu").value();
+  problem.batch = 8;
+  problem.chained = true;
+  const ListedProblem written = listed(with_default_strides(problem).value());
+  EXPECT_EQ(written.option, "--shapes");
+  const ListedShape read = parse_shape_list(written.line, "list").at(0);
+  EXPECT_EQ(read.problem.shape(), "512x256x128");
+  EXPECT_EQ(read.dtype, problem.dtype);
+  EXPECT_EQ(read.layout, "tn");
+  EXPECT_EQ(read.output, problem.output);
+  EXPECT_EQ(read.epilogue, problem.epilogue);
+  EXPECT_EQ(read.batch, "8");
+  EXPECT_TRUE(read.chained);
 }
 
 }  // namespace

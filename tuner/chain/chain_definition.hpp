@@ -27,7 +27,7 @@ using space::Rule;
 /// What "operation" says of a step that is one of GEMM's.
 inline constexpr std::string_view kGemm = "gemm";
 
-/// What is GEMM's beside its sizes.
+/// What a step of GEMM's says beside its sizes.
 struct GemmSpec {
   std::string layout = "nn";
   std::optional<ElementType> output;
@@ -44,11 +44,9 @@ struct StepSpec {
   std::string name, operation;         ///< operation: "gemm", a built-in name, or a path from the JSON's folder
   std::vector<NamedExpression> sizes;  ///< of the operation's dimensions, over the chain's
   std::optional<Dtype> dtype;          ///< absent: the chain's, where the operation has dtypes
-  GemmSpec gemm;                       ///< where the operation is "gemm"
+  std::optional<GemmSpec> gemm;        ///< where the operation is "gemm", and only there
   std::vector<BufferUse> buffers;      ///< other operands are the step's own
   bool overlaps = false;
-
-  [[nodiscard]] bool is_gemm() const { return operation == kGemm; }
 };
 
 struct ChainDefinition {

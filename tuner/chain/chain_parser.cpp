@@ -83,13 +83,14 @@ class StepReader {
     if (has(definition_.steps, [&](const StepSpec& other) { return other.name == step.name; }))
       name.problem(fmt::format("there are two steps '{}'", step.name));
     step.operation = cursor.required("operation").string();
-    if (!step.is_gemm()) {
+    if (step.operation == kGemm) {
+      step.gemm = read_gemm(cursor);
+    } else {
       for (const char* const field : {"layout", "out", "epilogue", "alpha"}) {
         if (const auto own = cursor.optional(field))
           own->problem(fmt::format("\"{}\" is for \"gemm\", not for the operation '{}'", field, step.operation));
       }
     }
-    step.gemm = read_gemm(cursor);
     if (const auto dtype = cursor.optional("dtype")) {
       Dtype chosen{};
       take(*dtype, parse_dtype(dtype->string()), chosen);

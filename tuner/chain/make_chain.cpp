@@ -18,7 +18,7 @@ tl::unexpected<Error> usage(std::string message) { return fail(ErrorKind::kUsage
 /// GEMM's dimensions, as a step names them.
 constexpr const char *kRows = "M", *kColumns = "N", *kSum = "K", *kBatch = "batch";
 
-Result<Problem> gemm_problem(const StepSpec& step, const std::vector<NamedValue>& sizes, std::optional<Dtype> dtype) {
+Result<Problem> gemm_problem(const GemmSpec& spec, const std::vector<NamedValue>& sizes, std::optional<Dtype> dtype) {
   Problem problem;
   const std::pair<const char*, std::int64_t*> extents[] = {
       {kRows, &problem.m}, {kColumns, &problem.n}, {kSum, &problem.k}, {kBatch, &problem.batch}};
@@ -35,10 +35,10 @@ Result<Problem> gemm_problem(const StepSpec& step, const std::vector<NamedValue>
     if (*extent == 0) return usage(fmt::format("gemm needs a size {} of at least 1", name));
   }
   if (dtype) problem.dtype = *dtype;
-  problem.output = step.gemm.output;
-  problem.epilogue = step.gemm.epilogue;
-  problem.alpha = step.gemm.alpha;
-  return with_layout(problem, step.gemm.layout).and_then(with_default_strides);
+  problem.output = spec.output;
+  problem.epilogue = spec.epilogue;
+  problem.alpha = spec.alpha;
+  return with_layout(problem, spec.layout).and_then(with_default_strides);
 }
 
 class ChainBuilder {
@@ -93,7 +93,7 @@ class ChainBuilder {
       if (*value < 1) return usage(fmt::format("the size {} is {}, but must be at least 1", size.name, *value));
       sizes.push_back({size.name, *value});
     }
-    if (spec.is_gemm()) return gemm_problem(spec, sizes, spec.dtype ? spec.dtype : dtype_);
+    if (spec.gemm) return gemm_problem(*spec.gemm, sizes, spec.dtype ? spec.dtype : dtype_);
     const auto operation = operations_.find(spec.operation);
     if (operation == operations_.end())
       return fail(ErrorKind::kInternal, fmt::format("the operation '{}' was not loaded", spec.operation));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tuner/expression/arithmetic.hpp"
@@ -12,7 +13,6 @@
 #include "tuner/util/caret.hpp"
 
 namespace pgtune::space {
-
 std::int64_t label_value(std::string_view label) {
   std::uint32_t hash = 2166136261U;
   for (const char c : label) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
@@ -36,6 +36,59 @@ Expression::Expression(std::shared_ptr<const ExpressionProgram> program) : progr
 const std::vector<std::string>& Expression::names() const { return program_->names; }
 std::size_t Expression::name_position(std::size_t index) const { return program_->name_positions[index]; }
 const std::string& Expression::text() const { return program_->text; }
+
+Result<Expression> Expression::inlined(const std::map<std::string, Expression>& definitions) const {
+  ExpressionProgram out;
+  out.text = text();
+  const auto index_of = [&](const std::string& name, std::size_t position) {
+    const auto found = std::find(out.names.begin(), out.names.end(), name);
+    if (found == out.names.end()) {
+      out.names.push_back(name);
+      out.name_positions.push_back(position);
+      return static_cast<std::int64_t>(out.names.size() - 1);
+    }
+    return static_cast<std::int64_t>(found - out.names.begin());
+  };
+  const std::vector<Instruction>& code = program_->code;
+  const auto with_too_much = [this](std::size_t position) {
+    return fail(ErrorKind::kUsage,
+                with_caret("too long with the values that it uses; use simpler ones", text(), position));
+  };
+  std::vector<std::size_t> moved;  // where each instruction has gone
+  std::size_t most_inside = 0;
+  for (const Instruction& instruction : code) {
+    moved.push_back(out.code.size());
+    if (instruction.op != Op::kName) {
+      out.code.push_back(instruction);
+      continue;
+    }
+    const std::string& name = names()[static_cast<std::size_t>(instruction.operand)];
+    const auto definition = definitions.find(name);
+    if (definition == definitions.end()) {
+      out.code.push_back({Op::kName, instruction.position, index_of(name, instruction.position)});
+      continue;
+    }
+    const ExpressionProgram& inside = *definition->second.program_;
+    if (out.code.size() + inside.code.size() > kMaxLength) return with_too_much(instruction.position);
+    const auto begin = static_cast<std::int64_t>(out.code.size());
+    for (const Instruction& part : inside.code) {
+      Instruction copy{part.op, instruction.position, part.operand};
+      if (part.op == Op::kName)
+        copy.operand = index_of(inside.names[static_cast<std::size_t>(part.operand)], instruction.position);
+      if (is_jump(part.op)) copy.operand += begin;
+      out.code.push_back(copy);
+    }
+    most_inside = std::max(most_inside, inside.most_values);
+  }
+  moved.push_back(out.code.size());
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (is_jump(code[i].op))
+      out.code[moved[i]].operand = static_cast<std::int64_t>(moved[static_cast<std::size_t>(code[i].operand)]);
+  }
+  out.most_values = program_->most_values + most_inside;
+  if (out.most_values > ExpressionProgram::kMaxStack) return with_too_much(0);
+  return Expression(std::make_shared<const ExpressionProgram>(std::move(out)));
+}
 
 template <typename Load>
 Result<std::int64_t> Expression::run(const Load& load) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -65,6 +66,10 @@ class Expression {
   /// C++17 that computes the value by the functions of exported/checked.hpp and sets the bool `x` where evaluate() is
   /// an error. cpp_names[i] is what names()[i] is called there: an identifier of a std::int64_t.
   [[nodiscard]] std::string cpp(std::span<const std::string> cpp_names) const;
+
+  /// The same with those of its names that `definitions` has replaced by their expressions, whose names it uses
+  /// instead. Text and carets remain those of this one. Errors (usage): too much is pending at once.
+  [[nodiscard]] Result<Expression> inlined(const std::map<std::string, Expression>& definitions) const;
 
   /// Names used, in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& names() const;

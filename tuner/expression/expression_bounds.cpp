@@ -8,11 +8,6 @@
 #include "tuner/expression/expression_program.hpp"
 
 namespace pgtune::space {
-namespace {
-
-bool is_jump(Op op) { return op >= Op::kJump && op <= Op::kOrJump; }
-
-}  // namespace
 
 std::optional<Bounds> Expression::bounds(std::span<const Bounds> values, std::span<const std::uint32_t> slots) const {
   std::array<Bounds, ExpressionProgram::kMaxStack> stack;  // left uninitialised: the parser bounded its use

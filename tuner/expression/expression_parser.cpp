@@ -109,6 +109,7 @@ bool ExpressionParser::push(Op op, std::size_t position, std::int64_t operand) {
   if (++stack_ > ExpressionProgram::kMaxStack) {
     return error("too many pending operations; split it into derived values", position);
   }
+  program_.most_values = std::max(program_.most_values, stack_);
   emit(op, position, operand);
   return true;
 }

@@ -41,6 +41,9 @@ enum class Op : std::uint8_t {
   kMax,
 };
 
+/// Whether its operand is the place of an instruction.
+[[nodiscard]] constexpr bool is_jump(Op op) { return op >= Op::kJump && op <= Op::kOrJump; }
+
 struct Instruction {
   Op op = Op::kConstant;
   std::uint32_t position = 0;  ///< byte offset in the text, for the caret
@@ -56,6 +59,7 @@ struct ExpressionProgram {
   std::vector<std::string> names;
   std::vector<std::size_t> name_positions;
   std::vector<Instruction> code;
+  std::size_t most_values = 0;  ///< on the stack at once
 };
 
 }  // namespace pgtune::space

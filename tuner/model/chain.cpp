@@ -136,15 +136,15 @@ class ChainCheck {
                           "the launch before and its own, so that they cannot overlap; take \"overlaps\" away",
                           step.name, operand.buffer.name));
       }
-      if (!step.problem.is_gemm()) continue;
-      const auto b = std::find_if(operands.begin(), operands.end(),
-                                  [](const ProblemOperand& operand) { return operand.operand == Operand::kB; });
-      const std::int64_t place = step.buffers[static_cast<std::size_t>(b - operands.begin())];
-      if (!uses_.at(place).written && !uses_.at(place).changed) continue;
-      return usage(
-          fmt::format("step '{}' may overlap the launch before it, and so read its B early, but '{}' is what "
-                      "a step writes; take \"overlaps\" away, or make the product with A and B exchanged",
-                      step.name, chain_.buffers[static_cast<std::size_t>(place)].name));
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (!operands[i].may_be_read_early) continue;
+        const std::int64_t place = step.buffers[i];
+        if (!uses_.at(place).written && !uses_.at(place).changed) continue;
+        return usage(
+            fmt::format("step '{}' may overlap the launch before it, and so read its {} early, but '{}' is what "
+                        "a step writes; take \"overlaps\" away, or make the product with A and B exchanged",
+                        step.name, operands[i].buffer.name, chain_.buffers[static_cast<std::size_t>(place)].name));
+      }
     }
     return {};
   }

@@ -21,6 +21,10 @@ void from_json(const json& in, OperationBaseline& value) {
   }
 }
 
+const GemmBaseline* find_gemm_baseline(const std::vector<OperationBaseline>& baselines) {
+  return baselines.empty() ? nullptr : std::get_if<GemmBaseline>(&baselines.front());
+}
+
 Result<void> check_baseline(const OperationBaseline& baseline, const OperationProblem& problem) {
   if (const auto* const product = std::get_if<LibraryProduct>(&baseline))
     return check_library_product(*product, problem);

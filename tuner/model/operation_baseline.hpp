@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "tuner/model/library_product.hpp"
 #include "tuner/util/fields.hpp"
@@ -43,6 +44,9 @@ struct GemmBaseline {
 using OperationBaseline = std::variant<LibraryProduct, TemplateBaseline, GemmBaseline>;
 void to_json(nlohmann::json& json, const OperationBaseline& value);
 void from_json(const nlohmann::json& json, OperationBaseline& value);
+
+/// The first of them where it is such a one; null where it is not.
+[[nodiscard]] const GemmBaseline* find_gemm_baseline(const std::vector<OperationBaseline>& baselines);
 
 /// Errors (usage): a product that is none of the problem's buffers, a template without a name.
 [[nodiscard]] Result<void> check_baseline(const OperationBaseline& baseline, const OperationProblem& problem);

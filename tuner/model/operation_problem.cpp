@@ -231,9 +231,7 @@ std::int64_t OperationProblem::buffer_bytes() const {
                          [](std::int64_t sum, const OperationBuffer& buffer) { return sum + buffer.bytes(); });
 }
 
-const GemmBaseline* OperationProblem::gemm_baseline() const {
-  return baselines.empty() ? nullptr : std::get_if<GemmBaseline>(&baselines.front());
-}
+const GemmBaseline* OperationProblem::gemm_baseline() const { return find_gemm_baseline(baselines); }
 
 const OperationBuffer* OperationProblem::only_output() const {
   const auto is_output = [](const OperationBuffer& buffer) { return buffer.is_output(); };

@@ -106,6 +106,12 @@ std::string unwritable_output(const Problem& problem) {
                      to_string(problem.type_of_c()), fmt::join(words, " or "));
 }
 
+/// The operation's name and its version; nothing of GEMM, whose versions are those of its templates.
+std::pair<std::string_view, std::string_view> operation_of(const Problem& problem) {
+  if (problem.is_gemm()) return {};
+  return {problem.operation->name, problem.operation->content_hash};
+}
+
 }  // namespace
 
 bool operator==(const Problem& a, const Problem& b) {
@@ -116,7 +122,7 @@ bool operator==(const Problem& a, const Problem& b) {
   return members(a) == members(b) && (a.is_gemm() ? b.is_gemm() : a.operation == b.operation);
 }
 
-std::string Problem::operation_name() const { return is_gemm() ? std::string() : operation->name; }
+std::string Problem::operation_name() const { return std::string(operation_of(*this).first); }
 
 std::vector<NamedValue> Problem::sizes() const {
   if (!is_gemm()) return operation->sizes;
@@ -124,11 +130,11 @@ std::vector<NamedValue> Problem::sizes() const {
 }
 
 double Problem::scalar(std::string_view name) const {
-  if (!is_gemm()) return operation->find_scalar(name).value_or(0);
+  if (operation) return operation->find_scalar(name).value_or(0);
   return name == "alpha" ? alpha : name == "beta" ? beta : 0;
 }
 
-bool Problem::has_dtype() const { return is_gemm() || operation->has_dtypes; }
+bool Problem::has_dtype() const { return !operation || operation->has_dtypes; }
 
 std::string Problem::kind() const {
   const std::string name = operation_name();
@@ -137,11 +143,8 @@ std::string Problem::kind() const {
 }
 
 bool Problem::is_of_kind(const Problem& other) const {
-  const auto types = [](const Problem& p) {
-    return std::make_tuple(p.is_gemm(), p.operation_name(), p.is_gemm() ? std::string() : p.operation->content_hash,
-                           p.dtype, p.type_of_c());
-  };
-  return types(*this) == types(other) && epilogue == other.epilogue;
+  return operation_of(*this) == operation_of(other) && dtype == other.dtype && type_of_c() == other.type_of_c() &&
+         epilogue == other.epilogue;
 }
 
 std::int64_t Problem::operand_bytes() const {
@@ -184,8 +187,16 @@ std::string Problem::key() const {
 }
 
 std::string Problem::title() const {
-  if (!is_gemm()) return fmt::format("{} {}", kind(), operation->sizes_text());
-  std::string text = fmt::format("{} {} {}", shape(), to_string(dtype), layout());
+  const TitleParts parts = title_parts();
+  if (parts.layout.empty()) return fmt::format("{} {}", parts.kind, parts.shape);
+  return fmt::format("{} {} {}{}", parts.shape, parts.kind, parts.layout, parts.further);
+}
+
+TitleParts Problem::title_parts() const {
+  TitleParts parts{.kind = kind(), .shape = shape(), .layout = {}, .further = {}};
+  if (!is_gemm()) return parts;
+  parts.layout = layout();
+  std::string& text = parts.further;
   if (!has_usual_output()) text += fmt::format(" out {}", to_string(type_of_c()));
   if (epilogue.any()) text += fmt::format(" epilogue {}", to_string(epilogue));
   if (batch != 1) text += fmt::format(" batch {}", batch);
@@ -193,7 +204,7 @@ std::string Problem::title() const {
   if (alpha != 1) text += fmt::format(" alpha {}", alpha);
   if (beta != 0) text += fmt::format(" beta {}", beta);
   if (chained) text += " chained";
-  return text;
+  return parts;
 }
 
 Result<Problem> problem_of(OperationProblem operation, Dtype dtype) {

@@ -17,6 +17,13 @@
 
 namespace pgtune {
 
+/// What a title says, for tables that say a part of it for several problems at once. E.g. "softmax bf16" and
+/// "M=4096,N=8192"; of GEMM "bf16", "4096x4096x4096", "nt" and " batch 8 beta 1". No other operation has the last two.
+struct TitleParts {
+  std::string kind, shape, layout;
+  std::string further;  ///< words and values, with a blank before each
+};
+
 /// D[M,N] = activation(alpha * op(A) * op(B) + beta * C + bias) for each of `batch` matrices; see Epilogue.
 /// C and D have the same shape and leading dimension; with beta == 0, C is not read.
 /// A is stored M x K (op n) or K x M (op t); B is stored K x N (n) or N x K (t).
@@ -37,7 +44,8 @@ struct Problem {
   /// OperationProblem::has_dtypes).
   OperationHandle operation = {};
 
-  /// Whether the members above say all of it.
+  /// Whether the members above say all of it: its short form. For what reads or writes that form; whoever wants to know
+  /// something of any problem asks for it below.
   [[nodiscard]] bool is_gemm() const { return m > 0 || !operation; }
   friend bool operator==(const Problem& a, const Problem& b);
 
@@ -85,6 +93,7 @@ struct Problem {
   [[nodiscard]] std::string key() const;
   /// For people: the key without what has its default value. E.g. "4096x4096x4096 f32 nn".
   [[nodiscard]] std::string title() const;
+  [[nodiscard]] TitleParts title_parts() const;
 };
 
 /// A problem of an operation. Errors as check_operation_problem().

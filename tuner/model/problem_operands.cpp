@@ -53,14 +53,16 @@ std::vector<ProblemOperand> operands_of(const Problem& problem) {
   std::vector<ProblemOperand> out;
   if (!p.is_gemm()) {
     for (std::size_t i = 0; i < p.operation->buffers.size(); ++i)
-      out.push_back({operand_of_buffer(i), p.operation->buffers[i]});
+      out.push_back({.operand = operand_of_buffer(i), .buffer = p.operation->buffers[i]});
     return out;
   }
   const ElementType type_c = p.type_of_c();
   out.push_back({Operand::kA, matrix("A", type_of_a(p.dtype), BufferRole::kIn, {p.batch, p.rows_a(), p.columns_a()},
                                      {p.stride_a(), p.lda, 1})});
-  out.push_back({Operand::kB, matrix("B", type_of_b(p.dtype), BufferRole::kIn, {p.batch, p.rows_b(), p.columns_b()},
-                                     {p.stride_b(), p.ldb, 1})});
+  out.push_back({.operand = Operand::kB,
+                 .buffer = matrix("B", type_of_b(p.dtype), BufferRole::kIn, {p.batch, p.rows_b(), p.columns_b()},
+                                  {p.stride_b(), p.ldb, 1}),
+                 .may_be_read_early = true});
   if (p.beta != 0)
     out.push_back({Operand::kC, matrix("C", type_c, BufferRole::kIn, {p.batch, p.m, p.n}, {p.stride_c(), p.ldc, 1})});
   if (p.epilogue.bias) out.push_back({Operand::kBias, matrix("bias", type_c, BufferRole::kIn, {p.n}, {1})});

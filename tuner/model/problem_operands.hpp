@@ -13,6 +13,8 @@ namespace pgtune {
 struct ProblemOperand {
   Operand operand = Operand::kA;
   OperationBuffer buffer;  ///< of GEMM its name, type, role, extents and strides alone
+  /// A launch that may overlap the one before it may read it before that one has ended, which so must not write it.
+  bool may_be_read_early = false;
 };
 
 /// Of GEMM A, B, C where beta is not 0, the bias where it has one, and D; of an operation its buffers in their order.

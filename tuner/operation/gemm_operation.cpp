@@ -55,4 +55,10 @@ Result<Problem> with_operation(Problem problem) {
   return problem;
 }
 
+const GemmBaseline* gemm_baseline(const Problem& problem) {
+  if (problem.operation) return problem.operation->gemm_baseline();
+  const Result<OperationDefinition>& definition = gemm_definition();
+  return definition ? find_gemm_baseline(definition->baselines) : nullptr;
+}
+
 }  // namespace pgtune::operation

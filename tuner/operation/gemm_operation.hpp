@@ -14,4 +14,8 @@ namespace pgtune::operation {
 /// operation as it is. Errors (usage): numbers that overflow.
 [[nodiscard]] Result<Problem> with_operation(Problem problem);
 
+/// The library that computes all of the problem as one product of matrices in its dtype, and with which alone it is
+/// compared; null where the problem's operation declares none.
+[[nodiscard]] const GemmBaseline* gemm_baseline(const Problem& problem);
+
 }  // namespace pgtune::operation

@@ -66,7 +66,19 @@ struct SessionOptions {
 
 /// State of a running search for the live line; all counts of this problem.
 struct Progress {
-  enum class Phase { kPrepare, kSteady, kFloor, kSearch, kRace, kFinal, kConfirm, kVerification, kEnergy, kDone };
+  enum class Phase {
+    kPrepare,
+    kCeilings,
+    kSteady,
+    kFloor,
+    kSearch,
+    kRace,
+    kFinal,
+    kConfirm,
+    kVerification,
+    kEnergy,
+    kDone
+  };
   Phase phase = Phase::kPrepare;
   std::int64_t total = 0, done = 0, failed = 0, cut = 0, resumed = 0;
   std::int64_t not_recorded = 0;  ///< of `done`: those that a replay's recording does not hold

@@ -92,6 +92,7 @@ Result<void> ceilings_stage(SessionRun& run) {
   if (context.device.source() != Source::kGpu || (known && known->smem_bytes_per_s)) return {};
   const auto& seconds = context.options.budget.seconds;
   if (seconds && kAboutSeconds > kMostOfBudget * *seconds) return {};  // a later session has the time
+  run.progress.enter_rounds(Progress::Phase::kCeilings, 1, 0, kAboutSeconds);
   if (const auto ceilings = context.device.measure_ceilings()) {
     context.store.save_ceilings(*ceilings);
   } else {

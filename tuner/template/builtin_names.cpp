@@ -77,14 +77,6 @@ std::vector<std::string> names_of(const Table& table) {
   return out;
 }
 
-template <typename Table, typename Facts>
-std::vector<std::int64_t> values_of(const Table& table, const Facts& facts) {
-  std::vector<std::int64_t> out;
-  out.reserve(table.size());
-  for (const auto& builtin : table) out.push_back(builtin.value(facts));
-  return out;
-}
-
 }  // namespace
 
 const std::vector<std::string>& device_names() {
@@ -99,18 +91,34 @@ const std::vector<std::string>& problem_names() {
 
 bool is_type_name(const std::string& name) { return std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end(); }
 
-std::vector<std::int64_t> device_values(const DeviceInfo& device) { return values_of(kDevice, device); }
+std::vector<std::int64_t> device_values(const DeviceInfo& device) {
+  std::vector<std::int64_t> out;
+  out.reserve(kDevice.size());
+  for (const auto& builtin : kDevice) out.push_back(builtin.value(device));
+  return out;
+}
+
+std::vector<ProblemFact> problem_facts(const Problem& problem) {
+  std::vector<ProblemFact> out;
+  if (problem.is_gemm()) {
+    out.reserve(kProblem.size());
+    for (const auto& builtin : kProblem) out.push_back({builtin.name, builtin.value(problem)});
+  } else {
+    out.reserve(problem.operation->values.size());
+    for (const NamedValue& entry : problem.operation->values) out.push_back({entry.name, entry.value});
+  }
+  return out;
+}
+
 std::vector<std::string> problem_names(const Problem& problem) {
-  if (problem.is_gemm()) return problem_names();
   std::vector<std::string> out;
-  for (const NamedValue& entry : problem.operation->values) out.push_back(entry.name);
+  for (const ProblemFact& fact : problem_facts(problem)) out.emplace_back(fact.name);
   return out;
 }
 
 std::vector<std::int64_t> problem_values(const Problem& problem) {
-  if (problem.is_gemm()) return values_of(kProblem, problem);
   std::vector<std::int64_t> out;
-  for (const NamedValue& entry : problem.operation->values) out.push_back(entry.value);
+  for (const ProblemFact& fact : problem_facts(problem)) out.push_back(fact.value);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tuner/template/template_source.hpp"
 #include "tuner/util/identifier.hpp"
@@ -112,6 +113,42 @@ std::vector<Dtype> read_dtypes_of(const JsonCursor& root, const OperationInterfa
   return out;
 }
 
+/// Rules are checked on millions of points, each by itself: they compute the values that they use.
+class ValuesOfRules {
+ public:
+  explicit ValuesOfRules(const std::vector<NamedExpression>& values) : values_(values) {}
+
+  /// Problems at the rules' elements of `field`.
+  void compute_in(std::vector<Rule>& rules, const JsonCursor& root, std::string_view field) {
+    const std::vector<JsonCursor> elements = root.optional_elements(field, rules.size());
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      auto inlined = whole(rules[i].expression, values_.size());
+      if (inlined) {
+        rules[i].expression = std::move(*inlined);
+      } else {
+        elements[i].required("expr").problem(std::move(inlined.error()));
+      }
+    }
+  }
+
+ private:
+  /// Of an expression that uses the first `before` values.
+  Result<Expression> whole(const Expression& expression, std::size_t before) {
+    for (std::size_t i = 0; i < before; ++i) {
+      const NamedExpression& value = values_[i];
+      const std::vector<std::string>& names = expression.names();
+      if (whole_.contains(value.name) || std::find(names.begin(), names.end(), value.name) == names.end()) continue;
+      auto own = whole(value.expression, i);
+      if (!own) return own;
+      whole_.emplace(value.name, std::move(*own));
+    }
+    return expression.inlined(whole_);
+  }
+
+  const std::vector<NamedExpression>& values_;
+  std::map<std::string, Expression> whole_;
+};
+
 TemplateDefinition read_definition(const JsonCursor& root, const OperationInterface* operation) {
   TemplateDefinition out;
   root.expect_fields({"schema",    "name",       "description",       "source",      "dtypes",      "outputs",
@@ -144,10 +181,13 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
   out.former_parameters = read_former_parameters(root, out);
   out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
   out.constraints = read_rules(root, "constraints", Reach::kSpace, names);
+  out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
   out.legality = read_rules(root, "legality", Reach::kProblem, names);
   out.preset = read_rules(root, "preset", Reach::kProblem, names);
+  ValuesOfRules of_rules(out.values);
+  of_rules.compute_in(out.legality, root, "legality");
+  of_rules.compute_in(out.preset, root, "preset");
   out.seeds = read_seeds(root, out);
-  out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
   out.defines = read_named_expressions(root, "defines", NameKind::kDefine, Reach::kDefines, names);
   read_launch(root, names, operation, out);
   if (const auto cost = root.optional("cost")) out.cost = read_cost(*cost, names);

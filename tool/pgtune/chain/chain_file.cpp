@@ -14,7 +14,7 @@ ChainFile::ChainFile(const Catalogue& catalogue, const std::string& path)
     : catalogue_(&catalogue), definition_(value_or_throw(chain::load_chain(path))) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   for (const chain::StepSpec& step : definition_.steps) {
-    if (step.is_gemm() || operations_.contains(step.operation)) continue;
+    if (step.gemm || operations_.contains(step.operation)) continue;
     std::string selector = step.operation;
     if (Catalogue::is_path(selector)) {
       selector = (folder / selector).lexically_normal().string();

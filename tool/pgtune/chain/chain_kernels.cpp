@@ -15,9 +15,9 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
   if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
 }
 
-/// Whether the database tells it from the same product by itself.
+/// Whether the database tells what overlaps the launch before it from the same problem by itself.
 bool has_search_of_its_own(const Chain& chain, std::size_t step) {
-  return chain.steps[step].overlaps && chain.steps[step].problem.is_gemm();
+  return chain.overlapping_problem(step).key() != chain.steps[step].problem.key();
 }
 
 class Finder {

@@ -12,6 +12,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cluster/chunks.hpp"
@@ -29,18 +30,6 @@ using nlohmann::json;
 
 /// Of a limit, so that what is expected to take it may take longer.
 constexpr double kShareOfLimit = 0.6;
-
-/// A problem as a list of shapes or sizes has it; what a list does not say of it (leading dimensions, scalars, an
-/// operation and its dtype) is an option of the search.
-std::string list_line(const Problem& problem) {
-  if (!problem.is_gemm()) return problem.shape();
-  std::string line = fmt::format("{} {} {}", problem.shape(), to_string(problem.dtype), problem.layout());
-  if (!problem.has_usual_output()) line += fmt::format(" out {}", to_string(problem.type_of_c()));
-  if (problem.epilogue.any()) line += fmt::format(" epilogue {}", to_string(problem.epilogue));
-  if (problem.batch != 1) line += fmt::format(" batch {}", problem.batch);
-  if (problem.chained) line += " chained";
-  return line;
-}
 
 std::vector<SlurmTask> divide(const SearchRequest& search, std::size_t gpus, std::size_t cpus,
                               std::optional<double> limit_s) {
@@ -60,7 +49,7 @@ std::vector<SlurmTask> divide(const SearchRequest& search, std::size_t gpus, std
   for (const Chunk& chunk : balanced_chunks(expected_s, count)) {
     SlurmTask& task = tasks.emplace_back();
     task.expected_s = session::kExpectedOpening_s + chunk.expected_s;
-    for (const std::size_t item : chunk.items) task.problems.push_back(list_line(search.problems[item]));
+    for (const std::size_t item : chunk.items) task.problems.push_back(listed(search.problems[item]).line);
   }
   return tasks;
 }
@@ -154,7 +143,7 @@ class SlurmCommand final : public Command {
     job.folder = folder.string();
     job.script = script.string();
     job.program = own_executable().string();
-    job.list_option = search.problems.front().is_gemm() ? "--shapes" : "--sizes";
+    job.list_option = listed(search.problems.front()).option;
     job.working_folder = fs::current_path().string();
     job.command_line = context.command_line();
     pass_on(job);

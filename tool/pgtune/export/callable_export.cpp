@@ -127,27 +127,15 @@ class CallableExport {
 
   std::optional<Winner> resolve(const StoredResult& result, std::string& why) {
     const Variant& best = result.answer.best().variant;
-    const LoadedOperation* const operation =
-        result.problem.is_gemm() ? nullptr : sources_.operation_of(*result.problem.operation, why);
-    if (!result.problem.is_gemm() && operation == nullptr) return std::nullopt;
-    const std::optional<Problem> problem = own_problem(result.problem, operation);
-    if (!problem) {
-      why = fmt::format("what is stored of it is no problem of the operation {}", operation->definition.name);
-      return std::nullopt;
-    }
-    const auto number = operation == nullptr ? sources_.template_number(best.template_name)
-                                             : sources_.template_number(best.template_name, *problem, *operation);
-    if (!number) {
-      why = fmt::format("template {} is not built in; give its JSON with --template", best.template_name);
-      return std::nullopt;
-    }
-    const space::TemplateDefinition& definition = content_.templates[*number];
-    Winner winner{*problem,
+    const auto source = sources_.find(result.problem, best.template_name, why);
+    if (!source) return std::nullopt;
+    const space::TemplateDefinition& definition = content_.templates[source->template_number];
+    Winner winner{source->problem,
                   result.device,
                   &result,
                   {},
                   {},
-                  *number,
+                  source->template_number,
                   best,
                   {},
                   result.row.variant_origin.content_hash != definition.content_hash};

@@ -99,19 +99,16 @@ std::string device_tables(const CallableHeader& content) {
       rows, archs, content.device_classes.size());
 }
 
-std::string gemm_kinds(const CallableHeader& content) {
+std::string gemm_kind_table(const CallableHeader& content) {
+  const std::vector<Problem> kinds = gemm_kinds(content);
   std::string rows;
-  std::size_t count = 0;
-  for (const Problem& kind : kinds_of(content)) {
-    if (!kind.is_gemm()) break;
+  for (const Problem& kind : kinds)
     rows += fmt::format("    {{Type::{}, {}, {}}},\n", to_string(kind.dtype), element_word(kind),
                         epilogue_words(kind.epilogue));
-    ++count;
-  }
   return fmt::format(
       "/// What GEMMs' variants were compiled for.\nstruct GemmKind {{\n  Type type;\n  Element out;\n  Epilogue "
       "epilogue;\n}};\ninline constexpr GemmKind kGemmKinds[] = {{\n{}}};\nconstexpr int kGemmKindCount = {};\n",
-      rows, count);
+      rows, kinds.size());
 }
 
 std::string entry_table(const CallableHeader& content) {
@@ -192,7 +189,7 @@ std::string image_declarations(const CallableHeader& content) {
 
 std::string tables(const CallableHeader& content, const std::string& content_hash) {
   std::string out = image_tables(content) + variant_tables(content) + device_tables(content);
-  if (has_gemms(content)) out += gemm_kinds(content) + entry_table(content);
+  if (has_gemms(content)) out += gemm_kind_table(content) + entry_table(content);
   out += kLosses;
   if (has_gemms(content)) out += loss_table(content);
   return out + fmt::format("inline constexpr Build kBuild = {{{}, {}, {}, {}}};\n", cpp_string(content.pgtune_version),

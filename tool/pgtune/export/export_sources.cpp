@@ -4,8 +4,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace pgtune::tool {
+namespace {
+
+/// Nothing where its sizes give another problem than is stored.
+std::optional<Problem> made_anew(const Problem& stored, const operation::OperationDefinition& definition) {
+  auto made = operation::make_problem(definition, stored.operation->sizes,
+                                      definition.dtypes.empty() ? std::nullopt : std::optional(stored.dtype));
+  return made && made->key() == stored.key() ? std::optional(std::move(*made)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ExportSources::Source> ExportSources::find(const Problem& stored, const std::string& template_name,
+                                                         std::string& why) {
+  std::optional<Problem> problem = stored;
+  std::optional<std::size_t> number;
+  if (stored.is_gemm()) {
+    number = template_number(template_name);
+  } else {
+    const LoadedOperation* const operation = operation_of(*stored.operation, why);
+    if (operation == nullptr) return std::nullopt;
+    problem = made_anew(stored, operation->definition);
+    if (!problem) {
+      why = fmt::format("what is stored of it is no problem of the operation {}", operation->definition.name);
+      return std::nullopt;
+    }
+    number = template_number(template_name, *problem, *operation);
+  }
+  if (!number) {
+    why = fmt::format("template {} is not built in; give its JSON with --template", template_name);
+    return std::nullopt;
+  }
+  return Source{std::move(*problem), *number};
+}
 
 std::optional<std::size_t> ExportSources::known_template(const std::string& name, const std::string& operation) const {
   const auto known = std::find_if(content_.templates.begin(), content_.templates.end(), [&](const auto& definition) {
@@ -72,14 +106,6 @@ std::optional<std::size_t> ExportSources::template_number(const std::string& nam
     return std::nullopt;
   }
   return content_.templates.size() - 1;
-}
-
-std::optional<Problem> own_problem(const Problem& stored, const LoadedOperation* operation) {
-  if (operation == nullptr) return stored;
-  auto made =
-      operation::make_problem(operation->definition, stored.operation->sizes,
-                              operation->definition.dtypes.empty() ? std::nullopt : std::optional(stored.dtype));
-  return made && made->key() == stored.key() ? std::optional(std::move(*made)) : std::nullopt;
 }
 
 void drop_unused_sources(CallableHeader& content) {

@@ -21,16 +21,24 @@ class ExportSources {
                 CallableHeader& content)
       : catalogue_(catalogue), template_selector_(template_selector), operation_(operation), content_(content) {}
 
-  /// The operation as it is here; null with a reason where it is not, or has changed since.
-  [[nodiscard]] const LoadedOperation* operation_of(const OperationProblem& problem, std::string& why);
+  /// What is stored of a problem, as it is here.
+  struct Source {
+    Problem problem;
+    std::size_t template_number = 0;
+  };
+  /// Of another operation than GEMM the problem is made anew of its sizes: a header says nothing of operations that a
+  /// database made up. Nothing with a reason where operation or template are not here, or the operation has changed
+  /// since.
+  [[nodiscard]] std::optional<Source> find(const Problem& stored, const std::string& template_name, std::string& why);
 
-  /// The number of the operation's template with this name; nothing where the operation does not list it.
-  [[nodiscard]] std::optional<std::size_t> template_number(const std::string& name, const Problem& problem,
-                                                           const LoadedOperation& operation);
   /// The number of GEMM's template with this name; nothing where this build has none.
   [[nodiscard]] std::optional<std::size_t> template_number(const std::string& name);
 
  private:
+  [[nodiscard]] const LoadedOperation* operation_of(const OperationProblem& problem, std::string& why);
+  /// Nothing where the operation does not list it.
+  [[nodiscard]] std::optional<std::size_t> template_number(const std::string& name, const Problem& problem,
+                                                           const LoadedOperation& operation);
   [[nodiscard]] std::optional<std::size_t> known_template(const std::string& name, const std::string& operation) const;
 
   const Catalogue& catalogue_;
@@ -39,10 +47,6 @@ class ExportSources {
   CallableHeader& content_;
   std::map<std::string, std::unique_ptr<const LoadedOperation>> built_in_;  ///< operations that were asked for
 };
-
-/// The problem that is stored, of an operation made anew of its sizes: a header says nothing of operations that a
-/// database made up. Nothing where that gives another problem. `operation` is null for GEMM.
-[[nodiscard]] std::optional<Problem> own_problem(const Problem& stored, const LoadedOperation* operation);
 
 /// Takes out templates and operations that no variant is of, such as those of results that were left out.
 void drop_unused_sources(CallableHeader& content);

@@ -16,9 +16,11 @@ namespace pgtune::tool {
 /// Precondition: it is one of `kinds`.
 [[nodiscard]] std::size_t kind_number(const std::vector<Problem>& kinds, const Problem& problem);
 
-[[nodiscard]] bool has_gemms(const CallableHeader& content);
-/// The kinds that are no GEMMs.
+/// Those among the kinds that programs call by the short form of their problems, and the others, which have calls of
+/// their own.
+[[nodiscard]] std::vector<Problem> gemm_kinds(const CallableHeader& content);
 [[nodiscard]] std::vector<Problem> operation_kinds(const CallableHeader& content);
+[[nodiscard]] bool has_gemms(const CallableHeader& content);
 
 /// The number of content.entries[entry] as a program sees them: all GEMMs, then each operation's in a type.
 [[nodiscard]] std::size_t program_number(const CallableHeader& content, std::size_t entry);

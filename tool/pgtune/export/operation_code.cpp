@@ -268,10 +268,8 @@ std::string operation_facts(const CallableHeader& content) {
 std::string operation_tables(const CallableHeader& content) {
   const std::vector<Problem> kinds = kinds_of(content);
   std::string out;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (!kinds[i].is_gemm())
-      out += tuned_tables(content, kinds[i], kind_name(kinds[i])) + kind_struct(content, kinds[i], i);
-  }
+  for (const Problem& kind : operation_kinds(content))
+    out += tuned_tables(content, kind, kind_name(kind)) + kind_struct(content, kind, kind_number(kinds, kind));
   return out;
 }
 

@@ -2,8 +2,10 @@
 #include "tool/pgtune/measuring/chosen_variants.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
@@ -26,19 +28,48 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
 /// The key in a Variant::id().
 std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); }
 
-/// The variant of which `word` is the whole key or the id; nothing where there is none, or templates share the key.
+/// The parts of a key in alphabetical order: other programs keep a variant's parameters in an order of their own.
+std::vector<std::string> sorted_parts(const std::string& key) {
+  std::vector<std::string> parts;
+  std::stringstream text(key);
+  for (std::string part; std::getline(text, part, ',');) parts.push_back(part);
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+/// The variant of which `word` is the whole key, its parameters in any order, or the id; nothing where there is none,
+/// or templates share the key.
 std::optional<Variant> named_variant(const std::string& word, const space::TemplateSet& templates) {
   std::optional<Variant> out;
+  const std::string key = key_in(word);
   for (const space::TemplateDefinition& definition : templates.definitions()) {
-    const auto variant = space::parse_variant(definition, key_in(word));
-    if (!variant || (variant->key() != word && variant->id() != word)) continue;
+    if (key != word && word != definition.name + "/" + key) continue;
+    const auto variant = space::parse_variant(definition, key);
+    if (!variant || sorted_parts(variant->key()) != sorted_parts(key)) continue;
     if (out) return std::nullopt;
     out = *variant;
   }
   return out;
 }
 
-[[noreturn]] void fail_unknown(const std::string& key, const std::optional<session::Answer>& answer,
+/// "; it lacks BN, STAGES" where `key` is part of one of a template's keys, else nothing.
+std::string lacking(const std::string& key, const space::TemplateSet& templates) {
+  const std::vector<std::string> parts = sorted_parts(key_in(key));
+  for (const space::TemplateDefinition& definition : templates.definitions()) {
+    if (!space::parse_variant(definition, key_in(key))) continue;
+    std::vector<std::string> names;
+    for (const space::Parameter& parameter : definition.parameters) {
+      const auto given = [&](const std::string& part) { return part.starts_with(parameter.name + "="); };
+      if (std::none_of(parts.begin(), parts.end(), given)) names.push_back(parameter.name);
+    }
+    if (!names.empty() && names.size() < definition.parameters.size())
+      return fmt::format("; it lacks {}", fmt::join(names, ", "));
+  }
+  return "";
+}
+
+[[noreturn]] void fail_unknown(const std::string& key, const space::TemplateSet& templates,
+                               const std::optional<session::Answer>& answer,
                                const std::map<std::string, session::StoredTrial>& trials) {
   std::vector<std::string> known, ranked;
   for (const auto& [id, trial] : trials) {
@@ -46,11 +77,12 @@ std::optional<Variant> named_variant(const std::string& word, const space::Templ
   }
   if (answer) {
     ranked.emplace_back(kBest);
-    for (const session::RankedVariant& row : answer->ranking) ranked.push_back(row.variant.key());
+    ranked.push_back(answer->best().variant.key());  // as an example: keys are long
   }
-  // A near key of any variant that was right; where none is near, only those worth naming.
-  std::string hint = suggestion(key, known);
-  if (!hint.starts_with("; did you mean")) hint = suggestion(key, ranked);
+  // What a part of a key lacks, or a near key of any variant that was right; where none is near, what there is.
+  std::string hint = lacking(key, templates);
+  if (hint.empty()) hint = suggestion(key, known);
+  if (hint.starts_with("; known")) hint = suggestion(key, ranked);
   throw CommandError(ErrorKind::kUsage,
                      fmt::format("no variant '{}' is stored for this shape, and it is no whole key of one{}. 'pgtune "
                                  "show --json' and 'pgtune guess' print keys.",
@@ -77,7 +109,9 @@ ChosenVariants chosen_variants(const std::vector<std::string>& wanted, const spa
   const std::vector<session::RankedVariant> none;
   const std::vector<session::RankedVariant>& ranking = stored ? stored->ranking : none;
   ChosenVariants chosen;
-  for (const std::string& word : wanted) {
+  for (const std::string& asked : wanted) {
+    auto named = asked == kBest ? std::nullopt : named_variant(asked, templates);
+    const std::string word = named ? named->id() : asked;
     const auto meant = [&](const std::string& id) {
       return word == kBest ? stored && id == stored->best().variant.id() : word == id || word == key_in(id);
     };
@@ -96,8 +130,7 @@ ChosenVariants chosen_variants(const std::vector<std::string>& wanted, const spa
           screened(value_or_throw(space::parse_variant(definition, key_in(trial->first))), trial->second, problem));
       continue;
     }
-    auto named = named_variant(word, templates);
-    if (!named) fail_unknown(word, stored, trials);
+    if (!named) fail_unknown(asked, templates, stored, trials);
     if (std::find(chosen.fresh.begin(), chosen.fresh.end(), *named) == chosen.fresh.end())
       chosen.fresh.push_back(std::move(*named));
   }

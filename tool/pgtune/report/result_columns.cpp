@@ -17,6 +17,7 @@
 #include "tool/pgtune/report/result_json.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/operation/gemm_operation.hpp"
 
 namespace pgtune::tool {
 
@@ -46,7 +47,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
   return {problem.title(),
           std::string(to_string(problem.dtype)),
           std::string(to_string(problem.type_of_c())),
-          problem.is_gemm() ? problem.layout() : std::string(),
+          problem.title_parts().layout,
           std::to_string(problem.m),
           std::to_string(problem.n),
           std::to_string(problem.k),
@@ -114,10 +115,12 @@ std::string marked_title(const StoredResult& result) {
 
 namespace {
 
-/// "bf16 nt"; of an operation "softmax bf16, GB/s": what the rows of a section have in common.
+/// "bf16 nt", "softmax bf16, GB/s, beside a copy": what the rows of a section have in common.
 std::string section_title(const Problem& problem) {
-  return problem.is_gemm() ? fmt::format("{} {}", problem.kind(), problem.layout())
-                           : fmt::format("{}, {}, beside a copy", problem.kind(), problem.speed_unit());
+  const TitleParts parts = problem.title_parts();
+  std::string title = parts.kind + (parts.layout.empty() ? "" : " ") + parts.layout;
+  if (operation::gemm_baseline(problem) != nullptr) return title;
+  return fmt::format("{}, {}, beside a copy", title, problem.speed_unit());
 }
 
 }  // namespace
@@ -137,19 +140,15 @@ std::vector<TableSection> table_sections(const std::vector<const StoredResult*>&
 }
 
 std::string row_title(const StoredResult& result) {
-  const Problem& problem = result.problem;
-  const std::string title = problem.title(), shape = problem.shape();
-  const std::string shared = fmt::format(" {} {}", to_string(problem.dtype), problem.layout());
-  std::string more;
-  if (problem.is_gemm()) more = title.substr(shape.size() + shared.size());  // " batch 8 beta 1": words and values
+  TitleParts parts = result.problem.title_parts();
   bool after_word = false;
-  for (char& c : more) {
+  for (char& c : parts.further) {
     if (c != ' ') continue;
     if (after_word) c = '=';
     after_word = !after_word;
   }
-  return shape + (is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") +
-         (is_unsettled(result) ? "!" : "") + more;
+  return parts.shape + (is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") +
+         (is_unsettled(result) ? "!" : "") + parts.further;
 }
 
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results) {

@@ -18,6 +18,7 @@
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/operation/gemm_operation.hpp"
 #include "tuner/space/estimate.hpp"
 
 namespace pgtune::tool {
@@ -64,9 +65,10 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
     point.dram_bound = bound_of(point.dram, ceilings.dram_bytes_per_s);
   point.l2_bound = bound_of(point.l2, ceilings.l2_bytes_per_s);
   point.smem_bound = bound_of(point.smem, ceilings.smem_bytes_per_s.value_or(0));
-  // What an operation computes in is its own affair.
+  // What another operation than a product computes in is its own affair.
   const auto flops = ceilings.flops.find(std::string(to_string(result.problem.dtype)));
-  if (result.problem.is_gemm() && flops != ceilings.flops.end()) point.arithmetic_bound = flops->second;
+  if (operation::gemm_baseline(result.problem) != nullptr && flops != ceilings.flops.end())
+    point.arithmetic_bound = flops->second;
   double lowest = 0;
   const auto consider = [&](const std::optional<double>& bound, const char* roof) {
     if (!bound || (!point.roof.empty() && *bound >= lowest)) return;

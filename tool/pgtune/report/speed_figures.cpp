@@ -27,9 +27,7 @@ std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>&
   std::map<std::tuple<std::string, Dtype, std::string>, std::vector<const StoredResult*>> by_kind;
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
-    // All of GEMM's are cuBLASLt's, whose name the report of an old result may lack.
-    const std::string baseline = problem.is_gemm() ? std::string() : baseline_name(result->answer);
-    by_kind[{problem.operation_name(), problem.dtype, baseline}].push_back(result);
+    by_kind[{problem.operation_name(), problem.dtype, baseline_name(result->answer)}].push_back(result);
   }
   std::vector<KindSummary> out;
   for (const auto& [key, of_kind] : by_kind) {

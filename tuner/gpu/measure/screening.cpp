@@ -15,7 +15,7 @@ constexpr double kFirstSample_s = 2e-3, kLaterSample_s = 5e-3;
 constexpr int kLaterSamples = 2;
 constexpr std::int64_t kFirstSampleLaunches = 3;
 constexpr double kLongLaunch_s = 5e-3;  // one launch this long makes a sample by itself, and loading no difference
-constexpr double kProbeCut = 3.0;  // a probe is rougher than a sample
+constexpr double kProbeCut = 3.0;       // a probe is rougher than a sample
 
 bool clearly_slower(const Sample& sample, double incumbent_s, double factor) {
   return incumbent_s > 0 && sample.per_launch_s() > factor * incumbent_s;

@@ -7,6 +7,7 @@
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tuner/operation/gemm_operation.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -28,7 +29,10 @@ std::string best_speed_text(const Progress& progress) {
 std::string work_text(const Progress& progress) {
   switch (progress.phase) {
     case Progress::Phase::kPrepare:
-      return fmt::format("preparing data and {}", progress.problem.is_gemm() ? "cuBLASLt" : "baseline");
+      return fmt::format("preparing data and {}",
+                         operation::gemm_baseline(progress.problem) != nullptr ? "cuBLASLt" : "baseline");
+    case Progress::Phase::kCeilings:
+      return "the GPU's own ceilings, once for this database";
     case Progress::Phase::kSteady:
       return "the baseline's steady run";
     case Progress::Phase::kFloor:
