@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/gpu/launching_gpu.hpp"
@@ -23,6 +25,7 @@
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/model/rounding.hpp"
 #include "tuner/space/enumerate.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -129,6 +132,20 @@ Errors errors_of(const std::vector<float>& result, const Exact& exact, const Err
   return errors;
 }
 
+/// What has won in tf32x3: both numbers of parts, both lengths of the tensor cores' sums.
+constexpr std::array kWinners{
+    std::pair{"gemm_mma", "BK_BYTES=128"},
+    std::pair{"gemm_mma", "WM=32,WN=64,BK_BYTES=128"},
+    std::pair{"gemm_mma", "BM=64,BN=64,WM=32,BK_BYTES=128,STAGES=4,CTAS_PER_SM=2"},
+    std::pair{"gemm_wgmma", "BN=128,TF32X3_PARTS=3,STAGES=2,PROMOTION_INTERVAL=1"},
+    std::pair{"gemm_wgmma", "BN=128,STAGES=3,PROMOTION_INTERVAL=2"},
+    std::pair{"gemm_wgmma", "BN=128,STAGES=3,PROMOTION_INTERVAL=2,DEPENDENT_LAUNCH=1"},
+    std::pair{"gemm_wgmma", "BN=64,STAGES=4,PROMOTION_INTERVAL=2,DEPENDENT_LAUNCH=1"},
+    std::pair{"gemm_wgmma", "BM=64,BN=128,WARPGROUPS_M=1,STAGES=4,PROMOTION_INTERVAL=2,DEPENDENT_LAUNCH=1"},
+    std::pair{"gemm_wgmma", "BN=128,STAGES=3,PROMOTION_INTERVAL=2,CLUSTER_M=2"},
+    std::pair{"gemm_wgmma", "BN=128,STAGES=3,PROMOTION_INTERVAL=1"},
+};
+
 class Accuracy : public testing::Test, protected LaunchingGpu {
  protected:
   void SetUp() override {
@@ -150,16 +167,18 @@ class Accuracy : public testing::Test, protected LaunchingGpu {
     if (variants_.empty()) GTEST_SKIP() << "no template computes in tf32x3 on this GPU";
   }
 
-  /// The default variant, or the legal one most like it, and the legal ones among those that a search tries first.
+  /// The default variant, or the legal one most like it, and the legal ones among those that have won.
   void load_all(space::TemplateDefinition& definition) {
     definition.preset.clear();
     const auto space = space::enumerate(definition, problem_, info_);
     ASSERT_TRUE(space) << space.error().text();
     if (space->variants.empty()) return;
     std::vector<Variant> chosen{*nearest(space->variants, definition.default_variant(), nullptr)};
-    for (const Variant& seed : definition.seeds) {
+    for (const auto& [name, text] : kWinners) {
+      if (definition.name != name) continue;
+      const Variant winner = space::parse_variant(definition, text).value();
       const auto& legal = space->variants;
-      if (std::find(legal.begin(), legal.end(), seed) != legal.end()) chosen.push_back(seed);
+      if (std::find(legal.begin(), legal.end(), winner) != legal.end()) chosen.push_back(winner);
     }
     const auto built = build(definition, chosen, problem_);
     for (std::size_t i = 0; i < chosen.size(); ++i) {

@@ -99,7 +99,7 @@ TEST(GuidedStrategy, ASingleGroupWaitsForNobody) {
 }
 
 TEST(GuidedStrategy, AGroupWhoseLeadersAreFarBehindComesLast) {
-  const auto observe = [](std::size_t index) { return Observation{OutcomeKind::kOk, false, index < 6 ? 1.6 : 1.0}; };
+  const auto observe = [](std::size_t index) { return Observation{OutcomeKind::kOk, false, index < 6 ? 2.1 : 1.0}; };
   GuidedStrategy strategy({{6, {}}, {3, {}}, {3, {}}}, {4, 5, 7}, 5);
   const auto order = all(strategy, observe);
   ASSERT_EQ(order.size(), 12U);
@@ -162,7 +162,13 @@ TEST(GuidedStrategy, AGroupWithoutCostsBesideOneWithThem) {
   GuidedStrategy strategy({{3, {3, 2, 1}}, {3, {}}}, {1}, 5);
   const auto order = all(strategy);
   const auto random = shuffled_indices(3, 5);
-  EXPECT_THAT(order, testing::ElementsAre(1U, 2U, 3 + random[0], 0U, 3 + random[1], 3 + random[2]));
+  EXPECT_THAT(order, testing::ElementsAre(1U, 2U, 0U, 3 + random[0], 3 + random[1], 3 + random[2]));
+}
+
+TEST(GuidedStrategy, AGroupIsJudgedByItsCheapestBesideItsDefault) {
+  const auto observe = [](std::size_t index) { return Observation{OutcomeKind::kOk, false, index == 0 ? 9.0 : 1.0}; };
+  GuidedStrategy strategy({{3, {3, 1, 2}}, {3, {1, 2, 3}}}, {0, 3}, 5);
+  EXPECT_THAT(all(strategy, observe), testing::ElementsAre(0U, 3U, 1U, 2U, 4U, 5U));
 }
 
 TEST(GuidedStrategy, CostsMustCoverTheGroup) { EXPECT_THROW(GuidedStrategy({{3, {1, 2}}}, {}, 5), std::logic_error); }

@@ -11,6 +11,7 @@
 #include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -81,19 +82,33 @@ TEST(MmaSpace, NoAlignmentOfBytesIsRefused) {
   }
 }
 
-TEST(MmaSpace, EverySeedIsInSomePreset) {
-  for (const Variant& seed : mma_template().seeds) {
+TEST(MmaSpace, EveryWinnerIsInSomePreset) {
+  for (const char* text : {
+           "BM=256,WN=64,BK_BYTES=128,STAGES=4",
+           "WN=64,BK_BYTES=128,CTAS_PER_SM=2",
+           "BK_BYTES=128",
+           "WM=32,WN=64,BK_BYTES=128",
+           "BM=256,WN=64,BK_BYTES=128,STAGES=4,PACK=1",
+           "WN=64,BK_BYTES=128,CTAS_PER_SM=2,PACK=1",
+           "FRAGMENT_STAGES=1,WN=64,BK_BYTES=128,CTAS_PER_SM=2,PACK=1",
+           "BK_BYTES=128,PACK=1",
+           "BM=64,BN=64,WM=32,BK_BYTES=128,STAGES=4,CTAS_PER_SM=2",
+           "BM=64,BN=64,WM=32,BK_BYTES=128,STAGES=4,CTAS_PER_SM=2,PACK=1",
+           "BM=64,WM=32,BK_BYTES=128,CTAS_PER_SM=2,DECOMPOSITION=stream_k",
+           "BM=64,BN=64,WM=32,BK_BYTES=128,CTAS_PER_SM=2,DECOMPOSITION=split_k,SPLIT_K=4",
+       }) {
+    const Variant winner = parse_variant(mma_template(), text).value();
     bool found = false;
     for (const Dtype dtype : mma_template().dtypes) {
       for (const char* shape : {"4096x4096x4096", "4096x4095x4096", "512x512x4096", "500x501x4096"}) {
         for (const char* architecture : {"sm_80", "sm_90a"}) {
           if (found) break;
           const auto variants = mma_variants(mma_problem(dtype, shape, "nn"), architecture);
-          found = std::find(variants.begin(), variants.end(), seed) != variants.end();
+          found = std::find(variants.begin(), variants.end(), winner) != variants.end();
         }
       }
     }
-    EXPECT_TRUE(found) << seed.key();
+    EXPECT_TRUE(found) << winner.key();
   }
 }
 

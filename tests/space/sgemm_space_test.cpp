@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The fp32 templates' spaces: together small enough to be measured, their seeds in them, and sgemm_tma's rule of shared
-// memory the one of the device.
+// The fp32 templates' spaces: together small enough to be measured, what has won in them, and sgemm_tma's rule of
+// shared memory the one of the device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -60,15 +61,56 @@ TEST(SgemmSpace, PresetsTogetherAreAtMost1500AndWholeGrids20000) {
   }
 }
 
-TEST(SgemmSpace, EverySeedIsLegalForSomeProblem) {
+TEST(SgemmSpace, EveryWinnerIsLegalForSomeProblem) {
+  const std::map<std::string, std::vector<const char*>> winners{
+      {"sgemm_simt",
+       {
+           "BM=128,BN=256,TM=16,TN=8,BK=16,STAGES=2",
+           "BM=64,BN=128,TM=8,TN=8,BK=16,STAGES=5",
+           "BM=128,BN=128,TM=8,TN=8,BK=8,STAGES=4,COPY_SPREAD=2",
+           "BM=64,BN=128,TM=8,TN=8,BK=16,STAGES=3",
+           "BM=64,BN=128,TM=8,TN=4,BK=16,STAGES=4",
+           "BM=32,BN=64,TM=4,TN=4,BK=32,STAGES=3",
+           "BM=32,BN=64,TM=4,TN=4,BK=32,STAGES=4",
+           "BM=64,BN=64,TM=8,TN=4,BK=16,STAGES=3,VEC=1,CACHE=ca",
+       }},
+      {"sgemm_small",
+       {
+           "BM=16,BN=16,TM=2,TN=2,SLICED_K=8,BK=128",
+           "BM=64,BN=32,TM=8,TN=4,SLICED_K=4,BK=64",
+           "BM=64,BN=64,TM=8,TN=4,SLICED_K=2,BK=32",
+       }},
+      {"sgemm_tma",
+       {
+           "D_CACHE_HINT=evict_first",
+           "BM=128,BN=256,TM=8,TN=16,STAGES=6",
+           "BM=256,BN=128,TM=16,TN=8,FFMA_ORDER=row_serpentine",
+           "BM=128,BN=64,TM=16,TN=8,SLICED_K=4,FFMA_ORDER=row_serpentine,DECOMPOSITION=data_parallel",
+           "BM=32,BN=256,TM=8,TN=8,SLICED_K=2,STAGES=4,DECOMPOSITION=data_parallel",
+           "BM=64,BN=64,TM=8,TN=8,SLICED_K=4,CLUSTER_K=2,DECOMPOSITION=data_parallel",
+           "BM=64,BN=128,TM=8,TN=16,SLICED_K=4,CLUSTER_K=2,DECOMPOSITION=data_parallel",
+           "BM=32,BN=128,TM=8,TN=8,SLICED_K=4,DECOMPOSITION=data_parallel",
+           "BM=64,BN=128,TM=16,TN=8,SLICED_K=4,FFMA_ORDER=row_serpentine,DECOMPOSITION=data_parallel",
+           "BM=64,BN=128,TM=8,TN=8,SLICED_K=2,STAGES=6,DECOMPOSITION=data_parallel",
+           "BM=32,BN=128,TM=8,TN=8,SLICED_K=4,DECOMPOSITION=split_k",
+           "BM=16,BN=128,TM=8,TN=8,SLICED_K=4,STAGES=4,LANES_M=2,DECOMPOSITION=data_parallel",
+           "BM=128,BN=128,TM=16,TN=8,SLICED_K=2,STAGES=4,FFMA_ORDER=row_serpentine",
+           "BM=64,BN=256,TM=16,TN=8,SLICED_K=2,STAGES=4,FFMA_ORDER=row_serpentine,DECOMPOSITION=split_k,TRANSPOSE_A="
+           "shared",
+           "BM=64,BN=128,TM=8,TN=8,SLICED_K=2,STAGES=6,DECOMPOSITION=data_parallel,TRANSPOSE_A=shared",
+           "BM=64,BN=128,TM=8,TN=8,SLICED_K=2,STAGES=4,DECOMPOSITION=split_k,TRANSPOSE_A=shared,TRANSPOSE_B=shared",
+           "BM=256,BN=64,TM=16,TN=8,SLICED_K=2,STAGES=4,FFMA_ORDER=row_serpentine,DECOMPOSITION=split_k",
+           "BM=64,BN=64,TM=8,TN=8,SLICED_K=4,DECOMPOSITION=stream_k",
+       }},
+  };
   const std::vector<Problem> problems = fp32_problems();
   for (const TemplateDefinition& definition : fp32_templates()) {
-    EXPECT_GE(definition.seeds.size(), 3U) << definition.name;
-    for (const Variant& seed : definition.seeds) {
+    for (const char* text : winners.at(definition.name)) {
+      const Variant winner = parse_variant(definition, text).value();
       EXPECT_TRUE(std::any_of(
           problems.begin(), problems.end(),
-          [&](const Problem& problem) { return !why_illegal(definition, seed, problem, device()).value(); }))
-          << definition.name << " " << seed.key();
+          [&](const Problem& problem) { return !why_illegal(definition, winner, problem, device()).value(); }))
+          << definition.name << " " << winner.key();
     }
   }
 }

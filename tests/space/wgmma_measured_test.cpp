@@ -81,7 +81,7 @@ TEST(WgmmaMeasured, ThreadsCopyOperandsOfSmallProductsThatTmaCannotRead) {
 TEST(WgmmaMeasured, NinetySixRowsAreSwapped) {
   const auto tried = preset(of(96, 7168, 18432));
   EXPECT_THAT(tried, ::testing::Contains(variant(kSwappedWinner)));
-  EXPECT_LE(count(tried, "SWAP_AB", std::int64_t{1}), 2) << "hardly longer to search";
+  EXPECT_LE(count(tried, "SWAP_AB", std::int64_t{1}), 6) << "hardly longer to search";
   const auto clocks = [](const Variant& one) {
     return cost_clocks(wgmma(), one, of(96, 7168, 18432), device()).value().value();
   };
@@ -92,7 +92,7 @@ TEST(WgmmaMeasured, NinetySixRowsAreSwapped) {
 }
 
 TEST(WgmmaMeasured, ManyCtasShareTheTilesOfLongSums) {
-  // The fastest of few-tiles.md's study, but for 120x722x6144, whose second it is.
+  // The fastest of few-tiles.md's study.
   const struct {
     const char* layout;
     std::int64_t m, n, k;
@@ -103,7 +103,8 @@ TEST(WgmmaMeasured, ManyCtasShareTheTilesOfLongSums) {
       {"tn", 48, 304, 8192, "SWAP_AB=1,BM=64,BN=64,WARPGROUPS_M=1,STAGES=14,SPLIT_K=16"},
       {"tn", 40, 298, 8000, "SWAP_AB=1,BM=64,BN=64,WARPGROUPS_M=1,STAGES=14,EPILOGUE=direct,SPLIT_K=24,COPY=cp_async"},
       {"tt", 24, 40, 7680, "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,STAGES=16,SPLIT_K=16"},
-      {"tn", 120, 722, 6144, "BN=64,STAGES=9,EPILOGUE=direct,SPLIT_K=8,COPY=cp_async"},
+      {"tn", 120, 722, 6144, "SWAP_AB=1,BM=64,BN=128,WARPGROUPS_M=1,STAGES=9,EPILOGUE=direct,SPLIT_K=8,COPY=cp_async"},
+      {"tn", 120, 722, 6144, "BN=64,STAGES=9,EPILOGUE=direct,SPLIT_K=8,COPY=cp_async"},  // the second
   };
   for (const auto& one : cases) {
     const Problem problem = testing::shaped_problem(Dtype::kBf16, {.m = one.m, .n = one.n, .k = one.k}, one.layout);

@@ -55,13 +55,15 @@ StrategyInfo guided_strategy() { return {"guided", "defaults and seeds, then by 
 GuidedStrategy::GuidedStrategy(const std::vector<Group>& groups, const std::vector<std::size_t>& first,
                                std::uint64_t seed) {
   std::size_t count = 0;
+  std::vector<std::size_t> leaders = first;
   for (const Group& group : groups) {
     std::vector<std::size_t> order = order_of(group, seed);
     for (std::size_t& index : order) index += count;
+    if (!group.costs.empty()) leaders.push_back(order.front());
     count += group.size;
     members_.push_back({count, std::move(order), std::numeric_limits<double>::infinity()});
   }
-  for (const std::size_t leader : first) {
+  for (const std::size_t leader : leaders) {
     if (leader < count && std::erase(member_of(leader).rest, leader) > 0) order_.push_back(leader);
   }
   open_leaders_ = order_;

@@ -18,7 +18,8 @@ struct Group {
 class GuidedStrategy final : public Strategy {
  public:
   /// The indices are those of `groups` lying one after another. `first` (the templates' defaults and seeds, where
-  /// legal) leads, so that a good incumbent exists early. With several groups nothing else is proposed before all
+  /// legal) leads, then the cheapest of each group with costs, so that a good incumbent exists early and no template is
+  /// judged by a default that does not suit the problem. With several groups nothing else is proposed before all
   /// leaders have reported, so that the order does not depend on when they do. Then groups take turns until the smaller
   /// ones are through, so that a budget is shared fairly; groups whose fastest leader took more than kBehind times as
   /// long as the fastest of all come last. A group with costs gives its cheapest first, and every kRandomEvery-th at
@@ -26,8 +27,8 @@ class GuidedStrategy final : public Strategy {
   GuidedStrategy(const std::vector<Group>& groups, const std::vector<std::size_t>& first, std::uint64_t seed);
 
   static constexpr std::size_t kRandomEvery = 4;
-  /// In none of the recorded problems was the winner's template behind by as much (docs/strategies.md).
-  static constexpr double kBehind = 1.5;
+  /// In one of the recorded problems was the winner's template behind by as much (docs/strategies.md).
+  static constexpr double kBehind = 2;
 
   [[nodiscard]] std::optional<std::size_t> next() override;
   void report(std::size_t index, const Observation& observation) override;
