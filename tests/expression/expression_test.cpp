@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Values of expressions: precedence, arithmetic, functions, short circuits.
 #include "tuner/expression/expression.hpp"
+#include "tests/expression/map_scope.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,18 +12,6 @@
 
 namespace pgtune::space {
 namespace {
-
-class MapScope : public Scope {
- public:
-  MapScope(std::map<std::string, std::int64_t, std::less<>> values) : values_(std::move(values)) {}
-  [[nodiscard]] std::optional<std::int64_t> value(std::string_view name) const override {
-    const auto found = values_.find(name);
-    return found == values_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  std::map<std::string, std::int64_t, std::less<>> values_;
-};
 
 const MapScope kScope({{"BM", 128}, {"BN", 64}, {"ZERO", 0}, {"COPY", label_value("cp_async")}});
 

@@ -6,25 +6,13 @@
 
 #include <map>
 
-#include "tuner/expression/expression.hpp"
+#include "tests/expression/map_scope.hpp"
 
 namespace pgtune::space {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class NamedScope : public Scope {
- public:
-  explicit NamedScope(std::map<std::string, std::int64_t, std::less<>> values) : values_(std::move(values)) {}
-  [[nodiscard]] std::optional<std::int64_t> value(std::string_view name) const override {
-    const auto found = values_.find(name);
-    return found == values_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  std::map<std::string, std::int64_t, std::less<>> values_;
-};
 
 Expression read(const std::string& text) { return Expression::parse(text).value(); }
 
@@ -41,7 +29,7 @@ TEST(Inlined, IsWhatTheTextInItsPlaceWouldBe) {
     const Expression inlined = read(text).inlined(definitions).value();
     EXPECT_EQ(inlined.text(), text);
     for (int i = 0; i < 64; ++i) {
-      const NamedScope scope({{"SWAP", i % 2}, {"M", 1 + i / 2 % 4 * 3}, {"N", 1 + i / 8 % 4 * 3}, {"BM", 1 + i / 32}});
+      const MapScope scope({{"SWAP", i % 2}, {"M", 1 + i / 2 % 4 * 3}, {"N", 1 + i / 8 % 4 * 3}, {"BM", 1 + i / 32}});
       EXPECT_EQ(inlined.evaluate(scope).value(), read(in_place).evaluate(scope).value()) << text << " " << i;
     }
   }
@@ -55,7 +43,7 @@ TEST(Inlined, NamesAreThoseOfTheDefinitions) {
 
 TEST(Inlined, AFaultInsideIsShownAtTheName) {
   const Expression inlined = read("1 + TILES").inlined({{"TILES", read("M / BM")}}).value();
-  const auto value = inlined.evaluate(NamedScope({{"M", 1}, {"BM", 0}}));
+  const auto value = inlined.evaluate(MapScope({{"M", 1}, {"BM", 0}}));
   ASSERT_FALSE(value);
   EXPECT_THAT(value.error().message, HasSubstr("\n  1 + TILES\n      ^"));
 }

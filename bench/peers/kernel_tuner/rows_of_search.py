@@ -8,6 +8,8 @@ import sqlite3
 import statistics
 import sys
 
+from bests import bests
+
 path, start, end, seconds, seed, device, code, out = (
     sys.argv[1],
     *map(float, sys.argv[2:5]),
@@ -36,20 +38,7 @@ for trial, at, kind, key in db.execute(
 best = db.execute(
     "SELECT variants.key, best.time_s, best.complete FROM best JOIN variants ON variants.id = best.variant"
 ).fetchone()
-at_times = []
-for limit in (seconds / 2, seconds):
-    done = [row for row in rows if row[0] <= limit]
-    right = [row for row in done if row[1] is not None]
-    first = min(right, key=lambda row: row[1]) if right else None
-    at_times.append(
-        {
-            "seconds": limit,
-            "tried": len(done),
-            "right": len(right),
-            "own_time_s": first and first[1],
-            "variant": first and first[2],
-        }
-    )
+at_times = bests(rows, seconds)
 # What the search answers at the end of its budget, after its race and final.
 at_times[1]["screened"] = at_times[1]["variant"]
 if best:

@@ -30,6 +30,7 @@ import shutil
 
 import numpy as np
 
+from bests import bests
 from template_space import Template
 
 template = Template(os.path.join(root, "configs", "sgemm_simt.json"), *shape)
@@ -181,22 +182,7 @@ else:
             ]
         )
 
-at_times = []
-for limit in (seconds / 2, seconds):
-    done = [row for row in rows if row[0] <= limit]
-    right = [row for row in done if row[1] is not None]
-    best = min(right, key=lambda row: row[1]) if right else None
-    at_times.append(
-        {
-            "seconds": limit,
-            "tried": len(done),
-            "right": len(right),
-            "own_time_s": best and best[1],
-            "variant": best and best[2],
-        }
-    )
-for entry in at_times:
-    entry["own_time_s"] = entry["own_time_s"] and float(entry["own_time_s"])
+at_times = bests(rows, seconds)
 document = {
     "tool": "Kernel Tuner",
     "version": kernel_tuner.__version__ if hasattr(kernel_tuner, "__version__") else "1.5.0",

@@ -119,8 +119,8 @@ class Scales {
                                       const Accumulator (&sums)[kInstructionAccumulators], int instruction) const {
 #pragma unroll
     for (int i = 0; i < kInstructionAccumulators; ++i) {
-      const float scale = SWAP_AB ? products_[0][i / 4 * 2 + i % 2]
-                                  : products_[i / 4 * 8 / kChunkColumns][2 * instruction + i / 2 % 2];
+      const float scale =
+          SWAP_AB ? products_[0][i / 4 * 2 + i % 2] : products_[i / 4 * 8 / kChunkColumns][2 * instruction + i / 2 % 2];
       acc[i] = fmaf(scale, sums[i], acc[i]);
     }
   }

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
@@ -28,13 +27,15 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
 /// The key in a Variant::id().
 std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); }
 
-/// The parts of a key in alphabetical order: other programs keep a variant's parameters in an order of their own.
-std::vector<std::string> sorted_parts(const std::string& key) {
-  std::vector<std::string> parts;
-  std::stringstream text(key);
-  for (std::string part; std::getline(text, part, ',');) parts.push_back(part);
-  std::sort(parts.begin(), parts.end());
-  return parts;
+/// Parameters of the template that `key` gives no value.
+std::vector<std::string> lacking(const space::TemplateDefinition& definition, const std::string& key) {
+  std::string parts = "," + key;
+  std::erase(parts, ' ');
+  std::vector<std::string> names;
+  for (const space::Parameter& parameter : definition.parameters) {
+    if (parts.find("," + parameter.name + "=") == std::string::npos) names.push_back(parameter.name);
+  }
+  return names;
 }
 
 /// The variant of which `word` is the whole key, its parameters in any order, or the id; nothing where there is none,
@@ -45,7 +46,7 @@ std::optional<Variant> named_variant(const std::string& word, const space::Templ
   for (const space::TemplateDefinition& definition : templates.definitions()) {
     if (key != word && word != definition.name + "/" + key) continue;
     const auto variant = space::parse_variant(definition, key);
-    if (!variant || sorted_parts(variant->key()) != sorted_parts(key)) continue;
+    if (!variant || !lacking(definition, key).empty()) continue;
     if (out) return std::nullopt;
     out = *variant;
   }
@@ -53,15 +54,10 @@ std::optional<Variant> named_variant(const std::string& word, const space::Templ
 }
 
 /// "; it lacks BN, STAGES" where `key` is part of one of a template's keys, else nothing.
-std::string lacking(const std::string& key, const space::TemplateSet& templates) {
-  const std::vector<std::string> parts = sorted_parts(key_in(key));
+std::string lacking_text(const std::string& key, const space::TemplateSet& templates) {
   for (const space::TemplateDefinition& definition : templates.definitions()) {
-    if (!space::parse_variant(definition, key_in(key))) continue;
-    std::vector<std::string> names;
-    for (const space::Parameter& parameter : definition.parameters) {
-      const auto given = [&](const std::string& part) { return part.starts_with(parameter.name + "="); };
-      if (std::none_of(parts.begin(), parts.end(), given)) names.push_back(parameter.name);
-    }
+    if (!space::parse_variant(definition, key)) continue;
+    const std::vector<std::string> names = lacking(definition, key);
     if (!names.empty() && names.size() < definition.parameters.size())
       return fmt::format("; it lacks {}", fmt::join(names, ", "));
   }
@@ -80,7 +76,7 @@ std::string lacking(const std::string& key, const space::TemplateSet& templates)
     ranked.push_back(answer->best().variant.key());  // as an example: keys are long
   }
   // What a part of a key lacks, or a near key of any variant that was right; where none is near, what there is.
-  std::string hint = lacking(key, templates);
+  std::string hint = lacking_text(key_in(key), templates);
   if (hint.empty()) hint = suggestion(key, known);
   if (hint.starts_with("; known")) hint = suggestion(key, ranked);
   throw CommandError(ErrorKind::kUsage,
