@@ -44,46 +44,6 @@ struct ScaleSource {
   int former;            ///< weights of the tile that have the former scale
 };
 
-/// The scales of a warpgroup's weights, of block after block along K, kBlockStride blocks apart. The lanes of a warp
-/// hold those of 64 blocks, two each: a scale that is read when it is wanted comes from L2 or further for every eighth
-/// block, and takes longer than the products that are to hide it.
-template <int kBlockStride>
-class WeightScales {
- public:
-  __device__ __forceinline__ WeightScales(const ScaleSource& of, int blocks) : of_(of), last_(blocks - 1) {
-    read();
-    take();
-  }
-  /// Of the block, those of the former and of the latter weights.
-  __device__ __forceinline__ float operator[](int i) const { return now_[i]; }
-  /// To the next block. Called by whole warps.
-  __device__ __forceinline__ void advance() {
-    ++block_;
-    if (block_ % 64 == 0) read();
-    take();
-  }
-
- private:
-  __device__ __forceinline__ void read() {
-    const float* const early = of_.weights + min(block_ + lane_index(), last_) * kBlockStride;
-    const float* const late = of_.weights + min(block_ + lane_index() + 32, last_) * kBlockStride;
-#pragma unroll
-    for (int i = 0; i < kWeightScales; ++i) {
-      early_[i] = __ldg(early + i * of_.next_weights);
-      late_[i] = __ldg(late + i * of_.next_weights);
-    }
-  }
-  __device__ __forceinline__ void take() {
-#pragma unroll
-    for (int i = 0; i < kWeightScales; ++i)
-      now_[i] = __shfl_sync(0xffffffff, block_ / 32 % 2 == 0 ? early_[i] : late_[i], block_ % 32);
-  }
-
-  const ScaleSource& of_;
-  int last_, block_ = 0;
-  float early_[kWeightScales], late_[kWeightScales], now_[kWeightScales];
-};
-
 /// What one block's sums are multiplied by: the scale of a row times that of the weights.
 class Scales {
   static constexpr int kRowCount = SWAP_AB ? kInstructionAccumulators / 2 : 2 * kInstructions;
@@ -142,45 +102,124 @@ constexpr int kOtherRegisters = Scales::kCount + 4 * kWeightScales + (K_SLICES >
 constexpr bool kFitTwice = kAccumulators + 2 * kInstructionAccumulators + kOtherRegisters <= kRegisters;
 constexpr int kSumBuffers = kFitTwice && (kConsumers == 1 || kAccumulators >= 64) ? 2 : 1;
 
-/// A warpgroup's tile, computed in steps: an instruction's rows of a block. With two buffers a step is issued before
-/// the sums of the last one are added.
+/// The scales of a warpgroup's weights, kBlockStride blocks along K apart. The lanes of a warp hold those of 64 blocks,
+/// two each: a scale that is read when it is wanted comes from L2 or further for every eighth block, and takes longer
+/// than the products that are to hide it. Whole warps call all of it.
 template <int kBlockStride>
-class BlockScaledTile {
+class WeightScales {
  public:
-  __device__ __forceinline__ BlockScaledTile(Accumulators& acc, PipelineState<STAGES>& now, const ConsumerParams& from,
-                                             const ScaleSource& of, int blocks, Start start)
+  static constexpr int kAtOnce = 64;
+
+  __device__ __forceinline__ WeightScales(const ScaleSource& of, int blocks) : of_(of), last_(blocks - 1) {}
+  /// Those of kAtOnce blocks from `block` on.
+  __device__ __forceinline__ void read(int block) {
+    const float* const early = of_.weights + min(block + lane_index(), last_) * kBlockStride;
+    const float* const late = of_.weights + min(block + lane_index() + 32, last_) * kBlockStride;
+#pragma unroll
+    for (int i = 0; i < kWeightScales; ++i) {
+      early_[i] = __ldg(early + i * of_.next_weights);
+      late_[i] = __ldg(late + i * of_.next_weights);
+    }
+  }
+  /// Goes to one of the blocks that were read, by its number among all or among them.
+  __device__ __forceinline__ void take(int block) {
+#pragma unroll
+    for (int i = 0; i < kWeightScales; ++i)
+      now_[i] = __shfl_sync(0xffffffff, block / 32 % 2 == 0 ? early_[i] : late_[i], block % 32);
+  }
+  /// Of that block, those of the former and of the latter weights.
+  __device__ __forceinline__ float operator[](int i) const { return now_[i]; }
+
+ private:
+  const ScaleSource& of_;
+  int last_;
+  float early_[kWeightScales], late_[kWeightScales], now_[kWeightScales];
+};
+
+__device__ __forceinline__ void issue_products(Accumulator (&sums)[kInstructionAccumulators],
+                                               const ConsumerParams& from, int pipeline_stage, int instruction) {
+  const unsigned stage = pipeline_stage * (kStageBytes / 16), right = from.right + stage;
+  const unsigned left = from.left + stage + Left::offset(instruction * 64, 0);
+  warpgroup_arrive();
+#pragma unroll
+  for (int k = 0; k < kBlockK; k += kInstructionK)
+    wgmma(sums, Left::descriptor(left + Left::offset(0, k)), Right::descriptor(right + Right::offset(0, k)), k > 0);
+  warpgroup_commit();
+}
+
+/// Tells the producers that a stage has been read.
+__device__ __forceinline__ void release(PipelineState<STAGES>& now, const ConsumerParams& from) {
+  consumer_release(from.release, from.release + 8 * now.stage);
+  now.advance();
+}
+
+/// A tile with one buffer of sums: kCount instructions of each block in turn.
+template <int kBlockStride, int kCount>
+__device__ __forceinline__ void multiply_in_turn(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
+                                                 const ConsumerParams& from, const ScaleSource& of, Start start) {
+  WeightScales<kBlockStride> weights(of, blocks);
+  if (start == Start::kSecond) named_barrier_sync_unaligned<256>(kSecondStarts);
+  for (int first = 0; first < blocks; first += weights.kAtOnce) {
+    weights.read(first);
+#pragma unroll 1
+    for (int i = 0; i < min(blocks - first, weights.kAtOnce); ++i) {
+      wait_full(from.full + 8 * now.stage, now.parity);
+      Scales scales;
+      scales.read(of.rows + now.stage * kRowScaleBytes);
+      const int stage = now.stage;
+#pragma unroll
+      for (int instruction = 0; instruction < kCount; ++instruction) {
+        Accumulator sums[kInstructionAccumulators];
+        issue_products(sums, from, stage, instruction);
+        if (instruction == 0) {
+          weights.take(i);
+          scales.multiply(weights, of.former);
+        }
+        warpgroup_wait<0>();
+        warpgroup_fence_operand(sums);
+        if (instruction == 0 && start == Start::kFirst) {
+          named_barrier_sync_unaligned<256>(kSecondStarts);
+          start = Start::kAtOnce;
+        }
+        if (instruction + 1 == kCount) release(now, from);
+        scales.add(acc[instruction], sums, instruction);
+      }
+    }
+  }
+}
+
+/// A tile with two buffers of sums, computed in steps: an instruction's rows of a block. A step is issued before the
+/// sums of the last one are added.
+template <int kBlockStride>
+class OverlappedTile {
+ public:
+  __device__ __forceinline__ OverlappedTile(Accumulators& acc, PipelineState<STAGES>& now, const ConsumerParams& from,
+                                            const ScaleSource& of, int blocks, Start start)
       : acc_(acc), now_(now), issued_(now), from_(from), of_(of), weights_(of, blocks), start_(start) {
+    weights_.read(0);
+    weights_.take(0);
     if (start_ == Start::kSecond) named_barrier_sync_unaligned<256>(kSecondStarts);
   }
 
-  /// Of two steps that follow each other kStep is 0 and 1, then 2 and so on, or always 0 where one is all there is.
+  /// Of two steps that follow each other kStep is 0 and 1, then 2 and so on.
   template <int kStep>
   __device__ __forceinline__ void issue() {
     constexpr int kInstruction = kStep % kInstructions;
-    Accumulator(&sums)[kInstructionAccumulators] = sums_[kStep % kSumBuffers];
-    const PipelineState<STAGES>& at = kSumBuffers == 1 ? now_ : issued_;
-    if (kInstruction == 0) wait_full(from_.full + 8 * at.stage, at.parity);
-    // Those of the step that is added next: of this one, or of the one before.
-    if (kSumBuffers == 1 ? kInstruction == 0 : kStep > 0 && (kStep - 1) % kInstructions == 0) read_scales();
-    const unsigned stage = at.stage * (kStageBytes / 16), right = from_.right + stage;
-    const unsigned left = from_.left + stage + Left::offset(kInstruction * 64, 0);
-    warpgroup_arrive();
-#pragma unroll
-    for (int k = 0; k < kBlockK; k += kInstructionK)
-      wgmma(sums, Left::descriptor(left + Left::offset(0, k)), Right::descriptor(right + Right::offset(0, k)), k > 0);
-    warpgroup_commit();
-    if (kSumBuffers == 2 && kInstruction + 1 == kInstructions) issued_.advance();
+    if (kInstruction == 0) wait_full(from_.full + 8 * issued_.stage, issued_.parity);
+    if (kStep > 0 && (kStep - 1) % kInstructions == 0) read_scales();  // of the step before, which is added next
+    issue_products(sums_[kStep % 2], from_, issued_.stage, kInstruction);
+    if (kInstruction + 1 == kInstructions) issued_.advance();
   }
 
   /// Adds a step's sums. kIssued steps have been issued after it.
   template <int kStep, int kIssued>
   __device__ __forceinline__ void add() {
     constexpr int kInstruction = kStep % kInstructions;
-    Accumulator(&sums)[kInstructionAccumulators] = sums_[kStep % kSumBuffers];
+    Accumulator(&sums)[kInstructionAccumulators] = sums_[kStep % 2];
     if (kInstruction == 0) {
-      if (kSumBuffers == 2 && kIssued == 0) read_scales();
+      if (kIssued == 0) read_scales();
       scales_.multiply(weights_, of_.former);
-      weights_.advance();
+      next_weights();
     }
     warpgroup_wait<kIssued>();
     warpgroup_fence_operand(sums);
@@ -188,28 +227,28 @@ class BlockScaledTile {
       named_barrier_sync_unaligned<256>(kSecondStarts);
       start_ = Start::kAtOnce;
     }
-    if (kInstruction + 1 == kInstructions) release();
+    if (kInstruction + 1 == kInstructions) release(now_, from_);
     scales_.add(acc_[kInstruction], sums, kInstruction);
-  }
-
-  /// Tells the producers that a stage has been read.
-  __device__ __forceinline__ void release() {
-    consumer_release(from_.release, from_.release + 8 * now_.stage);
-    now_.advance();
   }
 
  private:
   __device__ __forceinline__ void read_scales() { scales_.read(of_.rows + now_.stage * kRowScaleBytes); }
+  __device__ __forceinline__ void next_weights() {
+    ++block_;
+    if (block_ % weights_.kAtOnce == 0) weights_.read(block_);
+    weights_.take(block_);
+  }
 
   Accumulators& acc_;
   PipelineState<STAGES>& now_;    ///< of the step that is added next
-  PipelineState<STAGES> issued_;  ///< of the step that is issued next, where that is another one
+  PipelineState<STAGES> issued_;  ///< of the step that is issued next
   const ConsumerParams& from_;
   const ScaleSource& of_;
   WeightScales<kBlockStride> weights_;
+  int block_ = 0;
   Start start_;
   Scales scales_;
-  Accumulator sums_[kSumBuffers][kInstructionAccumulators];
+  Accumulator sums_[2][kInstructionAccumulators];
 };
 
 /// Computes a tile from `blocks` stages, from the pipeline state `now` on. Scales of weights are read kBlockStride
@@ -225,32 +264,16 @@ __device__ __forceinline__ void multiply_block_scaled(Accumulators& acc, int blo
 #pragma unroll 1
     for (; blocks > 0; --blocks) {
       wait_full(from.full + 8 * now.stage, now.parity);
-      consumer_release(from.release, from.release + 8 * now.stage);
-      now.advance();
+      release(now, from);
     }
-    return;
-  }
-  BlockScaledTile<kBlockStride> tile(acc, now, from, of, blocks, start);
-  if constexpr (kSumBuffers == 1) {
-    if (kInstructions == 1 || instructions == kInstructions) {
-#pragma unroll 1
-      for (; blocks > 0; --blocks) {
-        tile.template issue<0>();
-        tile.template add<0, 0>();
-        if constexpr (kInstructions == 2) {
-          tile.template issue<1>();
-          tile.template add<1, 0>();
-        }
-      }
+  } else if constexpr (kSumBuffers == 1) {
+    if (instructions == kInstructions) {
+      multiply_in_turn<kBlockStride, kInstructions>(acc, blocks, now, from, of, start);
     } else {
-#pragma unroll 1
-      for (; blocks > 0; --blocks) {
-        tile.template issue<0>();
-        tile.template add<0, 0>();
-        tile.release();
-      }
+      multiply_in_turn<kBlockStride, 1>(acc, blocks, now, from, of, start);
     }
   } else {
+    OverlappedTile<kBlockStride> tile(acc, now, from, of, blocks, start);
     int steps = blocks * kInstructions;  // whose sums have not been added
     tile.template issue<0>();
 #pragma unroll 1
