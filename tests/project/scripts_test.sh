@@ -181,12 +181,18 @@ test_bare_says_why_no_chroot_can_be_made() {
 }
 
 # --- record -----------------------------------------------------------------------------------------------------------
-# A pgtune that notes how it was called, ends a search with the code in $work/code and copies what is in the database.
+# A pgtune that notes how it was called, sees the GPU in $work/gpu, ends a search with the code in $work/code and copies what is
+# in the database.
 stand_in_pgtune() {
+  echo "NVIDIA H200" >"$work/gpu"
   mkdir -p "$tree/recordings"
   cat >"$tree/scripts/pgtune" <<END
 #!/usr/bin/env bash
 echo "\$*" >>"$work/called"
+if [ "\$1" = devices ]; then
+  [ ! -s "$work/gpu" ] || printf '{\n  "devices": [\n    {\n      "name": "%s"\n    }\n  ]\n}\n' "\$(cat "$work/gpu")"
+  exit
+fi
 while [ \$# -gt 0 ]; do
   case "\$1" in --db) database=\$2 ;; -o) copy=\$2 ;; search) searches=yes ;; esac
   shift
@@ -211,6 +217,17 @@ record_uses_every_gpu_and_goes_on_where_it_stopped() {
   [ "$(grep -c '^search --device all --shapes configs/shapes/sgemm.txt' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
   expect 0 scripts/record --device 0,2 --budget 28 bf16
   grep -q '^search --device 0,2 .*--dtype bf16.*--budget 28' "$work/called" || fail "$(cat "$work/called")"
+}
+
+record_names_its_files_by_the_gpu() {
+  stand_in_pgtune
+  echo 0 >"$work/code"
+  echo "NVIDIA H100 80GB HBM3" >"$work/gpu"
+  expect 0 scripts/record --budget 30s f32
+  [ -s "$tree/recordings/h100-f32.db" ] || fail "$(ls "$tree/recordings")"
+  : >"$work/gpu"
+  expect 3 scripts/record f32
+  last_line_has "no GPU to measure on"
 }
 
 record_draws_unbiased_tables_into_a_folder_of_their_own() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -47,8 +48,10 @@ std::map<std::string, json> by_problem(const json& results) {
   return found;
 }
 
-/// A recorded winner's parameters in the names that its template has now.
-json present_parameters(const json& best) {
+/// A recorded winner's parameters in the names that its template has now. Those of operations have had no others.
+json present_parameters(const json& result) {
+  const json& best = result.at("best");
+  if (result.at("problem").contains("operation")) return best.at("parameters");
   std::string key;
   for (const auto& [name, value] : best.at("parameters").items())
     key += fmt::format("{}{}={}", key.empty() ? "" : ",", name,
@@ -59,14 +62,32 @@ json present_parameters(const json& best) {
   return variant ? parameters_to_json(*variant) : json();
 }
 
-/// A line for a file of shapes. The recorded problems have packed leading dimensions, alpha 1 and beta 0.
+/// A line for a file of shapes or sizes. Recorded GEMMs have packed leading dimensions, alpha 1 and beta 0.
 std::string line_of(const json& problem) {
+  if (problem.contains("operation")) {
+    std::string line;
+    for (const json& size : problem.at("operation").at("sizes"))
+      line += fmt::format("{}{}={}", line.empty() ? "" : ",", size.at("name").get<std::string>(),
+                          size.at("value").get<std::int64_t>());
+    return line + '\n';
+  }
   std::string line = fmt::format("{}x{}x{} {} {} batch {}", problem.at("m").get<int>(), problem.at("n").get<int>(),
                                  problem.at("k").get<int>(), problem.at("dtype").get<std::string>(),
                                  problem.at("layout").get<std::string>(), problem.at("batch").get<int>());
   if (problem.contains("out")) line += " out " + problem.at("out").get<std::string>();
   if (problem.contains("epilogue")) line += " epilogue " + problem.at("epilogue").get<std::string>();
   return line + '\n';
+}
+
+/// What the command line says of a problem beside its line in a file: the same for all that one search can take.
+std::vector<std::string> words_of(const json& problem) {
+  if (!problem.contains("operation")) return {"--shapes"};
+  const json& operation = problem.at("operation");
+  std::vector<std::string> words{"--operation", operation.at("name").get<std::string>()};
+  if (operation.at("has_dtypes").get<bool>())
+    words.insert(words.end(), {"--dtype", problem.at("dtype").get<std::string>()});
+  words.emplace_back("--sizes");
+  return words;
 }
 
 std::vector<std::filesystem::path> recordings() {
@@ -93,14 +114,21 @@ TEST_P(EachRecording, HasItsRecordedWinners) {
     for (auto problem = recorded.begin(); problem != recorded.end(); ++index)
       problem = index % 3 == 0 ? std::next(problem) : recorded.erase(problem);
   }
-  std::string shapes;
-  for (const auto& [problem, result] : recorded) shapes += line_of(result.at("problem"));
-  write("shapes.txt", shapes);
+  std::map<std::vector<std::string>, std::string> searches;  // the lines of each
+  for (const auto& [problem, result] : recorded)
+    searches[words_of(result.at("problem"))] += line_of(result.at("problem"));
   const std::string device = "replay:" + GetParam().string();
-  const Finished replayed = pgtune({"search", "--device", device, "--json", "--shapes", path("shapes.txt")});
-  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
-  const json output = json::parse(replayed.out);
-  const auto found = by_problem(output.contains("results") ? output.at("results") : json::array({output}));
+  std::map<std::string, json> found;
+  for (const auto& [own, lines] : searches) {
+    write("problems.txt", lines);
+    std::vector<std::string> words{"search", "--device", device, "--json"};
+    words.insert(words.end(), own.begin(), own.end());
+    words.push_back(path("problems.txt"));
+    const Finished replayed = pgtune(words);
+    ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
+    const json output = json::parse(replayed.out);
+    found.merge(by_problem(output.contains("results") ? output.at("results") : json::array({output})));
+  }
   ASSERT_EQ(found.size(), recorded.size());
   std::set<std::string> of_other_versions;
   std::size_t other_ties = 0;
@@ -111,7 +139,7 @@ TEST_P(EachRecording, HasItsRecordedWinners) {
     const double time_s = found.at(problem).at("best").at("time_s").get<double>();
     const double recorded_s = result.at("best").at("time_s").get<double>();
     if (result.at("sampling") == "settled") {
-      EXPECT_EQ(found.at(problem).at("best").at("parameters"), present_parameters(result.at("best")));
+      EXPECT_EQ(found.at(problem).at("best").at("parameters"), present_parameters(result));
       EXPECT_DOUBLE_EQ(time_s, recorded_s);
     } else {
       // The finalists and their rounds are the recorded ones. Which of those inside the margin of ties wins follows

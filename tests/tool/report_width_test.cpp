@@ -20,6 +20,17 @@ std::vector<std::string> recording_names() {
   return names;
 }
 
+/// A problem's shape, or each of an operation's sizes: "M=4096".
+std::vector<std::string> printed_words(const json& problem) {
+  if (!problem.contains("operation"))
+    return {std::to_string(problem.at("m").get<int>()) + "x" + std::to_string(problem.at("n").get<int>()) + "x" +
+            std::to_string(problem.at("k").get<int>())};
+  std::vector<std::string> words;
+  for (const json& size : problem.at("operation").at("sizes"))
+    words.push_back(size.at("name").get<std::string>() + "=" + std::to_string(size.at("value").get<std::int64_t>()));
+  return words;
+}
+
 /// How often a shape stands in the text as a word of its own, with marks behind it at most.
 int times_whole(const std::string& text, const std::string& shape) {
   const std::regex word("(^|[^0-9x])" + shape + "[*+!]*($|[^0-9x*+!])");
@@ -33,9 +44,7 @@ TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
   ASSERT_EQ(listed.exit_code, 0) << listed.err;
   const json printed = json::parse(listed.out);
   for (const json& result : printed.at("results")) {
-    const json& p = result.at("problem");
-    ++shapes[std::to_string(p.at("m").get<int>()) + "x" + std::to_string(p.at("n").get<int>()) + "x" +
-             std::to_string(p.at("k").get<int>())];
+    for (const std::string& word : printed_words(result.at("problem"))) ++shapes[word];
   }
   for (const std::vector<std::string>& form : {std::vector<std::string>{"show"},
                                                {"report"},

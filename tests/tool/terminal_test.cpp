@@ -154,10 +154,22 @@ TEST(Quantity, ReadsWell) {
 }
 
 TEST(TextTable, WrapsOneColumnToTheWidth) {
-  TextTable table({{"#", Align::kRight}, {"parameters", Align::kLeft, true}});
+  TextTable table({{"#", Align::kRight}, {"parameters", Align::kLeft, Wrap::kWords}});
   table.add_row({"1", "BM=128 BN=128 COPY=cp_async"});
   EXPECT_EQ(table.text(20), "#  parameters\n1  BM=128 BN=128\n   COPY=cp_async\n");
   EXPECT_EQ(table.text(80), "#  parameters\n1  BM=128 BN=128 COPY=cp_async\n");
+}
+
+TEST(TextTable, NamesGiveWayWhereProblemsDoNotDo) {
+  TextTable table({{"problem", Align::kLeft, Wrap::kWords}, {"template", Align::kLeft, Wrap::kNames}, {"speed"}});
+  table.add_row({"M=64,N=7168,K=2048", "gemm_block_scaled_wgmma", "245"});
+  EXPECT_EQ(table.text(36),
+            "problem       template         speed\n"
+            "M=64,N=7168,  gemm_block_      245\n"
+            "K=2048        scaled_wgmma\n");
+  EXPECT_EQ(table.text(80),
+            "problem             template                 speed\n"
+            "M=64,N=7168,K=2048  gemm_block_scaled_wgmma  245\n");
 }
 
 TEST(TextTable, BreaksAfterCommasAndCutsLongWords) {

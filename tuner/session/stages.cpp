@@ -60,6 +60,12 @@ void plan_rounds(SessionRun& run, Sampling sampling) {
                            : expected_final_s(context.options, launch_s, sampling));
 }
 
+/// Of a search whose final was made again in settled samples a recording holds these alone, whatever its steady run
+/// says. Only settled finals are confirmed.
+bool is_recorded_settled(const SessionContext& context) {
+  return context.device.recorded_rounds(Stage::kConfirm).value_or(0) > 0;
+}
+
 /// Short samples, one after another, at a clock that the power cap holds down. In the burst regime a sample's clock
 /// follows from the rest before it, not from the contender before.
 bool is_unsettled(const SessionRun& run) {
@@ -106,7 +112,7 @@ Result<void> steady_stage(SessionRun& run, AfterSteady what) {
   if (!steady) return tl::unexpected(steady.error());
   run.take_end(steady->end);
   run.after_steady = what;
-  plan_rounds(run, steady->sampling);
+  plan_rounds(run, is_recorded_settled(run.context) ? Sampling::kSettled : steady->sampling);
   return {};
 }
 

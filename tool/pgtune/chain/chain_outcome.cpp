@@ -52,7 +52,7 @@ json variant_json(const Variant& variant) {
 
 /// Who writes each shared buffer, and who reads it.
 std::string buffers_text(const Chain& chain) {
-  TextTable table({{"buffer"}, {"elements"}, {"written by"}, {"read by", Align::kLeft, true}});
+  TextTable table({{"buffer"}, {"elements"}, {"written by"}, {"read by", Align::kLeft, Wrap::kWords}});
   for (std::size_t i = 0; i < chain.buffers.size(); ++i) {
     std::string elements, written, read;
     int uses = 0;
@@ -85,7 +85,7 @@ std::string steps_text(const ChainOutcome& outcome) {
                    {"us alone", Align::kRight},
                    {"share", Align::kRight},
                    {"error", Align::kRight},
-                   {"problem and variant", Align::kLeft, true}});
+                   {"problem and variant", Align::kLeft, Wrap::kWords}});
   for (std::size_t i = 0; i < outcome.chain.steps.size(); ++i) {
     const ChainStep& step = outcome.chain.steps[i];
     const double time_s = answer.steps[i].time_s();
@@ -124,7 +124,7 @@ std::string measured_text(const ChainOutcome& outcome) {
 std::string chain_plan_text(const Chain& chain, const std::vector<std::string>& searches) {
   std::string text = chain.title() + "\n";
   text += fact("buffers", fmt::format("{} bytes a run", chain.bytes()));
-  TextTable table({{"step"}, {"overlaps"}, {"problem", Align::kLeft, true}});
+  TextTable table({{"step"}, {"overlaps"}, {"problem", Align::kLeft, Wrap::kWords}});
   for (const ChainStep& step : chain.steps)
     table.add_row({step.name, step.overlaps ? "may" : "no", step.problem.title()});
   text += "\n" + table.text() + buffers_text(chain) + "\n";

@@ -243,7 +243,7 @@ class InspectCommand final : public Command {
     for (const std::string& line : wrap_text(inspection.variant.key(), kTextWidth - 2))
       terminal.print(fmt::format("  {}\n", line));
     terminal.print("\n");
-    TextTable facts({{"fact"}, {"value", Align::kLeft, true}});
+    TextTable facts({{"fact"}, {"value", Align::kLeft, Wrap::kWords}});
     facts.add_row({"grid x threads", fmt::format("{} x {} x {} CTAs of {}", kernel.grid.x, kernel.grid.y, kernel.grid.z,
                                                  kernel.block.count())});
     facts.add_row({"registers", fmt::format("{} per thread", inspection.build.registers)});
@@ -265,7 +265,7 @@ class InspectCommand final : public Command {
       return;
     }
     terminal.print(fmt::format("\n{} instructions in the machine code (static counts)\n", inspection.sass->total));
-    TextTable evidence({{"count", Align::kRight}, {"what"}, {"as", Align::kLeft, true}});
+    TextTable evidence({{"count", Align::kRight}, {"what"}, {"as", Align::kLeft, Wrap::kWords}});
     for (const auto& [opcode, meaning] : kEvidence) {
       const std::int64_t count = inspection.sass->of(opcode);
       evidence.add_row({std::to_string(count), meaning, count > 0 ? widths(*inspection.sass, opcode) : "-"});

@@ -68,7 +68,7 @@ json space_json(const space::TemplateDefinition& definition, const Problem& prob
 }
 
 std::string parameter_table(const space::TemplateDefinition& definition) {
-  TextTable table({{"parameter"}, {"values", Align::kLeft, true}, {"default"}});
+  TextTable table({{"parameter"}, {"values", Align::kLeft, Wrap::kWords}, {"default"}});
   for (const space::Parameter& parameter : definition.parameters) {
     std::string values;
     for (const ParameterValue& value : parameter.values) values += (values.empty() ? "" : ", ") + to_string(value);
@@ -79,7 +79,7 @@ std::string parameter_table(const space::TemplateDefinition& definition) {
 
 /// The rules that removed points, and how many did not.
 std::string removal_text(const space::Enumeration& enumeration) {
-  TextTable table({{"removed", Align::kRight}, {"by"}, {"because", Align::kLeft, true}});
+  TextTable table({{"removed", Align::kRight}, {"by"}, {"because", Align::kLeft, Wrap::kWords}});
   int idle = 0;
   for (const space::Removal& removal : enumeration.removals) {
     if (removal.removed == 0) {

@@ -93,7 +93,8 @@ std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std:
 std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems) {
   std::string text;
   for (std::size_t i = 0; i < content.device_classes.size(); ++i) {
-    TextTable table({{"problem", Align::kLeft, true}, {"served"}, {"expected loss", Align::kRight}, {"tuned for"}});
+    TextTable table(
+        {{"problem", Align::kLeft, Wrap::kWords}, {"served"}, {"expected loss", Align::kRight}, {"tuned for"}});
     for (const Problem& problem : problems) table.add_row(row_of(problem, served(content, problem, i)));
     text +=
         fmt::format("{}{}\n{}", i == 0 ? "" : "\n", device_class(content.device_classes[i]).hardware(), table.text());

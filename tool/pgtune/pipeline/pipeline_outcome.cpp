@@ -150,7 +150,7 @@ std::string ladder_text(const PipelineAnswer& answer) {
                    {"ms", Align::kRight},
                    {"expected", Align::kRight},
                    {"of bound", Align::kRight},
-                   {"pipeline", Align::kLeft, true}});
+                   {"pipeline", Align::kLeft, Wrap::kWords}});
   const auto add = [&](const std::string& name, const MeasuredPipeline& measured) {
     if (measured.samples == 0 && measured.outcome.kind == OutcomeKind::kOk) return;
     const bool right = measured.outcome.kind == OutcomeKind::kOk;

@@ -82,7 +82,7 @@ std::string comparison_table(std::string_view baseline, const std::vector<BenchC
                    {fmt::format("x {} best now", baseline)},
                    {"stored"},
                    {"result"}});
-  TextTable variants({{"#", Align::kRight}, {"variant", Align::kLeft, true}});
+  TextTable variants({{"#", Align::kRight}, {"variant", Align::kLeft, Wrap::kWords}});
   int place = 0;
   for (const BenchComparison& comparison : compared) {
     const session::RankedVariant& now = *comparison.now;

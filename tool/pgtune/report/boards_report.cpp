@@ -49,7 +49,7 @@ void add_cells(std::vector<std::string>& cells, const std::optional<BoardCell>& 
 }
 
 std::string table_text(const BoardGroup& group, std::size_t begin, std::size_t end) {
-  std::vector<TextTable::Column> columns{{"problem", Align::kLeft, true}};
+  std::vector<TextTable::Column> columns{{"problem", Align::kLeft, Wrap::kWords}};
   for (std::size_t board = begin; board < end; ++board) {
     columns.push_back({letter(board) + " ms", Align::kRight});
     columns.push_back({"x best", Align::kRight});

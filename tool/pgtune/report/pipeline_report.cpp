@@ -51,7 +51,7 @@ TextTable table_of_class() {
                     {"ms", Align::kRight},
                     {"of bound", Align::kRight},
                     {"x serial", Align::kRight},
-                    {"pipeline", Align::kLeft, true}});
+                    {"pipeline", Align::kLeft, Wrap::kWords}});
 }
 
 void add_row(TextTable& table, const session::PipelineAnswer& answer) {

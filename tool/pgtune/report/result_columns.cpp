@@ -116,11 +116,13 @@ std::string marked_title(const StoredResult& result) {
 namespace {
 
 /// "bf16 nt", "softmax bf16, GB/s, beside a copy": what the rows of a section have in common.
-std::string section_title(const Problem& problem) {
+std::string section_title(const StoredResult& result) {
+  const Problem& problem = result.problem;
   const TitleParts parts = problem.title_parts();
   std::string title = parts.kind + (parts.layout.empty() ? "" : " ") + parts.layout;
   if (operation::gemm_baseline(problem) != nullptr) return title;
-  return fmt::format("{}, {}, beside a copy", title, problem.speed_unit());
+  const std::string beside = baseline_name(result.answer);
+  return fmt::format("{}, {}, beside {}", title, problem.speed_unit(), beside == kCopyBaseline ? "a copy" : beside);
 }
 
 }  // namespace
@@ -129,7 +131,7 @@ std::vector<TableSection> table_sections(const std::vector<const StoredResult*>&
   std::map<std::tuple<std::string, Dtype, std::string>, TableSection> sections;
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
-    const std::string kind = section_title(problem);
+    const std::string kind = section_title(*result);
     TableSection& section = sections[{problem.operation_name(), problem.dtype, kind}];
     section.title = kind;
     section.results.push_back(result);
@@ -171,17 +173,19 @@ void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& 
       terminal.print(fmt::format("cuBLASLt has no {}: it is compared without it\n", to_string(activation)));
   }
   std::set<std::string> lines;
+  std::map<std::string, std::vector<std::string>> enlarged;  // problems by what the library computed for them
   for (const StoredResult& result : results) {
     for (const OtherBaseline& other : result.answer.baseline.others) {
       if (!other.unavailable.empty())
-        lines.insert(
-            fmt::format("{} cannot compute {}: {}\n", other.library, result.problem.title(), other.unavailable));
+        lines.insert(fmt::format("{} cannot compute {}: {}", other.library, result.problem.title(), other.unavailable));
     }
     const std::string& shape = result.answer.baseline.enlarged_shape;
-    if (shape.empty()) continue;
-    lines.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added\n", shape, result.problem.title()));
+    if (!shape.empty()) enlarged[shape].push_back(result.problem.title());
   }
-  for (const std::string& line : lines) terminal.print(line);
+  for (const auto& [shape, problems] : enlarged)
+    lines.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added", shape, fmt::join(problems, "; ")));
+  for (const std::string& line : lines)
+    terminal.print(fmt::format("{}\n", fmt::join(wrap_text(line, kTextWidth), "\n")));
 }
 
 }  // namespace pgtune::tool

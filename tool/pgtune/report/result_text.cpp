@@ -92,7 +92,7 @@ std::string best_table(const SearchOutcome& outcome, const session::Answer& answ
                    {fmt::format("x {} best", baseline_name(answer))},
                    {"regs", Align::kRight},
                    {"smem KiB", Align::kRight}});
-  TextTable parameters({{"#", Align::kRight}, {"parameters", Align::kLeft, true}});
+  TextTable parameters({{"#", Align::kRight}, {"parameters", Align::kLeft, Wrap::kWords}});
   int place = 0;
   for (const session::RankedVariant& ranked : shown) {
     const std::string number = std::to_string(++place);

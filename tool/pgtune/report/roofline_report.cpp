@@ -125,10 +125,15 @@ void add_sections(TextTable& table, const std::vector<const RooflinePoint*>& poi
 
 std::string table_text(const std::vector<const RooflinePoint*>& points) {
   const bool smem = std::any_of(points.begin(), points.end(), [](const auto* point) { return point->smem_bound; });
-  std::vector<TextTable::Column> columns{
-      {"problem", Align::kLeft, true}, {"TFLOP/s", Align::kRight}, {"F/B", Align::kRight},
-      {"DRAM", Align::kRight},         {"F/B", Align::kRight},     {"L2", Align::kRight},
-      {"arith", Align::kRight},        {"reached", Align::kRight}, {"of"}};
+  std::vector<TextTable::Column> columns{{"problem", Align::kLeft, Wrap::kWords},
+                                         {"TFLOP/s", Align::kRight},
+                                         {"F/B", Align::kRight},
+                                         {"DRAM", Align::kRight},
+                                         {"F/B", Align::kRight},
+                                         {"L2", Align::kRight},
+                                         {"arith", Align::kRight},
+                                         {"reached", Align::kRight},
+                                         {"of"}};
   constexpr std::ptrdiff_t kBeforeArithmetic = 6;
   if (smem) columns.insert(columns.begin() + kBeforeArithmetic, {"smem", Align::kRight});
   TextTable table(std::move(columns));
@@ -158,7 +163,7 @@ std::string measured_bytes_text(const std::vector<const RooflinePoint*>& points)
     if (point->counters) measured.push_back(point);
   }
   if (measured.empty()) return {};
-  TextTable table({{"MB of a launch", Align::kLeft, true},
+  TextTable table({{"MB of a launch", Align::kLeft, Wrap::kWords},
                    {"kernel"},
                    {"DRAM", Align::kRight},
                    {"computed", Align::kRight},

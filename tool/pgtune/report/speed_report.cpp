@@ -30,8 +30,8 @@ std::string speed_header(const ResultGroup& group) {
 }
 
 std::string table_text(const ResultGroup& group) {
-  TextTable table({{"problem", Align::kLeft, true},
-                   {"template", Align::kLeft},
+  TextTable table({{"problem", Align::kLeft, Wrap::kWords},
+                   {"template", Align::kLeft, Wrap::kNames},
                    {speed_header(group), Align::kRight},
                    {"% first", Align::kRight},
                    {"% best", Align::kRight},
@@ -55,10 +55,12 @@ std::string summary_text(const ResultGroup& group) {
   std::string text;
   for (const KindSummary& summary : summarise_kinds(group.results)) {
     if (summary.problems < 2) continue;
-    text += fmt::format(
-        "{}, {} problems: geometric mean {:.1f} % of {}'s best ({:.1f} to {:.1f}),\n  {:.1f} % of its first\n",
-        summary.kind, summary.problems, summary.percent_of_best, summary.baseline, summary.least_percent,
-        summary.most_percent, summary.percent_of_first);
+    const std::string line =
+        fmt::format("{}, {} problems: geometric mean {:.1f} % of {}'s best ({:.1f} to {:.1f}), {:.1f} % of its first",
+                    summary.kind, summary.problems, summary.percent_of_best, summary.baseline, summary.least_percent,
+                    summary.most_percent, summary.percent_of_first);
+    constexpr std::size_t kIndent = 2;
+    text += fmt::format("{}\n", fmt::join(wrap_text(line, kTextWidth - kIndent), "\n  "));
   }
   return text;
 }

@@ -26,13 +26,16 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
   return align == Align::kLeft ? text + fill : fill + text;
 }
 
+/// wrap_text()'s `after`.
+std::string_view broken_after(Wrap wrap) { return wrap == Wrap::kNames ? ",_" : ","; }
+
 /// Of what wrap_text() leaves whole.
-std::size_t longest_word(const std::string& text) {
+std::size_t longest_word(const std::string& text, std::string_view after) {
   std::size_t longest = 0, length = 0;
   for (const char c : text) {
     length = c == ' ' ? 0 : length + 1;
     longest = std::max(longest, length);
-    if (c == ',') length = 0;
+    if (after.find(c) != std::string_view::npos) length = 0;
   }
   return longest;
 }
@@ -44,12 +47,12 @@ void append_line(std::string& out, std::string line) {
 
 }  // namespace
 
-std::vector<std::string> wrap_text(const std::string& text, std::size_t width) {
+std::vector<std::string> wrap_text(const std::string& text, std::size_t width, std::string_view after) {
   std::vector<std::string> lines;
   std::string rest = text;
   while (rest.size() > width) {
     const std::size_t blank = rest.find_last_of(' ', width);
-    const std::size_t comma = width > 0 ? rest.find_last_of(',', width - 1) : std::string::npos;
+    const std::size_t comma = width > 0 ? rest.find_last_of(after, width - 1) : std::string::npos;
     std::size_t cut = width;
     if (blank != std::string::npos && blank > 0) cut = blank;
     if (comma != std::string::npos && (blank == std::string::npos || comma + 1 > blank)) cut = comma + 1;
@@ -68,16 +71,14 @@ std::string TextTable::text(std::size_t width, std::size_t indent) const {
     for (const auto& row : rows_) widest = std::max(widest, display_width(row[c]));
     widths.push_back(widest);
   }
-  const std::size_t total = std::accumulate(widths.begin(), widths.end(), indent + kGap * (columns_.size() - 1));
-  const auto wrapping =
-      std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.wrap; });
-  if (wrapping != columns_.end() && total > width) {
-    std::size_t& shrunk = widths[static_cast<std::size_t>(wrapping - columns_.begin())];
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const std::size_t total = std::accumulate(widths.begin(), widths.end(), indent + kGap * (columns_.size() - 1));
+    if (columns_[c].wrap == Wrap::kNone || total <= width) continue;
     const std::size_t excess = total - width;
-    const auto column = static_cast<std::size_t>(wrapping - columns_.begin());
-    std::size_t least = std::max(kNarrowestWrap, display_width(wrapping->title));
-    for (const auto& row : rows_) least = std::max(least, std::min(longest_word(row[column]), kLongestWord));
-    shrunk = shrunk > excess + least ? shrunk - excess : std::min(shrunk, least);
+    std::size_t least = std::max(kNarrowestWrap, display_width(columns_[c].title));
+    for (const auto& row : rows_)
+      least = std::max(least, std::min(longest_word(row[c], broken_after(columns_[c].wrap)), kLongestWord));
+    widths[c] = widths[c] > excess + least ? widths[c] - excess : std::min(widths[c], least);
   }
   const std::size_t cells_width = std::accumulate(widths.begin(), widths.end(), indent);
   const std::size_t gap = cells_width + kGap * (columns_.size() - 1) > width ? 1 : kGap;
@@ -87,7 +88,8 @@ std::string TextTable::text(std::size_t width, std::size_t indent) const {
     std::vector<std::vector<std::string>> lines;
     std::size_t height = 1;
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      lines.push_back(columns_[c].wrap ? wrap_text(cells[c], widths[c]) : std::vector{cells[c]});
+      const Wrap wrap = columns_[c].wrap;
+      lines.push_back(wrap == Wrap::kNone ? std::vector{cells[c]} : wrap_text(cells[c], widths[c], broken_after(wrap)));
       height = std::max(height, lines.back().size());
     }
     for (std::size_t l = 0; l < height; ++l) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pgtune::tool {
@@ -12,15 +13,16 @@ namespace pgtune::tool {
 inline constexpr std::size_t kTextWidth = 80;
 
 enum class Align { kLeft, kRight };
+/// Where cells are broken into more lines when a table is too wide: nowhere, as wrap_text() does, or after '_' too.
+enum class Wrap { kNone, kWords, kNames };
 
 class TextTable {
  public:
   struct Column {
     std::string title;
     Align align = Align::kLeft;
-    /// Broken at ',' and blanks into more lines when the table is too wide, but not narrower than its longest word; at
-    /// most one column.
-    bool wrap = false;
+    /// Of several such columns the first gives way first, none further than to its longest word.
+    Wrap wrap = Wrap::kNone;
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -40,8 +42,10 @@ class TextTable {
   std::map<std::size_t, std::string> sections_;  ///< by the row below
 };
 
-/// `text` broken into lines of at most `width` columns, after ',' or at blanks (a longer word is cut).
-[[nodiscard]] std::vector<std::string> wrap_text(const std::string& text, std::size_t width);
+/// `text` broken into lines of at most `width` columns, after ',' (or any of `after`) or at blanks; a longer word is
+/// cut.
+[[nodiscard]] std::vector<std::string> wrap_text(const std::string& text, std::size_t width,
+                                                 std::string_view after = ",");
 
 /// "label     text", going on under the text; nothing where there is no text.
 [[nodiscard]] std::string fact(const char* label, const std::string& text);
