@@ -2,6 +2,8 @@
 // What a worker does to a trial, a round or a verification.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/device/worker_device_fixture.hpp"
 
 namespace pgtune::device {
@@ -141,6 +143,27 @@ TEST_F(WorkerDeviceTest, ARoundGivesEachContenderItsSample) {
     EXPECT_EQ(report->samples[index]->round, 5);
     EXPECT_EQ(report->outcomes.at(index).kind, OutcomeKind::kOk);
   }
+}
+
+TEST_F(WorkerDeviceTest, BuildsGoOnDuringRoundsAndCeilings) {
+  const auto device = open_prepared(options());
+  for (const int id : {1, 2, 3}) device->submit_build(build_request(id, 16 * id));
+  const auto builds_begun = [&] {
+    const auto requests = log();
+    return std::count_if(requests.begin(), requests.end(), [](const auto& request) { return request.op == "build"; });
+  };
+  int rounds = 0;
+  for (; rounds == 0 || (builds_begun() < 3 && rounds < 100'000); ++rounds)
+    ASSERT_TRUE(device->run_round(round_of({64}, {0, 1})));
+  EXPECT_EQ(builds_begun(), 3) << "nobody has waited for one";
+  EXPECT_TRUE(device->measure_ceilings());
+  std::vector<protocol::RequestId> built;
+  while (built.size() < 3) {
+    const auto events = device->wait(milliseconds(10'000));
+    ASSERT_TRUE(events && !events->empty());
+    for (const protocol::Event& event : *events) built.push_back(std::get<protocol::BuildDone>(event).id);
+  }
+  EXPECT_THAT(built, testing::UnorderedElementsAre(1, 2, 3));
 }
 
 TEST_F(WorkerDeviceTest, TheContenderThatBreaksARoundIsFoundAndTheOthersKeepTheirSamples) {

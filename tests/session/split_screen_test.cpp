@@ -229,6 +229,24 @@ TEST(SplitSearch, WhatOnlyTheHelperScreenedIsScreenedAgainWhereItRacesAndWins) {
   EXPECT_LT(search.first.trials.size(), static_cast<std::size_t>(kSpace)) << "but not what is far from the best";
 }
 
+TEST(SplitSearch, NobodyHelpsBeforeTheLeaderHasItsFloor) {
+  SplitSearch search;
+  search.both_take_part();
+  std::atomic<bool> helps{false};
+  const auto tried = search.second.after_trial;
+  search.second.after_trial = [&, tried] {
+    helps = true;
+    tried();
+  };
+  search.first.after_round = [&](Stage stage) {
+    const bool before_screening = stage == Stage::kSteady || stage == Stage::kFloor;
+    EXPECT_FALSE(before_screening && helps);
+  };
+  search.run();
+  ASSERT_TRUE(search.result && search.result->answer);
+  EXPECT_TRUE(helps);
+}
+
 TEST(SplitSearch, ABudgetIsOfAllBoardsTogether) {
   SplitSearch search;
   search.lead.options.budget.trials = search.help.options.budget.trials = 20;

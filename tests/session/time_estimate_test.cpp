@@ -23,6 +23,13 @@ TEST(TimeEstimate, SaysNothingTooEarly) {
   EXPECT_FALSE(early.remaining_s(10, 10));
 }
 
+TEST(TimeEstimate, WhatIsBuiltAlreadyNeedsNoBuildToJudgeBy) {
+  TimeEstimate tried(8);
+  for (int i = 0; i < 10; ++i) tried.trial_finished(0.5);
+  EXPECT_DOUBLE_EQ(tried.remaining_s(0, 10).value(), 5);
+  EXPECT_FALSE(tried.remaining_s(1, 10));
+}
+
 TEST(TimeEstimate, TheSlowerOfCompilingAndTryingDecides) {
   EXPECT_DOUBLE_EQ(estimate(4, 0.1).remaining_s(100, 110).value(), 50);  // eight builds at once
   EXPECT_DOUBLE_EQ(estimate(0.1, 0.2).remaining_s(100, 110).value(), 22);

@@ -116,8 +116,8 @@ TEST_F(BenchTest, NothingStoredIsExitCodeOneWithTheRemedy) {
   const Finished shape = pgtune({"bench", "--template", path("tiny.json"), "--shape", "64x64x64"});
   EXPECT_EQ(shape.exit_code, 1);
   EXPECT_EQ(shape.out, "");
-  EXPECT_THAT(shape.err,
-              AllOf(HasSubstr("nothing is stored for 64x64x64"), HasSubstr("pgtune search --shape 64x64x64")));
+  EXPECT_THAT(shape.err, AllOf(HasSubstr("nothing is stored for 64x64x64"),
+                               HasSubstr("'pgtune search --shape 64x64x64 --template " + path("tiny.json") + "'")));
   const Finished conditions = bench({"--regime", "burst"});
   EXPECT_EQ(conditions.exit_code, 1);
   EXPECT_THAT(conditions.err, HasSubstr("burst, L2 rotated"));

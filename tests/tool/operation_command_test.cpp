@@ -137,6 +137,24 @@ TEST_F(OperationTest, ReportsTellOperationsFromGemmsAndFromEachOther) {
   EXPECT_EQ(pgtune({"report", "--html", path("page.html")}).exit_code, 0);
 }
 
+TEST_F(OperationTest, TheCommandThatMeasuresEnergyNamesATemplateOfOnesOwn) {
+  json mine = json::parse(std::ifstream(PGTUNE_SOURCE_DIR "/configs/operations/softmax_rows.json"));
+  mine["name"] = "softmax_mine";
+  mine["source"] = "softmax_mine.cu";
+  write("softmax_mine.json", mine.dump());
+  write("softmax_mine.cu", "extern \"C\" __global__ void softmax_rows() {}\n");
+  const std::vector<std::string> own{"--template", path("softmax_mine.json")};
+  const Finished searched = of("search", "softmax", "M=64,N=128", {own[0], own[1], "-q"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  const json report = json::parse(pgtune({"report", "--power", "--json"}).out);
+  EXPECT_EQ(report.at("results").at(0).at("measure"),
+            "pgtune bench --operation softmax --size M=64,N=128 --dtype bf16 --template FILE.json --power");
+  // What it names does it, and nothing less.
+  EXPECT_EQ(of("bench", "softmax", "M=64,N=128", {"--power"}).exit_code, 1);
+  const Finished bench = of("bench", "softmax", "M=64,N=128", {own[0], own[1], "--power"});
+  EXPECT_EQ(bench.exit_code, 0) << bench.err;
+}
+
 TEST_F(OperationTest, EnergyIsToldInItsUnitBesideTheCopys) {
   const Finished searched = softmax("search", {"--power"});
   EXPECT_THAT(searched.out,

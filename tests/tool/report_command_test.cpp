@@ -156,7 +156,7 @@ TEST_F(ReportsTest, ResultsWithoutEnergyNameTheCommandThatMeasuresIt) {
   EXPECT_EQ(text.exit_code, 0);
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("Energy was not measured of:\n"),
-                    HasSubstr("pgtune bench --shape 256x256x256 --regime burst --template FILE.json --power\n")));
+                    HasSubstr("pgtune bench --shape 256x256x256 --template FILE.json --regime burst --power\n")));
   EXPECT_TRUE(results({"report", "--power", "--json"}).at(0).at("winner").is_null());
   EXPECT_TRUE(csv({"report", "--power", "--csv"}).empty());
   // What it names does it.
@@ -164,6 +164,15 @@ TEST_F(ReportsTest, ResultsWithoutEnergyNameTheCommandThatMeasuresIt) {
       pgtune({"bench", "--template", path("tiny.json"), "--shape", "256x256x256", "--regime", "burst", "--power"});
   ASSERT_EQ(bench.exit_code, 0) << bench.err;
   EXPECT_GT(results({"report", "--power", "--json"}).at(0).at("winner").at("power_w").get<double>(), 0);
+}
+
+TEST_F(ReportsTest, ThatCommandNamesABuiltInTemplateWhereNoSearchTakesItUnasked) {
+  for (const char* name : {"sgemm_simt", "sgemm_classic"})
+    ASSERT_EQ(pgtune({"search", "--template", name, "--shape", "64x64x64", "--budget", "2", "-q"}).exit_code, 0)
+        << name;
+  EXPECT_THAT(pgtune({"report", "--power"}).out,
+              AllOf(HasSubstr("    pgtune bench --shape 64x64x64 --power\n"),
+                    HasSubstr("    pgtune bench --shape 64x64x64 --template sgemm_classic --power\n")));
 }
 
 TEST_F(ReportsTest, SuspectEnergyIsNoEvidence) {

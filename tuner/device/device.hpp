@@ -37,6 +37,7 @@ class Device {
 
   /// How many builds may be in flight at once; more are the caller's mistake.
   [[nodiscard]] virtual std::size_t build_slots() const = 0;
+  /// Builds go on whatever the GPU does meanwhile, trials, rounds and ceilings; wait() returns them.
   virtual void submit_build(protocol::BuildRequest request) = 0;
   /// At most one trial may be in flight.
   virtual void submit_trial(protocol::TrialRequest request) = 0;
@@ -44,7 +45,7 @@ class Device {
   /// An error ends the session (for example: no worker can be started any more).
   [[nodiscard]] virtual Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) = 0;
 
-  /// Runs one round; nothing else may be in flight. Contenders that fail get an outcome, the others their samples.
+  /// Runs one round; no trial may be in flight. Contenders that fail get an outcome, the others their samples.
   [[nodiscard]] virtual Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) = 0;
   /// In a replay: how many rounds of the stage were recorded for the current problem; nothing where rounds are
   /// measured.
@@ -59,7 +60,7 @@ class Device {
   /// uncertainty (the message has the length that would do); environment where this GPU or its NVML has no energy
   /// counter; a contender that fails.
   [[nodiscard]] virtual Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) = 0;
-  /// Measures the GPU's ceilings, in about a second; nothing else may be in flight.
+  /// Measures the GPU's ceilings, in about a second; no trial may be in flight.
   [[nodiscard]] virtual Result<Ceilings> measure_ceilings() = 0;
 
   /// Who else computes on the GPU now, as far as can be seen; nobody in a replay. Nothing else may be in flight.

@@ -10,6 +10,7 @@
 
 #include "tuner/search/guided_strategy.hpp"
 #include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/pipeline.hpp"
 #include "tuner/session/session_run.hpp"
 #include "tuner/session/stages.hpp"
 #include "tuner/session/time_estimate.hpp"
@@ -36,7 +37,8 @@ Result<void> check(SessionRun& run) {
   const SessionOptions& options = run.context.options;
   search::GuidedStrategy strategy({{run.state.size(), {}}}, {}, options.seed);
   const double final_s = expected_final_s(options, baseline_launch_s(run.result.baseline), run.answer.sampling);
-  return screening_stage(run, strategy, final_s + (options.measure_energy ? expected_energy_s(run.state.size()) : 0));
+  Pipeline pipeline(run.context, run.state, strategy, run.progress);
+  return screening_stage(run, pipeline, final_s + (options.measure_energy ? expected_energy_s(run.state.size()) : 0));
 }
 
 /// Leaves those to screening that are too slow for rounds: they are no finalists, and `slow` has their ranking.

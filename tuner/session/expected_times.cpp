@@ -70,7 +70,8 @@ Result<search::Expectation> expected_times(const search::Predictor& predictor, c
       ends[i] = score(predictor, templates.of(parts[i].variants.front()), problem, device, parts[i]);
   };
   std::vector<std::jthread> threads;
-  const auto useful = std::min<std::size_t>(std::thread::hardware_concurrency(), parts.size());
+  // A GPU may be measured meanwhile: one core is its worker's, as it is while variants are built.
+  const auto useful = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 2U) - 1, parts.size());
   for (std::size_t i = 1; i < useful; ++i) threads.emplace_back(work);
   work();
   threads.clear();  // joins

@@ -17,8 +17,8 @@ namespace pgtune::session {
                                                           const Problem& problem, const DeviceInfo& device,
                                                           std::span<const Variant> variants);
 
-/// What `predictor` expects of `variants`, which lie one template after another; on all cores. Where it has seen other
-/// kinds of GPU only, it counts as twice as far off, so that a search explores more. Errors as above.
+/// What `predictor` expects of `variants`, which lie one template after another; on all cores but one. Where it has
+/// seen other kinds of GPU only, it counts as twice as far off, so that a search explores more. Errors as above.
 [[nodiscard]] Result<search::Expectation> expected_times(const search::Predictor& predictor,
                                                          const space::TemplateSet& templates, const Problem& problem,
                                                          const DeviceInfo& device, std::span<const Variant> variants);

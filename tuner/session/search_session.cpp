@@ -4,21 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/session/confirm_stage.hpp"
 #include "tuner/session/context.hpp"
-#include "tuner/session/expected_times.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
+#include "tuner/session/screening.hpp"
 #include "tuner/session/session_run.hpp"
 #include "tuner/session/split_stage.hpp"
 #include "tuner/session/stages.hpp"
-#include "tuner/session/time_estimate.hpp"
 #include "tuner/session/verification_stage.hpp"
 #include "tuner/space/enumerate.hpp"
-#include "tuner/space/estimate.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -51,68 +48,6 @@ Error empty_space(const SessionContext& context, const space::Enumeration& enume
           {}};
 }
 
-/// What the templates expect of their variants.
-Result<std::vector<std::optional<double>>> costs(const SessionContext& context, const SearchState& state) {
-  std::vector<std::optional<double>> out;
-  std::span<const Variant> left = state.variants();
-  for (const std::size_t size : state.template_sizes()) {
-    const auto own = space::cost_clocks(context.templates.of(left.front()), left.first(size), context.problem,
-                                        context.device.info());
-    if (!own) return tl::unexpected<Error>(own.error());
-    out.insert(out.end(), own->begin(), own->end());
-    left = left.subspan(size);
-  }
-  return out;
-}
-
-/// What was fast on another board, then the templates' defaults and their seeds.
-std::vector<std::size_t> tried_first(const SessionContext& context, const SearchState& state) {
-  std::vector<std::size_t> first;
-  const auto add = [&](const Variant& variant) {
-    if (const auto index = state.find(variant)) first.push_back(*index);
-  };
-  const auto& elsewhere = state.right_elsewhere();
-  first.assign(elsewhere.begin(), elsewhere.end());
-  const auto& definitions = context.templates.definitions();
-  for (const space::TemplateDefinition& definition : definitions) add(definition.default_variant());
-  for (const space::TemplateDefinition& definition : definitions)
-    std::for_each(definition.seeds.begin(), definition.seeds.end(), add);
-  return first;
-}
-
-const std::string& strategy_of(const SessionContext& context) {
-  const bool replays = context.device.source() == Source::kReplay;
-  return replays ? context.options.replay_strategy : context.options.strategy;
-}
-
-/// Whether the strategy asks what other searches taught, and somebody knows.
-bool strategy_learns(const SessionContext& context) {
-  const search::StrategyInfo* const info = search::find_strategy(strategy_of(context));
-  return info != nullptr && info->asks_expectation && context.options.predictor;
-}
-
-Result<void> screen(SessionRun& run) {
-  const SessionContext& context = run.context;
-  search::SearchSpace space{run.state.variants(), run.state.template_sizes(), tried_first(context, run.state),
-                            [&] { return costs(context, run.state); }};
-  std::shared_ptr<const search::Predictor> predictor;
-  if (strategy_learns(context)) predictor = context.options.predictor(context.problem, context.device.info());
-  if (predictor) {
-    run.evidence.add_notes({expectation_note(*predictor, context.device.info())});
-    space.expectation = [&] {
-      return expected_times(*predictor, context.templates, context.problem, context.device.info(),
-                            run.state.variants());
-    };
-  }
-  const auto strategy = search::make_strategy(strategy_of(context), space, context.options.seed);
-  if (!strategy) return tl::unexpected<Error>(strategy.error());
-  run.answer.strategy = strategy_of(context);
-  const double reserve_s = reserved_for_rounds_s(context.options, baseline_launch_s(run.result.baseline),
-                                                 run.answer.sampling, context.time_left_s());
-  return context.split == nullptr ? screening_stage(run, **strategy, reserve_s)
-                                  : split_screening_stage(run, **strategy, reserve_s);
-}
-
 Result<void> measure_wanted_energy(SessionRun& run) {
   const SessionOptions& options = run.context.options;
   const bool decides = options.objective != Objective::kTime;
@@ -120,12 +55,16 @@ Result<void> measure_wanted_energy(SessionRun& run) {
   return energy_stage(run, decides ? EnergyOf::kEveryFinalist : EnergyOf::kWinner);
 }
 
-std::vector<SessionStage> search_stages() {
+std::vector<SessionStage> search_stages(Screening& screening) {
+  const auto build_ahead = [&](SessionRun& run) { return screening.build_ahead(run); };
   return {
+      {"", build_ahead},
       {"", ceilings_stage},
+      {"", build_ahead},
       {"in the baseline's steady run", [](SessionRun& run) { return steady_stage(run, AfterSteady::kRaceAndFinal); }},
+      {"", build_ahead},
       {"measuring the noise floor", floor_stage},
-      {"", screen},
+      {"", [&](SessionRun& run) { return screening.screen(run); }},
       {"in the race", race_stage},
       {"in the final", final_stage},
       {"in the confirm rounds", confirm_stage},
@@ -157,7 +96,8 @@ Result<SearchResult> search(const SessionContext& context, const StoreKey& key, 
   if (!known) return tl::unexpected(std::move(known.error()));
   SearchState& state = *known;
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
-  auto ran = run_session(context, state, callback, {"searching " + context.problem.title(), search_stages()});
+  Screening screening(context, state);
+  auto ran = run_session(context, state, callback, {"searching " + context.problem.title(), search_stages(screening)});
   if (!ran) return tl::unexpected(std::move(ran.error()));
   return SearchResult{std::move(*ran), {}, state.failure_examples()};
 }

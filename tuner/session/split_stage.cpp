@@ -69,7 +69,7 @@ std::vector<std::size_t> worth_a_look(const SplitScreen::Help& help, const Searc
 
 Result<void> screen_again(SessionRun& run, const std::vector<std::size_t>& variants, double reserve_s) {
   ListedStrategy strategy(variants);
-  const auto end = Pipeline(run.context, run.state, strategy, run.progress, reserve_s).run();
+  const auto end = Pipeline(run.context, run.state, strategy, run.progress).run(reserve_s);
   if (!end) return tl::unexpected(end.error());
   run.answer.stages.screen_s = run.state.screen_time_s();
   run.result.interrupted = *end == Pipeline::End::kInterrupted;
@@ -95,7 +95,8 @@ Result<void> split_screening_stage(SessionRun& run, search::Strategy& strategy, 
   split.open(strategy, baseline_s, context.options.budget.trials);
   {
     SplitScreen::Share share(split, baseline_s, true);
-    if (auto screened = screening_stage(run, share, reserve_s + again_s); !screened) return screened;
+    Pipeline pipeline(context, run.state, share, run.progress);
+    if (auto screened = screening_stage(run, pipeline, reserve_s + again_s); !screened) return screened;
   }
   if (split.budget_spent()) {
     run.exhausted = false;
@@ -112,7 +113,8 @@ Result<void> helping_stage(SessionRun& run) {
   const SessionContext& context = run.context;
   if (!context.split->await([&] { return context.stop.load(); })) return {};
   SplitScreen::Share share(*context.split, baseline_launch_s(run.result.baseline), false);
-  return screening_stage(run, share, 0);
+  Pipeline pipeline(context, run.state, share, run.progress);
+  return screening_stage(run, pipeline, 0);
 }
 
 }  // namespace pgtune::session

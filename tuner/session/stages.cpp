@@ -10,7 +10,6 @@
 #include "tuner/session/answer/settled_energy.hpp"
 #include "tuner/session/confirm_stage.hpp"
 #include "tuner/session/pipeline/launchable.hpp"
-#include "tuner/session/pipeline/pipeline.hpp"
 #include "tuner/session/rounds/race.hpp"
 #include "tuner/session/rounds/settled_race.hpp"
 #include "tuner/session/rounds/steady_run.hpp"
@@ -127,17 +126,17 @@ Result<void> floor_stage(SessionRun& run) {
   return {};
 }
 
-Result<void> screening_stage(SessionRun& run, search::Strategy& strategy, double reserve_s) {
+Result<void> screening_stage(SessionRun& run, Pipeline& pipeline, double reserve_s) {
   std::optional<double> enough;
   if (run.context.options.stop_when_enough) enough = std::log1p(run.answer.floor.margin);
-  const auto end = Pipeline(run.context, run.state, strategy, run.progress, reserve_s, enough).run();
+  const auto end = pipeline.run(reserve_s, enough);
   if (!end) return tl::unexpected(end.error());
   run.answer.stages.screen_s = run.state.screen_time_s();
   run.exhausted = *end == Pipeline::End::kExhausted;
   run.result.budget_reached = *end == Pipeline::End::kBudget;
   run.result.interrupted = *end == Pipeline::End::kInterrupted;
   run.result.enough = *end == Pipeline::End::kEnough;
-  if (const auto missed = strategy.expected_missed()) run.answer.expected_missed = std::expm1(*missed);
+  if (const auto missed = pipeline.expected_missed()) run.answer.expected_missed = std::expm1(*missed);
   return {};
 }
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "tuner/search/strategy.hpp"
+#include "tuner/session/pipeline/pipeline.hpp"
 #include "tuner/session/session_run.hpp"
 
 namespace pgtune::session {
@@ -20,8 +20,9 @@ namespace pgtune::session {
 /// The noise floor, and the margin of ties that follows from it.
 [[nodiscard]] Result<void> floor_stage(SessionRun& run);
 
-/// Builds, checks and screens what the strategy proposes. `reserve_s`: of a time budget, for the stages that follow.
-[[nodiscard]] Result<void> screening_stage(SessionRun& run, search::Strategy& strategy, double reserve_s);
+/// Builds, checks and screens what the pipeline's strategy proposes. `reserve_s`: of a time budget, for the stages that
+/// follow.
+[[nodiscard]] Result<void> screening_stage(SessionRun& run, Pipeline& pipeline, double reserve_s);
 
 [[nodiscard]] Result<void> race_stage(SessionRun& run);
 

@@ -23,7 +23,7 @@ void TimeEstimate::build_finished(double duration_s) { update_mean(build_mean_s_
 void TimeEstimate::trial_finished(double duration_s) { update_mean(trial_mean_s_, trials_, duration_s); }
 
 std::optional<double> TimeEstimate::remaining_s(std::size_t builds_left, std::size_t trials_left) const {
-  if (builds_ < kEnough || trials_ < kEnough) return std::nullopt;
+  if ((builds_left > 0 && builds_ < kEnough) || trials_ < kEnough) return std::nullopt;
   const double compile_s =
       static_cast<double>(builds_left) * build_mean_s_ / static_cast<double>(std::max<std::size_t>(build_slots_, 1));
   return std::max(compile_s, static_cast<double>(trials_left) * trial_mean_s_);

@@ -47,7 +47,6 @@ space::TemplateSet ChainFile::templates_of(std::size_t step, const Problem& prob
 std::string ChainFile::search_command(std::size_t step, const Problem& problem) const {
   std::string options = problem_options_text(problem);
   const auto selector = selectors_.find(definition_.steps[step].operation);
-  constexpr std::string_view kNobodysFile = "FILE.json";
   if (const auto at = options.find(kNobodysFile); at != std::string::npos && selector != selectors_.end())
     options.replace(at, kNobodysFile.size(), selector->second);
   return "pgtune search " + options;

@@ -184,6 +184,24 @@ space::TemplateDefinition Catalogue::load(const std::string& selector, const Loa
                                  selector, sentence_end(suggestion(selector, names()))));
 }
 
+std::string Catalogue::selector_of(const std::string& name, const Problem& problem) const {
+  const auto contains = [&](const std::vector<std::string>& all, const std::string& wanted) {
+    return std::find(all.begin(), all.end(), wanted) != all.end();
+  };
+  std::vector<std::string> unasked, built_in;
+  if (problem.is_gemm()) {
+    unasked = names();
+    built_in = names_in(kTemplateFolders.back());
+  } else {
+    if (!contains(operation_names(), problem.operation->name)) return {};
+    for (const fs::path path : operation(problem.operation->name).definition.templates)
+      unasked.push_back(path.stem().string());
+    built_in = names_in(kOperationTemplateFolder);
+  }
+  if (contains(unasked, name)) return {};
+  return contains(built_in, name) ? name : std::string(kNobodysFile);
+}
+
 std::vector<std::string> Catalogue::operation_names() const { return names_in(kOperationFolder); }
 
 LoadedOperation Catalogue::operation(const std::string& selector) const {

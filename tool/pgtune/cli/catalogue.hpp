@@ -19,6 +19,9 @@ struct LoadedOperation {
   bool is_built_in = false;
 };
 
+/// Stands in commands that are printed for a user's own file, whose place nobody keeps.
+inline constexpr std::string_view kNobodysFile = "FILE.json";
+
 class Catalogue {
  public:
   /// Whether a template or ladder is selected by a path: anything with a '/' or ending in ".json".
@@ -42,6 +45,11 @@ class Catalogue {
   /// the templates of the operation's baselines; throws likewise where one of them is none or lacks its variant.
   [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem,
                                           const LoadedOperation* operation) const;
+
+  /// What --template says for a template of that name: nothing where commands take it unasked for the problem, its name
+  /// where it is built in, else kNobodysFile. Nothing for an operation of a user's own, which lists its templates
+  /// itself.
+  [[nodiscard]] std::string selector_of(const std::string& name, const Problem& problem) const;
 
   /// `selector`: a built-in name, or the path of an operation's JSON. Throws CommandError (usage) likewise.
   [[nodiscard]] LoadedOperation operation(const std::string& selector) const;

@@ -27,7 +27,8 @@ namespace {
 struct BenchTask {
   MeasuringOptions measuring;
   std::vector<Problem> problems;
-  std::map<std::string, space::TemplateSet> templates;  ///< what --template means for each problem, by its key
+  std::string selector;                                 ///< --template as given
+  std::map<std::string, space::TemplateSet> templates;  ///< what it means for each problem, by its key
   std::vector<std::string> variants;                    ///< kBest or keys
   int rounds = 0;
   bool counters = false;
@@ -85,7 +86,7 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
       this_board ? fmt::format("on {}", run.choice().info.uuid)
                  : fmt::format("on GPUs of this class, {},", device_class(run.choice().info).text()),
       conditions_text(conditions), this_board ? "Without --this-board, other boards of its class count too. " : "",
-      problem_options_text(problem));
+      problem_options_text(problem, task.selector));
   return [&terminal, nothing = std::move(nothing)] {
     terminal.error(nothing);
     return ExitCode::kNothingValid;
@@ -149,6 +150,7 @@ class BenchCommand final : public Command {
   [[nodiscard]] BenchTask read(Context& context) const {
     BenchTask task{.measuring = measuring_.read(context),
                    .problems = problems_.problems(),
+                   .selector = template_,
                    .templates = {},
                    .variants = variants_.empty() ? std::vector<std::string>{std::string(kBest)} : variants_,
                    .rounds = parse_rounds(rounds_),

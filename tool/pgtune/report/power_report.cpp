@@ -47,12 +47,9 @@ std::string condition_options(const Conditions& conditions) {
 }
 
 std::string measure_command(const StoredResult& result) {
-  const auto built_in = Catalogue().all_names();
-  const bool own = std::find(built_in.begin(), built_in.end(), result.row.variant_origin.name) == built_in.end();
-  // An operation that is somebody's own names its templates itself.
-  const bool own_operation = own && !result.problem.is_gemm();
-  return fmt::format("pgtune bench {}{}{} --power", problem_options_text(result.problem),
-                     condition_options(conditions_of(result)), own && !own_operation ? " --template FILE.json" : "");
+  const std::string selector = Catalogue().selector_of(result.row.variant_origin.name, result.problem);
+  return fmt::format("pgtune bench {}{} --power", problem_options_text(result.problem, selector),
+                     condition_options(conditions_of(result)));
 }
 
 /// Speed and energy of the winner against cuBLASLt's best: both drew on the same power budget, turn by turn.

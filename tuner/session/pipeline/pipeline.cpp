@@ -37,19 +37,27 @@ std::optional<double> deadline(const SessionContext& context, double after_s) {
 }  // namespace
 
 Pipeline::Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy,
-                   ProgressReporter& progress, double after_s, std::optional<double> enough)
+                   ProgressReporter& progress)
     : context_(context),
       state_(state),
       strategy_(strategy),
       progress_(progress),
-      after_s_(after_s),
-      enough_(enough),
-      deadline_s_(deadline(context, after_s)),
       slots_(std::max<std::size_t>(context.device.build_slots(), 1)),
       total_(planned_total(state, context.options.budget)),
       estimate_(slots_) {}
 
-Result<Pipeline::End> Pipeline::run() {
+Result<void> Pipeline::build_ahead() {
+  if (stopped()) return {};
+  if (auto taken = take_events(std::chrono::milliseconds(0)); !taken) return taken;
+  propose();
+  return {};
+}
+
+Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> enough) {
+  after_s_ = after_s;
+  enough_ = enough;
+  begun_s_ = context_.clock.now_s();
+  deadline_s_ = deadline(context_, after_s);
   progress_.enter_search(state_, total_);
   while (true) {
     const bool halted = stopped() || out_of_time() || has_enough();
@@ -64,11 +72,7 @@ Result<Pipeline::End> Pipeline::run() {
       if (!halted && state_.decided_count() > decided) continue;
       if (halted || !strategy_.waits()) break;
     }
-    auto events = context_.device.wait(kPoll);
-    if (!events) return tl::unexpected(std::move(events.error()));
-    for (protocol::Event& event : *events) {
-      std::visit([this](auto& done) { handle(std::move(done)); }, event);
-    }
+    if (auto taken = take_events(kPoll); !taken) return tl::unexpected(std::move(taken.error()));
     report_progress();
   }
   if (stopped()) return End::kInterrupted;
@@ -92,6 +96,15 @@ bool Pipeline::has_enough() const {
 }
 
 bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
+
+Result<void> Pipeline::take_events(std::chrono::milliseconds timeout) {
+  auto events = context_.device.wait(timeout);
+  if (!events) return tl::unexpected(std::move(events.error()));
+  for (protocol::Event& event : *events) {
+    std::visit([this](auto& done) { handle(std::move(done)); }, event);
+  }
+  return {};
+}
 
 void Pipeline::propose() {
   while (building_.size() < slots_ && building_.size() + ready_.size() < kAheadPerSlot * slots_) {
@@ -159,7 +172,9 @@ void Pipeline::handle(protocol::BuildDone done) {
   if (found == building_.end()) return;  // left over from an interrupted search on this device
   Candidate candidate = std::move(found->second);
   building_.erase(found);
-  estimate_.build_finished(context_.clock.now_s() - candidate.submitted_s);
+  // When one of build_ahead() was finished nobody saw.
+  if (begun_s_ && candidate.submitted_s >= *begun_s_)
+    estimate_.build_finished(context_.clock.now_s() - candidate.submitted_s);
   if (done.outcome.kind != OutcomeKind::kOk) {
     return decide(candidate.index, {}, failed(done.outcome.kind, done.outcome.reason));
   }

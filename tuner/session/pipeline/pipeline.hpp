@@ -3,6 +3,7 @@
 // outcome is saved the moment it is known.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <optional>
@@ -19,15 +20,21 @@ class Pipeline {
  public:
   enum class End { kExhausted, kBudget, kInterrupted, kEnough };
 
-  /// All references must outlive the pipeline. `after_s`: expected wall time of what follows the search; a time budget
-  /// starts no new trial where less than it is left. `enough`: what the strategy may expect to have missed when the
-  /// search ends because of it (Strategy::expected_missed()); nothing: it goes on.
-  Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress,
-           double after_s, std::optional<double> enough = std::nullopt);
+  /// All references must outlive the pipeline.
+  Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress);
+
+  /// Before run(), while the GPU measures something else: has proposals built as far as there are slots, and takes what
+  /// was built meanwhile. Does not wait, and tries nothing. Errors: those of the device.
+  [[nodiscard]] Result<void> build_ahead();
 
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
-  /// no trial is in flight, and unless interrupted no build either. Errors: those of the device.
-  [[nodiscard]] Result<End> run();
+  /// no trial is in flight, and unless interrupted no build either. `after_s`: expected wall time of what follows the
+  /// search; a time budget starts no new trial where less than it is left. `enough`: what the strategy may expect to
+  /// have missed when the search ends because of it (Strategy::expected_missed()); nothing: it goes on. Errors: those
+  /// of the device.
+  [[nodiscard]] Result<End> run(double after_s, std::optional<double> enough = std::nullopt);
+
+  [[nodiscard]] std::optional<double> expected_missed() const { return strategy_.expected_missed(); }
 
  private:
   struct Candidate {
@@ -41,6 +48,7 @@ class Pipeline {
   [[nodiscard]] bool out_of_time() const;
   [[nodiscard]] bool has_enough() const;
   [[nodiscard]] bool in_flight() const;
+  [[nodiscard]] Result<void> take_events(std::chrono::milliseconds timeout);
   void propose();
   [[nodiscard]] std::optional<std::size_t> next_unknown();
   void submit_build(std::size_t index);
@@ -56,9 +64,9 @@ class Pipeline {
   SearchState& state_;
   search::Strategy& strategy_;
   ProgressReporter& progress_;
-  double after_s_;
+  double after_s_ = 0;
   std::optional<double> enough_;
-  std::optional<double> deadline_s_;
+  std::optional<double> begun_s_, deadline_s_;  ///< of run()
   std::size_t slots_;
   std::size_t total_;  ///< variants this search means to decide
   std::int64_t proposed_ = 0;

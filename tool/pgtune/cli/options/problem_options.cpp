@@ -181,13 +181,14 @@ std::string ProblemOptions::option_without_shape() const {
   return given == options_.end() ? std::string() : given->name();
 }
 
-std::string problem_options_text(const Problem& problem) {
+std::string problem_options_text(const Problem& problem, const std::string& selector) {
+  if (!selector.empty()) return fmt::format("{} --template {}", problem_options_text(problem), selector);
   const Problem usual;
   if (!problem.is_gemm()) {
     const auto built_in = Catalogue().operation_names();
     const std::string& name = problem.operation->name;
     const bool own = std::find(built_in.begin(), built_in.end(), name) == built_in.end();
-    std::string options = fmt::format("--operation {} --size {}", own ? "FILE.json" : name, problem.shape());
+    std::string options = fmt::format("--operation {} --size {}", own ? kNobodysFile : name, problem.shape());
     if (problem.operation->has_dtypes) options += fmt::format(" --dtype {}", to_string(problem.dtype));
     return options;
   }

@@ -60,7 +60,8 @@ class ProblemOptions {
 };
 
 /// The options that ask for `problem`, as words for a shell: "--shape 512x512x512 --dtype bf16". An operation that is
-/// not built in is FILE.json, whose place nobody keeps.
-[[nodiscard]] std::string problem_options_text(const Problem& problem);
+/// not built in is kNobodysFile. `selector`: what --template says, as by Catalogue::selector_of(); empty: it is not
+/// there.
+[[nodiscard]] std::string problem_options_text(const Problem& problem, const std::string& selector = {});
 
 }  // namespace pgtune::tool

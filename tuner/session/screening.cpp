@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/screening.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tuner/search/strategies.hpp"
+#include "tuner/session/expected_times.hpp"
+#include "tuner/session/split_stage.hpp"
+#include "tuner/session/stages.hpp"
+#include "tuner/session/time_estimate.hpp"
+#include "tuner/space/estimate.hpp"
+#include "tuner/util/quiet_thread.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// What the templates expect of their variants.
+Result<std::vector<std::optional<double>>> costs(const SessionContext& context, const SearchState& state) {
+  std::vector<std::optional<double>> out;
+  std::span<const Variant> left = state.variants();
+  for (const std::size_t size : state.template_sizes()) {
+    const auto own = space::cost_clocks(context.templates.of(left.front()), left.first(size), context.problem,
+                                        context.device.info());
+    if (!own) return tl::unexpected<Error>(own.error());
+    out.insert(out.end(), own->begin(), own->end());
+    left = left.subspan(size);
+  }
+  return out;
+}
+
+/// What was fast on another board, then the templates' defaults and their seeds.
+std::vector<std::size_t> tried_first(const SessionContext& context, const SearchState& state) {
+  std::vector<std::size_t> first;
+  const auto add = [&](const Variant& variant) {
+    if (const auto index = state.find(variant)) first.push_back(*index);
+  };
+  const auto& elsewhere = state.right_elsewhere();
+  first.assign(elsewhere.begin(), elsewhere.end());
+  const auto& definitions = context.templates.definitions();
+  for (const space::TemplateDefinition& definition : definitions) add(definition.default_variant());
+  for (const space::TemplateDefinition& definition : definitions)
+    std::for_each(definition.seeds.begin(), definition.seeds.end(), add);
+  return first;
+}
+
+const std::string& strategy_of(const SessionContext& context) {
+  const bool replays = context.device.source() == Source::kReplay;
+  return replays ? context.options.replay_strategy : context.options.strategy;
+}
+
+/// Whether the strategy asks what other searches taught, and somebody knows.
+bool strategy_learns(const SessionContext& context) {
+  const search::StrategyInfo* const info = search::find_strategy(strategy_of(context));
+  return info != nullptr && info->asks_expectation && context.options.predictor;
+}
+
+}  // namespace
+
+Screening::Screening(const SessionContext& context, const SearchState& state)
+    : context_(context),
+      state_(state),
+      space_{state.variants(), state.template_sizes(), tried_first(context, state),
+             [this] { return costs(context_, state_); }} {
+  if (!strategy_learns(context)) {
+    making_ = std::async(std::launch::deferred, [this] { return make(); });  // once it is asked for
+    return;
+  }
+  auto task = std::make_shared<std::packaged_task<Made()>>([this] { return make(); });
+  making_ = task->get_future();
+  thread_ = start_without_signals([task] { (*task)(); });
+}
+
+Screening::~Screening() {
+  if (thread_.joinable()) thread_.join();
+}
+
+Screening::Made Screening::make() {
+  if (strategy_learns(context_)) predictor_ = context_.options.predictor(context_.problem, context_.device.info());
+  if (predictor_) {
+    space_.expectation = [this] {
+      return expected_times(*predictor_, context_.templates, context_.problem, context_.device.info(),
+                            state_.variants());
+    };
+  }
+  return search::make_strategy(strategy_of(context_), space_, context_.options.seed);
+}
+
+Result<void> Screening::take_strategy(SessionRun& run) {
+  if (strategy_) return {};
+  Made made = making_.get();
+  if (!made) return tl::unexpected<Error>(std::move(made.error()));
+  strategy_ = std::move(*made);
+  if (predictor_) run.evidence.add_notes({expectation_note(*predictor_, context_.device.info())});
+  run.answer.strategy = strategy_of(context_);
+  return {};
+}
+
+Pipeline& Screening::pipeline(SessionRun& run) {
+  if (!pipeline_) pipeline_.emplace(run.context, run.state, *strategy_, run.progress);
+  return *pipeline_;
+}
+
+Result<void> Screening::build_ahead(SessionRun& run) {
+  if (context_.split != nullptr) return {};
+  if (!strategy_ && making_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return {};
+  if (auto taken = take_strategy(run); !taken) return taken;
+  return pipeline(run).build_ahead();
+}
+
+Result<void> Screening::screen(SessionRun& run) {
+  if (auto taken = take_strategy(run); !taken) return taken;
+  const double reserve_s = reserved_for_rounds_s(context_.options, baseline_launch_s(run.result.baseline),
+                                                 run.answer.sampling, context_.time_left_s());
+  return context_.split == nullptr ? screening_stage(run, pipeline(run), reserve_s)
+                                   : split_screening_stage(run, *strategy_, reserve_s);
+}
+
+}  // namespace pgtune::session
