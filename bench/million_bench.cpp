@@ -69,6 +69,7 @@ search::Predictor fitted(const space::TemplateDefinition& definition, const Prob
                            {},
                            "one",
                            device_class(device).hardware(),
+                           definition.name,
                            0};
   for (std::size_t i = 0; i < kRows; ++i) known.log_times.push_back(static_cast<double>(i * 7919 % kRows) / kRows);
   return search::PredictorTrainer({known}).fit_all(1);

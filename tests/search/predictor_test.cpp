@@ -18,6 +18,7 @@ Experience experience(int size, std::uint64_t seed, const std::string& tile_name
                  {},
                  "problem " + std::to_string(size),
                  "a GPU",
+                 "a template",
                  static_cast<std::size_t>(size)};
   for (int i = 0; i < 40; ++i) {
     const auto tile = static_cast<float>(random.below(8));

@@ -21,6 +21,7 @@ std::shared_ptr<const search::Predictor> trained(const TestSearch& search, const
                            {},
                            "",
                            device_class(device).hardware(),
+                           search.definition.name,
                            0};
   for (const Variant& variant : variants) known.log_times.push_back(std::log(search.plan(variant).time_s / 1e-3));
   std::vector<search::Experience> all(5, known);

@@ -27,16 +27,17 @@ std::vector<Variant> variants(const Problem& shape) {
   return space::legal_variants(templates().whole_grid(), shape, device()).value().variants;
 }
 
-/// Trained on one problem where time rises with the place in the space.
-search::Predictor predictor(const std::string& hardware) {
+/// Trained on one problem where time rises with the place in the space, with the first of the templates, or both.
+search::Predictor predictor(const std::string& hardware, bool with_both = true) {
   const Problem shape = problem(64, 64, 512);
   std::vector<search::Experience> known;
   for (const space::TemplateDefinition& definition : templates().definitions()) {
     auto all = space::legal_variants(space::TemplateSet(definition).whole_grid(), shape, device()).value().variants;
     all.resize(std::min<std::size_t>(all.size(), 200));
-    search::Experience own{described(definition, shape, device(), all).value(), {}, "64", hardware, 0};
+    search::Experience own{described(definition, shape, device(), all).value(), {}, "64", hardware, definition.name, 0};
     for (std::size_t i = 0; i < all.size(); ++i) own.log_times.push_back(0.005 * static_cast<double>(i));
     known.push_back(std::move(own));
+    if (!with_both) break;
   }
   return search::PredictorTrainer(known).fit_all(1);
 }
@@ -60,7 +61,8 @@ TEST(ExpectedTimes, AreThePredictorsOfEachTemplateWhole) {
   }
   EXPECT_THAT(expected->log_times, ::testing::Pointwise(::testing::DoubleNear(1e-12), by_template));
   EXPECT_EQ(expected->deviation, trained.deviation());
-  EXPECT_EQ(expectation_note(trained, device()), "the model was trained on 1 shape");
+  EXPECT_TRUE(expected->of_templates);
+  EXPECT_EQ(expectation_note(trained, templates(), device()), "the model was trained on 1 shape");
 }
 
 TEST(ExpectedTimes, OfAnotherGpuAreLessCertain) {
@@ -69,7 +71,20 @@ TEST(ExpectedTimes, OfAnotherGpuAreLessCertain) {
   const auto expected = expected_times(trained, templates(), shape, device(), variants(shape));
   ASSERT_TRUE(expected);
   EXPECT_EQ(expected->deviation, 2 * trained.deviation());
-  EXPECT_THAT(expectation_note(trained, device()), ::testing::HasSubstr("none of them measured on "));
+  EXPECT_THAT(expectation_note(trained, templates(), device()), ::testing::HasSubstr("none of them measured on "));
+}
+
+TEST(ExpectedTimes, OfATemplateThatWasNeverSearchedAreLessCertain) {
+  const search::Predictor trained = predictor(device_class(device()).hardware(), false);
+  const Problem shape = problem(128, 96, 512);
+  const auto expected = expected_times(trained, templates(), shape, device(), variants(shape));
+  ASSERT_TRUE(expected);
+  EXPECT_EQ(expected->deviation, 2 * trained.deviation());
+  EXPECT_FALSE(expected->of_templates);
+  EXPECT_EQ(
+      expectation_note(trained, templates(), device()),
+      "the model was trained on 1 shape, none of them with sgemm_small, so it explored more and does not say what "
+      "was missed");
 }
 
 }  // namespace

@@ -46,6 +46,27 @@ TEST_F(OperationTest, InspectTakesTheTemplateThatASearchWouldTry) {
   EXPECT_THAT(unknown.err, HasSubstr("has no parameter 'WHAT'"));
 }
 
+TEST_F(OperationTest, AGuessOfAnOperationThatShipsIsTaughtByItsRecording) {
+  const Finished guessed = of("guess", "gemm_block_scaled", "M=96,N=7168,K=2048", {"--device", "sm_90a", "--json"});
+  ASSERT_EQ(guessed.exit_code, 0) << guessed.err;
+  const json guess = json::parse(guessed.out);
+  EXPECT_EQ(guess.at("template"), "gemm_block_scaled_wgmma");
+  EXPECT_EQ(guess.at("seen_template"), true);
+}
+
+TEST_F(OperationTest, SearchesOfAUsersOwnTeachTheNextOnes) {
+  const auto guess = [&] { return of("guess", path("twice.json"), "N=16384").out; };
+  const auto search = [&](const std::string& size) {
+    const Finished searched = of("search", path("twice.json"), size, {"--strategy", "model", "--json"});
+    EXPECT_EQ(searched.exit_code, 0) << searched.err;
+    return json::parse(searched.out).at("notes").dump();
+  };
+  EXPECT_THAT(guess(), HasSubstr("no search with this template"));
+  EXPECT_THAT(search("N=4096"), HasSubstr("none of them with twice"));
+  EXPECT_THAT(search("N=8192"), AllOf(HasSubstr("the model was trained on"), Not(HasSubstr("none of them with"))));
+  EXPECT_THAT(guess(), AllOf(HasSubstr("guessed, not measured"), Not(HasSubstr("no search with this template"))));
+}
+
 TEST_F(OperationTest, AUsersOwnIsSearchedStoredAndShown) {
   const Finished searched = of("search", path("twice.json"), "N=4096", {"--json"});
   ASSERT_EQ(searched.exit_code, 0) << searched.err;

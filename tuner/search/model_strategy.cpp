@@ -280,7 +280,8 @@ Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint
   auto in_order = std::make_unique<InOrder>(
       std::make_unique<ModelStrategy>(space, *expected, shuffled_indices(space.variants.size(), seed),
                                       space.expectation ? most_open_taught : most_open_untaught));
-  if (!space.expectation) return in_order;  // costs do not say how far they are off
+  // Costs do not say how far they are off, and other templates not how far these are.
+  if (!space.expectation || !expected->of_templates) return in_order;
   return std::make_unique<Judged>(std::move(in_order), std::move(*expected));
 }
 

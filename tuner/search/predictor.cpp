@@ -71,7 +71,7 @@ PredictorTrainer::PredictorTrainer(const std::vector<Experience>& experiences)
     for (std::size_t i = 0; i < experience.log_times.size(); ++i)
       targets_.push_back(experience.log_times[i] - experience.variants.offsets[i]);
     sources_.push_back({first, static_cast<std::uint32_t>(targets_.size()), experience.problem, experience.hardware,
-                        experience.table, experience.variants.offsets});
+                        experience.template_name, experience.table, experience.variants.offsets});
   }
 }
 
@@ -85,6 +85,7 @@ Predictor PredictorTrainer::fit(const std::vector<bool>& chosen, std::uint64_t s
     if (!chosen[i]) continue;
     const Source& source = sources_[i];
     out.seen_.insert(source.hardware);
+    out.seen_templates_.insert(source.template_name);
     const std::size_t problem = problems.emplace(source.problem, problems.size()).first->second;
     const bool held = problem % kHeldOut == 0;
     if (held) held_out.push_back(i);
@@ -131,6 +132,8 @@ Predictor PredictorTrainer::fit_all(std::uint64_t seed) const {
 
 bool Predictor::has_seen(const std::string& hardware) const { return seen_.contains(hardware); }
 
+bool Predictor::has_seen_template(const std::string& name) const { return seen_templates_.contains(name); }
+
 std::vector<double> Predictor::predict(const DescribedVariants& variants) const {
   const auto places = columns_of(variants.names, names_);
   std::vector<float> row(names_.size());
@@ -144,7 +147,7 @@ std::vector<double> Predictor::predict(const DescribedVariants& variants) const 
 
 namespace {
 
-constexpr std::string_view kMagic = "pgtune model 1\n";
+constexpr std::string_view kMagic = "pgtune model 2\n";
 
 }  // namespace
 
@@ -157,6 +160,7 @@ std::string Predictor::bytes() const {
   out.number(loss_.p90);
   out.number(std::uint64_t{loss_.tables});
   out.texts({seen_.begin(), seen_.end()});
+  out.texts({seen_templates_.begin(), seen_templates_.end()});
   out.texts(names_);
   trees_.write(out);
   return std::move(out).bytes();
@@ -176,6 +180,8 @@ std::optional<Predictor> Predictor::from_bytes(std::string_view bytes) {
   out.problems_ = static_cast<std::size_t>(problems);
   const std::vector<std::string> seen = in.texts();
   out.seen_.insert(seen.begin(), seen.end());
+  const std::vector<std::string> templates = in.texts();
+  out.seen_templates_.insert(templates.begin(), templates.end());
   out.names_ = in.texts();
   auto trees = BoostedTrees::read(in, out.names_.size());
   if (!trees || !in.at_end() || !std::is_sorted(out.names_.begin(), out.names_.end())) return std::nullopt;

@@ -33,6 +33,7 @@ struct Experience {
   std::vector<double> log_times;  ///< over the problem's best, at most kMostLog, which failures have too
   std::string problem;            ///< what is the same in experiences that say much the same
   std::string hardware;           ///< DeviceClass::hardware()
+  std::string template_name;      ///< whose variants they are: whether a template was seen is asked, no feature
   std::size_t table = 0;          ///< what is the same in experiences whose times are over the same best
 };
 
@@ -40,6 +41,7 @@ struct Experience {
 struct Expectation {
   std::vector<double> log_times;  ///< over the problem's best; only their differences matter
   double deviation = 0;           ///< how far they are off on problems they were not fitted to
+  bool of_templates = true;       ///< they were fitted to searches of all these templates: else they are a first guess
 };
 
 /// Boosted trees on what the offsets miss.
@@ -50,6 +52,8 @@ class Predictor {
   [[nodiscard]] double deviation() const { return deviation_; }
   /// Whether it was fitted to something of these devices.
   [[nodiscard]] bool has_seen(const std::string& hardware) const;
+  /// Whether it was fitted to something of this template.
+  [[nodiscard]] bool has_seen_template(const std::string& name) const;
   [[nodiscard]] std::size_t problems() const { return problems_; }  ///< that it was fitted to
   /// What taking the variant expected to be the fastest loses against the best that was measured (0.01 is 1 % slower):
   /// on every fifth problem, when it was fitted to the others. Nothing where none was held out.
@@ -69,7 +73,7 @@ class Predictor {
   std::vector<std::string> names_;  ///< of the trees' columns, sorted
   BoostedTrees trees_;
   double deviation_ = 0;
-  std::set<std::string> seen_;
+  std::set<std::string> seen_, seen_templates_;
   std::size_t problems_ = 0;
   Loss loss_;
 };
@@ -86,7 +90,7 @@ class PredictorTrainer {
  private:
   struct Source {
     std::uint32_t first_row, end_row;
-    std::string problem, hardware;
+    std::string problem, hardware, template_name;
     std::size_t table;
     std::vector<double> offsets;
   };

@@ -16,11 +16,20 @@
 namespace pgtune::session {
 namespace {
 
-constexpr double kDeviationElsewhere = 2;  ///< times as far off on a kind of GPU that was not seen
+constexpr double kDeviationElsewhere = 2;  ///< times as far off on kinds of GPU, or of templates, not seen
 constexpr std::size_t kPart = 2048;        ///< variants that a core describes and scores at a time
 
 bool has_seen(const search::Predictor& predictor, const DeviceInfo& device) {
   return predictor.has_seen(device_class(device).hardware());
+}
+
+/// Names of those that were not seen.
+std::vector<std::string> unseen(const search::Predictor& predictor, const space::TemplateSet& templates) {
+  std::vector<std::string> out;
+  for (const space::TemplateDefinition& definition : templates.definitions()) {
+    if (!predictor.has_seen_template(definition.name)) out.push_back(definition.name);
+  }
+  return out;
 }
 
 struct Part {
@@ -75,7 +84,9 @@ Result<search::Expectation> expected_times(const search::Predictor& predictor, c
   for (std::size_t i = 1; i < useful; ++i) threads.emplace_back(work);
   work();
   threads.clear();  // joins
-  search::Expectation out{{}, predictor.deviation() * (has_seen(predictor, device) ? 1 : kDeviationElsewhere)};
+  const bool of_templates = unseen(predictor, templates).empty();
+  const double further_off = of_templates && has_seen(predictor, device) ? 1 : kDeviationElsewhere;
+  search::Expectation out{{}, predictor.deviation() * further_off, of_templates};
   for (std::size_t first = 0; first < parts.size();) {  // template by template: costs compare within one
     std::vector<std::optional<double>> costs;
     std::size_t last = first;
@@ -94,12 +105,17 @@ Result<search::Expectation> expected_times(const search::Predictor& predictor, c
   return out;
 }
 
-std::string expectation_note(const search::Predictor& predictor, const DeviceInfo& device) {
-  return fmt::format(
-      "the model was trained on {} shape{}{}", predictor.problems(), predictor.problems() == 1 ? "" : "s",
-      has_seen(predictor, device)
-          ? ""
-          : fmt::format(", none of them measured on {}, so it explored more", device_class(device).hardware()));
+std::string expectation_note(const search::Predictor& predictor, const space::TemplateSet& templates,
+                             const DeviceInfo& device) {
+  std::string note =
+      fmt::format("the model was trained on {} shape{}", predictor.problems(), predictor.problems() == 1 ? "" : "s");
+  const std::vector<std::string> strange = unseen(predictor, templates);
+  const bool elsewhere = !has_seen(predictor, device);
+  if (elsewhere) note += fmt::format(", none of them measured on {}", device_class(device).hardware());
+  if (!strange.empty()) note += fmt::format(", none of them with {}", fmt::join(strange, " or "));
+  if (elsewhere || !strange.empty()) note += ", so it explored more";
+  if (!strange.empty()) note += " and does not say what was missed";
+  return note;
 }
 
 }  // namespace pgtune::session

@@ -18,12 +18,14 @@ namespace pgtune::session {
                                                           std::span<const Variant> variants);
 
 /// What `predictor` expects of `variants`, which lie one template after another; on all cores but one. Where it has
-/// seen other kinds of GPU only, it counts as twice as far off, so that a search explores more. Errors as above.
+/// seen other kinds of GPU only, or never one of the templates, it counts as twice as far off, so that a search
+/// explores more. Errors as above.
 [[nodiscard]] Result<search::Expectation> expected_times(const search::Predictor& predictor,
                                                          const space::TemplateSet& templates, const Problem& problem,
                                                          const DeviceInfo& device, std::span<const Variant> variants);
 
 /// A sentence on what the expectations of a search rest on.
-[[nodiscard]] std::string expectation_note(const search::Predictor& predictor, const DeviceInfo& device);
+[[nodiscard]] std::string expectation_note(const search::Predictor& predictor, const space::TemplateSet& templates,
+                                           const DeviceInfo& device);
 
 }  // namespace pgtune::session

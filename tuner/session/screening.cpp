@@ -94,7 +94,7 @@ Result<void> Screening::take_strategy(SessionRun& run) {
   Made made = making_.get();
   if (!made) return tl::unexpected<Error>(std::move(made.error()));
   strategy_ = std::move(*made);
-  if (predictor_) run.evidence.add_notes({expectation_note(*predictor_, context_.device.info())});
+  if (predictor_) run.evidence.add_notes({expectation_note(*predictor_, context_.templates, context_.device.info())});
   run.answer.strategy = strategy_of(context_);
   return {};
 }

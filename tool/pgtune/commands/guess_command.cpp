@@ -29,8 +29,9 @@ std::string guess_text(const Problem& problem, const Guess& guess, const DeviceI
   if (guess.loss.tables > 0)
     out += fmt::format("  expected  {},\n            by {} searches of problems that the model was not trained on\n",
                        loss_text(guess.loss), guess.loss.tables);
-  if (!guess.seen_device)
-    out += "  but       no search on such a GPU is in the database or recordings: expect\n            worse\n";
+  if (!guess.seen_device || !guess.seen_template)
+    out += fmt::format("  but       no search {} is in the database or\n            recordings: expect worse\n",
+                       guess.seen_template ? "on such a GPU" : "with this template");
   return out;
 }
 
@@ -45,6 +46,7 @@ json guess_json(const Problem& problem, const Guess& guess, const DeviceInfo& de
            guess.loss.tables > 0 ? json{{"median", guess.loss.median}, {"p90", guess.loss.p90}} : json(nullptr)},
           {"judged_by", guess.loss.tables},
           {"seen_device", guess.seen_device},
+          {"seen_template", guess.seen_template},
           {"variants", guess.variants}};
 }
 
@@ -56,11 +58,12 @@ class GuessCommand final : public Command {
   }
   std::string examples() const override {
     return "pgtune guess --shape 4096x4096x4096 --dtype bf16 --layout nt\n"
-           "pgtune guess --shapes shapes.txt --device replay --json";
+           "pgtune guess --shapes shapes.txt --device replay --json\n"
+           "pgtune guess --operation gemm_block_scaled --size M=64,N=7168,K=2048";
   }
 
   void add_options(CommandLine& app) override {
-    problems_.add_gemm_to(app);
+    problems_.add_to(app);
     add_template_option(app, template_);
     add_device_or_architecture_option(app, device_);
     add_database_option(app, database_);
@@ -70,20 +73,23 @@ class GuessCommand final : public Command {
   ExitCode run(Context& context) override {
     const std::vector<Problem> problems = problems_.problems();
     const DeviceInfo device = device_or_architecture(context, device_);
-    const auto model = trained_model(context, context.database_path(database_))();
+    OwnTemplates templates;  // of each problem
+    for (const Problem& problem : problems)
+      templates.push_back(problems_.templates_for(context.catalogue(), template_, problem));
+    const auto model = trained_model(context, context.database_path(database_), templates)();
     if (model == nullptr) {
       context.terminal().error(
           "there is nothing to learn from: this build has no recording, and the database no search.");
       return ExitCode::kNothingValid;
     }
     ResultDocument results(context.terminal(), json_, problems.size());
-    for (const Problem& problem : problems) {
-      const space::TemplateSet templates = context.catalogue().select(template_, problem);
-      const auto own = guess_variant(*model, templates, problem, device);
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      const Problem& problem = problems[i];
+      const auto own = guess_variant(*model, templates[i], problem, device);
       if (!own)
         throw CommandError(ErrorKind::kUsage,
                            fmt::format("no variant of {} is legal for {} on {}. 'pgtune space' says why.",
-                                       templates.title(), problem.title(), device.name));
+                                       templates[i].title(), problem.title(), device.name));
       results.add([&] { return guess_text(problem, *own, device); }, [&] { return guess_json(problem, *own, device); });
     }
     results.finish();

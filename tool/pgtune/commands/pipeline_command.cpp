@@ -228,8 +228,8 @@ class PipelineCommand final : public Command {
 
   /// The model is fitted when it is first asked.
   static KernelGuess guesser(Context& context, const std::string& database) {
-    return [model = trained_model(context, database)](const Problem& problem, const space::TemplateSet& templates,
-                                                      const DeviceInfo& device) -> std::optional<Variant> {
+    return [model = trained_model(context, database, {})](const Problem& problem, const space::TemplateSet& templates,
+                                                          const DeviceInfo& device) -> std::optional<Variant> {
       const auto learned = model();
       const auto guess = learned ? guess_variant(*learned, templates, problem, device) : std::nullopt;
       return guess ? std::optional(guess->variant) : std::nullopt;

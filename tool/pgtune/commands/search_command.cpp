@@ -295,8 +295,10 @@ class SearchCommand final : public SearchOptions {
       session.strategy = *context.config().strategy;
     }
     if (!effort_.empty()) take_effort(task);
-    session.predictor = trained_model_before(context, task.measuring.database);
-    session.settled_clocks = trained_settled_clocks(context, task.measuring.database);
+    OwnTemplates templates;
+    for (const auto& [kind, set] : task.templates) templates.push_back(set);
+    session.predictor = trained_model_before(context, task.measuring.database, templates);
+    session.settled_clocks = trained_settled_clocks(context, task.measuring.database, std::move(templates));
     const auto objective = session::parse_objective(objective_);
     if (!objective)
       throw CommandError(ErrorKind::kUsage,

@@ -71,9 +71,11 @@ class SimulateCommand final : public Command {
     app.add_option("--seed", seed_, "Of the first run; the others count on from it (default: 1)")
         .option_text("N")
         .group(group);
-    app.add_option("--leave-out", leave_out_,
-                   "Let model learn from the other tables, and by default from this build's recordings, without those "
-                   "of the same shape (problem), dtype or device; it takes a minute (default: it learns from none)")
+    app.add_option(
+           "--leave-out", leave_out_,
+           "Let model learn from the other tables, and by default from this build's recordings, without those "
+           "of the same shape (problem), dtype or device, or with the same template; it takes a minute (default: "
+           "it learns from none)")
         .option_text("NAME")
         .group(group);
     app.add_option("--learn-from", known_,
@@ -97,7 +99,7 @@ class SimulateCommand final : public Command {
     const auto leave_out = parse_leave_out(leave_out_);
     if (!leave_out_.empty() && !leave_out)
       throw CommandError(ErrorKind::kUsage,
-                         fmt::format("unknown --leave-out '{}'. Give problem, dtype or device.", leave_out_));
+                         fmt::format("unknown --leave-out '{}'. Give problem, dtype, device or template.", leave_out_));
     simulation.tables = load(context);
     if (simulation.tables.empty()) {
       context.terminal().error("no search on a GPU is in there. Search first, or leave --from out.");

@@ -37,11 +37,25 @@ void replay_on(DeviceChoice& choice, DeviceInfo info, const db::Database& databa
       fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, database.origin());
 }
 
+/// The GPU that most of the recordings were made on, and the first of these: what stands for all until a problem says
+/// which recording holds it.
+std::pair<DeviceInfo, const db::Database*> usual_device(const std::vector<db::Database>& recordings) {
+  std::map<std::string, std::vector<std::pair<DeviceInfo, const db::Database*>>> by_name;
+  for (const db::Database& recording : recordings) {
+    DeviceInfo own = recorded_device(recording);
+    std::string name = own.name;
+    by_name[std::move(name)].emplace_back(std::move(own), &recording);
+  }
+  const auto fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
+  return std::max_element(by_name.begin(), by_name.end(), fewer)->second.front();
+}
+
 DeviceChoice replay_choice(const std::string& file) {
   DeviceChoice choice;
   choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
   choice.source = Source::kReplay;
-  replay_on(choice, recorded_device(choice.recordings->front()), choice.recordings->front());
+  const auto [device, database] = usual_device(*choice.recordings);
+  replay_on(choice, device, *database);
   return choice;
 }
 

@@ -52,8 +52,7 @@ RecordedTable simulated_table(const ForeignTable& table, const std::string& orig
   return out;
 }
 
-std::vector<ForeignTable> foreign_tables_of(const RecordedTable& table, const Catalogue& catalogue) {
-  const auto names = catalogue.names();
+std::vector<ForeignTable> foreign_tables_of(const RecordedTable& table, const KnownTemplates& templates) {
   std::vector<ForeignTable> out;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < table.templates.size(); ++i) {
@@ -65,8 +64,8 @@ std::vector<ForeignTable> foreign_tables_of(const RecordedTable& table, const Ca
     own.measured_at = table.measured_at;
     for (const Assignment& parameter : table.table.variants[begin].parameters)
       own.parameters.push_back({parameter.name, {}});
-    if (table.name.empty() && std::find(names.begin(), names.end(), own.kernel) != names.end())
-      add_space(catalogue.load(own.kernel), own);
+    const space::TemplateDefinition* const definition = templates.find(own.kernel);
+    if (table.name.empty() && definition != nullptr) add_space(*definition, own);
     ForeignTableMaker maker(std::move(own));
     for (; begin < end; ++begin) {
       const search::Observation& seen = table.table.observations[begin];

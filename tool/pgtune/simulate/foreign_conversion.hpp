@@ -18,7 +18,7 @@ namespace pgtune::tool {
 /// A table for each template, in other tools' words: they know of no several templates in one search. A template of
 /// the catalogue states its parameters' values and its rules, in pgtune's expression language. Templates without a
 /// variant that was timed are left out. Throws CommandError.
-[[nodiscard]] std::vector<ForeignTable> foreign_tables_of(const RecordedTable& table, const Catalogue& catalogue);
+[[nodiscard]] std::vector<ForeignTable> foreign_tables_of(const RecordedTable& table, const KnownTemplates& templates);
 
 /// The tables that were imported into a database. Throws CommandError (database) where one is damaged, db::Error.
 [[nodiscard]] std::vector<RecordedTable> imported_tables(const db::Database& database);

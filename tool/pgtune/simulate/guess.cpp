@@ -18,8 +18,9 @@ std::optional<Guess> guess_variant(const search::Predictor& model, const space::
   if (variants.empty()) return std::nullopt;
   const auto expected = value_or_throw(session::expected_times(model, templates, problem, device, variants));
   const auto least = std::min_element(expected.log_times.begin(), expected.log_times.end());
-  return Guess{variants[static_cast<std::size_t>(least - expected.log_times.begin())], model.loss(),
-               model.has_seen(device_class(device).hardware()), variants.size()};
+  const Variant& chosen = variants[static_cast<std::size_t>(least - expected.log_times.begin())];
+  return Guess{chosen, model.loss(), model.has_seen(device_class(device).hardware()),
+               model.has_seen_template(chosen.template_name), variants.size()};
 }
 
 std::string loss_text(const search::Predictor::Loss& loss) {

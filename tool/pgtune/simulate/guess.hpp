@@ -16,6 +16,7 @@ struct Guess {
   Variant variant;
   search::Predictor::Loss loss;  ///< what such guesses lost on problems that the model was not trained on
   bool seen_device = false;      ///< a search on such a GPU is among what the model was trained on
+  bool seen_template = false;    ///< and one with the variant's template
   std::size_t variants = 0;      ///< among which it is: all that are legal
 };
 

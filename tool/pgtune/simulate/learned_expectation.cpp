@@ -21,23 +21,22 @@
 namespace pgtune::tool {
 std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", problem.shape(), problem.batch); }
 
-std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue,
+std::vector<search::Experience> experiences(const RecordedTable& table, const KnownTemplates& templates,
                                             std::size_t number) {
   std::vector<search::Experience> out;
-  if (!table.name.empty()) return out;  // its template is none of the catalogue, whatever it is called
-  const auto names = catalogue.names();
+  if (!table.name.empty()) return out;  // its template is none that is known, whatever it is called
   const search::MeasuredTable& rows = table.table;
   const double best_s = *rows.best_s();
   std::size_t begin = 0;
   for (std::size_t i = 0; i < table.templates.size(); ++i) {
     const std::size_t end = begin + rows.template_sizes[i];
-    if (std::find(names.begin(), names.end(), table.templates[i]) != names.end()) {
-      const space::TemplateDefinition definition = catalogue.load(table.templates[i]);
-      search::Experience own{value_or_throw(session::described(definition, table.problem, table.device,
+    if (const space::TemplateDefinition* const definition = templates.find(table.templates[i])) {
+      search::Experience own{value_or_throw(session::described(*definition, table.problem, table.device,
                                                                std::span(rows.variants).subspan(begin, end - begin))),
                              {},
                              shape_of(table.problem),
                              device_class(table.device).hardware(),
+                             definition->name,
                              number};
       for (std::size_t row = begin; row < end; ++row) {
         const search::Observation& seen = rows.observations[row];
@@ -130,7 +129,7 @@ search::DescribedVariants described_foreign(const RecordedTable& table, std::spa
 
 search::Experience foreign_experience(const RecordedTable& table, std::span<const std::size_t> rows,
                                       std::size_t number) {
-  search::Experience out{described_foreign(table, rows), {}, table.device.name, table.device.name, number};
+  search::Experience out{described_foreign(table, rows), {}, table.device.name, table.device.name, {}, number};
   double best_s = std::numeric_limits<double>::infinity();
   const auto& observations = table.table.observations;
   for (const std::size_t row : rows) {
@@ -161,6 +160,7 @@ std::optional<LeaveOut> parse_leave_out(std::string_view word) {
   if (word == "problem") return LeaveOut::kProblem;
   if (word == "dtype") return LeaveOut::kDtype;
   if (word == "device") return LeaveOut::kDevice;
+  if (word == "template") return LeaveOut::kTemplate;
   return std::nullopt;
 }
 
@@ -170,46 +170,60 @@ std::string left_out_key(const RecordedTable& table, LeaveOut leave_out) {
       return shape_of(table.problem);
     case LeaveOut::kDtype:
       return std::string(to_string(table.problem.dtype));
+    case LeaveOut::kTemplate:
+      return fmt::format("{}", fmt::join(table.templates, " "));
     case LeaveOut::kDevice:
       break;
   }
   return table.device.name;
 }
 
+namespace {
+
+bool are_alike(const RecordedTable& a, const RecordedTable& b, LeaveOut leave_out) {
+  if (leave_out != LeaveOut::kTemplate) return left_out_key(a, leave_out) == left_out_key(b, leave_out);
+  return std::find_first_of(a.templates.begin(), a.templates.end(), b.templates.begin(), b.templates.end()) !=
+         a.templates.end();
+}
+
+}  // namespace
+
 std::vector<std::optional<search::Expectation>> cross_expectations(const std::vector<RecordedTable>& tables,
                                                                    const std::vector<RecordedTable>& teachers,
-                                                                   const Catalogue& catalogue, LeaveOut leave_out) {
+                                                                   const KnownTemplates& templates,
+                                                                   LeaveOut leave_out) {
   std::vector<search::Experience> known;
-  std::vector<std::size_t> first(1, 0);                   // of each table's experiences, the teachers' behind them
-  std::map<std::string, std::vector<std::size_t>> alike;  // both by what is left out
-  const auto add = [&](const RecordedTable& table) {
-    const std::size_t number = first.size() - 1;
-    for (search::Experience& own : experiences(table, catalogue, number)) known.push_back(std::move(own));
-    first.push_back(known.size());
-    alike[left_out_key(table, leave_out)].push_back(number);
-  };
-  std::for_each(tables.begin(), tables.end(), add);
-  std::for_each(teachers.begin(), teachers.end(), add);
-  const search::PredictorTrainer trainer(known);
-  std::vector<std::vector<std::size_t>> folds;
-  for (auto& [key, members] : alike) {
-    if (members.front() < tables.size()) folds.push_back(std::move(members));  // else nothing is asked of it
+  std::vector<std::size_t> first(1, 0);   // of each table's experiences, the teachers' behind them
+  std::vector<const RecordedTable*> all;  // in that order
+  for (const std::vector<RecordedTable>* const some : {&tables, &teachers}) {
+    for (const RecordedTable& table : *some) {
+      for (search::Experience& own : experiences(table, templates, all.size())) known.push_back(std::move(own));
+      first.push_back(known.size());
+      all.push_back(&table);
+    }
   }
+  const search::PredictorTrainer trainer(known);
+  std::map<std::string, std::vector<std::size_t>> by_key;  // what the same model is asked of
+  for (std::size_t i = 0; i < tables.size(); ++i) by_key[left_out_key(tables[i], leave_out)].push_back(i);
+  std::vector<std::vector<std::size_t>> folds;
+  for (auto& [key, asked] : by_key) folds.push_back(std::move(asked));
   std::vector<std::optional<search::Expectation>> out(tables.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t fold = next++; fold < folds.size(); fold = next++) {
       std::vector<bool> others(known.size(), true);
-      for (const std::size_t i : folds[fold]) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!are_alike(*all[i], tables[folds[fold].front()], leave_out)) continue;
         for (std::size_t own = first[i]; own < first[i + 1]; ++own) others[own] = false;
       }
       const search::Predictor predictor = trainer.fit(others, kModelSeed);
       for (const std::size_t i : folds[fold]) {
-        if (i >= tables.size() || first[i + 1] - first[i] != tables[i].templates.size()) continue;
+        if (first[i + 1] - first[i] != tables[i].templates.size()) continue;
         search::Expectation expected{{}, predictor.deviation()};
         for (std::size_t own = first[i]; own < first[i + 1]; ++own) {
           const auto log_times = predictor.predict(known[own].variants);
           expected.log_times.insert(expected.log_times.end(), log_times.begin(), log_times.end());
+          expected.of_templates = expected.of_templates && predictor.has_seen_template(known[own].template_name);
         }
         out[i] = std::move(expected);
       }

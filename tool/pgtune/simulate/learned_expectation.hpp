@@ -20,10 +20,10 @@ inline constexpr std::uint64_t kModelSeed = 1;
 /// A problem's shape and batch: what problems have in common whose times say much the same.
 [[nodiscard]] std::string shape_of(const Problem& problem);
 
-/// What a table's templates of the catalogue say, one after another; templates it lacks say nothing. `number`: the
+/// What a table's templates that are known say, one after another; others say nothing. `number`: the
 /// table's among all. Throws
 /// CommandError.
-[[nodiscard]] std::vector<search::Experience> experiences(const RecordedTable& table, const Catalogue& catalogue,
+[[nodiscard]] std::vector<search::Experience> experiences(const RecordedTable& table, const KnownTemplates& templates,
                                                           std::size_t number);
 
 /// The same of another tool's table, of which nothing is known but parameters: of the numbers as logarithms, their sums
@@ -38,16 +38,18 @@ inline constexpr std::uint64_t kModelSeed = 1;
                                                    const RecordedTable& table, std::uint64_t seed);
 
 /// What is left out when the model is fitted that is tried on a table: tables that are alike in this.
-enum class LeaveOut { kProblem, kDtype, kDevice };
-/// "problem", "dtype", "device"; nothing for other words.
+enum class LeaveOut { kProblem, kDtype, kDevice, kTemplate };
+/// "problem", "dtype", "device", "template"; nothing for other words.
 [[nodiscard]] std::optional<LeaveOut> parse_leave_out(std::string_view word);
-/// A problem's shape and batch, whatever its dtype, layout and epilogue; its dtype; the device's name.
+/// A problem's shape and batch, whatever its dtype, layout and epilogue; its dtype; the device's name; the templates'
+/// names.
 [[nodiscard]] std::string left_out_key(const RecordedTable& table, LeaveOut leave_out);
 
 /// For each table what a model expects that was fitted to all others and to `teachers`, less those that are alike in
-/// `leave_out`; nothing for a table with a template the catalogue lacks. Models are fitted on all cores.
+/// `leave_out` (of templates: that share one); nothing for a table with a template that is not known. Models are fitted
+/// on all cores.
 [[nodiscard]] std::vector<std::optional<search::Expectation>> cross_expectations(
-    const std::vector<RecordedTable>& tables, const std::vector<RecordedTable>& teachers, const Catalogue& catalogue,
-    LeaveOut leave_out);
+    const std::vector<RecordedTable>& tables, const std::vector<RecordedTable>& teachers,
+    const KnownTemplates& templates, LeaveOut leave_out);
 
 }  // namespace pgtune::tool

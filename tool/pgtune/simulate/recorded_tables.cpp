@@ -146,14 +146,12 @@ class TableMaker {
 
 }  // namespace
 
-std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue) {
-  return recorded_tables(database, catalogue, db::list_sessions(database));
+std::vector<RecordedTable> recorded_tables(const db::Database& database, const KnownTemplates& templates) {
+  return recorded_tables(database, templates, db::list_sessions(database));
 }
 
-std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue,
+std::vector<RecordedTable> recorded_tables(const db::Database& database, const KnownTemplates& templates,
                                            std::span<const db::SessionRow> sessions) {
-  std::map<std::string, space::TemplateDefinition> definitions;
-  for (const std::string& name : catalogue.names()) definitions.emplace(name, catalogue.load(name));
   std::vector<RecordedTable> tables;
   for (const auto& [key, searched] : searched(database, sessions)) {
     const db::SessionRow& session = searched.newest;
@@ -163,8 +161,7 @@ std::vector<RecordedTable> recorded_tables(const db::Database& database, const C
     RecordedTable table{database.origin(), *problem, *device, {}, {}};
     table.measured_at = session.finished_at;
     for (const auto& [name, content_hash] : searched.versions) {
-      const auto known = definitions.find(name);
-      TableMaker maker(table, known != definitions.end() ? &known->second : nullptr);
+      TableMaker maker(table, templates.find(name));
       const db::ResultKey rows{session.device_class,   session.problem_key, name, content_hash, session.source,
                                session.conditions_key, session.device_uuid};
       for (const auto& [variant_key, trial] : db::find_trials(database, rows)) maker.add(name, variant_key, trial);

@@ -8,7 +8,7 @@
 
 #include "db/database.hpp"
 #include "db/queries/records.hpp"
-#include "tool/pgtune/cli/catalogue.hpp"
+#include "tool/pgtune/simulate/known_templates.hpp"
 #include "tuner/search/simulation.hpp"
 
 namespace pgtune::tool {
@@ -35,11 +35,11 @@ struct RecordedTable {
 
 /// One for each device class, problem and conditions that was searched on a GPU, with the newest trial of each
 /// variant, of each template in the version that was searched last; in the order of the problems' keys. Variants of a
-/// template of the catalogue have its present names, and its defaults, seeds and costs; those that it has no more are
+/// template that is known have its present names, and its defaults, seeds and costs; those that it has no more are
 /// left out. Throws db::Error.
-[[nodiscard]] std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue);
+[[nodiscard]] std::vector<RecordedTable> recorded_tables(const db::Database& database, const KnownTemplates& templates);
 /// The same of the problems that these sessions searched.
-[[nodiscard]] std::vector<RecordedTable> recorded_tables(const db::Database& database, const Catalogue& catalogue,
+[[nodiscard]] std::vector<RecordedTable> recorded_tables(const db::Database& database, const KnownTemplates& templates,
                                                          std::span<const db::SessionRow> sessions);
 
 }  // namespace pgtune::tool

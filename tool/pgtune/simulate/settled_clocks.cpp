@@ -55,14 +55,12 @@ std::optional<Sample> settled_sample(const std::vector<Sample>& samples) {
 
 }  // namespace
 
-std::vector<SettledRace> settled_races(const db::Database& database, const Catalogue& catalogue) {
-  return settled_races(database, catalogue, db::list_sessions(database));
+std::vector<SettledRace> settled_races(const db::Database& database, const KnownTemplates& templates) {
+  return settled_races(database, templates, db::list_sessions(database));
 }
 
-std::vector<SettledRace> settled_races(const db::Database& database, const Catalogue& catalogue,
+std::vector<SettledRace> settled_races(const db::Database& database, const KnownTemplates& templates,
                                        std::span<const db::SessionRow> sessions) {
-  std::map<std::string, space::TemplateDefinition> definitions;
-  for (const std::string& name : catalogue.names()) definitions.emplace(name, catalogue.load(name));
   std::vector<SettledRace> out;
   for (const db::SessionRow& session : sessions) {
     if (session.source != Source::kGpu || session.kind != "search") continue;
@@ -75,9 +73,9 @@ std::vector<SettledRace> settled_races(const db::Database& database, const Catal
       const db::VariantRow* const variant_row = variant_of(row.contender);
       const auto sample = settled_sample(row.samples);
       if (variant_row == nullptr || !sample) continue;
-      const auto definition = definitions.find(variant_row->origin.name);
-      if (definition == definitions.end()) continue;
-      auto variant = space::recorded_variant(definition->second, variant_row->key);
+      const space::TemplateDefinition* const definition = templates.find(variant_row->origin.name);
+      if (definition == nullptr) continue;
+      auto variant = space::recorded_variant(*definition, variant_row->key);
       if (!variant) continue;
       if (!screening) screening = screening_of(database, session.id);
       const Screened before = (*screening)[{variant_row->origin.name, variant_row->key}];
@@ -89,7 +87,7 @@ std::vector<SettledRace> settled_races(const db::Database& database, const Catal
   return out;
 }
 
-std::vector<search::Experience> clock_experiences(const SettledRace& race, const Catalogue& catalogue,
+std::vector<search::Experience> clock_experiences(const SettledRace& race, const KnownTemplates& templates,
                                                   std::size_t number) {
   double highest_hz = 0;
   std::map<std::string, std::vector<const SettledRace::Entrant*>> by_template;
@@ -102,10 +100,11 @@ std::vector<search::Experience> clock_experiences(const SettledRace& race, const
     std::vector<Variant> variants;
     for (const SettledRace::Entrant* const entrant : entrants) variants.push_back(entrant->variant);
     search::Experience own{
-        value_or_throw(session::described(catalogue.load(name), race.problem, race.device, variants)),
+        value_or_throw(session::described(*templates.find(name), race.problem, race.device, variants)),
         {},
         shape_of(race.problem),
         device_class(race.device).hardware(),
+        name,
         number};
     own.variants.offsets.assign(variants.size(), 0.0);  // of clocks a template's cost says nothing
     for (const SettledRace::Entrant* const entrant : entrants)

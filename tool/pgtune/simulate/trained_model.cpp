@@ -37,7 +37,7 @@ using Sessions = std::vector<db::SessionRow>;  ///< newest first
 /// What a model learns from sessions of one database, `first` tables after those of others. Throws CommandError,
 /// db::Error.
 using Learn = std::vector<search::Experience> (*)(const db::Database& database, const Sessions& sessions,
-                                                  const Catalogue& catalogue, std::size_t first);
+                                                  const KnownTemplates& templates, std::size_t first);
 
 struct Kind {
   const char* name;  ///< in its files' names
@@ -45,20 +45,20 @@ struct Kind {
 };
 
 std::vector<search::Experience> learn_times(const db::Database& database, const Sessions& sessions,
-                                            const Catalogue& catalogue, std::size_t first) {
+                                            const KnownTemplates& templates, std::size_t first) {
   std::vector<search::Experience> known;
-  for (const RecordedTable& table : recorded_tables(database, catalogue, sessions)) {
-    for (search::Experience& own : experiences(table, catalogue, first)) known.push_back(std::move(own));
+  for (const RecordedTable& table : recorded_tables(database, templates, sessions)) {
+    for (search::Experience& own : experiences(table, templates, first)) known.push_back(std::move(own));
     ++first;
   }
   return known;
 }
 
 std::vector<search::Experience> learn_clocks(const db::Database& database, const Sessions& sessions,
-                                             const Catalogue& catalogue, std::size_t first) {
+                                             const KnownTemplates& templates, std::size_t first) {
   std::vector<search::Experience> known;
-  for (const SettledRace& race : settled_races(database, catalogue, sessions)) {
-    for (search::Experience& own : clock_experiences(race, catalogue, first)) known.push_back(std::move(own));
+  for (const SettledRace& race : settled_races(database, templates, sessions)) {
+    for (search::Experience& own : clock_experiences(race, templates, first)) known.push_back(std::move(own));
     ++first;
   }
   return known;
@@ -82,16 +82,14 @@ OwnSearches all_searches(const fs::path& path) {
 
 /// Names everything a model is made of: the recordings, the unbiased tables, the templates, whose JSON gives the
 /// features, and the searches of the user's database.
-std::string key_of(const Kind& kind, const Catalogue& catalogue, const Sessions& own) {
+std::string key_of(const Kind& kind, const KnownTemplates& templates, const Sessions& own) {
   std::string parts = fmt::format("{} {}\n", kind.name, kVersion);
   for (const auto& files : {embedded::pgtune_recordings(), embedded::pgtune_unbiased()}) {
     for (const embedded::File& file : files)
       parts += space::hash_text({file.contents.data(), file.contents.size()}) + '\n';
   }
-  for (const std::string& name : catalogue.names()) {
-    const space::TemplateDefinition definition = catalogue.load(name);
+  for (const auto& [name, definition] : templates.all())
     parts += fmt::format("{} {} {}\n", name, definition.content_hash, definition.preset_hash);
-  }
   std::vector<std::string> sessions;
   for (const db::SessionRow& row : own) sessions.push_back(row.uid + ' ' + row.finished_at);
   std::sort(sessions.begin(), sessions.end());
@@ -99,12 +97,12 @@ std::string key_of(const Kind& kind, const Catalogue& catalogue, const Sessions&
   return space::hash_text(parts);
 }
 
-std::shared_ptr<const search::Predictor> fit(const Kind& kind, const Catalogue& catalogue,
+std::shared_ptr<const search::Predictor> fit(const Kind& kind, const KnownTemplates& templates,
                                              const OwnSearches& searches) {
   std::vector<search::Experience> known;
   const auto learn = [&](const db::Database& from, const Sessions& sessions) {
     const std::size_t first = known.empty() ? 0 : known.back().table + 1;
-    for (search::Experience& own : kind.learn(from, sessions, catalogue, first)) known.push_back(std::move(own));
+    for (search::Experience& own : kind.learn(from, sessions, templates, first)) known.push_back(std::move(own));
   };
   if (has_built_in_recording()) {
     for (const db::Database& recording : open_recordings("")) learn(recording, db::list_sessions(recording));
@@ -126,14 +124,15 @@ void prune(const fs::path& folder) {
   for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i].second, ignored);
 }
 
-std::shared_ptr<const search::Predictor> load_or_fit(const Kind& kind, Context& context, const OwnSearches& searches) {
+std::shared_ptr<const search::Predictor> load_or_fit(const Kind& kind, Context& context,
+                                                     const KnownTemplates& templates, const OwnSearches& searches) {
   const fs::path folder = context.paths().cache / "models";
-  const fs::path file = folder / (key_of(kind, context.catalogue(), searches.sessions) + ".model");
+  const fs::path file = folder / (key_of(kind, templates, searches.sessions) + ".model");
   if (const auto bytes = read_own_file(file, kMostBytes)) {
     if (auto known = search::Predictor::from_bytes(*bytes))
       return std::make_shared<const search::Predictor>(std::move(*known));
   }
-  auto fitted = fit(kind, context.catalogue(), searches);
+  auto fitted = fit(kind, templates, searches);
   if (fitted && make_private_folder(folder)) {
     if (const auto written = write_file_atomically(file, fitted->bytes()); !written)
       context.terminal().detail("the model is not kept: " + written.error().text());
@@ -142,13 +141,24 @@ std::shared_ptr<const search::Predictor> load_or_fit(const Kind& kind, Context& 
   return fitted;
 }
 
-ModelSource source_of(const Kind& kind, Context& context, const fs::path& database) {
+/// The catalogue's, and `own`.
+KnownTemplates known_templates(Context& context, const OwnTemplates& own) {
+  KnownTemplates out(context.catalogue());
+  for (const space::TemplateSet& set : own) {
+    for (const space::TemplateDefinition& definition : set.definitions()) out.add(definition);
+  }
+  return out;
+}
+
+ModelSource source_of(const Kind& kind, Context& context, const fs::path& database, OwnTemplates templates) {
   struct Once {
     std::once_flag flag;
     std::shared_ptr<const search::Predictor> predictor;
   };
-  return [kind, &context, database, once = std::make_shared<Once>()] {
-    std::call_once(once->flag, [&] { once->predictor = load_or_fit(kind, context, all_searches(database)); });
+  return [kind, &context, database, own = std::move(templates), once = std::make_shared<Once>()] {
+    std::call_once(once->flag, [&] {
+      once->predictor = load_or_fit(kind, context, known_templates(context, own), all_searches(database));
+    });
     return once->predictor;
   };
 }
@@ -158,35 +168,41 @@ constexpr Kind kTimes{"model", learn_times}, kClocks{"clocks", learn_clocks};
 /// Models for the problems of one command, by what each is made of.
 class ModelsBefore {
  public:
-  ModelsBefore(Context& context, fs::path database) : context_(context), path_(std::move(database)) {}
+  ModelsBefore(Context& context, fs::path database, OwnTemplates templates)
+      : context_(context), path_(std::move(database)), own_(std::move(templates)) {}
 
   std::shared_ptr<const search::Predictor> of(const Problem& problem, const DeviceInfo& device) {
     const std::lock_guard lock(mutex_);
+    if (!templates_) templates_.emplace(known_templates(context_, own_));
     OwnSearches searches = all_searches(path_);
     searches.sessions = searched_before(std::move(searches.sessions), problem.key(), device_class(device).text());
-    const std::string key = key_of(kTimes, context_.catalogue(), searches.sessions);
+    const std::string key = key_of(kTimes, *templates_, searches.sessions);
     const auto known = models_.find(key);
     if (known != models_.end()) return known->second;
-    return models_[key] = load_or_fit(kTimes, context_, searches);
+    return models_[key] = load_or_fit(kTimes, context_, *templates_, searches);
   }
 
  private:
   Context& context_;
   fs::path path_;
+  OwnTemplates own_;
   std::mutex mutex_;
+  std::optional<KnownTemplates> templates_;  ///< once a model is asked for: a stored answer needs none
   std::map<std::string, std::shared_ptr<const search::Predictor>> models_;
 };
 
 }  // namespace
 
-ModelSource trained_model(Context& context, const fs::path& database) { return source_of(kTimes, context, database); }
-
-ModelSource trained_settled_clocks(Context& context, const fs::path& database) {
-  return source_of(kClocks, context, database);
+ModelSource trained_model(Context& context, const fs::path& database, OwnTemplates templates) {
+  return source_of(kTimes, context, database, std::move(templates));
 }
 
-session::PredictorSource trained_model_before(Context& context, const fs::path& database) {
-  return [models = std::make_shared<ModelsBefore>(context, database)](
+ModelSource trained_settled_clocks(Context& context, const fs::path& database, OwnTemplates templates) {
+  return source_of(kClocks, context, database, std::move(templates));
+}
+
+session::PredictorSource trained_model_before(Context& context, const fs::path& database, OwnTemplates templates) {
+  return [models = std::make_shared<ModelsBefore>(context, database, std::move(templates))](
              const Problem& problem, const DeviceInfo& device) { return models->of(problem, device); };
 }
 
