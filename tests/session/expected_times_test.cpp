@@ -27,7 +27,7 @@ std::vector<Variant> variants(const Problem& shape) {
   return space::legal_variants(templates().whole_grid(), shape, device()).value().variants;
 }
 
-/// Trained on one problem where time rises with the place in the space, with the first of the templates, or both.
+/// Trained on one problem where time rises with the place in the space, with the first of the templates by name, or both.
 search::Predictor predictor(const std::string& hardware, bool with_both = true) {
   const Problem shape = problem(64, 64, 512);
   std::vector<search::Experience> known;
@@ -83,7 +83,7 @@ TEST(ExpectedTimes, OfATemplateThatWasNeverSearchedAreLessCertain) {
   EXPECT_FALSE(expected->of_templates);
   EXPECT_EQ(
       expectation_note(trained, templates(), device()),
-      "the model was trained on 1 shape, none of them with sgemm_small, so it explored more and does not say what "
+      "the model was trained on 1 shape, none of them with sgemm_tma, so it explored more and does not say what "
       "was missed");
 }
 
