@@ -27,7 +27,8 @@ std::vector<Variant> variants(const Problem& shape) {
   return space::legal_variants(templates().whole_grid(), shape, device()).value().variants;
 }
 
-/// Trained on one problem where time rises with the place in the space, with the first of the templates by name, or both.
+/// Trained on one problem where time rises with the place in the space, with the first of the templates by name, or
+/// both.
 search::Predictor predictor(const std::string& hardware, bool with_both = true) {
   const Problem shape = problem(64, 64, 512);
   std::vector<search::Experience> known;
@@ -81,10 +82,9 @@ TEST(ExpectedTimes, OfATemplateThatWasNeverSearchedAreLessCertain) {
   ASSERT_TRUE(expected);
   EXPECT_EQ(expected->deviation, 2 * trained.deviation());
   EXPECT_FALSE(expected->of_templates);
-  EXPECT_EQ(
-      expectation_note(trained, templates(), device()),
-      "the model was trained on 1 shape, none of them with sgemm_tma, so it explored more and does not say what "
-      "was missed");
+  EXPECT_EQ(expectation_note(trained, templates(), device()),
+            "the model was trained on 1 shape, none of them with sgemm_tma, so it explored more and does not say what "
+            "was missed");
 }
 
 }  // namespace
