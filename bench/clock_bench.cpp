@@ -46,10 +46,11 @@ std::vector<double> losses(const SettledRace& race, const std::vector<double>& k
 
 void bench_settled_clocks(const std::vector<std::string>& files) {
   const tool::Catalogue catalogue;
+  const tool::KnownTemplates known(catalogue);
   std::vector<SettledRace> races;
   for (const std::string& file : files.empty() ? std::vector<std::string>{""} : files) {
     for (const db::Database& database : tool::open_recordings(file)) {
-      for (SettledRace& race : tool::settled_races(database, catalogue)) races.push_back(std::move(race));
+      for (SettledRace& race : tool::settled_races(database, known)) races.push_back(std::move(race));
     }
   }
   tool::TextTable table({{"race"},
@@ -63,7 +64,7 @@ void bench_settled_clocks(const std::vector<std::string>& files) {
     std::vector<search::Experience> others;
     for (std::size_t i = 0; i < races.size(); ++i) {
       if (tool::shape_of(races[i].problem) == tool::shape_of(race.problem)) continue;
-      for (search::Experience& own : tool::clock_experiences(races[i], catalogue, i)) others.push_back(std::move(own));
+      for (search::Experience& own : tool::clock_experiences(races[i], known, i)) others.push_back(std::move(own));
     }
     const search::PredictorTrainer trainer(others);
     std::vector<Variant> variants;

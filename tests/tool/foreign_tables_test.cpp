@@ -116,13 +116,13 @@ TEST(ForeignTables, AreTheSameAfterTheyWereWrittenKeptAndReadAgain) {
 TEST(ForeignTables, OfARecordingHaveItsSpaceFailuresAndTimes) {
   const db::Database database =
       db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", db::OpenMode::kReadOnly);
-  const Catalogue catalogue;
+  const KnownTemplates templates{Catalogue()};
   std::size_t failed = 0;
-  auto some = recorded_tables(database, catalogue);
+  auto some = recorded_tables(database, templates);
   some.resize(8);
   for (const RecordedTable& recorded : some) {
     std::size_t rows = 0;
-    for (const ForeignTable& table : foreign_tables_of(recorded, catalogue)) {
+    for (const ForeignTable& table : foreign_tables_of(recorded, templates)) {
       rows += table.rows.size();
       EXPECT_FALSE(table.constraints.empty());
       EXPECT_GE(table.parameters.front().values.size(), table.values_seen(0).size());

@@ -66,36 +66,36 @@ TEST(LearnedExpectation, IsLearntFromTheOtherProblemsAlone) {
   // All but the last agree that time falls with BM; the last says the opposite, and must not have been asked.
   for (const std::int64_t extent : {512, 1024, 2048, 3072, 4096, 6144}) tables.push_back(table(extent, faster_with_bm));
   tables.push_back(table(8192, bm));
-  const auto expected = cross_expectations(tables, {}, Catalogue(), LeaveOut::kProblem);
+  const auto expected = cross_expectations(tables, {}, KnownTemplates(Catalogue()), LeaveOut::kProblem);
   ASSERT_THAT(expected, SizeIs(tables.size()));
   EXPECT_TRUE(expects_large_bm(expected.back(), tables.back()));
 }
 
 TEST(LearnedExpectation, TeachersTeachButThoseOfTheSameShape) {
   const std::vector<RecordedTable> judged{table(8192, bm)};
-  EXPECT_EQ(cross_expectations(judged, {}, Catalogue(), LeaveOut::kProblem).front()->log_times,
-            experiences(judged.front(), Catalogue(), 0).front().variants.offsets);
+  EXPECT_EQ(cross_expectations(judged, {}, KnownTemplates(Catalogue()), LeaveOut::kProblem).front()->log_times,
+            experiences(judged.front(), KnownTemplates(Catalogue()), 0).front().variants.offsets);
   std::vector<RecordedTable> teachers{table(8192, bm)};
   for (const std::int64_t extent : {512, 1024, 2048, 3072, 4096, 6144})
     teachers.push_back(table(extent, faster_with_bm));
-  const auto taught = cross_expectations(judged, teachers, Catalogue(), LeaveOut::kProblem);
+  const auto taught = cross_expectations(judged, teachers, KnownTemplates(Catalogue()), LeaveOut::kProblem);
   ASSERT_THAT(taught, SizeIs(1));
   EXPECT_TRUE(expects_large_bm(taught.front(), judged.front()));
 }
 
 TEST(LearnedExpectation, OfOneProblemAloneNothingIsLearnt) {
   const std::vector<RecordedTable> one{table(512, [](const Variant& variant) { return bm(variant); })};
-  const auto expected = cross_expectations(one, {}, Catalogue(), LeaveOut::kProblem);
+  const auto expected = cross_expectations(one, {}, KnownTemplates(Catalogue()), LeaveOut::kProblem);
   ASSERT_TRUE(expected.front());
-  const auto known = experiences(one.front(), Catalogue(), 0);
+  const auto known = experiences(one.front(), KnownTemplates(Catalogue()), 0);
   EXPECT_EQ(expected.front()->log_times, known.front().variants.offsets);
 }
 
 TEST(LearnedExpectation, ATemplateThatIsNotAtHandSaysNothing) {
   RecordedTable unknown = table(512, [](const Variant& variant) { return bm(variant); });
   unknown.templates = {"somebody's"};
-  EXPECT_THAT(experiences(unknown, Catalogue(), 0), SizeIs(0));
-  EXPECT_FALSE(cross_expectations({unknown}, {}, Catalogue(), LeaveOut::kDtype).front());
+  EXPECT_THAT(experiences(unknown, KnownTemplates(Catalogue()), 0), SizeIs(0));
+  EXPECT_FALSE(cross_expectations({unknown}, {}, KnownTemplates(Catalogue()), LeaveOut::kDtype).front());
 }
 
 TEST(LearnedExpectation, WhatIsAlike) {

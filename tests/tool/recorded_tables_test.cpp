@@ -27,7 +27,7 @@ TEST(RecordedTables, OfATemplateThatIsNotAtHandHoldTheNewestTrialsOfAllSessions)
   };
   searched({{16, 1.5}, {32, 2.0}});
   searched({{16, 1.0}, {64, 3.0}});
-  const auto tables = recorded_tables(database, Catalogue());
+  const auto tables = recorded_tables(database, KnownTemplates(Catalogue()));
   ASSERT_THAT(tables, SizeIs(1));
   const RecordedTable& table = tables.front();
   EXPECT_EQ(table.problem, test::store_key().problem);
@@ -43,7 +43,7 @@ TEST(RecordedTables, OfATemplateThatIsNotAtHandHoldTheNewestTrialsOfAllSessions)
 TEST(RecordedTables, OfTheShippedTemplatesHavePresentNamesCostsAndSeeds) {
   const db::Database database =
       db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", db::OpenMode::kReadOnly);
-  const auto tables = recorded_tables(database, Catalogue());
+  const auto tables = recorded_tables(database, KnownTemplates(Catalogue()));
   ASSERT_THAT(tables, SizeIs(40));
   std::size_t first = 0;
   for (const RecordedTable& table : tables) {

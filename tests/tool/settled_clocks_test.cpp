@@ -33,7 +33,7 @@ double loss_of_four(const SettledRace& race, const std::vector<double>& keys) {
 }
 
 TEST(SettledClocks, ARaceHasWhatItsEntrantsWereScreenedWith) {
-  const auto races = settled_races(recording("bf16-settled"), Catalogue());
+  const auto races = settled_races(recording("bf16-settled"), KnownTemplates(Catalogue()));
   ASSERT_THAT(races, SizeIs(2));
   for (const SettledRace& race : races) {
     ASSERT_THAT(race.entrants, SizeIs(20));
@@ -41,19 +41,22 @@ TEST(SettledClocks, ARaceHasWhatItsEntrantsWereScreenedWith) {
       EXPECT_NEAR(entrant.screened_cycles / (entrant.time_s * entrant.clock_hz), 1, 0.05) << entrant.variant.id();
       EXPECT_GT(entrant.screened_s, 0);
     }
-    const auto known = clock_experiences(race, Catalogue(), 0);
+    const auto known = clock_experiences(race, KnownTemplates(Catalogue()), 0);
     ASSERT_THAT(known, SizeIs(1));
     EXPECT_EQ(*std::min_element(known.front().log_times.begin(), known.front().log_times.end()), 0);
   }
 }
 
-TEST(SettledClocks, ShortSamplesSayNothing) { EXPECT_THAT(settled_races(recording("tf32"), Catalogue()), SizeIs(0)); }
+TEST(SettledClocks, ShortSamplesSayNothing) {
+  EXPECT_THAT(settled_races(recording("tf32"), KnownTemplates(Catalogue())), SizeIs(0));
+}
 
 /// The figure of docs/measurements/search-log.md, as far as a test can hold it.
 TEST(SettledClocks, OfAnotherShapeOrderARaceBetterThanCyclesDo) {
   std::vector<SettledRace> races;
   for (const char* name : {"bf16-settled", "e4m3-settled", "tf32-settled"}) {
-    for (SettledRace& race : settled_races(recording(name), Catalogue())) races.push_back(std::move(race));
+    for (SettledRace& race : settled_races(recording(name), KnownTemplates(Catalogue())))
+      races.push_back(std::move(race));
   }
   ASSERT_THAT(races, SizeIs(6));
   double by_cycles = 0, by_expectation = 0;
@@ -61,7 +64,7 @@ TEST(SettledClocks, OfAnotherShapeOrderARaceBetterThanCyclesDo) {
     std::vector<search::Experience> others;
     for (std::size_t i = 0; i < races.size(); ++i) {
       if (shape_of(races[i].problem) == shape_of(race.problem)) continue;
-      for (auto& own : clock_experiences(races[i], Catalogue(), i)) others.push_back(std::move(own));
+      for (auto& own : clock_experiences(races[i], KnownTemplates(Catalogue()), i)) others.push_back(std::move(own));
     }
     std::vector<Variant> variants;
     std::vector<double> cycles;

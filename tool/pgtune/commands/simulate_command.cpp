@@ -148,7 +148,7 @@ class SimulateCommand final : public Command {
       std::vector<RecordedTable> teachers;
       if (from_.empty() && foreign_.empty() && has_built_in_recording())
         add_tables(context, open_recordings(""), teachers);
-      expected_ = cross_expectations(simulation.tables, teachers, context.catalogue(), *leave_out);
+      expected_ = cross_expectations(simulation.tables, teachers, KnownTemplates(context.catalogue()), *leave_out);
       simulation.task.expect = [this](std::size_t table, std::uint64_t) { return expected_[table]; };
     }
     const auto rows = static_cast<std::size_t>(parse_count("--learn-rows", known_rows_, 1));
@@ -173,8 +173,9 @@ class SimulateCommand final : public Command {
 
   static void add_tables(Context& context, const std::vector<db::Database>& databases,
                          std::vector<RecordedTable>& tables) {
+    const KnownTemplates templates(context.catalogue());
     for (const db::Database& database : databases) {
-      for (RecordedTable& table : recorded_tables(database, context.catalogue())) tables.push_back(std::move(table));
+      for (RecordedTable& table : recorded_tables(database, templates)) tables.push_back(std::move(table));
       for (RecordedTable& table : imported_tables(database)) tables.push_back(std::move(table));
     }
   }

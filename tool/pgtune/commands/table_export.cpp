@@ -61,15 +61,16 @@ ExitCode TableExport::run(Context& context) const {
   for (const auto& [own, line] : lines_) {
     if (line->parsed()) format = own;
   }
+  const KnownTemplates templates(context.catalogue());
   std::set<std::string> taken;
   std::size_t rows = 0;
   for (const std::string& file : from_.empty() ? std::vector<std::string>{""} : from_) {
     for (const db::Database& database : open_recordings(file)) {
-      auto tables = recorded_tables(database, context.catalogue());
+      auto tables = recorded_tables(database, templates);
       for (RecordedTable& imported : imported_tables(database)) tables.push_back(std::move(imported));
       for (const RecordedTable& table : tables) {
         if (table.title().find(only_) == std::string::npos) continue;
-        for (const ForeignTable& own : foreign_tables_of(table, context.catalogue())) {
+        for (const ForeignTable& own : foreign_tables_of(table, templates)) {
           if (!template_.empty() && own.kernel != template_) continue;
           if (taken.empty()) {
             std::error_code error;

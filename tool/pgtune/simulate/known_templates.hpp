@@ -12,8 +12,8 @@ namespace pgtune::tool {
 
 class KnownTemplates {
  public:
-  /// Those of GEMM and of the operations that pgtune has. Implicit: where no others are at hand a catalogue says all.
-  KnownTemplates(const Catalogue& catalogue);  // NOLINT(google-explicit-constructor)
+  /// Those of GEMM and of the operations that pgtune has, each loaded: not to be done table by table.
+  explicit KnownTemplates(const Catalogue& catalogue);
 
   /// A template at hand, which then stands for its name: a user's own, from a file that nobody else knows.
   void add(const space::TemplateDefinition& definition);
