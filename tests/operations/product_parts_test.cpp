@@ -68,8 +68,8 @@ TEST(ProductParts, AnInputMayBeAbsent) {
 TEST(ProductParts, TypesAreThoseOfAProduct) {
   const auto types = [](Dtype dtype) {
     std::vector<ElementType> out;
-    for (const OperationBuffer& buffer : layer("M=6,N=10,K=12", dtype).value().operation->buffers)
-      out.push_back(buffer.type);
+    const Problem problem = layer("M=6,N=10,K=12", dtype).value();
+    for (const OperationBuffer& buffer : problem.operation->buffers) out.push_back(buffer.type);
     return out;
   };
   using enum ElementType;
