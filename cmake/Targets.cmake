@@ -3,6 +3,7 @@
 add_library(pgtune_warnings INTERFACE)
 target_compile_options(pgtune_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  -Wno-sign-conversion # which clang, unlike GCC, counts to -Wconversion
   $<$<BOOL:${PGTUNE_WERROR}>:-Werror>)
 
 # Little on the host is hot, and kernels are compiled by NVRTC: -O1 (CMakeLists.txt). Loops that run millions of times are

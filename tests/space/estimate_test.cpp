@@ -144,9 +144,10 @@ TEST(Features, OfManyVariantsAreThoseOfEach) {
   for (const char* name : {"sgemm_tma", "sgemm_small"}) {
     const TemplateDefinition definition = shipped_template(name);
     const Problem shape = problem(100, 64, 512);
-    const auto list = legal_variants(definition, shape, device());
+    const DeviceInfo gpu = device();
+    const auto list = legal_variants(definition, shape, gpu);
     ASSERT_TRUE(list && !list->variants.empty()) << name;
-    const Features features(definition, shape, device());
+    const Features features(definition, shape, gpu);
     const auto all = features.of(list->variants);
     ASSERT_TRUE(all) << all.error().text();
     ASSERT_EQ(all->features.size(), list->variants.size() * features.names().size());

@@ -16,6 +16,8 @@ namespace pgtune::space {
 class Features {
  public:
   Features(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device);
+  Features(const TemplateDefinition&, const Problem&, const DeviceInfo&&) = delete;
+  Features(const TemplateDefinition&, const Problem&&, const DeviceInfo&) = delete;
 
   /// Names of a problem and a device; parameters, a label each its own; derived values, values and steps of the cost;
   /// CTAs, threads and shared memory of the largest kernel, waves of its CTAs and how full the last is, bytes through
