@@ -223,6 +223,19 @@ TEST(Model, TriesEachTemplateHoweverLittleIsExpectedOfIt) {
   EXPECT_EQ(strategy->next(), 1U);
 }
 
+TEST(Model, TriesDefaultsFirstOfTemplatesThatNothingTaughtIt) {
+  TestSpace test;
+  const std::size_t grid = test.space.template_sizes[0];
+  std::vector<double> expected(test.variants.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(i);
+  test.space.expectation = [&] { return Result<Expectation>(Expectation{expected, 0.1, false}); };
+  const auto strategy = made("model", test.space, 1);
+  EXPECT_EQ(strategy->next(), 3U);
+  EXPECT_EQ(strategy->next(), grid + 1);
+  EXPECT_EQ(strategy->next(), 0U) << "then as it is expected";
+  EXPECT_EQ(strategy->next(), grid);
+}
+
 TEST(Model, BeginsFarApartWhereNothingIsExpected) {
   TestSpace test;
   const std::size_t grid = test.space.template_sizes[0];

@@ -22,8 +22,10 @@ using MostOpen = std::size_t (*)(std::size_t made);
 
 class ModelStrategy final : public Strategy {
  public:
-  /// `expected`: of each variant. Those that are expected alike come in the order of `order`.
-  ModelStrategy(const SearchSpace& space, Expectation expected, std::vector<std::size_t> order, MostOpen most_open)
+  /// `expected`: of each variant. Those that are expected alike come in the order of `order`. `first`: tried before
+  /// all.
+  ModelStrategy(const SearchSpace& space, Expectation expected, std::vector<std::size_t> order,
+                const std::vector<std::size_t>& first, MostOpen most_open)
       : likeness_(space),
         expected_(std::move(expected)),
         order_(std::move(order)),
@@ -33,6 +35,7 @@ class ModelStrategy final : public Strategy {
     std::stable_sort(order_.begin(), order_.end(), less);
     if (!order_.empty() && !less(order_.front(), order_.back())) spread();
     lead_with_each_template(space);
+    lead_with(first);
     candidates_.assign(order_.begin(),
                        order_.begin() + static_cast<std::ptrdiff_t>(std::min(order_.size(), kMostRanked)));
   }
@@ -91,6 +94,14 @@ class ModelStrategy final : public Strategy {
       if (led[own]) continue;
       led[own] = true;
       std::rotate(place++, at, at + 1);
+    }
+  }
+
+  void lead_with(const std::vector<std::size_t>& first) {
+    auto place = order_.begin();
+    for (const std::size_t index : first) {
+      const auto at = std::find(place, order_.end(), index);
+      if (at != order_.end()) std::rotate(place++, at, at + 1);
     }
   }
 
@@ -277,11 +288,13 @@ std::size_t most_open_untaught(std::size_t made) { return std::min<std::size_t>(
 Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint64_t seed) {
   auto expected = space.expectation ? space.expectation() : expected_by_costs(space);
   if (!expected) return tl::unexpected<Error>(std::move(expected.error()));
+  // Costs do not say how far they are off, and other templates not how far these are: what the author chose is tried.
+  const bool knows = space.expectation && expected->of_templates;
   auto in_order = std::make_unique<InOrder>(
       std::make_unique<ModelStrategy>(space, *expected, shuffled_indices(space.variants.size(), seed),
+                                      knows ? std::vector<std::size_t>() : space.tried_first,
                                       space.expectation ? most_open_taught : most_open_untaught));
-  // Costs do not say how far they are off, and other templates not how far these are.
-  if (!space.expectation || !expected->of_templates) return in_order;
+  if (!knows) return in_order;
   return std::make_unique<Judged>(std::move(in_order), std::move(*expected));
 }
 
