@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Reads an operation's buffers, how they are filled and what they may be off by, and its reference.
+// Reads an operation's buffers, how they are filled, and its reference.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <optional>
 
+#include "tuner/operation/error_rules.hpp"
 #include "tuner/operation/operation_reader.hpp"
 #include "tuner/util/identifier.hpp"
 
@@ -16,20 +17,8 @@ using space::KnownNames;
 using space::NameKind;
 using space::Reach;
 
-constexpr EnumNames<ErrorRule, 5> kRules{{{ErrorRule::kExact, "exact"},
-                                          {ErrorRule::kUlp, "ulp"},
-                                          {ErrorRule::kSum, "sum"},
-                                          {ErrorRule::kBlocked, "blocked"},
-                                          {ErrorRule::kAllclose, "allclose"}}};
-constexpr std::string_view kDtypeWord = "dtype", kRightWord = "dtype_b", kOutputWord = "output";
+constexpr std::string_view kRightWord = "dtype_b", kOutputWord = "output";
 constexpr std::size_t kMaxKernels = 16, kMaxArguments = 64, kMaxCases = 16;
-
-template <NamedEnum Enum>
-std::vector<std::string_view> words_of() {
-  std::vector<std::string_view> out;
-  for (const auto& [value, word] : enum_table(Enum{})) out.push_back(word);
-  return out;
-}
 
 class Reader {
  public:
@@ -64,7 +53,7 @@ class Reader {
     const bool is_output = out.role == BufferRole::kOut || out.role == BufferRole::kInOut;
     if (const auto error = cursor.optional("error")) {
       if (!is_output) error->problem("only outputs are compared with the reference");
-      out.error = read_error(*error);
+      out.error = read_error(*error, names_, definition_);
     } else if (is_output) {
       cursor.problem("an output says by \"error\" how far from the reference it may be");
     }
@@ -205,55 +194,6 @@ class Reader {
     }
   }
 
-  [[nodiscard]] ErrorSpec read_error(const JsonCursor& cursor) const {
-    cursor.expect_fields({"rule", "ulps", "float32_ulps", "terms", "arithmetic", "block", "relative", "absolute",
-                          "further", "activation"});
-    ErrorSpec out;
-    out.rule = enumerator_of<ErrorRule>(cursor.required("rule").choice(words_of<ErrorRule>())).value_or(out.rule);
-    const auto number = [&](const char* field, ErrorRule rule, double& target) {
-      const auto given = cursor.optional(field);
-      if (!given) return;
-      if (out.rule != rule) given->problem(fmt::format("it belongs to the rule {}", to_string(rule)));
-      target = given->number();
-      if (!(target >= 0)) given->problem("no error is negative");
-    };
-    number("ulps", ErrorRule::kUlp, out.ulps);
-    number("float32_ulps", ErrorRule::kUlp, out.float32_ulps);
-    number("relative", ErrorRule::kAllclose, out.relative);
-    number("absolute", ErrorRule::kAllclose, out.absolute);
-    if (out.rule == ErrorRule::kSum || out.rule == ErrorRule::kBlocked) {
-      out.terms = names_.read(cursor.required("terms"), Reach::kProblem);
-      if (const auto arithmetic = cursor.optional("arithmetic")) read_arithmetic(*arithmetic, out);
-    } else {
-      for (const char* field : {"terms", "arithmetic"}) {
-        if (const auto given = cursor.optional(field)) given->problem("it belongs to the rules sum and blocked");
-      }
-    }
-    for (const auto& [field, target] : {std::pair{"further", &out.further}, std::pair{"activation", &out.activation}}) {
-      const auto given = cursor.optional(field);
-      if (!given) continue;
-      if (out.rule != ErrorRule::kSum) given->problem("it belongs to the rule sum");
-      *target = names_.read(*given, Reach::kProblem);
-    }
-    if (out.rule == ErrorRule::kBlocked) {
-      const JsonCursor block = cursor.required("block");
-      out.block = block.integer();
-      if (out.block < 1) block.problem("a block has at least one term");
-    } else if (const auto block = cursor.optional("block")) {
-      block->problem("it belongs to the rule blocked");
-    }
-    return out;
-  }
-
-  void read_arithmetic(const JsonCursor& cursor, ErrorSpec& out) const {
-    std::vector<std::string_view> words;
-    for (const Dtype dtype : all_dtypes()) words.push_back(to_string(dtype));
-    if (!definition_.dtypes.empty()) words.push_back(kDtypeWord);
-    const std::string word = cursor.choice(words);
-    out.problems_arithmetic = word == kDtypeWord;
-    if (const auto dtype = parse_dtype(word)) out.arithmetic = *dtype;
-  }
-
   [[nodiscard]] std::size_t buffer_named(const JsonCursor& cursor, bool is_output) const {
     std::vector<std::string_view> words;
     for (const BufferSpec& candidate : definition_.buffers) {
@@ -332,8 +272,6 @@ class Reader {
 
 }  // namespace
 
-EnumTable<ErrorRule> enum_table(ErrorRule /*value*/) { return kRules; }
-
 void read_buffers(const JsonCursor& root, KnownNames& names, OperationDefinition& definition) {
   Reader reader(names, definition);
   const auto elements = root.required("buffers").elements(1, kMaxBuffers);
@@ -366,9 +304,7 @@ void read_reference(const JsonCursor& root, const KnownNames& names, OperationDe
     if (!written(ReferenceArgumentKind::kValue))
       cursor.problem(
           fmt::format("no kernel is given {{\"value\": \"{}\"}}, so nobody says what is right there", buffer.name));
-    const bool needs_scale = buffer.error.rule == ErrorRule::kSum || buffer.error.rule == ErrorRule::kBlocked ||
-                             (buffer.error.rule == ErrorRule::kUlp && buffer.error.float32_ulps > 0);
-    if (needs_scale && !written(ReferenceArgumentKind::kScale))
+    if (needs_scale(buffer.error) && !written(ReferenceArgumentKind::kScale))
       cursor.problem(fmt::format("the error of '{}' is in units of a scale: give a kernel {{\"scale\": \"{}\"}}",
                                  buffer.name, buffer.name));
   }

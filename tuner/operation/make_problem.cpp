@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tuner/model/rounding.hpp"
 #include "tuner/operation/dimensions.hpp"
+#include "tuner/operation/error_rules.hpp"
 #include "tuner/operation/operation_reader.hpp"
 
 namespace pgtune::operation {
 namespace {
 
 constexpr std::uint64_t kLargestAlignment = 256;
-constexpr std::int64_t kUsualRoundings = 4, kMostRoundings = 1000;
 
 std::string name_for_messages(const OperationDefinition& definition) {
   return fmt::format("the operation '{}'", definition.name);
@@ -77,8 +76,7 @@ class ProblemBuilder {
     if (error_) return 0;
     auto value = expression.evaluate(names_);
     if (value) return *value;
-    error_ = fail(std::move(value.error()), fmt::format("operation '{}': {}", definition_.name, field)).value();
-    return 0;
+    return kept<std::int64_t>(fail(std::move(value.error()), field));
   }
 
   void add_value(const std::string& name, std::int64_t value) {
@@ -134,7 +132,8 @@ class ProblemBuilder {
     buffer.padding = spec.padding;
     set_fill(spec, buffer, field);
     if (spec.pointers) buffer.pointers = pointers(*spec.pointers, buffer, field);
-    if (buffer.is_output()) buffer.error = tolerated(spec.error, buffer.type, field);
+    if (buffer.is_output() && !error_)
+      buffer.error = kept(tolerated_error(spec.error, buffer.type, error_values(field)));
     // Of pointers it is what templates may know of the addresses in the array, and not of its own.
     const std::int64_t alignment = buffer.pointers ? buffer.pointers->alignment : row_alignment(buffer);
     add_value(alignment_name(spec.name), error_ ? 1 : alignment);
@@ -222,61 +221,17 @@ class ProblemBuilder {
                          to_string(buffer.type), buffer.first, buffer.second));
   }
 
-  ToleratedError tolerated(const ErrorSpec& spec, ElementType type, const std::string& field) {
-    // What is less than the least difference of two results is none.
-    constexpr double kNothing = 1e-300;
-    const ElementTraits& t = traits(type);
-    switch (spec.rule) {
-      case ErrorRule::kExact:
-        break;
-      case ErrorRule::kUlp: {
-        const double ulp = t.is_integer() ? 0 : std::ldexp(1.0, -t.mantissa_bits);
-        return {spec.float32_ulps * kUnitRoundoffFloat32, spec.ulps * ulp,
-                absolute_error(type) * std::max(1.0, spec.ulps)};
-      }
-      case ErrorRule::kSum:
-      case ErrorRule::kBlocked: {
-        const std::int64_t terms = number(*spec.terms, field + ".error.terms"),
-                           count = std::max<std::int64_t>(terms, 1);
-        if (terms < 1) refuse(fmt::format("{}: a sum has at least one term, not {}", field, terms));
-        const double of_sum = spec.rule == ErrorRule::kSum ? error_of_sum(spec, count, field)
-                                                           : blocked_sum_error(arithmetic(spec), count, spec.block);
-        const ToleratedError error{of_sum, unit_roundoff(type), absolute_error(type)};
-        return spec.activation ? activated(error, activation(*spec.activation, field)) : error;
-      }
-      case ErrorRule::kAllclose:
-        return {spec.absolute, spec.relative, kNothing};
-    }
-    return {0, 0, kNothing};
+  /// `buffer`: whose error it is, for messages.
+  [[nodiscard]] ErrorValues error_values(const std::string& buffer) const {
+    return {names_, dtype_.value_or(Dtype::kF32), buffer};
   }
 
-  [[nodiscard]] Dtype arithmetic(const ErrorSpec& spec) const {
-    return spec.problems_arithmetic ? dtype_.value_or(Dtype::kF32) : spec.arithmetic;
-  }
-
-  double error_of_sum(const ErrorSpec& spec, std::int64_t terms, const std::string& field) {
-    const std::int64_t further = spec.further ? number(*spec.further, field + ".error.further") : kUsualRoundings;
-    if (further < 0 || further > kMostRoundings)
-      refuse(fmt::format("{}: there are 0 to {} further roundings, not {}", field, kMostRoundings, further));
-    return sum_error(arithmetic(spec), terms, static_cast<int>(further));
-  }
-
-  Activation activation(const Expression& expression, const std::string& field) {
-    const std::int64_t label = number(expression, field + ".error.activation");
-    for (const Activation known : all_activations()) {
-      if (space::label_value(to_string(known)) == label) return known;
-    }
-    refuse(fmt::format("{}: '{}' is the label of no activation", field, expression.text()));
-    return Activation::kNone;
-  }
-
-  /// What rounding an output before its last step costs, in units of its scale, where that rounds at all.
-  double rounding(std::size_t output) {
-    const BufferSpec& spec = definition_.buffers[output];
-    const double roundoff = unit_roundoff(out_.buffers[output].type);
-    if (error_ || roundoff == 0) return 0;
-    const std::int64_t terms = number(*spec.error.terms, spec.name + ".error.terms");
-    return roundoff / error_of_sum(spec.error, std::max<std::int64_t>(terms, 1), spec.name);
+  /// Keeps the first error, as everything does here.
+  template <class Value>
+  Value kept(Result<Value> value) {
+    if (value) return *std::move(value);
+    if (!error_) error_ = fail(std::move(value.error()), fmt::format("operation '{}'", definition_.name)).value();
+    return {};
   }
 
   ReferenceLaunch launch(const ReferenceKernelSpec& spec) {
@@ -294,7 +249,11 @@ class ProblemBuilder {
       const ReferenceArgumentSpec& argument = spec.arguments[i];
       ReferenceArgument value{argument.kind, static_cast<std::int64_t>(argument.buffer), 0};
       if (argument.expression) value.integer = number(*argument.expression, fmt::format("{}.arguments[{}]", field, i));
-      if (argument.kind == ReferenceArgumentKind::kFloat64) value = {argument.kind, 0, rounding(argument.buffer)};
+      if (argument.kind == ReferenceArgumentKind::kFloat64 && !error_) {
+        const BufferSpec& of = definition_.buffers[argument.buffer];
+        value = {argument.kind, 0,
+                 kept(error_of_early_rounding(of.error, out_.buffers[argument.buffer].type, error_values(of.name)))};
+      }
       if (!argument.scalar.empty()) value.real = out_.find_scalar(argument.scalar).value_or(0);
       out.arguments.push_back(value);
     }

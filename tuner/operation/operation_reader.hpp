@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tuner/operation/operation_definition.hpp"
 #include "tuner/template/known_names.hpp"
@@ -12,6 +14,17 @@ namespace pgtune::operation {
 
 /// What an operation's source includes to load and store elements; part of every worker.
 inline constexpr std::string_view kOperationHeader = "operation.cuh";
+
+/// In place of a type or of an arithmetic: the problem's.
+inline constexpr std::string_view kDtypeWord = "dtype";
+
+/// The words of an enumeration, for JsonCursor::choice().
+template <NamedEnum Enum>
+[[nodiscard]] std::vector<std::string_view> words_of() {
+  std::vector<std::string_view> out;
+  for (const auto& [value, word] : enum_table(Enum{})) out.push_back(word);
+  return out;
+}
 
 /// What templates call the alignment of a buffer's rows: "ALIGN_X".
 [[nodiscard]] inline std::string alignment_name(const std::string& buffer) { return "ALIGN_" + buffer; }
