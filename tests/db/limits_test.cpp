@@ -9,6 +9,7 @@
 #include "db/database.hpp"
 #include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
+#include "tests/support/sanitizer_limits.hpp"
 
 namespace pgtune::db {
 namespace {
@@ -39,18 +40,8 @@ class LoweredLimit {
   rlimit before_{};
 };
 
-/// UndefinedBehaviorSanitizer asks a pipe whether an address can be read: without descriptors it finds fault with any.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PGTUNE_NEEDS_DESCRIPTORS GTEST_SKIP() << "the sanitizer needs descriptors of its own"
-#endif
-#endif
-#ifndef PGTUNE_NEEDS_DESCRIPTORS
-#define PGTUNE_NEEDS_DESCRIPTORS static_cast<void>(0)
-#endif
-
 TEST(OutOfDescriptors, OpeningSaysSo) {
-  PGTUNE_NEEDS_DESCRIPTORS;
+  PGTUNE_NEEDS_NO_SANITIZER;
   const ScratchFolder folder;
   static_cast<void>(Database::open(folder / "there.db", OpenMode::kReadWriteCreate));
   const LoweredLimit none(RLIMIT_NOFILE, 3);
@@ -62,7 +53,7 @@ TEST(OutOfDescriptors, OpeningSaysSo) {
 }
 
 TEST(OutOfDescriptors, WritingKeepsWhatWasSaved) {
-  PGTUNE_NEEDS_DESCRIPTORS;
+  PGTUNE_NEEDS_NO_SANITIZER;
   const ScratchFolder folder;
   auto database = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
   // A rollback journal is a file that each transaction opens.

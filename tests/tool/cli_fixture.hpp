@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/tool/process.hpp"
@@ -78,6 +81,12 @@ class CliTest : public ::testing::Test {
     std::ostringstream text;
     text << std::ifstream(file).rdbuf();
     return text.str();
+  }
+
+  /// Polls until `ready`; the limit only ends a test that is broken.
+  static void await(const std::function<bool()>& ready) {
+    for (int i = 0; i < 6000 && !ready(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(ready());
   }
 
   Finished pgtune(std::vector<std::string> arguments) {

@@ -2,12 +2,9 @@
 // Searches and benches of the real program on several fake GPUs at once.
 #include <sys/stat.h>
 
-#include <chrono>
 #include <csignal>
-#include <functional>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "tests/tool/cli_fixture.hpp"
 
@@ -54,10 +51,6 @@ class FleetTest : public CliTest {
     std::map<char, int> counts;
     for (const json& result : results) ++counts[result.at("device").at("uuid").get<std::string>().back()];
     return counts;
-  }
-  static void await(const std::function<bool()>& ready) {
-    for (int i = 0; i < 6000 && !ready(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    ASSERT_TRUE(ready());
   }
   static void expect_80_columns(const std::string& text) {
     std::istringstream lines(text);

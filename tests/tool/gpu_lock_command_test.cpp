@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Two processes of pgtune that want one GPU.
-#include <chrono>
 #include <csignal>
-#include <functional>
-#include <thread>
 
 #include "tests/tool/cli_fixture.hpp"
 
@@ -16,10 +13,6 @@ constexpr const char* kWaits = "GPU 0 is busy: waiting for another pgtune (proce
 
 class GpuLockCommandTest : public CliTest {
  protected:
-  static void await(const std::function<bool()>& ready) {
-    for (int i = 0; i < 6000 && !ready(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    ASSERT_TRUE(ready());
-  }
   /// A search that stays on GPU 0 until it is ended.
   [[nodiscard]] Launch endless() const {
     Launch launch = launch_;

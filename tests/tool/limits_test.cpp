@@ -2,6 +2,7 @@
 // A machine that runs out of descriptors or processes: a clear error, and nothing lost.
 #include <filesystem>
 
+#include "tests/support/sanitizer_limits.hpp"
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -27,6 +28,7 @@ class LimitsTest : public CliTest {
 };
 
 TEST_F(LimitsTest, TooFewDescriptorsAreAnErrorWithTheCause) {
+  PGTUNE_NEEDS_NO_SANITIZER;
   for (const long limit : {4L, 6L, 8L, 10L, 12L, 14L, 16L, 20L, 24L}) {
     launch_.descriptor_limit = limit;
     const Finished result = search({"--json"});
@@ -47,6 +49,7 @@ TEST_F(LimitsTest, ManyCompileWorkersMakeDoWithTheDescriptorsThereAre) {
 }
 
 TEST_F(LimitsTest, NoMoreProcessesIsAnErrorWithTheCause) {
+  PGTUNE_NEEDS_NO_SANITIZER;
   std::filesystem::permissions(path(""), std::filesystem::perms::all);
   launch_.unprivileged = true;  // root has no such limit
   launch_.process_limit = 1;

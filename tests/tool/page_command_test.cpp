@@ -115,7 +115,7 @@ TEST_F(PageTest, OpensInTheBrowserThatIsChosen) {
   launch_.environment["BROWSER"] = path("browser");
   const Finished opened = pgtune({"report", "--html", path("page.html"), "--open"});
   EXPECT_EQ(opened.exit_code, 0) << opened.err;
-  for (int i = 0; i < 500 && read("shown").empty(); ++i) usleep(10000);
+  await([this] { return !read("shown").empty(); });
   EXPECT_EQ(read("shown"), path("page.html") + "\n");
 
   launch_.environment["BROWSER"] = path("no-browser");

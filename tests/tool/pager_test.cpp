@@ -60,13 +60,12 @@ TEST_F(PagerTest, WithNothingToReadThereIsNone) {
 }
 
 TEST_F(PagerTest, CtrlCIsThePagers) {
-  launch_.environment["PAGER"] =
-      "echo started; while read -r line; do :; done; until [ -e '" + path("go") + "' ]; do sleep 0.01; done; echo over";
+  launch_.environment["PAGER"] = "while read -r line; do :; done; : >'" + path("read") + "'; until [ -e '" +
+                                 path("go") + "' ]; do sleep 0.01; done; echo over";
   launch_.output_terminal = true;
   launch_.arguments = {"show"};
   Process process(launch_);
-  write("here", "");
-  usleep(200000);
+  await([this] { return std::filesystem::exists(path("read")); });
   process.signal(SIGINT);
   write("go", "");
   const Finished result = process.wait();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <set>
 #include <thread>
 
@@ -17,11 +16,6 @@ using nlohmann::json;
 
 class SearchTest : public CliTest {
  protected:
-  /// Polls until `ready`; the limit only ends a test that is broken.
-  static void await(const std::function<bool()>& ready) {
-    for (int i = 0; i < 6000 && !ready(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    ASSERT_TRUE(ready());
-  }
   Launch slow_search() {
     launch_.environment["PGTUNE_FAKE"] = "trial||slow";
     launch_.arguments = search_arguments(path("tiny.json"), {});

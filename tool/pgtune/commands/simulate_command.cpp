@@ -94,7 +94,8 @@ class SimulateCommand final : public Command {
 
   ExitCode run(Context& context) override {
     if (json_ && csv_) throw CommandError(ErrorKind::kUsage, "--json and --csv exclude each other. Give one.");
-    Simulation simulation{.task = read()};
+    Simulation simulation;
+    simulation.task = read();
     simulation.unbiased = from_.empty() && foreign_.empty();
     const auto leave_out = parse_leave_out(leave_out_);
     if (!leave_out_.empty() && !leave_out)

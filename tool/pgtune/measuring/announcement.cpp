@@ -51,10 +51,8 @@ void announce(Terminal& terminal, const Announcement& announcement) {
 }
 
 void announce_versions(Terminal& terminal, const space::TemplateSet& templates) {
-  std::string lines = fact("version", versions_text(templates.other_versions()));
-  if (lines.empty()) return;
-  lines.pop_back();  // note() ends the line
-  terminal.note(lines);
+  const std::string lines = fact_note("version", versions_text(templates.other_versions()));
+  if (!lines.empty()) terminal.note(lines);
 }
 
 }  // namespace pgtune::tool

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/device/device_list.hpp"
@@ -106,7 +107,7 @@ DeviceChoice automatic_choice(const Context& context) {
   if (!has_built_in_recording()) throw CommandError(devices.error());
   DeviceChoice choice = replay_choice("");
   choice.notes.push_back(fmt::format("No GPU to search on: replaying measurements made on an {}.", choice.info.name));
-  choice.notes.push_back(fmt::format("cause     {}", devices.error().text()));
+  choice.notes.push_back(fact_note("cause", devices.error().text()));
   return choice;
 }
 

@@ -122,11 +122,11 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
     devices.insert(table.device.name);
     rows += table.table.variants.size();
   }
-  std::string out = fmt::format(
-      "Loss against the table's best after so many variants, in %: median/90th percentile\n"
-      "{} tables with {} variants, {}; {} runs each;\n"
-      "a budget counts for tables with at least twice as many variants\n\n",
+  const std::string what = fmt::format(
+      "Loss against the table's best after so many variants, in %: median/90th percentile. {} tables with {} variants, "
+      "{}; {} runs each. A budget counts for tables with at least twice as many variants.",
       simulation.tables.size(), rows, fmt::join(devices, ", "), simulation.task.repeats);
+  std::string out = fmt::format("{}\n\n", fmt::join(wrap_text(what, kTextWidth), "\n"));
   out += overall_text(simulation);
   if (!simulation.learnt_from.empty()) out += '\n' + simulation.learnt_from + '\n';
   if (!simulation.left_out.empty())

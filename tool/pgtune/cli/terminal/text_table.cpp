@@ -123,4 +123,10 @@ std::string fact(const char* label, const std::string& text) {
   return out;
 }
 
+std::string fact_note(const char* label, const std::string& text) {
+  std::string out = fact(label, text);
+  if (!out.empty()) out.pop_back();
+  return out;
+}
+
 }  // namespace pgtune::tool

@@ -49,5 +49,7 @@ class TextTable {
 
 /// "label     text", going on under the text; nothing where there is no text.
 [[nodiscard]] std::string fact(const char* label, const std::string& text);
+/// The same without its last line's end, as Terminal::note() takes it.
+[[nodiscard]] std::string fact_note(const char* label, const std::string& text);
 
 }  // namespace pgtune::tool
