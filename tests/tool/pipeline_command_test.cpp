@@ -109,7 +109,8 @@ TEST_F(PipelineCommandTest, AGuessThatIsNotBuiltIsLeftToCublasLt) {
   const Finished result = pipeline({"--json"}, "guess");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, AllOf(HasSubstr("guessed kernel was not built"), HasSubstr("cuBLASLt's is taken")));
-  for (const json& time : json::parse(result.out).at("chunk_times")) EXPECT_EQ(time.at("kernel"), "simulated");
+  const json outcome = json::parse(result.out);
+  for (const json& time : outcome.at("chunk_times")) EXPECT_EQ(time.at("kernel"), "simulated");
 }
 
 TEST_F(PipelineCommandTest, WhatAnEarlierVersionSearchedIsReplayedAndMeasuredAgain) {
