@@ -39,6 +39,15 @@ TEST(Validate, SamplesMustBePossible) {
   EXPECT_THAT(flaw_of([](Sample& sample) { sample.thermal_s = kInfinity; }), HasSubstr("inf as thermal_s"));
 }
 
+TEST(Validate, DevicesMustBePossible) {
+  DeviceInfo device;
+  EXPECT_TRUE(device.validate());
+  device.compute_major = std::numeric_limits<int>::max();
+  EXPECT_EQ(device.arch_number(), 21474836470) << "of any number";
+  device.compute_major = std::numeric_limits<int>::min();
+  EXPECT_THAT(device.validate().error().message, HasSubstr("a device with the impossible number -2147483648"));
+}
+
 TEST(Validate, BuildsMustBePossible) {
   BuildInfo build;
   EXPECT_TRUE(build.validate());

@@ -198,7 +198,7 @@ Finished HostileDatabase::survived(const Words& command, const std::string& what
   EXPECT_LE(finished.exit_code, 5) << name << "\n" << finished.err.substr(0, kLongestMessage);
   const bool says_why = finished.err.find("pgtune: ") != std::string::npos || command.front() == "doctor";
   EXPECT_TRUE(finished.exit_code < 2 || says_why) << name;
-  EXPECT_LE(finished.err.size(), kLongestMessage) << name;
+  EXPECT_LE(finished.err.size(), kLongestMessage) << name << "\n" << finished.err.substr(0, kLongestMessage);
   EXPECT_EQ(harmless(finished.err), finished.err) << name;
   return finished;
 }

@@ -35,6 +35,8 @@ std::string BaselineReport::title(int algorithm) const {
 
 std::string BaselineReport::name() const { return library.empty() ? "cuBLASLt" : library.substr(0, library.find(' ')); }
 
+Result<void> DeviceInfo::validate() const { return require_possible_numbers(*this, "a device"); }
+
 Result<void> BuildInfo::validate() const { return require_possible_numbers(*this, "a build"); }
 
 Result<void> Sample::validate() const {

@@ -60,7 +60,10 @@ struct DeviceInfo {
   /// First number of driver_version ("580"): results are comparable within a branch.
   [[nodiscard]] std::string driver_branch() const;
   /// Compute capability times ten: 90 for sm_90a.
-  [[nodiscard]] int arch_number() const { return compute_major * 10 + compute_minor; }
+  [[nodiscard]] std::int64_t arch_number() const { return std::int64_t{compute_major} * 10 + compute_minor; }
+  /// Plausibility of what somebody else may have written. Errors (database): a negative number, or one that is not
+  /// finite.
+  [[nodiscard]] Result<void> validate() const;
 };
 
 /// A compiled variant.

@@ -34,7 +34,7 @@ std::int64_t row_alignment(const Problem& problem, std::int64_t element, std::in
 }
 
 constexpr std::array kDevice{
-    Builtin<DeviceInfo>{"ARCH", [](const DeviceInfo& d) { return std::int64_t{d.arch_number()}; }},
+    Builtin<DeviceInfo>{"ARCH", [](const DeviceInfo& d) { return d.arch_number(); }},
     Builtin<DeviceInfo>{"SM_COUNT", [](const DeviceInfo& d) { return std::int64_t{d.sm_count}; }},
     Builtin<DeviceInfo>{"SMEM_LIMIT", [](const DeviceInfo& d) { return d.smem_per_block_bytes; }},
     Builtin<DeviceInfo>{"SMEM_PER_SM", [](const DeviceInfo& d) { return d.smem_per_sm_bytes; }},
