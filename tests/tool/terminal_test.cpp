@@ -151,6 +151,7 @@ TEST(Quantity, ReadsWell) {
   EXPECT_EQ(milliseconds_text(2.7123e-3), "2.712");
   EXPECT_EQ(milliseconds_text(12.34567e-6), "0.01235");
   EXPECT_EQ(milliseconds_text(0), "-");
+  EXPECT_EQ(milliseconds_text(1e308), "inf") << "whoever wrote that";
 }
 
 TEST(TextTable, WrapsOneColumnToTheWidth) {

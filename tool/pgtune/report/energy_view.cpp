@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
@@ -31,12 +30,7 @@ nlohmann::json pair_or_null(double low, double high) {
   return {low, high};
 }
 
-/// Four significant digits, in units of `unit`.
-std::string digits(double joules, const EnergyUnit& unit) {
-  const double value = joules / unit.joules;
-  if (!(value > 0)) return "-";
-  return fmt::format("{:.{}f}", value, std::clamp(3 - static_cast<int>(std::floor(std::log10(value))), 0, 6));
-}
+std::string digits(double joules, const EnergyUnit& unit) { return four_digits(joules / unit.joules); }
 
 }  // namespace
 

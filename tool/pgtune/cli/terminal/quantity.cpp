@@ -16,12 +16,13 @@ std::string duration_text(double seconds) {
   return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
 }
 
-std::string milliseconds_text(double seconds) {
-  const double ms = seconds * 1e3;
-  if (!(ms > 0)) return "-";
-  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(ms))), 0, 6);
-  return fmt::format("{:.{}f}", ms, decimals);
+std::string four_digits(double value) {
+  if (!(value > 0)) return "-";
+  const double decimals = std::clamp(3 - std::floor(std::log10(value)), 0.0, 6.0);
+  return fmt::format("{:.{}f}", value, static_cast<int>(decimals));
 }
+
+std::string milliseconds_text(double seconds) { return four_digits(seconds * 1e3); }
 
 std::string tflops_text(double flops, double seconds) {
   return seconds > 0 ? fmt::format("{:.2f}", flops / seconds * 1e-12) : "-";

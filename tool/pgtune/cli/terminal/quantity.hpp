@@ -11,6 +11,8 @@ namespace pgtune::tool {
 
 /// "850 ms", "12s", "1m20s", "2h05m".
 [[nodiscard]] std::string duration_text(double seconds);
+/// Four significant digits, six decimals at most: "2.712", "27120", "0.012345"; "-" of what is not above 0.
+[[nodiscard]] std::string four_digits(double value);
 /// Milliseconds with four significant digits and no unit: "2.712", "0.01234".
 [[nodiscard]] std::string milliseconds_text(double seconds);
 /// TFLOP/s with two decimals and no unit: "50.68".
