@@ -22,19 +22,12 @@ namespace pgtune::db {
 inline constexpr const char* kUnreadableRemedy =
     "Restore the file from a copy, or move it aside and search again; 'pgtune db check' lists what is damaged.";
 
-/// The record in a database's text. Throws Error: "SUBJECT cannot be read (CAUSE). REMEDY", also where the record's
-/// validate() objects.
+/// The record in a database's text. Throws Error: "SUBJECT cannot be read (CAUSE). REMEDY".
 template <typename Record>
 [[nodiscard]] Record record_of(const std::string& text, const std::string& subject,
                                const char* remedy = kUnreadableRemedy) {
   auto record = read_untrusted_json<Record>(text);
-  const auto refuse = [&](const std::string& cause) {
-    throw Error(fmt::format("{} cannot be read ({}). {}", subject, cause, remedy), 0);
-  };
-  if (!record) refuse(record.error().message);
-  if constexpr (requires { record->validate(); }) {
-    if (const auto valid = record->validate(); !valid) refuse(valid.error().message);
-  }
+  if (!record) throw Error(fmt::format("{} cannot be read ({}). {}", subject, record.error().message, remedy), 0);
   return std::move(*record);
 }
 

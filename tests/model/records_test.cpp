@@ -9,6 +9,8 @@
 #include <limits>
 
 #include "tuner/model/energy_window.hpp"
+#include "tuner/util/fields_json.hpp"
+#include "tuner/util/json_reader.hpp"
 
 namespace pgtune {
 namespace {
@@ -46,6 +48,14 @@ TEST(Validate, DevicesMustBePossible) {
   EXPECT_EQ(device.arch_number(), 21474836470) << "of any number";
   device.compute_major = std::numeric_limits<int>::min();
   EXPECT_THAT(device.validate().error().message, HasSubstr("a device with the impossible number -2147483648"));
+}
+
+TEST(Validate, WhatSomebodyElseWroteIsAskedWhenItIsRead) {
+  DeviceInfo device;
+  EXPECT_TRUE(read_untrusted_json<DeviceInfo>(nlohmann::json(device).dump()));
+  device.sm_count = -3;
+  EXPECT_THAT(read_untrusted_json<DeviceInfo>(nlohmann::json(device).dump()).error().message,
+              HasSubstr("a device with the impossible number -3 as sm_count"));
 }
 
 TEST(Validate, BuildsMustBePossible) {

@@ -19,13 +19,17 @@ namespace pgtune {
 [[nodiscard]] std::string cause_of(const nlohmann::json::exception& error);
 
 /// The record in `text`; an Error as from parse_untrusted_json(), or for a missing field, a wrong type or an unknown
-/// word.
+/// word, or what the record's validate() objects to.
 template <typename Record>
 [[nodiscard]] Result<Record> read_untrusted_json(std::string_view text) {
   auto document = parse_untrusted_json(text);
   if (!document) return tl::unexpected(std::move(document.error()));
   try {
-    return document->get<Record>();
+    auto record = document->get<Record>();
+    if constexpr (requires { record.validate(); }) {
+      if (auto valid = record.validate(); !valid) return tl::unexpected(std::move(valid.error()));
+    }
+    return record;
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorKind::kDatabase, cause_of(error));
   }

@@ -101,12 +101,13 @@ class SimulateCommand final : public Command {
     if (!leave_out_.empty() && !leave_out)
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("unknown --leave-out '{}'. Give problem, dtype, device or template.", leave_out_));
-    simulation.tables = load(context);
+    const KnownTemplates templates(context.catalogue());
+    simulation.tables = load(templates);
     if (simulation.tables.empty()) {
       context.terminal().error("no search on a GPU is in there. Search first, or leave --from out.");
       return ExitCode::kNothingValid;
     }
-    let_model_learn(context, leave_out, simulation);
+    let_model_learn(templates, leave_out, simulation);
     if (no_seeds_) {
       for (RecordedTable& table : simulation.tables) table.table.tried_first.clear();
     }
@@ -141,15 +142,15 @@ class SimulateCommand final : public Command {
   }
 
   /// What it learns from stays in the command, which outlives the simulation.
-  void let_model_learn(Context& context, std::optional<LeaveOut> leave_out, Simulation& simulation) {
+  void let_model_learn(const KnownTemplates& templates, std::optional<LeaveOut> leave_out, Simulation& simulation) {
     if (!known_.empty() && leave_out)
       throw CommandError(ErrorKind::kUsage, "--learn-from and --leave-out exclude each other. Give one.");
     simulation.left_out = leave_out_;
     if (leave_out) {
       std::vector<RecordedTable> teachers;
       if (from_.empty() && foreign_.empty() && has_built_in_recording())
-        add_tables(context, open_recordings(""), teachers);
-      expected_ = cross_expectations(simulation.tables, teachers, KnownTemplates(context.catalogue()), *leave_out);
+        add_tables(templates, open_recordings(""), teachers);
+      expected_ = cross_expectations(simulation.tables, teachers, templates, *leave_out);
       simulation.task.expect = [this](std::size_t table, std::uint64_t) { return expected_[table]; };
     }
     const auto rows = static_cast<std::size_t>(parse_count("--learn-rows", known_rows_, 1));
@@ -164,17 +165,16 @@ class SimulateCommand final : public Command {
     };
   }
 
-  [[nodiscard]] std::vector<RecordedTable> load(Context& context) const {
+  [[nodiscard]] std::vector<RecordedTable> load(const KnownTemplates& templates) const {
     std::vector<RecordedTable> tables;
     for (const std::string& file : foreign_) tables.push_back(simulated_table(read_foreign_table(file), file));
-    if (from_.empty() && foreign_.empty()) add_tables(context, open_unbiased_tables(), tables);
-    for (const std::string& file : from_) add_tables(context, open_recordings(file), tables);
+    if (from_.empty() && foreign_.empty()) add_tables(templates, open_unbiased_tables(), tables);
+    for (const std::string& file : from_) add_tables(templates, open_recordings(file), tables);
     return tables;
   }
 
-  static void add_tables(Context& context, const std::vector<db::Database>& databases,
+  static void add_tables(const KnownTemplates& templates, const std::vector<db::Database>& databases,
                          std::vector<RecordedTable>& tables) {
-    const KnownTemplates templates(context.catalogue());
     for (const db::Database& database : databases) {
       for (RecordedTable& table : recorded_tables(database, templates)) tables.push_back(std::move(table));
       for (RecordedTable& table : imported_tables(database)) tables.push_back(std::move(table));

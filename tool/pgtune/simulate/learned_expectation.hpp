@@ -21,8 +21,7 @@ inline constexpr std::uint64_t kModelSeed = 1;
 [[nodiscard]] std::string shape_of(const Problem& problem);
 
 /// What a table's templates that are known say, one after another; others say nothing. `number`: the
-/// table's among all. Throws
-/// CommandError.
+/// table's among all. Throws CommandError.
 [[nodiscard]] std::vector<search::Experience> experiences(const RecordedTable& table, const KnownTemplates& templates,
                                                           std::size_t number);
 
