@@ -65,6 +65,23 @@ TEST(ExpectedRounds, ABudgetKeepsAtMostHalfForThemAndAQuarterForTheFinal) {
   EXPECT_DOUBLE_EQ(reserved_for_final_s(options, 1e-3), 1);
 }
 
+TEST(ExpectedRounds, SettledOnesThatOutlastTheBudgetLeaveHalfOfItToTheSearch) {
+  SessionOptions options;
+  options.budget.seconds = 8;
+  const double rounds_s =
+      expected_race_s(options, 1e-3, Sampling::kSettled) + expected_final_s(options, 1e-3, Sampling::kSettled);
+  ASSERT_GT(rounds_s, 8);
+  const auto searched_s = [&](double time_left_s) {
+    return time_left_s - reserved_for_rounds_s(options, 1e-3, Sampling::kSettled, time_left_s);
+  };
+  EXPECT_DOUBLE_EQ(searched_s(8), 4);
+  EXPECT_DOUBLE_EQ(searched_s(1.5), 4) << "what came before took the time";
+  EXPECT_DOUBLE_EQ(searched_s(-2), 4);
+  options.budget.seconds = 1000;
+  EXPECT_DOUBLE_EQ(searched_s(1000), 1000 - rounds_s);
+  EXPECT_DOUBLE_EQ(searched_s(rounds_s / 2), rounds_s) << "the rounds no longer fit";
+}
+
 TEST(AffordableRounds, FitTheTimeLeftButAreEnoughForAnInterval) {
   EXPECT_EQ(affordable_rounds(24, 4, 4, std::nullopt), 24);
   EXPECT_EQ(affordable_rounds(24, 0, 0, 1.0), 24) << "nothing to judge by yet";

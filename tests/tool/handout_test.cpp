@@ -27,6 +27,13 @@ TEST(Handout, TheLongestExpectedGoesFirstAndEqualOnesInTheirOrder) {
   EXPECT_THAT(all_of(equal, 0), ElementsAre(0, 1, 2));
 }
 
+TEST(Handout, ProblemsThatAreBegunComeAfterShorterOnes) {
+  Handout handout({9, 2, 1, 8, 9}, 1, {true, false, false, true, true});
+  EXPECT_THAT(all_of(handout, 0), ElementsAre(1, 2, 0, 4, 3));
+  Handout all({1, 2}, 1, {true, true});
+  EXPECT_THAT(all_of(all, 0), ElementsAre(1, 0));
+}
+
 TEST(Handout, EachProblemIsGivenOnce) {
   Handout handout({3, 2, 1}, 2);
   EXPECT_EQ(handout.take(0), 0U);

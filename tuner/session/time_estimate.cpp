@@ -68,7 +68,11 @@ double reserved_for_rounds_s(const SessionOptions& options, double launch_s, Sam
                              std::optional<double> time_left_s) {
   const double expected_s =
       expected_race_s(options, launch_s, sampling) + expected_final_s(options, launch_s, sampling);
-  return time_left_s ? std::min(expected_s, std::max(*time_left_s, 0.0) / 2) : expected_s;
+  if (!time_left_s) return expected_s;
+  const double half_s = std::max(*time_left_s, 0.0) / 2;
+  if (sampling == Sampling::kSettled && options.budget.seconds && expected_s > *time_left_s)
+    return *time_left_s - std::max(half_s, std::min(expected_s, *options.budget.seconds / 2));
+  return std::min(expected_s, half_s);
 }
 
 double reserved_for_final_s(const SessionOptions& options, double launch_s) {

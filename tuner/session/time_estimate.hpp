@@ -45,7 +45,9 @@ inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 [[nodiscard]] double expected_settled_s(const SessionOptions& options, double launch_s);
 
 /// Wall time of a time budget kept for the race and the final, at most half of what is left of it; and for the final
-/// alone, at most a quarter of the whole. Whole expectations where there is no budget.
+/// alone, at most a quarter of the whole. Whole expectations where there is no budget. Settled rounds take their time
+/// however little is left. Where they take more than is left, the search outlasts its budget in any case, and at least
+/// half of the budget, or as long as they take, belongs to what comes before them: the result may be below zero then.
 [[nodiscard]] double reserved_for_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
                                            std::optional<double> time_left_s);
 [[nodiscard]] double reserved_for_final_s(const SessionOptions& options, double launch_s);

@@ -40,7 +40,7 @@ std::vector<double> expectations(const std::vector<Problem>& problems, const Mea
 class Fleet {
  public:
   Fleet(const std::vector<std::unique_ptr<MeasuringRun>>& devices, const std::vector<Problem>& problems,
-        Terminal& terminal, ResultDocument& results, const Work& work)
+        const std::vector<bool>& begun, Terminal& terminal, ResultDocument& results, const Work& work)
       : devices_(devices),
         problems_(problems),
         terminal_(terminal),
@@ -48,7 +48,7 @@ class Fleet {
         work_(work),
         view_(terminal, names_of(devices)),
         expected_s_(expectations(problems, *devices.front(), devices.size())),
-        handout_(expected_s_, devices.size()),
+        handout_(expected_s_, devices.size(), begun),
         shown_(problems.size()),
         reasons_(problems.size()),
         at_work_(devices.size()),
@@ -255,9 +255,9 @@ std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun
 }
 
 ExitCode measure_side_by_side(const std::vector<std::unique_ptr<MeasuringRun>>& devices,
-                              const std::vector<Problem>& problems, Terminal& terminal, ResultDocument& results,
-                              const Work& work) {
-  return Fleet(devices, problems, terminal, results, work).run();
+                              const std::vector<Problem>& problems, const std::vector<bool>& begun,
+                              Terminal& terminal, ResultDocument& results, const Work& work) {
+  return Fleet(devices, problems, begun, terminal, results, work).run();
 }
 
 }  // namespace pgtune::tool

@@ -20,8 +20,9 @@ class Handout {
     kNobodyIsLeft,  ///< the problem waits, and no device is left for it
   };
 
-  /// `expected_s`: of each problem; of equal ones the first in the list comes first.
-  Handout(const std::vector<double>& expected_s, std::size_t devices);
+  /// `expected_s`: of each problem; of equal ones the first in the list comes first. Problems that `begun`
+  /// names come after all others, however long they take; empty: there are none.
+  Handout(const std::vector<double>& expected_s, std::size_t devices, const std::vector<bool>& begun = {});
 
   /// The next problem of a free device; nothing where none waits that it has not failed on already.
   [[nodiscard]] std::optional<std::size_t> take(std::size_t device);

@@ -41,6 +41,14 @@ void announce_all(Terminal& terminal, const MeasuringOptions& options, const Dev
   announce(terminal, announcement);
 }
 
+/// The order in which one device measures them.
+std::vector<Problem> in_turn(const std::vector<Problem>& problems, const std::vector<bool>& begun) {
+  std::vector<Problem> first, last;
+  for (std::size_t i = 0; i < problems.size(); ++i) (!begun.empty() && begun[i] ? last : first).push_back(problems[i]);
+  first.insert(first.end(), last.begin(), last.end());
+  return first;
+}
+
 /// `over`: called after each problem, with how many are over.
 ExitCode measure_in_turn(MeasuringRun& device, const std::vector<Problem>& problems, Terminal& terminal,
                          ResultDocument& results, const Work& work, const std::function<void(std::size_t)>& over) {
@@ -116,7 +124,8 @@ bool release_clocks(const Devices& devices) {
 }  // namespace
 
 ExitCode measure(Context& context, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
-                 const std::vector<Problem>& problems, ResultDocument& results, const Work& work) {
+                 const std::vector<Problem>& problems, ResultDocument& results, const Work& work,
+                 const std::vector<bool>& begun) {
   if (options.split) refuse_to_split(choices);
   Terminal& terminal = context.terminal();
   const StopSignals signals;
@@ -130,9 +139,9 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const std::v
     announce_all(terminal, options, devices);
     terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
     terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
-    code = options.split         ? measure_split(devices, problems, terminal, results, work)
-           : devices.size() == 1 ? measure_on_one(*devices.front(), problems, terminal, results, work)
-                                 : measure_side_by_side(devices, problems, terminal, results, work);
+    code = options.split         ? measure_split(devices, in_turn(problems, begun), terminal, results, work)
+           : devices.size() == 1 ? measure_on_one(*devices.front(), in_turn(problems, begun), terminal, results, work)
+                                 : measure_side_by_side(devices, problems, begun, terminal, results, work);
   } catch (...) {
     (void)release_clocks(devices);
     throw;

@@ -125,6 +125,7 @@ using Work = std::function<Shown(MeasuringRun&, const Problem&)>;
 /// Locks the clocks where that is asked for, says on what and how is measured, and has each problem measured until a
 /// signal comes: one after the other on one device, side by side on several, which then get the longest expected first;
 /// with `options.split` one after the other on the first device, for which the others screen along.
+/// Problems that `begun` names, in the order of the problems, come after all others; empty: there are none.
 /// The worst end of all. Of several problems, one that cannot be measured is told, noted in `results`, and does not
 /// take the others with it. What is in the way of a GPU is thrown where it is the only one; of several another one
 /// takes its problem (fleet.hpp). The devices are closed and the clocks given back before this returns or throws; where
@@ -132,7 +133,8 @@ using Work = std::function<Shown(MeasuringRun&, const Problem&)>;
 /// usage), db::Error, and what `work` throws.
 [[nodiscard]] ExitCode measure(Context& context, const MeasuringOptions& options,
                                const std::vector<DeviceChoice>& choices, const std::vector<Problem>& problems,
-                               ResultDocument& results, const Work& work);
+                               ResultDocument& results, const Work& work,
+                               const std::vector<bool>& begun = {});
 
 /// What a search or a bench ends with: the signal's code where one interrupted it, kPartial where it gave up on void
 /// rounds. To reach its budget is what a search was asked for, and no end of a kind of its own.

@@ -51,6 +51,10 @@ std::optional<Answer> stored_answer(Store& store, const StoreKey& key, bool this
   return own || this_board ? own : store.answer(key, Boards::kOfClass);
 }
 
+bool is_begun(Store& store, const StoreKey& key, const SessionOptions& options) {
+  return !options.force && !answered_already(store, key, options) && !store.trials(key).empty();
+}
+
 SearchResult result_from_store(Answer answer) {
   SearchResult result;
   result.counts = answer.counts;

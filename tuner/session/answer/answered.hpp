@@ -21,6 +21,10 @@ namespace pgtune::session {
 /// options.retry_failed where it left something to retry. Throws what the store throws.
 [[nodiscard]] std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options);
 
+/// Whether a search under `options` goes on with trials that earlier ones of the same left; false where it is answered
+/// already, or would measure all anew. Throws what the store throws.
+[[nodiscard]] bool is_begun(Store& store, const StoreKey& key, const SessionOptions& options);
+
 /// The result of a search that `answer` made unnecessary.
 [[nodiscard]] SearchResult result_from_store(Answer answer);
 
