@@ -190,14 +190,14 @@ TEST(Model, WaitsForReportsWhereNothingWasLearntElsewhere) {
   test.space.expectation = [&] {
     return Result<Expectation>(Expectation{std::vector<double>(test.variants.size()), 0.1});
   };
-  EXPECT_EQ(open_at_first(test.space), InOrder::kOpen);
+  EXPECT_EQ(open_at_first(test.space), 10U) << "eight, and one more after every fourth";
 }
 
-TEST(Model, BuildsMoreAheadTheMoreItKnows) {
-  const TestSpace test;
+/// How many proposals are open before each report, in the order of the reports.
+std::vector<std::size_t> most_open(const TestSpace& test) {
   const auto strategy = made("model", test.space, 1);
   std::deque<std::size_t> open;
-  std::vector<std::size_t> most;  // open before each report
+  std::vector<std::size_t> most;
   while (true) {
     while (const auto index = strategy->next()) open.push_back(*index);
     if (open.empty()) break;
@@ -205,10 +205,23 @@ TEST(Model, BuildsMoreAheadTheMoreItKnows) {
     strategy->report(open.front(), test.observe(open.front()));
     open.pop_front();
   }
+  return most;
+}
+
+TEST(Model, BuildsMoreAheadTheMoreItKnows) {
+  const std::vector<std::size_t> most = most_open(TestSpace());
   EXPECT_EQ(most[4], 2U);
   EXPECT_EQ(most[8], 3U);
   EXPECT_EQ(most[20], 5U);
   EXPECT_EQ(most[60], InOrder::kOpen);
+}
+
+TEST(Model, BuildsTwiceAsManyAheadWhereOtherSearchesTaughtIt) {
+  TestSpace test;
+  test.space.expectation = [&] {
+    return Result<Expectation>(Expectation{std::vector<double>(test.variants.size()), 0.1});
+  };
+  EXPECT_EQ(most_open(test)[60], 16U);
 }
 
 TEST(Model, TriesEachTemplateHoweverLittleIsExpectedOfIt) {

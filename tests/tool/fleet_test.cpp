@@ -2,6 +2,7 @@
 // Searches and benches of the real program on several fake GPUs at once.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <set>
@@ -204,6 +205,22 @@ TEST_F(FleetTest, ASignalStopsAllAndTheSameCommandGoesOn) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(shapes_of(results(resumed)), kTitles);
   EXPECT_GT(before, 0);
+}
+
+TEST_F(FleetTest, AListGoesOnWithWhatNoSearchHasBegun) {
+  const std::vector<std::string> begun{"search",  "--template", path("tiny.json"), "--shape", kTitles[0],
+                                       "--shape", kTitles[1],   "--budget",        "2",       "--device",
+                                       "0"};
+  ASSERT_EQ(pgtune(begun).exit_code, 0);
+  auto fresh_first = kTitles;
+  std::rotate(fresh_first.begin(), fresh_first.begin() + 2, fresh_first.end());
+  const auto found = results(search_all({"--device", "0", "--budget", "4", "--json"}));
+  EXPECT_EQ(shapes_of(found), fresh_first);
+  for (const json& result : found) EXPECT_EQ(result.at("from_database"), false) << shape_of(result);
+  const auto answered = results(search_all({"--device", "0", "--budget", "4", "--json"}));
+  EXPECT_EQ(shapes_of(answered), kTitles) << "all are answered";
+  // Without what is known there is nothing to go on with.
+  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--budget", "2", "--force", "--json"}))), kTitles);
 }
 
 TEST_F(FleetTest, SplitScreensOneProblemOnAllAndRacesOnTheFirst) {

@@ -181,9 +181,15 @@ BoostedTrees BoostedTrees::fit(const BinnedRows& rows, std::span<const double> t
   for (const std::uint32_t row : chosen) residuals.push_back(targets[row] - out.base_);
   Random random(options.seed);
   const auto share_of = [&](std::size_t count, double share) {
-    std::vector<std::size_t> picked = shuffled_indices(count, random.below(std::size_t{1} << 62));
-    picked.resize(static_cast<std::size_t>(std::ceil(share * static_cast<double>(count))));
-    std::sort(picked.begin(), picked.end());
+    const std::vector<std::size_t> shuffled = shuffled_indices(count, random.below(std::size_t{1} << 62));
+    const auto size = static_cast<std::size_t>(std::ceil(share * static_cast<double>(count)));
+    std::vector<bool> is_picked(count, false);
+    for (std::size_t i = 0; i < size; ++i) is_picked[shuffled[i]] = true;
+    std::vector<std::size_t> picked;
+    picked.reserve(size);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_picked[i]) picked.push_back(i);
+    }
     return picked;
   };
   TreeBuilder builder(rows, chosen, options, out.nodes_);

@@ -15,7 +15,7 @@ bool InOrder::hand_on() {
 
 std::optional<std::size_t> InOrder::next() {
   while (true) {
-    if (open_.size() == kOpen || (waits_ && !open_.empty())) {
+    if (open_.size() == most_open_ || (waits_ && !open_.empty())) {
       if (!hand_on()) return std::nullopt;
       continue;
     }

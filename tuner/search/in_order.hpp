@@ -11,15 +11,16 @@
 
 namespace pgtune::search {
 
-/// Hands reports on in the order of the proposals, and each only when the strategy has made kOpen proposals after it or
-/// waits for reports. Before the proposal after that it waits for the report itself.
+/// Hands reports on in the order of the proposals, and each only when the strategy has made `most_open` proposals after
+/// it or waits for reports. Before the proposal after that it waits for the report itself.
 class InOrder final : public Strategy {
  public:
   /// Proposals that may be open: as many as are built at a time. More would keep a learner from learning; a search of
   /// eight variants goes by what is known before it.
   static constexpr std::size_t kOpen = 8;
 
-  explicit InOrder(std::unique_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
+  explicit InOrder(std::unique_ptr<Strategy> strategy, std::size_t most_open = kOpen)
+      : strategy_(std::move(strategy)), most_open_(most_open) {}
 
   [[nodiscard]] std::optional<std::size_t> next() override;
   void report(std::size_t index, const Observation& observation) override { reported_.emplace(index, observation); }
@@ -29,6 +30,7 @@ class InOrder final : public Strategy {
   bool hand_on();
 
   std::unique_ptr<Strategy> strategy_;
+  std::size_t most_open_;
   std::deque<std::size_t> open_;  ///< proposals the strategy has no report of
   std::unordered_map<std::size_t, Observation> reported_;
   bool waits_ = false;  ///< the strategy proposes nothing before its next report

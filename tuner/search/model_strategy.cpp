@@ -17,6 +17,8 @@
 namespace pgtune::search {
 namespace {
 
+constexpr std::size_t kMostOpen = 16;  ///< proposals, at a time
+
 /// How many proposals may be open at a time, by how many were made before.
 using MostOpen = std::size_t (*)(std::size_t made);
 
@@ -69,8 +71,8 @@ class ModelStrategy final : public Strategy {
   static constexpr std::size_t kMostObserved = 160;
   /// Of large spaces, the most promising by what is expected.
   static constexpr std::size_t kMostRanked = 20000;
-  /// Proposals that are open at a time: more are not asked for before the next ranking.
-  static constexpr std::size_t kMostExact = InOrder::kOpen;
+  /// More are not asked for before the next ranking.
+  static constexpr std::size_t kMostExact = kMostOpen;
   static constexpr double kFailure = 0.4;    ///< above the fastest, as logarithm, where a variant failed
   static constexpr double kPriorWeight = 8;  ///< of the deviation expected, in observations
   static constexpr std::size_t kMostFailed = 32;
@@ -279,11 +281,12 @@ Result<Expectation> expected_by_costs(const SearchSpace& space) {
   return out;
 }
 
-std::size_t most_open_taught(std::size_t) { return InOrder::kOpen; }
+/// By the number of proposals alone: whatever builds and trials take, a search goes the same way again. Of large
+/// kernels eight builds at a time are fewer than a GPU can try.
+std::size_t most_open_taught(std::size_t made) { return std::min(kMostOpen, InOrder::kOpen + made / 4); }
 
-/// Where nothing was learnt elsewhere the first reports change most, so that few are built ahead of them. By the number
-/// of proposals alone: whatever builds and trials take, a search goes the same way again.
-std::size_t most_open_untaught(std::size_t made) { return std::min<std::size_t>(InOrder::kOpen, 2 + made / 8); }
+/// Where nothing was learnt elsewhere the first reports change most, so that few are built ahead of them.
+std::size_t most_open_untaught(std::size_t made) { return std::min(InOrder::kOpen, 2 + made / 8); }
 
 Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint64_t seed) {
   auto expected = space.expectation ? space.expectation() : expected_by_costs(space);
@@ -293,7 +296,8 @@ Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint
   auto in_order = std::make_unique<InOrder>(
       std::make_unique<ModelStrategy>(space, *expected, shuffled_indices(space.variants.size(), seed),
                                       knows ? std::vector<std::size_t>() : space.tried_first,
-                                      space.expectation ? most_open_taught : most_open_untaught));
+                                      space.expectation ? most_open_taught : most_open_untaught),
+      kMostOpen);
   if (!knows) return in_order;
   return std::make_unique<Judged>(std::move(in_order), std::move(*expected));
 }

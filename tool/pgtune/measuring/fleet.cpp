@@ -255,8 +255,8 @@ std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun
 }
 
 ExitCode measure_side_by_side(const std::vector<std::unique_ptr<MeasuringRun>>& devices,
-                              const std::vector<Problem>& problems, const std::vector<bool>& begun,
-                              Terminal& terminal, ResultDocument& results, const Work& work) {
+                              const std::vector<Problem>& problems, const std::vector<bool>& begun, Terminal& terminal,
+                              ResultDocument& results, const Work& work) {
   return Fleet(devices, problems, begun, terminal, results, work).run();
 }
 

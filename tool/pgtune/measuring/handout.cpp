@@ -15,11 +15,10 @@ constexpr std::size_t kStrikes = 2;
 Handout::Handout(const std::vector<double>& expected_s, std::size_t devices, const std::vector<bool>& begun)
     : order_(expected_s.size()), problems_(expected_s.size()), devices_(devices) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
-  std::stable_sort(order_.begin(), order_.end(),
-                   [&](std::size_t a, std::size_t b) {
-                     const bool a_begun = !begun.empty() && begun[a], b_begun = !begun.empty() && begun[b];
-                     return a_begun == b_begun ? expected_s[a] > expected_s[b] : b_begun;
-                   });
+  std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    const bool a_begun = !begun.empty() && begun[a], b_begun = !begun.empty() && begun[b];
+    return a_begun == b_begun ? expected_s[a] > expected_s[b] : b_begun;
+  });
 }
 
 std::optional<std::size_t> Handout::take(std::size_t device) {

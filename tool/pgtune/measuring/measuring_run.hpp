@@ -133,8 +133,7 @@ using Work = std::function<Shown(MeasuringRun&, const Problem&)>;
 /// usage), db::Error, and what `work` throws.
 [[nodiscard]] ExitCode measure(Context& context, const MeasuringOptions& options,
                                const std::vector<DeviceChoice>& choices, const std::vector<Problem>& problems,
-                               ResultDocument& results, const Work& work,
-                               const std::vector<bool>& begun = {});
+                               ResultDocument& results, const Work& work, const std::vector<bool>& begun = {});
 
 /// What a search or a bench ends with: the signal's code where one interrupted it, kPartial where it gave up on void
 /// rounds. To reach its budget is what a search was asked for, and no end of a kind of its own.

@@ -8,7 +8,8 @@
 namespace pgtune::tool {
 namespace {
 
-constexpr int kBits = 4;  ///< of a number of searches that count
+/// Of a number of searches that count: 0, 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on.
+constexpr int kBits = 2;
 
 std::size_t rounded_down(std::size_t count) {
   const int dropped = std::max(0, static_cast<int>(std::bit_width(count)) - kBits);
