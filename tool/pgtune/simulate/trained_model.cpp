@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -34,10 +35,9 @@ constexpr int kVersion = 1;
 
 using Sessions = std::vector<db::SessionRow>;  ///< newest first
 
-/// What a model learns from sessions of one database, `first` tables after those of others. Throws CommandError,
-/// db::Error.
+/// What a model learns from sessions of one database, whose tables are numbered from 0. Throws CommandError, db::Error.
 using Learn = std::vector<search::Experience> (*)(const db::Database& database, const Sessions& sessions,
-                                                  const KnownTemplates& templates, std::size_t first);
+                                                  const KnownTemplates& templates);
 
 struct Kind {
   const char* name;  ///< in its files' names
@@ -45,8 +45,9 @@ struct Kind {
 };
 
 std::vector<search::Experience> learn_times(const db::Database& database, const Sessions& sessions,
-                                            const KnownTemplates& templates, std::size_t first) {
+                                            const KnownTemplates& templates) {
   std::vector<search::Experience> known;
+  std::size_t first = 0;
   for (const RecordedTable& table : recorded_tables(database, templates, sessions)) {
     for (search::Experience& own : experiences(table, templates, first)) known.push_back(std::move(own));
     ++first;
@@ -55,8 +56,9 @@ std::vector<search::Experience> learn_times(const db::Database& database, const 
 }
 
 std::vector<search::Experience> learn_clocks(const db::Database& database, const Sessions& sessions,
-                                             const KnownTemplates& templates, std::size_t first) {
+                                             const KnownTemplates& templates) {
   std::vector<search::Experience> known;
+  std::size_t first = 0;
   for (const SettledRace& race : settled_races(database, templates, sessions)) {
     for (search::Experience& own : clock_experiences(race, templates, first)) known.push_back(std::move(own));
     ++first;
@@ -99,16 +101,28 @@ std::string key_of(const Kind& kind, const KnownTemplates& templates, const Sess
 
 std::shared_ptr<const search::Predictor> fit(const Kind& kind, const KnownTemplates& templates,
                                              const OwnSearches& searches) {
-  std::vector<search::Experience> known;
-  const auto learn = [&](const db::Database& from, const Sessions& sessions) {
-    const std::size_t first = known.empty() ? 0 : known.back().table + 1;
-    for (search::Experience& own : kind.learn(from, sessions, templates, first)) known.push_back(std::move(own));
-  };
-  if (has_built_in_recording()) {
-    for (const db::Database& recording : open_recordings("")) learn(recording, db::list_sessions(recording));
+  std::vector<db::Database> shipped;
+  if (has_built_in_recording()) shipped = open_recordings("");
+  for (db::Database& tables : open_unbiased_tables()) shipped.push_back(std::move(tables));
+  // A connection is used by one thread; what is learnt comes in the order of the databases.
+  std::vector<std::future<std::vector<search::Experience>>> parts;
+  for (const db::Database& database : shipped) {
+    parts.push_back(std::async(std::launch::async, [&kind, &templates, &database] {
+      return kind.learn(database, db::list_sessions(database), templates);
+    }));
   }
-  for (const db::Database& tables : open_unbiased_tables()) learn(tables, db::list_sessions(tables));
-  if (searches.database) learn(*searches.database, searches.sessions);
+  std::vector<search::Experience> own;
+  if (searches.database) own = kind.learn(*searches.database, searches.sessions, templates);
+  std::vector<search::Experience> known;
+  const auto add = [&](std::vector<search::Experience>&& learnt) {
+    const std::size_t first = known.empty() ? 0 : known.back().table + 1;
+    for (search::Experience& experience : learnt) {
+      experience.table += first;
+      known.push_back(std::move(experience));
+    }
+  };
+  for (auto& part : parts) add(part.get());
+  add(std::move(own));
   if (known.empty()) return nullptr;
   return std::make_shared<const search::Predictor>(search::PredictorTrainer(known).fit_all(kModelSeed));
 }
