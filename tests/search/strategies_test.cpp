@@ -5,12 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <deque>
 #include <set>
 
+#include "tests/search/test_space.hpp"
 #include "tuner/search/in_order.hpp"
-#include "tuner/search/likeness.hpp"
 #include "tuner/search/neighbourhood.hpp"
 #include "tuner/search/random.hpp"
 #include "tuner/search/turns.hpp"
@@ -20,42 +18,6 @@ namespace {
 
 using testing::ElementsAre;
 using Order = std::vector<std::size_t>;
-
-/// Two templates, of A = 0..15 and B = 0..7 without a corner, and of A = 0..9.
-struct TestSpace {
-  std::vector<Variant> variants;
-  SearchSpace space;
-
-  TestSpace() {
-    for (std::int64_t a = 0; a < 16; ++a) {
-      for (std::int64_t b = 0; b < 8; ++b) {
-        if (a + b < 20) variants.push_back({"grid", {{"A", a}, {"B", b}}});
-      }
-    }
-    const std::size_t grid = variants.size();
-    for (std::int64_t a = 0; a < 10; ++a) variants.push_back({"line", {{"A", a}}});
-    space = {variants, {grid, 10}, {3, grid + 1}, [this] {
-               return Result<std::vector<std::optional<double>>>(
-                   std::vector<std::optional<double>>(variants.size(), std::nullopt));
-             }};
-  }
-
-  /// A bowl with its bottom at A = 11, B = 4; a tenth of the grid crashes.
-  [[nodiscard]] Observation observe(std::size_t index) const {
-    const auto value = [&](std::size_t i) {
-      return static_cast<double>(std::get<std::int64_t>(variants[index].parameters[i].value));
-    };
-    if (variants[index].template_name == "line") return {OutcomeKind::kOk, false, 1.2 + 0.01 * value(0)};
-    if (index % 10 == 7) return {OutcomeKind::kCrashed, false, 0};
-    return {OutcomeKind::kOk, false, 1 + 0.01 * std::pow(value(0) - 11, 2) + 0.02 * std::pow(value(1) - 4, 2)};
-  }
-};
-
-std::unique_ptr<Strategy> made(const std::string& name, const SearchSpace& space, std::uint64_t seed) {
-  auto strategy = make_strategy(name, space, seed);
-  EXPECT_TRUE(strategy) << strategy.error().text();
-  return std::move(*strategy);
-}
 
 /// All proposals, where up to `ahead` are open and the reports of those come in an order that `shuffle` decides; only
 /// those up to `last`, where that is proposed.
@@ -174,97 +136,6 @@ TEST(Strategies, ThoseThatLearnFindTheBestSooner) {
   EXPECT_GT(random, 55);
   for (const char* name : {"model", "local", "annealing", "genetic"})
     EXPECT_LT(proposals_to_best(name), 0.8 * random) << name;
-}
-
-/// How many proposals come before any report.
-std::size_t open_at_first(const SearchSpace& space) {
-  const auto strategy = made("model", space, 1);
-  std::size_t open = 0;
-  while (strategy->next()) ++open;
-  return open;
-}
-
-TEST(Model, WaitsForReportsWhereNothingWasLearntElsewhere) {
-  TestSpace test;
-  EXPECT_EQ(open_at_first(test.space), 2U);
-  test.space.expectation = [&] {
-    return Result<Expectation>(Expectation{std::vector<double>(test.variants.size()), 0.1});
-  };
-  EXPECT_EQ(open_at_first(test.space), 10U) << "eight, and one more after every fourth";
-}
-
-/// How many proposals are open before each report, in the order of the reports.
-std::vector<std::size_t> most_open(const TestSpace& test) {
-  const auto strategy = made("model", test.space, 1);
-  std::deque<std::size_t> open;
-  std::vector<std::size_t> most;
-  while (true) {
-    while (const auto index = strategy->next()) open.push_back(*index);
-    if (open.empty()) break;
-    most.push_back(open.size());
-    strategy->report(open.front(), test.observe(open.front()));
-    open.pop_front();
-  }
-  return most;
-}
-
-TEST(Model, BuildsMoreAheadTheMoreItKnows) {
-  const std::vector<std::size_t> most = most_open(TestSpace());
-  EXPECT_EQ(most[4], 2U);
-  EXPECT_EQ(most[8], 3U);
-  EXPECT_EQ(most[20], 5U);
-  EXPECT_EQ(most[60], InOrder::kOpen);
-}
-
-TEST(Model, BuildsTwiceAsManyAheadWhereOtherSearchesTaughtIt) {
-  TestSpace test;
-  test.space.expectation = [&] {
-    return Result<Expectation>(Expectation{std::vector<double>(test.variants.size()), 0.1});
-  };
-  EXPECT_EQ(most_open(test)[60], 16U);
-}
-
-TEST(Model, TriesEachTemplateHoweverLittleIsExpectedOfIt) {
-  TestSpace test;
-  const std::size_t grid = test.space.template_sizes[0];
-  std::vector<double> expected(test.variants.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(i);  // the second template last
-  test.space.expectation = [&] { return Result<Expectation>(Expectation{expected, 0.1}); };
-  const auto strategy = made("model", test.space, 1);
-  EXPECT_EQ(strategy->next(), 0U);
-  EXPECT_EQ(strategy->next(), grid) << "the best of the second template";
-  EXPECT_EQ(strategy->next(), 1U);
-}
-
-TEST(Model, TriesDefaultsFirstOfTemplatesThatNothingTaughtIt) {
-  TestSpace test;
-  const std::size_t grid = test.space.template_sizes[0];
-  std::vector<double> expected(test.variants.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(i);
-  test.space.expectation = [&] { return Result<Expectation>(Expectation{expected, 0.1, false}); };
-  const auto strategy = made("model", test.space, 1);
-  EXPECT_EQ(strategy->next(), 3U);
-  EXPECT_EQ(strategy->next(), grid + 1);
-  EXPECT_EQ(strategy->next(), 0U) << "then as it is expected";
-  EXPECT_EQ(strategy->next(), grid);
-}
-
-TEST(Model, BeginsFarApartWhereNothingIsExpected) {
-  TestSpace test;
-  const std::size_t grid = test.space.template_sizes[0];
-  const SearchSpace space{std::span(test.variants).first(grid), {grid}, {}, test.space.costs};
-  const Likeness likeness(space);
-  const auto apart = [&](const std::string& name) {
-    double sum = 0;
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const auto strategy = made(name, space, seed);
-      const std::size_t first = *strategy->next();
-      sum += likeness.distance(first, *strategy->next()) / 20;
-    }
-    return sum;
-  };
-  EXPECT_GT(apart("model"), 0.8);
-  EXPECT_LT(apart("random"), 0.65);
 }
 
 /// Two templates; tiles of 64x64 (16 variants), 128x64 and 64x128 (16 of the next size), and one without a tile (4).

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <span>
+
+#include "tests/search/test_space.hpp"
+#include "tuner/search/in_order.hpp"
+#include "tuner/search/likeness.hpp"
+#include "tuner/search/strategies.hpp"
+
+namespace pgtune::search {
+namespace {
+
+/// How many proposals come before any report.
+std::size_t open_at_first(const SearchSpace& space) {
+  const auto strategy = made("model", space, 1);
+  std::size_t open = 0;
+  while (strategy->next()) ++open;
+  return open;
+}
+
+TEST(Model, WaitsForReportsWhereNothingWasLearntElsewhere) {
+  TestSpace test;
+  EXPECT_EQ(open_at_first(test.space), 2U);
+  test.space.expectation = [&] {
+    return Result<Expectation>(Expectation{std::vector<double>(test.variants.size()), 0.1});
+  };
+  EXPECT_EQ(open_at_first(test.space), 10U) << "eight, and one more after every fourth";
+}
+
+/// How many proposals are open before each report, in the order of the reports.
+std::vector<std::size_t> most_open(const TestSpace& test) {
+  const auto strategy = made("model", test.space, 1);
+  std::deque<std::size_t> open;
+  std::vector<std::size_t> most;
+  while (true) {
+    while (const auto index = strategy->next()) open.push_back(*index);
+    if (open.empty()) break;
+    most.push_back(open.size());
+    strategy->report(open.front(), test.observe(open.front()));
+    open.pop_front();
+  }
+  return most;
+}
+
+TEST(Model, BuildsMoreAheadTheMoreItKnows) {
+  const std::vector<std::size_t> most = most_open(TestSpace());
+  EXPECT_EQ(most[4], 2U);
+  EXPECT_EQ(most[8], 3U);
+  EXPECT_EQ(most[20], 5U);
+  EXPECT_EQ(most[60], InOrder::kOpen);
+}
+
+TEST(Model, BuildsTwiceAsManyAheadWhereOtherSearchesTaughtIt) {
+  TestSpace test;
+  test.space.expectation = [&] {
+    return Result<Expectation>(Expectation{std::vector<double>(test.variants.size()), 0.1});
+  };
+  EXPECT_EQ(most_open(test)[60], 16U);
+}
+
+TEST(Model, TriesEachTemplateHoweverLittleIsExpectedOfIt) {
+  TestSpace test;
+  const std::size_t grid = test.space.template_sizes[0];
+  std::vector<double> expected(test.variants.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(i);  // the second template last
+  test.space.expectation = [&] { return Result<Expectation>(Expectation{expected, 0.1}); };
+  const auto strategy = made("model", test.space, 1);
+  EXPECT_EQ(strategy->next(), 0U);
+  EXPECT_EQ(strategy->next(), grid) << "the best of the second template";
+  EXPECT_EQ(strategy->next(), 1U);
+}
+
+TEST(Model, TriesDefaultsFirstOfTemplatesThatNothingTaughtIt) {
+  TestSpace test;
+  const std::size_t grid = test.space.template_sizes[0];
+  std::vector<double> expected(test.variants.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(i);
+  test.space.expectation = [&] { return Result<Expectation>(Expectation{expected, 0.1, false}); };
+  const auto strategy = made("model", test.space, 1);
+  EXPECT_EQ(strategy->next(), 3U);
+  EXPECT_EQ(strategy->next(), grid + 1);
+  EXPECT_EQ(strategy->next(), 0U) << "then as it is expected";
+  EXPECT_EQ(strategy->next(), grid);
+}
+
+TEST(Model, BeginsFarApartWhereNothingIsExpected) {
+  TestSpace test;
+  const std::size_t grid = test.space.template_sizes[0];
+  const SearchSpace space{std::span(test.variants).first(grid), {grid}, {}, test.space.costs};
+  const Likeness likeness(space);
+  const auto apart = [&](const std::string& name) {
+    double sum = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const auto strategy = made(name, space, seed);
+      const std::size_t first = *strategy->next();
+      sum += likeness.distance(first, *strategy->next()) / 20;
+    }
+    return sum;
+  };
+  EXPECT_GT(apart("model"), 0.8);
+  EXPECT_LT(apart("random"), 0.65);
+}
+
+}  // namespace
+}  // namespace pgtune::search
