@@ -38,6 +38,16 @@ TEST(ExpectedSearch, IsWithinAFactorOfTwoOfWhatWasRecorded) {
   }
 }
 
+/// Medians of 18 searches of the validation suites on two H100s, all of which met the cap, and of those that did not.
+TEST(ExpectedSearch, OfAFewSecondsOutlastsItsBudgetAtThePowerCap) {
+  SessionOptions options;
+  options.budget.seconds = 8;
+  const double settled_s = expected_search(problem("4096x4096x4096", Dtype::kTf32, "nt"), options, 15).seconds;
+  EXPECT_GT(settled_s, 37.0 / 2);
+  EXPECT_LT(settled_s, 37.0 * 2);
+  EXPECT_LT(expected_search(problem("8x5120x3072", Dtype::kE4m3, "nt"), options, 15).seconds, 12);
+}
+
 TEST(ExpectedSearch, TellsWhichProblemsMeetThePowerCap) {
   const SessionOptions options = with_trials(24);
   EXPECT_EQ(expected_search(problem("4096x4096x4096", Dtype::kBf16), options, 8).sampling, Sampling::kSettled);

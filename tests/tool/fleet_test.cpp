@@ -223,6 +223,19 @@ TEST_F(FleetTest, AListGoesOnWithWhatNoSearchHasBegun) {
   EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--budget", "2", "--force", "--json"}))), kTitles);
 }
 
+TEST_F(FleetTest, WhatIsBegunIsSoAtTheClockThatWasLocked) {
+  const auto locked = [&](const std::string& shape) {
+    return pgtune({"search", "--template", path("tiny.json"), "--shape", shape, "--budget", "2", "--device", "0",
+                   "--lock-clocks"});
+  };
+  ASSERT_EQ(locked(kTitles[0]).exit_code, 0);
+  auto fresh_first = kTitles;
+  std::rotate(fresh_first.begin(), fresh_first.begin() + 1, fresh_first.end());
+  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--budget", "4", "--json", "--lock-clocks"}))), fresh_first);
+  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--budget", "4", "--json"}))), kTitles)
+      << "nothing was measured at a clock that is not locked";
+}
+
 TEST_F(FleetTest, SplitScreensOneProblemOnAllAndRacesOnTheFirst) {
   write("shapes.txt", "512x512x512\n");
   fault("trial||slow");

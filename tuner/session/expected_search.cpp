@@ -68,7 +68,12 @@ ExpectedSearch expected_search(const Problem& problem, const SessionOptions& opt
   const double variant_s = std::max(kBuild_s / static_cast<double>(std::max<std::size_t>(compile_workers, 1)),
                                     kTrial_s + std::max(kScreenSample_s, kTrialLaunches * launch_s));
   double searching_s = before_s + variants * variant_s + rounds_s;
-  if (options.budget.seconds) searching_s = std::min(searching_s, std::max(*options.budget.seconds, rounds_s / 2));
+  if (options.budget.seconds) {
+    const double reserve_s =
+        reserved_for_rounds_s(options, launch_s, expected.sampling, *options.budget.seconds - before_s);
+    // There are never less than half of the rounds, whatever was kept for them.
+    searching_s = std::min(searching_s, *options.budget.seconds - reserve_s + std::max(reserve_s, rounds_s / 2));
+  }
   const bool energy = options.measure_energy || options.objective != Objective::kTime;
   expected.seconds = searching_s + (energy ? kEnergyWindows_s : 0);
   return expected;

@@ -165,21 +165,6 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   return code;
 }
 
-/// Which problems an earlier search has begun and not answered: they come last, so that a list that was broken off goes
-/// on where it was, and not with its first problems anew. Empty: none.
-std::vector<bool> begun_problems(const SearchTask& task, const DeviceChoice& choice) {
-  if (choice.source != Source::kGpu || task.problems.size() == 1) return {};
-  db::Database database = db::Database::open(task.measuring.database, db::OpenMode::kReadWriteCreate);
-  DatabaseStore store(database);
-  const session::SessionOptions& session = task.measuring.session;
-  std::vector<bool> begun;
-  for (const Problem& problem : task.problems) {
-    const session::StoreKey key{problem, task.templates_of(problem), choice.info, Source::kGpu, session.conditions};
-    begun.push_back(session::is_begun(store, key, session));
-  }
-  return begun;
-}
-
 ExitCode search(Context& context, const SearchTask& task, ResultDocument& results) {
   Terminal& terminal = context.terminal();
   const std::vector<DeviceChoice> choices = choose_devices(context, task.measuring.device);
@@ -201,8 +186,10 @@ ExitCode search(Context& context, const SearchTask& task, ResultDocument& result
       return show_result(terminal, results, outcome, signal);
     };
   };
-  return measure(context, task.measuring, choices, task.problems, results, search_on,
-                 begun_problems(task, choices.front()));
+  const auto begun = [&](MeasuringRun& run, const Problem& problem) {
+    return run.is_begun(problem, answering(run.choice(), task.templates_of(problem), problem));
+  };
+  return measure(context, task.measuring, choices, task.problems, results, search_on, begun);
 }
 
 class SearchCommand final : public SearchOptions {

@@ -41,6 +41,14 @@ void announce_all(Terminal& terminal, const MeasuringOptions& options, const Dev
   announce(terminal, announcement);
 }
 
+/// Of each problem; empty where there is only one, or nobody knows.
+std::vector<bool> which_are(const Begun& begun, MeasuringRun& device, const std::vector<Problem>& problems) {
+  std::vector<bool> out;
+  if (!begun || problems.size() == 1) return out;
+  for (const Problem& problem : problems) out.push_back(begun(device, problem));
+  return out;
+}
+
 /// The order in which one device measures them.
 std::vector<Problem> in_turn(const std::vector<Problem>& problems, const std::vector<bool>& begun) {
   std::vector<Problem> first, last;
@@ -124,8 +132,7 @@ bool release_clocks(const Devices& devices) {
 }  // namespace
 
 ExitCode measure(Context& context, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
-                 const std::vector<Problem>& problems, ResultDocument& results, const Work& work,
-                 const std::vector<bool>& begun) {
+                 const std::vector<Problem>& problems, ResultDocument& results, const Work& work, const Begun& begun) {
   if (options.split) refuse_to_split(choices);
   Terminal& terminal = context.terminal();
   const StopSignals signals;
@@ -139,9 +146,10 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const std::v
     announce_all(terminal, options, devices);
     terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
     terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
-    code = options.split         ? measure_split(devices, in_turn(problems, begun), terminal, results, work)
-           : devices.size() == 1 ? measure_on_one(*devices.front(), in_turn(problems, begun), terminal, results, work)
-                                 : measure_side_by_side(devices, problems, begun, terminal, results, work);
+    const std::vector<bool> last = which_are(begun, *devices.front(), problems);
+    code = options.split         ? measure_split(devices, in_turn(problems, last), terminal, results, work)
+           : devices.size() == 1 ? measure_on_one(*devices.front(), in_turn(problems, last), terminal, results, work)
+                                 : measure_side_by_side(devices, problems, last, terminal, results, work);
   } catch (...) {
     (void)release_clocks(devices);
     throw;

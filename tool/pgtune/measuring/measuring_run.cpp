@@ -165,10 +165,17 @@ auto MeasuringRun::on_device(const Problem& problem, const Answering& by, const 
   return value_or_throw(std::move(result));
 }
 
+session::StoreKey MeasuringRun::key_of(const Problem& problem, const Answering& by) const {
+  return {problem, by.templates, by.device.info, Source::kGpu, session_.conditions};
+}
+
+bool MeasuringRun::is_begun(const Problem& problem, const Answering& by) {
+  return by.device.source == Source::kGpu && session::is_begun(store_, key_of(problem, by), session_);
+}
+
 session::SearchResult MeasuringRun::search(const Problem& problem, const Answering& by) {
   if (by.device.source == Source::kGpu) {
-    const session::StoreKey key{problem, by.templates, by.device.info, Source::kGpu, session_.conditions};
-    if (auto answer = session::answered_already(store_, key, session_))
+    if (auto answer = session::answered_already(store_, key_of(problem, by), session_))
       return session::result_from_store(std::move(*answer));
   }
   if (!helpers_.empty()) return search_with_helpers(problem, by);

@@ -66,6 +66,8 @@ class MeasuringRun {
   /// Each opens the device it is given, or finds it open, and shows the progress. `by`: of answering(). Throw
   /// CommandError. A search that is answered already opens no GPU.
   [[nodiscard]] session::SearchResult search(const Problem& problem, const Answering& by);
+  /// Whether that goes on with what an earlier search left; never on a replay.
+  [[nodiscard]] bool is_begun(const Problem& problem, const Answering& by);
   [[nodiscard]] session::BenchResult bench(const Problem& problem, const Answering& by,
                                            const session::BenchRequest& request);
 
@@ -90,6 +92,8 @@ class MeasuringRun {
   [[nodiscard]] bool release_clock();
 
  private:
+  /// Of what a GPU measures, under the conditions asked for.
+  [[nodiscard]] session::StoreKey key_of(const Problem& problem, const Answering& by) const;
   void lock_clock(const LockRequest& request);
   /// Tells the user who else computes on the GPU that was opened, before hours go into times that are worth nothing.
   void warn_of_others();
@@ -121,19 +125,22 @@ class MeasuringRun {
 using Shown = std::function<ExitCode()>;
 /// Measures one problem on the device it is given, in that device's thread.
 using Work = std::function<Shown(MeasuringRun&, const Problem&)>;
+/// Whether an earlier command measured part of a problem, which measuring it now goes on with.
+using Begun = std::function<bool(MeasuringRun&, const Problem&)>;
 
 /// Locks the clocks where that is asked for, says on what and how is measured, and has each problem measured until a
 /// signal comes: one after the other on one device, side by side on several, which then get the longest expected first;
 /// with `options.split` one after the other on the first device, for which the others screen along.
-/// Problems that `begun` names, in the order of the problems, come after all others; empty: there are none.
-/// The worst end of all. Of several problems, one that cannot be measured is told, noted in `results`, and does not
-/// take the others with it. What is in the way of a GPU is thrown where it is the only one; of several another one
-/// takes its problem (fleet.hpp). The devices are closed and the clocks given back before this returns or throws; where
-/// they were not, the user is told and the exit code is no better than kEnvironment. Throws CommandError (environment,
-/// usage), db::Error, and what `work` throws.
+/// What is `begun` already, as the first device knows once its clocks are locked, comes after all other problems, so
+/// that a list that was broken off goes on where it was; without the function nothing is. The worst end of all. Of
+/// several problems, one that cannot be measured is told, noted in `results`, and does not take the others with it.
+/// What is in the way of a GPU is thrown where it is the only one; of several another one takes its problem
+/// (fleet.hpp). The devices are closed and the clocks given back before this returns or throws; where they were not,
+/// the user is told and the exit code is no better than kEnvironment. Throws CommandError (environment, usage),
+/// db::Error, and what `work` throws.
 [[nodiscard]] ExitCode measure(Context& context, const MeasuringOptions& options,
                                const std::vector<DeviceChoice>& choices, const std::vector<Problem>& problems,
-                               ResultDocument& results, const Work& work, const std::vector<bool>& begun = {});
+                               ResultDocument& results, const Work& work, const Begun& begun = {});
 
 /// What a search or a bench ends with: the signal's code where one interrupted it, kPartial where it gave up on void
 /// rounds. To reach its budget is what a search was asked for, and no end of a kind of its own.

@@ -54,7 +54,7 @@ Result<void> Pipeline::build_ahead() {
 }
 
 Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> enough) {
-  after_s_ = after_s;
+  after_s_ = std::max(after_s, 0.0);
   enough_ = enough;
   begun_s_ = context_.clock.now_s();
   deadline_s_ = deadline(context_, after_s);
@@ -86,7 +86,7 @@ Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> enough
 /// search; and something is tried however little is left.
 bool Pipeline::out_of_time() const {
   if (!deadline_s_ || state_.decided_count() == 0) return false;
-  const double end_s = state_.best_s() > 0 ? *deadline_s_ : *deadline_s_ + std::max(after_s_, 0.0);
+  const double end_s = state_.best_s() > 0 ? *deadline_s_ : *deadline_s_ + after_s_;
   return context_.clock.now_s() >= end_s;
 }
 
@@ -208,7 +208,7 @@ void Pipeline::report_progress() {
     const double until_deadline_s = std::max(0.0, *deadline_s_ - context_.clock.now_s());
     remaining_s = std::min(remaining_s.value_or(until_deadline_s), until_deadline_s);
   }
-  if (remaining_s) *remaining_s += std::max(after_s_, 0.0);
+  if (remaining_s) *remaining_s += after_s_;
   progress_.search(state_, remaining_s);
 }
 

@@ -29,7 +29,8 @@ class Pipeline {
 
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
   /// no trial is in flight, and unless interrupted no build either. `after_s`: expected wall time of what follows the
-  /// search; a time budget starts no new trial where less than it is left. `enough`: what the strategy may expect to
+  /// search; a time budget starts no new trial where less than it is left. Below zero the search may outlast its budget
+  /// by so much, since what follows does in any case. `enough`: what the strategy may expect to
   /// have missed when the search ends because of it (Strategy::expected_missed()); nothing: it goes on. Errors: those
   /// of the device.
   [[nodiscard]] Result<End> run(double after_s, std::optional<double> enough = std::nullopt);
