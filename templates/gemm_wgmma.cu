@@ -67,7 +67,10 @@ using namespace pgtune::product;
 
 constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
 constexpr bool kTransposesLeft = LEFT_SOURCE == LABEL_registers;
-constexpr bool kStoresByTma = EPILOGUE == LABEL_tma;
+constexpr auto kStore = EPILOGUE == LABEL_tma      ? pgtune::Store::kByTma
+                        : EPILOGUE == LABEL_staged ? pgtune::Store::kStaged
+                                                   : pgtune::Store::kDirect;
+constexpr bool kStoresByTma = kStore == pgtune::Store::kByTma;
 constexpr bool kCopiesC = C_SOURCE == LABEL_shared;  ///< into D's boxes, while its tile is being multiplied
 using Output =
     pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, kCopiesC, D_CACHE_HINT == LABEL_evict_first,
@@ -150,7 +153,7 @@ __device__ __forceinline__ void write_tile(pgtune::Accumulator (&acc)[kInstructi
   const auto [row, column, batch] = part_of_warp(tile, warp, worker);
 #pragma unroll
   for (int m = 0; m < kInstructions; ++m) {
-    Output::write<kStoresByTma>(acc[m], to, row + m * 64, column, batch, buffers + warp * Output::kBytes, m);
+    Output::write<kStore>(acc[m], to, row + m * 64, column, batch, buffers + warp * Output::kBytes, m);
   }
 }
 
@@ -170,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
     int batches, float alpha, float beta, const void* bias, int along_inverse, int last_inverse) {
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned stages = pgtune::shared_address(shared), buffers = stages + STAGES * kStageBytes;
-  const unsigned parts = buffers + (kStoresByTma ? kConsumers * 4 * Output::kBytes : 0);
+  const unsigned parts = buffers + (kStore != pgtune::Store::kDirect ? kConsumers * 4 * Output::kBytes : 0);
   const unsigned full = parts + kConsumers * ClusterReduction::kBytes, empty = full + 8 * STAGES;
   const unsigned order = empty + 8 * STAGES, received = order;
 

@@ -75,6 +75,23 @@ std::vector<Problem> problems_with_c(const Problem& types) {
   return problems;
 }
 
+/// Rows of D that TMA cannot write: of odd length, from odd elements on, and only their starts or only their ends
+/// between multiples of 16 bytes; more tiles than multiprocessors, a batch, C, and an exchanged product.
+std::vector<Problem> problems_of_staged_rows(const Problem& types) {
+  std::vector<Problem> problems;
+  for (const auto& [shape, layout] : {std::pair{"2601x2077x208", "nt"}, std::pair{"208x271x144", "nn"},
+                                      std::pair{"144x268x272", "tn"}, std::pair{"24x269x2080", "nt"}}) {
+    problems.push_back(problem_of(shape, layout));
+  }
+  problems[1].batch = 3;
+  problems[1].ldc = 273;
+  problems[1].alpha = 0.5;
+  problems[1].beta = -2;
+  problems[2].ldc = 272;
+  for (Problem& problem : problems) problem = with_types(problem, types);
+  return problems;
+}
+
 /// Rows that start and end at multiples of 16, 8 and 4 bytes and of no more, ragged in every extent, in every layout.
 std::vector<Problem> problems_of_any_pitch(const Problem& types) {
   std::vector<Problem> problems;
@@ -307,13 +324,25 @@ TEST_P(VariantsOnDevice, AreRightWhereCtasFinishOddSlices) {
   expect_right(problems, nullptr, &kOddSlices);
 }
 
+TEST_P(VariantsOnDevice, AreRightWhereRowsOfDAreStaged) {
+  if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "stores rows of D in one way";
+  std::vector<Problem> problems;
+  for (const Problem& types : types_of(definition_)) {
+    for (const Problem& problem : problems_of_staged_rows(types)) problems.push_back(problem);
+  }
+  const Assignment staged{"EPILOGUE", "staged"};
+  expect_right(problems, &staged, &kSchedules);
+  expect_right(problems, &staged, &kManySharers);
+}
+
 // The check launches each twice, so that its counts go on where the launch before left them.
 TEST_P(VariantsOnDevice, AreRightWhereManyCtasShareATile) {
   if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "eight share a tile at most";
   std::vector<Problem> problems;
   for (const Problem& types : types_of(definition_)) {
-    for (const auto& [shape, layout] : {std::pair{"72x56x8320", "tn"}, std::pair{"72x120x8320", "nt"},
-                                        std::pair{"24x40x8320", "tt"}, std::pair{"42x98x8320", "nn"}}) {
+    for (const auto& [shape, layout] :
+         {std::pair{"72x56x8320", "tn"}, std::pair{"72x120x8320", "nt"}, std::pair{"24x40x8320", "tt"},
+          std::pair{"42x98x8320", "nn"}, std::pair{"48x56x33280", "nt"}}) {
       Problem problem = problem_of(shape, layout);
       problem.beta = -2;
       problems.push_back(with_types(problem, types));
@@ -333,9 +362,10 @@ TEST_P(VariantsOnDevice, AreRightWhereMoreRowsAreSwapped) {
       problems.push_back(with_types(problem, types));
     }
   }
-  const Assignment by_tma{"EPILOGUE", "tma"}, by_threads{"EPILOGUE", "direct"};
-  expect_right(problems, &by_tma, &kSwappedRows);
-  expect_right(problems, &by_threads, &kSwappedRows);
+  for (const char* way : {"tma", "staged", "direct"}) {
+    const Assignment stored{"EPILOGUE", way};
+    expect_right(problems, &stored, &kSwappedRows);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,9 @@ const std::vector<Variant>& has_won() {
              "BN=192,SCHEDULE=pingpong,WARPGROUPS_M=1,CLUSTER_M=2",
              "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6,CLUSTER_M=2,DECOMPOSITION=stream_k",
              "BN=112,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7",
-             "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=7,EPILOGUE=direct",
+             "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6,EPILOGUE=staged",
+             "BM=256,BN=128,EPILOGUE=staged",
+             "BN=64,CLUSTER_N=2,STAGES=8,EPILOGUE=staged",
              "BN=64,STAGES=9,EPILOGUE=direct,DEPENDENT_LAUNCH=1",
              "BN=128,TF32X3_PARTS=3,STAGES=2,PROMOTION_INTERVAL=1",
              "BN=128,STAGES=3,PROMOTION_INTERVAL=2",
@@ -207,13 +210,21 @@ INSTANTIATE_TEST_SUITE_P(All, WgmmaModes,
                            return std::string(to_string(instance.param.dtype)) + "_" + instance.param.layout;
                          });
 
+std::set<std::string> epilogues(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto space = legal_variants(wgmma(), typed(Dtype::kBf16, m, n, k), device());
+  EXPECT_TRUE(space) << space.error().text();
+  std::set<std::string> found;
+  if (!space) return found;
+  for (const Variant& variant : space->variants) found.insert(std::get<std::string>(*variant.find("EPILOGUE")));
+  return found;
+}
+
 TEST(WgmmaSpace, RowsThatTmaCannotWriteWholeAreWrittenByThreads) {
-  const auto space = legal_variants(wgmma(), typed(Dtype::kBf16, 512, 1001, 256), device());
-  ASSERT_TRUE(space) << space.error().text();
-  ASSERT_FALSE(space->variants.empty());
-  for (const Variant& variant : space->variants) {
-    EXPECT_EQ(std::get<std::string>(*variant.find("EPILOGUE")), "direct") << variant.key();
-  }
+  EXPECT_EQ(epilogues(512, 1000, 256), (std::set<std::string>{"tma"}));
+  EXPECT_EQ(epilogues(512, 1001, 256), (std::set<std::string>{"staged"})) << "whole lines, not single elements";
+  EXPECT_EQ(epilogues(4098, 4098, 4096), (std::set<std::string>{"staged"}));
+  EXPECT_EQ(epilogues(1002, 1002, 1002), (std::set<std::string>{"staged", "direct"})) << "or pairs, in one wave";
+  EXPECT_EQ(epilogues(16, 4097, 4096), (std::set<std::string>{"direct"})) << "lines of 16 elements";
 }
 
 /// Kernels that the variant launches, or a reason why it is not legal.

@@ -16,6 +16,7 @@
 
 /// Declared for headers whose functions with it are never called here.
 unsigned long long __cvta_generic_to_shared(const void* pointer);
+unsigned __shfl_down_sync(unsigned mask, unsigned value, unsigned delta, int width);
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }

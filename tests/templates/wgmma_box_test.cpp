@@ -3,8 +3,10 @@
 // elements of its own accumulators, and nothing outside of C is read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 #include "tests/templates/on_host.hpp"
@@ -98,6 +100,37 @@ TYPED_TEST(WgmmaBoxes, LanesReadAndWriteTheirOwnElements) {
         EXPECT_EQ(Box::place_of_matrix(0, group, from) + static_cast<unsigned>(byte),
                   TypeParam::place_of_accumulator(lane, i));
       }
+    }
+  }
+}
+
+/// Stores a line of 16-bit elements that starts `start` elements after a multiple of four bytes, as the lanes do that
+/// have a word of the box each.
+template <class Box, bool kEven>
+void expect_line_stored(int words, int start, int elements_left) {
+  SCOPED_TRACE(testing::Message() << words << " words from " << start << ", " << elements_left << " left");
+  constexpr unsigned short kUntouched = 0xffff;
+  alignas(4) unsigned short line[72];
+  std::fill(std::begin(line), std::end(line), kUntouched);
+  const auto word_of = [](int word) { return static_cast<unsigned>(2 * word + 1 | 2 * word + 2 << 16); };
+  for (int word = 0; word < words; ++word) {
+    Box::template store_word<kEven>(line + 2 + start, word_of(word), word_of((word + 1) % words), word,
+                                    word + 1 == words, elements_left);
+  }
+  for (int i = 0; i < 72; ++i) {
+    const int element = i - 2 - start;
+    const bool stored = element >= 0 && element < std::min(2 * words, elements_left);
+    EXPECT_EQ(line[i], stored ? static_cast<unsigned short>(element + 1) : kUntouched) << element;
+  }
+}
+
+TEST(WgmmaBoxLines, AreStoredWhereverTheyStartAndEnd) {
+  using Box = WgmmaBox<false, 2, Type16::kBf16, 128, 128, 8>;
+  for (const int words : {8, 16, 32}) {
+    for (int left = -3; left <= 2 * words + 3; ++left) {
+      expect_line_stored<Box, false>(words, 0, left);
+      expect_line_stored<Box, false>(words, 1, left);
+      expect_line_stored<Box, true>(words, 0, left);
     }
   }
 }

@@ -60,7 +60,7 @@ void expect_stored(int rows, int columns, Corner from, float beta) {
       acc[i] = sum(from.row + row, from.column + i / 4 * 8 + lane % 4 * 2 + i % 2);
     }
     lane_of_host = lane;
-    Output::template write<false>(acc, to, from.row, from.column, batch, 0, 0);
+    Output::template write<Store::kDirect>(acc, to, from.row, from.column, batch, 0, 0);
   }
 
   std::vector<float> expected(d.size(), -7.0f);

@@ -6,6 +6,10 @@
 // C, where it is read and TMA stores D, passes through the same buffers: copies of it start while the tile is still
 // being multiplied (start_c()), and each box of D overwrites the box of C that it was computed from.
 //
+// Rows of D that TMA cannot write take the same way: a warp stores each line of its box by itself, neighbouring lanes
+// neighbouring words, wherever the line starts. Lanes that stored what they hold would write parts of eight lines at
+// once, a few bytes of each.
+//
 // Of every 8 columns a lane holds two neighbours in row lane / 4 and two in the row 8 below; where the left operand
 // came from registers (wgmma_register_consumer.cuh) it holds two in row lane / 4 * 2 and two in the next.
 #pragma once
@@ -19,6 +23,9 @@
 #include "device/ptx/tma.cuh"
 
 namespace pgtune {
+
+/// How D is stored: from boxes in shared memory by TMA or by the warp that filled them, or from registers.
+enum class Store { kByTma, kStaged, kDirect };
 
 /// C and D of all batches and the epilogue's parameters. `map` is D's tensor map. `bias` has one element for each
 /// column of D.
@@ -45,7 +52,7 @@ struct WgmmaOutput {
 
   /// Starts copying C into the warp's buffers, as many boxes of it as there are buffers, for a tile of kParts times 16
   /// rows from `row` on, 64 apart, and kColumns columns from `column` on. TMA may still be reading the boxes of the
-  /// tile before. Whole warps call it, for a tile that write<true>() stores next; it does nothing where beta is 0.
+  /// tile before. Whole warps call it, for a tile that write<kByTma>() stores next; it does nothing where beta is 0.
   static __device__ __forceinline__ void start_c(const Destination& to, int row, int column, int batch,
                                                  unsigned buffers) {
     if (to.beta == 0.0f) return;
@@ -57,21 +64,22 @@ struct WgmmaOutput {
 
   /// Stores the accumulators of the warp's 16 rows and of kColumns columns, from `row` and `column` of the product on.
   /// `part`, a compile-time constant after unrolling, says how often this tile has been stored from before.
-  template <bool kByTma>
+  template <Store kStore>
   static __device__ __forceinline__ void write(Accumulator (&acc)[kColumns / 2], const Destination& to, int row,
                                                int column, int batch, unsigned buffers, int part) {
-    constexpr int kStep = kByTma ? kSlab : kColumns % 16 == 0 ? 16 : 8;
+    constexpr bool kByTma = kStore == Store::kByTma;
+    constexpr int kStep = kStore != Store::kDirect ? kSlab : kColumns % 16 == 0 ? 16 : 8;
     static_assert(kColumns % kStep == 0, "boxes must be whole");
     const int lane = lane_index();
 #pragma unroll
     for (int first = 0; first < kColumns; first += kStep) {
       Accumulator* const some = acc + first / 2;
       constexpr int kCount = kStep / 2;
+      const int number = part * (kColumns / kStep) + first / kStep;
+      const unsigned box = buffers + number % kBuffers * Box::kBytes;
       const Elements elements(to, row + Box::row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
-      finish<kCount, kByTma && kCopiesC>(some, to, elements, buffers, part * (kColumns / kStep) + first / kStep);
+      finish<kCount, kByTma && kCopiesC>(some, to, elements, buffers, number);
       if constexpr (kByTma) {
-        const int number = part * (kColumns / kStep) + first / kStep;
-        const unsigned box = buffers + number % kBuffers * Box::kBytes;
         if (lane == 0) {
           // TMA has read the boxes of the tile before long since.
           if (number == 0) {
@@ -93,6 +101,19 @@ struct WgmmaOutput {
           }
           copy_c(to, row - part * 64, column, batch, buffers, number + kBuffers);
         }
+      } else if constexpr (kStore == Store::kStaged) {
+        static_assert(kBuffers > 1, "a box is filled while lanes may still read the one before");
+        if (number == 0) __syncwarp();  // of the tile before
+        Box::fill(some, box, lane);
+        __syncwarp();
+        const int line = kSwapped ? column + first : row, element = kSwapped ? row : column + first;
+        // As much as leaves registers for the accumulators.
+        constexpr int kAccumulators = kParts * kColumns / 2, kUnrolled = kAccumulators <= 64    ? 16
+                                                                         : kAccumulators <= 128 ? 4
+                                                                                                : 2;
+        Box::template store_lines<kPairs, kUnrolled>(
+            static_cast<Element*>(to.d) + batch * to.stride + line * to.ld + element, to.ld, to.rows - line,
+            to.columns - element, box, lane);
       } else {
         store<kCount>(some, to, elements);
       }
