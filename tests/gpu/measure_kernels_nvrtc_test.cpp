@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The measuring worker's own kernels compile for every architecture pgtune knows; needs no GPU.
+// The measuring worker's own kernels, those that a baseline copies operands with too, compile for every architecture
+// pgtune knows; needs no GPU.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "tuner/gpu/baseline/operand_copy_kernels.hpp"
 #include "tuner/gpu/jit/nvrtc_program.hpp"
 
 namespace pgtune::gpu {
@@ -29,7 +31,8 @@ TEST(MeasureKernels, CompileForEveryArchitecture) {
   for (const char* architecture : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
     auto program = NvrtcProgram::create(source);
     ASSERT_TRUE(program) << program.error().text();
-    const Compilation compiled = program->compile({std::string("--gpu-architecture=") + architecture, "--std=c++17"});
+    const Compilation compiled =
+        program->compile({std::string("--gpu-architecture=") + architecture, "--std=c++17", "-default-device"});
     EXPECT_EQ(compiled.status, NVRTC_SUCCESS) << architecture << ": " << compiled.log;
     EXPECT_EQ(compiled.log.find("warning"), std::string::npos) << compiled.log;
     for (const char* kernel :
@@ -37,6 +40,15 @@ TEST(MeasureKernels, CompileForEveryArchitecture) {
           "compare_tensor", "sum_tensor", "store_result", "clear_pieces", "count_unwritten", "copy_words8_streaming"}) {
       EXPECT_NE(compiled.cubin.find(kernel), std::string::npos) << architecture << " lacks " << kernel;
     }
+  }
+}
+
+TEST(OperandCopyKernels, CompileForEveryArchitecture) {
+  for (const char* architecture : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
+    const auto cubin = OperandCopyKernels::compile(architecture);
+    ASSERT_TRUE(cubin) << cubin.error().text();
+    for (const char* kernel : {"lay_out_operands", "copy_rows"})
+      EXPECT_NE(cubin->find(kernel), std::string::npos) << architecture << " lacks " << kernel;
   }
 }
 

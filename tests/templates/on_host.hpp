@@ -25,6 +25,14 @@ struct float4 {
   float x, y, z, w;
 };
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+/// Bits `shift` % 32 to 31 more of the 64 of `low` and `high`.
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+  return static_cast<unsigned>(both >> (shift & 31));
+}
 /// Bytes of the eight of `low` and `high`, one for each hexadecimal digit of `selector`.
 inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
   const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;

@@ -15,7 +15,8 @@ Result<std::string> compile_own_kernels(std::span<const embedded::File> files, c
     source.headers.push_back({std::string(header.path), std::string(header.contents)});
   auto program = NvrtcProgram::create(source);
   if (!program) return tl::unexpected(program.error());
-  Compilation compiled = program->compile({"--gpu-architecture=" + architecture, "--std=c++17"});
+  // Functions are the device's without saying so, as for variants: lambdas of templates' headers take it for granted.
+  Compilation compiled = program->compile({"--gpu-architecture=" + architecture, "--std=c++17", "-default-device"});
   if (compiled.status == NVRTC_SUCCESS) return std::move(compiled.cubin);
   return fail(ErrorKind::kEnvironment,
               fmt::format("this NVRTC does not compile for {}: {} {}; a newer CUDA Toolkit may know this GPU",
