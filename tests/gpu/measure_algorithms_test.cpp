@@ -237,6 +237,43 @@ TEST(BaselineProblem, Float8IsEnlargedToMultiplesOfSixteen) {
   EXPECT_EQ(BaselineOperands::enlarged(problem)->shape(), "128x144x144");
 }
 
+/// What launches copy, of the problem at its own extents; and of the larger one, where there is one.
+std::string copied(const Problem& problem) {
+  const auto larger = BaselineOperands::enlarged(problem);
+  const std::string own = BaselineOperands::copied(problem, BaselineOperands::solvable(problem));
+  return fmt::format("{}; {}", own.empty() ? "nothing" : own,
+                     larger ? BaselineOperands::copied(problem, *larger) : "none");
+}
+
+TEST(BaselineProblem, OnlyWhatCublasLtCannotTakeAsStoredIsCopied) {
+  const auto of = [](const char* shape, const char* layout) { return copied(float8_problem(shape, layout)); };
+  EXPECT_EQ(of("256x512x768", "nt"), "nothing; none");
+  EXPECT_EQ(of("256x512x768", "nn"), "B; none");
+  EXPECT_EQ(of("256x512x768", "tt"), "A; none");
+  EXPECT_EQ(of("256x512x768", "tn"), "A, B; none");
+  EXPECT_EQ(of("127x129x131", "nt"), "A, B; A, B, D");
+  // Of the larger problem what has not grown stays as well, K being of both.
+  EXPECT_EQ(of("127x512x768", "nt"), "nothing; A, D");
+  EXPECT_EQ(of("256x513x768", "nt"), "nothing; B, D");
+  EXPECT_EQ(of("256x512x776", "nt"), "A, B; A, B");
+  Problem padded = float8_problem("256x512x768", "nt");
+  padded.lda = padded.ldb = 800;
+  EXPECT_EQ(copied(padded), "nothing; none");
+  padded.ldc = 517;
+  EXPECT_EQ(copied(padded), "nothing; D");
+  padded.ldb = 801;
+  padded.beta = 1;
+  EXPECT_EQ(copied(padded), "B; B, C, D");
+  padded = float8_problem("127x129x131", "tn");
+  padded.beta = 1;
+  padded.epilogue.bias = true;
+  EXPECT_EQ(copied(padded), "A, B; A, B, C, bias, D");
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16}) {
+    padded.dtype = dtype;
+    EXPECT_EQ(copied(padded), "nothing; none");
+  }
+}
+
 TEST(BaselineProblem, WhatIsLargeEnoughKeepsItsSize) {
   Problem problem = float8_problem("1008x1024x1040", "nt");
   EXPECT_FALSE(BaselineOperands::enlarged(problem));

@@ -19,6 +19,8 @@ class ReferenceOnDevice : public MeasureOnDevice {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     ASSERT_FALSE(report.algorithms.empty()) << problem.key();
     EXPECT_EQ(report.enlarged_shape, enlarged_shape) << problem.key();
+    EXPECT_EQ(report.copied.empty(), report.others.empty()) << problem.key();
+    EXPECT_EQ(report.copied.ends_with('D'), !enlarged_shape.empty()) << problem.key() << " copies " << report.copied;
     EXPECT_EQ(report.first, 0);
     EXPECT_NE(report.library.find("cuBLASLt 1"), std::string::npos) << report.library;
     EXPECT_NE(report.data_seed, 0U);

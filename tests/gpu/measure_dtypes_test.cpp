@@ -260,6 +260,7 @@ TEST_F(Dtypes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
     for (const Problem& problem : refused_problems(layout, beta, bias)) {
       const BaselineReport baseline = prepare(problem);
       EXPECT_EQ(baseline.enlarged_shape, "128x144x144") << problem.key();
+      EXPECT_EQ(baseline.copied, std::string("A, B") + (beta != 0 ? ", C" : "") + (bias ? ", bias" : "") + ", D");
       ASSERT_FALSE(baseline.algorithms.empty()) << problem.key();
       for (const AlgorithmReport& algorithm : baseline.algorithms) {
         EXPECT_LE(algorithm.max_error, 1) << problem.key();
@@ -272,7 +273,9 @@ TEST_F(Dtypes, ALargerProblemIsSolvedWhereCublasLtRefusesFloat8) {
   }
   // Of integers it takes any N.
   const Problem whole = of_types(make_problem("127x129x131", "nt"), Dtype::kInt8, ElementType::kInt32);
-  EXPECT_EQ(prepare(whole).enlarged_shape, "");
+  const BaselineReport integers = prepare(whole);
+  EXPECT_EQ(integers.enlarged_shape, "");
+  EXPECT_EQ(integers.copied, "A, B") << "K is filled up to a multiple of four";
 }
 
 TEST_F(Dtypes, ABaselineOnALargerProblemCanBeTakenOver) {

@@ -122,9 +122,10 @@ TEST(ModelJson, ReportsSurviveARoundTrip) {
       .data_seed = 1ULL << 63};
   EXPECT_EQ(round_trip(baseline), baseline);
   // Reports of older databases lack these.
-  for (const char* later : {"enlarged_shape", "place", "others"})
+  for (const char* later : {"enlarged_shape", "copied", "place", "others"})
     EXPECT_FALSE(nlohmann::json(baseline).contains(later)) << later;
   baseline.enlarged_shape = "1008x1008x1008";
+  baseline.copied = "A, B, D";
   baseline.place = 1;
   baseline.others = {{"other", "", 0, "no such library"}, {"copy", "64 bytes a thread", 2e-3}};
   EXPECT_EQ(round_trip(baseline), baseline);

@@ -176,7 +176,10 @@ struct AlgorithmReport {
   friend bool operator==(const AlgorithmReport&, const AlgorithmReport&) = default;
 };
 
-/// What an operation could be compared with beside the baseline that it is compared with.
+/// Ends the name of a library whose product alone was timed, of operands that somebody had laid out for it.
+inline constexpr std::string_view kLaidOutBefore = ", operands laid out before";
+
+/// What a problem could be compared with beside the baseline that it is compared with.
 struct OtherBaseline {
   std::string library;    ///< as BaselineReport's
   std::string algorithm;  ///< its best; empty: it is not available
@@ -190,6 +193,7 @@ struct OtherBaseline {
     visit("time_s", self.time_s);
     visit("unavailable", self.unavailable, kUnlessDefault);
   }
+  [[nodiscard]] bool is_laid_out_before() const { return library.ends_with(kLaidOutBefore); }
   friend bool operator==(const OtherBaseline&, const OtherBaseline&) = default;
 };
 
@@ -203,10 +207,14 @@ struct BaselineReport {
   /// "1008x1008x1008" where cuBLASLt has no algorithm for the problem's own extents and was timed on these, with zeros
   /// added; else empty.
   std::string enlarged_shape = {};
+  /// "A, B, D": the operands that cuBLASLt does not take as they are stored, so that launches copy them and are timed
+  /// with that; else empty, and in reports of versions that made these copies before anything was timed.
+  std::string copied = {};
   /// Why variants were checked in memory with other memory around it, so that not every far access out of bounds
   /// faults; else empty.
   std::string unguarded = {};
   /// Of an operation with several baselines: which of them this is, in their order with the copy last, and the others.
+  /// Of a GEMM with operands that are copied: the product alone.
   int place = 0;
   std::vector<OtherBaseline> others = {};
   /// Of an operation's counts: what they are in the data, in the mean of the copies.
@@ -221,6 +229,7 @@ struct BaselineReport {
     visit("buffer_copies", self.buffer_copies);
     visit("data_seed", self.data_seed);
     visit("enlarged_shape", self.enlarged_shape, kUnlessDefault);
+    visit("copied", self.copied, kUnlessDefault);
     visit("unguarded", self.unguarded, kUnlessDefault);
     visit("place", self.place, kUnlessDefault);
     visit("others", self.others, kUnlessDefault);

@@ -2,13 +2,12 @@
 #include "tuner/gpu/baseline/baseline_operands.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tuner/gpu/baseline/cublaslt_types.hpp"
 
 namespace pgtune::gpu {
 namespace {
-
-using ByteMatrix = HelperKernels::ByteMatrix;
 
 constexpr std::int64_t kRowAlignment = 16;  // bytes, and elements of the only types it concerns
 
@@ -16,12 +15,8 @@ std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-bool usable_as_is(const Problem& problem) {
-  const CublasLtArithmetic& arithmetic = cublaslt_arithmetic(problem.dtype);
-  if (!arithmetic.only_along_k) return true;
-  return problem.k % arithmetic.k_multiple == 0 && !problem.trans_a && problem.trans_b &&
-         problem.lda % kRowAlignment == 0 && problem.ldb % kRowAlignment == 0;
-}
+/// An operand is stored as cuBLASLt takes it.
+bool usable_as_is(bool along_k, std::int64_t ld) { return along_k && ld % kRowAlignment == 0; }
 
 /// Bytes between rows of C and D.
 std::int64_t row_bytes(const Problem& problem) { return problem.ldc * element_bytes(problem.type_of_c()); }
@@ -54,9 +49,17 @@ OwnBytes own_bytes(const Problem& problem, const Problem& solved) {
   return own;
 }
 
-/// C or D at `address`, its rows as bytes.
-ByteMatrix rows_of_c(std::uint64_t address, const Problem& problem) {
-  return {address, row_bytes(problem), 1, problem.m * row_bytes(problem)};
+/// Rows of C or D from one problem's lines to the other's.
+RowCopy copy_of_c(const Problem& problem, std::uint64_t from_address, const Problem& from, std::uint64_t to_address,
+                  const Problem& to) {
+  return planned(RowCopy{.from = from_address,
+                         .to = to_address,
+                         .rows = problem.m,
+                         .row_bytes = problem.n * element_bytes(problem.type_of_c()),
+                         .stride_from = row_bytes(from),
+                         .stride_to = row_bytes(to),
+                         .batch_from = from.m * row_bytes(from),
+                         .batch_to = to.m * row_bytes(to)});
 }
 
 }  // namespace
@@ -64,11 +67,16 @@ ByteMatrix rows_of_c(std::uint64_t address, const Problem& problem) {
 Problem BaselineOperands::solvable(const Problem& problem) {
   Problem solvable = problem;
   if (!cublaslt_fuses(problem.epilogue.activation)) solvable.epilogue.activation = Activation::kNone;
-  if (usable_as_is(problem)) return solvable;
+  const CublasLtArithmetic& arithmetic = cublaslt_arithmetic(problem.dtype);
+  if (!arithmetic.only_along_k) return solvable;
   solvable.trans_a = false;
   solvable.trans_b = true;
-  solvable.k = round_up_to(problem.k, cublaslt_arithmetic(problem.dtype).k_multiple);
-  solvable.lda = solvable.ldb = round_up_to(problem.k, kRowAlignment);
+  solvable.k = round_up_to(problem.k, arithmetic.k_multiple);
+  const std::int64_t own_row = round_up_to(problem.k, kRowAlignment);
+  // Zeros beyond K are in no memory but the baseline's own.
+  const bool same_k = solvable.k == problem.k;
+  if (!same_k || !usable_as_is(!problem.trans_a, problem.lda)) solvable.lda = own_row;
+  if (!same_k || !usable_as_is(problem.trans_b, problem.ldb)) solvable.ldb = own_row;
   return solvable;
 }
 
@@ -82,7 +90,13 @@ std::optional<Problem> BaselineOperands::enlarged(const Problem& problem) {
   larger.lda = larger.ldb = larger.ldc = 0;
   const auto packed = with_default_strides(larger);
   if (!packed) return std::nullopt;
-  return *packed;
+  larger = *packed;
+  // What has not grown and can be used stays where it is.
+  const bool same_m = larger.m == problem.m, same_n = larger.n == problem.n, same_k = larger.k == problem.k;
+  if (same_m && same_k && usable_as_is(!problem.trans_a, problem.lda)) larger.lda = problem.lda;
+  if (same_n && same_k && usable_as_is(problem.trans_b, problem.ldb)) larger.ldb = problem.ldb;
+  if (same_m && same_n && row_bytes(problem) % multiple == 0) larger.ldc = problem.ldc;
+  return larger;
 }
 
 std::int64_t BaselineOperands::copy_bytes(const Problem& problem) {
@@ -91,79 +105,102 @@ std::int64_t BaselineOperands::copy_bytes(const Problem& problem) {
   return larger ? std::max(of_its_size, own_bytes(problem, *larger).total()) : of_its_size;
 }
 
+std::string BaselineOperands::copied(const Problem& problem, const Problem& solved) {
+  const OwnBytes own = own_bytes(problem, solved);
+  std::string names;
+  for (const auto& [name, bytes] :
+       {std::pair{"A", own.a}, {"B", own.b}, {"C", own.c}, {"bias", own.bias}, {"D", own.d}}) {
+    if (bytes > 0) names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return names;
+}
+
 CudaResult<BaselineOperands> BaselineOperands::create(const Problem& problem, const Problem& solved,
-                                                      const OperandBuffers& buffers, cudaStream_t stream) {
-  BaselineOperands operands(problem, solved, buffers);
+                                                      const OperandBuffers& buffers, const OperandCopyKernels* kernels,
+                                                      cudaStream_t stream) {
+  BaselineOperands operands(problem, solved, buffers, kernels);
   const std::int64_t bytes = own_bytes(problem, solved).total();
   if (bytes == 0) return operands;
   auto memory = DeviceBuffer::allocate(bytes * static_cast<std::int64_t>(operands.copies_.size()));
   if (!memory) return tl::unexpected(memory.error());
   operands.memory_ = std::move(*memory);
+  // Copies write only what exists, so that this is once.
   if (solved.shape() != problem.shape()) {
     auto zeroed = buffers.kernels().fill_pattern({operands.memory_.address(), operands.memory_.bytes()}, 0, stream);
     if (!zeroed) return tl::unexpected(zeroed.error());
   }
   std::uint64_t next = operands.memory_.address();
   for (OperandSet& set : operands.copies_) {
-    if (auto ok = operands.make_copies(set, next, stream); !ok) return tl::unexpected(ok.error());
+    operands.plans_.push_back(operands.place(set, next));
     next += static_cast<std::uint64_t>(bytes);
   }
   return operands;
 }
 
-CudaResult<> BaselineOperands::make_copies(OperandSet& set, std::uint64_t next, cudaStream_t stream) const {
+BaselineOperands::Copies BaselineOperands::place(OperandSet& set, std::uint64_t next) const {
   const Problem &from = problem_, &to = solved_;
   const OwnBytes own = own_bytes(from, to);
   const OperandSet given = set;
-  const auto place = [&](DeviceSpan& operand, std::int64_t bytes) {
+  const auto placed = [&](Operand operand, std::int64_t bytes) {
     if (bytes == 0) return false;
-    operand = {next, bytes};
+    set[operand] = {next, bytes};
     next += static_cast<std::uint64_t>(bytes);
     return true;
   };
-  const auto copy = [&](const ByteMatrix& source, const ByteMatrix& target, std::int64_t rows, std::int64_t columns,
-                        std::int64_t batch) {
-    return buffers_->kernels().copy_matrix(source, target, rows, columns, batch, stream);
-  };
-  const auto along_k = [](std::uint64_t address, bool stored_so, std::int64_t ld, std::int64_t stride) {
-    return ByteMatrix{address, stored_so ? ld : 1, stored_so ? 1 : ld, stride};
-  };
-  const std::int64_t row_of_c = from.n * element_bytes(from.type_of_c());
-  CudaResult<> ok;
-  if (place(set[Operand::kA], own.a)) {
-    ok = copy(along_k(given[Operand::kA].address, !from.trans_a, from.lda, from.stride_a()),
-              along_k(set[Operand::kA].address, true, to.lda, to.stride_a()), from.m, from.k, from.batch);
+  Copies plan;
+  plan.before.depth = from.k;
+  if (placed(Operand::kA, own.a)) {
+    plan.before.a = planned(LineCopy{.in = given[Operand::kA].address,
+                                     .out = set[Operand::kA].address,
+                                     .lines = from.m,
+                                     .ld_in = from.lda,
+                                     .ld_out = to.lda,
+                                     .stride_in = from.stride_a(),
+                                     .stride_out = to.stride_a(),
+                                     .along_k = from.trans_a ? 0 : 1});
   }
-  if (ok && place(set[Operand::kB], own.b)) {
-    ok = copy(along_k(given[Operand::kB].address, from.trans_b, from.ldb, from.stride_b()),
-              along_k(set[Operand::kB].address, true, to.ldb, to.stride_b()), from.n, from.k, from.batch);
+  if (placed(Operand::kB, own.b)) {
+    plan.before.b = planned(LineCopy{.in = given[Operand::kB].address,
+                                     .out = set[Operand::kB].address,
+                                     .lines = from.n,
+                                     .ld_in = from.ldb,
+                                     .ld_out = to.ldb,
+                                     .stride_in = from.stride_b(),
+                                     .stride_out = to.stride_b(),
+                                     .along_k = from.trans_b ? 1 : 0});
   }
-  if (ok && place(set[Operand::kC], own.c)) {
-    ok = copy(rows_of_c(given[Operand::kC].address, from), rows_of_c(set[Operand::kC].address, to), from.m, row_of_c,
-              from.batch);
+  if (placed(Operand::kC, own.c))
+    plan.before.c = copy_of_c(from, given[Operand::kC].address, from, set[Operand::kC].address, to);
+  if (placed(Operand::kBias, own.bias)) {
+    plan.before.bias = planned(RowCopy{.from = given[Operand::kBias].address,
+                                       .to = set[Operand::kBias].address,
+                                       .rows = 1,
+                                       .row_bytes = from.bias_bytes()});
   }
-  if (ok && place(set[Operand::kBias], own.bias)) {
-    ok = copy({given[Operand::kBias].address, row_of_c, 1, 0}, {set[Operand::kBias].address, row_of_c, 1, 0}, 1,
-              row_of_c, 1);
-  }
-  if (place(set[Operand::kD], own.d)) {
+  if (placed(Operand::kD, own.d)) {
     // What is not read is D's buffer, as in every operand set.
     if (from.beta == 0) set[Operand::kC] = set[Operand::kD];
     if (!from.epilogue.bias) set[Operand::kBias] = set[Operand::kD];
+    plan.after = copy_of_c(from, set[Operand::kD].address, to, given[Operand::kD].address, from);
   }
-  return ok;
+  return plan;
+}
+
+CudaResult<> BaselineOperands::lay_out(std::size_t copy, cudaStream_t stream) const {
+  if (plans_.empty()) return {};
+  const OperandCopies& before = plans_[copy].before;
+  if (ctas_of(before) == 0) return {};
+  return kernels_->lay_out(before, problem_.batch, stream);
+}
+
+CudaResult<> BaselineOperands::return_result(std::size_t copy, cudaStream_t stream) const {
+  if (plans_.empty() || plans_[copy].after.pieces == 0) return {};
+  return kernels_->copy_rows(plans_[copy].after, problem_.batch, stream);
 }
 
 CudaResult<> BaselineOperands::poison(std::size_t copy, cudaStream_t stream) const {
-  if (own_bytes(problem_, solved_).d == 0) return {};
+  if (plans_.empty() || plans_[copy].after.pieces == 0) return {};
   return buffers_->kernels().fill_pattern(copies_[copy][Operand::kD], kPoison, stream);
-}
-
-CudaResult<> BaselineOperands::deliver(std::size_t copy, cudaStream_t stream) const {
-  if (own_bytes(problem_, solved_).d == 0) return {};
-  return buffers_->kernels().copy_matrix(rows_of_c(copies_[copy][Operand::kD].address, solved_),
-                                         rows_of_c(buffers_->copies()[copy][Operand::kD].address, problem_), problem_.m,
-                                         problem_.n * element_bytes(problem_.type_of_c()), problem_.batch, stream);
 }
 
 }  // namespace pgtune::gpu

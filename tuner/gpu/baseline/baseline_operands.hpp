@@ -5,8 +5,10 @@
 #include <cuda_runtime_api.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "tuner/gpu/baseline/operand_copy_kernels.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
@@ -17,9 +19,9 @@ namespace pgtune::gpu {
 /// On Hopper cuBLASLt multiplies e4m3, e5m2 and int8 matrices only where both are stored along K (layout nt), and its
 /// newest kernels want rows at multiples of 16 bytes, as TMA does; for int8 a K that is a multiple of four is
 /// documented to be needed as well. Of e4m3 and e5m2 it refuses some extents altogether. Where a problem's operands are
-/// stored otherwise, the baseline gets copies that are not, with zeros where extents had to grow, and a D of its own
-/// where that had to. Copies are made before anything is timed: its time is that of the product alone, as if somebody
-/// had stored the operands for it.
+/// stored otherwise, the baseline has memory of its own for those that are not, with zeros where extents had to grow,
+/// and for a D where that had to. Every launch fills it from the problem's operands and brings D back, as a user with
+/// these operands would have to, and as pgtune's own kernels do: that is in the baseline's time.
 class BaselineOperands {
  public:
   /// The problem cuBLASLt is given: the same product, with the layout, leading dimensions and K it can take, and
@@ -33,27 +35,44 @@ class BaselineOperands {
   /// operands can be used as they are.
   [[nodiscard]] static std::int64_t copy_bytes(const Problem& problem);
 
-  /// Enqueues the copying. `solved` is solvable() or enlarged() of `problem`. `buffers` must outlive the result, and
-  /// hold the same A, B, C and bias as long. cudaErrorMemoryAllocation where the copies do not fit.
+  /// Which operands a launch copies: "A, B, C, bias, D" or some of these; empty where the problem's are used as they
+  /// are. `solved`, here and below, is solvable() or enlarged() of `problem`.
+  [[nodiscard]] static std::string copied(const Problem& problem, const Problem& solved);
+
+  /// Enqueues the zeros of what has grown. `buffers` must outlive the result; `kernels` too, and may be null where
+  /// nothing is copied(). cudaErrorMemoryAllocation where the copies do not fit.
   [[nodiscard]] static CudaResult<BaselineOperands> create(const Problem& problem, const Problem& solved,
-                                                           const OperandBuffers& buffers, cudaStream_t stream);
+                                                           const OperandBuffers& buffers,
+                                                           const OperandCopyKernels* kernels, cudaStream_t stream);
 
   /// As OperandBuffers::copies(), laid out as the solved problem.
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
-  /// Enqueues poison into D of a copy, where it is the baseline's own.
+  /// Enqueues what comes before a product on a copy: A, B, C and bias are copied, where the baseline has its own.
+  [[nodiscard]] CudaResult<> lay_out(std::size_t copy, cudaStream_t stream) const;
+  /// Enqueues what comes after it: D's M x N elements are copied to the problem's D, where the baseline has its own.
+  [[nodiscard]] CudaResult<> return_result(std::size_t copy, cudaStream_t stream) const;
+  /// Enqueues poison into D of a copy, where it is the baseline's own: what a product leaves unwritten is then found in
+  /// the problem's D.
   [[nodiscard]] CudaResult<> poison(std::size_t copy, cudaStream_t stream) const;
-  /// Enqueues the copying of D's M x N elements to the problem's D, where that is another.
-  [[nodiscard]] CudaResult<> deliver(std::size_t copy, cudaStream_t stream) const;
 
  private:
-  BaselineOperands(const Problem& problem, const Problem& solved, const OperandBuffers& buffers)
-      : problem_(problem), solved_(solved), buffers_(&buffers), copies_(buffers.copies()) {}
-  /// Enqueues the copying of one set's operands to their places from `next` on.
-  [[nodiscard]] CudaResult<> make_copies(OperandSet& set, std::uint64_t next, cudaStream_t stream) const;
+  /// What a launch on one operand set copies.
+  struct Copies {
+    OperandCopies before;
+    RowCopy after;
+  };
+
+  BaselineOperands(const Problem& problem, const Problem& solved, const OperandBuffers& buffers,
+                   const OperandCopyKernels* kernels)
+      : problem_(problem), solved_(solved), buffers_(&buffers), kernels_(kernels), copies_(buffers.copies()) {}
+  /// Gives one set's operands their places from `next` on, and plans their copies.
+  [[nodiscard]] Copies place(OperandSet& set, std::uint64_t next) const;
 
   Problem problem_, solved_;
   const OperandBuffers* buffers_;
+  const OperandCopyKernels* kernels_;
   std::vector<OperandSet> copies_;
+  std::vector<Copies> plans_;  ///< of each set
   DeviceBuffer memory_;
 };
 

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
+#include <vector>
+
+#include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -53,38 +57,41 @@ CudaResult<std::size_t> try_candidates(const CublasLtMatmul& matmul, const Basel
   return offered->size() + further.size();
 }
 
-CudaResult<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Problem& problem,
-                                                                      const OperandBuffers& buffers,
-                                                                      cudaStream_t stream) {
-  std::unique_ptr<CublasLtBaseline> baseline(new CublasLtBaseline(buffers.rotation(), stream));
+Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Problem& problem,
+                                                                  const GemmBaselineParts& parts) {
+  std::unique_ptr<CublasLtBaseline> baseline(new CublasLtBaseline(parts.buffers.rotation(), parts.stream));
   auto matmul = matmul_for(problem);
-  if (!matmul) return tl::unexpected(matmul.error());
+  if (!matmul) return tl::unexpected(to_error(matmul.error()));
   baseline->matmul_ = std::move(*matmul);
-  auto operands = BaselineOperands::create(problem, baseline->matmul_->problem(), buffers, stream);
-  if (!operands) return tl::unexpected(operands.error());
+  const Problem& solved = baseline->matmul_->problem();
+  if (!BaselineOperands::copied(problem, solved).empty()) {
+    auto kernels = OperandCopyKernels::load(parts.driver, parts.architecture);
+    if (!kernels) return tl::unexpected(kernels.error());
+    baseline->copy_kernels_ = std::move(*kernels);
+  }
+  auto operands = BaselineOperands::create(problem, solved, parts.buffers, baseline->copy_kernels_.get(), parts.stream);
+  if (!operands) return tl::unexpected(to_error(operands.error()));
   baseline->operands_ = std::make_unique<BaselineOperands>(std::move(*operands));
   return baseline;
 }
 
 Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::create(const Problem& problem,
-                                                                   const OperandBuffers& buffers, Checker& checker,
-                                                                   SampleTimer& timer, const std::string& library,
-                                                                   cudaStream_t stream) {
-  auto begun = begin(problem, buffers, stream);
-  if (!begun) return tl::unexpected(to_error(begun.error()));
+                                                                   const GemmBaselineParts& parts) {
+  auto begun = begin(problem, parts);
+  if (!begun) return begun;
   std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);
   BaselineReport& report = baseline->report_;
   const auto candidates = try_candidates(*baseline->matmul_, report, [&](const CublasLtCandidate& candidate) {
     return baseline
         ->add(std::make_unique<BaselineLaunchable>(*baseline->matmul_, *baseline->operands_, candidate.algorithm),
-              described(candidate), algorithm_text(candidate.algorithm), &checker, timer)
+              described(candidate), algorithm_text(candidate.algorithm), &parts.checker, parts.timer)
         .map([](const std::string&) {});
   });
   if (!candidates) return tl::unexpected(to_error(candidates.error()));
   if (*candidates == 0) {
     return fail(ErrorKind::kUsage,
-                fmt::format("{} has no algorithm for {}, and without a baseline nothing can be compared; {}", library,
-                            problem.title(),
+                fmt::format("{} has no algorithm for {}, and without a baseline nothing can be compared; {}",
+                            parts.library, problem.title(),
                             problem.epilogue.any() ? "choose another epilogue or output type"
                                                    : "choose other sizes or leading dimensions"));
   }
@@ -92,21 +99,50 @@ Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::create(const Problem
     return fail(ErrorKind::kInternal,
                 fmt::format("{} has {} algorithms for {} and none gives the right result; name the folder of another "
                             "cuBLAS in PGTUNE_CUDA_HOME",
-                            library, *candidates, problem.title()));
+                            parts.library, *candidates, problem.title()));
   }
-  baseline->finish(library, buffers.data().seed);
-  const std::string solved_shape = baseline->matmul_->problem().shape();
-  if (solved_shape != BaselineOperands::solvable(problem).shape()) report.enlarged_shape = solved_shape;
+  baseline->finish(parts.library, parts.buffers.data().seed);
+  const Problem& solved = baseline->matmul_->problem();
+  if (solved.shape() != BaselineOperands::solvable(problem).shape()) report.enlarged_shape = solved.shape();
+  report.copied = BaselineOperands::copied(problem, solved);
+  if (!report.copied.empty()) {
+    auto alone = baseline->time_product_alone(parts);
+    if (!alone) return tl::unexpected(to_error(alone.error()));
+    report.others = {std::move(*alone)};
+  }
   return baseline;
 }
 
+CudaResult<OtherBaseline> CublasLtBaseline::time_product_alone(const GemmBaselineParts& parts) const {
+  const auto best = static_cast<std::size_t>(report().best);
+  OtherBaseline alone{parts.library + std::string(kLaidOutBefore), {}, 0, {}};
+  const auto screened_s = [&]() -> CudaResult<double> {
+    // Every set holds its operands: zeros would take less power.
+    for (std::size_t copy = 0; copy < operands_->copies().size(); ++copy) {
+      if (auto ok = operands_->lay_out(copy, parts.stream); !ok) return tl::unexpected(ok.error());
+    }
+    ProductAlone product(*matmul_, *operands_, algorithm_of_text(opaque()[best]).value());
+    LaunchSeries series(product, parts.buffers.rotation(), parts.stream);
+    return screen(series, parts.timer, 0, 0).map([](const Screening& screening) {
+      return screening.median_per_launch_s();
+    });
+  }();
+  if (screened_s) {
+    alone.algorithm = report().algorithms[best].description;
+    alone.time_s = *screened_s;
+  } else if (screened_s.error().sticky) {
+    return tl::unexpected(screened_s.error());
+  } else {
+    alone.unavailable = screened_s.error().message();
+  }
+  return alone;
+}
+
 Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::take_over(const Problem& problem,
-                                                                      const OperandBuffers& buffers, Checker& checker,
-                                                                      SampleTimer& timer,
-                                                                      const protocol::KnownBaseline& known,
-                                                                      cudaStream_t stream) {
-  auto begun = begin(problem, buffers, stream);
-  if (!begun) return tl::unexpected(to_error(begun.error()));
+                                                                      const GemmBaselineParts& parts,
+                                                                      const protocol::KnownBaseline& known) {
+  auto begun = begin(problem, parts);
+  if (!begun) return begun;
   std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);
   baseline->report_ = known.report;
   const std::size_t count = known.report.algorithms.size();
@@ -119,7 +155,7 @@ Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::take_over(const Prob
     baseline->Baseline::take_over(
         std::make_unique<BaselineLaunchable>(*baseline->matmul_, *baseline->operands_, *algorithm), text);
   }
-  if (auto ok = baseline->warm_up(&checker, timer); !ok) return tl::unexpected(to_error(ok.error()));
+  if (auto ok = baseline->warm_up(&parts.checker, parts.timer); !ok) return tl::unexpected(to_error(ok.error()));
   return baseline;
 }
 

@@ -59,12 +59,12 @@ Result<std::unique_ptr<Baseline>> CurrentProblem::make_gemm_baseline(const proto
     return fail(ErrorKind::kUsage, "a library's GEMM is compared with problems that are one");
   auto lesser = LesserChecker::create(*context_, checked_->buffers(), *request.problem.operation);
   if (!lesser) return tl::unexpected(lesser.error());
-  Checker& checker = lesser->checker == nullptr ? checked_->checker() : *lesser->checker;
-  SampleTimer& timer = context_->timer;
-  auto baseline = request.known ? CublasLtBaseline::take_over(request.problem, checked_->buffers(), checker, timer,
-                                                              *request.known, context_->stream)
-                                : CublasLtBaseline::create(request.problem, checked_->buffers(), checker, timer,
-                                                           context_->library, context_->stream);
+  const GemmBaselineParts parts{
+      context_->driver,      checked_->buffers(), lesser->checker == nullptr ? checked_->checker() : *lesser->checker,
+      context_->timer,       context_->stream,    context_->library,
+      context_->architecture};
+  auto baseline = request.known ? CublasLtBaseline::take_over(request.problem, parts, *request.known)
+                                : CublasLtBaseline::create(request.problem, parts);
   if (!baseline) return tl::unexpected(baseline.error());
   return std::move(*baseline);
 }
