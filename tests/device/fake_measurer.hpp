@@ -86,6 +86,7 @@ class FakeMeasurer {
     const Problem& p = problem_;
     baseline_.enlarged_shape =
         p.dtype == Dtype::kE4m3 && p.n % 16 != 0 ? fmt::format("{}x{}x{}", larger(p.m), larger(p.n), larger(p.k)) : "";
+    lay_out(p);
     return baseline_;
   }
 
@@ -149,6 +150,18 @@ class FakeMeasurer {
   }
 
  private:
+  /// A library that takes e4m3 only along K, in whole multiples of 16.
+  void lay_out(const Problem& p) {
+    baseline_.copied.clear();
+    if (!p.is_gemm() || p.dtype != Dtype::kE4m3) return;
+    const bool larger = !baseline_.enlarged_shape.empty();
+    if (larger || p.trans_a) baseline_.copied = "A";
+    if (larger || !p.trans_b) baseline_.copied += baseline_.copied.empty() ? "B" : ", B";
+    if (larger) baseline_.copied += ", D";
+    baseline_.others.clear();
+    if (!baseline_.copied.empty())
+      baseline_.others = {{baseline_.library + std::string(kLaidOutBefore), "split-K 2", at_tflops(60), {}}};
+  }
   /// The first that is available is compared with, the others stand beside it. With PGTUNE_FAKE_NO_BASELINE the library
   /// has no algorithm for any operation; templates are there as they were built.
   void compare_operation(const std::vector<protocol::BaselineBuild>& builds) {

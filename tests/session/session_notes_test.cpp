@@ -44,6 +44,25 @@ TEST(BaselineNotes, ALargerProblemThatWasTimedInsteadIsNamed) {
               ElementsAre(HasSubstr("cuBLASLt has no silu"), HasSubstr("with zeros added")));
 }
 
+TEST(BaselineNotes, WhatLaunchesCopyIsSaidWithWhatTheProductAloneTakes) {
+  Problem problem;
+  problem.dtype = Dtype::kE4m3;
+  BaselineReport baseline;
+  baseline.library = "cuBLASLt 13.1.0";
+  baseline.copied = "A, B";
+  baseline.others = {{"cuBLASLt 13.1.0" + std::string(kLaidOutBefore), "its best", 1.25e-3}};
+  EXPECT_THAT(baseline_notes(problem, baseline),
+              ElementsAre("cuBLASLt takes e4m3 only along K, in rows at multiples of 16 bytes: in every launch A, B "
+                          "are copied for it, which is in its time as laying operands out is in pgtune's",
+                          testing::AllOf(HasSubstr("product alone takes 1.25 ms"), HasSubstr("--layout nt"))));
+  baseline.copied = "D";
+  baseline.others[0].time_s = 0;
+  baseline.others[0].unavailable = "no event";
+  EXPECT_THAT(baseline_notes(problem, baseline),
+              ElementsAre(HasSubstr("16 bytes, and not all extents: in every launch D is copied for it"),
+                          HasSubstr("operands laid out before is not there to be compared with: no event")));
+}
+
 TEST(BaselineNotes, ALibraryThatIsNotThereIsNamedWithTheReason) {
   BaselineReport baseline;
   baseline.library = "copy";

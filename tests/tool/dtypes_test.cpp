@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Dtypes and output types from the command line to the database and back, on the fake worker.
+#include <sstream>
+
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -70,7 +72,31 @@ TEST_F(DtypesTest, ALargerProblemOfTheBaselineIsSaid) {
               HasSubstr("cuBLASLt does not take 100x100x100 in e4m3"));
   EXPECT_THAT(pgtune({"report"}).out,
               HasSubstr("cuBLASLt was timed on 112x112x112 for 100x100x100 e4m3 nn, with zeros added\n"));
-  EXPECT_THAT(pgtune({"export", "header", "--table"}).out, HasSubstr("of cuBLASLt on 112x112x112 ["));
+  EXPECT_THAT(pgtune({"export", "header", "--table"}).out,
+              HasSubstr("of cuBLASLt on 112x112x112 with copies of A, B, D ["));
+}
+
+TEST_F(DtypesTest, OperandsThatLaunchesCopyForTheBaselineAreSaid) {
+  const auto search = [&](const std::string& layout, const std::string& more) {
+    return pgtune({"search", "--template", path("many.json"), "--dtype", "e4m3", "--layout", layout, "--shape",
+                   "256x256x256", more});
+  };
+  const Finished along_k = search("nt", "--json");
+  ASSERT_EQ(along_k.exit_code, 0) << along_k.err;
+  EXPECT_FALSE(json::parse(along_k.out).at("baseline").contains("copied"));
+  EXPECT_FALSE(json::parse(along_k.out).at("baseline").contains("others"));
+  const std::string found = search("tn", "-v").out;
+  EXPECT_THAT(found, AllOf(HasSubstr("laid out before (timed alone)"), HasSubstr("A, B are copied for it"),
+                           HasSubstr("product alone takes"), HasSubstr("--layout nt")));
+  std::istringstream lines(found);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80) << line;
+  const json baseline = json::parse(search("tn", "--json").out).at("baseline");
+  EXPECT_EQ(baseline.at("copied"), "A, B");
+  EXPECT_EQ(baseline.at("others").at(0).at("library"), "cuBLASLt 13.0.0 (fake), operands laid out before");
+  const std::string shown = pgtune({"show"}).out;
+  EXPECT_THAT(shown, HasSubstr("operands laid out before, timed alone:"));
+  EXPECT_THAT(shown, Not(HasSubstr("operation")));
+  EXPECT_THAT(pgtune({"report"}).out, HasSubstr("cuBLASLt was timed with copies of A, B for 256x256x256 e4m3 tn\n"));
 }
 
 TEST_F(DtypesTest, NamingTheUsualOutputIsTheSameProblem) {

@@ -38,6 +38,7 @@ HeaderRow header_row(const StoredResult& result) {
           .source = result.row.source,
           .finished_at = result.row.finished_at,
           .enlarged_shape = result.answer.baseline.enlarged_shape,
+          .copied = result.answer.baseline.copied,
           .sampling = result.answer.sampling,
           .time_s = best.time_s,
           .tflops = best.tflops,

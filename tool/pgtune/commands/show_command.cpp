@@ -47,6 +47,7 @@ json shown_json(const StoredResult& result) {
            {{"library", result.answer.baseline.library},
             {"first_time_s", result.answer.baseline_first_s},
             {"best_time_s", result.answer.baseline_best_s},
+            {"copied", result.answer.baseline.copied},
             {"others", result.answer.baseline.others}}}};
 }
 

@@ -257,6 +257,8 @@ class CallableExport {
       text += "; unsettled: measured in short samples at the power cap, so the ratio may be off by several percent";
     if (!result.answer.baseline.enlarged_shape.empty())
       text += fmt::format("; cuBLASLt was timed on {}", result.answer.baseline.enlarged_shape);
+    if (!result.answer.baseline.copied.empty())
+      text += fmt::format("; cuBLASLt was timed with copies of {}", result.answer.baseline.copied);
     if (!cublaslt_fuses(result.problem.epilogue.activation))
       text += fmt::format("; cuBLASLt was timed without {}", to_string(result.problem.epilogue.activation));
     return text;

@@ -127,6 +127,7 @@ std::string table_row(const HeaderRow& row) {
   const Activation activation = row.problem.epilogue.activation;
   std::string solved = cublaslt_fuses(activation) ? "" : fmt::format(" without {}", to_string(activation));
   if (!row.enlarged_shape.empty()) solved += " on " + cpp_comment(row.enlarged_shape);
+  if (!row.copied.empty()) solved += " with copies of " + cpp_comment(row.copied);
   const char* const mark =
       row.sampling == Sampling::kUnsettled
           ? "    // unsettled: measured in short samples at the power cap, so the ratio may be off "

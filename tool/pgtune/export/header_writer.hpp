@@ -20,7 +20,7 @@ struct HeaderRow {
   std::string template_hash;
   Source source = Source::kGpu;
   std::string finished_at;
-  std::string enlarged_shape = {};  ///< as BaselineReport's
+  std::string enlarged_shape = {}, copied = {};  ///< as BaselineReport's
   Sampling sampling = Sampling::kShort;
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
 };

@@ -33,8 +33,11 @@ std::string percent_interval_text(double low, double high) {
 std::string baseline_name(const session::Answer& answer) { return answer.baseline.name(); }
 
 std::string beside_text(const OtherBaseline& other) {
-  return other.time_s > 0 ? fmt::format("{} beside it, timed alone: {:.4g} ms", other.library, other.time_s * 1e3)
-                          : fmt::format("{} is not there to be compared with: {}", other.library, other.unavailable);
+  if (other.time_s <= 0)
+    return fmt::format("{} is not there to be compared with: {}", other.library, other.unavailable);
+  // The same library's product is no other baseline beside it.
+  return fmt::format("{}{} timed alone: {:.4g} ms", other.library, other.is_laid_out_before() ? "," : " beside it,",
+                     other.time_s * 1e3);
 }
 
 std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,

@@ -174,6 +174,7 @@ void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& 
   }
   std::set<std::string> lines;
   std::map<std::string, std::vector<std::string>> enlarged;  // problems by what the library computed for them
+  std::map<std::string, std::vector<std::string>> copied;    // and by what launches copied for it
   for (const StoredResult& result : results) {
     for (const OtherBaseline& other : result.answer.baseline.others) {
       if (!other.unavailable.empty())
@@ -181,9 +182,13 @@ void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& 
     }
     const std::string& shape = result.answer.baseline.enlarged_shape;
     if (!shape.empty()) enlarged[shape].push_back(result.problem.title());
+    const std::string& operands = result.answer.baseline.copied;
+    if (!operands.empty()) copied[operands].push_back(result.problem.title());
   }
   for (const auto& [shape, problems] : enlarged)
     lines.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added", shape, fmt::join(problems, "; ")));
+  for (const auto& [operands, problems] : copied)
+    lines.insert(fmt::format("cuBLASLt was timed with copies of {} for {}", operands, fmt::join(problems, "; ")));
   for (const std::string& line : lines)
     terminal.print(fmt::format("{}\n", fmt::join(wrap_text(line, kTextWidth), "\n")));
 }

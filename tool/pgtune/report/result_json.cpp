@@ -139,6 +139,7 @@ json result_json(const SearchOutcome& outcome) {
                                (!result.answer || result.answer->complete)},
               {"from_database", result.from_store},
               {"elapsed_s", result.elapsed_s}};
+  if (!result.baseline.copied.empty()) out["baseline"]["copied"] = result.baseline.copied;
   if (!result.baseline.others.empty()) out["baseline"]["others"] = result.baseline.others;
   if (result.answer) add_evidence(out, outcome, *result.answer);
   if (outcome.counters) out["counters"] = counters_json(*outcome.counters);

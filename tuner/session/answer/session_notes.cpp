@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tuner/session/rounds/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
@@ -28,6 +29,24 @@ std::string counts_note(const Problem& problem, const BaselineReport& baseline) 
       fmt::join(texts, ", "));
 }
 
+/// What launches copy for cuBLASLt, and what the product alone takes. Precondition: they copy something.
+std::vector<std::string> copies_notes(const Problem& problem, const BaselineReport& baseline) {
+  std::vector<std::string> notes{
+      fmt::format("cuBLASLt takes {} only along K, in rows at multiples of 16 bytes{}: in every launch {} copied for "
+                  "it, which is in its time as laying operands out is in pgtune's",
+                  to_string(problem.dtype), baseline.copied.ends_with('D') ? ", and not all extents" : "",
+                  baseline.copied + (baseline.copied.find(',') == std::string::npos ? " is" : " are"))};
+  for (const OtherBaseline& other : baseline.others) {
+    if (!other.is_laid_out_before() || other.time_s <= 0) continue;
+    notes.push_back(
+        fmt::format("cuBLASLt's product alone takes {:.4g} ms, of operands that were laid out before: store an operand "
+                    "that does not change between calls along K once, and search the problem with both stored so "
+                    "(--layout nt, rows at multiples of 16 bytes)",
+                    other.time_s * 1e3));
+  }
+  return notes;
+}
+
 }  // namespace
 
 std::vector<std::string> baseline_notes(const Problem& problem, const BaselineReport& baseline) {
@@ -42,6 +61,9 @@ std::vector<std::string> baseline_notes(const Problem& problem, const BaselineRe
   if (!baseline.enlarged_shape.empty()) {
     notes.push_back(fmt::format("cuBLASLt does not take {} in {}: it was timed on {}, with zeros added",
                                 problem.shape(), to_string(problem.dtype), baseline.enlarged_shape));
+  }
+  if (!baseline.copied.empty()) {
+    for (std::string& note : copies_notes(problem, baseline)) notes.push_back(std::move(note));
   }
   if (!baseline.counts.empty()) notes.push_back(counts_note(problem, baseline));
   for (const OtherBaseline& other : baseline.others) {
