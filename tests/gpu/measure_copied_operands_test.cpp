@@ -69,7 +69,6 @@ class CopiedOperands : public testing::Test {
     EXPECT_EQ(alone.algorithm, best.description);
     EXPECT_EQ(alone.unavailable, "");
     EXPECT_GT(alone.time_s, 0);
-    EXPECT_LE(alone.time_s, best.time_s) << "it does less";
     std::cout << "with copies " << best.time_s * 1e6 << " us, the product alone " << alone.time_s * 1e6 << " us\n";
   }
 
