@@ -3,25 +3,15 @@
 // place in its matrix, what lies beyond lines and K stays zero, and C and the bias go along.
 #include <gtest/gtest.h>
 
-#include <barrier>
 #include <cstdint>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/templates/on_host.hpp"
-// What kernels take for granted: a CTA's threads are threads here, and CTAs run one after another.
-#define __global__
-#define __shared__ static
-#define __launch_bounds__(threads)
-struct Index {
-  unsigned x;
-};
-inline thread_local Index threadIdx, blockIdx;
-inline std::barrier<>* cta_barrier;
-inline void __syncthreads() { cta_barrier->arrive_and_wait(); }
 // After what it needs.
+#include "tests/templates/cta_on_host.hpp"
+// After both.
 #include "tuner/gpu/baseline/kernels/operand_copies.cu"
 
 namespace pgtune::gpu {
@@ -29,19 +19,7 @@ namespace {
 
 template <typename Kernel>
 void run(unsigned ctas, const Kernel& kernel) {
-  std::barrier<> barrier(kRowCopyThreads);
-  cta_barrier = &barrier;
-  std::vector<std::thread> threads;
-  for (unsigned thread = 0; thread < kRowCopyThreads; ++thread) {
-    threads.emplace_back([&, thread] {
-      threadIdx.x = thread;
-      for (blockIdx.x = 0; blockIdx.x < ctas; ++blockIdx.x) {
-        kernel();
-        barrier.arrive_and_wait();  // the next CTA has the same shared memory
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  run_ctas(ctas, kRowCopyThreads, kernel);
 }
 
 /// Bytes at a multiple of 16, and some after them.
@@ -106,10 +84,11 @@ struct LaidOutOperand {
 
 TEST(LayOutOperands, EveryElementArrives) {
   constexpr int kBatch = 2;
-  // Unaligned and transposed, aligned and transposed, unaligned along K; more than one tile along each.
+  // Along K and transposed, in lines at multiples of 16, of 4 and of no bytes; more than one tile along each.
   for (const auto& [a_shape, b_shape] :
        {std::pair{Shape{127, 131, 133, 144, 128, true}, Shape{129, 131, 130, 144, 144, false}},
         std::pair{Shape{144, 272, 144, 272, 144, false}, Shape{16, 272, 275, 272, 16, true}},
+        std::pair{Shape{126, 252, 252, 256, 128, true}, Shape{130, 252, 132, 256, 144, false}},
         std::pair{Shape{3, 5, 3, 16, 16, false}, Shape{1, 5, 5, 16, 16, true}}}) {
     LaidOutOperand a(a_shape, kBatch), b(b_shape, kBatch);
     const OperandCopies copies{.a = a.copy(), .b = b.copy(), .depth = a_shape.depth};

@@ -112,7 +112,7 @@ void expect_line_stored(int words, int start, int elements_left) {
   constexpr unsigned short kUntouched = 0xffff;
   alignas(4) unsigned short line[72];
   std::fill(std::begin(line), std::end(line), kUntouched);
-  const auto word_of = [](int word) { return static_cast<unsigned>(2 * word + 1 | 2 * word + 2 << 16); };
+  const auto word_of = [](int word) { return static_cast<unsigned>((2 * word + 1) | (2 * word + 2) << 16); };
   for (int word = 0; word < words; ++word) {
     Box::template store_word<kEven>(line + 2 + start, word_of(word), word_of((word + 1) % words), word,
                                     word + 1 == words, elements_left);

@@ -18,12 +18,14 @@ __device__ __forceinline__ unsigned word_at(const unsigned char* at) {
   }
 }
 
-/// The same where only `left` of the bytes exist; the others become 0.
+/// The same where only `left` of the bytes exist, one at least; the others become 0. It reads four bytes whichever
+/// exist, so that many such words are in flight at once: a read under a condition waits for the one before it.
 __device__ __forceinline__ unsigned last_word_at(const unsigned char* at, long long left) {
   unsigned word = 0;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    if (i < left) word |= static_cast<unsigned>(at[i]) << 8 * i;
+    const unsigned byte = at[i < left ? i : 0];
+    word |= i < left ? byte << 8 * i : 0;
   }
   return word;
 }
@@ -49,7 +51,7 @@ struct PreparePlan {
   int lines, depth;         ///< its rows or columns, and K
   long long ld_in, ld_out;  ///< from line to line
   bool along_k;             ///< lines of `in` are lines of `out`; otherwise it is transposed
-  bool wide;                ///< lines of `in` start at multiples of 16 bytes
+  bool aligned;             ///< lines of `in` start at multiples of 4 bytes
 };
 
 /// A tile of kLines lines and kBlockK steps of K (128 bytes), which 256 threads prepare.
@@ -77,24 +79,33 @@ class PrepareTile {
     reinterpret_cast<unsigned*>(plan.out + bytes(line * plan.ld_out + k))[word] = value;
   }
 
+  /// Has words read of which `left` bytes exist, one at least, in the way that suits their addresses. Whether they are
+  /// wanted is asked after they are read.
+  template <class Read>
+  static __device__ __forceinline__ void read_words(const Read& read, long long left, bool aligned) {
+    if (left >= 4 && (aligned || kAligned)) {
+      read([](const unsigned char* at) { return word_at<true>(at); });
+    } else if (left >= kWhole) {
+      read([](const unsigned char* at) { return word_at<kAligned>(at); });
+    } else {
+      read([left](const unsigned char* at) { return last_word_at(at, left); });
+    }
+  }
+
   static __device__ __forceinline__ void copy(const PreparePlan& plan, int line, int k) {
     constexpr int kAtOnce = kThreads / kWords, kRounds = kLines / kAtOnce;
     const int word = static_cast<int>(threadIdx.x) % kWords, first = line + static_cast<int>(threadIdx.x) / kWords;
     const long long left = bytes(plan.depth - k) - 4 * word;
     if (left <= 0) return;
-    const unsigned char* const in = plan.in + bytes(first * plan.ld_in + k) + 4 * word;
     unsigned words[kRounds];  // all reads before the first write, which they might overlap for all the compiler knows
-    if (left >= kWhole) {
+    const auto read = [&](auto word_of) {
 #pragma unroll
       for (int r = 0; r < kRounds; ++r) {
-        if (first + r * kAtOnce < plan.lines) words[r] = word_at<kAligned>(in + bytes(r * kAtOnce * plan.ld_in));
+        const int from = min(first + r * kAtOnce, plan.lines - 1);
+        words[r] = word_of(plan.in + bytes(from * plan.ld_in + k) + 4 * word);
       }
-    } else {
-#pragma unroll
-      for (int r = 0; r < kRounds; ++r) {
-        if (first + r * kAtOnce < plan.lines) words[r] = last_word_at(in + bytes(r * kAtOnce * plan.ld_in), left);
-      }
-    }
+    };
+    read_words(read, left, plan.aligned);
 #pragma unroll
     for (int r = 0; r < kRounds; ++r) {
       if (first + r * kAtOnce < plan.lines) store(plan, first + r * kAtOnce, k, word, words[r]);
@@ -115,16 +126,15 @@ class PrepareTile {
 #pragma unroll
         for (int i = 0; i < kBlock; ++i) {
           const int at = k + (thread / kAcross + r * kAtOnce) * kBlock + i;
-          words[r][i] = at < plan.depth ? word_of(plan.in + bytes(at * plan.ld_in + line + across)) : 0;
+          const unsigned found = word_of(plan.in + bytes(min(at, plan.depth - 1) * plan.ld_in + line + across));
+          words[r][i] = at < plan.depth ? found : 0;
         }
       }
     };
-    if (left >= 4 && (plan.wide || kAligned)) {
-      read([](const unsigned char* at) { return word_at<true>(at); });
-    } else if (left >= kWhole) {
-      read([](const unsigned char* at) { return word_at<kAligned>(at); });
+    if (left > 0) {
+      read_words(read, left, plan.aligned);
     } else {
-      read([left](const unsigned char* at) { return last_word_at(at, left); });
+      read([](const unsigned char*) { return 0U; });
     }
 #pragma unroll
     for (int r = 0; r < kRounds; ++r) {

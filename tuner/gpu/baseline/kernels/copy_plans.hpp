@@ -12,7 +12,7 @@ struct LineCopy {
   long long ld_in = 0, ld_out = 0;          ///< from line to line
   long long stride_in = 0, stride_out = 0;  ///< from matrix to matrix
   int along_k = 0;                          ///< lines of `in` are lines of `out`; otherwise it is transposed
-  int wide = 0;                             ///< lines of `in` start at multiples of 16 bytes
+  int aligned = 0;                          ///< lines of `in` start at multiples of 4 bytes
   unsigned tiles = 0;                       ///< along the lines; 0 where there is nothing to copy
 };
 
@@ -53,8 +53,8 @@ constexpr unsigned ctas_of(const OperandCopies& copies) {
 
 /// The copy with what follows from addresses and sizes.
 constexpr LineCopy planned(LineCopy copy) {
-  const long long first_of_lines = static_cast<long long>(copy.in % 16) | copy.ld_in | copy.stride_in;
-  copy.wide = first_of_lines % 16 == 0 ? 1 : 0;
+  const long long first_of_lines = static_cast<long long>(copy.in % 4) | copy.ld_in | copy.stride_in;
+  copy.aligned = first_of_lines % 4 == 0 ? 1 : 0;
   copy.tiles = static_cast<unsigned>(ceil_div(copy.lines, kTileLines));
   return copy;
 }

@@ -24,7 +24,7 @@ __device__ __forceinline__ void lay_out_tile(const LineCopy& copy, long long dep
   const long long out = batch * copy.stride_out + line * copy.ld_out + k;
   Tile::prepare(
       {reinterpret_cast<const unsigned char*>(copy.in) + in, reinterpret_cast<unsigned char*>(copy.out) + out,
-       left_of(copy.lines, line), left_of(depth, k), copy.ld_in, copy.ld_out, copy.along_k != 0, copy.wide != 0},
+       left_of(copy.lines, line), left_of(depth, k), copy.ld_in, copy.ld_out, copy.along_k != 0, copy.aligned != 0},
       0, 0);
 }
 
