@@ -58,5 +58,11 @@ TEST(Launchable, WithSeveralKernelsOnlyTheCertainIsRefused) {
   EXPECT_THAT(*why(build(72), plan(128, 232449, 2)), HasSubstr("shared memory"));
 }
 
+TEST(Launchable, OneKernelsStaticMemoryIsNotAddedToAnothersDynamicMemory) {
+  EXPECT_EQ(smem_bytes(build(64, 8448), plan(128, 65536)), 65536 + 8448);
+  EXPECT_EQ(smem_bytes(build(64, 8448), plan(128, 65536, 2)), 65536);
+  EXPECT_EQ(smem_bytes(build(64, 8448), plan(128, 0, 2)), 8448);
+}
+
 }  // namespace
 }  // namespace pgtune::session

@@ -11,6 +11,7 @@
 
 #include "tests/templates/on_host.hpp"
 // After what it needs.
+#include "templates/device/epilogue/staged_lines.cuh"
 #include "templates/device/epilogue/wgmma_box.cuh"
 
 namespace pgtune {
@@ -114,8 +115,8 @@ void expect_line_stored(int words, int start, int elements_left) {
   std::fill(std::begin(line), std::end(line), kUntouched);
   const auto word_of = [](int word) { return static_cast<unsigned>((2 * word + 1) | (2 * word + 2) << 16); };
   for (int word = 0; word < words; ++word) {
-    Box::template store_word<kEven>(line + 2 + start, word_of(word), word_of((word + 1) % words), word,
-                                    word + 1 == words, elements_left);
+    StagedLines<Box>::template store_word<kEven>(line + 2 + start, word_of(word), word_of((word + 1) % words), word,
+                                                 word + 1 == words, elements_left);
   }
   for (int i = 0; i < 72; ++i) {
     const int element = i - 2 - start;
@@ -124,7 +125,7 @@ void expect_line_stored(int words, int start, int elements_left) {
   }
 }
 
-TEST(WgmmaBoxLines, AreStoredWhereverTheyStartAndEnd) {
+TEST(StagedLines, AreStoredWhereverTheyStartAndEnd) {
   using Box = WgmmaBox<false, 2, Type16::kBf16, 128, 128, 8>;
   for (const int words : {8, 16, 32}) {
     for (int left = -3; left <= 2 * words + 3; ++left) {

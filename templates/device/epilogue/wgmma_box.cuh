@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A box in shared memory, through which a warp of gemm_wgmma passes its part of D to TMA or to memory, or of C to its
-// registers: 16 rows of the product and kSlab of its columns, in lines of kSpan bytes along the rows of D, with 16-byte
-// pieces swizzled as TMA expects.
+// A box in shared memory, through which a warp of gemm_wgmma passes its part of D to TMA, or of C to its registers: 16
+// rows of the product and kSlab of its columns, in lines of kSpan bytes along the rows of D, with 16-byte pieces
+// swizzled as TMA expects.
 #pragma once
 
 #include "device/epilogue/out_element.cuh"
@@ -59,47 +59,6 @@ struct WgmmaBox {
       const int line = first + i;
       copy(box + line * kSpan + ((lane % kPieces ^ exchanged(line)) << 4), next,
            line < lines_left && element < elements_left && (kLines >= kAtOnce || line < kLines));
-      next += kAtOnce * ld;
-    }
-  }
-
-  /// Stores elements 2 * word and the next of a line of 16-bit elements, or those one further on where the line does
-  /// not start at a multiple of four bytes. `last`: the box has no word after it.
-  template <bool kEven>
-  static __device__ __forceinline__ void store_word(unsigned short* line, unsigned own, unsigned after, int word,
-                                                    bool last, int elements_left) {
-    const bool shifted = !kEven && reinterpret_cast<unsigned long long>(line) % 4 != 0;
-    const int element = 2 * word + shifted;
-    if (shifted && word == 0 && elements_left > 0) line[0] = static_cast<unsigned short>(own);
-    const unsigned two = shifted ? __byte_perm(own, after, 0x5432) : own;
-    if (element + 1 < elements_left && !(shifted && last)) {
-      *reinterpret_cast<unsigned*>(line + element) = two;
-    } else if (element < elements_left) {
-      line[element] = static_cast<unsigned short>(two);
-    }
-  }
-
-  /// Stores the box to lines of `ld` elements from `to` on, of which as many lines and elements exist as are left, in
-  /// words that start at multiples of four bytes: where a line of 16-bit elements starts between two of these, a word
-  /// has the second half of a lane's and the first of its neighbour's, and the line's ends are stored alone. kEven: no
-  /// line does. kUnrolled: how many steps are unrolled, each of which has a word and its place in registers. Whole
-  /// warps call it.
-  template <bool kEven, int kUnrolled, class Number>
-  static __device__ __forceinline__ void store_lines(Number* to, long long ld, int lines_left, int elements_left,
-                                                     unsigned box, int lane) {
-    constexpr int kWords = kSpan / 4, kAtOnce = 32 / kWords;  ///< of a line; lines
-    const int first = lane / kWords, word = lane % kWords;
-    Number* next = to + first * ld;
-#pragma unroll kUnrolled
-    for (int i = 0; i < kLines; i += kAtOnce) {
-      const int line = first + i;
-      const unsigned own = load_shared(box + line * kSpan + ((word / 4 ^ exchanged(line)) << 4) + word % 4 * 4);
-      if constexpr (kElementBytes == 4) {
-        if (line < lines_left && word < elements_left) reinterpret_cast<unsigned*>(next)[word] = own;
-      } else {
-        const unsigned after = kEven ? 0 : __shfl_down_sync(0xffffffff, own, 1, kWords);
-        if (line < lines_left) store_word<kEven>(next, own, after, word, word + 1 == kWords, elements_left);
-      }
       next += kAtOnce * ld;
     }
   }

@@ -16,6 +16,7 @@
 
 #include "device/epilogue/fused_epilogue.cuh"
 #include "device/epilogue/out_element.cuh"
+#include "device/epilogue/staged_lines.cuh"
 #include "device/epilogue/wgmma_box.cuh"
 #include "device/ptx/accumulator.cuh"
 #include "device/ptx/cp_async.cuh"
@@ -111,7 +112,7 @@ struct WgmmaOutput {
         constexpr int kAccumulators = kParts * kColumns / 2, kUnrolled = kAccumulators <= 64    ? 16
                                                                          : kAccumulators <= 128 ? 4
                                                                                                 : 2;
-        Box::template store_lines<kPairs, kUnrolled>(
+        StagedLines<Box>::template store_lines<kPairs, kUnrolled>(
             static_cast<Element*>(to.d) + batch * to.stride + line * to.ld + element, to.ld, to.rows - line,
             to.columns - element, box, lane);
       } else {

@@ -18,6 +18,7 @@
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/occupancy.hpp"
+#include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
@@ -173,7 +174,7 @@ class InspectCommand final : public Command {
     result.plan = value_or_throw(space::make_launch_plan(definition, result.variant, result.problem, result.device));
     result.build = build(context, definition, result);
     const KernelLaunch& kernel = main_kernel(result.plan);
-    result.smem_bytes = result.build.static_smem_bytes + kernel.dynamic_smem_bytes;
+    result.smem_bytes = session::smem_bytes(result.build, result.plan);
     result.occupancy = occupancy(result.device, result.build.registers, result.smem_bytes, kernel.block.count());
     read_sass(result);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::tool {
@@ -18,7 +19,7 @@ void take_build(RungResult& rung, BuildInfo info, const space::TemplateSet& temp
   build.info = std::move(info);
   build.plan = value_or_throw(space::make_launch_plan(templates.of(variant), variant, problem, device));
   const KernelLaunch& kernel = main_kernel(build.plan);
-  build.smem_bytes = build.info.static_smem_bytes + kernel.dynamic_smem_bytes;
+  build.smem_bytes = session::smem_bytes(build.info, build.plan);
   build.occupancy = occupancy(device, build.info.registers, build.smem_bytes, kernel.block.count());
   rung.build = std::move(build);
 }

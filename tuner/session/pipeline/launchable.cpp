@@ -19,18 +19,18 @@ std::int64_t dynamic_smem_bytes(const LaunchPlan& plan) {
 }  // namespace
 
 std::int64_t smem_bytes(const BuildInfo& build, const LaunchPlan& plan) {
-  return build.static_smem_bytes + dynamic_smem_bytes(plan);
+  const std::int64_t dynamic = dynamic_smem_bytes(plan);
+  return plan.kernels.size() == 1 ? build.static_smem_bytes + dynamic : std::max(build.static_smem_bytes, dynamic);
 }
 
 std::optional<std::string> why_not_launchable(const BuildInfo& build, const LaunchPlan& plan,
                                               const DeviceInfo& device) {
   if (build.spill_bytes > 0) return fmt::format("spills {} bytes per thread", build.spill_bytes);
-  const bool single = plan.kernels.size() == 1;
-  const std::int64_t smem = single ? smem_bytes(build, plan) : dynamic_smem_bytes(plan);
+  const std::int64_t smem = smem_bytes(build, plan);
   if (smem > device.smem_per_block_bytes) {
     return fmt::format("needs {} bytes of shared memory per block, the GPU has {}", smem, device.smem_per_block_bytes);
   }
-  if (!single) return std::nullopt;
+  if (plan.kernels.size() > 1) return std::nullopt;
   const std::int64_t threads = plan.kernels.front().block.count();
   const Occupancy fit = occupancy(device, build.registers, smem, threads);
   if (fit.ctas_per_sm > 0) return std::nullopt;

@@ -15,7 +15,8 @@ namespace pgtune::session {
 [[nodiscard]] std::optional<std::string> why_not_launchable(const BuildInfo& build, const LaunchPlan& plan,
                                                             const DeviceInfo& device);
 
-/// Shared memory of the plan's largest kernel: static and dynamic bytes of one CTA.
+/// Shared memory of one CTA of the plan's largest kernel: static and dynamic bytes. With several kernels the static
+/// ones, of which BuildInfo has the most, may be another kernel's than the dynamic ones: then the larger of both.
 [[nodiscard]] std::int64_t smem_bytes(const BuildInfo& build, const LaunchPlan& plan);
 
 }  // namespace pgtune::session
