@@ -117,13 +117,14 @@ std::string BaselineOperands::copied(const Problem& problem, const Problem& solv
 
 CudaResult<BaselineOperands> BaselineOperands::create(const Problem& problem, const Problem& solved,
                                                       const OperandBuffers& buffers, const OperandCopyKernels* kernels,
-                                                      cudaStream_t stream) {
+                                                      Memory memory, cudaStream_t stream) {
   BaselineOperands operands(problem, solved, buffers, kernels);
   const std::int64_t bytes = own_bytes(problem, solved).total();
   if (bytes == 0) return operands;
-  auto memory = DeviceBuffer::allocate(bytes * static_cast<std::int64_t>(operands.copies_.size()));
-  if (!memory) return tl::unexpected(memory.error());
-  operands.memory_ = std::move(*memory);
+  const bool of_each = memory == Memory::kOfEachSet;
+  auto allocated = DeviceBuffer::allocate(of_each ? bytes * static_cast<std::int64_t>(operands.copies_.size()) : bytes);
+  if (!allocated) return tl::unexpected(allocated.error());
+  operands.memory_ = std::move(*allocated);
   // Copies write only what exists, so that this is once.
   if (solved.shape() != problem.shape()) {
     auto zeroed = buffers.kernels().fill_pattern({operands.memory_.address(), operands.memory_.bytes()}, 0, stream);
@@ -132,7 +133,7 @@ CudaResult<BaselineOperands> BaselineOperands::create(const Problem& problem, co
   std::uint64_t next = operands.memory_.address();
   for (OperandSet& set : operands.copies_) {
     operands.plans_.push_back(operands.place(set, next));
-    next += static_cast<std::uint64_t>(bytes);
+    if (of_each) next += static_cast<std::uint64_t>(bytes);
   }
   return operands;
 }

@@ -39,11 +39,15 @@ class BaselineOperands {
   /// are. `solved`, here and below, is solvable() or enlarged() of `problem`.
   [[nodiscard]] static std::string copied(const Problem& problem, const Problem& solved);
 
+  /// Whose the memory is that operands are copied to: launch after launch the same, as a variant's workspace, which
+  /// stays in L2 if it fits; or another for each operand set, which then keeps what was laid out for it.
+  enum class Memory { kOfAllSets, kOfEachSet };
   /// Enqueues the zeros of what has grown. `buffers` must outlive the result; `kernels` too, and may be null where
   /// nothing is copied(). cudaErrorMemoryAllocation where the copies do not fit.
   [[nodiscard]] static CudaResult<BaselineOperands> create(const Problem& problem, const Problem& solved,
                                                            const OperandBuffers& buffers,
-                                                           const OperandCopyKernels* kernels, cudaStream_t stream);
+                                                           const OperandCopyKernels* kernels, Memory memory,
+                                                           cudaStream_t stream);
 
   /// As OperandBuffers::copies(), laid out as the solved problem.
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }

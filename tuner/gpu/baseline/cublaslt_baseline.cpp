@@ -69,7 +69,8 @@ Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Problem&
     if (!kernels) return tl::unexpected(kernels.error());
     baseline->copy_kernels_ = std::move(*kernels);
   }
-  auto operands = BaselineOperands::create(problem, solved, parts.buffers, baseline->copy_kernels_.get(), parts.stream);
+  auto operands = BaselineOperands::create(problem, solved, parts.buffers, baseline->copy_kernels_.get(),
+                                           BaselineOperands::Memory::kOfAllSets, parts.stream);
   if (!operands) return tl::unexpected(to_error(operands.error()));
   baseline->operands_ = std::make_unique<BaselineOperands>(std::move(*operands));
   return baseline;
@@ -106,22 +107,26 @@ Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::create(const Problem
   if (solved.shape() != BaselineOperands::solvable(problem).shape()) report.enlarged_shape = solved.shape();
   report.copied = BaselineOperands::copied(problem, solved);
   if (!report.copied.empty()) {
-    auto alone = baseline->time_product_alone(parts);
+    auto alone = baseline->time_product_alone(problem, parts);
     if (!alone) return tl::unexpected(to_error(alone.error()));
     report.others = {std::move(*alone)};
   }
   return baseline;
 }
 
-CudaResult<OtherBaseline> CublasLtBaseline::time_product_alone(const GemmBaselineParts& parts) const {
+CudaResult<OtherBaseline> CublasLtBaseline::time_product_alone(const Problem& problem,
+                                                               const GemmBaselineParts& parts) const {
   const auto best = static_cast<std::size_t>(report().best);
   OtherBaseline alone{parts.library + std::string(kLaidOutBefore), {}, 0, {}};
   const auto screened_s = [&]() -> CudaResult<double> {
-    // Every set holds its operands: zeros would take less power.
-    for (std::size_t copy = 0; copy < operands_->copies().size(); ++copy) {
-      if (auto ok = operands_->lay_out(copy, parts.stream); !ok) return tl::unexpected(ok.error());
+    // Operands that were laid out before lie in rotating memory like all others.
+    const auto operands = BaselineOperands::create(problem, matmul_->problem(), parts.buffers, copy_kernels_.get(),
+                                                   BaselineOperands::Memory::kOfEachSet, parts.stream);
+    if (!operands) return tl::unexpected(operands.error());
+    for (std::size_t copy = 0; copy < operands->copies().size(); ++copy) {
+      if (auto ok = operands->lay_out(copy, parts.stream); !ok) return tl::unexpected(ok.error());
     }
-    ProductAlone product(*matmul_, *operands_, algorithm_of_text(opaque()[best]).value());
+    ProductAlone product(*matmul_, *operands, algorithm_of_text(opaque()[best]).value());
     LaunchSeries series(product, parts.buffers.rotation(), parts.stream);
     return screen(series, parts.timer, 0, 0).map([](const Screening& screening) {
       return screening.median_per_launch_s();

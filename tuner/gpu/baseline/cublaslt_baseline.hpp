@@ -108,7 +108,8 @@ class CublasLtBaseline : public Baseline {
                                                                        const GemmBaselineParts& parts);
   /// The best algorithm's product alone, or why it could not be timed. Precondition: finish(). A failure means that the
   /// context is lost.
-  [[nodiscard]] CudaResult<OtherBaseline> time_product_alone(const GemmBaselineParts& parts) const;
+  [[nodiscard]] CudaResult<OtherBaseline> time_product_alone(const Problem& problem,
+                                                             const GemmBaselineParts& parts) const;
 
   std::unique_ptr<CublasLtMatmul> matmul_;
   std::unique_ptr<OperandCopyKernels> copy_kernels_;  ///< null where no operand is copied

@@ -93,9 +93,12 @@ Result<void> CurrentProblem::count_data(const Problem& problem) {
 
 ProblemMemory CurrentProblem::memory_of(const Problem& problem) {
   ProblemMemory memory = CheckedProblem::memory_of(problem);
-  if (problem.operation->gemm_baseline() != nullptr)
-    return {memory.copy + BaselineOperands::copy_bytes(problem),
-            memory.once * (problem.operation->lesser ? 2 : 1) + CublasLtContext::kWorkspaceBytes};
+  if (problem.operation->gemm_baseline() != nullptr) {
+    // For each set while the product alone is timed, and once for all launches that copy.
+    const std::int64_t copied = BaselineOperands::copy_bytes(problem);
+    return {memory.copy + copied,
+            memory.once * (problem.operation->lesser ? 2 : 1) + copied + CublasLtContext::kWorkspaceBytes};
+  }
   const BaselineMemory baselines = operation_baseline_memory(problem);
   return {memory.copy + baselines.copy, memory.once + baselines.once};
 }
