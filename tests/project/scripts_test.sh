@@ -361,6 +361,10 @@ ci_says_what_cannot_run_here() {
   says "NOT TESTED: the first command in a bare system"
   says "NOT TESTED: pgtune slurm on a cluster"
   says "no chroot"
+  # timeout's word for a command that it has ended.
+  step test-bare "exit 124"
+  expect 0 .ci/run
+  says "NOT TESTED: the first command in a bare system after"
 }
 
 # --- validation suites ------------------------------------------------------------------------------------------------
