@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What lays an operand out for TMA, in elements of 1, 2 and 4 bytes: each arrives at its place, whether its lines are
-// copied or transposed and wherever they start; what lies beyond K in its last word becomes zero; and nothing outside
-// of the operand is read, which the address sanitizer sees.
+// copied or transposed and wherever they start; what lies beyond K in a line's last word becomes zero, and no word
+// after it is written; and nothing outside of the operand is read, which the address sanitizer sees.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -31,11 +32,12 @@ void expect_prepared(const Lines& of) {
   const long long across = of.along_k ? of.lines : of.depth, along = of.along_k ? of.depth : of.lines;
   const auto size = static_cast<std::size_t>(((across - 1) * of.ld + along) * kBytes);
   const auto in = std::make_unique<unsigned char[]>(size);
-  for (std::size_t i = 0; i < size; ++i) in[i] = static_cast<unsigned char>(1 + (i * 7 + i / 251) % 255);
+  for (std::size_t i = 0; i < size; ++i) in[i] = static_cast<unsigned char>(1 + (i * 7 + i / 251) % 254);
   const long long ld_out = (of.depth * kBytes + 15) / 16 * 16 / kBytes + 16 / kBytes;
   const auto out_size = static_cast<std::size_t>(of.lines * ld_out * kBytes);
+  constexpr unsigned char kUntouched = 0xff;
   const auto out = std::make_unique<unsigned char[]>(out_size);
-  constexpr unsigned char kUntouched = 0;
+  std::fill_n(out.get(), out_size, kUntouched);
   const PreparePlan plan{in.get(), out.get(), of.lines, of.depth, of.ld, ld_out, of.along_k, of.ld * kBytes % 4 == 0};
   const int tiles = (of.lines + Tile::kLines - 1) / Tile::kLines,
             steps = (of.depth + Tile::kBlockK - 1) / Tile::kBlockK;
@@ -43,14 +45,15 @@ void expect_prepared(const Lines& of) {
     const int cta = static_cast<int>(blockIdx.x);
     Tile::prepare(plan, cta % tiles * Tile::kLines, cta / tiles * Tile::kBlockK);
   });
+  const long long exists = of.depth * kBytes, words_end = (exists + 3) / 4 * 4;
   for (int line = 0; line < of.lines; ++line) {
-    for (long long k = 0; k < ld_out; ++k) {
-      const long long from = of.along_k ? line * of.ld + k : k * of.ld + line;
-      for (int byte = 0; byte < kBytes; ++byte) {
-        const auto at = static_cast<std::size_t>((line * ld_out + k) * kBytes + byte);
-        const unsigned char wanted = k < of.depth ? in[static_cast<std::size_t>(from * kBytes + byte)] : kUntouched;
-        ASSERT_EQ(out[at], wanted) << "line " << line << ", k " << k << ", byte " << byte;
-      }
+    for (long long byte = 0; byte < ld_out * kBytes; ++byte) {
+      const long long k = byte / kBytes, from = of.along_k ? line * of.ld + k : k * of.ld + line;
+      const unsigned char wanted = byte < exists      ? in[static_cast<std::size_t>(from * kBytes + byte % kBytes)]
+                                   : byte < words_end ? 0
+                                                      : kUntouched;
+      ASSERT_EQ(out[static_cast<std::size_t>(line * ld_out * kBytes + byte)], wanted)
+          << "line " << line << ", byte " << byte;
     }
   }
 }
