@@ -7,10 +7,12 @@
 // last one may be overwritten. With FRAGMENT_STAGES 2 a warp loads the fragments of the next 32 bytes of k while the
 // tensor cores multiply these.
 //
-// DECOMPOSITION splits tiles along K among CTAs (split-K, stream-K); accumulators are added in a fixed order. With
-// PACK, operands whose rows are not aligned to 16 bytes are first copied to rows that are: in a large product that
-// takes less time than narrow copies.
+// DECOMPOSITION splits tiles along K among CTAs; accumulators are added in a fixed order. With split-K the first
+// K_SLICES of a tile's CTAs finish a slice of it each, with stream-K one finishes all of it. With PACK, operands whose
+// rows are not aligned to 16 bytes are first copied to rows that are: in a large product that takes less time than
+// narrow copies.
 #include "device/epilogue/mma_output.cuh"
+#include "device/epilogue/split_k_reduction.cuh"
 #include "device/epilogue/stream_k_reduction.cuh"
 #include "device/mainloop/mma_consumer.cuh"
 #include "device/mainloop/mma_producer.cuh"
@@ -22,7 +24,10 @@ namespace {
 
 using namespace pgtune::product;
 
-constexpr bool kSplitsTiles = DECOMPOSITION != LABEL_data_parallel;  ///< tiles are split along K
+constexpr auto kDecomposition = DECOMPOSITION == LABEL_stream_k  ? pgtune::Decomposition::kStreamK
+                                : DECOMPOSITION == LABEL_split_k ? pgtune::Decomposition::kSplitK
+                                                                 : pgtune::Decomposition::kDataParallel;
+constexpr int kGroups = THREADS / 128;  ///< of warps that hand accumulators on together
 constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
 using Output = pgtune::MmaOutput<OUT_BYTES, kOutputType, PIECE_C>;
 
@@ -70,18 +75,27 @@ __device__ __forceinline__ void accumulate(WarpAccumulators& totals, Producer& p
   }
 }
 
-/// Stores a warp's accumulators; its tile starts at `row` and `column` of D. Neighbours of a row belong to one
+/// A warp's accumulators are those of kFragmentsA x kFragmentsB blocks of 16 x 16 of D, one block's after another's.
+/// With split-K each of K_SLICES CTAs finishes neighbouring blocks of a row, or whole rows of blocks.
+constexpr int kBlockAccumulators = 8;  ///< of a thread
+constexpr int kSliceDown = K_SLICES < kFragmentsA ? kFragmentsA / K_SLICES : 1;
+constexpr int kSliceAcross = K_SLICES < kFragmentsA ? kFragmentsB : kFragmentsA * kFragmentsB / K_SLICES;
+using SplitKReduction = pgtune::SplitKReduction<SPLIT_K, K_SLICES, 1, kAccumulators, pgtune::Accumulator>;
+
+/// Stores kDown x kAcross blocks of accumulators from `row` and `column` of D on. Neighbours of a row belong to one
 /// instruction or, where lanes have columns of B in another order (outer_of()), are the same accumulator of a
 /// fragment's two instructions.
-__device__ __forceinline__ void write_tile(const Accumulators& acc, const pgtune::MmaDestination& to, int row,
-                                           int column) {
+template <int kDown, int kAcross>
+__device__ __forceinline__ void write_blocks(const pgtune::Accumulator (&acc)[kDown * kAcross * kBlockAccumulators],
+                                             const pgtune::MmaDestination& to, int row, int column) {
   const int lane = pgtune::lane_index();
 #pragma unroll
-  for (int i = 0; i < 2 * kFragmentsA; ++i) {
+  for (int i = 0; i < 2 * kDown; ++i) {
     const int at_row = row + i / 2 * 16 + TileA::outer_of(i % 2, lane / 4);
 #pragma unroll
-    for (int j = 0; j < 2 * kFragmentsB; ++j) {
-      const auto sum = [&](int half, int place) { return acc[i / 2][j / 2 * 2 + half][i % 2 * 2 + place]; };
+    for (int j = 0; j < 2 * kAcross; ++j) {
+      const pgtune::Accumulator* const block = acc + (i / 2 * kAcross + j / 2) * kBlockAccumulators;
+      const auto sum = [&](int half, int place) { return block[half * 4 + i % 2 * 2 + place]; };
       const int odd = j % 2, half = TileB::kByBytes ? 0 : odd, place = TileB::kByBytes ? odd : 0;
       const pgtune::Accumulator two[2] = {sum(half, place), TileB::kByBytes ? sum(1, odd) : sum(odd, 1)};
       Output::write(two, to, at_row, column + j / 2 * 16 + TileB::outer_of(half, lane % 4 * 2 + place));
@@ -103,8 +117,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS_PER_SM)
   const unsigned tile_rows = (M - 1) / BM + 1, tile_columns = (N - 1) / BN + 1;
   const int worker = static_cast<int>(blockIdx.x);
   const pgtune::TileWork work{static_cast<int>(tile_rows * tile_columns) * batches, (K - 1) / kBlockK + 1,
-                              static_cast<int>(gridDim.x),
-                              kSplitsTiles ? pgtune::Decomposition::kStreamK : pgtune::Decomposition::kDataParallel};
+                              static_cast<int>(gridDim.x), kDecomposition};
   const auto tile_of = [&](const pgtune::Segment& segment) {
     return pgtune::rasterized_tile<RASTER_GROUP_AXIS == LABEL_n, RASTER_GROUP>(segment.tile, tile_rows, tile_columns,
                                                                                batches);
@@ -144,8 +157,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS_PER_SM)
     }
 
     const int warp = pgtune::thread_index() / 32;
-    if constexpr (kSplitsTiles) {
-      constexpr int kGroups = THREADS / 128;
+    if constexpr (kDecomposition == pgtune::Decomposition::kStreamK) {
       pgtune::Accumulator* const all = &totals.acc[0][0][0];
 #if DTYPE == LABEL_int8
       using Shared = pgtune::IntegerStreamKReduction<kAccumulators>;
@@ -164,7 +176,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS_PER_SM)
     const auto tile = tile_of(done);
     const long long batch = tile.batch * stride_c * OUT_BYTES;
     const pgtune::MmaDestination to{C + batch, D + batch, ldc, M, N, alpha, beta, bias};
-    write_tile(totals.acc, to, tile.row * BM + warp % (BM / WM) * WM, tile.column * BN + warp / (BM / WM) * WN);
+    const int row = tile.row * BM + warp % (BM / WM) * WM, column = tile.column * BN + warp / (BM / WM) * WN;
+    if constexpr (SPLIT_K > 1) {
+      const int part = worker % SPLIT_K, number = done.tile * kGroups + warp / 4;
+      SplitKReduction::Slice own;
+      const bool finishes = SplitKReduction::exchange(
+          own, reinterpret_cast<const SplitKReduction::Accumulators&>(totals.acc),
+          reinterpret_cast<float4*>(workspace + partials_at) + number * SplitKReduction::kFours,
+          reinterpret_cast<unsigned*>(workspace + flags_at) + number, part, 1 + warp / 4);
+      const int first = part * kSliceDown * kSliceAcross;  // of the slice's blocks
+      if (finishes) {
+        write_blocks<kSliceDown, kSliceAcross>(own[0], to, row + first / kFragmentsB * 16,
+                                               column + first % kFragmentsB * 16);
+      }
+    } else {
+      write_blocks<kFragmentsA, kFragmentsB>(reinterpret_cast<const pgtune::Accumulator(&)[kAccumulators]>(totals.acc),
+                                             to, row, column);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/space/shipped_template.hpp"
@@ -109,6 +110,22 @@ TEST(MmaSpace, EveryWinnerIsInSomePreset) {
       }
     }
     EXPECT_TRUE(found) << winner.key();
+  }
+}
+
+/// gemm_wgmma transposes both operands of these before it multiplies.
+TEST(MmaSpace, ManyCtasShareATileWhoseOperandsOfBytesOrFloatsBothLieAcrossK) {
+  for (const auto& [dtype, shape, text] : {
+           std::tuple{Dtype::kTf32, "64x64x65536", "BM=64,BN=64,WM=32,STAGES=4,CTAS_PER_SM=2,SPLIT_K=128"},
+           std::tuple{Dtype::kTf32, "192x128x65536", "BM=64,STAGES=4,CTAS_PER_SM=2,SPLIT_K=32"},
+           std::tuple{Dtype::kE4m3, "128x128x65536", "BM=64,BN=64,WM=32,STAGES=4,CTAS_PER_SM=3,SPLIT_K=32"},
+       }) {
+    const Variant winner =
+        parse_variant(mma_template(), std::string(text) + ",BK_BYTES=128,DECOMPOSITION=split_k").value();
+    const auto variants = mma_variants(mma_problem(dtype, shape, "tn"));
+    EXPECT_NE(std::find(variants.begin(), variants.end(), winner), variants.end()) << shape;
+    for (const Variant& variant : mma_variants(mma_problem(dtype, shape, "nt")))
+      EXPECT_EQ(std::get<std::int64_t>(*variant.find("SPLIT_K")), 1) << shape << " " << variant.key();
   }
 }
 

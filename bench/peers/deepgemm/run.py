@@ -3,7 +3,8 @@
 N] [--samples N] [--spin S] [NAME...]
 
 Without names all twelve problems; --list prints the names; a part of a name picks all that hold it ('masked',
-'4096x4096x7168').
+'4096x4096x7168'). --library MxNxK times torch.mm of bf16 instead, A times B transposed by cuBLAS, in the same loop and
+without DeepGEMM: what pgtune bench says of cuBLASLt for the same product tells what the loop itself makes of a time.
 A problem: operands are made, the kernel spins for --spin seconds, and then N times a lead-in of 0.5 s and a sample of
 0.25 s follow with no pause between any of them: what comes next is always in the
 stream before the last has ended. A launch finds its operands in copies that rotate over at least four times L2. Clock
@@ -69,6 +70,7 @@ parser.add_argument("--spin", type=float, default=3.0)
 parser.add_argument("--lead-in", type=float, default=0.5)
 parser.add_argument("--seconds", type=float, default=0.25)
 parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--library", action="append", default=[], metavar="MxNxK")
 parser.add_argument("--list", action="store_true")
 parser.add_argument("--build", help="internal: build this problem's kernel alone")
 parser.add_argument("--no-build", action="store_true", help="do not build the kernels side by side first")
@@ -87,7 +89,13 @@ for word in arguments.names:
             parser.error(f"no problem '{word}'; --list names them")
         chosen += [name for name in found if name not in chosen]
 
-if arguments.build is None and not arguments.no_build:  # one process a problem: a kernel takes nvcc 5 to 20 s
+if arguments.library:
+    PROBLEMS = {
+        f"library-{shape}": ("gemm", dict(zip("MNK", map(int, shape.split("x"))))) for shape in arguments.library
+    }
+    chosen = list(PROBLEMS)
+
+if arguments.build is None and not arguments.no_build and not arguments.library:  # one process a problem: a kernel takes nvcc 5 to 20 s
     begin = time.time()
     builders = [
         (
@@ -110,8 +118,10 @@ if arguments.build is None and not arguments.no_build:  # one process a problem:
 import torch
 
 torch.cuda.set_device(arguments.device)
-import deep_gemm
-from deep_gemm.utils import per_block_cast_to_fp8, per_token_cast_to_fp8
+
+if not arguments.library:
+    import deep_gemm
+    from deep_gemm.utils import per_block_cast_to_fp8, per_token_cast_to_fp8
 
 BLOCK = 128
 
@@ -124,6 +134,8 @@ def bytes_and_flops(operation, s):
     """As pgtune's operations count them."""
     n, k = s["N"], s["K"]
     bk, bn = ceil_div(k, BLOCK), ceil_div(n, BLOCK)
+    if operation == "gemm":
+        return 2 * (s["M"] * k + n * k + s["M"] * n), 2 * s["M"] * n * k
     if operation == "gemm_block_scaled":
         m = s["M"]
         return m * k + n * k + 4 * (m * bk + bn * bk) + 2 * m * n, 2 * m * n * k
@@ -270,6 +282,38 @@ class Copy:
         }
 
 
+class LibraryCopy:
+    """Operands and result of one product by the library."""
+
+    sizes = None
+
+    def __init__(self, operation, s, generator=None, like=None):
+        if like is not None:
+            self.a, self.b = like.a.clone(), like.b.clone()
+        else:
+            self.a, self.b = (
+                torch.randn(s[rows], s["K"], device="cuda", generator=generator).bfloat16() for rows in "MN"
+            )
+        self.d = torch.full((s["M"], s["N"]), float("nan"), device="cuda", dtype=torch.bfloat16)
+
+    def launch(self):
+        torch.mm(self.a, self.b.T, out=self.d)
+
+    def check(self):
+        """Against float64, all columns of up to 256 rows."""
+        rows = torch.randint(len(self.a), (256,), device="cuda")
+        wanted, got = self.a[rows].double() @ self.b.double().T, self.d[rows].double()
+        rms = float((wanted * wanted).mean().sqrt())
+        worst = float((wanted - got).abs().max()) if bool(torch.isfinite(got).all()) else math.inf
+        difference = float(1 - 2 * (wanted * got).sum() / ((wanted * wanted).sum() + (got * got).sum()))
+        return {
+            "calc_diff": difference,
+            "worst_over_rms": worst / rms,
+            "checked": wanted.numel(),
+            "right": bool(difference < 1e-5 and worst / rms < 0.05),
+        }
+
+
 def caught(call):
     """What a call prints through C++."""
     sys.stdout.flush()
@@ -341,8 +385,9 @@ def measure(name):
     torch.manual_seed(arguments.seed)
     bytes_, flops = bytes_and_flops(operation, s)
     l2 = torch.cuda.get_device_properties(arguments.device).L2_cache_size
-    first = Copy(operation, s, generator)
-    copies = [first] + [Copy(operation, s, like=first) for _ in range(max(2, ceil_div(4 * l2, bytes_)) - 1)]
+    kind = LibraryCopy if operation == "gemm" else Copy
+    first = kind(operation, s, generator)
+    copies = [first] + [kind(operation, s, like=first) for _ in range(max(2, ceil_div(4 * l2, bytes_)) - 1)]
     configuration = caught(first.launch)
     check = first.check()
     for copy in copies:
@@ -458,11 +503,11 @@ def measure(name):
 
 
 document = {
-    "version": deep_gemm.__version__,
+    "version": None if arguments.library else deep_gemm.__version__,
     "device": torch.cuda.get_device_name(arguments.device),
     "torch": torch.__version__,
     "l2_bytes": torch.cuda.get_device_properties(arguments.device).L2_cache_size,
-    "pdl": deep_gemm.get_pdl(),
+    "pdl": None if arguments.library else deep_gemm.get_pdl(),
     "spin_s": arguments.spin,
     "lead_in_s": arguments.lead_in,
     "seconds": arguments.seconds,
