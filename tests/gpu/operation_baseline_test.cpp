@@ -66,14 +66,22 @@ TEST_F(OperationBaselineOnDevice, BlockScaledProducts) {
 TEST_F(OperationBaselineOnDevice, ProductsOfGroups) {
   expect_compared("gemm_grouped", "G=8,M=2048,N=1024,K=512");
   expect_compared("gemm_grouped", "G=32,M=100,N=256,K=1024");
+  expect_compared("gemm_masked", "G=6,R=128,E=90,N=512,K=1024");
 }
 
 TEST_F(OperationBaselineOnDevice, GroupedProductsInOneCall) {
   // Alone, so that what the others have does not stand in for it.
-  const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "operations/gemm_grouped.json";
-  for (const Dtype dtype : {Dtype::kBf16, Dtype::kF16}) {
+  const struct {
+    const char *operation, *sizes;
+    Dtype dtype;
+  } products[] = {{"gemm_grouped", "G=8,M=1000,N=256,K=512", Dtype::kBf16},
+                  {"gemm_grouped", "G=8,M=1000,N=256,K=512", Dtype::kF16},
+                  {"gemm_masked", "G=8,R=160,E=125,N=256,K=512", Dtype::kBf16}};
+  for (const auto& [name, sizes, dtype] : products) {
+    SCOPED_TRACE(name);
+    const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "operations" / (std::string(name) + ".json");
     const auto definition = operation::load_operation(path).value();
-    const auto made = operation::make_problem(definition, {{"G", 8}, {"M", 1000}, {"N", 256}, {"K", 512}}, dtype);
+    const auto made = operation::make_problem(definition, operation::parse_sizes(sizes).value(), dtype);
     ASSERT_TRUE(made) << made.error().text();
     OperationProblem operation = *made->operation;
     operation.baselines.erase(operation.baselines.begin());

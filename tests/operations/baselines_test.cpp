@@ -65,21 +65,27 @@ TEST(Baselines, AProductIsAGemmOfTheBuffers) {
   EXPECT_EQ(g.rows, 100);
   EXPECT_EQ(g.group_a, 0);
   EXPECT_EQ(g.group_b, 96 * 64);
-  const Problem masked = sized(shipped("gemm_masked_block_scaled"), "G=4,R=32,E=20,N=96,K=64").value();
-  const ProductGeometry m = product_geometry(product_of(masked), *masked.operation);
-  EXPECT_EQ(m.rows, 32);
-  EXPECT_EQ(m.group_a, 32 * 64);
-  EXPECT_EQ(m.group_d, 32 * 96);
+  for (const char* name : {"gemm_masked", "gemm_masked_block_scaled"}) {
+    const Problem masked = sized(shipped(name), "G=4,R=32,E=20,N=96,K=64").value();
+    const ProductGeometry m = product_geometry(product_of(masked), *masked.operation);
+    EXPECT_EQ(m.rows, 32) << name;
+    EXPECT_EQ(m.group_a, 32 * 64) << name;
+    EXPECT_EQ(m.group_d, 32 * 96) << name;
+  }
 }
 
 TEST(Baselines, GroupedProductsAreOfGroupsWithoutScales) {
-  const Problem grouped = sized(shipped("gemm_grouped"), "G=4,M=100,N=96,K=64").value();
-  ASSERT_EQ(grouped.operation->baselines.size(), 2);
-  LibraryProduct one_call = product_of(grouped);
-  EXPECT_EQ(one_call.library, BaselineLibrary::kCublasLt) << "ratios are to the products one by one";
-  one_call.library = BaselineLibrary::kCublas;
-  EXPECT_EQ(grouped.operation->baselines[1], OperationBaseline(one_call));
-  EXPECT_EQ(json(grouped).get<Problem>(), grouped);
+  for (const auto& [name, sizes] :
+       {std::pair{"gemm_grouped", "G=4,M=100,N=96,K=64"}, {"gemm_masked", "G=4,R=32,E=20,N=96,K=64"}}) {
+    SCOPED_TRACE(name);
+    const Problem grouped = sized(shipped(name), sizes).value();
+    ASSERT_EQ(grouped.operation->baselines.size(), 2);
+    LibraryProduct one_call = product_of(grouped);
+    EXPECT_EQ(one_call.library, BaselineLibrary::kCublasLt) << "ratios are to the products one by one";
+    one_call.library = BaselineLibrary::kCublas;
+    EXPECT_EQ(grouped.operation->baselines[1], OperationBaseline(one_call));
+    EXPECT_EQ(json(grouped).get<Problem>(), grouped);
+  }
   json scaled = shipped("gemm_grouped_block_scaled");
   scaled["baselines"][0]["library"] = "cublas";
   EXPECT_THAT(sized(scaled, "G=4,M=100,N=96,K=64").error().text(),
