@@ -301,7 +301,7 @@ class Nvml:
             self.library = ctypes.CDLL("libnvidia-ml.so.1")
             self.call("nvmlInit_v2")
             self.handle = ctypes.c_void_p()
-            self.find(torch.cuda.get_device_properties(device), device)
+            self.find(torch.cuda.get_device_properties(device))
             self.read()
             self.thread = threading.Thread(target=self.poll, daemon=True)
             self.thread.start()
@@ -313,15 +313,21 @@ class Nvml:
         if status != 0:
             raise RuntimeError(f"{name} answers {status}")
 
-    def find(self, properties, device):
-        out = ctypes.byref(self.handle)
+    def find(self, properties):
+        """NVML numbers all GPUs, CUDA those that are visible: the same one is found by its name."""
+        out, ways = ctypes.byref(self.handle), []
+        if hasattr(properties, "uuid"):
+            ways.append(("nvmlDeviceGetHandleByUUID", f"GPU-{properties.uuid}".encode()))
         if hasattr(properties, "pci_bus_id"):
             domain, bus, slot = (getattr(properties, "pci_" + part + "_id", 0) for part in ("domain", "bus", "device"))
-            self.call("nvmlDeviceGetHandleByPciBusId_v2", f"{domain:08x}:{bus:02x}:{slot:02x}.0".encode(), out)
-        elif hasattr(properties, "uuid"):
-            self.call("nvmlDeviceGetHandleByUUID", f"GPU-{properties.uuid}".encode(), out)
-        else:
-            self.call("nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(device), out)
+            ways.append(("nvmlDeviceGetHandleByPciBusId_v2", f"{domain:08x}:{bus:02x}:{slot:02x}.0".encode()))
+        failure = RuntimeError("torch says neither the GPU's UUID nor its place on the bus")
+        for name, argument in ways:
+            try:
+                return self.call(name, argument, out)
+            except Exception as wrong:
+                failure = wrong
+        raise failure
 
     def read(self):
         clock, power = ctypes.c_uint(), ctypes.c_uint()
