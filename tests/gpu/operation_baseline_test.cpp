@@ -97,6 +97,31 @@ TEST_F(OperationBaselineOnDevice, GroupedProductsInOneCall) {
   }
 }
 
+TEST_F(OperationBaselineOnDevice, ABatchOfEqualProducts) {
+  // The example whose products have a matrix of B each: stored as K x columns, it is columns x K in other strides.
+  const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "examples/operations/gemm_pointers/gemm_pointers.json";
+  const auto made = operation::make_problem(operation::load_operation(path).value(),
+                                            {{"G", 6}, {"M", 100}, {"N", 264}, {"K", 136}, {"W", 6}}, Dtype::kBf16);
+  ASSERT_TRUE(made) << made.error().text();
+  OperationProblem operation = *made->operation;
+  ASSERT_EQ(operation.buffers.at(1).name, "B");
+  operation.buffers[1].extents = {6, 264, 136};
+  operation.buffers[1].strides = {136 * 264, 1, 264};
+  operation.baselines = {LibraryProduct{.a = 0, .b = 1, .d = 2}};
+  const auto batch = problem_of(operation, Dtype::kBf16);
+  ASSERT_TRUE(batch) << batch.error().text();
+  const BaselineReport report = prepare(*batch);
+  ASSERT_THAT(report.library, StartsWith("cuBLASLt")) << (report.others.empty() ? "" : report.others[0].unavailable);
+  EXPECT_EQ(report.place, 0);
+  for (const AlgorithmReport& algorithm : report.algorithms) {
+    EXPECT_GT(algorithm.time_s, 0);
+    EXPECT_LE(algorithm.max_error, 1) << algorithm.description;
+  }
+  const auto again = measurer_->prepare({*batch, {}, protocol::KnownBaseline{report, measurer_->opaque_algorithms()}});
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(*again, report);
+}
+
 TEST_F(OperationBaselineOnDevice, BlockScaledProductsOfGroups) {
   expect_compared("gemm_grouped_block_scaled", "G=4,M=1000,N=1024,K=512", "groups of a multiple of four rows");
   expect_compared("gemm_masked_block_scaled", "G=6,R=128,E=20,N=512,K=2048", "groups of a multiple of four rows");
