@@ -4,8 +4,10 @@ pgtune_test(gpu_measure_test LABELS unit
                     measure_fault_text_test.cpp measure_device_info_test.cpp measure_timer_check_test.cpp
                     measure_algorithms_test.cpp measure_products_test.cpp measure_telemetry_test.cpp measure_settling_test.cpp ../nvml/fake_state.cpp
             LIBRARIES pgtune_gpu pgtune_operation)
-target_compile_definitions(gpu_measure_test PRIVATE PGTUNE_FAKE_NVML="$<TARGET_FILE:fake_nvml>")
-add_dependencies(gpu_measure_test fake_nvml)
+target_compile_definitions(gpu_measure_test PRIVATE PGTUNE_FAKE_NVML="$<TARGET_FILE:fake_nvml>"
+                           PGTUNE_OLD_LIBRARY="$<TARGET_FILE:pgtune_marked_library_0>"
+                           PGTUNE_GOOD_LIBRARY="$<TARGET_FILE:pgtune_marked_library_1>")
+add_dependencies(gpu_measure_test fake_nvml pgtune_marked_library_0 pgtune_marked_library_1)
 
 pgtune_test(gpu_measure_nvrtc_test LABELS nvrtc SOURCES measure_kernels_nvrtc_test.cpp LIBRARIES pgtune_gpu)
 

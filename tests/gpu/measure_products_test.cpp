@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rows of a product's groups, scales in cuBLASLt's layout, and choices of algorithms as text; needs no GPU.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 
 #include "tuner/gpu/baseline/cublas_library.hpp"
 #include "tuner/gpu/baseline/grouped_baseline.hpp"
+#include "tuner/gpu/baseline/grouped_layouts.hpp"
 #include "tuner/gpu/baseline/operation_baselines.hpp"
 #include "tuner/gpu/baseline/product_baseline.hpp"
 #include "tuner/gpu/baseline/product_launchable.hpp"
@@ -162,6 +164,39 @@ TEST(GroupedProducts, AreInTheLibraryThatIsInstalled) {
   const auto& library = load_cublas();
   if (!library) GTEST_SKIP() << library.error().text();
   EXPECT_THAT(cublas_title(), ::testing::MatchesRegex("cuBLAS [0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+/// What is said of a library's grouped layouts.
+OtherBaseline grouped_layouts_of(const char* path) {
+  const OpenedLibrary library{::dlopen(path, RTLD_NOW | RTLD_LOCAL), path, "tests"};
+  EXPECT_NE(library.handle, nullptr) << path;
+  return unused_grouped_layouts(library, "cuBLASLt 13.1.0");
+}
+
+TEST(GroupedLayouts, AreNotAvailableForAReasonThatIsTrueOfTheLibrary) {
+  const OtherBaseline missing = grouped_layouts_of(PGTUNE_OLD_LIBRARY),
+                      unused = grouped_layouts_of(PGTUNE_GOOD_LIBRARY);
+  EXPECT_EQ(missing.library, "a grouped layout of cuBLASLt 13.1.0");
+  EXPECT_EQ(
+      missing.unavailable, PGTUNE_OLD_LIBRARY
+      " has no cublasLtGroupedMatrixLayoutCreate, which came with cuBLAS 13.2, for compute capability 9.0 with 13.4");
+  EXPECT_EQ(
+      unused.unavailable, PGTUNE_GOOD_LIBRARY
+      " has cublasLtGroupedMatrixLayoutCreate, but pgtune cannot use it yet and gives cuBLASLt the groups one by one");
+  for (const OtherBaseline& one : {missing, unused}) {
+    EXPECT_EQ(one.algorithm, "");
+    EXPECT_EQ(one.time_s, 0);
+  }
+}
+
+TEST(GroupedLayouts, StandBesideProductsOfGroupsByCublasLt) {
+  OperationProblem problem = masked();
+  EXPECT_TRUE(has_groups_of_cublaslt(problem.baselines));
+  LibraryProduct product = product_of(problem);
+  product.library = BaselineLibrary::kCublas;
+  EXPECT_FALSE(has_groups_of_cublaslt({TemplateBaseline{"plain.json", ""}, product}));
+  EXPECT_FALSE(has_groups_of_cublaslt({LibraryProduct{}, GemmBaseline{}}));
+  EXPECT_TRUE(has_groups_of_cublaslt({product, LibraryProduct{.offsets = 0}}));
 }
 
 TEST(ProductChoices, SurviveText) {

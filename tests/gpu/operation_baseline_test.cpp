@@ -9,6 +9,7 @@
 
 #include "tests/gpu/measure_device_fixture.hpp"
 #include "tests/gpu/operation_cases.hpp"
+#include "tuner/gpu/baseline/grouped_layouts.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::gpu {
@@ -41,9 +42,15 @@ class OperationBaselineOnDevice : public MeasureOnDevice {
       std::cout << p.title() << ": " << algorithm.description << " " << algorithm.time_s * 1e6 << " us, error "
                 << algorithm.max_error << "\n";
     }
-    ASSERT_EQ(report.others.size(), p.operation->baselines.size());
+    const bool groups = has_groups_of_cublaslt(p.operation->baselines);
+    ASSERT_EQ(report.others.size(), p.operation->baselines.size() + (groups ? 1 : 0));
     EXPECT_EQ(report.others.back().library, kCopyBaseline);
     for (const OtherBaseline& other : report.others) {
+      if (groups && &other == &report.others.end()[-2]) {
+        EXPECT_THAT(other.library, StartsWith("a grouped layout of cuBLASLt"));
+        EXPECT_THAT(other.unavailable, HasSubstr("cublasLtGroupedMatrixLayoutCreate"));
+        continue;
+      }
       EXPECT_EQ(other.unavailable, "") << other.library;
       EXPECT_GT(other.time_s, 0) << other.library;
     }
@@ -66,14 +73,22 @@ TEST_F(OperationBaselineOnDevice, BlockScaledProducts) {
 TEST_F(OperationBaselineOnDevice, ProductsOfGroups) {
   expect_compared("gemm_grouped", "G=8,M=2048,N=1024,K=512");
   expect_compared("gemm_grouped", "G=32,M=100,N=256,K=1024");
+  expect_compared("gemm_masked", "G=6,R=128,E=90,N=512,K=1024");
 }
 
 TEST_F(OperationBaselineOnDevice, GroupedProductsInOneCall) {
   // Alone, so that what the others have does not stand in for it.
-  const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "operations/gemm_grouped.json";
-  for (const Dtype dtype : {Dtype::kBf16, Dtype::kF16}) {
+  const struct {
+    const char *operation, *sizes;
+    Dtype dtype;
+  } products[] = {{"gemm_grouped", "G=8,M=1000,N=256,K=512", Dtype::kBf16},
+                  {"gemm_grouped", "G=8,M=1000,N=256,K=512", Dtype::kF16},
+                  {"gemm_masked", "G=8,R=160,E=125,N=256,K=512", Dtype::kBf16}};
+  for (const auto& [name, sizes, dtype] : products) {
+    SCOPED_TRACE(name);
+    const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "operations" / (std::string(name) + ".json");
     const auto definition = operation::load_operation(path).value();
-    const auto made = operation::make_problem(definition, {{"G", 8}, {"M", 1000}, {"N", 256}, {"K", 512}}, dtype);
+    const auto made = operation::make_problem(definition, operation::parse_sizes(sizes).value(), dtype);
     ASSERT_TRUE(made) << made.error().text();
     OperationProblem operation = *made->operation;
     operation.baselines.erase(operation.baselines.begin());
@@ -88,6 +103,31 @@ TEST_F(OperationBaselineOnDevice, GroupedProductsInOneCall) {
     ASSERT_TRUE(again) << again.error().text();
     EXPECT_EQ(*again, report);
   }
+}
+
+TEST_F(OperationBaselineOnDevice, ABatchOfEqualProducts) {
+  // The example whose products have a matrix of B each: stored as K x columns, it is columns x K in other strides.
+  const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "examples/operations/gemm_pointers/gemm_pointers.json";
+  const auto made = operation::make_problem(operation::load_operation(path).value(),
+                                            {{"G", 6}, {"M", 100}, {"N", 264}, {"K", 136}, {"W", 6}}, Dtype::kBf16);
+  ASSERT_TRUE(made) << made.error().text();
+  OperationProblem operation = *made->operation;
+  ASSERT_EQ(operation.buffers.at(1).name, "B");
+  operation.buffers[1].extents = {6, 264, 136};
+  operation.buffers[1].strides = {136 * 264, 1, 264};
+  operation.baselines = {LibraryProduct{.a = 0, .b = 1, .d = 2}};
+  const auto batch = problem_of(operation, Dtype::kBf16);
+  ASSERT_TRUE(batch) << batch.error().text();
+  const BaselineReport report = prepare(*batch);
+  ASSERT_THAT(report.library, StartsWith("cuBLASLt")) << (report.others.empty() ? "" : report.others[0].unavailable);
+  EXPECT_EQ(report.place, 0);
+  for (const AlgorithmReport& algorithm : report.algorithms) {
+    EXPECT_GT(algorithm.time_s, 0);
+    EXPECT_LE(algorithm.max_error, 1) << algorithm.description;
+  }
+  const auto again = measurer_->prepare({*batch, {}, protocol::KnownBaseline{report, measurer_->opaque_algorithms()}});
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(*again, report);
 }
 
 TEST_F(OperationBaselineOnDevice, BlockScaledProductsOfGroups) {

@@ -65,21 +65,27 @@ TEST(Baselines, AProductIsAGemmOfTheBuffers) {
   EXPECT_EQ(g.rows, 100);
   EXPECT_EQ(g.group_a, 0);
   EXPECT_EQ(g.group_b, 96 * 64);
-  const Problem masked = sized(shipped("gemm_masked_block_scaled"), "G=4,R=32,E=20,N=96,K=64").value();
-  const ProductGeometry m = product_geometry(product_of(masked), *masked.operation);
-  EXPECT_EQ(m.rows, 32);
-  EXPECT_EQ(m.group_a, 32 * 64);
-  EXPECT_EQ(m.group_d, 32 * 96);
+  for (const char* name : {"gemm_masked", "gemm_masked_block_scaled"}) {
+    const Problem masked = sized(shipped(name), "G=4,R=32,E=20,N=96,K=64").value();
+    const ProductGeometry m = product_geometry(product_of(masked), *masked.operation);
+    EXPECT_EQ(m.rows, 32) << name;
+    EXPECT_EQ(m.group_a, 32 * 64) << name;
+    EXPECT_EQ(m.group_d, 32 * 96) << name;
+  }
 }
 
 TEST(Baselines, GroupedProductsAreOfGroupsWithoutScales) {
-  const Problem grouped = sized(shipped("gemm_grouped"), "G=4,M=100,N=96,K=64").value();
-  ASSERT_EQ(grouped.operation->baselines.size(), 2);
-  LibraryProduct one_call = product_of(grouped);
-  EXPECT_EQ(one_call.library, BaselineLibrary::kCublasLt) << "ratios are to the products one by one";
-  one_call.library = BaselineLibrary::kCublas;
-  EXPECT_EQ(grouped.operation->baselines[1], OperationBaseline(one_call));
-  EXPECT_EQ(json(grouped).get<Problem>(), grouped);
+  for (const auto& [name, sizes] :
+       {std::pair{"gemm_grouped", "G=4,M=100,N=96,K=64"}, {"gemm_masked", "G=4,R=32,E=20,N=96,K=64"}}) {
+    SCOPED_TRACE(name);
+    const Problem grouped = sized(shipped(name), sizes).value();
+    ASSERT_EQ(grouped.operation->baselines.size(), 2);
+    LibraryProduct one_call = product_of(grouped);
+    EXPECT_EQ(one_call.library, BaselineLibrary::kCublasLt) << "ratios are to the products one by one";
+    one_call.library = BaselineLibrary::kCublas;
+    EXPECT_EQ(grouped.operation->baselines[1], OperationBaseline(one_call));
+    EXPECT_EQ(json(grouped).get<Problem>(), grouped);
+  }
   json scaled = shipped("gemm_grouped_block_scaled");
   scaled["baselines"][0]["library"] = "cublas";
   EXPECT_THAT(sized(scaled, "G=4,M=100,N=96,K=64").error().text(),
@@ -111,6 +117,66 @@ TEST(Baselines, StridesSayHowMatricesLie) {
   EXPECT_EQ(turned.lda, 108);
   EXPECT_EQ(turned.ldb, 96);
   EXPECT_EQ(turned.ldc, 112);
+}
+
+/// G products of one size, of bf16: D[g] = A[g] B[g]^T.
+json batched() {
+  json document = testing::sample_json();
+  document["dtypes"] = {"bf16"};
+  document["dimensions"] = json::parse(R"([{"name": "G"}, {"name": "M"}, {"name": "N"}, {"name": "K"}])");
+  for (const char* field : {"derived", "require", "scalars"}) document.erase(field);
+  document["buffers"] = json::parse(R"json([
+    {"name": "A", "type": "dtype", "role": "in", "extents": ["G", "M", "K"]},
+    {"name": "B", "type": "dtype", "role": "in", "extents": ["G", "N", "K"], "strides": ["N * (K + 8)", "K + 8", "1"]
+},
+    {"name": "D", "type": "dtype", "role": "out", "extents": ["G", "M", "N"], "error": {"rule": "sum", "terms": "K"}}])json");
+  document["reference"]["kernels"][0]["arguments"] =
+      json::parse(R"([{"buffer": "A"}, {"value": "D"}, {"scale": "D"}])");
+  document["baselines"] = json::parse(R"([{"library": "cublaslt", "a": "A", "b": "B", "d": "D"}])");
+  return document;
+}
+
+TEST(Baselines, EqualProductsAreABatch) {
+  const Problem problem = sized(batched(), "G=5,M=60,N=96,K=64").value();
+  const Problem all = gemm(problem, 60);
+  EXPECT_EQ(all.shape(), "60x96x64");
+  EXPECT_EQ(all.batch, 5);
+  EXPECT_EQ(all.ldb, 72);
+  EXPECT_EQ(all.stride_b(), 96 * 72);
+  EXPECT_EQ(json(problem).get<Problem>(), problem);
+  EXPECT_EQ(gemm(sized(batched(), "G=1,M=60,N=96,K=64").value(), 60).batch, 1);
+
+  json turned = batched();  // B as K x columns
+  turned["buffers"][1]["strides"] = {"N * K", "1", "N"};
+  const Problem second = gemm(sized(turned, "G=5,M=60,N=96,K=64").value(), 60);
+  EXPECT_FALSE(second.trans_b);
+  EXPECT_EQ(second.ldb, 96);
+  EXPECT_EQ(second.stride_b(), 96 * 64);
+}
+
+TEST(Baselines, ABatchIsOfMatricesBehindOneAnother) {
+  const auto refusal = [](const json& document) {
+    const auto refused = sized(document, "G=5,M=60,N=96,K=64");
+    return refused ? std::string("taken") : refused.error().text();
+  };
+  json gap = batched(), few = batched(), flat = batched(), cublas = batched(), interleaved = batched();
+  gap["buffers"][0]["strides"] = {"M * K + 8", "K", "1"};
+  EXPECT_THAT(refusal(gap), HasSubstr("A has a matrix of its batch every 3848 elements and not every 3840"));
+  few["buffers"][1]["extents"][0] = "G - 1";
+  EXPECT_THAT(refusal(few), HasSubstr("A has the extents 5 x 60 x 64 and not 4 x 60 x 64"));
+  flat["buffers"][1] = {{"name", "B"}, {"type", "dtype"}, {"role", "in"}, {"extents", {"N", "K"}}};
+  EXPECT_THAT(refusal(flat), HasSubstr("B has 2 dimensions and not 3"));
+  cublas["baselines"][0]["library"] = "cublas";
+  EXPECT_THAT(refusal(cublas), HasSubstr("it multiplies groups"));
+  interleaved["buffers"][2]["strides"] = {"N", "G * N", "1"};
+  EXPECT_THAT(refusal(interleaved), HasSubstr("D has a matrix of its batch every 96 elements"));
+}
+
+TEST(Baselines, ABatchHasNoScales) {
+  json document = shipped("gemm_masked_block_scaled");
+  EXPECT_TRUE(sized(document, "G=4,R=32,E=20,N=96,K=64"));
+  document["baselines"][0].erase("rows");
+  EXPECT_THAT(sized(document, "G=4,R=32,E=20,N=96,K=64").error().text(), HasSubstr("a batch has no scales"));
 }
 
 struct Refusal {

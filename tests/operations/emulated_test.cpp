@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The operations' references and templates, and the check's own kernels, run on the host: a template's result passes
 // under its operation's error rule, and what nobody computed does not.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,13 +129,16 @@ TEST(GroupedRows, MaskedGroupsHaveTheRowsThatFiguresAreOf) {
   for (const auto& [sizes, groups, mean, most] : {std::tuple{"G=32,R=64,E=20,N=8,K=16", 32, 20, 64},
                                                   {"G=7,R=9,E=9,N=8,K=16", 7, 9, 9},
                                                   {"G=5,R=21,E=1,N=8,K=16", 5, 1, 21}}) {
-    EmulatedProblem emulated(shipped("gemm_masked_block_scaled", sizes));
-    ASSERT_TRUE(emulated.usable());
-    emulated.fill();
-    const std::vector<std::int32_t> rows = emulated.integers("rows");
-    EXPECT_EQ(std::accumulate(rows.begin(), rows.end(), 0), groups * mean) << sizes;
-    EXPECT_GE(*std::min_element(rows.begin(), rows.end()), 1) << sizes << ": each group's matrix is read";
-    EXPECT_LE(*std::max_element(rows.begin(), rows.end()), most) << sizes;
+    for (const char* name : {"gemm_masked", "gemm_masked_block_scaled"}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, sizes));
+      EmulatedProblem emulated(shipped(name, sizes));
+      ASSERT_TRUE(emulated.usable());
+      emulated.fill();
+      const std::vector<std::int32_t> rows = emulated.integers("rows");
+      EXPECT_EQ(std::accumulate(rows.begin(), rows.end(), 0), groups * mean);
+      EXPECT_GE(*std::min_element(rows.begin(), rows.end()), 1) << "each group's matrix is read";
+      EXPECT_LE(*std::max_element(rows.begin(), rows.end()), most);
+    }
   }
 }
 
@@ -266,6 +270,12 @@ INSTANTIATE_TEST_SUITE_P(
                            "gemm_grouped_mma",
                            {"BM=32,BN=64,WM=32,WN=32,STAGES=3,RASTER=along_n",
                             "BM=64,BN=64,WM=32,WN=64,BK_BYTES=64,SMEM_LAYOUT=pad,GRID=persistent"}},
+                      Case{"operations/gemm_masked.json",
+                           "G=5,R=75,E=17,N=72,K=40",
+                           Dtype::kBf16,
+                           "gemm_masked_mma",
+                           {"BM=32,BN=64,WM=32,WN=32,STAGES=3,GRID=persistent",
+                            "BM=64,BN=64,WM=32,WN=64,BK_BYTES=64,SMEM_LAYOUT=pad,RASTER=along_n"}},
                       Case{"operations/gemm_block_scaled.json",
                            "M=19,N=136,K=144",
                            Dtype::kE4m3,
@@ -365,6 +375,20 @@ INSTANTIATE_TEST_SUITE_P(
              Dtype::kF16,
              "gemm_grouped_wgmma",
              {"SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16"},
+             false},
+        Case{"operations/gemm_masked.json",  // a full group has two tiles of rows
+             "G=5,R=150,E=120,N=72,K=136",
+             Dtype::kBf16,
+             "gemm_masked_wgmma",
+             {"BM=128,BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6",
+              "BM=128,BN=192,WARPGROUPS_M=2,CLUSTER_M=2,STAGES=5", "BM=256,BN=128,WARPGROUPS_M=2,CLUSTER_N=2,STAGES=4"},
+             false},
+        Case{"operations/gemm_masked.json",
+             "G=70,R=9,E=2,N=136,K=64",
+             Dtype::kF16,
+             "gemm_masked_wgmma",
+             {"SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16",
+              "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,CLUSTER_M=2,STAGES=16"},
              false},
         Case{"operations/gemm_grouped_block_scaled.json",
              "G=3,M=37,N=136,K=144",

@@ -88,6 +88,7 @@ TEST(OperationPresets, HaveSomethingForAllSizes) {
       sizes.emplace_back("gemm_block_scaled", fmt::format("M={},N={},K=2048", rows, n));
       sizes.emplace_back("gemm_grouped", fmt::format("G=16,M={},N={},K=2048", 16 * rows, n));
       sizes.emplace_back("gemm_grouped_block_scaled", fmt::format("G=4,M={},N={},K=512", 3 * rows, n));
+      sizes.emplace_back("gemm_masked", fmt::format("G=16,R=8192,E={},N={},K=2048", rows, n));
       sizes.emplace_back("gemm_masked_block_scaled", fmt::format("G=16,R=8192,E={},N={},K=2048", rows, n));
       sizes.emplace_back("transpose", fmt::format("M={},N={}", rows, n));
       sizes.emplace_back("softmax", fmt::format("M={},N={}", rows, 7 * n + rows));

@@ -5,7 +5,8 @@ tutorial works from its first step to its last without a GPU.
 
 usage: docs_test.py links SOURCE_DIR
        docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER   (each command of README.md and docs/)
-       docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, replayed)"""
+       docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, replayed)
+       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)"""
 import glob
 import os
 import re
@@ -81,6 +82,11 @@ def commands_of(page):
                 yield shlex.split(words.replace("$(hostname)", "host"), comments=True)[1:]
 
 
+def files_of(page):
+    """The files that a page shows whole, by name: blocks whose first line has the name behind the language."""
+    return dict(re.findall(r"```[a-z]+ +([\w.]+)\n(.*?)```", open(page, encoding="utf-8").read(), re.S))
+
+
 class Place:
     """A folder with what the documentation's commands take for granted."""
 
@@ -99,6 +105,13 @@ class Place:
         for language, name in (("json", "mine.json"), ("cuda", "naive.cu")):
             with open(os.path.join(self.folder, "path", "to", name), "w", encoding="utf-8") as file:
                 file.write(re.search(rf"```{language}\n(.*?)```", text, re.S).group(1))
+
+    def add_operation(self, manual):
+        """The files of the manual's own operation, as it says to type them in."""
+        os.makedirs(os.path.join(self.folder, "stencil2d"))
+        for name, text in files_of(manual).items():
+            with open(os.path.join(self.folder, "stencil2d", name), "w", encoding="utf-8") as file:
+                file.write(text)
 
     def run(self, words, **more):
         return subprocess.run([self.program, *words], cwd=self.folder, env={**self.environment, **more}, capture_output=True, text=True, timeout=240)
@@ -126,6 +139,7 @@ def unknown_options(place, words):
 def check_commands(source, program, worker):
     place, wrong, run, left = Place(source, program, worker), [], 0, 0
     place.add_template(os.path.join(source, "docs", "templates.md"))
+    place.add_operation(os.path.join(source, "docs", "operations.md"))
     # What reports, bench and export ask for is there before them.
     for more in (["--dtype", "f32"], ["--dtype", "f32", "--db", "old.db"]):
         made = place.run(["search", "--shape", "4096x4096x4096", "--budget", "4", "-q", *more])
@@ -184,7 +198,33 @@ def check_tutorial(source, program):
     return wrong + ([] if run >= 7 else [f"only {run} steps were found"])
 
 
-CHECKS = {"links": check_links, "commands": check_commands, "tutorial": check_tutorial}
+def check_operation(source, program, worker):
+    """What the page has typed in is the example, and from an empty folder its commands lead to a compiled kernel."""
+    manual, wrong, said = os.path.join(source, "docs", "operations.md"), [], {}
+    example, shown = os.path.join(source, "examples", "operations", "stencil2d"), files_of(manual)
+    for name in sorted(set(os.listdir(example)) | set(shown)):
+        path = os.path.join(example, name)
+        if name not in shown or not os.path.exists(path) or shown[name] != open(path, encoding="utf-8").read():
+            wrong.append(f"operations.md does not show {name} as examples/operations/stencil2d has it")
+    place = Place(source, program, worker)
+    for name in os.listdir(place.folder):
+        os.unlink(os.path.join(place.folder, name))
+    place.add_operation(manual)
+    for words in commands_of(manual):
+        if words[0] not in ("space", "inspect") or "stencil2d/stencil2d.json" not in words:
+            continue
+        done = place.run(words)
+        said[words[0]] = done.stdout
+        if done.returncode != 0:
+            wrong.append(f"operations.md: pgtune {' '.join(words)} ends with {done.returncode}: {done.stderr[-400:]}")
+    place.remove()
+    for command, word in (("space", "stencil2d_columns for stencil2d H=4096,W=4096"), ("inspect", "registers")):
+        if word not in said.get(command, ""):
+            wrong.append(f"operations.md: {command} of its operation did not print '{word}'")
+    return wrong
+
+
+CHECKS = {"links": check_links, "commands": check_commands, "tutorial": check_tutorial, "operation": check_operation}
 if len(sys.argv) < 3 or sys.argv[1] not in CHECKS:
     sys.exit(__doc__)
 problems = CHECKS[sys.argv[1]](*sys.argv[2:])

@@ -79,13 +79,19 @@ Objection wrong_extents(const OperationProblem& problem, std::int64_t index, con
                      fmt::join(wanted, " x "), meaning);
 }
 
+/// As many products as A has matrices, all of one size: a dimension more, and nothing that says how many rows count.
+bool is_batch(const LibraryProduct& p, const OperationProblem& problem) {
+  return !p.rows && !p.offsets && buffer(problem, p.a).extents.size() == 3;
+}
+
 Objection wrong_shapes(const LibraryProduct& p, const OperationProblem& problem) {
-  const std::size_t of_a = p.rows ? 3 : 2, of_b = p.rows || p.offsets ? 3 : 2;
+  const bool batch = is_batch(p, problem);
+  const std::size_t of_a = p.rows || batch ? 3 : 2, of_b = p.rows || p.offsets || batch ? 3 : 2;
   for (const auto& [index, rank] : {std::pair{p.a, of_a}, std::pair{p.d, of_a}, std::pair{p.b, of_b}}) {
     if (buffer(problem, index).extents.size() != rank)
       return fmt::format(
           "{} has {} dimensions and not {}: matrices have two, B of groups (which say \"offsets\" or \"rows\") three, "
-          "and with \"rows\" all three have three",
+          "and with \"rows\" or as a batch all three have three",
           buffer(problem, index).name, buffer(problem, index).extents.size(), rank);
   }
   const ProductGeometry g = product_geometry(p, problem);
@@ -169,6 +175,16 @@ Result<Problem> gemm_of(const LibraryProduct& product, const OperationProblem& p
   gemm.lda = std::max(stride(a, gemm.trans_a ? 0 : 1), gemm.columns_a());
   gemm.ldb = std::max(stride(b, gemm.trans_b ? 1 : 0), gemm.columns_b());
   gemm.ldc = std::max(stride(d, 1), gemm.n);
+  if (is_batch(product, problem) && geometry.groups > 1) {
+    gemm.batch = geometry.groups;
+    for (const auto& [operand, wanted] :
+         {std::pair{&a, gemm.stride_a()}, std::pair{&b, gemm.stride_b()}, std::pair{&d, gemm.stride_c()}}) {
+      if (stride(*operand, 2) != wanted)
+        return refused(product, fmt::format("{} has a matrix of its batch every {} elements and not every {}, behind "
+                                            "the last row of the one before",
+                                            operand->name, stride(*operand, 2), wanted));
+    }
+  }
   auto checked = with_default_strides(gemm);
   if (!checked) return refused(product, checked.error().text());
   return checked;
@@ -184,6 +200,8 @@ Result<void> check_library_product(const LibraryProduct& product, const Operatio
     if (product.is_scaled()) return refused(product, "its grouped products have no scales; take cublaslt for these");
   }
   if (product.is_scaled()) {
+    if (is_batch(product, problem))
+      return refused(product, "a batch has no scales; take groups with \"rows\" for these");
     for (const std::int64_t index : {product.a, product.b}) {
       if (element_bytes(buffer(problem, index).type) != 1)
         return refused(product, fmt::format("{} has scales, which belong to 8-bit floats, and is {}",

@@ -26,9 +26,9 @@ enum class BaselineLibrary {
 /// Elements along K (and of a scale of B along N) that have a scale in common.
 inline constexpr std::int64_t kScaledBlock = 128;
 
-/// D = A * B^T by a library: A is rows x K, B columns x K and D rows x columns, in whatever strides. Of groups, B has a
-/// matrix for each, and either A and D have one too, of which `rows` says how many rows count, or the rows of all
-/// groups follow one another in A and D and `offsets` says where each group's begin. Members are indices of buffers.
+/// D = A * B^T by a library: A is rows x K, B columns x K and D rows x columns, in any strides, or a batch of these. Of
+/// groups, B has a matrix for each, and either A and D have too, of which `rows` says how many rows count, or the rows
+/// of all follow one another in A and D, and `offsets` says where each group's begin. Members are indices of buffers.
 struct LibraryProduct {
   BaselineLibrary library = BaselineLibrary::kCublasLt;
   std::int64_t a = 0, b = 0, d = 0;
@@ -64,8 +64,8 @@ struct ProductGeometry {
 /// Precondition: the product is one of the problem's, which has passed check_operation_problem().
 [[nodiscard]] ProductGeometry product_geometry(const LibraryProduct& product, const OperationProblem& problem);
 
-/// The product of a group with so many rows as a GEMM: types, extents, layout and leading dimensions. Errors (usage):
-/// buffers, extents, strides or types that make no such product.
+/// The product of a group with so many rows, or all products of a batch, as a GEMM: types, extents, layout and leading
+/// dimensions. Errors (usage): buffers, extents, strides or types that make no such product.
 [[nodiscard]] Result<Problem> gemm_of(const LibraryProduct& product, const OperationProblem& problem,
                                       std::int64_t rows);
 

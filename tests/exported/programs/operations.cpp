@@ -30,6 +30,7 @@ void types() {
   static_assert(std::is_same<decltype(softmax_f32::Operands::X), const float*>::value, "read only");
   static_assert(std::is_same<decltype(softmax_f32::Operands::Y), float*>::value, "written");
   static_assert(std::is_same<decltype(gemm_grouped_f16::Operands::offsets), const std::int32_t*>::value, "indices");
+  static_assert(std::is_same<decltype(gemm_masked_bf16::Operands::rows), const std::int32_t*>::value, "indices");
   static_assert(std::is_same<decltype(gemm_block_scaled_e4m3::Operands::A), const __nv_fp8_e4m3*>::value, "dtype");
   static_assert(std::is_same<decltype(gemm_block_scaled_e4m3::Operands::D), __nv_bfloat16*>::value, "its own type");
   static_assert(std::is_trivially_copyable<softmax_bf16>::value, "a plain value");
@@ -109,6 +110,9 @@ void wrong_arguments() {
   CHECK(select(1000, 1024) == Status::not_supported);
   CHECK(std::strstr(call.choice().why, "not tuned for these sizes") != nullptr ||
         std::strstr(call.choice().why, "near enough") != nullptr);
+  gemm_masked_f16 half;
+  CHECK(gemm_masked_f16::select({8, 16, 17, 1024, 1024}, {}, 0, {}, half) == Status::invalid_argument);
+  CHECK(std::strstr(half.choice().why, "no room for so many rows") != nullptr);
   gemm_masked_block_scaled_e4m3 masked;
   CHECK(gemm_masked_block_scaled_e4m3::select({8, 16, 17, 1024, 1024}, {}, 0, {}, masked) == Status::invalid_argument);
   CHECK(std::strstr(masked.choice().why, "no room for so many rows") != nullptr);

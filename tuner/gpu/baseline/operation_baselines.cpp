@@ -8,7 +8,9 @@
 
 #include "tuner/gpu/baseline/copy_baseline.hpp"
 #include "tuner/gpu/baseline/cublas_library.hpp"
+#include "tuner/gpu/baseline/cublaslt_library.hpp"
 #include "tuner/gpu/baseline/grouped_baseline.hpp"
+#include "tuner/gpu/baseline/grouped_layouts.hpp"
 #include "tuner/gpu/baseline/product_baseline.hpp"
 
 namespace pgtune::gpu {
@@ -80,6 +82,8 @@ Result<std::unique_ptr<Baseline>> operation_baseline(const Problem& problem, con
       others.push_back(beside((*made)->report()));
     }
   }
+  if (const auto& library = load_cublaslt(); library && has_groups_of_cublaslt(baselines))
+    others.push_back(unused_grouped_layouts(*library, parts.library));
   if (chosen == nullptr) {
     chosen = std::move(*copy);
   } else {
