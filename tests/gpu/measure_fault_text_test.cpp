@@ -40,6 +40,20 @@ TEST(FaultText, NamesTheElementAndHowManyAreWrong) {
       "element (17,3) of batch 1 is 1.25, expected 1.3125 (error 840 times the bound); 5321 of 32258 elements wrong");
 }
 
+TEST(FaultText, ResidualsAreNoRightValues) {
+  OperationProblem operation = numbers_of(problem());
+  for (OperationBuffer& buffer : operation.buffers) buffer.error.of_residual = buffer.is_output();
+  CheckFindings findings = wrong_at(0, 17, 3, 1.25F);
+  findings.first_expected = -2e-3;
+  EXPECT_EQ(fault_text(findings, operation),
+            "element (17,3) of batch 0 is 1.25, which leaves a residual of -0.002 (840 times the bound); 5321 of 32258 "
+            "elements wrong");
+  findings.first_value = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(fault_text(findings, operation), "element (17,3) of batch 0 is inf; 5321 of 32258 elements wrong");
+  findings.first_unwritten = true;
+  EXPECT_EQ(fault_text(findings, operation), "element (17,3) of batch 0 was not written; 5321 of 32258 elements wrong");
+}
+
 TEST(FaultText, IntegersAreWrittenOut) {
   Problem p = problem();
   p.dtype = Dtype::kInt8;

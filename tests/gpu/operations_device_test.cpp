@@ -40,6 +40,7 @@ const std::map<std::string, std::vector<const char*>>& sizes_of_operations() {
       {"gemm_masked_block_scaled",
        {"G=6,R=300,E=90,N=512,K=512", "G=3,R=21,E=9,N=72,K=144", "G=3,R=150,E=90,N=388,K=272",
         "G=20,R=300,E=190,N=1032,K=272"}},
+      {"lower_solve", {"S=40,N=48,R=200", "S=3,N=13,R=5"}},
       {"pack_rows", {"G=30,R=50,N=1024", "G=7,R=9,N=72"}},
       {"reduction", {"N=1000003"}},
       {"rmsnorm", {"M=1000,N=4096", "M=5,N=104"}},

@@ -73,8 +73,8 @@ EmulatedProblem::EmulatedProblem(Problem problem) : problem_(std::move(problem))
     memory_.emplace_back(static_cast<std::size_t>((buffer.bytes() + kGuard + 3) / 4 + 4), kPoison);
     if (buffer.is_output()) elements += buffer.elements();
   }
-  values_.resize(static_cast<std::size_t>(elements));
-  scales_.resize(static_cast<std::size_t>(elements));
+  for (std::vector<double>* of : {&values_, &residuals_}) of->resize(static_cast<std::size_t>(elements));
+  for (std::vector<float>* of : {&scales_, &residual_scales_}) of->resize(static_cast<std::size_t>(elements));
 }
 
 std::uint64_t EmulatedProblem::address(std::size_t buffer) const {
@@ -162,7 +162,9 @@ void EmulatedProblem::refer() {
   restore_inouts();
   std::memset(values_.data(), 0xff, values_.size() * sizeof(double));
   std::fill(scales_.begin(), scales_.end(), 1.0F);
-  for (const ReferenceLaunch& pass : operation().reference) launch(pass);
+  for (const ReferenceLaunch& pass : operation().reference) {
+    if (!pass.judges_result()) launch(pass);
+  }
 }
 
 std::uint64_t EmulatedProblem::unwritten() const {
@@ -205,10 +207,15 @@ void EmulatedProblem::store(std::int64_t shift, bool zero) {
 
 gpu::Comparison EmulatedProblem::compare() {
   gpu::Comparison found;
+  std::memset(residuals_.data(), 0xff, residuals_.size() * sizeof(double));
+  std::fill(residual_scales_.begin(), residual_scales_.end(), 1.0F);
+  for (const ReferenceLaunch& pass : operation().reference) {
+    if (pass.judges_result()) launch(pass);
+  }
   for_outputs([&](const OperationBuffer& buffer, void* memory, std::int64_t first) {
     gpu::Tensor tensor = gpu::tensor_of(buffer);
-    const double* values = values_.data();
-    const float* scales = scales_.data();
+    const double* values = buffer.error.of_residual ? residuals_.data() : values_.data();
+    const float* scales = buffer.error.of_residual ? residual_scales_.data() : scales_.data();
     gpu::ErrorBound bound = gpu::error_bound(buffer);
     double not_finite = gpu::kNotFiniteRatio;
     std::uint32_t pattern = kPoison;
@@ -269,25 +276,28 @@ void EmulatedProblem::run(const space::TemplateDefinition& definition, const Var
 
 void EmulatedProblem::launch(const ReferenceLaunch& launch) {
   std::vector<std::uint64_t> arguments;
-  for (const ReferenceArgument& argument : launch.arguments) arguments.push_back(bits_of(argument));
+  for (const ReferenceArgument& argument : launch.arguments)
+    arguments.push_back(bits_of(argument, launch.judges_result()));
   kernels_->launch(launch.symbol, launch.grid, launch.block, pointers_to(arguments));
 }
 
-std::uint64_t EmulatedProblem::bits_of(const ReferenceArgument& argument) {
+std::uint64_t EmulatedProblem::bits_of(const ReferenceArgument& argument, bool judges_result) {
   using Kind = ReferenceArgumentKind;
   const auto index = static_cast<std::size_t>(argument.integer);
   if (argument.kind == Kind::kSeed) return 4711;
   if (argument.kind == Kind::kFloat64) return std::bit_cast<std::uint64_t>(argument.real);
   if (argument.kind == Kind::kBuffer && operation().buffers[index].absent) return 0;
-  if (argument.kind == Kind::kBuffer) return reinterpret_cast<std::uint64_t>(memory_[index].data());
+  if (argument.kind == Kind::kBuffer || argument.kind == Kind::kResult) return address(index);
   if (argument.kind == Kind::kFloat32) return bits_of_float(argument.real);
   if (argument.kind != Kind::kValue && argument.kind != Kind::kScale)
     return static_cast<std::uint64_t>(argument.integer);
   std::size_t first = 0;
   for (std::size_t i = 0; i < index; ++i)
     if (operation().buffers[i].is_output()) first += static_cast<std::size_t>(operation().buffers[i].elements());
-  return argument.kind == Kind::kValue ? reinterpret_cast<std::uint64_t>(values_.data() + first)
-                                       : reinterpret_cast<std::uint64_t>(scales_.data() + first);
+  auto& values = judges_result ? residuals_ : values_;
+  auto& scales = judges_result ? residual_scales_ : scales_;
+  return argument.kind == Kind::kValue ? reinterpret_cast<std::uint64_t>(values.data() + first)
+                                       : reinterpret_cast<std::uint64_t>(scales.data() + first);
 }
 
 }  // namespace pgtune::testing

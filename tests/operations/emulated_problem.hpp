@@ -55,7 +55,7 @@ class EmulatedProblem {
   void store(std::int64_t shift, bool zero);
   /// Compiles the variant's kernels, unless it has done so before, and launches them as its plan says.
   void run(const space::TemplateDefinition& definition, const Variant& variant, const DeviceInfo& device);
-  /// The outputs with the reference.
+  /// The outputs with the reference, or by their residuals. Of these, no buffer is changed in place.
   [[nodiscard]] gpu::Comparison compare();
   /// Behind the buffers nothing was written.
   [[nodiscard]] bool guards_hold() const;
@@ -65,7 +65,7 @@ class EmulatedProblem {
   void fill_pointers(std::size_t index);
   void restore_inouts();
   void launch(const ReferenceLaunch& launch);
-  [[nodiscard]] std::uint64_t bits_of(const ReferenceArgument& argument);
+  [[nodiscard]] std::uint64_t bits_of(const ReferenceArgument& argument, bool judges_result);
   template <typename Visit>
   void for_outputs(const Visit& visit);
 
@@ -75,6 +75,8 @@ class EmulatedProblem {
   std::vector<std::vector<std::uint32_t>> memory_;                    ///< of each buffer, with a guard behind it
   std::vector<double> values_;                                        ///< all outputs, packed
   std::vector<float> scales_;
+  std::vector<double> residuals_;  ///< beside the values, of outputs that these judge
+  std::vector<float> residual_scales_;
 };
 
 }  // namespace pgtune::testing

@@ -17,6 +17,7 @@ using testing::counting_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::json;
+using testing::residual_json;
 using testing::sample_json;
 
 Result<Problem> problem_of(const json& document, std::string_view sizes, std::optional<Dtype> dtype = std::nullopt) {
@@ -156,6 +157,36 @@ TEST(OperationProblem, ErrorsFollowFromTheirRules) {
   EXPECT_EQ(none.per_result, 0);
   EXPECT_EQ(none.per_scale, 0);
   EXPECT_LT(none.absolute, 1e-290);
+}
+
+TEST(OperationProblem, ResidualsAreBoundedInRoundoffsOfTheirOutput) {
+  const auto error_of = [](const json& document, Dtype dtype) {
+    return problem_of(document, "M=6,N=10", dtype).value().operation->buffers[5].error;
+  };
+  json document = residual_json();
+  EXPECT_EQ(error_of(document, Dtype::kF32).per_scale, 40 * 0x1p-24);
+  EXPECT_EQ(error_of(document, Dtype::kBf16).per_scale, 40 * 0x1p-8);
+  EXPECT_TRUE(error_of(document, Dtype::kBf16).of_residual);
+  EXPECT_EQ(error_of(document, Dtype::kBf16).per_result, 0);
+  EXPECT_LT(error_of(document, Dtype::kBf16).absolute, 1e-290);
+  EXPECT_FALSE(error_of(sample_json(), Dtype::kF32).of_residual);
+  document["buffers"][5]["type"] = "int32";
+  EXPECT_EQ(error_of(document, Dtype::kF32).per_scale, 0) << "whole numbers are right or wrong";
+  document["buffers"][5]["error"]["factor"] = "N - 10";
+  const auto refused = problem_of(document, "M=6,N=10", Dtype::kF32);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("a residual may be at least one roundoff, not 0"));
+}
+
+TEST(OperationProblem, PassesThatAreGivenAResultWriteResidualsAlone) {
+  OperationProblem operation = *problem_of(residual_json(), "M=6,N=10", Dtype::kF32).value().operation;
+  EXPECT_TRUE(operation.has_residuals());
+  EXPECT_TRUE(check_operation_problem(operation));
+  operation.reference[1].arguments[1].integer = 4;  // Z
+  EXPECT_FALSE(check_operation_problem(operation));
+  operation.reference[1].arguments[1].integer = 5;
+  operation.buffers[2].kernel->arguments[2] = {ReferenceArgumentKind::kResult, 5, 0};
+  EXPECT_FALSE(check_operation_problem(operation)) << "a fill";
 }
 
 TEST(OperationProblem, KeysTellOperationsSizesAndDtypesApart) {

@@ -15,6 +15,7 @@ using testing::counting_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::json;
+using testing::residual_json;
 using testing::sample_json;
 
 TEST(OperationParser, ReadsTheSample) {
@@ -48,6 +49,17 @@ TEST(OperationParser, TheHashIsOfWhatSaysWhatIsRight) {
   EXPECT_NE(testing::parse(other)->content_hash, hash);
   const auto longer = [](const std::string&) -> Result<std::string> { return std::string("// other\n"); };
   EXPECT_NE(parse_operation(sample_json().dump(), "sample.json", longer)->content_hash, hash);
+}
+
+TEST(OperationParser, ReadsResiduals) {
+  const auto operation = testing::parse(residual_json());
+  ASSERT_TRUE(operation) << operation.error().text();
+  EXPECT_EQ(operation->buffers[5].error.rule, ErrorRule::kResidual);
+  EXPECT_EQ(operation->buffers[5].error.factor->text(), "4 * N");
+  ASSERT_EQ(operation->reference.size(), 2);
+  EXPECT_FALSE(operation->reference[0].judges_result());
+  EXPECT_TRUE(operation->reference[1].judges_result());
+  EXPECT_TRUE(operation->reference[1].names(ReferenceArgumentKind::kResult, 5));
 }
 
 TEST(OperationParser, ReadsCountsOfTheData) {
@@ -128,6 +140,32 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/buffers/4/error/rule", "\"blocked\"", "buffers[4].error: the field 'block'", ""},
         Edit{"/buffers/5/error/ulps", "-1", "buffers[5].error.ulps: ", "negative"},
         Edit{"/buffers/4/error/terms", "", "buffers[4].error: the field 'terms'", ""}));
+
+class MalformedResiduals : public ::testing::TestWithParam<Edit> {};
+
+TEST_P(MalformedResiduals, AreRefused) { expect_refusal(residual_json(), GetParam(), testing::parse); }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MalformedResiduals,
+    ::testing::Values(
+        Edit{"/buffers/5/error/factor", "", "buffers[5].error: the field 'factor'", ""},
+        Edit{"/buffers/5/error/factor", "4", "buffers[5].error.factor: ", "expression in a string"},
+        Edit{"/buffers/5/error/rule", "\"exact\"", "buffers[5].error.factor: ", "belongs to the rule residual"},
+        Edit{"/buffers/5/error/ulps", "1", "buffers[5].error.ulps: ", "belongs to the rule ulp"},
+        Edit{"/reference/kernels/0/arguments/3", "{\"int64\": \"M\"}",
+             "reference: ", "{\"value\": \"Y\"} without a result"},
+        Edit{"/reference/kernels/1/arguments/1", "{\"int64\": \"M\"}", "reference: ", "nobody writes residuals of 'Y'"},
+        Edit{"/reference/kernels/1/arguments/2", "{\"int64\": \"M\"}", "reference: ", "beside the result"},
+        Edit{"/reference/kernels/1/arguments/0", "{\"result\": \"X\"}",
+             "reference.kernels[1].arguments[0].result: ", "not one of Z, Y"},
+        Edit{"/reference/kernels/1/arguments/0", "{\"result\": \"Z\"}",
+             "reference.kernels[1].arguments[0].result: ", "whose error is a residual"},
+        Edit{"/reference/kernels/1/arguments/0", "{\"buffer\": \"Y\"}",
+             "reference.kernels[1]: ", "written by the kernel that is given {\"result\": \"Y\"}"},
+        Edit{"/reference/kernels/1/arguments/-", "{\"value\": \"Z\"}",
+             "reference.kernels[1]: ", "what is right in 'Z' cannot depend on that"},
+        Edit{"/buffers/2/fill/kernel/arguments/2", "{\"result\": \"Y\"}",
+             "buffers[2].fill.kernel.arguments[2].result: ", "only the reference"}));
 
 class MalformedCounts : public ::testing::TestWithParam<Edit> {};
 

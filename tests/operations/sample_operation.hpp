@@ -43,6 +43,16 @@ inline json sample_json() {
   })json");
 }
 
+/// The same with Y judged by residuals.
+inline json residual_json() {
+  json document = sample_json();
+  document["buffers"][5]["error"] = {{"rule", "residual"}, {"factor", "4 * N"}};
+  document["reference"]["kernels"].push_back(json::parse(R"json({
+    "symbol": "scale_rows_residual", "grid": ["M"], "block": ["256"],
+    "arguments": [{"result": "Y"}, {"value": "Y"}, {"scale": "Y"}, {"int64": "N"}]})json"));
+  return document;
+}
+
 /// The same with flops and bytes that follow from I.
 inline json counting_json(const char* flops = "2 * T * N + 5", const char* bytes = "T * (N + 4) - L * PITCH + 800") {
   json document = sample_json();

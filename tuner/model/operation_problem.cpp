@@ -27,13 +27,14 @@ constexpr EnumNames<FillKind, 8> kFills{{{FillKind::kData, "data"},
                                          {FillKind::kKernel, "kernel"},
                                          {FillKind::kLinked, "linked"},
                                          {FillKind::kPointers, "pointers"}}};
-constexpr EnumNames<ReferenceArgumentKind, 7> kReferenceArguments{{{ReferenceArgumentKind::kBuffer, "buffer"},
+constexpr EnumNames<ReferenceArgumentKind, 8> kReferenceArguments{{{ReferenceArgumentKind::kBuffer, "buffer"},
                                                                    {ReferenceArgumentKind::kValue, "value"},
                                                                    {ReferenceArgumentKind::kScale, "scale"},
                                                                    {ReferenceArgumentKind::kInt64, "int64"},
                                                                    {ReferenceArgumentKind::kFloat32, "float32"},
                                                                    {ReferenceArgumentKind::kFloat64, "float64"},
-                                                                   {ReferenceArgumentKind::kSeed, "seed"}}};
+                                                                   {ReferenceArgumentKind::kSeed, "seed"},
+                                                                   {ReferenceArgumentKind::kResult, "result"}}};
 
 constexpr EnumNames<CountKind, 5> kCounts{{{CountKind::kSum, "sum"},
                                            {CountKind::kAbove, "above"},
@@ -125,12 +126,14 @@ Result<void> check_launch(const ReferenceLaunch& launch, const OperationProblem&
   for (const ReferenceArgument& argument : launch.arguments) {
     if (!std::isfinite(argument.real))
       return refused(fmt::format("kernel {}: an argument is not finite", launch.symbol));
-    const bool of_output =
-        argument.kind == ReferenceArgumentKind::kValue || argument.kind == ReferenceArgumentKind::kScale;
+    const bool of_output = argument.kind == ReferenceArgumentKind::kValue ||
+                           argument.kind == ReferenceArgumentKind::kScale ||
+                           argument.kind == ReferenceArgumentKind::kResult;
     if (!of_output && argument.kind != ReferenceArgumentKind::kBuffer) continue;
     const auto index = static_cast<std::size_t>(argument.integer);
     if (argument.integer < 0 || index >= problem.buffers.size() ||
-        (of_output && (is_fill || !problem.buffers[index].is_output())))
+        (of_output && (is_fill || !problem.buffers[index].is_output())) ||
+        (of_output && launch.judges_result() && !problem.buffers[index].error.of_residual))
       return refused(fmt::format("kernel {}: an argument names no buffer that it could be", launch.symbol));
   }
   return {};
@@ -191,6 +194,11 @@ EnumTable<FillKind> enum_table(FillKind /*value*/) { return kFills; }
 EnumTable<ReferenceArgumentKind> enum_table(ReferenceArgumentKind /*value*/) { return kReferenceArguments; }
 EnumTable<CountKind> enum_table(CountKind /*value*/) { return kCounts; }
 
+bool ReferenceLaunch::judges_result() const {
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const ReferenceArgument& argument) { return argument.kind == ReferenceArgumentKind::kResult; });
+}
+
 std::int64_t OperationBuffer::elements() const {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
 }
@@ -224,6 +232,11 @@ std::string OperationProblem::sizes_text() const {
 
 bool OperationProblem::has_inout() const {
   return std::any_of(buffers.begin(), buffers.end(), [](const auto& b) { return b.role == BufferRole::kInOut; });
+}
+
+bool OperationProblem::has_residuals() const {
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [](const auto& b) { return b.is_output() && b.error.of_residual; });
 }
 
 std::int64_t OperationProblem::buffer_bytes() const {

@@ -41,7 +41,8 @@ enum class ReferenceArgumentKind {
   kInt64,
   kFloat32,
   kFloat64,
-  kSeed,  ///< another for each operand copy and trial, as unsigned 64-bit integer
+  kSeed,    ///< another for each operand copy and trial, as unsigned 64-bit integer
+  kResult,  ///< of an output that is judged by a residual: the address of what a launch left there
 };
 [[nodiscard]] EnumTable<ReferenceArgumentKind> enum_table(ReferenceArgumentKind value);
 
@@ -73,17 +74,23 @@ struct ReferenceLaunch {
     visit("arguments", self.arguments);
   }
   friend bool operator==(const ReferenceLaunch&, const ReferenceLaunch&) = default;
+
+  /// It says how good a result is, and is launched for each that is judged. Others say what is right for the inputs.
+  [[nodiscard]] bool judges_result() const;
 };
 
-/// An element passes when |got - right| <= per_scale * scale + per_result * |right| + absolute.
+/// An element passes when |got - right| <= per_scale * scale + per_result * |right| + absolute; with `of_residual` when
+/// it is finite and |residual| <= per_scale * scale + absolute, of what passes that are given the result write.
 struct ToleratedError {
   double per_scale = 0, per_result = 0, absolute = 0;
+  bool of_residual = false;
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("per_scale", self.per_scale);
     visit("per_result", self.per_result);
     visit("absolute", self.absolute);
+    visit("of_residual", self.of_residual, kUnlessDefault);
   }
   friend bool operator==(const ToleratedError&, const ToleratedError&) = default;
 };
@@ -227,6 +234,8 @@ struct OperationProblem {
   [[nodiscard]] std::optional<double> find_scalar(std::string_view scalar) const;
   [[nodiscard]] std::string sizes_text() const;  ///< "M=4096,N=8192"
   [[nodiscard]] bool has_inout() const;
+  /// Some output is judged by what the reference says of it, and not by what it says is right.
+  [[nodiscard]] bool has_residuals() const;
   [[nodiscard]] std::int64_t buffer_bytes() const;
   /// The library that computes what the problem's members m, n, k, ... describe, and with which alone it is compared;
   /// null where there is none.

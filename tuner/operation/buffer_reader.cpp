@@ -205,10 +205,10 @@ class Reader {
 
   [[nodiscard]] ReferenceArgumentSpec argument(const JsonCursor& cursor, bool is_fill) const {
     using Kind = ReferenceArgumentKind;
-    cursor.expect_fields({"buffer", "value", "scale", "int64", "float32", "rounding", "seed"});
+    cursor.expect_fields({"buffer", "value", "scale", "result", "int64", "float32", "rounding", "seed"});
     ReferenceArgumentSpec out;
     if (!cursor.value().is_object() || cursor.value().size() != 1) {
-      cursor.problem("an argument has exactly one of buffer, value, scale, int64, float32, rounding and seed");
+      cursor.problem("an argument has exactly one of buffer, value, scale, result, int64, float32, rounding and seed");
       return out;
     }
     if (const auto buffer = cursor.optional("buffer")) {
@@ -232,12 +232,14 @@ class Reader {
       if (!is_fill) seed->problem("a reference has no seed: equal inputs have equal results");
       if (seed->value() != true) seed->problem("it is given as true");
     }
-    for (const Kind kind : {Kind::kValue, Kind::kScale}) {
+    for (const Kind kind : {Kind::kValue, Kind::kScale, Kind::kResult}) {
       const auto output = cursor.optional(to_string(kind));
       if (!output) continue;
       out.kind = kind;
-      if (is_fill) output->problem("only the reference writes right values and their scales");
+      if (is_fill) output->problem("only the reference writes right values and their scales, and judges results");
       out.buffer = buffer_named(*output, true);
+      if (kind == Kind::kResult && definition_.buffers[out.buffer].error.rule != ErrorRule::kResidual)
+        output->problem("it is of an output whose error is a residual");
     }
     return out;
   }
@@ -272,6 +274,18 @@ class Reader {
 
 }  // namespace
 
+bool ReferenceKernelSpec::names(ReferenceArgumentKind kind, std::size_t buffer) const {
+  return std::any_of(arguments.begin(), arguments.end(), [&](const ReferenceArgumentSpec& argument) {
+    return argument.kind == kind && argument.buffer == buffer;
+  });
+}
+
+bool ReferenceKernelSpec::judges_result() const {
+  return std::any_of(arguments.begin(), arguments.end(), [](const ReferenceArgumentSpec& argument) {
+    return argument.kind == ReferenceArgumentKind::kResult;
+  });
+}
+
 void read_buffers(const JsonCursor& root, KnownNames& names, OperationDefinition& definition) {
   Reader reader(names, definition);
   const auto elements = root.required("buffers").elements(1, kMaxBuffers);
@@ -285,28 +299,53 @@ void read_buffers(const JsonCursor& root, KnownNames& names, OperationDefinition
   reader.check_links();
 }
 
+namespace {
+
+/// A kernel that is given a result writes residuals, and no others write their scale.
+void check_outputs_of(const ReferenceKernelSpec& kernel, const JsonCursor& cursor,
+                      const OperationDefinition& definition) {
+  for (std::size_t i = 0; i < definition.buffers.size(); ++i) {
+    const BufferSpec& buffer = definition.buffers[i];
+    const bool of_residual = buffer.error.rule == ErrorRule::kResidual;
+    const bool scale = kernel.names(ReferenceArgumentKind::kScale, i);
+    if (kernel.judges_result() && !of_residual && (scale || kernel.names(ReferenceArgumentKind::kValue, i)))
+      cursor.problem(fmt::format("it is given a result, and what is right in '{}' cannot depend on that", buffer.name));
+    if (!kernel.judges_result() && of_residual && scale)
+      cursor.problem(fmt::format(
+          "the scale of a residual is written by the kernel that is given {{\"result\": \"{}\"}}", buffer.name));
+  }
+}
+
+}  // namespace
+
 void read_reference(const JsonCursor& root, const KnownNames& names, OperationDefinition& definition) {
   const JsonCursor cursor = root.required("reference");
   cursor.expect_fields({"source", "kernels"});
   static_cast<void>(cursor.required("source").string());
   const Reader reader(names, definition);
-  for (const JsonCursor& element : cursor.required("kernels").elements(1, kMaxKernels))
+  for (const JsonCursor& element : cursor.required("kernels").elements(1, kMaxKernels)) {
     definition.reference.push_back(reader.kernel(element, false));
+    check_outputs_of(definition.reference.back(), element, definition);
+  }
   for (std::size_t i = 0; i < definition.buffers.size(); ++i) {
     const BufferSpec& buffer = definition.buffers[i];
     if (buffer.role != BufferRole::kOut && buffer.role != BufferRole::kInOut) continue;
-    const auto written = [&](ReferenceArgumentKind kind) {
+    const bool of_residual = buffer.error.rule == ErrorRule::kResidual;
+    const auto written = [&](ReferenceArgumentKind kind, bool by_judge) {
       return std::any_of(definition.reference.begin(), definition.reference.end(), [&](const auto& kernel) {
-        return std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
-                           [&](const auto& argument) { return argument.kind == kind && argument.buffer == i; });
+        return kernel.judges_result() == by_judge && kernel.names(kind, i);
       });
     };
-    if (!written(ReferenceArgumentKind::kValue))
-      cursor.problem(
-          fmt::format("no kernel is given {{\"value\": \"{}\"}}, so nobody says what is right there", buffer.name));
-    if (needs_scale(buffer.error) && !written(ReferenceArgumentKind::kScale))
-      cursor.problem(fmt::format("the error of '{}' is in units of a scale: give a kernel {{\"scale\": \"{}\"}}",
-                                 buffer.name, buffer.name));
+    if (!written(ReferenceArgumentKind::kValue, false))
+      cursor.problem(fmt::format("no kernel is given {{\"value\": \"{}\"}}{}, so nobody says what is right there",
+                                 buffer.name, of_residual ? " without a result" : ""));
+    if (of_residual && !written(ReferenceArgumentKind::kValue, true))
+      cursor.problem(fmt::format(
+          "no kernel is given {{\"result\": \"{0}\"}} and {{\"value\": \"{0}\"}}, so nobody writes residuals of '{0}'",
+          buffer.name));
+    if (needs_scale(buffer.error) && !written(ReferenceArgumentKind::kScale, of_residual))
+      cursor.problem(fmt::format("the error of '{0}' is in units of a scale: give a kernel {{\"scale\": \"{0}\"}}{1}",
+                                 buffer.name, of_residual ? " beside the result" : ""));
   }
 }
 

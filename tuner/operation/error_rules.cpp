@@ -15,11 +15,12 @@ namespace {
 
 using space::Reach;
 
-constexpr EnumNames<ErrorRule, 5> kRules{{{ErrorRule::kExact, "exact"},
+constexpr EnumNames<ErrorRule, 6> kRules{{{ErrorRule::kExact, "exact"},
                                           {ErrorRule::kUlp, "ulp"},
                                           {ErrorRule::kSum, "sum"},
                                           {ErrorRule::kBlocked, "blocked"},
-                                          {ErrorRule::kAllclose, "allclose"}}};
+                                          {ErrorRule::kAllclose, "allclose"},
+                                          {ErrorRule::kResidual, "residual"}}};
 constexpr std::int64_t kUsualRoundings = 4, kMostRoundings = 1000;  ///< further ones of a sum
 
 void read_arithmetic(const JsonCursor& cursor, const OperationDefinition& definition, ErrorSpec& out) {
@@ -77,7 +78,7 @@ EnumTable<ErrorRule> enum_table(ErrorRule /*value*/) { return kRules; }
 
 ErrorSpec read_error(const JsonCursor& cursor, const space::KnownNames& names, const OperationDefinition& definition) {
   cursor.expect_fields({"rule", "ulps", "float32_ulps", "terms", "arithmetic", "block", "relative", "absolute",
-                        "further", "activation"});
+                        "further", "activation", "factor"});
   ErrorSpec out;
   out.rule = enumerator_of<ErrorRule>(cursor.required("rule").choice(words_of<ErrorRule>())).value_or(out.rule);
   const auto number = [&](const char* field, ErrorRule rule, double& target) {
@@ -112,11 +113,16 @@ ErrorSpec read_error(const JsonCursor& cursor, const space::KnownNames& names, c
   } else if (const auto block = cursor.optional("block")) {
     block->problem("it belongs to the rule blocked");
   }
+  if (out.rule == ErrorRule::kResidual) {
+    out.factor = names.read(cursor.required("factor"), Reach::kProblem);
+  } else if (const auto factor = cursor.optional("factor")) {
+    factor->problem("it belongs to the rule residual");
+  }
   return out;
 }
 
 bool needs_scale(const ErrorSpec& spec) {
-  return spec.rule == ErrorRule::kSum || spec.rule == ErrorRule::kBlocked ||
+  return spec.rule == ErrorRule::kSum || spec.rule == ErrorRule::kBlocked || spec.rule == ErrorRule::kResidual ||
          (spec.rule == ErrorRule::kUlp && spec.float32_ulps > 0);
 }
 
@@ -144,6 +150,15 @@ Result<ToleratedError> tolerated_error(const ErrorSpec& spec, ElementType type, 
     }
     case ErrorRule::kAllclose:
       return ToleratedError{spec.absolute, spec.relative, kNothing};
+    case ErrorRule::kResidual: {
+      const auto factor = number(*spec.factor, "factor", values);
+      if (!factor) return tl::unexpected<Error>(factor.error());
+      if (*factor < 1)
+        return fail(ErrorKind::kUsage,
+                    fmt::format("{}: a residual may be at least one roundoff, not {}", values.of, *factor));
+      const double roundoff = t.is_integer() ? 0 : std::ldexp(1.0, -t.mantissa_bits - 1);
+      return ToleratedError{static_cast<double>(*factor) * roundoff, 0, kNothing, true};
+    }
   }
   return ToleratedError{0, 0, kNothing};
 }

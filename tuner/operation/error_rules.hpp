@@ -26,7 +26,7 @@ struct ErrorValues {
 };
 
 /// Of an output of this type. Errors (usage): an expression that fails, a sum of nothing, too many roundings, the label
-/// of no activation.
+/// of no activation, a factor below 1.
 [[nodiscard]] Result<ToleratedError> tolerated_error(const ErrorSpec& spec, ElementType type,
                                                      const ErrorValues& values);
 

@@ -30,7 +30,7 @@ inline constexpr std::string_view kGemmName = "gemm";
 
 struct ReferenceArgumentSpec {
   ReferenceArgumentKind kind = ReferenceArgumentKind::kInt64;
-  std::size_t buffer = 0;                ///< of kBuffer, kValue and kScale; of kFloat64 whose rounding it is
+  std::size_t buffer = 0;                ///< of kBuffer, kValue, kScale and kResult; of kFloat64 whose rounding it is
   std::optional<Expression> expression;  ///< of kInt64
   std::string scalar;                    ///< of kFloat32
 };
@@ -39,10 +39,14 @@ struct ReferenceKernelSpec {
   std::string symbol;
   std::vector<Expression> grid, block;
   std::vector<ReferenceArgumentSpec> arguments;
+
+  [[nodiscard]] bool names(ReferenceArgumentKind kind, std::size_t buffer) const;
+  /// As ReferenceLaunch's.
+  [[nodiscard]] bool judges_result() const;
 };
 
 /// What is a right result. The words of the JSON are these with an underscore.
-enum class ErrorRule { kExact, kUlp, kSum, kBlocked, kAllclose };
+enum class ErrorRule { kExact, kUlp, kSum, kBlocked, kAllclose, kResidual };
 [[nodiscard]] EnumTable<ErrorRule> enum_table(ErrorRule value);
 
 struct ErrorSpec {
@@ -57,6 +61,7 @@ struct ErrorSpec {
   std::optional<Expression> activation;
   std::int64_t block = 1;             ///< kBlocked: terms that are added before float32 takes their sum
   double relative = 0, absolute = 0;  ///< kAllclose: of the right value, and of the scale (1 where none is written)
+  std::optional<Expression> factor;  ///< kResidual: units of the output's roundoff that a residual may be, of its scale
 };
 
 /// Pointers into a buffer, as many as their array has elements.

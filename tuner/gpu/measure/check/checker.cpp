@@ -23,7 +23,7 @@ CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
 }  // namespace
 
 std::int64_t Checker::memory_bytes(const OperationProblem& operation) {
-  const std::int64_t elements = result_elements(operation);
+  const std::int64_t elements = result_elements(operation) * (operation.has_residuals() ? 2 : 1);
   return elements * static_cast<std::int64_t>(sizeof(double) + sizeof(float)) +
          static_cast<std::int64_t>(sizeof(Results));
 }
@@ -36,6 +36,11 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
   if (!reference) return tl::unexpected(reference.error());
   auto scale = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(float)));
   if (!scale) return tl::unexpected(scale.error());
+  const std::int64_t residuals = operation.operation().has_residuals() ? elements : 0;
+  auto residual = DeviceBuffer::allocate(residuals * static_cast<std::int64_t>(sizeof(double)));
+  if (!residual) return tl::unexpected(residual.error());
+  auto residual_scale = DeviceBuffer::allocate(residuals * static_cast<std::int64_t>(sizeof(float)));
+  if (!residual_scale) return tl::unexpected(residual_scale.error());
   auto results = DeviceBuffer::allocate(sizeof(Results));
   if (!results) return tl::unexpected(results.error());
   auto start = create_event();
@@ -46,22 +51,36 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
   checker->stop_ = std::move(*stop);
   checker->reference_ = std::move(*reference);
   checker->scale_ = std::move(*scale);
+  checker->residual_ = std::move(*residual);
+  checker->residual_scale_ = std::move(*residual_scale);
   checker->results_ = std::move(*results);
   if (auto ok = checker->refer_to(kReferenceCopy); !ok) return tl::unexpected(ok.error());
   return checker;
 }
 
-CudaResult<> Checker::enqueue_reference(std::size_t copy, InOutData inouts) {
-  return operation_->refer(buffers_->place(copy), buffers_->data().distribution, buffers_->seed_of(copy), inouts,
+CudaResult<> Checker::enqueue_reference(std::size_t copy) {
+  return operation_->refer(buffers_->place(copy), buffers_->data().distribution, buffers_->seed_of(copy), inouts_,
                            reference(), stream_);
+}
+
+CudaResult<> Checker::enqueue_residuals(std::size_t copy) {
+  return operation_->judge(buffers_->place(copy), buffers_->data().distribution, buffers_->seed_of(copy), inouts_,
+                           {residual_.address(), residual_scale_.address()}, stream_);
+}
+
+ReferenceMemory Checker::judged_by(const OperationBuffer& output) const {
+  if (!output.error.of_residual) return reference();
+  return {residual_.address(), residual_scale_.address()};
 }
 
 CudaResult<> Checker::enqueue_comparison(std::size_t copy, std::uint32_t poison) {
   const OperandSet& operands = buffers_->place(copy);
   const std::uint64_t out = results_field(offsetof(Results, comparison));
   for (const auto& [buffer, first] : operation_->outputs()) {
-    auto ok = kernels_->compare_tensor(operands.buffers.at(buffer).address, operation().buffers[buffer],
-                                       reference_.address(), scale_.address(), first, poison, out, stream_);
+    const OperationBuffer& output = operation().buffers[buffer];
+    const ReferenceMemory by = judged_by(output);
+    auto ok = kernels_->compare_tensor(operands.buffers.at(buffer).address, output, by.values, by.scales, first, poison,
+                                       out, stream_);
     if (!ok) return ok;
   }
   return {};
@@ -70,15 +89,17 @@ CudaResult<> Checker::enqueue_comparison(std::size_t copy, std::uint32_t poison)
 CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint64_t sum) {
   const OperandSet& operands = buffers_->place(copy);
   for (const auto& [buffer, first] : operation_->outputs()) {
-    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, operation().buffers[buffer], scale_.address(),
-                                   first, sum, stream_);
+    const OperationBuffer& output = operation().buffers[buffer];
+    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, output, judged_by(output).scales, first, sum,
+                                   stream_);
     if (!ok) return ok;
   }
   return {};
 }
 
 CudaResult<> Checker::refer_to(std::size_t copy, InOutData inouts) {
-  if (auto ok = enqueue_reference(copy, inouts); !ok) return ok;
+  inouts_ = inouts;
+  if (auto ok = enqueue_reference(copy); !ok) return ok;
   if (auto ok = clear_results(); !ok) return ok;
   if (auto ok = enqueue_sums(copy, kSumInputs, kSumCount); !ok) return ok;
   auto results = fetch_results();
@@ -188,6 +209,7 @@ CudaResult<CheckFindings> Checker::look(Launchable& launchable, std::size_t copy
   if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
   if (auto ok = launchable.deliver(copy, stream_); !ok) return tl::unexpected(ok.error());
 
+  if (auto ok = enqueue_residuals(copy); !ok) return tl::unexpected(ok.error());
   if (auto ok = enqueue_comparison(copy, poison); !ok) return tl::unexpected(ok.error());
   const std::vector<Guard> guards = this->guards(launchable, copy);
   if (auto ok = enqueue_guards(guards); !ok) return tl::unexpected(ok.error());
@@ -241,18 +263,21 @@ CudaResult<std::vector<ChangedGuard>> Checker::changed_guards(Launchable& launch
 CudaResult<> Checker::fetch_first_wrong(std::size_t copy, std::uint32_t poison, CheckFindings& findings) {
   const std::uint64_t index = findings.comparison.first_wrong;
   const ResultElement element = result_element(operation(), index);
+  const ReferenceMemory by = judged_by(operation().buffers[buffer_of_operand(element.operand).value()]);
   const std::int64_t bytes = element_bytes(element.type);
   const std::uint64_t address = buffers_->place(copy)[element.operand].address + element.offset_bytes;
   std::uint32_t bits = 0;
   float scale = 0;
   return fetch(reinterpret_cast<std::byte*>(&bits), address, static_cast<std::size_t>(bytes))
-      .and_then([&] { return fetch(&findings.first_expected, reference_.address() + index * sizeof(double), 1); })
-      .and_then([&] { return fetch(&scale, scale_.address() + index * sizeof(float), 1); })
+      .and_then([&] { return fetch(&findings.first_expected, by.values + index * sizeof(double), 1); })
+      .and_then([&] { return fetch(&scale, by.scales + index * sizeof(float), 1); })
       .map([&] {
         findings.first_unwritten = bits == poison_at(address, bytes, poison);
         findings.first_value = element_value(element.type, bits);
-        const double bound = element.bound.allowed(findings.first_expected, scale);
-        findings.first_ratio = std::abs(findings.first_value - findings.first_expected) / bound;
+        const bool of_residual = element.bound.of_residual != 0;
+        const double right = of_residual ? 0 : findings.first_expected;
+        const double error = of_residual ? findings.first_expected : findings.first_value - right;
+        findings.first_ratio = std::abs(error) / element.bound.allowed(right, scale);
       });
 }
 

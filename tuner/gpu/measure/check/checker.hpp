@@ -53,7 +53,7 @@ class Checker {
   /// Adds the checksum of the result in operand copy `copy` to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> enqueue_result_sum(std::size_t copy, std::uint64_t sum);
   [[nodiscard]] const OperationProblem& operation() const { return operation_->operation(); }
-  /// Where the reference is.
+  /// Where right values are, with their scales.
   [[nodiscard]] ReferenceMemory reference() const { return {reference_.address(), scale_.address()}; }
 
  private:
@@ -82,7 +82,11 @@ class Checker {
   [[nodiscard]] CudaResult<> enqueue_sums(std::size_t copy, int first, int last);
   /// Refills every copy; true where the reference had been damaged and was computed again.
   [[nodiscard]] CudaResult<bool> restore();
-  [[nodiscard]] CudaResult<> enqueue_reference(std::size_t copy, InOutData inouts);
+  [[nodiscard]] CudaResult<> enqueue_reference(std::size_t copy);
+  /// What the reference says of the result that lies in the copy.
+  [[nodiscard]] CudaResult<> enqueue_residuals(std::size_t copy);
+  /// What elements of that buffer are judged by: right values or residuals, with their scales.
+  [[nodiscard]] ReferenceMemory judged_by(const OperationBuffer& output) const;
   [[nodiscard]] CudaResult<> enqueue_comparison(std::size_t copy, std::uint32_t poison);
   [[nodiscard]] CudaResult<> clear_results();
   [[nodiscard]] CudaResult<Results> fetch_results();
@@ -94,6 +98,8 @@ class Checker {
   const OperationKernels* operation_;
   cudaStream_t stream_;
   DeviceBuffer reference_, scale_, results_;
+  DeviceBuffer residual_, residual_scale_;  ///< the same of residuals, none where the operation has none
+  InOutData inouts_ = InOutData::kFilled;   ///< what the reference is of
   Event start_, stop_;
   double launch_s_ = 0;  ///< of the launch examined last
   Sums expected_{};

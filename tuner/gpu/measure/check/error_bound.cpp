@@ -10,7 +10,8 @@ double ErrorBound::allowed(double result, double scale) const {
 }
 
 ErrorBound error_bound(const OperationBuffer& output) {
-  return {output.error.per_scale, output.error.per_result, output.error.absolute, traits(output.type).largest};
+  return {output.error.per_scale, output.error.per_result, output.error.absolute, traits(output.type).largest,
+          output.error.of_residual ? 1 : 0};
 }
 
 }  // namespace pgtune::gpu

@@ -16,6 +16,7 @@ struct ErrorBound {
   double absolute = 0;    ///< the same where |R| is small, subnormal or flushed to zero; half a unit where it is an
                           ///< integer, which has to be exact
   double largest = 0;     ///< finite number of the output's type; beyond it the infinity of the right sign passes
+  std::int64_t of_residual = 0;  ///< 1: as ToleratedError's
 
   [[nodiscard]] double allowed(double result, double scale) const;
 };

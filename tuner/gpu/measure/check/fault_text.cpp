@@ -16,6 +16,12 @@ std::string wrong_elements(const CheckFindings& findings, const OperationProblem
   const auto [place, operand, offset_bytes, type, bound] = result_element(operation, findings.comparison.first_wrong);
   const std::string count =
       fmt::format("{} of {} elements wrong", findings.comparison.wrong, result_elements(operation));
+  if (bound.of_residual != 0) {
+    if (findings.first_unwritten) return fmt::format("{} was not written; {}", place, count);
+    if (!std::isfinite(findings.first_value)) return fmt::format("{} is {}; {}", place, findings.first_value, count);
+    return fmt::format("{} is {:.7g}, which leaves a residual of {:.3g} ({:.3g} times the bound); {}", place,
+                       findings.first_value, findings.first_expected, findings.first_ratio, count);
+  }
   const int digits = traits(type).is_integer() ? 10 : 7;
   const std::string expected = fmt::format("expected {:.{}g}", findings.first_expected, digits);
   if (findings.first_unwritten) return fmt::format("{} was not written, {}; {}", place, expected, count);

@@ -22,7 +22,7 @@ struct CheckFindings {
   Comparison comparison;
   bool first_unwritten = false;               ///< the element at comparison.first_wrong holds its poison
   double first_value = 0;                     ///< at comparison.first_wrong; meaningless where nothing is wrong
-  double first_expected = 0;                  ///< the reference there
+  double first_expected = 0;                  ///< the reference there, or the residual
   double first_ratio = 0;                     ///< its error as a multiple of its bound
   std::vector<ChangedGuard> guards;           ///< only changed ones
   std::vector<std::string> changed_operands;  ///< "A", "B", "C"

@@ -21,9 +21,10 @@ class NullTest {
     const auto right = wrong_elements(0, false);
     if (!right) return tl::unexpected(to_error(right.error()));
     if (*right > 0)
-      return refused(
+      return refused(fmt::format(
           "the reference itself, rounded to the outputs' types, does not pass: the error rule is too tight, "
-          "or the reference writes what its output cannot hold");
+          "or the reference writes what its output cannot hold{}",
+          operation_.operation().has_residuals() ? ", or leaves residuals unwritten" : ""));
     const auto zeros = wrong_elements(0, true);
     if (!zeros) return tl::unexpected(to_error(zeros.error()));
     if (*zeros == 0)

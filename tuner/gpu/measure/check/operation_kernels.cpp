@@ -173,7 +173,7 @@ CudaResult<> OperationKernels::fill_as(const OperationBuffer& buffer, std::size_
   const std::uint64_t own_seed =
       buffer.stream ? seed + static_cast<std::uint64_t>(*buffer.stream) * kStreamStep : buffer_seed(seed, index);
   if (buffer.fill == FillKind::kLinked || buffer.fill == FillKind::kPointers) return {};
-  if (buffer.fill == FillKind::kKernel) return launch(*buffer.kernel, operands, own_seed, {}, stream);
+  if (buffer.fill == FillKind::kKernel) return launch(*buffer.kernel, operands, nullptr, own_seed, {}, stream);
   return kernels_->fill_tensor(operands.buffers.at(index).address, buffer, distribution, own_seed, stream);
 }
 
@@ -230,30 +230,70 @@ CudaResult<> OperationKernels::restore_inouts(const OperandSet& operands, DataDi
 CudaResult<> OperationKernels::refer(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
                                      InOutData inouts, const ReferenceMemory& memory, cudaStream_t stream) const {
   OperandSet inputs = operands;
-  if (inouts == InOutData::kFilled) {
-    for (std::size_t i = 0; i < initial_.size(); ++i) {
-      if (initial_[i].bytes() > 0) inputs.buffers.at(i) = {initial_[i].address(), initial_[i].bytes()};
-    }
-    // These alone: the operands' own arrays stay as launches left them, for whoever looks whether they did.
-    for (std::size_t i = 0; i < initial_.size(); ++i) {
-      if (initial_[i].bytes() == 0 || !operation_->buffers[i].pointers) continue;
-      if (auto ok = fill_array(i, inputs, stream); !ok) return ok;
-    }
-    if (auto ok = restore_inouts(inputs, distribution, seed, stream); !ok) return ok;
+  if (inouts == InOutData::kFilled) inputs = as_before(operands);
+  if (inouts == InOutData::kFilled || operation_->has_residuals()) {
+    if (auto ok = keep_initial(operands, distribution, seed, inouts, stream); !ok) return ok;
   }
-  std::int64_t elements = 0;
-  for (const Output& output : outputs_) elements += operation_->buffers[output.buffer].elements();
-  const auto bytes_of = [&](std::size_t element) { return elements * static_cast<std::int64_t>(element); };
-  auto ok = kernels_->fill_pattern({memory.values, bytes_of(sizeof(double))}, kAllBits, stream).and_then([&] {
-    return kernels_->fill_pattern({memory.scales, bytes_of(sizeof(float))}, kOneAsFloat, stream);
-  });
-  for (std::size_t i = 0; ok && i < operation_->reference.size(); ++i)
-    ok = launch(operation_->reference[i], inputs, seed, memory, stream);
+  auto ok = clear(memory, stream);
+  for (const ReferenceLaunch& pass : operation_->reference) {
+    if (ok && !pass.judges_result()) ok = launch(pass, inputs, nullptr, seed, memory, stream);
+  }
   return ok;
 }
 
-CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const OperandSet& operands, std::uint64_t seed,
-                                      const ReferenceMemory& memory, cudaStream_t stream) const {
+CudaResult<> OperationKernels::judge(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
+                                     InOutData inouts, const ReferenceMemory& memory, cudaStream_t stream) const {
+  if (!operation_->has_residuals()) return {};
+  const OperandSet inputs = as_before(operands);
+  CudaResult<> ok;
+  // Anew, since whatever was launched meanwhile may have written anywhere.
+  if (inouts == InOutData::kFilled) ok = keep_initial(operands, distribution, seed, inouts, stream);
+  if (ok) ok = clear(memory, stream);
+  for (const ReferenceLaunch& pass : operation_->reference) {
+    if (ok && pass.judges_result()) ok = launch(pass, inputs, &operands, seed, memory, stream);
+  }
+  return ok;
+}
+
+OperandSet OperationKernels::as_before(const OperandSet& operands) const {
+  OperandSet out = operands;
+  for (std::size_t i = 0; i < initial_.size(); ++i) {
+    if (initial_[i].bytes() > 0) out.buffers.at(i) = {initial_[i].address(), initial_[i].bytes()};
+  }
+  return out;
+}
+
+CudaResult<> OperationKernels::keep_initial(const OperandSet& operands, DataDistribution distribution,
+                                            std::uint64_t seed, InOutData inouts, cudaStream_t stream) const {
+  const OperandSet initial = as_before(operands);
+  for (std::size_t i = 0; i < initial_.size(); ++i) {
+    if (initial_[i].bytes() == 0) continue;
+    // These alone: the operands' own arrays stay as launches left them, for whoever looks whether they did.
+    CudaResult<> ok;
+    if (operation_->buffers[i].pointers) {
+      ok = fill_array(i, initial, stream);
+    } else if (inouts == InOutData::kPresent) {
+      ok = check(cudaMemcpyAsync(initial_[i].data(), device_pointer(operands.buffers.at(i).address),
+                                 static_cast<std::size_t>(initial_[i].bytes()), cudaMemcpyDeviceToDevice, stream),
+                 "keeping what a launch begins with");
+    }
+    if (!ok) return ok;
+  }
+  return inouts == InOutData::kFilled ? restore_inouts(initial, distribution, seed, stream) : CudaResult<>{};
+}
+
+CudaResult<> OperationKernels::clear(const ReferenceMemory& memory, cudaStream_t stream) const {
+  std::int64_t elements = 0;
+  for (const Output& output : outputs_) elements += operation_->buffers[output.buffer].elements();
+  const auto bytes_of = [&](std::size_t element) { return elements * static_cast<std::int64_t>(element); };
+  return kernels_->fill_pattern({memory.values, bytes_of(sizeof(double))}, kAllBits, stream).and_then([&] {
+    return kernels_->fill_pattern({memory.scales, bytes_of(sizeof(float))}, kOneAsFloat, stream);
+  });
+}
+
+CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const OperandSet& operands,
+                                      const OperandSet* results, std::uint64_t seed, const ReferenceMemory& memory,
+                                      cudaStream_t stream) const {
   const auto function = module_.function(launch.symbol);
   if (!function) return tl::unexpected(function.error());
   const auto first_of = [&](std::size_t buffer) {
@@ -292,6 +332,9 @@ CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const Opera
         break;
       case ReferenceArgumentKind::kSeed:
         values.push_back(seed);
+        break;
+      case ReferenceArgumentKind::kResult:
+        values.push_back(results == nullptr ? 0 : results->buffers.at(buffer).address);
         break;
     }
   }

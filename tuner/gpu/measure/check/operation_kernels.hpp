@@ -55,6 +55,10 @@ class OperationKernels {
   /// The right results for these operands; kFilled is with the data of `seed`. Scales that no kernel writes are 1.
   [[nodiscard]] CudaResult<> refer(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
                                    InOutData inouts, const ReferenceMemory& memory, cudaStream_t stream) const;
+  /// Residuals of the results that these operands hold, for the inputs that refer() was called with: with kPresent,
+  /// buffers that launches change are what they were then. Does nothing where the operation has no residuals.
+  [[nodiscard]] CudaResult<> judge(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
+                                   InOutData inouts, const ReferenceMemory& memory, cudaStream_t stream) const;
 
   [[nodiscard]] const OperationProblem& operation() const { return *operation_; }
 
@@ -76,8 +80,16 @@ class OperationKernels {
   /// Fills the buffer of that index as `buffer` says, which may be another than the operation's.
   [[nodiscard]] CudaResult<> fill_as(const OperationBuffer& buffer, std::size_t index, const OperandSet& operands,
                                      DataDistribution distribution, std::uint64_t seed, cudaStream_t stream) const;
-  [[nodiscard]] CudaResult<> launch(const ReferenceLaunch& launch, const OperandSet& operands, std::uint64_t seed,
-                                    const ReferenceMemory& memory, cudaStream_t stream) const;
+  /// `operands` with what launches change as it is before one, for the reference.
+  [[nodiscard]] OperandSet as_before(const OperandSet& operands) const;
+  /// Data into that memory: of the seed, or with kPresent what `operands` hold.
+  [[nodiscard]] CudaResult<> keep_initial(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
+                                          InOutData inouts, cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> clear(const ReferenceMemory& memory, cudaStream_t stream) const;
+  /// `results`: where arguments of kResult are; null for kernels that have none.
+  [[nodiscard]] CudaResult<> launch(const ReferenceLaunch& launch, const OperandSet& operands,
+                                    const OperandSet* results, std::uint64_t seed, const ReferenceMemory& memory,
+                                    cudaStream_t stream) const;
 
   const Driver* driver_ = nullptr;
   const HelperKernels* kernels_;

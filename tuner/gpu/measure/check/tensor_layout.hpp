@@ -46,7 +46,7 @@ struct CountedBatch {
 /// The pointers of `array`, into a buffer that begins at `into`.
 [[nodiscard]] std::vector<CountedBatch> pointer_batches(const OperationBuffer& array, std::uint64_t into);
 
-static_assert(sizeof(ErrorBound) == 4 * sizeof(double));
+static_assert(sizeof(ErrorBound) == 4 * sizeof(double) + sizeof(std::int64_t));
 
 // Kinds of fills and types are handed to the kernels as their numbers.
 static_assert(static_cast<int>(FillKind::kIntegers) == 4);

@@ -20,6 +20,7 @@ __device__ inline double warp_sum(double value) {
 // Layout of pgtune::gpu::ErrorBound.
 struct Bound {
   double per_scale, per_result, absolute, largest;
+  i64 of_residual;
 };
 
 // The element still holds the pattern, which lies at multiples of four bytes.
@@ -49,15 +50,24 @@ class Findings {
     const bool finite = fabs(value) < infinity;  // false for NaN too
     const bool overflow = fabs(value) == infinity && value > 0 == expected > 0 && size + allowed >= bound_.largest;
     const double error = finite ? fabs(value - expected) : overflow ? 0 : size;
-    const double ratio = finite || overflow ? error / allowed : not_finite_ratio_;
-    squared_error_ += error * error;
-    squared_reference_ += expected * expected;
-    max_ratio_ = max_ratio_ > ratio ? max_ratio_ : ratio;
-    if (!(ratio <= 1)) {
-      ++wrong_;
-      first_wrong_ = first_wrong_ < at ? first_wrong_ : at;
+    count(error, expected, finite || overflow ? error / allowed : not_finite_ratio_, at);
+  }
+
+  // What the reference says of an element is to be small beside a scale that may follow from the result, too: neither
+  // passes where it is not finite, nor does the element, which the residual need not depend on.
+  __device__ void judge_residual(double value, double residual, double scale, u64 at) {
+    if (scale < 0) return;
+    const double infinity = __int_as_float(0x7f800000), error = fabs(residual);
+    const bool finite = fabs(value) < infinity && error < infinity && scale < infinity;
+    const double allowed = bound_.per_scale * scale + bound_.absolute;
+    if (finite) {
+      count(error, scale, error / allowed, at);
+    } else {
+      count(0, 0, not_finite_ratio_, at);
     }
   }
+
+  __device__ bool of_residual() const { return bound_.of_residual != 0; }
 
   __device__ void see_padding(bool changed) { padding_changed_ += changed; }
 
@@ -77,6 +87,16 @@ class Findings {
   }
 
  private:
+  __device__ void count(double error, double size, double ratio, u64 at) {
+    squared_error_ += error * error;
+    squared_reference_ += size * size;
+    max_ratio_ = max_ratio_ > ratio ? max_ratio_ : ratio;
+    if (!(ratio <= 1)) {
+      ++wrong_;
+      first_wrong_ = first_wrong_ < at ? first_wrong_ : at;
+    }
+  }
+
   Bound bound_;
   double not_finite_ratio_;
   double squared_error_ = 0, squared_reference_ = 0, max_ratio_ = 0;

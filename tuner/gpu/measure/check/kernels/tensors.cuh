@@ -97,7 +97,8 @@ extern "C" __global__ void checksum_pointers(const u64* pointers, i64 count, u64
   if (local != 0) atomicAdd(sum, local);
 }
 
-// `first`: packed number of the tensor's first element among those of all outputs.
+// `first`: packed number of the tensor's first element among those of all outputs. `result`: right values, or residuals
+// where the bound is of these.
 extern "C" __global__ void compare_tensor(const void* memory, Tensor t, const double* result, const float* scale,
                                           i64 first, Bound bound, double not_finite_ratio, u32 pattern,
                                           Comparison* out) {
@@ -108,8 +109,13 @@ extern "C" __global__ void compare_tensor(const void* memory, Tensor t, const do
     if (index < 0) {
       findings.see_padding(!untouched(memory, at, t.type, pattern));
     } else {
-      findings.judge(load_element(memory, at, t.type), result[first + index], scale[first + index],
-                     static_cast<u64>(first + index));
+      const double value = load_element(memory, at, t.type);
+      const u64 packed = static_cast<u64>(first + index);
+      if (findings.of_residual()) {
+        findings.judge_residual(value, result[packed], scale[packed], packed);
+      } else {
+        findings.judge(value, result[packed], scale[packed], packed);
+      }
     }
   }
   findings.add_to(out);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Results that residuals judge, on the GPU: each one by what lies there, for the data that its launch began with, also
+// where that launch has overwritten them; and a bound that tells nothing is refused.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tests/gpu/launching_gpu.hpp"
+#include "tests/gpu/template_cases.hpp"
+#include "tuner/gpu/measure/check/checker.hpp"
+#include "tuner/gpu/measure/check/null_test.hpp"
+#include "tuner/operation/operation_definition.hpp"
+#include "tuner/template/variant_text.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+using ::testing::HasSubstr;
+
+// R = R / D in place: R D is to be what R was.
+constexpr const char* kOperation = R"json({{
+  "schema": 1, "name": "divide", "dimensions": [{{"name": "M"}}, {{"name": "N"}}],
+  "buffers": [{{"name": "D", "type": "f32", "role": "in", "extents": ["N"], "fill": {{"uniform": [1, 3]}}}},
+              {{"name": "R", "type": "f32", "role": "inout", "extents": ["M", "N"], "fill": {{"normal": [0, 1]}},
+               "error": {{"rule": "residual", "factor": "{}"}}}}],
+  "reference": {{"source": "divide_reference.cu", "kernels": [
+    {{"symbol": "quotients", "grid": ["M"], "block": ["32"], "arguments": [{{"buffer": "D"}}, {{"buffer": "R"}}, {{"value": "R"}}, {{"int64": "N"}}]}},
+    {{"symbol": "residuals", "grid": ["M"], "block": ["32"],
+     "arguments": [{{"buffer": "D"}}, {{"buffer": "R"}}, {{"result": "R"}}, {{"value": "R"}}, {{"scale": "R"}}, {{"int64": "N"}}]}}]}},
+  "flops": "M * N", "bytes": "8 * M * N", "unit": "GB/s"}})json";
+constexpr const char* kReference = R"(#include "operation.cuh"
+extern "C" __global__ void quotients(const void* d, const void* r, double* right, i64 n) {
+  for (i64 j = threadIdx.x, at = blockIdx.x * n + j; j < n; j += blockDim.x, at += blockDim.x)
+    right[at] = load_element(r, at, TYPE_R) / load_element(d, j, TYPE_D);
+}
+extern "C" __global__ void residuals(const void* d, const void* before, const void* r, double* residual, float* scale, i64 n) {
+  for (i64 j = threadIdx.x, at = blockIdx.x * n + j; j < n; j += blockDim.x, at += blockDim.x) {
+    const double product = load_element(r, at, TYPE_R) * load_element(d, j, TYPE_D);
+    residual[at] = product - load_element(before, at, TYPE_R);
+    scale[at] = static_cast<float>(fabs(product));
+  }
+})";
+constexpr const char* kTemplate = R"json({
+  "schema": 1, "name": "divide_rows", "operation": "divide", "source": "divide_rows.cu",
+  "parameters": [{"name": "WRONG", "values": [0, 1], "default": 0}],
+  "kernels": [{"symbol": "divide_rows", "grid": ["M"], "block": ["64"], "arguments": [{"pointer": "D"}, {"pointer": "R"}, {"int64": "N"}]}]})json";
+constexpr const char* kKernel = R"(extern "C" __global__ void divide_rows(const float* d, float* r, long long n) {
+  for (long long j = threadIdx.x; j < n; j += blockDim.x)
+    r[blockIdx.x * n + j] /= WRONG && blockIdx.x == 3 && j == 5 ? d[j] + 0.001f : d[j];
+})";
+
+class ResidualsOnGpu : public testing::Test, protected LaunchingGpu {
+ protected:
+  static constexpr std::int64_t kRows = 7, kColumns = 96;
+
+  void SetUp() override {
+    if (const auto why_not = open()) GTEST_SKIP() << *why_not;
+  }
+
+  void prepare(const char* factor) {
+    const auto reference = [](const std::string&) -> Result<std::string> { return std::string(kReference); };
+    const auto parsed = operation::parse_operation(fmt::format(kOperation, factor), "divide.json", reference);
+    ASSERT_TRUE(parsed) << parsed.error().text();
+    operation_ = *parsed;
+    problem_ = operation::make_problem(operation_, {{"M", kRows}, {"N", kColumns}}, std::nullopt).value();
+    auto kernels = OperationKernels::create(driver_, *kernels_, problem_.operation, info_.architecture);
+    ASSERT_TRUE(kernels) << kernels.error().text();
+    own_ = std::move(*kernels);
+    auto buffers = OperandBuffers::allocate(*kernels_, *own_, {DataDistribution::kUniform, 7}, 2, stream_.get());
+    ASSERT_TRUE(buffers) << buffers.error().text;
+    buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
+    auto checker = Checker::create(*kernels_, *buffers_, *own_, stream_.get());
+    ASSERT_TRUE(checker) << checker.error().text;
+    checker_ = std::move(*checker);
+    ASSERT_TRUE(buffers_->add_guarded_places(driver_));
+  }
+
+  std::unique_ptr<LoadedVariant> variant(const char* parameters) {
+    const space::OperationInterface interface = operation_.interface();
+    const auto read = [](const std::string&) -> Result<std::string> { return std::string(kKernel); };
+    const auto definition = space::parse_template(kTemplate, "divide_rows.json", read, &interface);
+    EXPECT_TRUE(definition) << definition.error().text();
+    const Variant chosen = space::parse_variant(*definition, parameters).value();
+    const auto built = build(*definition, {&chosen, 1}, problem_);
+    EXPECT_TRUE(built.front()) << built.front().error().text();
+    if (!built.front()) return nullptr;
+    auto loaded = load(*built.front(), buffers_->places(), buffers_->guarded_places());
+    EXPECT_TRUE(loaded) << loaded.error().text;
+    return loaded ? std::move(*loaded) : nullptr;
+  }
+
+  operation::OperationDefinition operation_;
+  Problem problem_;
+  std::unique_ptr<OperationKernels> own_;
+  std::unique_ptr<OperandBuffers> buffers_;
+  std::unique_ptr<Checker> checker_;
+};
+
+TEST_F(ResidualsOnGpu, AreOfTheDataThatALaunchOverwrote) {
+  ASSERT_NO_FATAL_FAILURE(prepare("2"));
+  const auto tested = null_test(*buffers_, *checker_, stream_.get());
+  ASSERT_TRUE(tested) << tested.error().text();
+  const auto right = variant("WRONG=0"), wrong = variant("WRONG=1");
+  ASSERT_TRUE(right != nullptr && wrong != nullptr);
+  // The wrong one between leaves nothing behind that the right one would be judged by.
+  for (const auto& [launchable, fault] : {std::pair{right.get(), false}, {wrong.get(), true}, {right.get(), false}}) {
+    const auto verdict = checker_->check(*launchable);
+    ASSERT_TRUE(verdict) << verdict.error().text;
+    EXPECT_LT(verdict->report.norm_error, 1e-3);
+    if (fault) {
+      EXPECT_THAT(verdict->fault, HasSubstr("element (3,5) of R is "));
+      EXPECT_THAT(verdict->fault, HasSubstr("which leaves a residual of "));
+      EXPECT_THAT(verdict->fault, HasSubstr("1 of 672 elements wrong"));
+    } else {
+      EXPECT_EQ(verdict->fault, "");
+      EXPECT_GT(verdict->report.max_error, 0);
+    }
+  }
+}
+
+// As chains judge: what a step found is there when the reference is computed, and what it left when it is compared.
+TEST_F(ResidualsOnGpu, AreOfWhatWasThereWhenTheReferenceWasComputed) {
+  ASSERT_NO_FATAL_FAILURE(prepare("2"));
+  const auto right = variant("WRONG=0");
+  ASSERT_NE(right, nullptr);
+  ASSERT_TRUE(buffers_->poison(0, stream_.get()));
+  ASSERT_TRUE(right->launch(0, stream_.get()));
+  // Not the data of any seed any more.
+  ASSERT_TRUE(checker_->refer_to(0, InOutData::kPresent));
+  ASSERT_TRUE(right->launch(0, stream_.get()));
+  const auto found = checker_->look(*right, 0, kPoison);
+  ASSERT_TRUE(found) << found.error().text;
+  EXPECT_EQ(found->comparison.wrong, 0U);
+  ASSERT_TRUE(right->launch(0, stream_.get()));
+  const auto twice = checker_->look(*right, 0, kPoison);
+  ASSERT_TRUE(twice) << twice.error().text;
+  EXPECT_GT(twice->comparison.wrong, 600U) << "one launch too many";
+}
+
+TEST_F(ResidualsOnGpu, OfABoundThatTellsNothingAreRefused) {
+  ASSERT_NO_FATAL_FAILURE(prepare("1 << 50"));
+  const auto tested = null_test(*buffers_, *checker_, stream_.get());
+  ASSERT_FALSE(tested);
+  EXPECT_THAT(tested.error().text(), HasSubstr("the error rule is too loose for these data"));
+}
+
+}  // namespace
+}  // namespace pgtune::gpu
