@@ -22,7 +22,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // R = R / D in place: R D is to be what R was.
-constexpr const char* kOperation = R"json({{
+constexpr const char* kDivision = R"json({{
   "schema": 1, "name": "divide", "dimensions": [{{"name": "M"}}, {{"name": "N"}}],
   "buffers": [{{"name": "D", "type": "f32", "role": "in", "extents": ["N"], "fill": {{"uniform": [1, 3]}}}},
               {{"name": "R", "type": "f32", "role": "inout", "extents": ["M", "N"], "fill": {{"normal": [0, 1]}},
@@ -32,7 +32,7 @@ constexpr const char* kOperation = R"json({{
     {{"symbol": "residuals", "grid": ["M"], "block": ["32"],
      "arguments": [{{"buffer": "D"}}, {{"buffer": "R"}}, {{"result": "R"}}, {{"value": "R"}}, {{"scale": "R"}}, {{"int64": "N"}}]}}]}},
   "flops": "M * N", "bytes": "8 * M * N", "unit": "GB/s"}})json";
-constexpr const char* kReference = R"(#include "operation.cuh"
+constexpr const char* kQuotients = R"(#include "operation.cuh"
 extern "C" __global__ void quotients(const void* d, const void* r, double* right, i64 n) {
   for (i64 j = threadIdx.x, at = blockIdx.x * n + j; j < n; j += blockDim.x, at += blockDim.x)
     right[at] = load_element(r, at, TYPE_R) / load_element(d, j, TYPE_D);
@@ -44,11 +44,11 @@ extern "C" __global__ void residuals(const void* d, const void* before, const vo
     scale[at] = static_cast<float>(fabs(product));
   }
 })";
-constexpr const char* kTemplate = R"json({
+constexpr const char* kDivideTemplate = R"json({
   "schema": 1, "name": "divide_rows", "operation": "divide", "source": "divide_rows.cu",
   "parameters": [{"name": "WRONG", "values": [0, 1], "default": 0}],
   "kernels": [{"symbol": "divide_rows", "grid": ["M"], "block": ["64"], "arguments": [{"pointer": "D"}, {"pointer": "R"}, {"int64": "N"}]}]})json";
-constexpr const char* kKernel = R"(extern "C" __global__ void divide_rows(const float* d, float* r, long long n) {
+constexpr const char* kDivideRows = R"(extern "C" __global__ void divide_rows(const float* d, float* r, long long n) {
   for (long long j = threadIdx.x; j < n; j += blockDim.x)
     r[blockIdx.x * n + j] /= WRONG && blockIdx.x == 3 && j == 5 ? d[j] + 0.001f : d[j];
 })";
@@ -62,8 +62,8 @@ class ResidualsOnGpu : public testing::Test, protected LaunchingGpu {
   }
 
   void prepare(const char* factor) {
-    const auto reference = [](const std::string&) -> Result<std::string> { return std::string(kReference); };
-    const auto parsed = operation::parse_operation(fmt::format(kOperation, factor), "divide.json", reference);
+    const auto reference = [](const std::string&) -> Result<std::string> { return std::string(kQuotients); };
+    const auto parsed = operation::parse_operation(fmt::format(kDivision, factor), "divide.json", reference);
     ASSERT_TRUE(parsed) << parsed.error().text();
     operation_ = *parsed;
     problem_ = operation::make_problem(operation_, {{"M", kRows}, {"N", kColumns}}, std::nullopt).value();
@@ -81,8 +81,8 @@ class ResidualsOnGpu : public testing::Test, protected LaunchingGpu {
 
   std::unique_ptr<LoadedVariant> variant(const char* parameters) {
     const space::OperationInterface interface = operation_.interface();
-    const auto read = [](const std::string&) -> Result<std::string> { return std::string(kKernel); };
-    const auto definition = space::parse_template(kTemplate, "divide_rows.json", read, &interface);
+    const auto read = [](const std::string&) -> Result<std::string> { return std::string(kDivideRows); };
+    const auto definition = space::parse_template(kDivideTemplate, "divide_rows.json", read, &interface);
     EXPECT_TRUE(definition) << definition.error().text();
     const Variant chosen = space::parse_variant(*definition, parameters).value();
     const auto built = build(*definition, {&chosen, 1}, problem_);
