@@ -232,7 +232,7 @@ CudaResult<> Verification::launch(std::size_t copy, D d) {
 CudaResult<std::uint64_t> Verification::sum(std::size_t copy) {
   std::uint64_t sum = 0;
   return check(cudaMemsetAsync(sum_.data(), 0, sizeof(sum), stream_), "verifying")
-      .and_then([&] { return checker_->enqueue_result_sum(copy, sum_.address()); })
+      .and_then([&] { return checker_->enqueue_result_sum(copy, poisons_[copy], sum_.address()); })
       .and_then([&] {
         return check(cudaMemcpyAsync(&sum, sum_.data(), sizeof(sum), cudaMemcpyDeviceToHost, stream_), "verifying");
       })
