@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """PyTorch's and Triton's softmax and residual RMSNorm on the problems of pgtune's operations of these names: run.py
-OUT.json [--device N] [--sizes MxN ...] [--samples N] [--seconds S] [--limit S]
+OUT.json [--device N] [--sizes MxN ...] [--samples N] [--seconds S] [--limit S] [--pgtune FOLDER]
 
 Everything is bf16. softmax: Y = softmax of each row of X. rmsnorm: H = X + R, Y = H / sqrt(mean(H^2) + eps) * W, with H
 and Y written; data are filled as operations/*.json say. Contenders: torch.softmax and F.rms_norm as they are, both
@@ -13,13 +13,18 @@ before it is timed, and the graph's are after it. Then in each of --samples roun
 --seconds between two events, in an order that moves by one from round to round: other memory of twice L2 is read, a
 replay of 10 ms leads in, and replays follow without a pause. Clock and power come from NVML, every 5 ms (a board's
 power is a mean over up to a second there). What is missing is said and left out; beyond --limit seconds max-autotune is
-left out and rounds end, but not before the third."""
+left out and rounds end, but not before the third.
+
+--pgtune FOLDER, with libbest_softmax.so and libbest_rmsnorm.so in it, takes pgtune's kernels into the same rounds: what
+`pgtune export header --operation softmax --library best_softmax` writes, and likewise rmsnorm, compiled as
+examples/pytorch/best_softmax_torch.py says."""
 
 import argparse
 import ctypes
 import gc
 import json
 import math
+import os
 import statistics
 import sys
 import threading
@@ -267,6 +272,28 @@ def of_triton(operation, m, n, sets, results):
     return best
 
 
+def of_pgtune(folder, operation, m, n, sets, results):
+    """The exported kernel that is tuned for the problem, through its C interface."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "examples", "pytorch"))
+    from exported_operation import Operation
+
+    path = os.path.join(os.path.abspath(folder), f"libbest_{operation}.so")
+    exported, device = Operation(path, f"best_{operation}", f"{operation}_bf16"), torch.cuda.current_device()
+    exported.prepare(device)
+    addresses = [[tensor.data_ptr() for tensor in (*inputs, *out)] for inputs, out in zip(sets, results)]
+    selected = exported.select((m, n), addresses[0], device)
+    if selected is None:
+        raise LeftOut("no kernel is tuned for it")
+    space = torch.empty(max(1, selected.workspace_bytes), device="cuda", dtype=torch.uint8)
+
+    def call(inputs, out):
+        buffers = [tensor.data_ptr() for tensor in (*inputs, *out)]
+        exported.run(selected, buffers, space.data_ptr(), torch.cuda.current_stream().cuda_stream)
+        return out
+
+    return Contender("pgtune", call, sets, results)
+
+
 def copy(operation, m, n, copies, device):
     """As many bytes as the operation moves, half of them read and half written: the faster of the driver's copy and of
     an elementwise kernel of PyTorch's, by a probe."""
@@ -377,6 +404,8 @@ def measure(operation, m, n, options, sweep, nvml, problems_left):
         "Triton": lambda results: of_triton(operation, m, n, sets, results),
         "torch.compile max-autotune": lambda results: compiled("max-autotune-no-cudagraphs", operation, m, n, sets, results),
     }
+    if options.pgtune is not None:
+        makers["pgtune"] = lambda results: of_pgtune(options.pgtune, operation, m, n, sets, results)
     contenders = []
     for name, make in makers.items():
         begin = time.time()
@@ -469,6 +498,7 @@ def main():
     parser.add_argument("--sizes", type=size, nargs="+", default=[(4096, 8192), (65536, 1024)], metavar="MxN")
     parser.add_argument("--samples", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.25, help="of a sample")
+    parser.add_argument("--pgtune", metavar="FOLDER", help="with libbest_softmax.so and libbest_rmsnorm.so")
     parser.add_argument("--limit", type=float, default=90, help="seconds of the whole run, about")
     options = parser.parse_args()
     if torch is None:
