@@ -158,6 +158,11 @@ TEST(OperationProblem, ErrorsFollowFromTheirRules) {
   EXPECT_LT(none.absolute, 1e-290);
 }
 
+TEST(OperationProblem, SaysWhichOfItsSizesToLessen) {
+  EXPECT_EQ(sample().what_to_lessen(), "smaller sizes (M, N)");
+  EXPECT_EQ(parse_shape("8x8x8")->what_to_lessen(), "a smaller shape or batch");
+}
+
 TEST(OperationProblem, KeysTellOperationsSizesAndDtypesApart) {
   const Problem problem = sample();
   EXPECT_EQ(problem.title(), "scale_rows bf16 M=6,N=10");

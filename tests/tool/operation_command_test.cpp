@@ -140,6 +140,14 @@ TEST_F(OperationTest, PointersThatLeaveTheirBufferAreRefused) {
   EXPECT_GT(requests("prepare"), 0);
 }
 
+TEST_F(OperationTest, SizesThatDoNotFitTheGpuAreUsageAndSaidToBeTooLarge) {
+  const Finished refused = of("search", path("twice.json"), "N=34359738368");  // 256 GiB
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("twice N=34359738368 needs 256.0 GiB for its buffers"),
+                                 HasSubstr("choose smaller sizes (N)"), Not(HasSubstr("batch"))));
+  EXPECT_EQ(requests("prepare"), 0);
+}
+
 TEST_F(OperationTest, ReportsTellOperationsFromGemmsAndFromEachOther) {
   ASSERT_EQ(softmax("search").exit_code, 0);
   ASSERT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);

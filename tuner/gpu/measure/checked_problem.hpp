@@ -35,6 +35,10 @@ struct ProblemMemory {
   std::int64_t copy = 0, once = 0;
 };
 
+/// (usage) so many bytes are free and the problem needs more; names what to make smaller. Precondition: the problem has
+/// its operation.
+[[nodiscard]] Error too_large(const Problem& problem, const ProblemMemory& memory, std::int64_t free_bytes);
+
 class CheckedProblem {
  public:
   /// Of the operands, the reference and the scales. Precondition, here and below: the problem has its operation.
