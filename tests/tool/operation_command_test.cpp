@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every command that takes --operation, for a built-in operation and for a user's own.
+#include <string_view>
+
 #include "tests/tool/operation_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -138,6 +140,43 @@ TEST_F(OperationTest, PointersThatLeaveTheirBufferAreRefused) {
   write("twice.json", operation.dump());
   EXPECT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);
   EXPECT_GT(requests("prepare"), 0);
+}
+
+TEST_F(OperationTest, AnOperationThatItsNullTestRejectsIsUsageAndNothingIsMeasured) {
+  launch_.environment["PGTUNE_FAKE"] = "prepare|twice|loose_rule";
+  for (const char* command : {"search", "bench"}) {
+    std::vector<std::string> more{"--json"};
+    if (std::string_view(command) == "bench") more.insert(more.end(), {"--variant", "THREADS=64"});
+    const Finished refused = of(command, path("twice.json"), "N=4096", more);
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("preparing twice N=4096: the operation 'twice' is rejected by its null "),
+                                   HasSubstr("test: zeros pass: the error rule is too loose")))
+        << command;
+  }
+  EXPECT_EQ(requests("trial"), 0);
+  EXPECT_EQ(pgtune({"show"}).exit_code, 1) << "there is no result";
+}
+
+TEST_F(OperationTest, AReferenceThatFaultsCostsItsProblemAlone) {
+  launch_.environment["PGTUNE_FAKE"] = "prepare|twice N=8192 |bad_reference";
+  write("sizes.txt", "N=4096\nN=8192\nN=16384\n");
+  const Finished searched =
+      pgtune({"search", "--operation", path("twice.json"), "--sizes", path("sizes.txt"), "--json"});
+  EXPECT_EQ(searched.exit_code, 2);
+  EXPECT_THAT(searched.err, AllOf(HasSubstr("preparing twice N=8192: "),
+                                  HasSubstr("running the reference of the operation 'twice': ")));
+  const json results = json::parse(searched.out).at("results");
+  ASSERT_EQ(results.size(), 3);
+  EXPECT_TRUE(results.at(0).contains("best"));
+  EXPECT_THAT(results.at(1).at("error"), HasSubstr("the reference of the operation 'twice'"));
+  EXPECT_TRUE(results.at(2).contains("best"));
+  const Finished shown = pgtune({"show"});
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("twice N=4096"), HasSubstr("twice N=16384"), Not(HasSubstr("N=8192"))));
+  // By itself it ends the search, and what was found before stays.
+  const Finished alone = of("search", path("twice.json"), "N=8192");
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("running the reference of the operation 'twice'"));
+  EXPECT_EQ(pgtune({"show"}).out, shown.out);
 }
 
 TEST_F(OperationTest, SizesThatDoNotFitTheGpuAreUsageAndSaidToBeTooLarge) {

@@ -8,6 +8,18 @@
 #include "tuner/gpu/measure/check/null_test.hpp"
 
 namespace pgtune::gpu {
+namespace {
+
+/// Of data and reference, before anything else has run.
+Error error_of(const Problem& problem, const CudaFailure& failure, const Error& out_of_memory) {
+  if (failure.code == cudaErrorMemoryAllocation) return out_of_memory;
+  Error error = to_error(failure);
+  // The kernels that ran are the operation's own and pgtune's.
+  if (is_kernel_fault(failure.code) && problem.operation->gemm_baseline() == nullptr) error.kind = ErrorKind::kUsage;
+  return error;
+}
+
+}  // namespace
 
 Error too_large(const Problem& problem, const ProblemMemory& memory, std::int64_t free_bytes) {
   return Error{
@@ -52,9 +64,7 @@ Result<void> CheckedProblem::allocate(const Problem& problem, const Conditions& 
   const Error out_of_memory = too_large(problem, memory, static_cast<std::int64_t>(free_bytes));
   if (copy_bytes + fixed_bytes > static_cast<std::int64_t>(free_bytes)) return tl::unexpected(out_of_memory);
 
-  const auto told = [&](const CudaFailure& failure) {
-    return failure.code == cudaErrorMemoryAllocation ? out_of_memory : to_error(failure);
-  };
+  const auto told = [&](const CudaFailure& failure) { return error_of(problem, failure, out_of_memory); };
   auto buffers = OperandBuffers::allocate(context_->kernels, *operation_, {conditions.data, conditions.data_seed},
                                           copies, context_->stream);
   if (!buffers) return tl::unexpected(told(buffers.error()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/check/checker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -79,6 +81,11 @@ CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint64_t sum) {
 
 CudaResult<> Checker::refer_to(std::size_t copy, InOutData inouts) {
   if (auto ok = enqueue_reference(copy, inouts); !ok) return ok;
+  // Apart from the kernels that sum up: an illegal access is then reported as the reference's.
+  if (auto ok = pgtune::gpu::check(cudaStreamSynchronize(stream_),
+                                   fmt::format("running the reference of the operation '{}'", operation().name));
+      !ok)
+    return ok;
   if (auto ok = clear_results(); !ok) return ok;
   if (auto ok = enqueue_sums(copy, kSumInputs, kSumCount); !ok) return ok;
   auto results = fetch_results();
