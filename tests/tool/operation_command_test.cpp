@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every command that takes --operation, for a built-in operation and for a user's own.
+#include <regex>
 #include <string_view>
 
 #include "tests/tool/operation_fixture.hpp"
@@ -185,6 +186,32 @@ TEST_F(OperationTest, SizesThatDoNotFitTheGpuAreUsageAndSaidToBeTooLarge) {
   EXPECT_THAT(refused.err, AllOf(HasSubstr("twice N=34359738368 needs 256.0 GiB for its buffers"),
                                  HasSubstr("choose smaller sizes (N)"), Not(HasSubstr("batch"))));
   EXPECT_EQ(requests("prepare"), 0);
+}
+
+TEST_F(OperationTest, WhatTheCheckDoesNotShowIsANoteOfEveryResult) {
+  json operation = json::parse(kOwnOperation);
+  operation["null_test"] = false;
+  operation["buffers"][1]["error"] = {{"rule", "allclose"}, {"relative", 0.01}, {"absolute", 0.5}};
+  write("loose.json", operation.dump());
+  const auto expect_noted = [&](const std::string& text, const std::string& of_what) {
+    std::string words = std::regex_replace(text, std::regex("\\s+"), " ");
+    EXPECT_THAT(words, AllOf(HasSubstr("leaves out the null test"),
+                             HasSubstr("by a tolerance of its operation's author (allclose, relative 0.01, absolute "
+                                       "0.5) and not by a derived bound")))
+        << of_what;
+  };
+  expect_noted(of("search", path("loose.json"), "N=4096").out, "a search");
+  const json again = json::parse(of("search", path("loose.json"), "N=4096", {"--json"}).out);
+  EXPECT_EQ(again.at("from_database"), true);
+  expect_noted(again.at("notes").dump(), "a search with --json");
+  expect_noted(pgtune({"show"}).out, "show");
+  expect_noted(json::parse(pgtune({"show", "--json"}).out).at("results").at(0).at("notes").dump(), "show with --json");
+  expect_noted(of("bench", path("loose.json"), "N=4096").out, "a bench");
+  expect_noted(json::parse(of("bench", path("loose.json"), "N=4096", {"--json"}).out).at("notes").dump(),
+               "a bench with --json");
+  const Finished sound = of("search", path("twice.json"), "N=4096", {"--json"});
+  EXPECT_THAT(json::parse(sound.out).at("notes").dump(),
+              AllOf(Not(HasSubstr("null test")), Not(HasSubstr("tolerance"))));
 }
 
 TEST_F(OperationTest, ReportsTellOperationsFromGemmsAndFromEachOther) {
