@@ -19,6 +19,8 @@
 //   context_lost  trial: launch_failed and a lost context; others: an error and a lost context
 //   fail          build: compile_failed; trial: launch_failed
 //   wrong         trial: wrong_result; prepare of a chain: its second step is wrong
+//   loose_rule    prepare: an operation's null test, in which zeros pass
+//   bad_reference prepare: a lost context, by the reference of an operation
 //   wrong_version hello: another protocol version
 //   no_devices    list: no GPU, with a problem text
 //   hot           round: heat held the clocks down in every sample, as long as the fault is active

@@ -26,6 +26,7 @@
 #include "tests/device/fake_measurer.hpp"
 #include "tests/device/simulated_chain.hpp"
 #include "tests/device/simulated_pipeline.hpp"
+#include "tuner/gpu/measure/check/null_verdict.hpp"
 #include "tuner/model/gpu_process.hpp"
 #include "tuner/protocol/codec.hpp"
 #include "tuner/util/fields_json.hpp"
@@ -231,6 +232,28 @@ json answer(const protocol::Request& request, const std::string& role, const std
   return round_report(request.body.get<protocol::RoundRequest>(), behaviour, measurer);
 }
 
+/// A null test in which zeros pass.
+class LooselyJudged : public gpu::NullResults {
+ public:
+  Result<std::uint64_t> unwritten() override { return 0; }
+  Result<std::uint64_t> wrong_of_reference(std::int64_t /*shift*/) override { return 0; }
+  Result<std::uint64_t> wrong_of_zeros() override { return 0; }
+  Result<std::uint64_t> wrong_without_part_of(std::size_t /*input*/) override { return 0; }
+};
+
+/// What an operation is refused with as its problem is prepared.
+Error refusal(const protocol::Request& request, const std::string& behaviour) {
+  const OperationHandle operation = request.body.get<protocol::PrepareRequest>().problem.operation;
+  if (behaviour == "bad_reference")
+    return {ErrorKind::kUsage,
+            fmt::format("running the reference of the operation '{}': fake: unspecified launch failure "
+                        "(cudaErrorLaunchFailure)",
+                        operation->name),
+            {}};
+  LooselyJudged results;
+  return gpu::judge_null_results(*operation, results).error();
+}
+
 /// Of standard input, or of the file where one is named.
 int serve(const std::string& role, const std::string& file) {
   FakeMeasurer measurer;
@@ -250,10 +273,12 @@ int serve(const std::string& role, const std::string& file) {
     write_log(role, request->op, key);
     const std::string behaviour = fake::behaviour_of(request->op, key, number_of_gpu);
     fake::misbehave(behaviour);
-    const bool lost = behaviour == "context_lost";
+    const bool lost = behaviour == "context_lost" || behaviour == "bad_reference";
     protocol::Reply reply{request->id, json(), lost};
     if (behaviour == "error") {
       reply.body = fail(ErrorKind::kEnvironment, "fake: this machine cannot do it");
+    } else if (behaviour == "bad_reference" || behaviour == "loose_rule") {
+      reply.body = tl::unexpected(refusal(*request, behaviour));
     } else if (lost && request->op != "trial") {
       reply.body = fail(ErrorKind::kInternal, "fake: an illegal memory access was encountered");
     } else if (role == "pipeline") {

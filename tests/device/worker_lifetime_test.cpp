@@ -109,12 +109,67 @@ TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
   EXPECT_THAT(reason(), HasSubstr("gave no answer within 0.3 s"));
 }
 
-TEST_F(WorkerDeviceTest, PreparingFailsWithContext) {
+TEST_F(WorkerDeviceTest, PreparingFailsWithTheWorkersReason) {
   set_faults("prepare||error");
   const auto device = WorkerDevice::open(options()).value();
   const auto baseline = device->prepare({problem(), {}});
   ASSERT_FALSE(baseline);
-  EXPECT_THAT(baseline.error().text(), AllOf(HasSubstr("preparing 512x512x512"), HasSubstr("cannot do it")));
+  EXPECT_EQ(baseline.error().text(), "fake: this machine cannot do it");
+}
+
+class PreparedOperation : public WorkerDeviceTest {
+ protected:
+  /// An operation of that name, which is enough for the fake.
+  static Problem operation(const std::string& name) {
+    OperationProblem numbers;
+    numbers.name = name;
+    numbers.content_hash = "0";
+    numbers.sizes = {{"N", 8}};
+    OperationBuffer& output = numbers.buffers.emplace_back();
+    output.name = "Y";
+    output.role = BufferRole::kOut;
+    output.extents = {8};
+    output.strides = {1};
+    numbers.reference = {{"twice", {1, 1, 1}, {32, 1, 1}, {}}};
+    numbers.flops = numbers.bytes = 8;
+    numbers.unit = kBytesUnit;
+    Problem out;
+    out.operation = OperationHandle(std::move(numbers));
+    return out;
+  }
+};
+
+TEST_F(PreparedOperation, ThatCostsTheContextIsRefusedAndTheNextOneGetsANewWorker) {
+  set_faults("prepare|faulty|bad_reference");
+  const auto device = WorkerDevice::open(options()).value();
+  const auto refused = device->prepare({operation("faulty"), {}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(refused.error().text(), HasSubstr("running the reference of the operation 'faulty'"));
+  EXPECT_TRUE(device->prepare({operation("sound"), {}}));
+  EXPECT_EQ(measure_operations(), "hello prepare hello prepare");
+}
+
+TEST_F(PreparedOperation, ThatHangsIsToldWithWhatMayNotEnd) {
+  set_faults("prepare|endless|hang;prepare|512x512x512|hang");
+  WorkerDevice::Options impatient = options();
+  impatient.prepare_timeout = milliseconds(300);
+  const auto device = WorkerDevice::open(impatient).value();
+  protocol::PrepareRequest request{operation("endless"), {}};
+  const auto reason = [&] {
+    const auto hung = device->prepare(request);
+    EXPECT_FALSE(hung);
+    if (hung) return std::string();
+    EXPECT_EQ(hung.error().kind, ErrorKind::kEnvironment);
+    return hung.error().text();
+  };
+  EXPECT_EQ(reason(),
+            "measure worker gave no answer within 0.3 s: the reference of the operation 'endless' or a kernel that "
+            "fills its buffers does not end, or takes too long for these sizes");
+  request.builds = {{.title = "plain", .built = protocol::BuiltVariant{variant(16), {}, {}}}};
+  EXPECT_THAT(reason(), HasSubstr("'endless', a kernel that fills its buffers or a template that it is compared with"));
+  request = {problem(), {}};
+  EXPECT_EQ(reason(), "measure worker gave no answer within 0.3 s") << "GEMM's kernels are pgtune's own";
 }
 
 TEST_F(WorkerDeviceTest, CrashesLeakNoDescriptors) {

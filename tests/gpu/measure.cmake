@@ -1,6 +1,6 @@
 # Tests of the measuring half: launch/, measure/, baseline/. Included from tests/gpu/CMakeLists.txt.
 pgtune_test(gpu_measure_test LABELS unit
-            SOURCES measure_error_bound_test.cpp measure_dtype_tables_test.cpp measure_operand_layout_test.cpp measure_guarded_memory_test.cpp measure_verification_test.cpp measure_screening_test.cpp measure_arguments_test.cpp
+            SOURCES measure_error_bound_test.cpp measure_memory_test.cpp measure_dtype_tables_test.cpp measure_operand_layout_test.cpp measure_guarded_memory_test.cpp measure_verification_test.cpp measure_screening_test.cpp measure_arguments_test.cpp
                     measure_fault_text_test.cpp measure_device_info_test.cpp measure_timer_check_test.cpp
                     measure_algorithms_test.cpp measure_products_test.cpp measure_telemetry_test.cpp measure_settling_test.cpp ../nvml/fake_state.cpp
             LIBRARIES pgtune_gpu pgtune_operation)

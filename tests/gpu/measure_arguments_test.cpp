@@ -62,5 +62,15 @@ TEST(CudaFailure, OnlyErrorsThatPoisonTheContextAreCrashes) {
   EXPECT_FALSE(is_sticky(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES));
 }
 
+TEST(CudaFailure, WhatPoisonsTheContextMayBeTheHardwaresDoing) {
+  EXPECT_TRUE(is_kernel_fault(CUDA_ERROR_ILLEGAL_ADDRESS));
+  EXPECT_TRUE(is_kernel_fault(CUDA_ERROR_LAUNCH_FAILED)) << "which __trap() is";
+  for (const auto code : {CUDA_ERROR_ECC_UNCORRECTABLE, CUDA_ERROR_UNKNOWN}) {
+    EXPECT_TRUE(is_sticky(code));
+    EXPECT_FALSE(is_kernel_fault(code));
+  }
+  EXPECT_FALSE(is_kernel_fault(CUDA_ERROR_OUT_OF_MEMORY));
+}
+
 }  // namespace
 }  // namespace pgtune::gpu

@@ -189,6 +189,24 @@ TEST(OperationProblem, PassesThatAreGivenAResultWriteResidualsAlone) {
   EXPECT_FALSE(check_operation_problem(operation)) << "a fill";
 }
 
+TEST(OperationProblem, KnowsWhichErrorsAreTolerances) {
+  json document = sample_json();
+  document["buffers"][5]["error"] = {{"rule", "allclose"}, {"relative", 0.01}, {"absolute", 0.001}};
+  const Problem problem = problem_of(document, "M=6,N=10").value();
+  EXPECT_EQ(problem.operation->buffers[5].error.per_result, 0.01);
+  EXPECT_EQ(problem.operation->buffers[5].error.per_scale, 0.001);
+  for (std::size_t i = 0; i < problem.operation->buffers.size(); ++i)
+    EXPECT_EQ(problem.operation->buffers[i].tolerated, i == 5) << i;
+  EXPECT_EQ(json(problem).get<Problem>(), problem);
+  EXPECT_TRUE(json(problem).get<Problem>().operation->buffers[5].tolerated);
+  for (const OperationBuffer& buffer : sample().operation->buffers) EXPECT_FALSE(buffer.tolerated) << buffer.name;
+}
+
+TEST(OperationProblem, SaysWhichOfItsSizesToLessen) {
+  EXPECT_EQ(sample().what_to_lessen(), "smaller sizes (M, N)");
+  EXPECT_EQ(parse_shape("8x8x8")->what_to_lessen(), "a smaller shape or batch");
+}
+
 TEST(OperationProblem, KeysTellOperationsSizesAndDtypesApart) {
   const Problem problem = sample();
   EXPECT_EQ(problem.title(), "scale_rows bf16 M=6,N=10");

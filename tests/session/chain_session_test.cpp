@@ -8,6 +8,7 @@
 
 #include "tests/device/sample_chain.hpp"
 #include "tests/device/simulated_chain.hpp"
+#include "tuner/operation/gemm_operation.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::IsEmpty;
 class ChainSession : public ::testing::Test {
  protected:
   Result<ChainResult> run(bool overlapping = true) {
-    return run_chain(two_products(), kernels_of_two_products(overlapping), device_, options_, stop_,
+    return run_chain(chain_, kernels_of_two_products(overlapping), device_, options_, stop_,
                      [&](const ChainProgress& progress) {
                        if (phases_.empty() || phases_.back() != progress.phase) phases_.push_back(progress.phase);
                        if (on_progress_) on_progress_(progress);
@@ -33,6 +34,7 @@ class ChainSession : public ::testing::Test {
     return std::move(*result);
   }
 
+  Chain chain_ = two_products();
   device::test::SimulatedChain device_;
   ChainOptions options_;
   std::atomic<bool> stop_ = false;
@@ -59,6 +61,19 @@ TEST_F(ChainSession, SaysWhatTheChainTakesBesideItsStepsAndWhatOverlapIsWorth) {
   EXPECT_THAT(answer.notes, IsEmpty());
   using Phase = ChainProgress::Phase;
   EXPECT_EQ(phases_, (std::vector{Phase::kPrepare, Phase::kCheck, Phase::kSteady, Phase::kRounds}));
+}
+
+TEST_F(ChainSession, WhatTheCheckOfAStepDoesNotShowIsANote) {
+  OperationProblem own = *operation::with_operation(chain_.steps[1].problem).value().operation;
+  own.name = "own";
+  std::erase_if(own.buffers, [](const OperationBuffer& buffer) { return buffer.absent; });
+  own.reference = {{"own_reference", {1, 1, 1}, {32, 1, 1}, {}}};
+  own.baselines.clear();
+  own.null_test = false;
+  chain_.steps[1].problem = Problem{};
+  chain_.steps[1].problem.operation = OperationHandle(std::move(own));
+  EXPECT_THAT(measured().answer.notes,
+              ::testing::ElementsAre(HasSubstr("step 'down': the operation 'own' leaves out the null test")));
 }
 
 TEST_F(ChainSession, AtThePowerCapSamplesAreSettledAndFewer) {

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "test_search.hpp"
+#include "tuner/operation/operation_definition.hpp"
 #include "tuner/session/time_estimate.hpp"
 
 namespace pgtune::session {
@@ -198,6 +200,21 @@ TEST(Search, RefusesAProblemLargerThanTheMemory) {
   EXPECT_THAT(result.error().text(), HasSubstr("has 1.0 GiB"));
   EXPECT_THAT(result.error().text(), HasSubstr("smaller shape"));
   EXPECT_EQ(search.store.sessions, 0);
+  EXPECT_EQ(device.prepared, 0);
+}
+
+TEST(Search, AnOperationLargerThanTheMemoryIsToldWhichSizesToLessen) {
+  const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "operations/softmax.json";
+  TestSearch search;
+  search.problem =
+      operation::make_problem(operation::load_operation(path).value(), {{"M", 65536}, {"N", 65536}}, Dtype::kBf16)
+          .value();
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(result.error().text(), "softmax bf16 M=65536,N=65536 needs 16.0 GiB for its buffers, " +
+                                       device.device_info.name + " has 1.0 GiB: choose smaller sizes (M, N)");
   EXPECT_EQ(device.prepared, 0);
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "test_search.hpp"
+#include "tuner/operation/gemm_operation.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -75,6 +76,41 @@ TEST(BaselineNotes, ChecksWithoutUnmappedMemoryAreNamed) {
   BaselineReport baseline;
   baseline.unguarded = "the GPU has no virtual memory management";
   EXPECT_THAT(baseline_notes({}, baseline), ElementsAre(HasSubstr("(the GPU has no virtual memory management)")));
+}
+
+Problem copying(bool null_test, bool tolerated) {
+  OperationProblem operation;
+  operation.name = "copying";
+  operation.null_test = null_test;
+  operation.buffers.resize(2);
+  OperationBuffer& output = operation.buffers.back();
+  output.name = "Y";
+  output.type = ElementType::kBfloat16;
+  output.role = BufferRole::kOut;
+  output.error = {1e-3, 0.02, 0};
+  output.tolerated = tolerated;
+  Problem problem;
+  problem.operation = OperationHandle(std::move(operation));
+  return problem;
+}
+
+TEST(CheckNotes, WhatTheCheckDoesNotShowIsSaid) {
+  EXPECT_THAT(check_notes({}), IsEmpty());
+  EXPECT_THAT(check_notes(copying(true, false)), IsEmpty());
+  EXPECT_THAT(check_notes(copying(false, false)),
+              ElementsAre("the operation 'copying' leaves out the null test (\"null_test\": false): nothing shows that "
+                          "its check tells a right result from a wrong one"));
+  EXPECT_THAT(check_notes(copying(true, true)),
+              ElementsAre("Y was judged by a tolerance of its operation's author (allclose, relative 0.02, absolute "
+                          "0.001) and not by a derived bound: results that pass may be less exact than bf16 allows"));
+  EXPECT_THAT(check_notes(copying(false, true)), testing::SizeIs(2));
+}
+
+TEST(CheckNotes, AreNoneOfGemmWhoseBoundIsDerived) {
+  TestSearch search;
+  const Problem gemm = operation::with_operation(search.problem).value();
+  ASSERT_FALSE(gemm.operation->null_test);
+  EXPECT_THAT(check_notes(gemm), IsEmpty());
 }
 
 TEST(DataNotes, EasyDataAreNamed) {

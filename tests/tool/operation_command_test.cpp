@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every command that takes --operation, for a built-in operation and for a user's own.
+#include <regex>
+#include <string_view>
+
 #include "tests/tool/operation_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -138,6 +141,77 @@ TEST_F(OperationTest, PointersThatLeaveTheirBufferAreRefused) {
   write("twice.json", operation.dump());
   EXPECT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);
   EXPECT_GT(requests("prepare"), 0);
+}
+
+TEST_F(OperationTest, AnOperationThatItsNullTestRejectsIsUsageAndNothingIsMeasured) {
+  launch_.environment["PGTUNE_FAKE"] = "prepare|twice|loose_rule";
+  for (const char* command : {"search", "bench"}) {
+    std::vector<std::string> more{"--json"};
+    if (std::string_view(command) == "bench") more.insert(more.end(), {"--variant", "THREADS=64"});
+    const Finished refused = of(command, path("twice.json"), "N=4096", more);
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("preparing twice N=4096: the operation 'twice' is rejected by its null "),
+                                   HasSubstr("test: zeros pass: the error rule is too loose")))
+        << command;
+  }
+  EXPECT_EQ(requests("trial"), 0);
+  EXPECT_EQ(pgtune({"show"}).exit_code, 1) << "there is no result";
+}
+
+TEST_F(OperationTest, AReferenceThatFaultsCostsItsProblemAlone) {
+  launch_.environment["PGTUNE_FAKE"] = "prepare|twice N=8192 |bad_reference";
+  write("sizes.txt", "N=4096\nN=8192\nN=16384\n");
+  const Finished searched =
+      pgtune({"search", "--operation", path("twice.json"), "--sizes", path("sizes.txt"), "--json"});
+  EXPECT_EQ(searched.exit_code, 2);
+  EXPECT_THAT(searched.err, AllOf(HasSubstr("preparing twice N=8192: "),
+                                  HasSubstr("running the reference of the operation 'twice': ")));
+  const json results = json::parse(searched.out).at("results");
+  ASSERT_EQ(results.size(), 3);
+  EXPECT_TRUE(results.at(0).contains("best"));
+  EXPECT_THAT(results.at(1).at("error"), HasSubstr("the reference of the operation 'twice'"));
+  EXPECT_TRUE(results.at(2).contains("best"));
+  const Finished shown = pgtune({"show"});
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("twice N=4096"), HasSubstr("twice N=16384"), Not(HasSubstr("N=8192"))));
+  // By itself it ends the search, and what was found before stays.
+  const Finished alone = of("search", path("twice.json"), "N=8192");
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("running the reference of the operation 'twice'"));
+  EXPECT_EQ(pgtune({"show"}).out, shown.out);
+}
+
+TEST_F(OperationTest, SizesThatDoNotFitTheGpuAreUsageAndSaidToBeTooLarge) {
+  const Finished refused = of("search", path("twice.json"), "N=34359738368");  // 256 GiB
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("twice N=34359738368 needs 256.0 GiB for its buffers"),
+                                 HasSubstr("choose smaller sizes (N)"), Not(HasSubstr("batch"))));
+  EXPECT_EQ(requests("prepare"), 0);
+}
+
+TEST_F(OperationTest, WhatTheCheckDoesNotShowIsANoteOfEveryResult) {
+  json operation = json::parse(kOwnOperation);
+  operation["null_test"] = false;
+  operation["buffers"][1]["error"] = {{"rule", "allclose"}, {"relative", 0.01}, {"absolute", 0.5}};
+  write("loose.json", operation.dump());
+  const auto expect_noted = [&](const std::string& text, const std::string& of_what) {
+    std::string words = std::regex_replace(text, std::regex("\\s+"), " ");
+    EXPECT_THAT(words, AllOf(HasSubstr("leaves out the null test"),
+                             HasSubstr("by a tolerance of its operation's author (allclose, relative 0.01, absolute "
+                                       "0.5) and not by a derived bound")))
+        << of_what;
+  };
+  expect_noted(of("search", path("loose.json"), "N=4096").out, "a search");
+  const json again = json::parse(of("search", path("loose.json"), "N=4096", {"--json"}).out);
+  EXPECT_EQ(again.at("from_database"), true);
+  expect_noted(again.at("notes").dump(), "a search with --json");
+  expect_noted(pgtune({"show"}).out, "show");
+  expect_noted(json::parse(pgtune({"show", "--json"}).out).at("results").at(0).at("notes").dump(), "show with --json");
+  expect_noted(of("bench", path("loose.json"), "N=4096").out, "a bench");
+  expect_noted(json::parse(of("bench", path("loose.json"), "N=4096", {"--json"}).out).at("notes").dump(),
+               "a bench with --json");
+  const Finished sound = of("search", path("twice.json"), "N=4096", {"--json"});
+  EXPECT_THAT(json::parse(sound.out).at("notes").dump(),
+              AllOf(Not(HasSubstr("null test")), Not(HasSubstr("tolerance"))));
 }
 
 TEST_F(OperationTest, ReportsTellOperationsFromGemmsAndFromEachOther) {

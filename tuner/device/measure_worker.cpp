@@ -29,11 +29,15 @@ Result<DeviceInfo> MeasureWorker::start() {
   return *client_->hello()->device;
 }
 
-Result<nlohmann::json> MeasureWorker::prepare(nlohmann::json problem) {
+Result<nlohmann::json> MeasureWorker::prepare(nlohmann::json problem, const std::string& may_hang) {
   problem_.reset();
   auto answer = call("prepare", problem, options_.prepare_timeout);
   if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (!answer->body) return fail(ErrorKind::kEnvironment, answer->body.error().reason);
+  if (!answer->body) {
+    const Outcome& outcome = answer->body.error();
+    const bool told = outcome.kind == OutcomeKind::kTimeout && !may_hang.empty();
+    return fail(ErrorKind::kEnvironment, told ? fmt::format("{}: {}", outcome.reason, may_hang) : outcome.reason);
+  }
   problem_ = std::move(problem);
   if (answer->body->contains("opaque")) (*problem_)["known"] = *answer->body;
   prepared_ = client_ != nullptr;
@@ -130,9 +134,13 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(protocol::Rep
   failed_starts_ = 0;
   if (reply.body) return finish(std::move(*reply.body), reply.context_lost);
   Error& error = reply.body.error();
-  // With a healthy context it is not a variant's doing: for "prepare" the problem's, else the machine's.
-  if (!reply.context_lost && (error.kind != ErrorKind::kInternal || request_->op == "prepare")) {
+  const bool prepares = request_->op == "prepare";
+  // With a healthy context it is not a variant's doing: for "prepare" the problem's, else the machine's. A problem may
+  // cost the context, too.
+  if (reply.context_lost ? prepares && error.kind == ErrorKind::kUsage
+                         : prepares || error.kind != ErrorKind::kInternal) {
     request_.reset();
+    if (reply.context_lost) drop_worker();
     return tl::unexpected<Error>(std::move(error));
   }
   return finish(tl::unexpected<Outcome>({OutcomeKind::kCrashed, options_.role + " worker: " + error.text()}),

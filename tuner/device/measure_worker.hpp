@@ -37,8 +37,10 @@ class MeasureWorker {
 
   /// Starts the first worker and waits for its hello; the error has the worker's own reason.
   [[nodiscard]] Result<DeviceInfo> start();
-  /// Prepares a problem and waits for it. The problem stays current for all later workers.
-  [[nodiscard]] Result<nlohmann::json> prepare(nlohmann::json problem);
+  /// Prepares a problem and waits for it. The problem stays current for all later workers. Errors: (usage) the problem
+  /// cannot be prepared, by its own fault, with or without the worker's context; else (environment). `may_hang`, where
+  /// there is any, is added to the error of a worker that gave no answer in time: what of the problem may not end.
+  [[nodiscard]] Result<nlohmann::json> prepare(nlohmann::json problem, const std::string& may_hang = {});
 
   /// What was last prepared, with the baseline that the first worker found.
   [[nodiscard]] std::optional<protocol::PrepareRequest> prepared() const;

@@ -34,6 +34,17 @@ Result<protocol::RoundReport> decode_round(const nlohmann::json& body, std::size
   return report;
 }
 
+/// What of a problem may keep a worker from answering; nothing of GEMM, whose kernels are pgtune's own.
+std::string what_may_hang(const protocol::PrepareRequest& request) {
+  if (request.problem.is_gemm()) return {};
+  const bool templates = std::any_of(request.builds.begin(), request.builds.end(),
+                                     [](const auto& baseline) { return baseline.built.has_value(); });
+  return fmt::format("the reference of the operation '{}'{} does not end, or takes too long for these sizes",
+                     request.problem.operation_name(),
+                     templates ? ", a kernel that fills its buffers or a template that it is compared with"
+                               : " or a kernel that fills its buffers");
+}
+
 /// A trial's answer as the event it becomes; a reply that cannot be read is the worker's crash.
 TrialReport trial_report(const MeasureWorker::Answer& answer) {
   TrialReport report;
@@ -72,14 +83,13 @@ WorkerDevice::WorkerDevice(const Options& options)
       neighbour_clocks_(options.at_work) {}
 
 Result<BaselineReport> WorkerDevice::prepare(const protocol::PrepareRequest& request) {
-  const auto context = [&] { return "preparing " + request.problem.title(); };
   const auto start = SteadyClock::now();
   neighbour_clocks_.next_problem();
-  auto body = measure_.prepare(request);
+  auto body = measure_.prepare(request, what_may_hang(request));
   prepare_s_ = std::chrono::duration<double>(SteadyClock::now() - start).count();
-  if (!body) return fail(std::move(body.error()), context());
+  if (!body) return tl::unexpected<Error>(std::move(body.error()));
   auto report = protocol::decode_body<BaselineReport>(*body, "baseline report");
-  if (!report) return fail(std::move(report.error()), context());
+  if (!report) return report;
   const auto first = static_cast<std::size_t>(report->first);
   baseline_s_ = first < report->algorithms.size() ? report->algorithms[first].time_s : 0;
   return report;

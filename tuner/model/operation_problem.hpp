@@ -115,7 +115,8 @@ struct OperationBuffer {
   std::optional<ReferenceLaunch> kernel;  ///< of kKernel
   std::optional<PointerArray> pointers;   ///< of kPointers: its elements are addresses
   ToleratedError error;                   ///< of outputs
-  std::int64_t room = 0;                  ///< elements of memory that belong to it, where that is more than they span
+  bool tolerated = false;  ///< of outputs: the error is what its author tolerates, and nothing derives it
+  std::int64_t room = 0;   ///< elements of memory that belong to it, where that is more than they span
   /// Not there for these sizes: no memory is its own. Kernels are given the buffer `instead`, or null.
   bool absent = false;
   std::optional<std::int64_t> instead;
@@ -152,6 +153,7 @@ struct OperationBuffer {
     visit("kernel", self.kernel);
     visit("pointers", self.pointers);
     visit("error", self.error);
+    visit("tolerated", self.tolerated, kUnlessDefault);
     visit("room", self.room, kUnlessDefault);
     visit("absent", self.absent, kUnlessDefault);
     visit("instead", self.instead);

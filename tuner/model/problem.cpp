@@ -129,6 +129,13 @@ std::vector<NamedValue> Problem::sizes() const {
   return {{"M", m}, {"N", n}, {"K", k}, {"BATCH", batch}};
 }
 
+std::string Problem::what_to_lessen() const {
+  if (is_gemm()) return "a smaller shape or batch";
+  std::vector<std::string_view> names;
+  for (const NamedValue& size : operation->sizes) names.push_back(size.name);
+  return fmt::format("smaller sizes ({})", fmt::join(names, ", "));
+}
+
 double Problem::scalar(std::string_view name) const {
   if (operation) return operation->find_scalar(name).value_or(0);
   return name == "alpha" ? alpha : name == "beta" ? beta : 0;

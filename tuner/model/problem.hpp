@@ -56,6 +56,8 @@ struct Problem {
   [[nodiscard]] std::vector<NamedValue> sizes() const;
   /// Of a float32 argument: of GEMM alpha and beta. 0 where there is none of the name.
   [[nodiscard]] double scalar(std::string_view name) const;
+  /// What to choose where it does not fit: "a smaller shape or batch", of an operation "smaller sizes (M, N)".
+  [[nodiscard]] std::string what_to_lessen() const;
   /// Whether its dtype means something.
   [[nodiscard]] bool has_dtype() const;
   /// What it has in common with problems of other sizes, for people: "bf16", "softmax bf16", "reduction".

@@ -132,6 +132,7 @@ class ProblemBuilder {
     buffer.padding = spec.padding;
     set_fill(spec, buffer, field);
     if (spec.pointers) buffer.pointers = pointers(*spec.pointers, buffer, field);
+    buffer.tolerated = buffer.is_output() && spec.error.rule == ErrorRule::kAllclose;
     if (buffer.is_output() && !error_)
       buffer.error = kept(tolerated_error(spec.error, buffer.type, error_values(field)));
     // Of pointers it is what templates may know of the addresses in the array, and not of its own.

@@ -42,7 +42,7 @@ void Evidence::drop_samples() {
 std::vector<std::string> Evidence::notes(const Problem& problem, const BaselineReport& baseline,
                                          const Conditions& conditions) const {
   std::vector<std::string> out = notes_;
-  for (auto&& more : {baseline_notes(problem, baseline), data_notes(conditions),
+  for (auto&& more : {baseline_notes(problem, baseline), check_notes(problem), data_notes(conditions),
                       clock_notes(conditions, baseline_samples_), power_notes(final_samples_), troubles_.notes()}) {
     out.insert(out.end(), more.begin(), more.end());
   }

@@ -21,6 +21,7 @@
 #include "tool/pgtune/report/verdict_explanation.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/session/answer/session_notes.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -43,6 +44,7 @@ json shown_json(const StoredResult& result) {
           {"best", best_json(result.answer, result.problem)},
           {"sampling", to_string(result.answer.sampling)},
           {"noise_margin", result.answer.floor.margin},
+          {"notes", result.answer.notes},
           {"baseline",
            {{"library", result.answer.baseline.library},
             {"first_time_s", result.answer.baseline_first_s},
@@ -123,6 +125,7 @@ class ShowCommand final : public Command {
     print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final,
                                          baseline_name(result.answer)));
     for (const OtherBaseline& other : result.answer.baseline.others) print_wrapped(terminal, beside_text(other));
+    for (const std::string& note : session::check_notes(result.problem)) print_wrapped(terminal, "note: " + note);
     if (explain_) {
       for (const std::string& step : explain_verdict(result.answer, conditions))
         print_wrapped(terminal, "why: " + step);

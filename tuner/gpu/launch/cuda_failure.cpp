@@ -27,12 +27,21 @@ constexpr std::array kStickyCodes{cudaErrorECCUncorrectable,
                                   cudaErrorExternalDevice,
                                   cudaErrorUnknown};
 
+constexpr std::array kKernelFaults{cudaErrorIllegalAddress,     cudaErrorAssert,
+                                   cudaErrorHardwareStackError, cudaErrorIllegalInstruction,
+                                   cudaErrorMisalignedAddress,  cudaErrorInvalidAddressSpace,
+                                   cudaErrorInvalidPc,          cudaErrorLaunchFailure};
+
 }  // namespace
 
 std::string CudaFailure::message() const { return fmt::format("{}: {} ({})", call, text, name); }
 
 bool is_sticky(int code) {
   return std::any_of(kStickyCodes.begin(), kStickyCodes.end(), [code](cudaError_t sticky) { return sticky == code; });
+}
+
+bool is_kernel_fault(int code) {
+  return std::any_of(kKernelFaults.begin(), kKernelFaults.end(), [code](cudaError_t fault) { return fault == code; });
 }
 
 CudaResult<> check(cudaError_t code, std::string_view call) {

@@ -32,6 +32,9 @@ using CudaResult = tl::expected<T, CudaFailure>;
 /// ...).
 [[nodiscard]] bool is_sticky(int code);
 
+/// True for those that a kernel's own code brings about; the others may be the hardware's or the driver's.
+[[nodiscard]] bool is_kernel_fault(int code);
+
 /// The one way results of CUDA calls are looked at. Forgets a runtime error that is not sticky, so that it is not
 /// reported again by a later call.
 [[nodiscard]] CudaResult<> check(cudaError_t code, std::string_view call);

@@ -10,19 +10,27 @@
 namespace pgtune::gpu {
 namespace {
 
-Error too_large(const Problem& problem, std::int64_t needed_bytes, std::size_t free_bytes) {
-  return Error{
-      ErrorKind::kUsage,
-      fmt::format("{} needs {} bytes of GPU memory ({}) and {} "
-                  "are free; choose a smaller problem or free memory on the GPU",
-                  problem.title(), needed_bytes,
-                  problem.operation->gemm_baseline() == nullptr ? "buffers, float64 reference, baselines' memory"
-                                                                : "operands, float64 reference, cuBLASLt's workspace",
-                  free_bytes),
-      {}};
+/// Of data and reference, before anything else has run.
+Error error_of(const Problem& problem, const CudaFailure& failure, const Error& out_of_memory) {
+  if (failure.code == cudaErrorMemoryAllocation) return out_of_memory;
+  Error error = to_error(failure);
+  // The kernels that ran are the operation's own and pgtune's.
+  if (is_kernel_fault(failure.code) && problem.operation->gemm_baseline() == nullptr) error.kind = ErrorKind::kUsage;
+  return error;
 }
 
 }  // namespace
+
+Error too_large(const Problem& problem, const ProblemMemory& memory, std::int64_t free_bytes) {
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format("{} needs {} bytes of GPU memory ({}) and {} are free; choose {}, or free memory on the GPU",
+                  problem.title(), memory.copy + memory.once,
+                  problem.operation->gemm_baseline() == nullptr ? "buffers, float64 reference, baselines' memory"
+                                                                : "operands, float64 reference, cuBLASLt's workspace",
+                  free_bytes, problem.what_to_lessen()),
+      {}};
+}
 
 ProblemMemory CheckedProblem::memory_of(const Problem& problem) {
   return {operand_layout(*problem.operation).copy_bytes, Checker::memory_bytes(*problem.operation)};
@@ -53,19 +61,17 @@ Result<void> CheckedProblem::allocate(const Problem& problem, const Conditions& 
   const std::int64_t rotated =
       copy_count(problem.operand_bytes(), copy_bytes, context_->l2_bytes, static_cast<std::int64_t>(free_bytes));
   const std::int64_t copies = conditions.l2 == L2State::kWarm ? 1 : rotated;
-  const Error out_of_memory = too_large(problem, copy_bytes + fixed_bytes, free_bytes);
+  const Error out_of_memory = too_large(problem, memory, static_cast<std::int64_t>(free_bytes));
   if (copy_bytes + fixed_bytes > static_cast<std::int64_t>(free_bytes)) return tl::unexpected(out_of_memory);
 
-  const auto to_usage = [&](const CudaFailure& failure) {
-    return failure.code == cudaErrorMemoryAllocation ? out_of_memory : to_error(failure);
-  };
+  const auto told = [&](const CudaFailure& failure) { return error_of(problem, failure, out_of_memory); };
   auto buffers = OperandBuffers::allocate(context_->kernels, *operation_, {conditions.data, conditions.data_seed},
                                           copies, context_->stream);
-  if (!buffers) return tl::unexpected(to_usage(buffers.error()));
+  if (!buffers) return tl::unexpected(told(buffers.error()));
   buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
   if (conditions.l2 == L2State::kRotated) buffers_->sweep_with(context_->sweep);
   auto checker = Checker::create(context_->kernels, *buffers_, *operation_, context_->stream);
-  if (!checker) return tl::unexpected(to_usage(checker.error()));
+  if (!checker) return tl::unexpected(told(checker.error()));
   checker_ = std::move(*checker);
   if (const auto guarded = buffers_->add_guarded_places(context_->driver); !guarded) {
     if (guarded.error().sticky) return tl::unexpected(to_error(guarded.error()));

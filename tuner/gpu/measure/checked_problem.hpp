@@ -35,6 +35,10 @@ struct ProblemMemory {
   std::int64_t copy = 0, once = 0;
 };
 
+/// (usage) so many bytes are free and the problem needs more; names what to make smaller. Precondition: the problem has
+/// its operation.
+[[nodiscard]] Error too_large(const Problem& problem, const ProblemMemory& memory, std::int64_t free_bytes);
+
 class CheckedProblem {
  public:
   /// Of the operands, the reference and the scales. Precondition, here and below: the problem has its operation.
@@ -42,8 +46,8 @@ class CheckedProblem {
 
   /// Operand copies with data as the conditions say, the guarded places, and the float64 reference. `memory`: what the
   /// problem needs in all, so that room is left. With `null_tested` an operation has passed its null test before.
-  /// Errors: usage where the problem does not fit or an operation is rejected, internal where CUDA fails. `context`
-  /// must outlive the result.
+  /// Errors: usage where the problem does not fit, an operation is rejected, or its reference or a kernel that fills
+  /// its buffers faults, which costs the context; internal where CUDA fails. `context` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<CheckedProblem>> create(const MeasureContext& context,
                                                                       const Problem& problem,
                                                                       const Conditions& conditions,

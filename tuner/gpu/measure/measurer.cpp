@@ -59,13 +59,12 @@ const DeviceInfo& Measurer::info() const { return state_->info; }
 bool Measurer::context_lost() const { return state_->context_lost; }
 
 Result<BaselineReport> Measurer::prepare(const protocol::PrepareRequest& request) {
-  const Problem& problem = request.problem;
   state_->problem.reset();
   auto current = CurrentProblem::create(*state_->context, request);
   if (!current) {
     // Whatever failed, only a context that still answers can serve the next problem.
     state_->look_after_context();
-    return fail(current.error(), "preparing " + problem.title());
+    return tl::unexpected(current.error());
   }
   state_->problem = std::move(*current);
   return state_->problem->report();

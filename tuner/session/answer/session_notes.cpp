@@ -79,6 +79,24 @@ std::vector<std::string> baseline_notes(const Problem& problem, const BaselineRe
   return notes;
 }
 
+std::vector<std::string> check_notes(const Problem& problem) {
+  if (problem.is_gemm()) return {};
+  std::vector<std::string> notes;
+  if (!problem.operation->null_test)
+    notes.push_back(
+        fmt::format("the operation '{}' leaves out the null test (\"null_test\": false): nothing shows that its check "
+                    "tells a right result from a wrong one",
+                    problem.operation_name()));
+  for (const OperationBuffer& buffer : problem.operation->buffers) {
+    if (!buffer.tolerated) continue;
+    notes.push_back(fmt::format(
+        "{} was judged by a tolerance of its operation's author (allclose, relative {:g}, absolute {:g}) and "
+        "not by a derived bound: results that pass may be less exact than {} allows",
+        buffer.title(), buffer.error.per_result, buffer.error.per_scale, to_string(buffer.type)));
+  }
+  return notes;
+}
+
 std::vector<std::string> data_notes(const Conditions& conditions) {
   if (!conditions.easy_data()) return {};
   return {

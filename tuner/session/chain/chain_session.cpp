@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tuner/operation/gemm_operation.hpp"
+#include "tuner/session/answer/session_notes.hpp"
 #include "tuner/session/rounds/round_order.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/steady_run.hpp"
@@ -47,6 +48,7 @@ class ChainRun {
     const auto prepared = device_.prepare({std::move(chain), options_.conditions, kernels_});
     if (!prepared) return tl::unexpected<Error>(prepared.error());
     answer().prepared = *prepared;
+    add_check_notes();
     if (auto ok = check(); !ok) return tl::unexpected<Error>(std::move(ok.error()));
     if (result_.outcome.kind != OutcomeKind::kOk || stopped()) return std::move(result_);
     if (auto ok = measure(); !ok) return tl::unexpected<Error>(std::move(ok.error()));
@@ -56,6 +58,13 @@ class ChainRun {
 
  private:
   ChainAnswer& answer() { return result_.answer; }
+
+  void add_check_notes() {
+    for (const ChainStep& step : chain_.steps) {
+      for (const std::string& note : check_notes(step.problem))
+        answer().notes.push_back(fmt::format("step '{}': {}", step.name, note));
+    }
+  }
 
   void tell(const ChainProgress& progress) const {
     if (progress_) progress_(progress);

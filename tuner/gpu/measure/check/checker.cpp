@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/check/checker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -90,8 +92,8 @@ CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint32_t poison,
   const OperandSet& operands = buffers_->place(copy);
   for (const auto& [buffer, first] : operation_->outputs()) {
     const OperationBuffer& output = operation().buffers[buffer];
-    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, output, judged_by(output).scales, first,
-                                   poison, sum, stream_);
+    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, output, judged_by(output).scales, first, poison,
+                                   sum, stream_);
     if (!ok) return ok;
   }
   return {};
@@ -100,6 +102,11 @@ CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint32_t poison,
 CudaResult<> Checker::refer_to(std::size_t copy, InOutData inouts) {
   inouts_ = inouts;
   if (auto ok = enqueue_reference(copy); !ok) return ok;
+  // Apart from the kernels that sum up: an illegal access is then reported as the reference's.
+  if (auto ok = pgtune::gpu::check(cudaStreamSynchronize(stream_),
+                                   fmt::format("running the reference of the operation '{}'", operation().name));
+      !ok)
+    return ok;
   if (auto ok = clear_results(); !ok) return ok;
   if (auto ok = enqueue_sums(copy, kSumInputs, kSumCount); !ok) return ok;
   auto results = fetch_results();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -25,6 +27,11 @@ CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels
     buffers.copies_.push_back(buffers.layout_.at(buffers.copy_address(i)));
     if (auto ok = buffers.fill(i, stream); !ok) return tl::unexpected(ok.error());
   }
+  // Here, so that a kernel of the operation that faults is not taken for whoever waits next.
+  if (auto ok = check(cudaStreamSynchronize(stream),
+                      fmt::format("filling the buffers of the operation '{}'", operation.operation().name));
+      !ok)
+    return tl::unexpected(ok.error());
   return buffers;
 }
 

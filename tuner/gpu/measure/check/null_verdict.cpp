@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/check/null_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace pgtune::gpu {
+namespace {
+
+tl::unexpected<Error> rejected(const OperationProblem& operation, const std::string& why) {
+  return fail(ErrorKind::kUsage,
+              fmt::format("the operation '{}' is rejected by its null test: {}", operation.name, why));
+}
+
+/// Results that have to be wrong: where none of their elements is, the operation is rejected for that reason.
+Result<void> require_wrong(const OperationProblem& operation, const Result<std::uint64_t>& wrong,
+                           const std::string& why) {
+  if (!wrong) return tl::unexpected<Error>(wrong.error());
+  if (*wrong == 0) return rejected(operation, why);
+  return {};
+}
+
+Result<void> require_right_reference(const OperationProblem& operation, NullResults& results) {
+  const auto unwritten = results.unwritten();
+  if (!unwritten) return tl::unexpected<Error>(unwritten.error());
+  std::int64_t elements = 0;
+  for (const OperationBuffer& buffer : operation.buffers) elements += buffer.is_output() ? buffer.elements() : 0;
+  if (*unwritten > 0)
+    return fail(ErrorKind::kUsage, fmt::format("the reference of the operation '{}' leaves {} of {} elements unwritten",
+                                               operation.name, *unwritten, elements));
+  const auto wrong = results.wrong_of_reference(0);
+  if (!wrong) return tl::unexpected<Error>(wrong.error());
+  if (*wrong > 0)
+    return rejected(operation, fmt::format("the reference itself, rounded to the outputs' types, does not pass: the "
+                                           "error rule is too tight, or the reference writes what its output cannot "
+                                           "hold{}",
+                                           operation.has_residuals() ? ", or leaves residuals unwritten" : ""));
+  return {};
+}
+
+/// Whether a result that is shifted is another one.
+bool has_several_elements(const OperationProblem& operation) {
+  return std::any_of(operation.buffers.begin(), operation.buffers.end(),
+                     [](const OperationBuffer& buffer) { return buffer.is_output() && buffer.elements() > 1; });
+}
+
+/// Whole numbers may say where others belong, and zero may be a right one.
+bool is_cut(const OperationBuffer& buffer) {
+  return buffer.is_left_alone() && !buffer.pointers && !traits(buffer.type).is_integer();
+}
+
+}  // namespace
+
+Result<void> judge_null_results(const OperationProblem& operation, NullResults& results) {
+  if (auto right = require_right_reference(operation, results); !right) return right;
+  if (auto ok = require_wrong(operation, results.wrong_of_zeros(),
+                              "zeros pass: the error rule is too loose for these data, nothing is judged, or the right "
+                              "result is zero everywhere");
+      !ok)
+    return ok;
+  if (has_several_elements(operation)) {
+    auto ok = require_wrong(operation, results.wrong_of_reference(1),
+                            "a result that is shifted by one element passes: the error rule is too loose for these "
+                            "data, or the right result is the same everywhere");
+    if (!ok) return ok;
+  }
+  for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
+    if (!is_cut(operation.buffers[i])) continue;
+    auto ok =
+        require_wrong(operation, results.wrong_without_part_of(i),
+                      fmt::format("the result of {0} with a sixteenth of it zero passes: the error rule is too loose "
+                                  "for these data, or the result does not depend on {0}",
+                                  operation.buffers[i].name));
+    if (!ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace pgtune::gpu

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a null test decides, of results that somebody else puts into the outputs and compares. Needs no GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tuner/model/operation_problem.hpp"
+#include "tuner/util/result.hpp"
+
+namespace pgtune::gpu {
+
+/// Results that no variant computed. Each function puts one into the outputs and compares it with the reference as a
+/// variant's: how many elements are wrong. Errors: it could not be made or compared.
+class NullResults {
+ public:
+  NullResults() = default;
+  NullResults(const NullResults&) = delete;
+  NullResults& operator=(const NullResults&) = delete;
+  virtual ~NullResults() = default;
+
+  /// Elements that no kernel of the reference wrote; nothing is put anywhere.
+  [[nodiscard]] virtual Result<std::uint64_t> unwritten() = 0;
+  /// The reference, rounded to the outputs' types, each element that of the index `shift` further on.
+  [[nodiscard]] virtual Result<std::uint64_t> wrong_of_reference(std::int64_t shift) = 0;
+  [[nodiscard]] virtual Result<std::uint64_t> wrong_of_zeros() = 0;
+  /// The reference of inputs of which the buffer of that index has a sixteenth set to zero.
+  [[nodiscard]] virtual Result<std::uint64_t> wrong_without_part_of(std::size_t input) = 0;
+};
+
+/// Whether the operation's check tells these results from a right one. Errors: (usage) it does not, with what that
+/// says of the operation, or the reference leaves elements unwritten; else those of `results`.
+[[nodiscard]] Result<void> judge_null_results(const OperationProblem& operation, NullResults& results);
+
+}  // namespace pgtune::gpu
