@@ -2,8 +2,10 @@
 #include "tuner/session/answer/answered.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "tuner/search/expected_missed.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 
 namespace pgtune::session {
@@ -14,7 +16,9 @@ namespace {
 bool tried_enough(const Answer& answer, const SessionOptions& options) {
   if (answer.complete) return true;
   if (!answer.from_final) return false;
-  if (options.stop_when_enough && answer.expected_missed && *answer.expected_missed < answer.floor.margin) return true;
+  if (options.stop_when_enough && answer.expected_missed &&
+      search::is_enough(std::log1p(*answer.expected_missed), answer.floor.margin))
+    return true;
   const Budget& budget = options.budget;
   if (!budget.trials) return false;
   std::int64_t tried = answer.counts.measured + answer.counts.not_recorded;

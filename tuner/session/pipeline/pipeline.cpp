@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tuner/search/expected_missed.hpp"
 #include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 
@@ -53,9 +54,9 @@ Result<void> Pipeline::build_ahead() {
   return {};
 }
 
-Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> enough) {
+Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> margin) {
   after_s_ = std::max(after_s, 0.0);
-  enough_ = enough;
+  margin_ = margin;
   begun_s_ = context_.clock.now_s();
   deadline_s_ = deadline(context_, after_s);
   progress_.enter_search(state_, total_);
@@ -90,10 +91,7 @@ bool Pipeline::out_of_time() const {
   return context_.clock.now_s() >= end_s;
 }
 
-bool Pipeline::has_enough() const {
-  const auto missed = enough_ ? strategy_.expected_missed() : std::nullopt;
-  return missed && *missed < *enough_;
-}
+bool Pipeline::has_enough() const { return margin_ && search::is_enough(strategy_.expected_missed(), *margin_); }
 
 bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
 
