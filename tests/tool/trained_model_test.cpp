@@ -84,7 +84,7 @@ TEST_F(TrainedModelTest, AnEffortIsToldAndAResultSaysWhatItExpectsToHaveMissed) 
   EXPECT_THAT(whole.err, HasSubstr("effort    thorough: 10m00s a problem, about "));
   const Finished part = search({"--budget", "12", "--db", path("part.db")});
   ASSERT_EQ(part.exit_code, 0) << part.err;
-  EXPECT_THAT(part.out, HasSubstr("Trying the rest is expected to gain "));
+  EXPECT_THAT(part.out, HasSubstr("Trying the rest of the preset is expected to gain "));
   EXPECT_TRUE(
       json::parse(search({"--budget", "12", "--db", path("part.db"), "--json"}).out).at("expected_missed").is_number());
   EXPECT_EQ(search({"--effort", "thorough", "--budget", "8"}).exit_code, 2);
