@@ -14,7 +14,8 @@ namespace pgtune::search {
 [[nodiscard]] double expected_missed(double gap, double deviation, std::size_t tried, std::size_t variants);
 
 /// The rule by which a search ends early: going on is expected to gain less than the margin of ties (0.003 is 0.3 %).
-/// `missed`: as Strategy::expected_missed() says it; who says nothing never has enough.
-[[nodiscard]] bool is_enough(std::optional<double> missed, double margin);
+/// `missed`: as Strategy::expected_missed() says it; who says nothing never has enough. `tried`: variants, failures
+/// too. After a few of a small space the estimate says too little, and the rest takes no time worth saving.
+[[nodiscard]] bool is_enough(std::optional<double> missed, double margin, std::size_t tried);
 
 }  // namespace pgtune::search

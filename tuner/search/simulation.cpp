@@ -59,7 +59,7 @@ Result<SimulatedSearch> simulated_search(const MeasuredTable& table, const Searc
     const Observation& observation = table.observations[*index];
     if (is_timed(observation)) found_s = std::min(found_s, observation.time_s);
     search.report(*index, observation);
-    if (looks_for_stop && is_enough(search.expected_missed(), margin)) out.stop = {tried, loss()};
+    if (looks_for_stop && is_enough(search.expected_missed(), margin, tried)) out.stop = {tried, loss()};
   }
 }
 

@@ -16,13 +16,13 @@ namespace {
 bool tried_enough(const Answer& answer, const SessionOptions& options) {
   if (answer.complete) return true;
   if (!answer.from_final) return false;
+  std::int64_t tried = answer.counts.measured + answer.counts.not_recorded;
+  for (const auto& [kind, count] : answer.counts.failed) tried += count;
   if (options.stop_when_enough && answer.expected_missed &&
-      search::is_enough(std::log1p(*answer.expected_missed), answer.floor.margin))
+      search::is_enough(std::log1p(*answer.expected_missed), answer.floor.margin, static_cast<std::size_t>(tried)))
     return true;
   const Budget& budget = options.budget;
   if (!budget.trials) return false;
-  std::int64_t tried = answer.counts.measured + answer.counts.not_recorded;
-  for (const auto& [kind, count] : answer.counts.failed) tried += count;
   return tried >= std::min(*budget.trials, answer.counts.valid);
 }
 

@@ -91,7 +91,9 @@ bool Pipeline::out_of_time() const {
   return context_.clock.now_s() >= end_s;
 }
 
-bool Pipeline::has_enough() const { return margin_ && search::is_enough(strategy_.expected_missed(), *margin_); }
+bool Pipeline::has_enough() const {
+  return margin_ && search::is_enough(strategy_.expected_missed(), *margin_, reported_);
+}
 
 bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
 
@@ -124,9 +126,14 @@ std::optional<std::size_t> Pipeline::next_unknown() {
     }
     ++proposed_;
     if (!state_.decided(*index)) return index;
-    strategy_.report(*index, state_.observation(*index));
+    tell_strategy(*index);
   }
   return std::nullopt;
+}
+
+void Pipeline::tell_strategy(std::size_t index) {
+  ++reported_;
+  strategy_.report(index, state_.observation(index));
 }
 
 void Pipeline::submit_build(std::size_t index) {
@@ -196,7 +203,7 @@ void Pipeline::decide(std::size_t index, BuildInfo build, TrialReport report) {
     context_.quarantine->note(context_.problem, state_.variant(index), build, report.outcome);
   context_.store.save_trial(state_.variant(index), build, report);
   state_.record(index, std::move(build), std::move(report));
-  strategy_.report(index, state_.observation(index));
+  tell_strategy(index);
 }
 
 void Pipeline::report_progress() {

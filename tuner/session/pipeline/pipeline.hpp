@@ -57,6 +57,7 @@ class Pipeline {
   void handle(protocol::BuildDone done);
   void handle(protocol::TrialDone done);
   void decide(std::size_t index, BuildInfo build, TrialReport report);
+  void tell_strategy(std::size_t index);  ///< what became of a variant
   void report_progress();
   [[nodiscard]] std::size_t undecided() const;
 
@@ -70,6 +71,7 @@ class Pipeline {
   std::size_t slots_;
   std::size_t total_;  ///< variants this search means to decide
   std::int64_t proposed_ = 0;
+  std::size_t reported_ = 0;  ///< to the strategy, of earlier sessions too
   bool trial_budget_spent_ = false;
   std::map<protocol::RequestId, Candidate> building_;
   std::deque<Candidate> ready_;
