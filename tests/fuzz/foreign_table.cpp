@@ -25,7 +25,7 @@ void foreign_table(std::string_view bytes) {
   }
   const std::size_t budgets[] = {2};
   for (const char* name : {"guided", "model", "local"}) {
-    if (!search::simulated_losses(rows, rows.space(), *search::find_strategy(name), 1, budgets)) std::abort();
+    if (!search::simulated_search(rows, rows.space(), *search::find_strategy(name), 1, budgets, 0.003)) std::abort();
   }
 }
 

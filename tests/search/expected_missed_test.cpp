@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "tuner/search/simulation.hpp"
 
@@ -40,7 +43,7 @@ class ExpectedMissedOfASearch : public ::testing::Test {
 
   std::vector<SimulatedLoss> run(const char* strategy) {
     const std::size_t budgets[] = {2, 12, 40, 199, 250};
-    return simulated_losses(table_, space_, *find_strategy(strategy), 1, budgets).value();
+    return simulated_search(table_, space_, *find_strategy(strategy), 1, budgets, 0.003).value().losses;
   }
 
   MeasuredTable table_;
@@ -60,6 +63,43 @@ TEST_F(ExpectedMissedOfASearch, GoesByHowFarExpectationsAreOffWhereThatIsMoreTha
   const double honest = *run("model")[1].expected;
   expected_.deviation = 1e-9;
   EXPECT_GT(*run("model")[1].expected, honest / 4);
+}
+
+TEST_F(ExpectedMissedOfASearch, EndsASearchAsSoonAsItIsLessThanTheMarginWhateverTheBudgets) {
+  std::vector<std::size_t> each(200);
+  std::iota(each.begin(), each.end(), std::size_t{1});
+  const StrategyInfo& model = *find_strategy("model");
+  for (const double margin : {0.003, 0.02}) {
+    const auto found = simulated_search(table_, space_, model, 1, each, margin).value();
+    const auto first = std::find_if(found.losses.begin() + 31, found.losses.end(),
+                                    [&](const SimulatedLoss& own) { return own.expected && *own.expected < margin; });
+    ASSERT_TRUE(found.stop && first != found.losses.end());
+    EXPECT_EQ(found.stop->tried, static_cast<std::size_t>(first - found.losses.begin()) + 1);
+    EXPECT_EQ(found.stop->loss, first->loss);
+    const std::size_t early[] = {2};
+    const auto beyond = simulated_search(table_, space_, model, 1, early, margin).value();
+    EXPECT_EQ(beyond.losses.size(), 1U);
+    ASSERT_TRUE(beyond.stop);
+    EXPECT_EQ(beyond.stop->tried, found.stop->tried);
+  }
+  EXPECT_FALSE(simulated_search(table_, space_, *find_strategy("random"), 1, each, 0.02).value().stop);
+}
+
+TEST_F(ExpectedMissedOfASearch, WhereItIsNeverEnoughAllIsTried) {
+  for (Observation& observation : table_.observations) observation = {OutcomeKind::kCrashed, false, 0};
+  table_.observations[7] = {OutcomeKind::kOk, false, 1};
+  const auto found = simulated_search(table_, space_, *find_strategy("model"), 1, {}, 0.003).value();
+  ASSERT_TRUE(found.stop);
+  EXPECT_EQ(found.stop->tried, 200U);
+  EXPECT_EQ(found.stop->loss, 0);
+}
+
+TEST(IsEnough, WhereLessThanTheMarginIsExpectedOfWhoSaysSomethingAndTriedSome) {
+  EXPECT_FALSE(is_enough(std::nullopt, 0.003, 100));
+  EXPECT_TRUE(is_enough(0.0, 0.003, 100));
+  EXPECT_TRUE(is_enough(std::log1p(0.0029), 0.003, 32));
+  EXPECT_FALSE(is_enough(std::log1p(0.0031), 0.003, 1000));
+  EXPECT_FALSE(is_enough(0.0, 0.003, 31));
 }
 
 TEST_F(ExpectedMissedOfASearch, IsNotSaidByWhoHasNoExpectations) {

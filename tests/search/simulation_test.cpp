@@ -27,10 +27,10 @@ MeasuredTable table() {
 
 std::vector<double> losses(const MeasuredTable& table, const char* strategy, std::vector<std::size_t> budgets,
                            std::uint64_t seed = 1) {
-  const auto found = simulated_losses(table, table.space(), *find_strategy(strategy), seed, budgets);
+  const auto found = simulated_search(table, table.space(), *find_strategy(strategy), seed, budgets, 0.003);
   EXPECT_TRUE(found);
   std::vector<double> out;
-  for (const SimulatedLoss& own : *found) out.push_back(own.loss);
+  for (const SimulatedLoss& own : found->losses) out.push_back(own.loss);
   return out;
 }
 

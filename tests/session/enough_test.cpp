@@ -7,6 +7,7 @@
 
 #include "test_search.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/search/simulation.hpp"
 #include "tuner/session/expected_times.hpp"
 #include "tuner/space/enumerate.hpp"
 
@@ -60,6 +61,59 @@ TEST(Enough, ASearchEndsWhereLittleIsExpectedToBeMissedAndItsFinalRuns) {
   EXPECT_FALSE(whole->from_store);
   EXPECT_EQ(device.trials.size() + rest.trials.size(), static_cast<std::size_t>(kSpace));
   EXPECT_EQ(whole->answer->expected_missed, 0);
+}
+
+TEST(Enough, ASimulatedSearchEndsWhereTheSessionDoes) {
+  TestSearch search;
+  search.options.strategy = "model";
+  search.options.stop_when_enough = true;
+  auto device = search.device();
+  device.noise = 0;
+  const auto predictor = trained(search, device.info());
+  search.options.predictor = [predictor](const Problem&, const DeviceInfo&) { return predictor; };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer && result->enough);
+
+  const space::TemplateSet templates(search.definition);
+  search::MeasuredTable table;
+  table.variants = space::legal_variants(templates, search.problem, device.info()).value().variants;
+  table.template_sizes = {table.variants.size()};
+  table.costs.resize(table.variants.size());
+  for (const Variant& variant : table.variants)
+    table.observations.push_back({OutcomeKind::kOk, false, search.plan(variant).time_s});
+  search::SearchSpace space = table.space();
+  space.expectation = [&] {
+    return expected_times(*predictor, templates, search.problem, device.info(), table.variants);
+  };
+  const auto simulated = search::simulated_search(table, space, *search::find_strategy("model"), search.options.seed,
+                                                  {}, result->answer->floor.margin);
+  ASSERT_TRUE(simulated && simulated->stop);
+  EXPECT_EQ(simulated->stop->tried, device.trials.size());
+}
+
+TEST(Enough, AReplayGoesOn) {
+  TestSearch search;
+  search.options.replay_strategy = "model";
+  search.options.stop_when_enough = true;
+  auto device = search.device();
+  device.said_source = Source::kReplay;
+  search.options.predictor = [known = trained(search, device.info())](const Problem&, const DeviceInfo&) {
+    return known;
+  };
+  search.options.budget.trials = 36;
+  auto part = search.device();
+  part.said_source = Source::kReplay;
+  const auto first = search.run(part);
+  ASSERT_TRUE(first && first->answer);
+  EXPECT_FALSE(first->enough);
+  ASSERT_TRUE(first->answer->expected_missed) << "it expects something";
+  EXPECT_LT(*first->answer->expected_missed, first->answer->floor.margin);
+  search.options.budget = {};
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_FALSE(result->from_store) << "what was expected of a part answers for no replay of all";
+  EXPECT_FALSE(result->enough);
+  EXPECT_EQ(part.trials.size() + device.trials.size(), static_cast<std::size_t>(kSpace));
 }
 
 TEST(Enough, AStrategyThatExpectsNothingGoesOn) {

@@ -316,6 +316,8 @@ TEST(Enumerate, APresetLeavesOutLegalVariants) {
   EXPECT_EQ(enumerate(whole, wide, device()).value().variants.size(), 2U);
   EXPECT_NE(whole.id(), set.id());
   EXPECT_EQ(whole.ids(), set.ids());
+  EXPECT_TRUE(set.has_preset());
+  EXPECT_FALSE(whole.has_preset());
 
   document["seeds"] = {"BM=64"};
   const TemplateSet seeded(parse_or_die(document));

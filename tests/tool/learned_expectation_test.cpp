@@ -46,7 +46,8 @@ RecordedTable table(std::int64_t extent, const TimeOf& time_s) {
 double bm(const Variant& variant) { return static_cast<double>(std::get<std::int64_t>(*variant.find("BM"))); }
 
 /// Whether the largest BM is expected to be faster than the smallest.
-bool expects_large_bm(const std::optional<search::Expectation>& expected, const RecordedTable& of) {
+bool expects_large_bm(const Taught& taught, const RecordedTable& of) {
+  const std::optional<search::Expectation>& expected = taught.expectation;
   const auto& variants = of.table.variants;
   EXPECT_TRUE(expected);
   if (!expected) return false;
@@ -69,33 +70,51 @@ TEST(LearnedExpectation, IsLearntFromTheOtherProblemsAlone) {
   const auto expected = cross_expectations(tables, {}, KnownTemplates(Catalogue()), LeaveOut::kProblem);
   ASSERT_THAT(expected, SizeIs(tables.size()));
   EXPECT_TRUE(expects_large_bm(expected.back(), tables.back()));
+  EXPECT_EQ(expected.back().by.tables, 6U);
+  EXPECT_EQ(expected.back().by.devices, 1U);
 }
 
 TEST(LearnedExpectation, TeachersTeachButThoseOfTheSameShape) {
   const std::vector<RecordedTable> judged{table(8192, bm)};
-  EXPECT_EQ(cross_expectations(judged, {}, KnownTemplates(Catalogue()), LeaveOut::kProblem).front()->log_times,
-            experiences(judged.front(), KnownTemplates(Catalogue()), 0).front().variants.offsets);
   std::vector<RecordedTable> teachers{table(8192, bm)};
   for (const std::int64_t extent : {512, 1024, 2048, 3072, 4096, 6144})
     teachers.push_back(table(extent, faster_with_bm));
   const auto taught = cross_expectations(judged, teachers, KnownTemplates(Catalogue()), LeaveOut::kProblem);
   ASSERT_THAT(taught, SizeIs(1));
   EXPECT_TRUE(expects_large_bm(taught.front(), judged.front()));
+  EXPECT_EQ(taught.front().by.tables, 6U) << "the teacher of the same shape does not teach";
 }
 
 TEST(LearnedExpectation, OfOneProblemAloneNothingIsLearnt) {
   const std::vector<RecordedTable> one{table(512, [](const Variant& variant) { return bm(variant); })};
   const auto expected = cross_expectations(one, {}, KnownTemplates(Catalogue()), LeaveOut::kProblem);
-  ASSERT_TRUE(expected.front());
-  const auto known = experiences(one.front(), KnownTemplates(Catalogue()), 0);
-  EXPECT_EQ(expected.front()->log_times, known.front().variants.offsets);
+  EXPECT_FALSE(expected.front().expectation);
+  EXPECT_EQ(expected.front().by.tables, 0U);
+}
+
+TEST(LearnedExpectation, TablesOfOtherToolsTeachThoseOfTheirKernelOnOtherDevices) {
+  std::vector<RecordedTable> tables(5);
+  const auto name = [&](std::size_t place, const char* kernel, const char* device) {
+    tables[place].name = kernel;
+    tables[place].device.name = device;
+  };
+  name(0, "gemm", "A100");
+  name(1, "gemm", "A4000");
+  name(2, "gemm", "A4000");
+  name(3, "convolution", "A4000");
+  name(4, "", "A4000");  // pgtune's own
+  EXPECT_THAT(foreign_teachers(tables, 0), ::testing::ElementsAre(&tables[1], &tables[2]));
+  EXPECT_THAT(foreign_teachers(tables, 1), ::testing::ElementsAre(&tables[0]));
+  EXPECT_THAT(foreign_teachers(tables, 3), ::testing::IsEmpty());
+  EXPECT_EQ(lesson_of(foreign_teachers(tables, 0)).tables, 2U);
+  EXPECT_EQ(lesson_of(foreign_teachers(tables, 0)).devices, 1U);
 }
 
 TEST(LearnedExpectation, ATemplateThatIsNotAtHandSaysNothing) {
   RecordedTable unknown = table(512, [](const Variant& variant) { return bm(variant); });
   unknown.templates = {"somebody's"};
   EXPECT_THAT(experiences(unknown, KnownTemplates(Catalogue()), 0), SizeIs(0));
-  EXPECT_FALSE(cross_expectations({unknown}, {}, KnownTemplates(Catalogue()), LeaveOut::kDtype).front());
+  EXPECT_FALSE(cross_expectations({unknown}, {}, KnownTemplates(Catalogue()), LeaveOut::kDtype).front().expectation);
 }
 
 TEST(LearnedExpectation, WhatIsAlike) {

@@ -38,14 +38,16 @@ TEST_F(SimulateCommandTest, JsonAndCsvHoldEveryTableAndRepeatByTheSeed) {
     EXPECT_GE(row.at("rows"), 2 * row.at("budget").get<int>());
   }
   const Finished csv = simulate({"--csv"});
-  EXPECT_THAT(csv.out, ::testing::StartsWith("strategy,budget,problem,device,rows,tables,median,p90,mean,worst\n"));
+  EXPECT_THAT(csv.out, ::testing::StartsWith("strategy,budget,problem,device,rows,tables,median,p90,mean,worst,"
+                                             "tried_median,tried_p90\n"));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4 + 4 * 40);
 }
 
 TEST_F(SimulateCommandTest, WrongInputIsRefused) {
   for (const auto& [option, value] :
        {std::pair{"--strategy", "guided,best"}, std::pair{"--budget", "8,,16"}, std::pair{"--budget", "0"},
-        std::pair{"--repeats", "none"}, std::pair{"--leave-out", "nobody"}}) {
+        std::pair{"--repeats", "none"}, std::pair{"--leave-out", "nobody"}, std::pair{"--margin", "0"},
+        std::pair{"--margin", "some"}}) {
     const Finished result = pgtune({"simulate", option, value});
     EXPECT_EQ(result.exit_code, 2) << option;
     EXPECT_THAT(result.err, HasSubstr(option));
@@ -93,6 +95,54 @@ TEST_F(SimulateCommandTest, ModelLearnsFromRowsOfOtherTables) {
   };
   EXPECT_LT(loss({"--learn-from", path("old.json"), "--learn-rows", "64"}), loss({}) / 2);
   EXPECT_EQ(pgtune({"simulate", "--table", path("new.json"), "--learn-from", path("none.json")}).exit_code, 2);
+
+  // Where the device is left out, tables of the same kernel on other devices teach in the same way.
+  const auto of_new = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"simulate", "--table", path("new.json"), "--strategy", "model", "--budget", "4",
+                               "--repeats", "8", "--learn-rows", "64", "--json"});
+    const Finished found = pgtune(more);
+    EXPECT_EQ(found.exit_code, 0) << found.err;
+    return json::parse(found.out);
+  };
+  const json left_out = of_new({"--table", path("old.json"), "--leave-out", "device"});
+  EXPECT_EQ(left_out.at("problems")[0], of_new({"--learn-from", path("old.json")}).at("problems")[0]);
+  const auto stop = [&](const char* margin) {
+    const json found = of_new({"--table", path("old.json"), "--leave-out", "device", "--margin", margin});
+    return found.at("enough").at("all")[0].at("tried_median").get<double>();
+  };
+  EXPECT_LT(stop("50"), stop("0.1"));
+  EXPECT_EQ(left_out.at("taught_by"), json({{"tables", {1, 1}}, {"devices", {1, 1}}, {"untaught", 0}}));
+
+  json other = json::parse(cache("third GPU", 3));
+  other["kernel_name"] = "another";
+  write("other.json", other.dump());
+  const Finished text =
+      pgtune({"simulate", "--table", path("new.json"), "--table", path("old.json"), "--table", path("other.json"),
+              "--strategy", "model", "--budget", "4", "--repeats", "1", "--leave-out", "device"});
+  EXPECT_THAT(text.out, HasSubstr("model was taught by 1 table of 1 device, none of the same device; on 1 of the 3\n"
+                                  "tables by nothing."));
+}
+
+TEST_F(SimulateCommandTest, NothingToLearnFromIsSaid) {
+  json cache = {{"kernel_name", "k"}, {"device_name", "GPU"}, {"tune_params_keys", {"BX"}}, {"cache", json::object()}};
+  for (int i = 1; i <= 20; ++i) cache["cache"][std::to_string(i)] = {{"BX", i}, {"time", 1.0 + i}};
+  write("one.json", cache.dump());
+  const auto leave_out = [&](const char* option, const std::string& file, const char* what) {
+    return pgtune(
+        {"simulate", option, file, "--strategy", "model", "--budget", "4", "--repeats", "1", "--leave-out", what});
+  };
+  const std::string recording = PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db";
+  for (const Finished& found :
+       {leave_out("--table", path("one.json"), "device"), leave_out("--from", recording, "device")}) {
+    EXPECT_EQ(found.exit_code, 1);
+    EXPECT_EQ(found.out, "");
+    EXPECT_THAT(found.err, HasSubstr("--leave-out device leaves nothing to learn from"));
+  }
+  for (const char* const what : {"problem", "dtype", "template"}) {
+    const Finished found = leave_out("--table", path("one.json"), what);
+    EXPECT_EQ(found.exit_code, 2) << what;
+    EXPECT_THAT(found.err, HasSubstr("needs tables of pgtune"));
+  }
 }
 
 TEST_F(SimulateCommandTest, SaysWhatModelExpectedToHaveMissedAndWhatItHad) {
@@ -100,7 +150,7 @@ TEST_F(SimulateCommandTest, SaysWhatModelExpectedToHaveMissedAndWhatItHad) {
       pgtune({"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db", "--strategy", "model,random",
               "--budget", "8", "--repeats", "2", "--leave-out", "problem", "--json"});
   ASSERT_EQ(found.exit_code, 0) << found.err;
-  const json steps = json::parse(found.out).at("calibration");
+  const json simulation = json::parse(found.out), steps = simulation.at("calibration");
   ASSERT_FALSE(steps.empty());
   for (const json& step : steps) {
     EXPECT_EQ(step.at("strategy"), "model");
@@ -108,6 +158,30 @@ TEST_F(SimulateCommandTest, SaysWhatModelExpectedToHaveMissedAndWhatItHad) {
     EXPECT_GE(step.at("missed").get<double>(), 0);
     EXPECT_GT(step.at("cases").get<int>(), 0);
   }
+  EXPECT_EQ(simulation.at("taught_by").at("untaught"), 0);
+  EXPECT_EQ(simulation.at("taught_by").at("devices"), json({1, 1}));
+}
+
+TEST_F(SimulateCommandTest, ShowsWhereASearchHasEnough) {
+  const auto simulated = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db", "--strategy",
+                               "model,random", "--budget", "8", "--repeats", "2", "--leave-out", "problem"});
+    const Finished found = pgtune(more);
+    EXPECT_EQ(found.exit_code, 0) << found.err;
+    return found.out;
+  };
+  const json near = json::parse(simulated({"--json"}));
+  EXPECT_EQ(near.at("margin"), 0.003);
+  ASSERT_EQ(near.at("enough").at("all").size(), 1U) << "random does not say what it expects";
+  const json& all = near.at("enough").at("all")[0];
+  EXPECT_EQ(all.at("strategy"), "model");
+  EXPECT_GE(all.at("tried_median").get<double>(), 3);
+  EXPECT_LE(all.at("tried_median"), all.at("tried_p90"));
+  EXPECT_LE(all.at("median"), all.at("p90"));
+  EXPECT_EQ(near.at("enough").at("problems").size(), all.at("tables"));
+
+  EXPECT_THAT(simulated({"--per-problem"}), AllOf(HasSubstr("enough after"), HasSubstr("margin of ties of 0.3 %")));
+  EXPECT_THAT(simulated({"--csv"}), ::testing::ContainsRegex("\nmodel,enough,,,,[0-9]+,[^\n]*\n"));
 }
 
 TEST_F(SimulateCommandTest, TakesTheUnbiasedTablesOfThisBuild) {

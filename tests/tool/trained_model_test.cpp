@@ -84,11 +84,39 @@ TEST_F(TrainedModelTest, AnEffortIsToldAndAResultSaysWhatItExpectsToHaveMissed) 
   EXPECT_THAT(whole.err, HasSubstr("effort    thorough: 10m00s a problem, about "));
   const Finished part = search({"--budget", "12", "--db", path("part.db")});
   ASSERT_EQ(part.exit_code, 0) << part.err;
-  EXPECT_THAT(part.out, HasSubstr("Trying the rest is expected to gain "));
+  EXPECT_THAT(part.out, HasSubstr("Trying the rest of the preset is expected to gain "));
   EXPECT_TRUE(
       json::parse(search({"--budget", "12", "--db", path("part.db"), "--json"}).out).at("expected_missed").is_number());
   EXPECT_EQ(search({"--effort", "thorough", "--budget", "8"}).exit_code, 2);
   EXPECT_EQ(search({"--effort", "some"}).exit_code, 2);
+}
+
+TEST_F(TrainedModelTest, APlainSearchEndsWhenItIsEnoughAndMoreIsTriedForTheAsking) {
+  launch_.environment["PGTUNE_WORKER"] = PGTUNE_FAKE_WORKER;
+  const auto search = [&](const char* strategy, std::vector<std::string> more) {
+    more.insert(more.begin(), {"search", "--device", "0", "--shape", "1024x1024x1024", "--template", "sgemm_simt",
+                               "--db", path("plain.db"), "--strategy", strategy, "--json"});
+    Finished found = pgtune(more);
+    EXPECT_EQ(found.exit_code, 0) << found.err;
+    return found;
+  };
+  const Finished plain = search("model", {});
+  EXPECT_THAT(plain.err, HasSubstr("Ended before all was tried"));
+  const json ended = json::parse(plain.out);
+  EXPECT_FALSE(ended.at("complete").get<bool>());
+  EXPECT_LT(ended.at("expected_missed"), ended.at("noise").at("margin"));
+  EXPECT_LT(ended.at("counts").at("measured"), ended.at("counts").at("valid"));
+  EXPECT_TRUE(json::parse(search("model", {}).out).at("from_database").get<bool>());
+  const Finished shown =
+      pgtune({"show", "--shape", "1024x1024x1024", "--template", "sgemm_simt", "--db", path("plain.db")});
+  EXPECT_THAT(shown.out, HasSubstr("ended when it was enough"));
+
+  const Finished more = search("model", {"--budget", "400"});
+  EXPECT_THAT(more.err, Not(HasSubstr("Ended before all was tried")));
+  EXPECT_EQ(json::parse(more.out).at("counts").at("measured"), 400);
+  const json all = json::parse(search("exhaustive", {}).out);
+  EXPECT_EQ(all.at("counts").at("measured"), all.at("counts").at("valid"));
+  EXPECT_TRUE(all.at("complete").get<bool>());
 }
 
 }  // namespace

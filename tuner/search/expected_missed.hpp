@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 namespace pgtune::search {
 
@@ -11,5 +12,10 @@ namespace pgtune::search {
 /// over the fastest's; `deviation`: how far expectations are off on problems they were not fitted to. Fitted in replay:
 /// docs/strategies.md has what it says beside what was missed.
 [[nodiscard]] double expected_missed(double gap, double deviation, std::size_t tried, std::size_t variants);
+
+/// The rule by which a search ends early: going on is expected to gain less than the margin of ties (0.003 is 0.3 %).
+/// `missed`: as Strategy::expected_missed() says it; who says nothing never has enough. `tried`: variants, failures
+/// too. After a few of a small space the estimate says too little, and the rest takes no time worth saving.
+[[nodiscard]] bool is_enough(std::optional<double> missed, double margin, std::size_t tried);
 
 }  // namespace pgtune::search

@@ -21,6 +21,7 @@ class Judged final : public Strategy {
   [[nodiscard]] std::optional<std::size_t> next() override { return strategy_->next(); }
   void report(std::size_t index, const Observation& observation) override;
   [[nodiscard]] std::optional<double> expected_missed() const override;
+  [[nodiscard]] bool judges() const override { return true; }
 
  private:
   static constexpr std::size_t kLeast = 3, kPlace = 5;  ///< of the fastest

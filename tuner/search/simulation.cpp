@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/search/expected_missed.hpp"
+
 namespace pgtune::search {
 namespace {
 
@@ -28,28 +30,37 @@ SearchSpace MeasuredTable::space() const {
 std::optional<double> MeasuredTable::best_s() const { return extreme_s(*this, std::min<double>); }
 std::optional<double> MeasuredTable::worst_s() const { return extreme_s(*this, std::max<double>); }
 
-Result<std::vector<SimulatedLoss>> simulated_losses(const MeasuredTable& table, const SearchSpace& space,
-                                                    const StrategyInfo& strategy, std::uint64_t seed,
-                                                    std::span<const std::size_t> budgets) {
+Result<SimulatedSearch> simulated_search(const MeasuredTable& table, const SearchSpace& space,
+                                         const StrategyInfo& strategy, std::uint64_t seed,
+                                         std::span<const std::size_t> budgets, double margin) {
   const auto made = strategy.make(space, seed);
   if (!made) return tl::unexpected<Error>(made.error());
+  Strategy& search = **made;
   const double best_s = *table.best_s();
   double found_s = *table.worst_s();
-  std::vector<SimulatedLoss> losses;
   std::size_t tried = 0;
-  while (losses.size() < budgets.size()) {
-    const auto index = tried < budgets[losses.size()] ? (*made)->next() : std::nullopt;
-    if (!index) {  // the budget is spent, or nothing is left
-      const auto missed = (*made)->expected_missed();
-      losses.push_back({found_s / best_s - 1, missed ? std::optional(std::expm1(*missed)) : std::nullopt});
-      continue;
+  SimulatedSearch out;
+  const auto loss = [&] { return found_s / best_s - 1; };
+  const auto spend_budget = [&] {
+    const auto missed = search.expected_missed();
+    out.losses.push_back({loss(), missed ? std::optional(std::expm1(*missed)) : std::nullopt});
+  };
+  while (true) {
+    while (out.losses.size() < budgets.size() && budgets[out.losses.size()] <= tried) spend_budget();
+    const bool looks_for_stop = search.judges() && !out.stop;
+    if (out.losses.size() == budgets.size() && !looks_for_stop) return out;
+    const auto index = search.next();
+    if (!index) {  // nothing is left
+      while (out.losses.size() < budgets.size()) spend_budget();
+      if (looks_for_stop) out.stop = {tried, loss()};
+      return out;
     }
     ++tried;
     const Observation& observation = table.observations[*index];
     if (is_timed(observation)) found_s = std::min(found_s, observation.time_s);
-    (*made)->report(*index, observation);
+    search.report(*index, observation);
+    if (looks_for_stop && is_enough(search.expected_missed(), margin, tried)) out.stop = {tried, loss()};
   }
-  return losses;
 }
 
 }  // namespace pgtune::search

@@ -34,10 +34,21 @@ struct SimulatedLoss {
   std::optional<double> expected;  ///< what the strategy expected of it (Strategy::expected_missed())
 };
 
-/// For each of `budgets`, which ascend. Reports come as soon as the strategy takes them. Precondition: the table has a
-/// best. Errors: those of the space.
-[[nodiscard]] Result<std::vector<SimulatedLoss>> simulated_losses(const MeasuredTable& table, const SearchSpace& space,
-                                                                  const StrategyInfo& strategy, std::uint64_t seed,
-                                                                  std::span<const std::size_t> budgets);
+struct SimulatedSearch {
+  /// Where a search that stops when it is enough would have ended.
+  struct Stop {
+    std::size_t tried = 0;  ///< variants, failures too; all of the table where it was never enough
+    double loss = 0;        ///< as SimulatedLoss::loss
+  };
+  std::vector<SimulatedLoss> losses;  ///< for each of the budgets
+  std::optional<Stop> stop;           ///< nothing of a strategy that does not say what it expects to have missed
+};
+
+/// A search that goes on to the largest of `budgets`, which ascend, and beyond that, where the strategy judges itself,
+/// until is_enough() for `margin`. Reports come as soon as the strategy takes them. Precondition: the table has a best.
+/// Errors: those of the space.
+[[nodiscard]] Result<SimulatedSearch> simulated_search(const MeasuredTable& table, const SearchSpace& space,
+                                                       const StrategyInfo& strategy, std::uint64_t seed,
+                                                       std::span<const std::size_t> budgets, double margin);
 
 }  // namespace pgtune::search

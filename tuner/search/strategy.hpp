@@ -36,6 +36,9 @@ class Strategy {
   /// By how much the fastest that was reported is expected to be slower than the fastest there is, as logarithm of the
   /// ratio: what going on could gain. Nothing where the strategy does not say, or not yet.
   [[nodiscard]] virtual std::optional<double> expected_missed() const { return std::nullopt; }
+
+  /// Whether it will say expected_missed() once there is something to judge by.
+  [[nodiscard]] virtual bool judges() const { return false; }
 };
 
 }  // namespace pgtune::search

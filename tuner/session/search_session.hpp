@@ -35,7 +35,8 @@ using PredictorSource = std::function<std::shared_ptr<const search::Predictor>(c
 
 struct SessionOptions {
   Budget budget;
-  /// Propose no more once the strategy expects to have missed less than the margin of ties.
+  /// Propose no more once the strategy expects to have missed less than the margin of ties (search::is_enough()). A
+  /// replay goes on: it holds no more than its search tried.
   bool stop_when_enough = false;
   bool force = false;  ///< measure again even where stored results answer
   /// No answer of another board of the device's class will do.

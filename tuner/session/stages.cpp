@@ -127,9 +127,10 @@ Result<void> floor_stage(SessionRun& run) {
 }
 
 Result<void> screening_stage(SessionRun& run, Pipeline& pipeline, double reserve_s) {
-  std::optional<double> enough;
-  if (run.context.options.stop_when_enough) enough = std::log1p(run.answer.floor.margin);
-  const auto end = pipeline.run(reserve_s, enough);
+  std::optional<double> margin;
+  if (run.context.options.stop_when_enough && run.context.device.source() != Source::kReplay)
+    margin = run.answer.floor.margin;
+  const auto end = pipeline.run(reserve_s, margin);
   if (!end) return tl::unexpected(end.error());
   run.answer.stages.screen_s = run.state.screen_time_s();
   run.exhausted = *end == Pipeline::End::kExhausted;

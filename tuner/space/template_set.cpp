@@ -31,6 +31,11 @@ TemplateId id_of(const std::vector<TemplateDefinition>& definitions) {
 
 }  // namespace
 
+bool TemplateSet::has_preset() const {
+  return std::any_of(definitions_->begin(), definitions_->end(),
+                     [](const TemplateDefinition& definition) { return !definition.preset.empty(); });
+}
+
 TemplateSet TemplateSet::whole_grid() const {
   std::vector<TemplateDefinition> definitions = *definitions_;
   for (TemplateDefinition& definition : definitions) definition.preset.clear();

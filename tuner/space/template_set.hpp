@@ -34,6 +34,8 @@ class TemplateSet {
   /// The same templates without their presets. It is another set to the database: what a search of the preset found
   /// does not answer for the whole grid. Its trials count for both.
   [[nodiscard]] TemplateSet whole_grid() const;
+  /// Whether a search of the set leaves out what some template's preset does.
+  [[nodiscard]] bool has_preset() const;
   /// whole_grid().id(), without the set.
   [[nodiscard]] TemplateId whole_grid_id() const;
 

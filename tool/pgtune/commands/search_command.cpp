@@ -91,7 +91,9 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
     terminal.note("What was measured is stored: the same command goes on from here.");
   }
   if (result.enough)
-    terminal.note("Ended before all was tried: what is left is expected to gain less than the margin of ties.");
+    terminal.note(
+        "Ended before all was tried: what is left is expected to gain less than the\nmargin of ties. --budget N with a "
+        "larger N tries more, up to all.");
   return exit_code(result, signal);
 }
 
@@ -215,7 +217,11 @@ class SearchCommand final : public SearchOptions {
     problems_.add_to(app);
     add_template_option(app, template_).group(group);
     grid_.add_to(app).group(group);
-    app.add_option("--budget", budget_, "For each problem: a time (60s, 5m) or a number of variants (500)")
+    app.add_option(
+           "--budget", budget_,
+           "For each problem: a time (60s, 5m) or a number of variants (500), all of which are tried however little is "
+           "left to gain (default: all there are, fewer where the strategy (model) expects to have missed less "
+           "than the margin of ties)")
         .option_text("TIME|N")
         .group(group);
     app.add_option(
@@ -297,6 +303,9 @@ class SearchCommand final : public SearchOptions {
     } else if (context.config().strategy) {
       session.strategy = *context.config().strategy;
     }
+    // Of a strategy that cannot say when it is enough all is wanted, also where another's answer had enough.
+    session.stop_when_enough =
+        !effort_.empty() || (budget_.empty() && !full_ && search::find_strategy(session.strategy)->asks_expectation);
     if (!effort_.empty()) take_effort(task);
     OwnTemplates templates;
     for (const auto& [kind, set] : task.templates) templates.push_back(set);
@@ -321,7 +330,6 @@ class SearchCommand final : public SearchOptions {
     if (!budget_.empty()) throw CommandError(ErrorKind::kUsage, "--effort and --budget exclude each other. Give one.");
     const Effort& effort = parse_effort(effort_);
     task.measuring.session.budget.seconds = effort.seconds;
-    task.measuring.session.stop_when_enough = true;
     const bool says = search::find_strategy(task.measuring.session.strategy)->asks_expectation;
     double all_s = 0;
     for (const Problem& problem : task.problems)

@@ -21,6 +21,7 @@
 #include "tool/pgtune/report/verdict_explanation.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/session/answer/answered.hpp"
 #include "tuner/session/answer/session_notes.hpp"
 
 namespace pgtune::tool {
@@ -111,7 +112,9 @@ class ShowCommand final : public Command {
     print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", device_class(result.device).hardware(),
                                         result.row.source == Source::kReplay ? " (replayed from a recording)" : "",
                                         result.device.driver_version, result.row.finished_at,
-                                        result.answer.complete ? "" : ", partial"));
+                                        result.answer.complete               ? ""
+                                        : session::has_enough(result.answer) ? ", ended when it was enough"
+                                                                             : ", partial"));
     if (!result.other_versions.empty()) print_wrapped(terminal, versions_text(result.other_versions));
     const Conditions conditions = conditions_of(result);
     print_wrapped(terminal, conditions_text(conditions));

@@ -74,8 +74,9 @@ class SimulateCommand final : public Command {
     app.add_option(
            "--leave-out", leave_out_,
            "Let model learn from the other tables, and by default from this build's recordings, without those "
-           "of the same shape (problem), dtype or device, or with the same template; it takes a minute (default: "
-           "it learns from none)")
+           "of the same shape (problem), dtype or device, or with the same template; it takes a minute. Tables of "
+           "other tools are taught where it is device, by --learn-rows of those of the same kernel on others "
+           "(default: it learns from none)")
         .option_text("NAME")
         .group(group);
     app.add_option("--learn-from", known_,
@@ -85,6 +86,11 @@ class SimulateCommand final : public Command {
         .group(group);
     app.add_option("--learn-rows", known_rows_, "How many of the rows of each, drawn anew for each run (default: 128)")
         .option_text("N")
+        .group(group);
+    app.add_option("--margin", margin_,
+                   "Of ties, in %: a strategy that expects to have missed less has enough (default: 0.3, the least of "
+                   "a search; at the power cap it is 0.5)")
+        .option_text("PERCENT")
         .group(group);
     app.add_flag("--no-seeds", no_seeds_, "As if the templates had neither seeds nor defaults").group(group);
     app.add_flag("--per-problem", per_problem_, "Losses of every problem too").group(kOutputGroup);
@@ -107,7 +113,7 @@ class SimulateCommand final : public Command {
       context.terminal().error("no search on a GPU is in there. Search first, or leave --from out.");
       return ExitCode::kNothingValid;
     }
-    let_model_learn(templates, leave_out, simulation);
+    if (!let_model_learn(context, templates, leave_out, simulation)) return ExitCode::kNothingValid;
     if (no_seeds_) {
       for (RecordedTable& table : simulation.tables) table.table.tried_first.clear();
     }
@@ -138,31 +144,70 @@ class SimulateCommand final : public Command {
                          fmt::format("--repeats {} is more than {}. Give fewer.", repeats, kMostRepeats));
     task.repeats = static_cast<int>(repeats);
     task.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
+    const double margin = parse_real("--margin", margin_);
+    if (!(margin > 0 && margin < 100))
+      throw CommandError(ErrorKind::kUsage, fmt::format("--margin {} is no margin. Give more than 0 %.", margin_));
+    task.margin = margin / 100;
     return task;
   }
 
-  /// What it learns from stays in the command, which outlives the simulation.
-  void let_model_learn(const KnownTemplates& templates, std::optional<LeaveOut> leave_out, Simulation& simulation) {
+  /// What it learns from stays in the command, which outlives the simulation. Returns whether there is something.
+  bool let_model_learn(Context& context, const KnownTemplates& templates, std::optional<LeaveOut> leave_out,
+                       Simulation& simulation) {
     if (!known_.empty() && leave_out)
       throw CommandError(ErrorKind::kUsage, "--learn-from and --leave-out exclude each other. Give one.");
-    simulation.left_out = leave_out_;
-    if (leave_out) {
-      std::vector<RecordedTable> teachers;
-      if (from_.empty() && foreign_.empty() && has_built_in_recording())
-        add_tables(templates, open_recordings(""), teachers);
-      expected_ = cross_expectations(simulation.tables, teachers, templates, *leave_out);
-      simulation.task.expect = [this](std::size_t table, std::uint64_t) { return expected_[table]; };
-    }
     const auto rows = static_cast<std::size_t>(parse_count("--learn-rows", known_rows_, 1));
-    if (known_.empty()) return;
+    if (leave_out) return teach_by_others(context, templates, *leave_out, rows, simulation);
+    if (known_.empty()) return true;
     for (const std::string& file : known_) known_tables_.push_back(simulated_table(read_foreign_table(file), file));
-    simulation.learnt_from =
-        fmt::format("model has learnt from {} rows of each of {} tables", rows, known_tables_.size());
-    simulation.task.expect = [this, rows, &tables = simulation.tables](
+    std::vector<const RecordedTable*> known;
+    for (const RecordedTable& table : known_tables_) known.push_back(&table);
+    simulation.learnt_from = fmt::format("model has learnt from {} rows of each of {} tables", rows, known.size());
+    simulation.task.expect = [known = std::move(known), rows, &tables = simulation.tables](
                                  std::size_t table, std::uint64_t seed) -> std::optional<search::Expectation> {
       if (tables[table].name.empty()) return std::nullopt;  // of pgtune's own, which have features
-      return expectation_from(known_tables_, rows, tables[table], seed);
+      return expectation_from(known, rows, tables[table], seed);
     };
+    return true;
+  }
+
+  /// Each table by the others and, by default, the recordings, less what is left out.
+  bool teach_by_others(Context& context, const KnownTemplates& templates, LeaveOut leave_out, std::size_t rows,
+                       Simulation& simulation) {
+    const std::vector<RecordedTable>& tables = simulation.tables;
+    const auto is_foreign = [](const RecordedTable& table) { return !table.name.empty(); };
+    if (leave_out != LeaveOut::kDevice && std::all_of(tables.begin(), tables.end(), is_foreign))
+      throw CommandError(
+          ErrorKind::kUsage,
+          fmt::format("--leave-out {} needs tables of pgtune: those of other tools name a kernel and a device, no "
+                      "problem, dtype or template that is known. Give --leave-out device, or --learn-from FILE.",
+                      leave_out_));
+    std::vector<RecordedTable> teachers;
+    if (from_.empty() && foreign_.empty() && has_built_in_recording())
+      add_tables(templates, open_recordings(""), teachers);
+    taught_ = cross_expectations(tables, teachers, templates, leave_out);
+    foreign_teachers_.resize(tables.size());
+    simulation.left_out = leave_out_;
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      if (leave_out == LeaveOut::kDevice && is_foreign(tables[i])) {
+        foreign_teachers_[i] = foreign_teachers(tables, i);
+        taught_[i].by = lesson_of(foreign_teachers_[i]);
+      }
+      simulation.lessons.push_back(taught_[i].by);
+    }
+    if (std::all_of(taught_.begin(), taught_.end(), [](const Taught& taught) { return taught.by.tables == 0; })) {
+      context.terminal().error(fmt::format(
+          "--leave-out {0} leaves nothing to learn from: no table has another that is not of the same {0}{1}. Add "
+          "tables with --from or --table, or leave --leave-out away.",
+          leave_out_, std::any_of(tables.begin(), tables.end(), is_foreign) ? " and is of the same kernel" : ""));
+      return false;
+    }
+    simulation.task.expect = [this, rows, &tables](std::size_t table,
+                                                   std::uint64_t seed) -> std::optional<search::Expectation> {
+      if (foreign_teachers_[table].empty()) return taught_[table].expectation;
+      return expectation_from(foreign_teachers_[table], rows, tables[table], seed);
+    };
+    return true;
   }
 
   [[nodiscard]] std::vector<RecordedTable> load(const KnownTemplates& templates) const {
@@ -182,9 +227,11 @@ class SimulateCommand final : public Command {
   }
 
   std::vector<std::string> from_, foreign_, known_;
-  std::string strategies_, budgets_ = "8,16,32,64,128", repeats_ = "20", seed_ = "1", leave_out_, known_rows_ = "128";
+  std::string strategies_, budgets_ = "8,16,32,64,128", repeats_ = "20", seed_ = "1", leave_out_, known_rows_ = "128",
+                           margin_ = "0.3";
   std::vector<RecordedTable> known_tables_;
-  std::vector<std::optional<search::Expectation>> expected_;
+  std::vector<Taught> taught_;                                       ///< of each table
+  std::vector<std::vector<const RecordedTable*>> foreign_teachers_;  ///< likewise; of those of other tools
   bool per_problem_ = false, no_seeds_ = false, json_ = false, csv_ = false;
 };
 

@@ -15,6 +15,7 @@
 #include "tool/pgtune/report/speed_figures.hpp"
 #include "tool/pgtune/report/verdict_explanation.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -197,7 +198,9 @@ json provenance_data(const StoredResult& result, const db::SessionRow& session, 
   facts.add("seed", std::to_string(session.seed));
   facts.add("template", fmt::format("{}, {}", result.row.variant_origin.name, result.row.variant_origin.content_hash));
   facts.add("conditions", result.row.conditions_key);
-  facts.add("whole", result.answer.complete ? "yes" : "no: stopped before every variant was tried");
+  facts.add("whole", result.answer.complete               ? "yes"
+                     : session::has_enough(result.answer) ? "no: ended when little was left to gain"
+                                                          : "no: stopped before every variant was tried");
   return facts.rows();
 }
 

@@ -162,9 +162,10 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
   }
   append_counts(out, result);
   if (result.answer && result.answer->expected_missed && !result.answer->complete)
-    append_wrapped(out,
-                   fmt::format("Trying the rest is expected to gain {:.1f} % (by what such searches missed in replay).",
-                               100 * *result.answer->expected_missed));
+    append_wrapped(
+        out, fmt::format("Trying the rest of the {} is expected to gain {:.1f} % (by what such searches missed in "
+                         "replay).",
+                         outcome.templates.has_preset() ? "preset" : "space", 100 * *result.answer->expected_missed));
   return out;
 }
 

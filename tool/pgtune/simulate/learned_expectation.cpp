@@ -142,13 +142,13 @@ search::Experience foreign_experience(const RecordedTable& table, std::span<cons
   return out;
 }
 
-search::Expectation expectation_from(const std::vector<RecordedTable>& known, std::size_t rows,
+search::Expectation expectation_from(const std::vector<const RecordedTable*>& known, std::size_t rows,
                                      const RecordedTable& table, std::uint64_t seed) {
   std::vector<search::Experience> experiences;
   for (std::size_t i = 0; i < known.size(); ++i) {
-    auto chosen = search::shuffled_indices(known[i].table.variants.size(), seed + i);
+    auto chosen = search::shuffled_indices(known[i]->table.variants.size(), seed + i);
     chosen.resize(std::min(chosen.size(), rows));
-    experiences.push_back(foreign_experience(known[i], chosen, i));
+    experiences.push_back(foreign_experience(*known[i], chosen, i));
   }
   const search::Predictor predictor = search::PredictorTrainer(experiences).fit_all(seed);
   std::vector<std::size_t> all(table.table.variants.size());
@@ -188,10 +188,9 @@ bool are_alike(const RecordedTable& a, const RecordedTable& b, LeaveOut leave_ou
 
 }  // namespace
 
-std::vector<std::optional<search::Expectation>> cross_expectations(const std::vector<RecordedTable>& tables,
-                                                                   const std::vector<RecordedTable>& teachers,
-                                                                   const KnownTemplates& templates,
-                                                                   LeaveOut leave_out) {
+std::vector<Taught> cross_expectations(const std::vector<RecordedTable>& tables,
+                                       const std::vector<RecordedTable>& teachers, const KnownTemplates& templates,
+                                       LeaveOut leave_out) {
   std::vector<search::Experience> known;
   std::vector<std::size_t> first(1, 0);   // of each table's experiences, the teachers' behind them
   std::vector<const RecordedTable*> all;  // in that order
@@ -207,15 +206,18 @@ std::vector<std::optional<search::Expectation>> cross_expectations(const std::ve
   for (std::size_t i = 0; i < tables.size(); ++i) by_key[left_out_key(tables[i], leave_out)].push_back(i);
   std::vector<std::vector<std::size_t>> folds;
   for (auto& [key, asked] : by_key) folds.push_back(std::move(asked));
-  std::vector<std::optional<search::Expectation>> out(tables.size());
+  std::vector<Taught> out(tables.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t fold = next++; fold < folds.size(); fold = next++) {
-      std::vector<bool> others(known.size(), true);
+      std::vector<bool> others(known.size(), false);
+      std::vector<const RecordedTable*> taught_by;
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!are_alike(*all[i], tables[folds[fold].front()], leave_out)) continue;
-        for (std::size_t own = first[i]; own < first[i + 1]; ++own) others[own] = false;
+        if (first[i] == first[i + 1] || are_alike(*all[i], tables[folds[fold].front()], leave_out)) continue;
+        for (std::size_t own = first[i]; own < first[i + 1]; ++own) others[own] = true;
+        taught_by.push_back(all[i]);
       }
+      if (taught_by.empty()) continue;
       const search::Predictor predictor = trainer.fit(others, kModelSeed);
       for (const std::size_t i : folds[fold]) {
         if (first[i + 1] - first[i] != tables[i].templates.size()) continue;
@@ -225,7 +227,7 @@ std::vector<std::optional<search::Expectation>> cross_expectations(const std::ve
           expected.log_times.insert(expected.log_times.end(), log_times.begin(), log_times.end());
           expected.of_templates = expected.of_templates && predictor.has_seen_template(known[own].template_name);
         }
-        out[i] = std::move(expected);
+        out[i] = {lesson_of(taught_by), std::move(expected)};
       }
     }
   };
@@ -234,6 +236,21 @@ std::vector<std::optional<search::Expectation>> cross_expectations(const std::ve
   work();
   threads.clear();  // joins
   return out;
+}
+
+std::vector<const RecordedTable*> foreign_teachers(const std::vector<RecordedTable>& tables, std::size_t place) {
+  std::vector<const RecordedTable*> out;
+  for (const RecordedTable& table : tables) {
+    if (!table.name.empty() && table.name == tables[place].name && table.device.name != tables[place].device.name)
+      out.push_back(&table);
+  }
+  return out;
+}
+
+Lesson lesson_of(const std::vector<const RecordedTable*>& teachers) {
+  std::set<std::string> devices;
+  for (const RecordedTable* const teacher : teachers) devices.insert(teacher->device.name);
+  return {teachers.size(), devices.size()};
 }
 
 }  // namespace pgtune::tool

@@ -33,7 +33,7 @@ inline constexpr std::uint64_t kModelSeed = 1;
 
 /// What a model expects of `table` that was fitted to `known`, tables of other tools too, by `rows` of each, drawn by
 /// the seed. Throws nothing: where parameters are called otherwise it has learnt nothing.
-[[nodiscard]] search::Expectation expectation_from(const std::vector<RecordedTable>& known, std::size_t rows,
+[[nodiscard]] search::Expectation expectation_from(const std::vector<const RecordedTable*>& known, std::size_t rows,
                                                    const RecordedTable& table, std::uint64_t seed);
 
 /// What is left out when the model is fitted that is tried on a table: tables that are alike in this.
@@ -44,11 +44,27 @@ enum class LeaveOut { kProblem, kDtype, kDevice, kTemplate };
 /// names.
 [[nodiscard]] std::string left_out_key(const RecordedTable& table, LeaveOut leave_out);
 
+/// How much a table's model was fitted to.
+struct Lesson {
+  std::size_t tables = 0;   ///< 0: it was fitted to nothing
+  std::size_t devices = 0;  ///< of these, by name
+};
+struct Taught {
+  Lesson by = {};
+  std::optional<search::Expectation> expectation = {};
+};
+
 /// For each table what a model expects that was fitted to all others and to `teachers`, less those that are alike in
-/// `leave_out` (of templates: that share one); nothing for a table with a template that is not known. Models are fitted
-/// on all cores.
-[[nodiscard]] std::vector<std::optional<search::Expectation>> cross_expectations(
-    const std::vector<RecordedTable>& tables, const std::vector<RecordedTable>& teachers,
-    const KnownTemplates& templates, LeaveOut leave_out);
+/// `leave_out` (of templates: that share one); nothing for a table with a template that is not known, for those of
+/// other tools, and where nothing is left to be fitted to. Models are fitted on all cores.
+[[nodiscard]] std::vector<Taught> cross_expectations(const std::vector<RecordedTable>& tables,
+                                                     const std::vector<RecordedTable>& teachers,
+                                                     const KnownTemplates& templates, LeaveOut leave_out);
+
+/// Of `tables` those that may teach the other tool's table at `place` where its device is left out: other tools' tables
+/// of the same kernel on other devices. Borrows the tables.
+[[nodiscard]] std::vector<const RecordedTable*> foreign_teachers(const std::vector<RecordedTable>& tables,
+                                                                 std::size_t place);
+[[nodiscard]] Lesson lesson_of(const std::vector<const RecordedTable*>& teachers);
 
 }  // namespace pgtune::tool

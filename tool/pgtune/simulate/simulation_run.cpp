@@ -25,10 +25,11 @@ Result<void> run_one(const RecordedTable& table, const SimulationTask& task, Tab
     std::optional<search::Expectation> expected;
     if (task.expect && strategy.asks_expectation) expected = task.expect(out.table, seed);
     if (expected) space.expectation = [&] { return Result<search::Expectation>(*expected); };
-    const auto losses = search::simulated_losses(table.table, space, strategy, seed, budgets);
-    if (!losses) return tl::unexpected<Error>(losses.error());
-    for (std::size_t i = 0; i < losses->size(); ++i) {
-      const search::SimulatedLoss& own = (*losses)[i];
+    const auto found = search::simulated_search(table.table, space, strategy, seed, budgets, task.margin);
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (found->stop) out.stops.push_back(*found->stop);
+    for (std::size_t i = 0; i < found->losses.size(); ++i) {
+      const search::SimulatedLoss& own = found->losses[i];
       out.losses[i].push_back(own.loss);
       if (own.expected) out.expected_and_missed.emplace_back(*own.expected, own.loss);
     }
@@ -41,6 +42,16 @@ LossSummary summary_of(const std::vector<double>& losses, std::size_t tables) {
   const double sum = std::accumulate(losses.begin(), losses.end(), 0.0);
   return {tables, stats::median(losses), stats::quantile(losses, 0.9), sum / static_cast<double>(losses.size()),
           *std::max_element(losses.begin(), losses.end())};
+}
+
+StopSummary summary_of(const std::vector<search::SimulatedSearch::Stop>& stops, std::size_t tables) {
+  if (stops.empty()) return {};
+  std::vector<double> tried, losses;
+  for (const search::SimulatedSearch::Stop& stop : stops) {
+    tried.push_back(static_cast<double>(stop.tried));
+    losses.push_back(stop.loss);
+  }
+  return {stats::median(tried), stats::quantile(tried, 0.9), summary_of(losses, tables)};
 }
 
 }  // namespace
@@ -101,6 +112,19 @@ LossSummary summary(const std::vector<TableLosses>& all, std::size_t strategy, s
     losses.insert(losses.end(), own.losses[budget].begin(), own.losses[budget].end());
   }
   return summary_of(losses, tables);
+}
+
+StopSummary stop_summary(const TableLosses& losses) { return summary_of(losses.stops, 1); }
+
+StopSummary stop_summary(const std::vector<TableLosses>& all, std::size_t strategy) {
+  std::vector<search::SimulatedSearch::Stop> stops;
+  std::size_t tables = 0;
+  for (const TableLosses& own : all) {
+    if (own.strategy != strategy || own.stops.empty()) continue;
+    ++tables;
+    stops.insert(stops.end(), own.stops.begin(), own.stops.end());
+  }
+  return summary_of(stops, tables);
 }
 
 }  // namespace pgtune::tool

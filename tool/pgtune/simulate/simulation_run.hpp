@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tool/pgtune/simulate/recorded_tables.hpp"
+#include "tuner/session/answer/answer.hpp"
 
 namespace pgtune::tool {
 
@@ -18,6 +19,7 @@ struct SimulationTask {
   std::vector<std::size_t> budgets;     ///< ascending
   int repeats = 20;                     ///< with seeds from `seed` on
   std::uint64_t seed = 1;
+  double margin = session::NoiseFloor{}.margin;  ///< of ties, by which a search has enough
   /// What `model` expects of a table's variants in the run of a seed; for several threads at a time. Empty, or nothing:
   /// no strategy is told anything.
   std::function<std::optional<search::Expectation>(std::size_t table, std::uint64_t seed)> expect = {};
@@ -29,6 +31,8 @@ struct TableLosses {
   std::vector<std::vector<double>> losses;  ///< by budget, one for each repeat; none where the table is too small
   /// What the strategy expected each time that it said so, and what it then had missed, whatever the budget.
   std::vector<std::pair<double, double>> expected_and_missed = {};
+  /// One for each repeat, of a strategy that says what it expects to have missed.
+  std::vector<search::SimulatedSearch::Stop> stops = {};
 };
 
 /// Runs every strategy on every table, on all cores; strategy by strategy, in the order of the tables. A budget of
@@ -54,5 +58,16 @@ struct LossSummary {
 [[nodiscard]] LossSummary summary(const TableLosses& losses, std::size_t budget);
 /// Of one strategy on all tables, each of which counts the same.
 [[nodiscard]] LossSummary summary(const std::vector<TableLosses>& all, std::size_t strategy, std::size_t budget);
+
+/// Where searches would have ended that stop when it is enough (search::is_enough()), over repeats, or over repeats and
+/// tables.
+struct StopSummary {
+  double tried_median = 0, tried_p90 = 0;  ///< variants
+  LossSummary lost;                        ///< at the stop; of no table where the strategy says nothing
+};
+/// Of one table.
+[[nodiscard]] StopSummary stop_summary(const TableLosses& losses);
+/// Of one strategy on all tables, each of which counts the same.
+[[nodiscard]] StopSummary stop_summary(const std::vector<TableLosses>& all, std::size_t strategy);
 
 }  // namespace pgtune::tool

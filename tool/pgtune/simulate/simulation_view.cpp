@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
@@ -41,32 +43,60 @@ std::string cell(const LossSummary& summary) {
   return fmt::format("{:.1f}/{:.1f}", 100 * summary.median, 100 * summary.p90);
 }
 
-TextTable table_of(const Simulation& simulation, const char* first) {
+/// Whether some strategy, or that one, says when it has enough.
+bool any_stops(const Simulation& simulation, std::optional<std::size_t> strategy = {}) {
+  return std::any_of(simulation.losses.begin(), simulation.losses.end(), [&](const TableLosses& own) {
+    return (!strategy || own.strategy == *strategy) && !own.stops.empty();
+  });
+}
+
+TextTable table_of(const Simulation& simulation, const char* first, bool stops) {
   std::vector<TextTable::Column> columns{{first}};
   for (const std::size_t budget : simulation.task.budgets) columns.push_back({std::to_string(budget), Align::kRight});
+  if (stops) {
+    columns.push_back({"enough after", Align::kRight});
+    columns.push_back({"lost then", Align::kRight});
+  }
   return TextTable(std::move(columns));
 }
 
+void add_stop(const StopSummary& stop, std::vector<std::string>& cells) {
+  cells.push_back(stop.lost.tables == 0 ? "-" : fmt::format("{:.0f}/{:.0f}", stop.tried_median, stop.tried_p90));
+  cells.push_back(cell(stop.lost));
+}
+
 std::string overall_text(const Simulation& simulation) {
-  TextTable text = table_of(simulation, "strategy");
+  const bool stops = any_stops(simulation);
+  TextTable text = table_of(simulation, "strategy", stops);
   const std::size_t budgets = simulation.task.budgets.size();
   for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy) {
     std::vector<std::string> cells{simulation.task.strategies[strategy]};
     for (std::size_t i = 0; i < budgets; ++i) cells.push_back(cell(summary(simulation.losses, strategy, i)));
+    if (stops) add_stop(stop_summary(simulation.losses, strategy), cells);
     text.add_row(std::move(cells));
   }
   std::vector<std::string> counts{"tables"};
   for (std::size_t i = 0; i < budgets; ++i) counts.push_back(std::to_string(summary(simulation.losses, 0, i).tables));
+  if (stops) counts.insert(counts.end(), 2, "");
   text.add_row(std::move(counts));
-  return text.text();
+  std::string out = text.text();
+  if (!stops) return out;
+  const std::string rule = fmt::format(
+      "Enough: where a search ends by itself, because its strategy expects to have missed less than a margin of ties "
+      "of "
+      "{:g} %; after so many variants, and what was lost then.",
+      100 * simulation.task.margin);
+  return fmt::format("{}\n{}\n", out, fmt::join(wrap_text(rule, kTextWidth), "\n"));
 }
 
 std::string problems_text(const Simulation& simulation, std::size_t strategy) {
-  TextTable text = table_of(simulation, "problem");
+  const bool stops = any_stops(simulation, strategy);
+  TextTable text = table_of(simulation, "problem", stops);
   for (const TableLosses& own : simulation.losses) {
     if (own.strategy != strategy) continue;
     std::vector<std::string> cells{simulation.tables[own.table].title()};
     for (std::size_t i = 0; i < own.losses.size(); ++i) cells.push_back(cell(summary(own, i)));
+    if (stops) add_stop(stop_summary(own), cells);
     text.add_row(std::move(cells));
   }
   return text.text();
@@ -87,20 +117,81 @@ std::string calibration_text(const Simulation& simulation, std::size_t strategy)
                      simulation.task.strategies[strategy], text.text());
 }
 
-json summary_json(const Simulation& simulation, std::size_t strategy, std::size_t budget, const LossSummary& summary) {
-  return {{"strategy", simulation.task.strategies[strategy]},
-          {"budget", simulation.task.budgets[budget]},
-          {"tables", summary.tables},
-          {"median", summary.median},
-          {"p90", summary.p90},
-          {"mean", summary.mean},
-          {"worst", summary.worst}};
+/// The least and the most of what `member` says of the tables that were taught.
+std::pair<std::size_t, std::size_t> range_of(const Simulation& simulation, std::size_t Lesson::*member) {
+  std::pair<std::size_t, std::size_t> out{0, 0};
+  for (const Lesson& lesson : simulation.lessons) {
+    if (lesson.tables == 0) continue;
+    out.first = out.second == 0 ? lesson.*member : std::min(out.first, lesson.*member);
+    out.second = std::max(out.second, lesson.*member);
+  }
+  return out;
 }
 
-std::vector<std::string> csv_cells(const Simulation& simulation, std::size_t strategy, std::size_t budget,
-                                   const LossSummary& summary, const RecordedTable* table) {
+std::size_t untaught(const Simulation& simulation) {
+  return static_cast<std::size_t>(std::count_if(simulation.lessons.begin(), simulation.lessons.end(),
+                                                [](const Lesson& lesson) { return lesson.tables == 0; }));
+}
+
+/// "3 tables", "1 to 3 tables"
+std::string counted(std::pair<std::size_t, std::size_t> range, const char* what) {
+  const std::string least = range.first == range.second ? "" : fmt::format("{} to ", range.first);
+  return fmt::format("{}{} {}{}", least, range.second, what, range.second == 1 ? "" : "s");
+}
+
+/// By what --leave-out let model be taught; empty without it.
+std::string lessons_text(const Simulation& simulation) {
+  if (simulation.left_out.empty()) return {};
+  std::string text = fmt::format("model was taught by {} of {}, none of the same {}",
+                                 counted(range_of(simulation, &Lesson::tables), "table"),
+                                 counted(range_of(simulation, &Lesson::devices), "device"), simulation.left_out);
+  if (const std::size_t none = untaught(simulation); none > 0)
+    text += fmt::format("; on {} of the {} tables by nothing", none, simulation.lessons.size());
+  return fmt::format("\n{}\n", fmt::join(wrap_text(text + '.', kTextWidth), "\n"));
+}
+
+json lessons_json(const Simulation& simulation) {
+  if (simulation.left_out.empty()) return nullptr;
+  return {{"tables", range_of(simulation, &Lesson::tables)},
+          {"devices", range_of(simulation, &Lesson::devices)},
+          {"untaught", untaught(simulation)}};
+}
+
+void add_loss(const LossSummary& summary, json& out) {
+  out["tables"] = summary.tables;
+  out["median"] = summary.median;
+  out["p90"] = summary.p90;
+  out["mean"] = summary.mean;
+  out["worst"] = summary.worst;
+}
+
+void add_table(const RecordedTable& table, json& out) {
+  out["problem"] = table.name.empty() ? json(table.problem) : json(nullptr);
+  if (!table.name.empty()) out["table"] = table.name;
+  out["device"] = table.device.name;
+  out["templates"] = table.templates;
+  out["rows"] = table.table.variants.size();
+}
+
+json stop_json(const Simulation& simulation, std::size_t strategy, const StopSummary& stop) {
+  json out{{"strategy", simulation.task.strategies[strategy]},
+           {"tried_median", stop.tried_median},
+           {"tried_p90", stop.tried_p90}};
+  add_loss(stop.lost, out);
+  return out;
+}
+
+json summary_json(const Simulation& simulation, std::size_t strategy, std::size_t budget, const LossSummary& summary) {
+  json out{{"strategy", simulation.task.strategies[strategy]}, {"budget", simulation.task.budgets[budget]}};
+  add_loss(summary, out);
+  return out;
+}
+
+std::vector<std::string> csv_cells(const Simulation& simulation, std::size_t strategy, const std::string& budget,
+                                   const StopSummary& stop, const RecordedTable* table) {
+  const LossSummary& summary = stop.lost;
   return {simulation.task.strategies[strategy],
-          std::to_string(simulation.task.budgets[budget]),
+          budget,
           table == nullptr      ? ""
           : table->name.empty() ? table->problem.key()
                                 : table->name,
@@ -110,7 +201,15 @@ std::vector<std::string> csv_cells(const Simulation& simulation, std::size_t str
           csv_number(summary.median),
           csv_number(summary.p90),
           csv_number(summary.mean),
-          csv_number(summary.worst)};
+          csv_number(summary.worst),
+          csv_number(stop.tried_median),
+          csv_number(stop.tried_p90)};
+}
+
+/// A row of a budget, all of which was tried.
+StopSummary at_budget(const Simulation& simulation, std::size_t budget, const LossSummary& summary) {
+  const auto tried = static_cast<double>(simulation.task.budgets[budget]);
+  return {tried, tried, summary};
 }
 
 }  // namespace
@@ -129,8 +228,7 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
   std::string out = fmt::format("{}\n\n", fmt::join(wrap_text(what, kTextWidth), "\n"));
   out += overall_text(simulation);
   if (!simulation.learnt_from.empty()) out += '\n' + simulation.learnt_from + '\n';
-  if (!simulation.left_out.empty())
-    out += fmt::format("\nmodel has learnt from the other tables but those of the same {}\n", simulation.left_out);
+  out += lessons_text(simulation);
   for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy)
     out += calibration_text(simulation, strategy);
   if (per_problem) {
@@ -145,8 +243,10 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
 }
 
 json simulation_json(const Simulation& simulation) {
-  json all = json::array(), problems = json::array();
+  json all = json::array(), problems = json::array(), enough = json::array(), enough_of_problems = json::array();
   for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy) {
+    if (any_stops(simulation, strategy))
+      enough.push_back(stop_json(simulation, strategy, stop_summary(simulation.losses, strategy)));
     for (std::size_t i = 0; i < simulation.task.budgets.size(); ++i)
       all.push_back(summary_json(simulation, strategy, i, summary(simulation.losses, strategy, i)));
   }
@@ -155,13 +255,13 @@ json simulation_json(const Simulation& simulation) {
     for (std::size_t i = 0; i < own.losses.size(); ++i) {
       if (own.losses[i].empty()) continue;
       json row = summary_json(simulation, own.strategy, i, summary(own, i));
-      row["problem"] = table.name.empty() ? json(table.problem) : json(nullptr);
-      if (!table.name.empty()) row["table"] = table.name;
-      row["device"] = table.device.name;
-      row["templates"] = table.templates;
-      row["rows"] = table.table.variants.size();
+      add_table(table, row);
       problems.push_back(std::move(row));
     }
+    if (own.stops.empty()) continue;
+    json row = stop_json(simulation, own.strategy, stop_summary(own));
+    add_table(table, row);
+    enough_of_problems.push_back(std::move(row));
   }
   json calibrations = json::array();
   for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy) {
@@ -177,23 +277,33 @@ json simulation_json(const Simulation& simulation) {
           {"repeats", simulation.task.repeats},
           {"seed", simulation.task.seed},
           {"left_out", simulation.left_out.empty() ? json(nullptr) : json(simulation.left_out)},
+          {"taught_by", lessons_json(simulation)},
           {"all", std::move(all)},
           {"problems", std::move(problems)},
+          {"margin", simulation.task.margin},
+          {"enough", {{"all", std::move(enough)}, {"problems", std::move(enough_of_problems)}}},
           {"calibration", std::move(calibrations)},
           {"bias", caution(simulation) != nullptr ? json(caution(simulation)) : json(nullptr)}};
 }
 
 std::string simulation_csv(const Simulation& simulation) {
-  CsvWriter csv({"strategy", "budget", "problem", "device", "rows", "tables", "median", "p90", "mean", "worst"});
+  CsvWriter csv({"strategy", "budget", "problem", "device", "rows", "tables", "median", "p90", "mean", "worst",
+                 "tried_median", "tried_p90"});
   for (std::size_t strategy = 0; strategy < simulation.task.strategies.size(); ++strategy) {
     for (std::size_t i = 0; i < simulation.task.budgets.size(); ++i)
-      csv.add_row(csv_cells(simulation, strategy, i, summary(simulation.losses, strategy, i), nullptr));
+      csv.add_row(csv_cells(simulation, strategy, std::to_string(simulation.task.budgets[i]),
+                            at_budget(simulation, i, summary(simulation.losses, strategy, i)), nullptr));
+    if (any_stops(simulation, strategy))
+      csv.add_row(csv_cells(simulation, strategy, "enough", stop_summary(simulation.losses, strategy), nullptr));
   }
   for (const TableLosses& own : simulation.losses) {
+    const RecordedTable* const table = &simulation.tables[own.table];
     for (std::size_t i = 0; i < own.losses.size(); ++i) {
       if (!own.losses[i].empty())
-        csv.add_row(csv_cells(simulation, own.strategy, i, summary(own, i), &simulation.tables[own.table]));
+        csv.add_row(csv_cells(simulation, own.strategy, std::to_string(simulation.task.budgets[i]),
+                              at_budget(simulation, i, summary(own, i)), table));
     }
+    if (!own.stops.empty()) csv.add_row(csv_cells(simulation, own.strategy, "enough", stop_summary(own), table));
   }
   return csv.text();
 }

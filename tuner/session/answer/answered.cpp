@@ -2,24 +2,29 @@
 #include "tuner/session/answer/answered.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "tuner/search/expected_missed.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 
 namespace pgtune::session {
 namespace {
 
+std::int64_t tried(const Answer& answer) {
+  std::int64_t out = answer.counts.measured + answer.counts.not_recorded;
+  for (const auto& [kind, count] : answer.counts.failed) out += count;
+  return out;
+}
+
 /// A trial budget is met by a session with a final over at least that many variants, one that ends when it expects to
 /// have missed little by one that expected so.
-bool tried_enough(const Answer& answer, const SessionOptions& options) {
+bool tried_enough(const Answer& answer, const SessionOptions& options, Source source) {
   if (answer.complete) return true;
   if (!answer.from_final) return false;
-  if (options.stop_when_enough && answer.expected_missed && *answer.expected_missed < answer.floor.margin) return true;
+  if (options.stop_when_enough && source != Source::kReplay && has_enough(answer)) return true;
   const Budget& budget = options.budget;
-  if (!budget.trials) return false;
-  std::int64_t tried = answer.counts.measured + answer.counts.not_recorded;
-  for (const auto& [kind, count] : answer.counts.failed) tried += count;
-  return tried >= std::min(*budget.trials, answer.counts.valid);
+  return budget.trials && tried(answer) >= std::min(*budget.trials, answer.counts.valid);
 }
 
 bool has_wanted_energy(const Answer& answer, const SessionOptions& options) {
@@ -27,13 +32,19 @@ bool has_wanted_energy(const Answer& answer, const SessionOptions& options) {
   return !wanted || (!answer.ranking.empty() && answer.ranking.front().energy);
 }
 
-bool will_do(const Answer& answer, const SessionOptions& options) {
+bool will_do(const Answer& answer, const SessionOptions& options, Source source) {
   if (answer.objective != options.objective) return false;
   if (options.retry_failed && has_fatal_trials(answer.counts)) return false;
-  return has_wanted_energy(answer, options) && tried_enough(answer, options);
+  return has_wanted_energy(answer, options) && tried_enough(answer, options, source);
 }
 
 }  // namespace
+
+bool has_enough(const Answer& answer) {
+  return answer.from_final && answer.expected_missed &&
+         search::is_enough(std::log1p(*answer.expected_missed), answer.floor.margin,
+                           static_cast<std::size_t>(tried(answer)));
+}
 
 std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options) {
   if (options.force || options.full) return std::nullopt;
@@ -41,7 +52,7 @@ std::optional<Answer> answered_already(Store& store, const StoreKey& key, const 
   for (const Boards boards : {Boards::kThisOne, Boards::kOfClass}) {
     if (boards == Boards::kOfClass && options.this_board) break;
     auto answer = store.answer(key, boards);
-    if (answer && will_do(*answer, options)) return answer;
+    if (answer && will_do(*answer, options, key.source)) return answer;
   }
   return std::nullopt;
 }

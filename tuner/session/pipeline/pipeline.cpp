@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tuner/search/expected_missed.hpp"
 #include "tuner/session/pipeline/launchable.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 
@@ -53,9 +54,9 @@ Result<void> Pipeline::build_ahead() {
   return {};
 }
 
-Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> enough) {
+Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> margin) {
   after_s_ = std::max(after_s, 0.0);
-  enough_ = enough;
+  margin_ = margin;
   begun_s_ = context_.clock.now_s();
   deadline_s_ = deadline(context_, after_s);
   progress_.enter_search(state_, total_);
@@ -91,8 +92,7 @@ bool Pipeline::out_of_time() const {
 }
 
 bool Pipeline::has_enough() const {
-  const auto missed = enough_ ? strategy_.expected_missed() : std::nullopt;
-  return missed && *missed < *enough_;
+  return margin_ && search::is_enough(strategy_.expected_missed(), *margin_, reported_);
 }
 
 bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
@@ -126,9 +126,14 @@ std::optional<std::size_t> Pipeline::next_unknown() {
     }
     ++proposed_;
     if (!state_.decided(*index)) return index;
-    strategy_.report(*index, state_.observation(*index));
+    tell_strategy(*index);
   }
   return std::nullopt;
+}
+
+void Pipeline::tell_strategy(std::size_t index) {
+  ++reported_;
+  strategy_.report(index, state_.observation(index));
 }
 
 void Pipeline::submit_build(std::size_t index) {
@@ -198,7 +203,7 @@ void Pipeline::decide(std::size_t index, BuildInfo build, TrialReport report) {
     context_.quarantine->note(context_.problem, state_.variant(index), build, report.outcome);
   context_.store.save_trial(state_.variant(index), build, report);
   state_.record(index, std::move(build), std::move(report));
-  strategy_.report(index, state_.observation(index));
+  tell_strategy(index);
 }
 
 void Pipeline::report_progress() {

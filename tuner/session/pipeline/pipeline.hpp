@@ -30,10 +30,9 @@ class Pipeline {
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
   /// no trial is in flight, and unless interrupted no build either. `after_s`: expected wall time of what follows the
   /// search; a time budget starts no new trial where less than it is left. Below zero the search may outlast its budget
-  /// by so much, since what follows does in any case. `enough`: what the strategy may expect to
-  /// have missed when the search ends because of it (Strategy::expected_missed()); nothing: it goes on. Errors: those
-  /// of the device.
-  [[nodiscard]] Result<End> run(double after_s, std::optional<double> enough = std::nullopt);
+  /// by so much, since what follows does in any case. `margin`: of ties, where the search ends
+  /// once it is enough (search::is_enough()); nothing: it goes on. Errors: those of the device.
+  [[nodiscard]] Result<End> run(double after_s, std::optional<double> margin = std::nullopt);
 
   [[nodiscard]] std::optional<double> expected_missed() const { return strategy_.expected_missed(); }
 
@@ -58,6 +57,7 @@ class Pipeline {
   void handle(protocol::BuildDone done);
   void handle(protocol::TrialDone done);
   void decide(std::size_t index, BuildInfo build, TrialReport report);
+  void tell_strategy(std::size_t index);  ///< what became of a variant
   void report_progress();
   [[nodiscard]] std::size_t undecided() const;
 
@@ -66,11 +66,12 @@ class Pipeline {
   search::Strategy& strategy_;
   ProgressReporter& progress_;
   double after_s_ = 0;
-  std::optional<double> enough_;
+  std::optional<double> margin_;
   std::optional<double> begun_s_, deadline_s_;  ///< of run()
   std::size_t slots_;
   std::size_t total_;  ///< variants this search means to decide
   std::int64_t proposed_ = 0;
+  std::size_t reported_ = 0;  ///< to the strategy, of earlier sessions too
   bool trial_budget_spent_ = false;
   std::map<protocol::RequestId, Candidate> building_;
   std::deque<Candidate> ready_;
