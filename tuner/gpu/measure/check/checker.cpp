@@ -88,12 +88,12 @@ CudaResult<> Checker::enqueue_comparison(std::size_t copy, std::uint32_t poison)
   return {};
 }
 
-CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint32_t poison, std::uint64_t sum) {
+CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint64_t sum) {
   const OperandSet& operands = buffers_->place(copy);
   for (const auto& [buffer, first] : operation_->outputs()) {
     const OperationBuffer& output = operation().buffers[buffer];
-    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, output, judged_by(output).scales, first, poison,
-                                   sum, stream_);
+    auto ok = kernels_->sum_tensor(operands.buffers.at(buffer).address, output, judged_by(output).scales, first, sum,
+                                   stream_);
     if (!ok) return ok;
   }
   return {};

@@ -50,8 +50,8 @@ class Checker {
   [[nodiscard]] CudaResult<CheckFindings> look(Launchable& launchable, std::size_t copy, std::uint32_t poison);
   /// Guards of operand copy `copy`, and the launchable's own, that no longer hold kPoison.
   [[nodiscard]] CudaResult<std::vector<ChangedGuard>> changed_guards(Launchable& launchable, std::size_t copy);
-  /// Adds the checksum of what a launch wrote over `poison` in operand copy `copy` to the 64-bit word at `sum`.
-  [[nodiscard]] CudaResult<> enqueue_result_sum(std::size_t copy, std::uint32_t poison, std::uint64_t sum);
+  /// Adds the checksum of the result in operand copy `copy` to the 64-bit word at `sum`.
+  [[nodiscard]] CudaResult<> enqueue_result_sum(std::size_t copy, std::uint64_t sum);
   [[nodiscard]] const OperationProblem& operation() const { return operation_->operation(); }
   /// Where right values are, with their scales.
   [[nodiscard]] ReferenceMemory reference() const { return {reference_.address(), scale_.address()}; }

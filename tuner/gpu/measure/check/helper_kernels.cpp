@@ -142,10 +142,9 @@ CudaResult<> HelperKernels::compare_tensor(std::uint64_t memory, const Operation
 }
 
 CudaResult<> HelperKernels::sum_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t scale,
-                                       std::int64_t first, std::uint32_t pattern, std::uint64_t sum,
-                                       cudaStream_t stream) const {
+                                       std::int64_t first, std::uint64_t sum, cudaStream_t stream) const {
   const Tensor tensor = tensor_of(buffer);
-  return launch(kSumTensor, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor, scale, first, pattern, sum);
+  return launch(kSumTensor, grid_for(tensor.stored / kThreads), 1, stream, memory, tensor, scale, first, sum);
 }
 
 CudaResult<> HelperKernels::store_result(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,

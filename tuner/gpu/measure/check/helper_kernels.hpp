@@ -63,11 +63,9 @@ class HelperKernels {
   [[nodiscard]] CudaResult<> compare_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
                                             std::uint64_t scale, std::int64_t first, std::uint32_t pattern,
                                             std::uint64_t out, cudaStream_t stream) const;
-  /// Adds the checksum of the elements whose scale is not negative to the 64-bit word at `sum`, without padding and,
-  /// where elements have two bytes or more, without those that still hold `pattern`.
+  /// Adds the checksum of the elements whose scale is not negative, padding left out, to the 64-bit word at `sum`.
   [[nodiscard]] CudaResult<> sum_tensor(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t scale,
-                                        std::int64_t first, std::uint32_t pattern, std::uint64_t sum,
-                                        cudaStream_t stream) const;
+                                        std::int64_t first, std::uint64_t sum, cudaStream_t stream) const;
   /// The right values, rounded, each `shift` elements further on; zeros instead where `zero`.
   [[nodiscard]] CudaResult<> store_result(std::uint64_t memory, const OperationBuffer& buffer, std::uint64_t result,
                                           std::int64_t first, std::int64_t shift, bool zero, cudaStream_t stream) const;

@@ -25,13 +25,14 @@ CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels
   buffers.memory_ = std::move(*memory);
   for (std::size_t i = 0; i < static_cast<std::size_t>(copies); ++i) {
     buffers.copies_.push_back(buffers.layout_.at(buffers.copy_address(i)));
-    if (auto ok = buffers.fill(i, stream); !ok) return tl::unexpected(ok.error());
+    const std::string filling = fmt::format("filling the buffers of the operation '{}'", operation.operation().name);
+    auto filled = buffers.fill(i, stream).and_then([&] { return check(cudaStreamSynchronize(stream), filling); });
+    if (filled) continue;
+    // A kernel of the operation that faults is told by whoever is launched or waits next.
+    CudaFailure failure = filled.error();
+    if (is_kernel_fault(failure.code)) failure.call = filling;
+    return tl::unexpected(std::move(failure));
   }
-  // Here, so that a kernel of the operation that faults is not taken for whoever waits next.
-  if (auto ok = check(cudaStreamSynchronize(stream),
-                      fmt::format("filling the buffers of the operation '{}'", operation.operation().name));
-      !ok)
-    return tl::unexpected(ok.error());
   return buffers;
 }
 

@@ -22,9 +22,10 @@ namespace pgtune::gpu {
 /// On other data in every operand copy, with the module, the workspace and the graphs the series was timed with:
 /// 1. a launch on each copy, compared with its float64 reference;
 /// 2. as many launches as asked for, over the copies in turn, each over a D poisoned just before with a value that
-///    changes from launch to launch, its result compared bit by bit (by a checksum) with the first one's. One that
-///    differs is compared with the reference; where it is right the launchable is not deterministic, and from there on
-///    every launch is compared with the reference;
+///    changes from launch to launch, its result compared bit by bit (by a checksum) with the first one's where somebody
+///    judges it. One that differs is compared with the reference; where it is right the launchable is not
+///    deterministic. From there on, and where other elements are judged of each copy, one copy follows the other, so
+///    that what differs needs no new reference;
 /// 3. among these, launches over a D that holds the result: they must be right and no faster, see saved_share();
 /// 4. launches as they are timed, back to back, two turns over the copies, whose results must be right as well;
 /// 5. no guard of any copy may have changed.
@@ -63,9 +64,13 @@ class Verification {
   [[nodiscard]] CudaResult<> judge(std::size_t copy, const char* when);
   /// judge() where the result's checksum is not the first one's.
   [[nodiscard]] CudaResult<> judge_if_different(std::size_t copy, const char* when);
+  /// The same of the copy that was referred to last.
+  [[nodiscard]] CudaResult<> look_if_different(std::size_t copy, const char* when);
   [[nodiscard]] CudaResult<> look(std::size_t copy, const char* when);
   [[nodiscard]] bool failed() const { return report_.outcome.kind != OutcomeKind::kOk; }
   [[nodiscard]] std::size_t copies() const { return buffers_->copies().size(); }
+  /// Whether turns over the copies would ask for another reference in each.
+  [[nodiscard]] bool copy_by_copy() const { return !report_.deterministic || !copies_are_judged_alike_; }
 
   OperandBuffers* buffers_;
   Checker* checker_;
@@ -77,6 +82,7 @@ class Verification {
   std::int64_t poisoned_ = 0;            ///< launches so far over a poisoned D
   std::vector<std::uint32_t> poisons_;   ///< beside the copies: what D held last before a result
   std::vector<std::uint64_t> expected_;  ///< beside the copies: checksums of the first results
+  bool copies_are_judged_alike_ = true;  ///< data make the same elements nobody's concern in all that were seen
   std::vector<double> poisoned_s_, held_s_;
   protocol::VerifyReport report_;
 };
