@@ -199,7 +199,8 @@ TEST(OperationProblem, KnowsWhichErrorsAreTolerances) {
     EXPECT_EQ(problem.operation->buffers[i].tolerated, i == 5) << i;
   EXPECT_EQ(json(problem).get<Problem>(), problem);
   EXPECT_TRUE(json(problem).get<Problem>().operation->buffers[5].tolerated);
-  for (const OperationBuffer& buffer : sample().operation->buffers) EXPECT_FALSE(buffer.tolerated) << buffer.name;
+  const Problem derived = sample();
+  for (const OperationBuffer& buffer : derived.operation->buffers) EXPECT_FALSE(buffer.tolerated) << buffer.name;
 }
 
 TEST(OperationProblem, SaysWhichOfItsSizesToLessen) {
