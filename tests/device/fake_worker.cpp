@@ -236,8 +236,9 @@ json answer(const protocol::Request& request, const std::string& role, const std
 class LooselyJudged : public gpu::NullResults {
  public:
   Result<std::uint64_t> unwritten() override { return 0; }
-  Result<std::uint64_t> wrong_of_reference(std::int64_t /*shift*/) override { return 0; }
-  Result<std::uint64_t> wrong_of_zeros() override { return 0; }
+  Result<std::uint64_t> wrong_of_reference() override { return 0; }
+  Result<std::uint64_t> wrong_where_shifted(std::size_t /*output*/) override { return 0; }
+  Result<std::uint64_t> wrong_where_zero(std::size_t /*output*/) override { return 0; }
   Result<std::uint64_t> wrong_without_part_of(std::size_t /*input*/) override { return 0; }
 };
 

@@ -193,15 +193,16 @@ void EmulatedProblem::for_outputs(const Visit& visit) {
   }
 }
 
-void EmulatedProblem::store(std::int64_t shift, bool zero) {
+void EmulatedProblem::store(std::int64_t shift, bool zero, std::optional<std::size_t> only) {
   poison();
   for_outputs([&](const OperationBuffer& buffer, void* memory, std::int64_t first) {
+    const bool wrong = !only || &buffer == &operation().buffers.at(*only);
     gpu::Tensor tensor = gpu::tensor_of(buffer);
     const double* values = values_.data();
-    std::int64_t elements = buffer.elements();
-    auto zeros = static_cast<std::int32_t>(zero);
+    std::int64_t elements = buffer.elements(), by = wrong ? shift : 0;
+    auto zeros = static_cast<std::int32_t>(wrong && zero);
     kernels_->launch("store_result", {1, 1, 1}, {64, 1, 1},
-                     {&memory, &tensor, &values, &first, &elements, &shift, &zeros});
+                     {&memory, &tensor, &values, &first, &elements, &by, &zeros});
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,8 +52,9 @@ class EmulatedProblem {
 
   /// All buffers but inputs; inout buffers get their data anew.
   void poison();
-  /// Puts the reference, rounded and shifted, or zeros into the outputs.
-  void store(std::int64_t shift, bool zero);
+  /// Puts the reference, rounded and shifted, or zeros into the outputs; into the buffer `only` alone where it is
+  /// given, and the reference as it is into the others.
+  void store(std::int64_t shift, bool zero, std::optional<std::size_t> only = std::nullopt);
   /// Compiles the variant's kernels, unless it has done so before, and launches them as its plan says.
   void run(const space::TemplateDefinition& definition, const Variant& variant, const DeviceInfo& device);
   /// The outputs with the reference, or by their residuals. Of these, no buffer is changed in place.

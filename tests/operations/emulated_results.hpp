@@ -13,12 +13,16 @@ class EmulatedResults : public gpu::NullResults {
   explicit EmulatedResults(EmulatedProblem& problem) : problem_(problem) { refer_anew(); }
 
   Result<std::uint64_t> unwritten() override { return problem_.unwritten(); }
-  Result<std::uint64_t> wrong_of_reference(std::int64_t shift) override {
-    problem_.store(shift, false);
+  Result<std::uint64_t> wrong_of_reference() override {
+    problem_.store(0, false);
     return problem_.compare().wrong;
   }
-  Result<std::uint64_t> wrong_of_zeros() override {
-    problem_.store(0, true);
+  Result<std::uint64_t> wrong_where_shifted(std::size_t output) override {
+    problem_.store(1, false, output);
+    return problem_.compare().wrong;
+  }
+  Result<std::uint64_t> wrong_where_zero(std::size_t output) override {
+    problem_.store(0, true, output);
     return problem_.compare().wrong;
   }
   Result<std::uint64_t> wrong_without_part_of(std::size_t input) override {

@@ -41,8 +41,9 @@ class FailingResults : public gpu::NullResults {
  public:
   explicit FailingResults(int failing) : failing_(failing) {}
   Result<std::uint64_t> unwritten() override { return at(0, 0); }
-  Result<std::uint64_t> wrong_of_reference(std::int64_t shift) override { return shift == 0 ? at(1, 0) : at(3, 9); }
-  Result<std::uint64_t> wrong_of_zeros() override { return at(2, 9); }
+  Result<std::uint64_t> wrong_of_reference() override { return at(1, 0); }
+  Result<std::uint64_t> wrong_where_zero(std::size_t /*output*/) override { return at(2, 9); }
+  Result<std::uint64_t> wrong_where_shifted(std::size_t /*output*/) override { return at(3, 9); }
   Result<std::uint64_t> wrong_without_part_of(std::size_t input) override { return at(input == 0 ? 4 : 5, 9); }
 
  private:

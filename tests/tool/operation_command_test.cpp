@@ -151,7 +151,7 @@ TEST_F(OperationTest, AnOperationThatItsNullTestRejectsIsUsageAndNothingIsMeasur
     const Finished refused = of(command, path("twice.json"), "N=4096", more);
     EXPECT_EQ(refused.exit_code, 2) << command;
     EXPECT_THAT(refused.err, AllOf(HasSubstr("preparing twice N=4096: the operation 'twice' is rejected by its null "),
-                                   HasSubstr("test: zeros pass: the error rule is too loose")))
+                                   HasSubstr("test: zeros in Y pass: the error rule is too loose")))
         << command;
   }
   EXPECT_EQ(requests("trial"), 0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/check/null_test.hpp"
 
+#include <optional>
+
 #include "tuner/gpu/measure/check/null_verdict.hpp"
 #include "tuner/gpu/measure/check/result_element.hpp"
 
@@ -8,6 +10,13 @@ namespace pgtune::gpu {
 namespace {
 
 constexpr std::size_t kCopy = 0;
+
+/// An output, if there is one, that is not as the reference has it.
+struct Wrong {
+  std::optional<std::size_t> output;
+  std::int64_t shift = 0;
+  bool zero = false;
+};
 
 /// Puts results into copy 0 and compares them there.
 class ResultsOnGpu : public NullResults {
@@ -34,9 +43,11 @@ class ResultsOnGpu : public NullResults {
     return count;
   }
 
-  Result<std::uint64_t> wrong_of_reference(std::int64_t shift) override { return judged(store(shift, false)); }
+  Result<std::uint64_t> wrong_of_reference() override { return judged(store()); }
 
-  Result<std::uint64_t> wrong_of_zeros() override { return judged(store(0, true)); }
+  Result<std::uint64_t> wrong_where_shifted(std::size_t output) override { return judged(store({output, 1, false})); }
+
+  Result<std::uint64_t> wrong_where_zero(std::size_t output) override { return judged(store({output, 0, true})); }
 
   /// The guards of copy 0 see nothing of it, and its data are made anew.
   Result<std::uint64_t> wrong_without_part_of(std::size_t input) override {
@@ -44,19 +55,20 @@ class ResultsOnGpu : public NullResults {
                     .clear_pieces(buffers_.place(kCopy).buffers.at(input).address,
                                   operation_.operation().buffers[input], stream_)
                     .and_then([&] { return checker_.refer_to(kCopy); })
-                    .and_then([&] { return store(0, false); });
+                    .and_then([&] { return store(); });
     if (done) done = buffers_.fill_inputs(kCopy, stream_);
     if (done) done = checker_.refer_to(kCopy);
     return judged(done);
   }
 
  private:
-  [[nodiscard]] CudaResult<> store(std::int64_t shift, bool zero) {
+  [[nodiscard]] CudaResult<> store(const Wrong& wrong = {}) {
     if (auto ok = buffers_.poison(kCopy, stream_); !ok) return ok;
     for (const auto& [buffer, first] : operation_.outputs()) {
+      const bool as_it_is = wrong.output != buffer;
       auto ok = buffers_.kernels().store_result(buffers_.place(kCopy).buffers.at(buffer).address,
                                                 operation_.operation().buffers[buffer], checker_.reference().values,
-                                                first, shift, zero, stream_);
+                                                first, as_it_is ? 0 : wrong.shift, !as_it_is && wrong.zero, stream_);
       if (!ok) return ok;
     }
     return {};

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 
 namespace pgtune::gpu {
@@ -30,7 +29,7 @@ Result<void> require_right_reference(const OperationProblem& operation, NullResu
   if (*unwritten > 0)
     return fail(ErrorKind::kUsage, fmt::format("the reference of the operation '{}' leaves {} of {} elements unwritten",
                                                operation.name, *unwritten, elements));
-  const auto wrong = results.wrong_of_reference(0);
+  const auto wrong = results.wrong_of_reference();
   if (!wrong) return tl::unexpected<Error>(wrong.error());
   if (*wrong > 0)
     return rejected(operation, fmt::format("the reference itself, rounded to the outputs' types, does not pass: the "
@@ -40,10 +39,19 @@ Result<void> require_right_reference(const OperationProblem& operation, NullResu
   return {};
 }
 
-/// Whether a result that is shifted is another one.
-bool has_several_elements(const OperationProblem& operation) {
-  return std::any_of(operation.buffers.begin(), operation.buffers.end(),
-                     [](const OperationBuffer& buffer) { return buffer.is_output() && buffer.elements() > 1; });
+/// Each output is wrong by itself, so that none is hidden by a stricter one.
+Result<void> require_judged_output(const OperationProblem& operation, std::size_t output, NullResults& results) {
+  const OperationBuffer& buffer = operation.buffers[output];
+  auto zeros =
+      require_wrong(operation, results.wrong_where_zero(output),
+                    fmt::format("zeros in {} pass: the error rule is too loose for these data, nothing of it is "
+                                "judged, or the right result is zero everywhere",
+                                buffer.name));
+  if (!zeros || buffer.elements() == 1) return zeros;
+  return require_wrong(operation, results.wrong_where_shifted(output),
+                       fmt::format("{} shifted by one element passes: the error rule is too loose for these data, or "
+                                   "the right result is the same everywhere",
+                                   buffer.name));
 }
 
 /// Whole numbers may say where others belong, and zero may be a right one.
@@ -55,16 +63,9 @@ bool is_cut(const OperationBuffer& buffer) {
 
 Result<void> judge_null_results(const OperationProblem& operation, NullResults& results) {
   if (auto right = require_right_reference(operation, results); !right) return right;
-  if (auto ok = require_wrong(operation, results.wrong_of_zeros(),
-                              "zeros pass: the error rule is too loose for these data, nothing is judged, or the right "
-                              "result is zero everywhere");
-      !ok)
-    return ok;
-  if (has_several_elements(operation)) {
-    auto ok = require_wrong(operation, results.wrong_of_reference(1),
-                            "a result that is shifted by one element passes: the error rule is too loose for these "
-                            "data, or the right result is the same everywhere");
-    if (!ok) return ok;
+  for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
+    if (!operation.buffers[i].is_output()) continue;
+    if (auto ok = require_judged_output(operation, i, results); !ok) return ok;
   }
   for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
     if (!is_cut(operation.buffers[i])) continue;

@@ -21,9 +21,11 @@ class NullResults {
 
   /// Elements that no kernel of the reference wrote; nothing is put anywhere.
   [[nodiscard]] virtual Result<std::uint64_t> unwritten() = 0;
-  /// The reference, rounded to the outputs' types, each element that of the index `shift` further on.
-  [[nodiscard]] virtual Result<std::uint64_t> wrong_of_reference(std::int64_t shift) = 0;
-  [[nodiscard]] virtual Result<std::uint64_t> wrong_of_zeros() = 0;
+  /// The reference, rounded to the outputs' types.
+  [[nodiscard]] virtual Result<std::uint64_t> wrong_of_reference() = 0;
+  /// The same, but in the buffer of that index each element is that of the next index, or zero.
+  [[nodiscard]] virtual Result<std::uint64_t> wrong_where_shifted(std::size_t output) = 0;
+  [[nodiscard]] virtual Result<std::uint64_t> wrong_where_zero(std::size_t output) = 0;
   /// The reference of inputs of which the buffer of that index has a sixteenth set to zero.
   [[nodiscard]] virtual Result<std::uint64_t> wrong_without_part_of(std::size_t input) = 0;
 };
