@@ -8,12 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/gpu/launching_gpu.hpp"
-#include "tests/gpu/template_cases.hpp"
-#include "tuner/gpu/measure/check/checker.hpp"
+#include "tests/gpu/operation_on_gpu.hpp"
 #include "tuner/gpu/measure/check/null_test.hpp"
-#include "tuner/operation/operation_definition.hpp"
-#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -39,51 +35,19 @@ constexpr const char* kKernel = R"(extern "C" __global__ void add_one_rows(float
   MORE
 })";
 
-class PointersOnGpu : public testing::Test, protected LaunchingGpu {
+class PointersOnGpu : public OperationOnGpu {
  protected:
-  static constexpr std::int64_t kRows = 7, kColumns = 96;
-
   void SetUp() override {
-    if (const auto why_not = open()) GTEST_SKIP() << *why_not;
-    const auto reference = [](const std::string&) -> Result<std::string> { return std::string(kReference); };
-    const auto parsed = operation::parse_operation(kOperation, "add_one.json", reference);
-    ASSERT_TRUE(parsed) << parsed.error().text();
-    operation_ = *parsed;
-    problem_ = operation::make_problem(operation_, {{"M", kRows}, {"N", kColumns}}, std::nullopt).value();
-    auto kernels = OperationKernels::create(driver_, *kernels_, problem_.operation, info_.architecture);
-    ASSERT_TRUE(kernels) << kernels.error().text();
-    own_ = std::move(*kernels);
-    auto buffers = OperandBuffers::allocate(*kernels_, *own_, {DataDistribution::kUniform, 7}, 2, stream_.get());
-    ASSERT_TRUE(buffers) << buffers.error().text;
-    buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
-    auto checker = Checker::create(*kernels_, *buffers_, *own_, stream_.get());
-    ASSERT_TRUE(checker) << checker.error().text;
-    checker_ = std::move(*checker);
-    ASSERT_TRUE(buffers_->add_guarded_places(driver_));
+    OperationOnGpu::SetUp();
+    if (!IsSkipped()) prepare(kOperation, kReference);
   }
 
   /// The kernel with another statement at its end.
-  std::unique_ptr<LoadedVariant> variant(const std::string& more) {
+  std::unique_ptr<LoadedVariant> variant_with(const std::string& more) {
     std::string text = kKernel;
     text.replace(text.find("MORE"), 4, more);
-    const space::OperationInterface interface = operation_.interface();
-    const auto read = [&](const std::string&) -> Result<std::string> { return text; };
-    const auto definition = space::parse_template(kTemplate, "add_one_rows.json", read, &interface);
-    EXPECT_TRUE(definition) << definition.error().text();
-    const Variant only = definition->default_variant();
-    const auto built = build(*definition, {&only, 1}, problem_);
-    EXPECT_TRUE(built.front()) << built.front().error().text();
-    if (!built.front()) return nullptr;
-    auto loaded = load(*built.front(), buffers_->places(), buffers_->guarded_places());
-    EXPECT_TRUE(loaded) << loaded.error().text;
-    return loaded ? std::move(*loaded) : nullptr;
+    return variant(kTemplate, text, "");
   }
-
-  operation::OperationDefinition operation_;
-  Problem problem_;
-  std::unique_ptr<OperationKernels> own_;
-  std::unique_ptr<OperandBuffers> buffers_;
-  std::unique_ptr<Checker> checker_;
 };
 
 TEST_F(PointersOnGpu, LeadIntoTheBufferOfTheirOwnPlace) {
@@ -103,7 +67,7 @@ TEST_F(PointersOnGpu, LeadIntoTheBufferOfTheirOwnPlace) {
 TEST_F(PointersOnGpu, AKernelThatFollowsThemIsRightInAllPlaces) {
   const auto tested = null_test(*buffers_, *checker_, stream_.get());
   ASSERT_TRUE(tested) << tested.error().text();
-  const auto loaded = variant("");
+  const auto loaded = variant_with("");
   ASSERT_NE(loaded, nullptr);
   const auto verdict = checker_->check(*loaded);
   ASSERT_TRUE(verdict) << verdict.error().text;
@@ -111,7 +75,7 @@ TEST_F(PointersOnGpu, AKernelThatFollowsThemIsRightInAllPlaces) {
 }
 
 TEST_F(PointersOnGpu, AKernelThatChangesThemIsFound) {
-  const auto loaded = variant("__syncthreads(); if (threadIdx.x == 0) rs[blockIdx.x] += 1;");
+  const auto loaded = variant_with("__syncthreads(); if (threadIdx.x == 0) rs[blockIdx.x] += 1;");
   ASSERT_NE(loaded, nullptr);
   const auto verdict = checker_->check(*loaded);
   ASSERT_TRUE(verdict) << verdict.error().text;
@@ -120,7 +84,7 @@ TEST_F(PointersOnGpu, AKernelThatChangesThemIsFound) {
 
 // What a launch changed is not what the reference wants, though its pointers lead there.
 TEST_F(PointersOnGpu, TheReferenceFollowsThemToWhatALaunchBeganWith) {
-  const auto loaded = variant("");
+  const auto loaded = variant_with("");
   ASSERT_NE(loaded, nullptr);
   ASSERT_TRUE(buffers_->poison(0, stream_.get()));
   ASSERT_TRUE(loaded->launch(0, stream_.get()));

@@ -9,12 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "tests/gpu/launching_gpu.hpp"
-#include "tests/gpu/template_cases.hpp"
-#include "tuner/gpu/measure/check/checker.hpp"
+#include "tests/gpu/operation_on_gpu.hpp"
 #include "tuner/gpu/measure/check/null_test.hpp"
-#include "tuner/operation/operation_definition.hpp"
-#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -53,58 +49,20 @@ constexpr const char* kDivideRows = R"(extern "C" __global__ void divide_rows(co
     r[blockIdx.x * n + j] /= WRONG && blockIdx.x == 3 && j == 5 ? d[j] + 0.001f : d[j];
 })";
 
-class ResidualsOnGpu : public testing::Test, protected LaunchingGpu {
+class ResidualsOnGpu : public OperationOnGpu {
  protected:
-  static constexpr std::int64_t kRows = 7, kColumns = 96;
+  void prepare_with(const char* factor) { prepare(fmt::format(kDivision, factor), kQuotients); }
 
-  void SetUp() override {
-    if (const auto why_not = open()) GTEST_SKIP() << *why_not;
+  std::unique_ptr<LoadedVariant> dividing(const char* parameters) {
+    return variant(kDivideTemplate, kDivideRows, parameters);
   }
-
-  void prepare(const char* factor) {
-    const auto reference = [](const std::string&) -> Result<std::string> { return std::string(kQuotients); };
-    const auto parsed = operation::parse_operation(fmt::format(kDivision, factor), "divide.json", reference);
-    ASSERT_TRUE(parsed) << parsed.error().text();
-    operation_ = *parsed;
-    problem_ = operation::make_problem(operation_, {{"M", kRows}, {"N", kColumns}}, std::nullopt).value();
-    auto kernels = OperationKernels::create(driver_, *kernels_, problem_.operation, info_.architecture);
-    ASSERT_TRUE(kernels) << kernels.error().text();
-    own_ = std::move(*kernels);
-    auto buffers = OperandBuffers::allocate(*kernels_, *own_, {DataDistribution::kUniform, 7}, 2, stream_.get());
-    ASSERT_TRUE(buffers) << buffers.error().text;
-    buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
-    auto checker = Checker::create(*kernels_, *buffers_, *own_, stream_.get());
-    ASSERT_TRUE(checker) << checker.error().text;
-    checker_ = std::move(*checker);
-    ASSERT_TRUE(buffers_->add_guarded_places(driver_));
-  }
-
-  std::unique_ptr<LoadedVariant> variant(const char* parameters) {
-    const space::OperationInterface interface = operation_.interface();
-    const auto read = [](const std::string&) -> Result<std::string> { return std::string(kDivideRows); };
-    const auto definition = space::parse_template(kDivideTemplate, "divide_rows.json", read, &interface);
-    EXPECT_TRUE(definition) << definition.error().text();
-    const Variant chosen = space::parse_variant(*definition, parameters).value();
-    const auto built = build(*definition, {&chosen, 1}, problem_);
-    EXPECT_TRUE(built.front()) << built.front().error().text();
-    if (!built.front()) return nullptr;
-    auto loaded = load(*built.front(), buffers_->places(), buffers_->guarded_places());
-    EXPECT_TRUE(loaded) << loaded.error().text;
-    return loaded ? std::move(*loaded) : nullptr;
-  }
-
-  operation::OperationDefinition operation_;
-  Problem problem_;
-  std::unique_ptr<OperationKernels> own_;
-  std::unique_ptr<OperandBuffers> buffers_;
-  std::unique_ptr<Checker> checker_;
 };
 
 TEST_F(ResidualsOnGpu, AreOfTheDataThatALaunchOverwrote) {
-  ASSERT_NO_FATAL_FAILURE(prepare("2"));
+  ASSERT_NO_FATAL_FAILURE(prepare_with("2"));
   const auto tested = null_test(*buffers_, *checker_, stream_.get());
   ASSERT_TRUE(tested) << tested.error().text();
-  const auto right = variant("WRONG=0"), wrong = variant("WRONG=1");
+  const auto right = dividing("WRONG=0"), wrong = dividing("WRONG=1");
   ASSERT_TRUE(right != nullptr && wrong != nullptr);
   // The wrong one between leaves nothing behind that the right one would be judged by.
   for (const auto& [launchable, fault] : {std::pair{right.get(), false}, {wrong.get(), true}, {right.get(), false}}) {
@@ -124,8 +82,8 @@ TEST_F(ResidualsOnGpu, AreOfTheDataThatALaunchOverwrote) {
 
 // As chains judge: what a step found is there when the reference is computed, and what it left when it is compared.
 TEST_F(ResidualsOnGpu, AreOfWhatWasThereWhenTheReferenceWasComputed) {
-  ASSERT_NO_FATAL_FAILURE(prepare("2"));
-  const auto right = variant("WRONG=0");
+  ASSERT_NO_FATAL_FAILURE(prepare_with("2"));
+  const auto right = dividing("WRONG=0");
   ASSERT_NE(right, nullptr);
   ASSERT_TRUE(buffers_->poison(0, stream_.get()));
   ASSERT_TRUE(right->launch(0, stream_.get()));
@@ -142,7 +100,7 @@ TEST_F(ResidualsOnGpu, AreOfWhatWasThereWhenTheReferenceWasComputed) {
 }
 
 TEST_F(ResidualsOnGpu, OfABoundThatTellsNothingAreRefused) {
-  ASSERT_NO_FATAL_FAILURE(prepare("1 << 50"));
+  ASSERT_NO_FATAL_FAILURE(prepare_with("1 << 50"));
   const auto tested = null_test(*buffers_, *checker_, stream_.get());
   ASSERT_FALSE(tested);
   EXPECT_THAT(tested.error().text(), HasSubstr("the error rule is too loose for these data"));
