@@ -19,6 +19,7 @@
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/options/strategy_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/known_gpu.hpp"
@@ -91,9 +92,11 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
     terminal.note("What was measured is stored: the same command goes on from here.");
   }
   if (result.enough)
-    terminal.note(
-        "Ended before all was tried: what is left is expected to gain less than the\nmargin of ties. --budget N with a "
-        "larger N tries more, up to all.");
+    terminal.note(fmt::format("{}", fmt::join(wrap_text("Ended before all was tried: what is left is expected to gain "
+                                                        "less than the margin of ties. --budget N with a larger N "
+                                                        "tries more, up to all.",
+                                                        kTextWidth),
+                                              "\n")));
   return exit_code(result, signal);
 }
 
