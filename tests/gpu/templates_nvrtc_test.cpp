@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -93,6 +94,23 @@ class TemplatesNvrtc : public testing::TestWithParam<Case> {
     return {};
   }
 
+  /// The first of the shapes for which anything is legal, or the last one: a template may be for D of few rows.
+  [[nodiscard]] Problem first_legal(std::initializer_list<const char*> shapes, const char* layout,
+                                    const Problem& types) const {
+    Problem problem;
+    for (const char* shape : shapes) {
+      problem = with_types(problem_of(shape, layout), types);
+      if (!enumerate(problem).variants.empty()) break;
+    }
+    return problem;
+  }
+  [[nodiscard]] Problem large(const char* layout, const Problem& types) const {
+    return first_legal({"4096x4096x4096", "4x4096x4096"}, layout, types);
+  }
+  [[nodiscard]] Problem ragged(const char* layout, const Problem& types) const {
+    return first_legal({"127x129x131", "3x129x131"}, layout, types);
+  }
+
   [[nodiscard]] std::size_t max_extremes(const Problem& problem) const {
     if (for_teaching(GetParam().json_path)) return kMaxTeachingExtremes;
     if (GetParam().architecture == kOldest) return kMaxExtremesAgain;
@@ -122,7 +140,7 @@ class TemplatesNvrtc : public testing::TestWithParam<Case> {
 };
 
 TEST_P(TemplatesNvrtc, DefaultAndExtremesCompile) {
-  const Problem problem = with_types(problem_of("4096x4096x4096", "nn"), types_of(definition_).at(0));
+  const Problem problem = large("nn", types_of(definition_).at(0));
   const space::Enumeration space = enumerate(problem);
   if (space.variants.empty()) GTEST_SKIP() << "no variant is legal here" << removal_summary(space);
 
@@ -138,7 +156,7 @@ TEST_P(TemplatesNvrtc, DefaultAndExtremesCompile) {
 }
 
 TEST_P(TemplatesNvrtc, WhatIsLegalOnlyWithBetaCompiles) {
-  Problem problem = with_types(problem_of("4096x4096x4096", "nn"), types_of(definition_).at(0));
+  Problem problem = large("nn", types_of(definition_).at(0));
   std::set<std::string> without;
   for (const Variant& variant : enumerate(problem).variants) without.insert(variant.key());
   problem.beta = 1;
@@ -150,7 +168,7 @@ TEST_P(TemplatesNvrtc, WhatIsLegalOnlyWithBetaCompiles) {
 
 TEST_P(TemplatesNvrtc, EveryDtypeAndOutputCompiles) {
   for (const Problem& types : types_of(definition_)) {
-    const Problem problem = with_types(problem_of("4096x4096x4096", "nt"), types);
+    const Problem problem = large("nt", types);
     const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
     if (variant) must_build(*variant, problem);
   }
@@ -158,7 +176,7 @@ TEST_P(TemplatesNvrtc, EveryDtypeAndOutputCompiles) {
 
 TEST_P(TemplatesNvrtc, EveryEpilogueCompiles) {
   for (const Epilogue& epilogue : epilogues_of(definition_)) {
-    Problem problem = with_types(problem_of("4096x4096x4096", "nt"), types_of(definition_).at(0));
+    Problem problem = large("nt", types_of(definition_).at(0));
     problem.epilogue = epilogue;
     const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
     if (!variant) continue;
@@ -169,14 +187,14 @@ TEST_P(TemplatesNvrtc, EveryEpilogueCompiles) {
 TEST_P(TemplatesNvrtc, RaggedShapesCompileInEveryLayout) {
   bool any = false;
   for (const char* layout : {"nn", "nt", "tn", "tt"}) {
-    const Problem problem = with_types(problem_of("127x129x131", layout), types_of(definition_).at(0));
+    const Problem problem = ragged(layout, types_of(definition_).at(0));
     const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
     if (variant) must_build(*variant, problem);
     any = any || variant;
   }
-  if (!any) GTEST_SKIP() << "no variant takes 127x129x131 in any layout";
+  if (!any) GTEST_SKIP() << "no variant takes ragged shapes in any layout";
   // Of all types, those of one byte have most to do where neither operand lies along K; they come last.
-  const Problem last = with_types(problem_of("127x129x131", "tn"), types_of(definition_).back());
+  const Problem last = ragged("tn", types_of(definition_).back());
   const auto variant = nearest(enumerate(last).variants, definition_.default_variant(), nullptr);
   if (variant && element_bytes(last.dtype) == 1) must_build(*variant, last);
 }
@@ -195,7 +213,7 @@ class BetweenNvrtc : public TemplatesNvrtc {};
 
 TEST_P(BetweenNvrtc, EveryDtypeCompiles) {
   for (const Problem& types : types_of(definition_)) {
-    const Problem problem = with_types(problem_of("4096x4096x4096", "nn"), types);
+    const Problem problem = large("nn", types);
     if (types.type_of_c() != output_types(types.dtype).front()) continue;
     const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
     if (variant) must_build(*variant, problem);
@@ -243,7 +261,7 @@ TEST_P(PortableNvrtc, TheLargestLegalVariantsFitTheDevice) {
   for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16, Dtype::kE4m3}) {
     Problem types;
     types.dtype = dtype;
-    types = with_types(problem_of("4096x4096x4096", "nt"), types);
+    types = large("nt", types);
     if (!definition_.computes(types)) continue;
     const std::vector<Variant> legal = enumerate(types).variants;
     EXPECT_EQ(legal.empty(), dtype == Dtype::kE4m3 && device_.arch_number() < 89) << to_string(dtype);

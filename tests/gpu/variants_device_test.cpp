@@ -114,6 +114,24 @@ std::vector<Problem> problems_of_any_pitch(const Problem& types) {
   return problems;
 }
 
+/// Few rows or columns of D, in every layout: one, an odd number and as many as there may be; lines of odd length and
+/// others, K that ends inside what a warp loads at once, a batch, C, and rows apart from each other.
+std::vector<Problem> problems_of_few_vectors(const Problem& types) {
+  std::vector<Problem> problems;
+  for (const char* layout : {"nt", "nn", "tt", "tn"}) {
+    for (const char* shape : {"1x272x4112", "3x141x211", "269x5x528", "528x16x80"}) {
+      problems.push_back(with_types(problem_of(shape, layout), types));
+    }
+    Problem& strided = problems[problems.size() - 3];
+    strided.batch = 2;
+    strided.ldc = 143;
+    Problem& added = problems[problems.size() - 2];
+    added.alpha = 0.5;
+    added.beta = -2;
+  }
+  return problems;
+}
+
 const std::vector<const char*> kSchedules{"BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6",
                                           "BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=5,D_BUFFERS=4",
                                           "BN=256,STAGES=3,D_BUFFERS=4",
@@ -166,6 +184,15 @@ const std::vector<const char*> kMmaSharers{
     "BM=128,BN=64,WM=64,WN=32,BK_BYTES=128,CTAS_PER_SM=2,STAGES=4,DECOMPOSITION=split_k,SPLIT_K=8",
     "BM=64,BN=64,WM=32,BK_BYTES=128,CTAS_PER_SM=2,STAGES=4,DECOMPOSITION=split_k,SPLIT_K=2",
     "BM=64,BN=64,WM=32,BK_BYTES=128,CTAS_PER_SM=2,STAGES=4,DECOMPOSITION=stream_k"};
+
+/// Of gemm_skinny: every way to share lines, along and, where there is one, across K.
+const std::vector<const char*> kLineSharers{
+    "SLICED_K=8,LINES=4,UNROLL=2,VEC_BYTES=16",
+    "LINE_WARPS=2,SLICED_K=2,CLUSTER_K=2,LINES=8,UNROLL=1,VEC_BYTES=16",
+    "LINE_WARPS=4,SLICED_K=1,LINES=1,UNROLL=4,VEC_BYTES=16,FEW_SOURCE=prepared",
+    "LINE_WARPS=1,SLICED_K=16,CLUSTER_K=8,LINES=1,UNROLL=8,VEC_BYTES=16",
+    "LINE_WARPS=2,SLICED_K=4,CLUSTER_K=4,LINES=2,UNROLL=2,VEC_BYTES=16,FEW_SOURCE=prepared",
+    "LINE_WARPS=2,SLICED_K=1,LINES=1,UNROLL=1,VEC_BYTES=16"};
 
 ParameterValue& value_of(Variant& variant, std::string_view name) {
   return std::find_if(variant.parameters.begin(), variant.parameters.end(),
@@ -222,16 +249,19 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path>, protected Laun
     return all;
   }
 
-  /// Each of the schedules that is legal, with `fixed` if it is given, and with fewer stages where so many do not fit.
+  /// Each of the schedules that is legal, with `fixed` if it is given, and with fewer stages or shorter vectors where
+  /// so many or so long ones do not fit.
   [[nodiscard]] std::vector<Variant> like(const std::vector<const char*>& schedules, const Problem& problem,
                                           const Assignment* fixed) const {
     std::vector<Variant> variants;
     for (const char* text : schedules) {
       Variant variant = space::parse_variant(definition_, text).value();
       if (fixed != nullptr) value_of(variant, fixed->name) = fixed->value;
-      ParameterValue& stages = value_of(variant, "STAGES");
-      for (std::int64_t most = std::get<std::int64_t>(stages); most > 1; --most) {
-        stages = most;
+      const bool staged = variant.find("STAGES") != nullptr;
+      ParameterValue& lowered = value_of(variant, staged ? "STAGES" : "VEC_BYTES");
+      for (std::int64_t most = std::get<std::int64_t>(lowered); most > (staged ? 1 : 0);
+           most = staged ? most - 1 : most / 2) {
+        lowered = most;
         if (space::why_illegal(definition_, variant, problem, info_) != std::nullopt) continue;
         variants.push_back(variant);
         break;
@@ -240,7 +270,7 @@ class VariantsOnDevice : public testing::TestWithParam<fs::path>, protected Laun
     return variants;
   }
 
-  /// Of all variants, or of those with a parameter's value; chosen() from them, or like() schedules of gemm_wgmma.
+  /// Of all variants, or of those with a parameter's value; chosen() from them, or like() schedules of a template.
   void expect_right(const std::vector<Problem>& problems, const Assignment* fixed = nullptr,
                     const std::vector<const char*>* schedules = nullptr) {
     for (const Problem& problem : problems) {
@@ -376,6 +406,15 @@ TEST_P(VariantsOnDevice, AreRightWhereMoreRowsAreSwapped) {
     const Assignment stored{"EPILOGUE", way};
     expect_right(problems, &stored, &kSwappedRows);
   }
+}
+
+TEST_P(VariantsOnDevice, AreRightWhereDHasFewRowsOrColumns) {
+  if (definition_.name != "gemm_skinny") GTEST_SKIP() << "is for more rows and columns";
+  std::vector<Problem> problems;
+  for (const Problem& types : types_of(definition_)) {
+    for (const Problem& problem : problems_of_few_vectors(types)) problems.push_back(problem);
+  }
+  expect_right(problems, nullptr, &kLineSharers);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Vectors of 1 to 16 bytes of an operand, between memory and float registers. Wants the macros VEC_BYTES and
+// ELEM_BYTES.
+#pragma once
+
+#include "device/epilogue/out_element.cuh"
+
+namespace pgtune {
+
+enum class Format { kF32, kBf16, kF16, kE4m3, kE5m2 };
+
+/// An unsigned type of an element's size.
+template <int kBytes>
+struct RawElement {
+  using Type = unsigned;
+};
+template <>
+struct RawElement<2> {
+  using Type = unsigned short;
+};
+template <>
+struct RawElement<1> {
+  using Type = unsigned char;
+};
+
+/// VEC_BYTES bytes as they are in memory.
+union StreamedVector {
+  static constexpr int kElements = VEC_BYTES / ELEM_BYTES;
+
+  unsigned words[VEC_BYTES < 4 ? 1 : VEC_BYTES / 4];
+  unsigned short halves[VEC_BYTES < 4 ? 2 : VEC_BYTES / 2];
+
+  __device__ StreamedVector() {}
+  static __device__ __forceinline__ StreamedVector zero() {
+    StreamedVector vector;
+#pragma unroll
+    for (unsigned& word : vector.words) word = 0;
+    return vector;
+  }
+};
+
+#define PGTUNE_LOAD(QUALIFIER)                                                                                        \
+  if constexpr (VEC_BYTES == 16) {                                                                                    \
+    asm volatile("ld.global" QUALIFIER ".v4.b32 {%0, %1, %2, %3}, [%4];"                                              \
+                 : "=r"(to.words[0]), "=r"(to.words[1]), "=r"(to.words[2]), "=r"(to.words[3])                         \
+                 : "l"(from));                                                                                        \
+  } else if constexpr (VEC_BYTES == 8) {                                                                              \
+    asm volatile("ld.global" QUALIFIER ".v2.b32 {%0, %1}, [%2];" : "=r"(to.words[0]), "=r"(to.words[1]) : "l"(from)); \
+  } else if constexpr (VEC_BYTES == 4) {                                                                              \
+    asm volatile("ld.global" QUALIFIER ".b32 %0, [%1];" : "=r"(to.words[0]) : "l"(from));                             \
+  } else if constexpr (VEC_BYTES == 2) {                                                                              \
+    asm volatile("ld.global" QUALIFIER ".b16 %0, [%1];" : "=h"(to.halves[0]) : "l"(from));                            \
+  } else {                                                                                                            \
+    asm volatile("ld.global" QUALIFIER ".u8 %0, [%1];" : "=h"(to.halves[0]) : "l"(from));                             \
+  }
+
+/// Loads a vector that is read once: L1 does not keep it. `from` is a multiple of VEC_BYTES. Volatile, so that loads
+/// stay ahead of the arithmetic that hides their latency.
+__device__ __forceinline__ StreamedVector load_streamed(const char* from) {
+  StreamedVector to;
+  PGTUNE_LOAD(".nc.L1::no_allocate")
+  return to;
+}
+
+/// Loads a vector that neighbours read as well. The launch before may still write it when this kernel starts.
+__device__ __forceinline__ StreamedVector load_shared_by_many(const char* from) {
+  StreamedVector to;
+  PGTUNE_LOAD("")
+  return to;
+}
+
+#undef PGTUNE_LOAD
+
+/// Two neighbours of 8 bits, exactly: all values of either format are values of f16.
+template <Format kFormat>
+__device__ __forceinline__ void widen_two(float (&to)[2], unsigned short bits) {
+  unsigned both;
+  if constexpr (kFormat == Format::kE4m3) {
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(both) : "h"(bits));
+  } else {
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(both) : "h"(bits));
+  }
+  to[0] = widen<Type16::kF16>(static_cast<unsigned short>(both));
+  to[1] = widen<Type16::kF16>(static_cast<unsigned short>(both >> 16));
+}
+
+template <Format kFormat>
+__device__ __forceinline__ void widen_vector(float (&to)[StreamedVector::kElements], const StreamedVector& vector) {
+#pragma unroll
+  for (int i = 0; i < StreamedVector::kElements; ++i) {
+    if constexpr (kFormat == Format::kF32) {
+      to[i] = __uint_as_float(vector.words[i]);
+    } else if constexpr (kFormat == Format::kBf16) {
+      to[i] = widen<Type16::kBf16>(vector.halves[i]);
+    } else if constexpr (kFormat == Format::kF16) {
+      to[i] = widen<Type16::kF16>(vector.halves[i]);
+    } else if (i % 2 == 0) {
+      float two[2];
+      widen_two<kFormat>(two, vector.halves[i / 2]);
+      to[i] = two[0];
+      if (i + 1 < StreamedVector::kElements) to[i + 1] = two[1];
+    }
+  }
+}
+
+/// One element of a row that need not be aligned to a vector. The launch before may still write it when this kernel
+/// starts.
+template <Format kFormat>
+__device__ __forceinline__ float load_element(const char* row, long long index) {
+  if constexpr (kFormat == Format::kF32) {
+    return reinterpret_cast<const float*>(row)[index];
+  } else if constexpr (kFormat == Format::kBf16) {
+    return widen<Type16::kBf16>(reinterpret_cast<const unsigned short*>(row)[index]);
+  } else if constexpr (kFormat == Format::kF16) {
+    return widen<Type16::kF16>(reinterpret_cast<const unsigned short*>(row)[index]);
+  } else {
+    float two[2];
+    widen_two<kFormat>(two, reinterpret_cast<const unsigned char*>(row)[index]);
+    return two[0];
+  }
+}
+
+}  // namespace pgtune
