@@ -114,6 +114,7 @@ CallableHeader sample_export(std::size_t limit) {
       if (limit != 0 && content.entries.size() == limit) break;
       const auto problem = db::record_of<Problem>(row.problem_json, "a recording's problem");
       if (problem.operation) continue;  // sample_operations.hpp has some
+      if (row.device_name != sample_device().name) continue;
       const space::TemplateDefinition definition = catalogue.load(row.variant_origin.name);
       const auto variant = space::recorded_variant(definition, row.variant_key);
       const bool known = std::any_of(content.entries.begin(), content.entries.end(),

@@ -261,7 +261,7 @@ TEST_P(PortableNvrtc, TheLargestLegalVariantsFitTheDevice) {
   for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16, Dtype::kE4m3}) {
     Problem types;
     types.dtype = dtype;
-    types = large("nt", types);
+    types = with_types(problem_of("4096x4096x4096", "nt"), types);
     if (!definition_.computes(types)) continue;
     const std::vector<Variant> legal = enumerate(types).variants;
     EXPECT_EQ(legal.empty(), dtype == Dtype::kE4m3 && device_.arch_number() < 89) << to_string(dtype);
