@@ -111,6 +111,19 @@ TEST(TaughtModel, AResumedSearchTriesWhatTheUninterruptedOneTried) {
   EXPECT_EQ(sorted(tried), sorted(whole.trials));
 }
 
+TEST(TaughtModel, OfTheWholeGridBeginsWithThePreset) {
+  TestSearch search;
+  search.options.strategy = "model";
+  search.options.budget.trials = 1;
+  // The slowest that there are: nothing but the preset speaks for them.
+  search.definition.preset = {{space::Expression::parse("A == 1 && B == 1").value(), "an opinion"}};
+  search.definition.whole_grid = true;
+  auto device = search.device();
+  search.options.predictor = taught(search, device.info());
+  ASSERT_TRUE(search.run(device));
+  EXPECT_EQ(device.trials, std::vector<std::string>{"A=1,B=1"});
+}
+
 INSTANTIATE_TEST_SUITE_P(ByName, ByStrategy,
                          testing::Values("guided", "model", "random", "local", "annealing", "genetic", "exhaustive"),
                          [](const auto& name) { return std::string(name.param); });
