@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <span>
 
@@ -83,6 +84,58 @@ TEST(Model, TriesDefaultsFirstOfTemplatesThatNothingTaughtIt) {
   EXPECT_EQ(strategy->next(), grid + 1);
   EXPECT_EQ(strategy->next(), 0U) << "then as it is expected";
   EXPECT_EQ(strategy->next(), grid);
+}
+
+/// In the test's space, where time is expected to rise with the place, presets hold the last few of each template.
+struct PresetsOfTheLast {
+  static constexpr std::size_t kHeld = 5;
+  TestSpace test;
+  std::vector<bool> in_preset;
+
+  PresetsOfTheLast() {
+    std::vector<double> expected;
+    for (const std::size_t size : test.space.template_sizes) {
+      for (std::size_t i = 0; i < size; ++i) in_preset.push_back(i + kHeld >= size);
+    }
+    for (std::size_t i = 0; i < in_preset.size(); ++i) expected.push_back(0.001 * static_cast<double>(i));
+    test.space.expectation = [expected] { return Result<Expectation>(Expectation{expected, 0.1}); };
+    test.space.in_preset = [this] { return Result<std::vector<bool>>(in_preset); };
+  }
+};
+
+TEST(Model, GivesEverySecondTurnToWhatPresetsHoldHoweverLittleIsExpectedOfIt) {
+  const PresetsOfTheLast presets;
+  const std::size_t grid = presets.test.space.template_sizes[0];
+  const auto strategy = made("model", presets.test.space, 1);
+  std::vector<std::size_t> first;
+  for (int i = 0; i < 6; ++i) first.push_back(*strategy->next());
+  const std::size_t of_grid = grid - presets.kHeld, of_line = grid + 10 - presets.kHeld;
+  EXPECT_EQ(first, (std::vector<std::size_t>{of_grid, 0, of_line, 1, of_grid + 1, 2}))
+      << "of the presets each template's best comes first";
+}
+
+TEST(Model, TriesAllOfASpaceBeyondPresets) {
+  const PresetsOfTheLast presets;
+  const auto strategy = made("model", presets.test.space, 1);
+  std::vector<std::size_t> tried;
+  for (auto index = strategy->next(); index; index = strategy->next()) {
+    tried.push_back(*index);
+    strategy->report(*index, presets.test.observe(*index));
+  }
+  std::size_t of_presets = 0;
+  for (std::size_t i = 0; i < 12; ++i) of_presets += presets.in_preset[tried[i]] ? 1 : 0;
+  EXPECT_EQ(of_presets, 6U);
+  std::sort(tried.begin(), tried.end());
+  for (std::size_t i = 0; i < presets.in_preset.size(); ++i) ASSERT_EQ(tried.at(i), i);
+  EXPECT_EQ(tried.size(), presets.in_preset.size());
+}
+
+TEST(Model, SaysWhyItIsNotKnownWhatPresetsHold) {
+  PresetsOfTheLast presets;
+  presets.test.space.in_preset = []() -> Result<std::vector<bool>> { return fail(ErrorKind::kUsage, "no such name"); };
+  const auto strategy = make_strategy("model", presets.test.space, 1);
+  ASSERT_FALSE(strategy);
+  EXPECT_EQ(strategy.error().message, "no such name");
 }
 
 TEST(Model, BeginsFarApartWhereNothingIsExpected) {

@@ -13,6 +13,7 @@
 
 #include "tests/space/shipped_template.hpp"
 #include "tests/template/sample_template.hpp"
+#include "tuner/space/estimate.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::space {
@@ -318,6 +319,12 @@ TEST(Enumerate, APresetLeavesOutLegalVariants) {
   EXPECT_EQ(whole.ids(), set.ids());
   EXPECT_TRUE(set.has_preset());
   EXPECT_FALSE(whole.has_preset());
+  EXPECT_EQ(enumerate(whole, wide, device()).value().removals.size(), 1U) << "the rule of legality alone";
+  EXPECT_EQ(whole.definitions().front().preset.size(), 1U) << "what it says of a variant is still known";
+  EXPECT_EQ(
+      in_preset(whole.definitions().front(), legal_variants(whole, wide, device()).value().variants, wide, device())
+          .value(),
+      (std::vector<bool>{true, false}));
 
   document["seeds"] = {"BM=64"};
   const TemplateSet seeded(parse_or_die(document));

@@ -161,5 +161,38 @@ TEST(Features, OfManyVariantsAreThoseOfEach) {
   }
 }
 
+TEST(Features, SayWhichRulesOfThePresetAreBroken) {
+  json document = sample_json();
+  document["values"] = json::array({{{"name", "ROWS"}, {"expr", "2 * BM"}}});
+  document["preset"] = json::array({{{"expr", "ROWS > 1"}, {"reason", "one row is slow"}},
+                                    {{"expr", "BM > 1000000"}, {"reason", "so is a small tile"}}});
+  TemplateDefinition definition = parse_or_die(document);
+  const Problem shape = problem();
+  const DeviceInfo gpu = device();
+  const std::vector<Variant> variants{definition.default_variant()};
+  for (const bool whole_grid : {false, true}) {
+    definition.whole_grid = whole_grid;
+    const Features features(definition, shape, gpu);
+    const auto value = [&](const std::string& name) {
+      const auto all = features.of(variants).value().features;
+      EXPECT_EQ(all, features.of(variants.front()).value());
+      const auto at = std::find(features.names().begin(), features.names().end(), name);
+      return at == features.names().end() ? -1 : all[static_cast<std::size_t>(at - features.names().begin())];
+    };
+    EXPECT_EQ(value("breaks ROWS > 1"), 0);
+    EXPECT_EQ(value("breaks BM > 1000000"), 1);
+  }
+}
+
+TEST(InPreset, NamesAVariantOfAnotherTemplate) {
+  json document = sample_json();
+  document["preset"] = json::array({{{"expr", "BM > 1"}, {"reason", "small"}}});
+  const TemplateDefinition definition = parse_or_die(document);
+  const std::vector<Variant> other{{"other", {{"X", std::int64_t{1}}}}};
+  const auto found = in_preset(definition, other, problem(), device());
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().text(), HasSubstr(definition.name));
+}
+
 }  // namespace
 }  // namespace pgtune::space

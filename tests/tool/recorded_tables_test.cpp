@@ -3,12 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "db/queries/queries.hpp"
 #include "tests/tool/store_fixture.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/simulate/simulation_run.hpp"
+#include "tuner/space/enumerate.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -38,6 +40,29 @@ TEST(RecordedTables, OfATemplateThatIsNotAtHandHoldTheNewestTrialsOfAllSessions)
   EXPECT_DOUBLE_EQ(table.table.observations[1].time_s / half_s, 2);
   EXPECT_DOUBLE_EQ(table.table.observations[2].time_s / half_s, 3);
   EXPECT_EQ(table.table.best_s(), half_s);
+}
+
+TEST(RecordedTables, SayWhatIsInPresets) {
+  const KnownTemplates templates{Catalogue()};
+  const db::Database database =
+      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/unbiased/h200-sgemm.db", db::OpenMode::kReadOnly);
+  const auto tables = recorded_tables(database, templates);
+  ASSERT_FALSE(tables.empty());
+  for (const RecordedTable& table : tables) {
+    const std::vector<bool> held = in_preset(table, templates);
+    ASSERT_THAT(held, SizeIs(table.table.variants.size()));
+    const auto count = std::count(held.begin(), held.end(), true);
+    EXPECT_GT(count, 0) << table.title();
+    EXPECT_LT(count, static_cast<std::ptrdiff_t>(held.size())) << table.title() << " was drawn from the whole grid";
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const Variant& variant = table.table.variants[i];
+      if (i % 50 != 0) continue;  // each enumerates a preset
+      const auto legal = space::legal_variants(*templates.find(variant.template_name), table.problem, table.device);
+      ASSERT_TRUE(legal);
+      const bool listed = std::find(legal->variants.begin(), legal->variants.end(), variant) != legal->variants.end();
+      EXPECT_EQ(held[i], listed) << variant.id();
+    }
+  }
 }
 
 TEST(RecordedTables, OfTheShippedTemplatesHavePresentNamesCostsAndSeeds) {

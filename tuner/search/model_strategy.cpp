@@ -11,6 +11,7 @@
 #include "tuner/search/judged.hpp"
 #include "tuner/search/likeness.hpp"
 #include "tuner/search/predictor.hpp"
+#include "tuner/search/preset_turns.hpp"
 #include "tuner/search/shuffle.hpp"
 #include "tuner/search/strategies.hpp"
 
@@ -27,8 +28,9 @@ class ModelStrategy final : public Strategy {
   /// `expected`: of each variant. Those that are expected alike come in the order of `order`. `first`: tried before
   /// all.
   ModelStrategy(const SearchSpace& space, Expectation expected, std::vector<std::size_t> order,
-                const std::vector<std::size_t>& first, MostOpen most_open)
+                const std::vector<std::size_t>& first, MostOpen most_open, PresetTurns turns)
       : likeness_(space),
+        turns_(std::move(turns)),
         expected_(std::move(expected)),
         order_(std::move(order)),
         most_open_(most_open),
@@ -38,15 +40,19 @@ class ModelStrategy final : public Strategy {
     if (!order_.empty() && !less(order_.front(), order_.back())) spread();
     lead_with_each_template(space);
     lead_with(first);
-    candidates_.assign(order_.begin(),
-                       order_.begin() + static_cast<std::ptrdiff_t>(std::min(order_.size(), kMostRanked)));
+    for (const bool presets : {true, false}) {  // all of the presets, and the best of what they leave out
+      for (const std::size_t index : order_) {
+        if (presets == turns_.in_preset(index) && candidates_.size() < kMostRanked) candidates_.push_back(index);
+      }
+    }
   }
 
   std::optional<std::size_t> next() override {
     if (open_.size() >= most_open_(made_)) return std::nullopt;
     if (learnt_ && observed_.size() >= kLeastObserved) rank();
-    const auto index = first_of(ranking_) ? first_of(ranking_) : first_of(order_);
+    const auto index = next_index();
     if (!index) return std::nullopt;
+    turns_.propose();
     taken_[*index] = true;
     ++made_;
     open_.push_back(*index);
@@ -62,6 +68,7 @@ class ModelStrategy final : public Strategy {
       return;
     }
     const std::pair own{std::log(observation.time_s), index};
+    if (!observation.cut) turns_.report(index, own.first);
     observed_.insert(std::upper_bound(observed_.begin(), observed_.end(), own), own);
   }
 
@@ -78,24 +85,35 @@ class ModelStrategy final : public Strategy {
   static constexpr std::size_t kMostFailed = 32;
   static constexpr std::size_t kSpread = 8, kSpreadOf = 30;  ///< variants that are spread, and of how many each
 
-  [[nodiscard]] std::optional<std::size_t> first_of(const std::vector<std::size_t>& order) const {
-    const auto found = std::find_if(order.begin(), order.end(), [this](std::size_t index) { return !taken_[index]; });
-    if (found == order.end()) return std::nullopt;
-    return *found;
+  /// The best that is left of those whose turn it is, or of all.
+  [[nodiscard]] std::optional<std::size_t> next_index() const {
+    const bool presets_turn = turns_.is_presets_turn();
+    for (const bool of_all : {false, true}) {
+      for (const auto* order : {&ranking_, &order_}) {
+        const auto found = std::find_if(order->begin(), order->end(), [&](std::size_t index) {
+          return !taken_[index] && (of_all || turns_.in_preset(index) == presets_turn);
+        });
+        if (found != order->end()) return *found;
+      }
+    }
+    return std::nullopt;
   }
 
-  /// Moves each template's best to the front: of one that the model has never seen win it expects nothing, and learns
-  /// otherwise only where it was tried.
+  /// Moves each template's best, of its preset where that has any, to the front: of one that the model has never seen
+  /// win it expects nothing, and learns otherwise only where it was tried.
   void lead_with_each_template(const SearchSpace& space) {
     std::vector<std::size_t> ends(space.template_sizes.size());
     std::partial_sum(space.template_sizes.begin(), space.template_sizes.end(), ends.begin());
     std::vector<bool> led(ends.size());
     auto place = order_.begin();
-    for (auto at = order_.begin(); at != order_.end(); ++at) {
-      const auto own = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), *at) - ends.begin());
-      if (led[own]) continue;
-      led[own] = true;
-      std::rotate(place++, at, at + 1);
+    for (const bool presets : {true, false}) {
+      for (auto at = order_.begin(); at != order_.end(); ++at) {
+        if (presets != turns_.in_preset(*at)) continue;
+        const auto own = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), *at) - ends.begin());
+        if (led[own]) continue;
+        led[own] = true;
+        std::rotate(place++, at, at + 1);
+      }
     }
   }
 
@@ -211,16 +229,19 @@ class ModelStrategy final : public Strategy {
       return a.improvement != b.improvement ? a.improvement > b.improvement : a.mean < b.mean;
     };
     std::stable_sort(candidates.begin(), candidates.end(), before);
-    std::vector<Candidate> ranked;  // exactly, the best kMostExact of them
-    for (Candidate& candidate : candidates) {
-      if (ranked.size() == kMostExact && candidate.improvement < ranked.back().improvement) break;
-      const double variance = process.predict(from(candidate.index)).variance;
-      candidate.improvement = expected_improvement(best, candidate.mean, std::sqrt(variance));
-      ranked.insert(std::upper_bound(ranked.begin(), ranked.end(), candidate, before), candidate);
-      if (ranked.size() > kMostExact) ranked.pop_back();
-    }
     ranking_.clear();
-    for (const Candidate& own : ranked) ranking_.push_back(own.index);
+    for (const bool presets : {true, false}) {  // exactly, the best kMostExact of either
+      std::vector<Candidate> ranked;
+      for (Candidate candidate : candidates) {
+        if (presets != turns_.in_preset(candidate.index)) continue;
+        if (ranked.size() == kMostExact && candidate.improvement < ranked.back().improvement) break;
+        const double variance = process.predict(from(candidate.index)).variance;
+        candidate.improvement = expected_improvement(best, candidate.mean, std::sqrt(variance));
+        ranked.insert(std::upper_bound(ranked.begin(), ranked.end(), candidate, before), candidate);
+        if (ranked.size() > kMostExact) ranked.pop_back();
+      }
+      for (const Candidate& own : ranked) ranking_.push_back(own.index);
+    }
   }
 
   struct Seen {
@@ -251,6 +272,7 @@ class ModelStrategy final : public Strategy {
   }
 
   Likeness likeness_;
+  PresetTurns turns_;
   Expectation expected_;
   std::vector<std::size_t> order_, ranking_, open_, failed_;
   std::vector<std::size_t> candidates_;                    ///< the first of order_
@@ -293,10 +315,13 @@ Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint
   if (!expected) return tl::unexpected<Error>(std::move(expected.error()));
   // Costs do not say how far they are off, and other templates not how far these are: what the author chose is tried.
   const bool knows = space.expectation && expected->of_templates;
+  auto in_preset = space.in_preset ? space.in_preset() : std::vector<bool>();
+  if (!in_preset) return tl::unexpected<Error>(std::move(in_preset.error()));
   auto in_order = std::make_unique<InOrder>(
       std::make_unique<ModelStrategy>(space, *expected, shuffled_indices(space.variants.size(), seed),
                                       knows ? std::vector<std::size_t>() : space.tried_first,
-                                      space.expectation ? most_open_taught : most_open_untaught),
+                                      space.expectation ? most_open_taught : most_open_untaught,
+                                      PresetTurns(std::move(*in_preset))),
       kMostOpen);
   if (!knows) return in_order;
   return std::make_unique<Judged>(std::move(in_order), std::move(*expected));

@@ -24,6 +24,9 @@ struct SearchSpace {
   /// What searches of other problems let expect of each variant; empty where there is nothing to learn from. Errors
   /// likewise.
   std::function<Result<Expectation>()> expectation = {};
+  /// Whether its template's preset holds a variant worth trying, of each; empty where nothing else is in the space.
+  /// Errors likewise.
+  std::function<Result<std::vector<bool>>()> in_preset = {};
 };
 
 }  // namespace pgtune::search

@@ -24,7 +24,10 @@ std::optional<double> extreme_s(const MeasuredTable& table, const double& (*choo
 }  // namespace
 
 SearchSpace MeasuredTable::space() const {
-  return {variants, template_sizes, tried_first, [this] { return Result<std::vector<std::optional<double>>>(costs); }};
+  SearchSpace out{variants, template_sizes, tried_first,
+                  [this] { return Result<std::vector<std::optional<double>>>(costs); }};
+  if (!in_preset.empty()) out.in_preset = [this] { return Result<std::vector<bool>>(in_preset); };
+  return out;
 }
 
 std::optional<double> MeasuredTable::best_s() const { return extreme_s(*this, std::min<double>); }

@@ -18,6 +18,7 @@ struct MeasuredTable {
   std::vector<std::size_t> tried_first;      ///< of SearchSpace
   std::vector<std::optional<double>> costs;  ///< likewise; one for each variant
   std::vector<Observation> observations;     ///< likewise
+  std::vector<bool> in_preset = {};          ///< likewise, or empty
 
   /// What a strategy is told of it; borrows the table.
   [[nodiscard]] SearchSpace space() const;

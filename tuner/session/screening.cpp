@@ -18,18 +18,32 @@
 namespace pgtune::session {
 namespace {
 
-/// What the templates expect of their variants.
-Result<std::vector<std::optional<double>>> costs(const SessionContext& context, const SearchState& state) {
-  std::vector<std::optional<double>> out;
+/// What `of_template` says of the variants of one template after another.
+template <typename Value, typename OfTemplate>
+Result<std::vector<Value>> of_all(const SessionContext& context, const SearchState& state,
+                                  const OfTemplate& of_template) {
+  std::vector<Value> out;
   std::span<const Variant> left = state.variants();
   for (const std::size_t size : state.template_sizes()) {
-    const auto own = space::cost_clocks(context.templates.of(left.front()), left.first(size), context.problem,
-                                        context.device.info());
+    const Result<std::vector<Value>> own =
+        of_template(context.templates.of(left.front()), left.first(size), context.problem, context.device.info());
     if (!own) return tl::unexpected<Error>(own.error());
     out.insert(out.end(), own->begin(), own->end());
     left = left.subspan(size);
   }
   return out;
+}
+
+/// What the templates expect of their variants.
+Result<std::vector<std::optional<double>>> costs(const SessionContext& context, const SearchState& state) {
+  return of_all<std::optional<double>>(context, state, [](const auto& definition, auto variants, const auto&... where) {
+    return space::cost_clocks(definition, variants, where...);
+  });
+}
+
+/// Which of their variants the templates' presets hold worth trying.
+Result<std::vector<bool>> in_preset(const SessionContext& context, const SearchState& state) {
+  return of_all<bool>(context, state, space::in_preset);
 }
 
 /// What was fast on another board, then the templates' defaults and their seeds.
@@ -65,6 +79,7 @@ Screening::Screening(const SessionContext& context, const SearchState& state)
       state_(state),
       space_{state.variants(), state.template_sizes(), tried_first(context, state),
              [this] { return costs(context_, state_); }} {
+  if (!context.templates.has_preset()) space_.in_preset = [this] { return in_preset(context_, state_); };
   if (!strategy_learns(context)) {
     making_ = std::async(std::launch::deferred, [this] { return make(); });  // once it is asked for
     return;

@@ -39,7 +39,7 @@ class Walk {
     for (std::size_t i = 0; i < numeric_values_.size(); ++i) leave_open(i);
     add_removals(definition.constraints, Removal::Kind::kConstraint);
     add_removals(definition.legality, Removal::Kind::kLegality);
-    add_removals(definition.preset, Removal::Kind::kPreset);
+    if (definition.limits_to_preset()) add_removals(definition.preset, Removal::Kind::kPreset);
   }
 
   Result<Enumeration> run() {

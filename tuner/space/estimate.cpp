@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "tuner/space/point_evaluator.hpp"
@@ -75,6 +76,23 @@ Result<std::vector<std::optional<double>>> cost_clocks(const TemplateDefinition&
     const auto slowly = cost_clocks(definition, variants[i], problem, device);  // says what is wrong
     if (!slowly) return tl::unexpected<Error>(slowly.error());
     out[i] = *slowly;
+  }
+  return out;
+}
+
+Result<std::vector<bool>> in_preset(const TemplateDefinition& definition, std::span<const Variant> variants,
+                                    const Problem& problem, const DeviceInfo& device) {
+  std::vector<bool> out(variants.size(), true);
+  if (definition.preset.empty()) return out;
+  PointEvaluator evaluator(definition, problem, device);
+  const std::vector<StepProgram> rules = evaluator.preset_rules();
+  evaluator.prepare();
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (!evaluator.take(variants[i])) {
+      const auto scope = VariantScope::create(definition, variants[i], problem, device);  // says what is wrong
+      if (!scope) return fail(scope.error(), fmt::format("template '{}'", definition.name));
+    }
+    out[i] = std::all_of(rules.begin(), rules.end(), [&](const StepProgram& rule) { return evaluator.run(rule); });
   }
   return out;
 }

@@ -25,4 +25,10 @@ namespace pgtune::space {
                                                                      std::span<const Variant> variants,
                                                                      const Problem& problem, const DeviceInfo& device);
 
+/// Which of the variants the template's preset holds worth trying, whether or not a search is limited to those. Errors
+/// (usage): a variant of another template, a derived value or value that fails.
+[[nodiscard]] Result<std::vector<bool>> in_preset(const TemplateDefinition& definition,
+                                                  std::span<const Variant> variants, const Problem& problem,
+                                                  const DeviceInfo& device);
+
 }  // namespace pgtune::space

@@ -149,6 +149,7 @@ class CompiledFeatures {
     for (const auto* expressions : {&definition.derived, &definition.values}) {
       for (const NamedExpression& entry : *expressions) columns_.push_back({names[entry.name]});
     }
+    preset_ = evaluator_.preset_rules();
     std::vector<StepProgram::Step> steps;
     if (definition.l2_bytes) l2_bytes_ = add(names.value(*definition.l2_bytes), steps);
     if (definition.cost) {
@@ -180,6 +181,7 @@ class CompiledFeatures {
     const Occupation occupation(*kernel, device_);
     for (const double value : occupation.features()) out.push_back(scaled(value));
     if (l2_bytes_) out.push_back(scaled(static_cast<double>(evaluator_.value(*l2_bytes_))));
+    for (const StepProgram& rule : preset_) out.push_back(scaled(evaluator_.run(rule) ? 0 : 1));
     rows.costs.push_back(cost_ ? std::optional(static_cast<double>(evaluator_.value(*cost_))) : std::nullopt);
     return true;
   }
@@ -204,6 +206,7 @@ class CompiledFeatures {
   CompiledKernels kernels_;
   std::vector<Column> columns_;
   StepProgram program_;
+  std::vector<StepProgram> preset_;  ///< a rule each
   std::optional<std::uint32_t> cost_, l2_bytes_;
 };
 
@@ -247,6 +250,7 @@ Features::Features(const TemplateDefinition& definition, const Problem& problem,
   }
   for (const char* name : {"ctas", "threads", "dynamic smem", "waves", "wave filled"}) names_.emplace_back(name);
   if (definition.l2_bytes) names_.emplace_back("l2 bytes");
+  for (const Rule& rule : definition.preset) names_.push_back("breaks " + rule.expression.text());
 }
 
 Result<std::vector<float>> Features::of(const Variant& variant) const {
@@ -290,6 +294,7 @@ Result<std::vector<float>> Features::of(const Variant& variant) const {
   }
   for (const double value : Occupation(*kernel, device_).features()) add(value);
   if (l2_bytes) add(static_cast<double>(*l2_bytes));
+  for (const Rule& rule : definition_.preset) add(rule.expression.evaluate(*scope).value_or(0) == 0 ? 1 : 0);
   return out;
 }
 

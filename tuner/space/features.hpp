@@ -21,7 +21,7 @@ class Features {
 
   /// Names of a problem and a device; parameters, a label each its own; derived values, values and steps of the cost;
   /// CTAs, threads and shared memory of the largest kernel, waves of its CTAs and how full the last is, bytes through
-  /// L2.
+  /// L2; which rules of the preset the variant breaks, where it was not searched with them too.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
   /// In the order of the names, numbers as sign(x) log2(1 + |x|). Errors (usage): an expression that fails.

@@ -20,6 +20,13 @@ PointEvaluator::PointEvaluator(const TemplateDefinition& definition, const Probl
   program_ = StepProgram::compile(steps, places_.memory());
 }
 
+std::vector<StepProgram> PointEvaluator::preset_rules() {
+  std::vector<StepProgram> out;
+  for (const Rule& rule : definition_.preset)
+    out.push_back(StepProgram::compile(std::vector{places_.rule(rule.expression)}, places_.memory()));
+  return out;
+}
+
 bool PointEvaluator::take(const Variant& variant) {
   if (variant.parameters.size() != numbers_.size()) return false;
   for (std::size_t i = 0; i < numbers_.size(); ++i) {

@@ -23,6 +23,8 @@ class PointEvaluator {
   StepProgram::End end_of(const StepProgram& program) { return program.run(values_.data()); }
   bool run(const StepProgram& program) { return end_of(program) == StepProgram::End::kPassed; }
   [[nodiscard]] std::int64_t value(std::uint32_t place) const { return values_[place]; }
+  /// The rules of the template's preset, a program each: a variant breaks those that do not pass.
+  [[nodiscard]] std::vector<StepProgram> preset_rules();
   /// Which of the parameter's values the variant has.
   [[nodiscard]] std::size_t choice(std::size_t parameter) const { return choices_[parameter]; }
 

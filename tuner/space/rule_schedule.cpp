@@ -39,6 +39,7 @@ RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& 
   index = 0;
   for (const Rule& rule : definition.constraints) look_ahead(rule, index++);
   for (const Rule& rule : definition.legality) schedule_rule(rule, index++, levels_.size() - 2, "legality rule");
+  if (!definition.limits_to_preset()) return;
   for (const Rule& rule : definition.preset) schedule_rule(rule, index++, levels_.size() - 1, "preset rule");
 }
 

@@ -33,12 +33,12 @@ TemplateId id_of(const std::vector<TemplateDefinition>& definitions) {
 
 bool TemplateSet::has_preset() const {
   return std::any_of(definitions_->begin(), definitions_->end(),
-                     [](const TemplateDefinition& definition) { return !definition.preset.empty(); });
+                     [](const TemplateDefinition& definition) { return definition.limits_to_preset(); });
 }
 
 TemplateSet TemplateSet::whole_grid() const {
   std::vector<TemplateDefinition> definitions = *definitions_;
-  for (TemplateDefinition& definition : definitions) definition.preset.clear();
+  for (TemplateDefinition& definition : definitions) definition.whole_grid = true;
   TemplateSet out(std::move(definitions));
   out.id_ = whole_grid_id();
   out.other_versions_ = other_versions_;

@@ -31,8 +31,8 @@ class TemplateSet {
   /// Ordered by name, in which no two are equal. Precondition: not empty.
   explicit TemplateSet(std::vector<TemplateDefinition> definitions);
 
-  /// The same templates without their presets. It is another set to the database: what a search of the preset found
-  /// does not answer for the whole grid. Its trials count for both.
+  /// The same templates with presets that leave nothing out. It is another set to the database: what a search of the
+  /// preset found does not answer for the whole grid. Its trials count for both.
   [[nodiscard]] TemplateSet whole_grid() const;
   /// Whether a search of the set leaves out what some template's preset does.
   [[nodiscard]] bool has_preset() const;

@@ -108,7 +108,8 @@ struct TemplateDefinition {
   std::vector<Rule> legality;                      ///< over all of that and the problem
   /// As legality, but about what is worth trying: they keep a search short, and it may do without them.
   std::vector<Rule> preset;
-  std::vector<Variant> seeds;            ///< tried first where they are legal, after the default; the best first
+  bool whole_grid = false;     ///< what breaks the preset's rules is searched too: they only say what comes first
+  std::vector<Variant> seeds;  ///< tried first where they are legal, after the default; the best first
   std::vector<NamedExpression> values;   ///< problem-dependent names for defines and the launch; no macros
   std::vector<NamedExpression> defines;  ///< problem-dependent macros beside parameters and derived values
   std::vector<KernelSpec> kernels;
@@ -126,6 +127,8 @@ struct TemplateDefinition {
   std::string preset_hash;  ///< the same over preset, seeds and cost; empty where there are none
 
   [[nodiscard]] Variant default_variant() const;
+  /// A search leaves out what breaks the preset's rules.
+  [[nodiscard]] bool limits_to_preset() const { return !whole_grid && !preset.empty(); }
   /// It has the problem's dtype, output type and epilogue.
   [[nodiscard]] bool computes(const Problem& problem) const;
   [[nodiscard]] bool is_of(const Problem& problem) const;      ///< computes its operation, in some types

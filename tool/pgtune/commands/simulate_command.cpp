@@ -221,7 +221,10 @@ class SimulateCommand final : public Command {
   static void add_tables(const KnownTemplates& templates, const std::vector<db::Database>& databases,
                          std::vector<RecordedTable>& tables) {
     for (const db::Database& database : databases) {
-      for (RecordedTable& table : recorded_tables(database, templates)) tables.push_back(std::move(table));
+      for (RecordedTable& table : recorded_tables(database, templates)) {
+        table.table.in_preset = in_preset(table, templates);
+        tables.push_back(std::move(table));
+      }
       for (RecordedTable& table : imported_tables(database)) tables.push_back(std::move(table));
     }
   }

@@ -146,7 +146,7 @@ class SpaceCommand final : public Command {
     out += fmt::format(
         "\n{} points, {} after the template's constraints,\n{} valid for this problem{}\n\n", enumeration.space,
         enumeration.after_constraints, enumeration.legal,
-        definition.preset.empty() ? "" : fmt::format(", {} of them in the preset", enumeration.variants.size()));
+        !definition.limits_to_preset() ? "" : fmt::format(", {} of them in the preset", enumeration.variants.size()));
     out += removal_text(enumeration);
     if (!list_) return out;
     out += "\n";

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "db/queries/queries.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/space/estimate.hpp"
 #include "tuner/template/former_parameters.hpp"
@@ -170,6 +171,21 @@ std::vector<RecordedTable> recorded_tables(const db::Database& database, const K
     if (table.table.best_s()) tables.push_back(std::move(table));
   }
   return tables;
+}
+
+std::vector<bool> in_preset(const RecordedTable& table, const KnownTemplates& templates) {
+  std::vector<bool> out;
+  std::span<const Variant> left = table.table.variants;
+  for (std::size_t i = 0; i < table.templates.size(); ++i) {
+    const auto own = left.first(table.table.template_sizes[i]);
+    left = left.subspan(own.size());
+    const space::TemplateDefinition* const definition = templates.find(table.templates[i]);
+    const auto known = definition != nullptr
+                           ? value_or_throw(space::in_preset(*definition, own, table.problem, table.device))
+                           : std::vector<bool>(own.size(), true);
+    out.insert(out.end(), known.begin(), known.end());
+  }
+  return out;
 }
 
 }  // namespace pgtune::tool

@@ -42,4 +42,8 @@ struct RecordedTable {
 [[nodiscard]] std::vector<RecordedTable> recorded_tables(const db::Database& database, const KnownTemplates& templates,
                                                          std::span<const db::SessionRow> sessions);
 
+/// Of each of the table's variants whether its template's preset holds it worth trying; each is in that
+/// of a template that is not known.
+[[nodiscard]] std::vector<bool> in_preset(const RecordedTable& table, const KnownTemplates& templates);
+
 }  // namespace pgtune::tool

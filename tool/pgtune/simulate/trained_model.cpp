@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostBytes = 64 << 20;
 constexpr std::size_t kKept = 8;  ///< models in the cache
 /// Goes up whenever the same tables give another model.
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 using Sessions = std::vector<db::SessionRow>;  ///< newest first
 

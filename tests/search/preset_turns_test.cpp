@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/search/preset_turns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pgtune::search {
+namespace {
+
+constexpr std::size_t kInPreset = 0, kOther = 1;
+
+/// Whose the next eight turns are.
+std::string eight(PresetTurns turns) {
+  std::string out;
+  for (int i = 0; i < 8; ++i) {
+    out += turns.is_presets_turn() ? 'p' : 'o';
+    turns.propose();
+  }
+  return out;
+}
+
+/// After six variants of either.
+PresetTurns after_six(double preset, double other, std::size_t of_preset = PresetTurns::kLeast) {
+  PresetTurns turns({true, false});
+  for (std::size_t i = 0; i < PresetTurns::kLeast; ++i) {
+    if (i < of_preset) turns.report(kInPreset, preset);
+    turns.report(kOther, other);
+  }
+  return turns;
+}
+
+TEST(PresetTurns, AlternateAndBeginWithThePresets) { EXPECT_EQ(eight(PresetTurns({true, false})), "popopopo"); }
+
+TEST(PresetTurns, WhoeverLiesBehindHasEveryFourth) {
+  EXPECT_EQ(eight(after_six(0, 0.1)), "pppopppo");
+  EXPECT_EQ(eight(after_six(0.1, 0)), "ooopooop");
+}
+
+TEST(PresetTurns, AreEvenWhileNobodyLiesBehind) {
+  EXPECT_EQ(eight(after_six(0.1, 0.12)), "popopopo") << "as good as the same";
+  EXPECT_EQ(eight(after_six(0.1, 0, PresetTurns::kLeast - 1)), "popopopo") << "little is known of the presets";
+}
+
+TEST(PresetTurns, CountTheFastestOfEither) {
+  PresetTurns turns = after_six(0.5, 0);
+  turns.report(kInPreset, 0);
+  turns.report(kInPreset, 0.7);
+  EXPECT_EQ(eight(turns), "popopopo");
+}
+
+TEST(PresetTurns, AreThePresetsWhereTheyHoldAll) {
+  PresetTurns turns({});
+  EXPECT_TRUE(turns.in_preset(7));
+  for (std::size_t i = 0; i < 2 * PresetTurns::kLeast; ++i) turns.report(i, 0);
+  EXPECT_EQ(eight(turns), "pppppppp");
+}
+
+}  // namespace
+}  // namespace pgtune::search
