@@ -109,20 +109,23 @@ CallableHeader sample_header(const std::string& name_space) {
 CallableHeader sample_export(std::size_t limit) {
   CallableHeader content = sample_header("best_gemm");
   const Catalogue catalogue;
+  std::vector<db::BestRow> rows;
   for (const db::Database& database : open_recordings("")) {
-    for (const db::BestRow& row : db::list_best(database, {})) {
-      if (limit != 0 && content.entries.size() == limit) break;
-      const auto problem = db::record_of<Problem>(row.problem_json, "a recording's problem");
-      if (problem.operation) continue;  // sample_operations.hpp has some
-      if (row.device_name != sample_device().name) continue;
-      const space::TemplateDefinition definition = catalogue.load(row.variant_origin.name);
-      const auto variant = space::recorded_variant(definition, row.variant_key);
-      const bool known = std::any_of(content.entries.begin(), content.entries.end(),
-                                     [&](const ExportedEntry& entry) { return entry.problem == problem; });
-      if (known || !variant) continue;
-      const auto reason = space::why_illegal(definition, *variant, problem, sample_device());
-      if (reason && !*reason) add_sample(content, definition, *variant, problem);
-    }
+    for (db::BestRow& row : db::list_best(database, {})) rows.push_back(std::move(row));
+  }
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const db::BestRow& row) { return row.device_name == sample_device().name; });
+  for (const db::BestRow& row : rows) {
+    if (limit != 0 && content.entries.size() == limit) break;
+    const auto problem = db::record_of<Problem>(row.problem_json, "a recording's problem");
+    if (problem.operation) continue;  // sample_operations.hpp has some
+    const space::TemplateDefinition definition = catalogue.load(row.variant_origin.name);
+    const auto variant = space::recorded_variant(definition, row.variant_key);
+    const bool known = std::any_of(content.entries.begin(), content.entries.end(),
+                                   [&](const ExportedEntry& entry) { return entry.problem == problem; });
+    if (known || !variant) continue;
+    const auto reason = space::why_illegal(definition, *variant, problem, sample_device());
+    if (reason && !*reason) add_sample(content, definition, *variant, problem);
   }
   if (limit == 0) add_guess(content);
   std::vector<Dtype> dtypes;

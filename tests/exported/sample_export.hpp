@@ -17,7 +17,8 @@ inline const std::string kPrograms = PGTUNE_SOURCE_DIR "/tests/exported/programs
 /// Whether PATH has the program.
 [[nodiscard]] bool have(const std::string& program);
 
-/// The winners of an H200's built-in recordings in this build's templates, at most `limit` (0: all).
+/// The winners of the built-in recordings in this build's templates, an H200's first, at most `limit` (0: all), as
+/// entries for an H200.
 [[nodiscard]] CallableHeader sample_export(std::size_t limit = 0);
 
 /// A variant of a template as an entry for the problem, appended to `content`.
