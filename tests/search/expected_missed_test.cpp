@@ -85,6 +85,55 @@ TEST_F(ExpectedMissedOfASearch, EndsASearchAsSoonAsItIsLessThanTheMarginWhatever
   EXPECT_FALSE(simulated_search(table_, space_, *find_strategy("random"), 1, each, 0.02).value().stop);
 }
 
+/// The same variants, of which a preset holds every third.
+class ExpectedMissedBeyondAPreset : public ExpectedMissedOfASearch {
+ protected:
+  static constexpr std::size_t kHeld = 67;
+
+  ExpectedMissedBeyondAPreset() {
+    for (std::size_t i = 0; i < 200; ++i) in_preset_.push_back(i % 3 == 0);
+    space_.in_preset = [this] { return Result<std::vector<bool>>(in_preset_); };
+  }
+
+  struct Ended {
+    std::size_t of_preset = 0, others = 0;
+    std::optional<ExpectedMiss> miss;
+  };
+  /// A search that ends as soon as it is enough.
+  Ended ended() {
+    const auto strategy = make_strategy("model", space_, 1).value();
+    Ended out;
+    for (auto index = strategy->next(); index; index = strategy->next()) {
+      ++(in_preset_[*index] ? out.of_preset : out.others);
+      strategy->report(*index, table_.observations[*index]);
+      out.miss = strategy->expected_miss();
+      if (is_enough(out.miss, 0.003, out.of_preset + out.others)) break;
+    }
+    return out;
+  }
+
+  std::vector<bool> in_preset_;
+};
+
+TEST_F(ExpectedMissedBeyondAPreset, EndsASearchWhereLittleIsLeftInThePresetHoweverMuchIsOutside) {
+  const Ended found = ended();
+  EXPECT_LT(found.of_preset, kHeld);
+  EXPECT_NEAR(static_cast<double>(found.others), static_cast<double>(found.of_preset), 10) << "in turns";
+  ASSERT_TRUE(found.miss && found.miss->of_all);
+  EXPECT_LT(found.miss->of_presets, 0.003);
+  EXPECT_GT(*found.miss->of_all, found.miss->of_presets) << "more is left of all";
+}
+
+TEST_F(ExpectedMissedBeyondAPreset, OfATemplateThatNothingTaughtIsSaidOnceThePresetWasTried) {
+  space_.expectation = {};
+  const Ended found = ended();
+  EXPECT_EQ(found.of_preset, kHeld);
+  EXPECT_GT(found.others, 20U);
+  EXPECT_LT(found.others, 133U);
+  ASSERT_TRUE(found.miss);
+  EXPECT_FALSE(found.miss->of_all) << "nobody knows";
+}
+
 TEST_F(ExpectedMissedOfASearch, WhereItIsNeverEnoughAllIsTried) {
   for (Observation& observation : table_.observations) observation = {OutcomeKind::kCrashed, false, 0};
   table_.observations[7] = {OutcomeKind::kOk, false, 1};
@@ -96,10 +145,12 @@ TEST_F(ExpectedMissedOfASearch, WhereItIsNeverEnoughAllIsTried) {
 
 TEST(IsEnough, WhereLessThanTheMarginIsExpectedOfWhoSaysSomethingAndTriedSome) {
   EXPECT_FALSE(is_enough(std::nullopt, 0.003, 100));
-  EXPECT_TRUE(is_enough(0.0, 0.003, 100));
-  EXPECT_TRUE(is_enough(std::log1p(0.0029), 0.003, 32));
-  EXPECT_FALSE(is_enough(std::log1p(0.0031), 0.003, 1000));
-  EXPECT_FALSE(is_enough(0.0, 0.003, 31));
+  const auto of_presets = [](double missed) { return ExpectedMiss{{}, std::log1p(missed)}; };
+  EXPECT_TRUE(is_enough(of_presets(0), 0.003, 100));
+  EXPECT_TRUE(is_enough(of_presets(0.0029), 0.003, 32));
+  EXPECT_FALSE(is_enough(of_presets(0.0031), 0.003, 1000));
+  EXPECT_FALSE(is_enough(of_presets(0), 0.003, 31));
+  EXPECT_TRUE(is_enough(ExpectedMiss{0.5, 0}, 0.003, 100)) << "whatever is expected beyond presets";
 }
 
 TEST_F(ExpectedMissedOfASearch, IsNotSaidByWhoHasNoExpectations) {

@@ -38,10 +38,19 @@ TEST(TemplateSet, AsRecordedInItsOwnVersionsIsItself) {
   EXPECT_THAT(recorded.other_versions(), IsEmpty());
 }
 
+TEST(TemplateSet, WithoutPresetsIsTheWholeGridItself) {
+  const TemplateSet set({versioned("a", "a1"), versioned("b", "b1")});
+  EXPECT_EQ(set.whole_grid().id(), set.id()) << "what is stored of it stays its answer";
+  EXPECT_EQ(set.whole_grid_id(), set.id());
+  EXPECT_FALSE(set.whole_grid().goes_beyond_presets());
+}
+
 TEST(TemplateSet, TheWholeGridStaysTheWholeGrid) {
   TemplateDefinition definition = versioned("a", "a2");
+  definition.preset = {{Expression::parse("1 == 1").value(), "an opinion"}};
   definition.preset_hash = "preset";
   const TemplateSet built(definition);
+  EXPECT_TRUE(built.has_preset() && built.whole_grid().goes_beyond_presets());
   const TemplateSet recorded = built.whole_grid().recorded_as({{"a", "a1"}});
   EXPECT_EQ(recorded.id(), recorded.whole_grid_id());
   EXPECT_NE(recorded.id(), built.whole_grid_id());

@@ -17,9 +17,9 @@ double expected_missed(double gap, double deviation, std::size_t tried, std::siz
   return std::sqrt(kOfGap * gap * kOfDeviation * deviation * std::pow(n, -kFall)) * std::pow(left, kLeftOver);
 }
 
-bool is_enough(std::optional<double> missed, double margin, std::size_t tried) {
+bool is_enough(const std::optional<ExpectedMiss>& miss, double margin, std::size_t tried) {
   constexpr std::size_t kLeast = 32;
-  return tried >= kLeast && missed && std::expm1(*missed) < margin;
+  return tried >= kLeast && miss && std::expm1(miss->of_presets) < margin;
 }
 
 }  // namespace pgtune::search

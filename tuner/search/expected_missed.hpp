@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "tuner/search/strategy.hpp"
+
 namespace pgtune::search {
 
 /// The mean logarithm of the best found over the best of all `variants` after `tried` of them (at least 1): where the
@@ -13,9 +15,11 @@ namespace pgtune::search {
 /// docs/strategies.md has what it says beside what was missed.
 [[nodiscard]] double expected_missed(double gap, double deviation, std::size_t tried, std::size_t variants);
 
-/// The rule by which a search ends early: going on is expected to gain less than the margin of ties (0.003 is 0.3 %).
-/// `missed`: as Strategy::expected_missed() says it; who says nothing never has enough. `tried`: variants, failures
-/// too. After a few of a small space the estimate says too little, and the rest takes no time worth saving.
-[[nodiscard]] bool is_enough(std::optional<double> missed, double margin, std::size_t tried);
+/// The rule by which a search ends early: what is left of the presets is expected to gain less than the margin of ties
+/// (0.003 is 0.3 %). Of the many times as many variants that they leave out, as many are tried meanwhile (PresetTurns):
+/// of these the estimate never expects so little. `miss`: as Strategy::expected_miss() says it; who says nothing never
+/// has enough. `tried`: variants, failures too. After a few of a small space the estimate says too little, and the rest
+/// takes no time worth saving.
+[[nodiscard]] bool is_enough(const std::optional<ExpectedMiss>& miss, double margin, std::size_t tried);
 
 }  // namespace pgtune::search

@@ -3,15 +3,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tuner/search/expected_missed.hpp"
 
 namespace pgtune::search {
 
+Judged::Judged(std::unique_ptr<Strategy> strategy, Expectation expected, bool knows, std::vector<bool> in_preset)
+    : strategy_(std::move(strategy)),
+      expected_(std::move(expected)),
+      knows_(knows),
+      in_preset_(std::move(in_preset)),
+      all_{0, expected_.log_times.size()},
+      presets_{0, in_preset_.empty()
+                      ? all_.variants
+                      : static_cast<std::size_t>(std::count(in_preset_.begin(), in_preset_.end(), true))} {}
+
 void Judged::report(std::size_t index, const Observation& observation) {
   strategy_->report(index, observation);
   if (observation.outcome == OutcomeKind::kNotRecorded) return;
-  ++tried_;
+  ++all_.tried;
+  if (in_preset_.empty() || in_preset_[index]) ++presets_.tried;
   if (observation.outcome != OutcomeKind::kOk || observation.cut) return;
   const double own = std::log(observation.time_s), off = own - expected_.log_times[index];
   ++timed_;
@@ -21,13 +33,18 @@ void Judged::report(std::size_t index, const Observation& observation) {
   if (fastest_.size() > kPlace) fastest_.pop_back();
 }
 
-std::optional<double> Judged::expected_missed() const {
+std::optional<ExpectedMiss> Judged::expected_miss() const {
+  if (!knows_) return presets_.tried < presets_.variants ? std::nullopt : std::optional(ExpectedMiss{});
   if (timed_ < kLeast) return std::nullopt;
+  return ExpectedMiss{missed(all_), missed(presets_)};
+}
+
+double Judged::missed(const Part& part) const {
   // Where expectations turn out to be further off than elsewhere, they are taken for what they are here.
   const auto n = static_cast<double>(timed_);
   const double here = std::sqrt(std::max(0.0, (off_squares_ - off_ * off_ / n) / (n - 1)));
-  return search::expected_missed(fastest_.back() - fastest_.front(), std::max(expected_.deviation, here), tried_,
-                                 expected_.log_times.size());
+  return expected_missed(fastest_.back() - fastest_.front(), std::max(expected_.deviation, here), part.tried,
+                         part.variants);
 }
 
 }  // namespace pgtune::search

@@ -317,14 +317,14 @@ Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint
   const bool knows = space.expectation && expected->of_templates;
   auto in_preset = space.in_preset ? space.in_preset() : std::vector<bool>();
   if (!in_preset) return tl::unexpected<Error>(std::move(in_preset.error()));
-  auto in_order = std::make_unique<InOrder>(
-      std::make_unique<ModelStrategy>(space, *expected, shuffled_indices(space.variants.size(), seed),
-                                      knows ? std::vector<std::size_t>() : space.tried_first,
-                                      space.expectation ? most_open_taught : most_open_untaught,
-                                      PresetTurns(std::move(*in_preset))),
-      kMostOpen);
-  if (!knows) return in_order;
-  return std::make_unique<Judged>(std::move(in_order), std::move(*expected));
+  auto in_order =
+      std::make_unique<InOrder>(std::make_unique<ModelStrategy>(
+                                    space, *expected, shuffled_indices(space.variants.size(), seed),
+                                    knows ? std::vector<std::size_t>() : space.tried_first,
+                                    space.expectation ? most_open_taught : most_open_untaught, PresetTurns(*in_preset)),
+                                kMostOpen);
+  if (!knows && in_preset->empty()) return in_order;
+  return std::make_unique<Judged>(std::move(in_order), std::move(*expected), knows, std::move(*in_preset));
 }
 
 }  // namespace

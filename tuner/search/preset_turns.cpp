@@ -6,7 +6,7 @@
 namespace pgtune::search {
 
 bool PresetTurns::is_presets_turn() const {
-  if (in_preset_.empty()) return true;
+  if (in_preset_.empty() || made_ < kFirst) return true;
   const auto& [others, presets] = sides_;
   const bool known = others.timed >= kLeast && presets.timed >= kLeast;
   if (known && others.fastest > presets.fastest + kBehind) return made_ % kSeldom != kSeldom - 1;

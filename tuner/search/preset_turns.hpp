@@ -11,9 +11,11 @@
 
 namespace pgtune::search {
 
-/// They take turns, the presets' first. If the fastest of one lies behind that of the other, it has every fourth turn.
+/// The first few are the presets', since a small budget is worth most there; then they take turns. If the fastest of
+/// one lies behind that of the other, it has every fourth turn.
 class PresetTurns {
  public:
+  static constexpr std::size_t kFirst = 8;   ///< turns, the presets'
   static constexpr std::size_t kLeast = 6;   ///< variants of either that are timed before one may lie behind
   static constexpr double kBehind = 0.03;    ///< as logarithm
   static constexpr std::size_t kSeldom = 4;  ///< one turn of so many

@@ -45,8 +45,8 @@ Result<SimulatedSearch> simulated_search(const MeasuredTable& table, const Searc
   SimulatedSearch out;
   const auto loss = [&] { return found_s / best_s - 1; };
   const auto spend_budget = [&] {
-    const auto missed = search.expected_missed();
-    out.losses.push_back({loss(), missed ? std::optional(std::expm1(*missed)) : std::nullopt});
+    const auto miss = search.expected_miss();
+    out.losses.push_back({loss(), miss && miss->of_all ? std::optional(std::expm1(*miss->of_all)) : std::nullopt});
   };
   while (true) {
     while (out.losses.size() < budgets.size() && budgets[out.losses.size()] <= tried) spend_budget();
@@ -62,7 +62,7 @@ Result<SimulatedSearch> simulated_search(const MeasuredTable& table, const Searc
     const Observation& observation = table.observations[*index];
     if (is_timed(observation)) found_s = std::min(found_s, observation.time_s);
     search.report(*index, observation);
-    if (looks_for_stop && is_enough(search.expected_missed(), margin, tried)) out.stop = {tried, loss()};
+    if (looks_for_stop && is_enough(search.expected_miss(), margin, tried)) out.stop = {tried, loss()};
   }
 }
 

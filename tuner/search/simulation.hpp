@@ -32,7 +32,7 @@ struct SimulatedLoss {
   /// The time of the best that it found over the time of the table's best, less 1. Where it found none that is right,
   /// the table's worst counts as found.
   double loss = 0;
-  std::optional<double> expected;  ///< what the strategy expected of it (Strategy::expected_missed())
+  std::optional<double> expected;  ///< what the strategy expected of it (ExpectedMiss::of_all)
 };
 
 struct SimulatedSearch {

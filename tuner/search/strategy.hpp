@@ -16,6 +16,13 @@ struct Observation {
   double time_s = 0;  ///< median per launch; 0 unless the outcome is kOk
 };
 
+/// By how much the fastest that was reported is expected to be slower than the fastest there is, as logarithm of the
+/// ratio: what going on could gain.
+struct ExpectedMiss {
+  std::optional<double> of_all;  ///< than the fastest of the space; nothing where the strategy cannot say
+  double of_presets = 0;         ///< than the fastest of the templates' presets; of_all where these hold all
+};
+
 /// Proposes variants by their index in the enumeration. Builds run ahead of trials, so several proposals are open at
 /// once and reports arrive in any order.
 class Strategy {
@@ -33,11 +40,10 @@ class Strategy {
   /// Whether a proposal may still come though none is open here: it waits for reports that others make.
   [[nodiscard]] virtual bool waits() const { return false; }
 
-  /// By how much the fastest that was reported is expected to be slower than the fastest there is, as logarithm of the
-  /// ratio: what going on could gain. Nothing where the strategy does not say, or not yet.
-  [[nodiscard]] virtual std::optional<double> expected_missed() const { return std::nullopt; }
+  /// Nothing where the strategy does not say, or not yet.
+  [[nodiscard]] virtual std::optional<ExpectedMiss> expected_miss() const { return std::nullopt; }
 
-  /// Whether it will say expected_missed() once there is something to judge by.
+  /// Whether it will say expected_miss() once there is something to judge by.
   [[nodiscard]] virtual bool judges() const { return false; }
 };
 

@@ -79,7 +79,7 @@ Screening::Screening(const SessionContext& context, const SearchState& state)
       state_(state),
       space_{state.variants(), state.template_sizes(), tried_first(context, state),
              [this] { return costs(context_, state_); }} {
-  if (!context.templates.has_preset()) space_.in_preset = [this] { return in_preset(context_, state_); };
+  if (context.templates.goes_beyond_presets()) space_.in_preset = [this] { return in_preset(context_, state_); };
   if (!strategy_learns(context)) {
     making_ = std::async(std::launch::deferred, [this] { return make(); });  // once it is asked for
     return;

@@ -137,7 +137,10 @@ Result<void> screening_stage(SessionRun& run, Pipeline& pipeline, double reserve
   run.result.budget_reached = *end == Pipeline::End::kBudget;
   run.result.interrupted = *end == Pipeline::End::kInterrupted;
   run.result.enough = *end == Pipeline::End::kEnough;
-  if (const auto missed = pipeline.expected_missed()) run.answer.expected_missed = std::expm1(*missed);
+  if (const auto miss = pipeline.expected_miss()) {
+    if (miss->of_all) run.answer.expected_missed = std::expm1(*miss->of_all);
+    run.answer.expected_missed_of_presets = std::expm1(miss->of_presets);
+  }
   return {};
 }
 

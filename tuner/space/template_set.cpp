@@ -36,7 +36,14 @@ bool TemplateSet::has_preset() const {
                      [](const TemplateDefinition& definition) { return definition.limits_to_preset(); });
 }
 
+bool TemplateSet::goes_beyond_presets() const {
+  return std::any_of(definitions_->begin(), definitions_->end(), [](const TemplateDefinition& definition) {
+    return definition.whole_grid && !definition.preset.empty();
+  });
+}
+
 TemplateSet TemplateSet::whole_grid() const {
+  if (!has_preset()) return *this;
   std::vector<TemplateDefinition> definitions = *definitions_;
   for (TemplateDefinition& definition : definitions) definition.whole_grid = true;
   TemplateSet out(std::move(definitions));
@@ -53,6 +60,7 @@ TemplateSet TemplateSet::compared_with(std::vector<TemplateDefinition> baselines
 }
 
 TemplateId TemplateSet::whole_grid_id() const {
+  if (!has_preset() && !goes_beyond_presets()) return id_;
   std::string members;
   for (const TemplateId& id : ids()) members += fmt::format("{} {}\n", id.name, id.content_hash);
   return {id_.name, hash_text(members + "whole grid")};

@@ -31,11 +31,13 @@ class TemplateSet {
   /// Ordered by name, in which no two are equal. Precondition: not empty.
   explicit TemplateSet(std::vector<TemplateDefinition> definitions);
 
-  /// The same templates with presets that leave nothing out. It is another set to the database: what a search of the
-  /// preset found does not answer for the whole grid. Its trials count for both.
+  /// The same templates with presets that leave nothing out; the set itself where none has any. It is another set to
+  /// the database: what a search of the preset found does not answer for the whole grid. Its trials count for both.
   [[nodiscard]] TemplateSet whole_grid() const;
   /// Whether a search of the set leaves out what some template's preset does.
   [[nodiscard]] bool has_preset() const;
+  /// Whether it covers what some template's preset would leave out.
+  [[nodiscard]] bool goes_beyond_presets() const;
   /// whole_grid().id(), without the set.
   [[nodiscard]] TemplateId whole_grid_id() const;
 

@@ -47,11 +47,15 @@ struct SearchTask {
   MeasuringOptions measuring;
   std::string effort;  ///< said before anything is measured; empty: none was asked for
   std::vector<Problem> problems;
-  std::map<KindOfProblem, space::TemplateSet> templates;
+  struct Templates {
+    space::TemplateSet on_gpu, in_replay;  ///< they differ in whether presets leave anything out
+  };
+  std::map<KindOfProblem, Templates> templates;
   bool dry_run = false, counters = false;
 
-  [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem) const {
-    return templates.at(kind_of(problem));
+  [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem, std::optional<Source> source) const {
+    const Templates& own = templates.at(kind_of(problem));
+    return source == Source::kReplay ? own.in_replay : own.on_gpu;
   }
 };
 
@@ -92,11 +96,13 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
     terminal.note("What was measured is stored: the same command goes on from here.");
   }
   if (result.enough)
-    terminal.note(fmt::format("{}", fmt::join(wrap_text("Ended before all was tried: what is left is expected to gain "
-                                                        "less than the margin of ties. --budget N with a larger N "
-                                                        "tries more, up to all.",
-                                                        kTextWidth),
-                                              "\n")));
+    terminal.note(fmt::format(
+        "{}", fmt::join(wrap_text(fmt::format("Ended before all was tried: what is left{} is expected to gain less "
+                                              "than the margin of ties. --budget N with a larger N tries more, up "
+                                              "to all.",
+                                              outcome.templates.goes_beyond_presets() ? " of the presets" : ""),
+                                  kTextWidth),
+                        "\n")));
   return exit_code(result, signal);
 }
 
@@ -119,7 +125,7 @@ ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results)
   std::optional<DatabaseStore> store;
   if (database) store.emplace(*database);
   for (const Problem& problem : task.problems) {
-    const auto [device, templates] = answering(choice, task.templates_of(problem), problem);
+    const auto [device, templates] = answering(choice, task.templates_of(problem, choice.source), problem);
     const DryRun run = dry_run(problem, templates, device, session, store ? &*store : nullptr);
     results.add([&] { return dry_run_text(run); }, [&] { return dry_run_json(run); });
   }
@@ -145,7 +151,8 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   std::vector<session::Answer> found;
   std::vector<std::optional<CounterReport>> counters;
   for (const Problem& problem : task.problems) {
-    const session::StoreKey key{problem, task.templates_of(problem), *info, Source::kGpu, session.conditions};
+    const session::StoreKey key{problem, task.templates_of(problem, Source::kGpu), *info, Source::kGpu,
+                                session.conditions};
     auto answer = session::answered_already(store, key, session);
     if (!answer) return std::nullopt;
     auto& known = counters.emplace_back();
@@ -159,7 +166,7 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Problem& problem = task.problems[i];
     const SearchOutcome outcome{with_counts(problem, found[i].baseline.counts),
-                                task.templates_of(problem),
+                                task.templates_of(problem, Source::kGpu),
                                 choice,
                                 session.conditions,
                                 session::result_from_store(std::move(found[i])),
@@ -174,11 +181,11 @@ ExitCode search(Context& context, const SearchTask& task, ResultDocument& result
   Terminal& terminal = context.terminal();
   const std::vector<DeviceChoice> choices = choose_devices(context, task.measuring.device);
   for (const auto& [kind, templates] : task.templates) {
-    for (const space::TemplateId& id : templates.ids())
+    for (const space::TemplateId& id : templates.on_gpu.ids())
       terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));
   }
   const auto search_on = [&](MeasuringRun& run, const Problem& problem) -> Shown {
-    const Answering by = answering(run.choice(), task.templates_of(problem), problem);
+    const Answering by = answering(run.choice(), task.templates_of(problem, run.choice().source), problem);
     SearchOutcome outcome{
         problem, by.templates, by.device, run.session().conditions, run.search(problem, by), task.measuring.database};
     outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
@@ -192,7 +199,7 @@ ExitCode search(Context& context, const SearchTask& task, ResultDocument& result
     };
   };
   const auto begun = [&](MeasuringRun& run, const Problem& problem) {
-    return run.is_begun(problem, answering(run.choice(), task.templates_of(problem), problem));
+    return run.is_begun(problem, answering(run.choice(), task.templates_of(problem, run.choice().source), problem));
   };
   return measure(context, task.measuring, choices, task.problems, results, search_on, begun);
 }
@@ -219,20 +226,24 @@ class SearchCommand final : public SearchOptions {
     const char* group = "Search";
     problems_.add_to(app);
     add_template_option(app, template_).group(group);
-    grid_.add_to(app).group(group);
+    grid_
+        .add_to(app,
+                "full of a search by model on a GPU, which tries what presets hold first and in turn with the "
+                "rest; else preset")
+        .group(group);
     app.add_option(
            "--budget", budget_,
            "For each problem: a time (60s, 5m) or a number of variants (500), all of which are tried however little is "
-           "left to gain (default: all there are, fewer where the strategy (model) expects to have missed less "
-           "than the margin of ties)")
+           "left to gain (default: all there are, fewer where the strategy (model) expects the rest of the presets to "
+           "gain less than the margin of ties)")
         .option_text("TIME|N")
         .group(group);
     app.add_option(
            "--effort", effort_,
            "Instead of a budget: quick (10 s a problem), normal (60 s) or thorough (10 minutes), longer where the "
            "rounds "
-           "at the power cap take longer, less where the strategy (model) expects to have missed less than the margin "
-           "of ties")
+           "at the power cap take longer, less where the strategy (model) expects the rest of the presets to gain less "
+           "than the margin of ties")
         .option_text("NAME")
         .group(group);
     add_strategy_option(app, strategy_).group(group);
@@ -292,10 +303,6 @@ class SearchCommand final : public SearchOptions {
     SearchTask task;
     task.measuring = measuring_.read(context);
     task.problems = problems_.problems();
-    for (const Problem& problem : task.problems) {
-      if (const KindOfProblem kind = kind_of(problem); !task.templates.contains(kind))
-        task.templates.emplace(kind, grid_.of(problems_.templates_for(context.catalogue(), template_, problem)));
-    }
     task.dry_run = dry_run_;
     task.counters = counters_;
     session::SessionOptions& session = task.measuring.session;
@@ -307,11 +314,17 @@ class SearchCommand final : public SearchOptions {
       session.strategy = *context.config().strategy;
     }
     // Of a strategy that cannot say when it is enough all is wanted, also where another's answer had enough.
-    session.stop_when_enough =
-        !effort_.empty() || (budget_.empty() && !full_ && search::find_strategy(session.strategy)->asks_expectation);
+    const bool learns = search::find_strategy(session.strategy)->asks_expectation;
+    session.stop_when_enough = !effort_.empty() || (budget_.empty() && !full_ && learns);
+    for (const Problem& problem : task.problems) {
+      const KindOfProblem kind = kind_of(problem);
+      if (task.templates.contains(kind)) continue;
+      const space::TemplateSet set = problems_.templates_for(context.catalogue(), template_, problem);
+      task.templates.insert({kind, {grid_.of(set, learns && !full_), grid_.of(set, false)}});
+    }
     if (!effort_.empty()) take_effort(task);
     OwnTemplates templates;
-    for (const auto& [kind, set] : task.templates) templates.push_back(set);
+    for (const auto& [kind, set] : task.templates) templates.push_back(set.in_replay);
     session.predictor = trained_model_before(context, task.measuring.database, templates);
     session.settled_clocks = trained_settled_clocks(context, task.measuring.database, std::move(templates));
     const auto objective = session::parse_objective(objective_);

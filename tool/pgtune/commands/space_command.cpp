@@ -107,7 +107,7 @@ class SpaceCommand final : public Command {
   void add_options(CommandLine& app) override {
     problems_.add_to(app);
     add_template_option(app, template_);
-    grid_.add_to(app);
+    grid_.add_to(app, "preset");
     add_device_or_architecture_option(app, device_);
     app.add_flag("--list", list_, "Also print every variant that a search would try, one a line").group(kOutputGroup);
     add_json_option(app, json_);
@@ -119,7 +119,8 @@ class SpaceCommand final : public Command {
     ResultDocument results(context.terminal(), json_, problems.size());
     bool any_valid = false;
     for (const Problem& problem : problems) {
-      const space::TemplateSet templates = grid_.of(problems_.templates_for(context.catalogue(), template_, problem));
+      const space::TemplateSet templates =
+          grid_.of(problems_.templates_for(context.catalogue(), template_, problem), false);
       std::vector<std::string> empty;  // which is no error where another template has variants
       for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));

@@ -135,6 +135,9 @@ json result_json(const SearchOutcome& outcome) {
               {"counts", counts_json(result.counts)},
               {"expected_missed",
                answer != nullptr && answer->expected_missed ? json(*answer->expected_missed) : json(nullptr)},
+              {"expected_missed_of_presets", answer != nullptr && answer->expected_missed_of_presets
+                                                 ? json(*answer->expected_missed_of_presets)
+                                                 : json(nullptr)},
               {"complete", !result.interrupted && !result.budget_reached && !result.gave_up &&
                                (!result.answer || result.answer->complete)},
               {"from_database", result.from_store},

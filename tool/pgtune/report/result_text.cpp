@@ -141,6 +141,20 @@ void append_counts(std::string& out, const session::SearchResult& result) {
     append_wrapped(out, fmt::format("{} more were not measured when this was recorded.", counts.not_recorded));
 }
 
+/// What going on is expected to gain; nothing where all was tried or the strategy did not say.
+void append_expected(std::string& out, const space::TemplateSet& templates, const session::Answer& answer) {
+  if (!answer.expected_missed || answer.complete) return;
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
+  std::string what = templates.has_preset() ? "preset" : "space", gain = percent(*answer.expected_missed);
+  if (templates.goes_beyond_presets() && answer.expected_missed_of_presets) {
+    what = "presets";
+    gain = fmt::format("{}, of the space {}", percent(*answer.expected_missed_of_presets), gain);
+  }
+  append_wrapped(out, fmt::format("Trying the rest of the {} is expected to gain {} (by what such searches missed in "
+                                  "replay).",
+                                  what, gain));
+}
+
 }  // namespace
 
 std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) {
@@ -161,11 +175,7 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
     out += "No valid variant was found.\n";
   }
   append_counts(out, result);
-  if (result.answer && result.answer->expected_missed && !result.answer->complete)
-    append_wrapped(
-        out, fmt::format("Trying the rest of the {} is expected to gain {:.1f} % (by what such searches missed in "
-                         "replay).",
-                         outcome.templates.has_preset() ? "preset" : "space", 100 * *result.answer->expected_missed));
+  if (result.answer) append_expected(out, outcome.templates, *result.answer);
   return out;
 }
 

@@ -203,6 +203,9 @@ struct Answer {
   /// By which share of its time the best that was screened is expected to be slower than the best that going on would
   /// have found; absent where the strategy does not say.
   std::optional<double> expected_missed = {};
+  /// The same of the best in the templates' presets, by which a search ends; absent in answers of earlier versions,
+  /// too, of which it is expected_missed.
+  std::optional<double> expected_missed_of_presets = {};
   std::int64_t raced = 0;  ///< variants that entered the race
   int voided_rounds = 0;   ///< repeated, because heat, power brake or a jump of the clock spoilt them
   std::optional<EnergySummary> baseline_energy = {};          ///< of the baseline's best algorithm
@@ -238,6 +241,7 @@ struct Answer {
     visit("objective", self.objective, kMayBeMissing);
     visit("strategy", self.strategy);
     visit("expected_missed", self.expected_missed);
+    visit("expected_missed_of_presets", self.expected_missed_of_presets);
     visit("noise_floor", self.floor, kMayBeMissing);
     visit("stages", self.stages, kMayBeMissing);
     visit("raced", self.raced, kMayBeMissing);

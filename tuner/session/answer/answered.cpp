@@ -41,8 +41,10 @@ bool will_do(const Answer& answer, const SessionOptions& options, Source source)
 }  // namespace
 
 bool has_enough(const Answer& answer) {
-  return answer.from_final && answer.expected_missed &&
-         search::is_enough(std::log1p(*answer.expected_missed), answer.floor.margin,
+  const auto& of_presets =
+      answer.expected_missed_of_presets ? answer.expected_missed_of_presets : answer.expected_missed;
+  return answer.from_final && of_presets &&
+         search::is_enough(search::ExpectedMiss{{}, std::log1p(*of_presets)}, answer.floor.margin,
                            static_cast<std::size_t>(tried(answer)));
 }
 

@@ -92,7 +92,7 @@ bool Pipeline::out_of_time() const {
 }
 
 bool Pipeline::has_enough() const {
-  return margin_ && search::is_enough(strategy_.expected_missed(), *margin_, reported_);
+  return margin_ && search::is_enough(strategy_.expected_miss(), *margin_, reported_);
 }
 
 bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
@@ -208,7 +208,8 @@ void Pipeline::decide(std::size_t index, BuildInfo build, TrialReport report) {
 
 void Pipeline::report_progress() {
   const std::size_t left = undecided();
-  auto remaining_s = estimate_.remaining_s(left - std::min(left, ready_.size()), left);
+  std::optional<double> remaining_s;  // nobody knows when a search that ends by itself does
+  if (!margin_ || !strategy_.judges()) remaining_s = estimate_.remaining_s(left - std::min(left, ready_.size()), left);
   if (deadline_s_) {
     const double until_deadline_s = std::max(0.0, *deadline_s_ - context_.clock.now_s());
     remaining_s = std::min(remaining_s.value_or(until_deadline_s), until_deadline_s);

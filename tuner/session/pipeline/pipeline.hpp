@@ -34,7 +34,7 @@ class Pipeline {
   /// once it is enough (search::is_enough()); nothing: it goes on. Errors: those of the device.
   [[nodiscard]] Result<End> run(double after_s, std::optional<double> margin = std::nullopt);
 
-  [[nodiscard]] std::optional<double> expected_missed() const { return strategy_.expected_missed(); }
+  [[nodiscard]] std::optional<search::ExpectedMiss> expected_miss() const { return strategy_.expected_miss(); }
 
  private:
   struct Candidate {

@@ -66,9 +66,14 @@ bool SplitScreen::Share::waits() const {
          (screen_.open_ > open_.size() || !screen_.returned_.empty() || (leads_ && !screen_.for_leader_.empty()));
 }
 
-std::optional<double> SplitScreen::Share::expected_missed() const {
+std::optional<search::ExpectedMiss> SplitScreen::Share::expected_miss() const {
   const std::lock_guard lock(screen_.mutex_);
-  return screen_.strategy_ != nullptr ? screen_.strategy_->expected_missed() : std::nullopt;
+  return screen_.strategy_ != nullptr ? screen_.strategy_->expected_miss() : std::nullopt;
+}
+
+bool SplitScreen::Share::judges() const {
+  const std::lock_guard lock(screen_.mutex_);
+  return screen_.strategy_ != nullptr && screen_.strategy_->judges();
 }
 
 std::optional<std::size_t> SplitScreen::propose(bool to_leader) {

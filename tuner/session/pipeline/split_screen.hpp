@@ -47,7 +47,8 @@ class SplitScreen {
     [[nodiscard]] std::optional<std::size_t> next() override;
     void report(std::size_t index, const search::Observation& observation) override;
     [[nodiscard]] bool waits() const override;
-    [[nodiscard]] std::optional<double> expected_missed() const override;
+    [[nodiscard]] std::optional<search::ExpectedMiss> expected_miss() const override;
+    [[nodiscard]] bool judges() const override;
 
    private:
     SplitScreen& screen_;

@@ -39,16 +39,18 @@ Option add_json_option(CommandLine& app, bool& json) {
   return app.add_flag("--json", json, "Print JSON on standard output").group(kOutputGroup);
 }
 
-Option GridOption::add_to(CommandLine& app) {
+Option GridOption::add_to(CommandLine& app, const std::string& otherwise) {
   return app
       .add_option("--grid", grid_,
-                  "preset (default): what each template's preset holds worth trying; full: every legal variant")
+                  "preset: what each template's preset holds worth trying; full: every legal variant (default: " +
+                      otherwise + ")")
       .option_text("NAME")
       .one_of({"preset", "full"});
 }
 
-space::TemplateSet GridOption::of(space::TemplateSet templates) const {
-  return grid_ == "full" ? templates.whole_grid() : std::move(templates);
+space::TemplateSet GridOption::of(space::TemplateSet templates, bool beyond) const {
+  const bool full = grid_.empty() ? beyond : grid_ == "full";
+  return full ? templates.whole_grid() : std::move(templates);
 }
 
 }  // namespace pgtune::tool

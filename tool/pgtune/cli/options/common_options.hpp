@@ -23,12 +23,13 @@ Option add_json_option(CommandLine& app, bool& json);
 /// --grid: how much of the templates' spaces a search covers.
 class GridOption {
  public:
-  Option add_to(CommandLine& app);
-  /// The templates as chosen: with their presets, or without.
-  [[nodiscard]] space::TemplateSet of(space::TemplateSet templates) const;
+  /// `otherwise`: what it says is searched where it is not given.
+  Option add_to(CommandLine& app, const std::string& otherwise);
+  /// The templates as chosen: with their presets, or beyond them, as `beyond` says where nothing was chosen.
+  [[nodiscard]] space::TemplateSet of(space::TemplateSet templates, bool beyond) const;
 
  private:
-  std::string grid_ = "preset";
+  std::string grid_;
 };
 
 }  // namespace pgtune::tool
