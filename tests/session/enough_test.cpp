@@ -52,6 +52,9 @@ TEST(Enough, ASearchEndsWhereLittleIsExpectedToBeMissedAndItsFinalRuns) {
   EXPECT_EQ(answer.best().variant.key(), kBestKey);
   ASSERT_TRUE(answer.expected_missed);
   EXPECT_LT(*answer.expected_missed, answer.floor.margin);
+  for (const Progress& update : search.progress) {
+    if (update.phase == Progress::Phase::kSearch) EXPECT_FALSE(update.remaining_s) << "nobody knows when it ends";
+  }
 
   auto again = search.device();
   EXPECT_TRUE(search.run(again)->from_store) << "the same wish is answered";

@@ -20,6 +20,7 @@ void ProgressReporter::enter_search(const SearchState& state, std::size_t total)
   progress_.phase = Progress::Phase::kSearch;
   progress_.total = static_cast<std::int64_t>(total);
   progress_.resumed = static_cast<std::int64_t>(state.resumed_count());
+  progress_.remaining_s.reset();  // that of the floor's rounds
   take_counts(state);
   emit();
 }
